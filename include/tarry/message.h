@@ -1,0 +1,196 @@
+// The words of a message's life: states, outcomes, what is pushed and what is told of it.
+// Plain values; no thread safety of their own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/time.h>
+
+namespace tarry {
+
+/// Lower goes first among what is due; time alone decides when.
+inline constexpr std::uint32_t kDefaultPriority = 1024;
+
+enum class State : std::uint8_t {
+  scheduled,   ///< not due yet
+  ready,       ///< due, waiting for a claim
+  leased,      ///< claimed, under a lease
+  dead,        ///< set aside after its last attempt, or buried
+  remembered,  ///< settled; only its key is still known
+};
+
+[[nodiscard]] constexpr std::string_view to_string(State state) noexcept {
+  switch (state) {
+    case State::scheduled: return "scheduled";
+    case State::ready: return "ready";
+    case State::leased: return "leased";
+    case State::dead: return "dead";
+    case State::remembered: return "remembered";
+  }
+  return "unknown";
+}
+
+/// What a verb did: every verb says what happened, none says "ok" for "maybe".
+enum class Outcome : std::uint8_t {
+  pushed,       ///< push: accepted as a new message
+  exists,       ///< push: the key is taken; nothing changed
+  kept,         ///< push: the message that was there stays as it is
+  replaced,     ///< push: payload, due and attempts are new
+  moved,        ///< push with earlier or later: only the due time changed
+  in_flight,    ///< push, reschedule: a delivery is running; nothing changed
+  settled,      ///< the key is remembered as settled; nothing changed
+  cancelled,    ///< cancel: no delivery begins any more
+  stopping,     ///< cancel: the running delivery may finish, none begins after it
+  unknown,      ///< there is no such message
+  rescheduled,  ///< reschedule: the due time is the new one
+  revived,      ///< the message was dead and lives again
+  done,         ///< settle, extend: the claim was live, and the action took
+  stale,        ///< settle, extend: the receipt names no live claim; nothing changed
+};
+
+[[nodiscard]] constexpr std::string_view to_string(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::pushed: return "pushed";
+    case Outcome::exists: return "exists";
+    case Outcome::kept: return "kept";
+    case Outcome::replaced: return "replaced";
+    case Outcome::moved: return "moved";
+    case Outcome::in_flight: return "in_flight";
+    case Outcome::settled: return "settled";
+    case Outcome::cancelled: return "cancelled";
+    case Outcome::stopping: return "stopping";
+    case Outcome::unknown: return "unknown";
+    case Outcome::rescheduled: return "rescheduled";
+    case Outcome::revived: return "revived";
+    case Outcome::done: return "done";
+    case Outcome::stale: return "stale";
+  }
+  return "unknown";
+}
+
+/// What a push does when its key is taken.
+enum class IfExists : std::uint8_t {
+  reject,   ///< answer `exists`
+  keep,     ///< answer `kept` and the due time that stands
+  replace,  ///< payload, headers, priority, due and attempts anew
+  earlier,  ///< move the message if the new due time is earlier
+  later,    ///< move the message if the new due time is later
+};
+
+[[nodiscard]] constexpr std::string_view to_string(IfExists rule) noexcept {
+  switch (rule) {
+    case IfExists::reject: return "reject";
+    case IfExists::keep: return "keep";
+    case IfExists::replace: return "replace";
+    case IfExists::earlier: return "earlier";
+    case IfExists::later: return "later";
+  }
+  return "unknown";
+}
+
+/// How a message ended, for what is remembered.
+enum class Ending : std::uint8_t {
+  acked,
+  cancelled,  ///< cancelled while leased; its delivery ended without an ack
+};
+
+[[nodiscard]] constexpr std::string_view to_string(Ending ending) noexcept {
+  return ending == Ending::acked ? "acked" : "cancelled";
+}
+
+/// What ends a claim.
+enum class Action : std::uint8_t {
+  ack,      ///< done
+  retry,    ///< again after a delay (the queue's backoff, unless one is given)
+  release,  ///< again now, attempt not counted
+  bury,     ///< to the dead
+};
+
+[[nodiscard]] constexpr std::string_view to_string(Action action) noexcept {
+  switch (action) {
+    case Action::ack: return "ack";
+    case Action::retry: return "retry";
+    case Action::release: return "release";
+    case Action::bury: return "bury";
+  }
+  return "unknown";
+}
+
+struct Header {
+  std::string name = {};
+  std::string value = {};
+  friend bool operator==(const Header&, const Header&) = default;
+};
+using Headers = std::vector<Header>;
+
+/// One message to push. The views are copied before the call returns.
+struct Push {
+  std::string_view key = {};      ///< up to 512 bytes; empty: the store makes one
+  std::string_view payload = {};  ///< any bytes, up to the store's limit (1 MiB unless set)
+  Due due = {};                   ///< `tarry::in(30min)`, `tarry::at(moment)`; default: now
+  Headers headers = {};           ///< up to 16 KiB together
+  std::uint32_t priority = kDefaultPriority;
+  std::optional<IfExists> if_exists = {};  ///< default: the queue's
+  std::uint32_t max_attempts = 0;          ///< 0: the queue's
+};
+
+/// What became of a push.
+struct Pushed {
+  Outcome outcome = Outcome::pushed;
+  std::uint64_t id = 0;  ///< of the message that is now there; 0 where none is
+  std::string key;
+  Time due{};  ///< of the message that is now there
+};
+
+/// How and when a remembered message was settled.
+struct Settlement {
+  Ending how = Ending::acked;
+  Time when{};
+  friend bool operator==(const Settlement&, const Settlement&) = default;
+};
+
+/// The answer to cancel, reschedule and the settling verbs.
+struct Answer {
+  Outcome outcome = Outcome::unknown;
+  std::optional<Time> due;               ///< reschedule, retry: the time that now stands
+  std::optional<Settlement> settlement;  ///< where the outcome is `settled`
+
+  friend bool operator==(const Answer& answer, Outcome outcome) noexcept {
+    return answer.outcome == outcome;
+  }
+};
+
+/// How often things happened to one message. They survive retries, releases and revives.
+struct Tallies {
+  std::uint32_t claims = 0;
+  std::uint32_t run_outs = 0;  ///< leases that ran out
+  std::uint32_t releases = 0;
+  std::uint32_t buries = 0;
+  std::uint32_t revives = 0;
+  friend bool operator==(const Tallies&, const Tallies&) = default;
+};
+
+/// Everything that a store knows of one message.
+struct MessageInfo {
+  std::uint64_t id = 0;
+  std::string queue;
+  std::string key;
+  State state = State::scheduled;
+  bool stopping = false;  ///< leased, and cancelled meanwhile
+  Time due{};
+  std::uint32_t priority = kDefaultPriority;
+  std::uint32_t attempt = 0;  ///< attempts used so far
+  Tallies tallies;
+  std::optional<Millis> lease_left;      ///< leased only
+  std::optional<Settlement> settlement;  ///< remembered only
+  std::optional<Time> kept_until;        ///< dead and remembered: when it is forgotten
+  std::string reason;                    ///< dead only: why
+  Headers headers;
+  std::string payload;
+};
+
+}  // namespace tarry

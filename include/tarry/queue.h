@@ -1,0 +1,172 @@
+// Queue: every verb, blocking and with a callback, one message or many.
+//
+// A Queue is a cheap handle (copy it freely) and may outlive its store: its verbs then answer
+// `closed`. All members are thread safe.
+//
+// Callbacks run exactly once, on the executor given to `open` (without one: on a thread of the
+// engine, where they must be quick), and must not throw. A blocking verb called from a thread of
+// the engine is `misuse`, not a deadlock. A batch answers item by item, in order: one bad item
+// fails alone. Limits of a batch: 10,000 items, 128 MiB.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+#include <tarry/settings.h>
+#include <tarry/time.h>
+
+namespace tarry {
+
+namespace core {
+class Engine;
+struct ClaimReply;
+}  // namespace core
+namespace detail {
+class StoreState;
+}
+
+/// One claimed message. Cheap to copy: the deliveries of a claim share one buffer.
+class Delivery {
+ public:
+  Delivery(std::shared_ptr<const core::ClaimReply> reply, std::size_t index) noexcept;
+
+  [[nodiscard]] std::string_view queue() const noexcept;
+  [[nodiscard]] std::uint64_t id() const noexcept;  ///< stable: drop duplicates by it
+  [[nodiscard]] std::string_view key() const noexcept;
+  [[nodiscard]] std::string_view payload() const noexcept;
+  [[nodiscard]] Headers headers() const;
+  [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const noexcept;
+  [[nodiscard]] Time due() const noexcept;
+  [[nodiscard]] Time claimed_at() const noexcept;        ///< by the store's clock
+  [[nodiscard]] Millis lateness() const noexcept;        ///< claimed_at - due
+  [[nodiscard]] Millis lease() const noexcept;           ///< how long the claim holds
+  [[nodiscard]] std::uint32_t attempt() const noexcept;  ///< 1 the first time
+  [[nodiscard]] std::uint32_t priority() const noexcept;
+  [[nodiscard]] Tallies tallies() const noexcept;
+  [[nodiscard]] std::string_view receipt() const noexcept;  ///< names this claim and no other
+
+ private:
+  std::shared_ptr<const core::ClaimReply> reply_;
+  std::size_t index_;
+};
+
+struct ClaimOptions {
+  std::uint32_t max = 1;                  ///< 1 .. 10,000 messages
+  std::uint64_t max_bytes = 64ull << 20;  ///< payload bytes; at least one message is handed out
+  std::optional<Millis> lease = {};       ///< default: the queue's
+  Millis wait{0};                         ///< 0 .. 1 h: how long to wait for something to fall due
+};
+
+struct Reschedule {
+  std::string_view key = {};
+  Due due = {};
+  std::optional<std::uint32_t> priority = {};
+};
+
+/// How to end one claim.
+struct Settle {
+  std::string_view receipt = {};
+  Action action = Action::ack;
+  std::optional<Millis> delay = {};            ///< retry only; default: the queue's backoff
+  std::string_view reason = {};                ///< bury only, up to 255 bytes of UTF-8
+  std::optional<std::uint32_t> priority = {};  ///< retry, release: a new one
+};
+
+struct ListOptions {
+  std::optional<State> state = {};
+  std::string after = {};        ///< the `next` of the page before; empty: from the start
+  std::uint32_t limit = 100;     ///< 1 .. 10,000
+  std::string_view prefix = {};  ///< only keys that start so
+};
+
+struct Page {
+  std::vector<MessageInfo> messages;  ///< without payloads; in no particular order
+  std::string next;                   ///< empty: there is no more
+};
+
+/// An empty one is allowed: the answer is then dropped.
+template <typename T>
+using Callback = std::function<void(Result<T>)>;
+
+class Queue {
+ public:
+  /// For the library: `Store::queue` makes them.
+  Queue(std::shared_ptr<detail::StoreState> store, std::string name) noexcept;
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// For the library: what the verbs are asked of. It lives as long as the handle.
+  [[nodiscard]] core::Engine& engine() const noexcept;
+
+  // -- push
+  Result<Pushed> push(const Push& message) const;
+  void push(const Push& message, Callback<Pushed> done) const;
+  Result<std::vector<Result<Pushed>>> push(std::span<const Push> messages) const;
+  void push(std::span<const Push> messages, Callback<std::vector<Result<Pushed>>> done) const;
+
+  // -- until it is due
+  Result<Answer> cancel(std::string_view key) const;
+  void cancel(std::string_view key, Callback<Answer> done) const;
+  Result<std::vector<Result<Answer>>> cancel(std::span<const std::string_view> keys) const;
+  void cancel(std::span<const std::string_view> keys,
+              Callback<std::vector<Result<Answer>>> done) const;
+
+  Result<Answer> reschedule(std::string_view key, Due due) const;
+  void reschedule(std::string_view key, Due due, Callback<Answer> done) const;
+  Result<std::vector<Result<Answer>>> reschedule(std::span<const Reschedule> items) const;
+  void reschedule(std::span<const Reschedule> items,
+                  Callback<std::vector<Result<Answer>>> done) const;
+
+  /// `not_found` where there is no such message; a remembered one answers without payload.
+  Result<MessageInfo> get(std::string_view key) const;
+  void get(std::string_view key, Callback<MessageInfo> done) const;
+
+  // -- claim and settle
+  Result<std::vector<Delivery>> claim(const ClaimOptions& options = {}) const;
+  void claim(const ClaimOptions& options, Callback<std::vector<Delivery>> done) const;
+
+  Result<Answer> ack(std::string_view receipt) const;
+  Result<Answer> retry(std::string_view receipt, std::optional<Millis> delay = {}) const;
+  Result<Answer> release(std::string_view receipt) const;
+  Result<Answer> bury(std::string_view receipt, std::string_view reason = {}) const;
+  Result<Answer> settle(const Settle& item) const;
+  void settle(const Settle& item, Callback<Answer> done) const;
+  Result<std::vector<Result<Answer>>> settle(std::span<const Settle> items) const;
+  void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
+
+  /// The lease now ends `lease` from now (default: the queue's).
+  Result<Answer> extend(std::string_view receipt, std::optional<Millis> lease = {}) const;
+  void extend(std::string_view receipt, std::optional<Millis> lease, Callback<Answer> done) const;
+
+  // -- the queue as a whole
+  Result<QueueStats> stats() const;
+  void stats(Callback<QueueStats> done) const;
+  Result<Page> list(const ListOptions& options = {}) const;
+  void list(const ListOptions& options, Callback<Page> done) const;
+  Result<QueueSettings> configure(const SettingsPatch& patch) const;
+  void configure(const SettingsPatch& patch, Callback<QueueSettings> done) const;
+  /// Stops claims, waiting ones included, until `until` or `resume`.
+  Result<void> pause(std::optional<Time> until = {}) const;
+  void pause(std::optional<Time> until, Callback<void> done) const;
+  Result<void> resume() const;
+  void resume(Callback<void> done) const;
+  /// Takes what is scheduled, ready or dead; what is leased or remembered stays. Answers how many.
+  Result<std::uint64_t> purge() const;
+  void purge(Callback<std::uint64_t> done) const;
+  /// Brings the dead back, due now, attempts anew: these keys, or all when `keys` is empty.
+  Result<std::uint64_t> revive(std::span<const std::string_view> keys = {}) const;
+  void revive(std::span<const std::string_view> keys, Callback<std::uint64_t> done) const;
+
+ private:
+  std::shared_ptr<detail::StoreState> store_;
+  std::string name_;
+};
+
+}  // namespace tarry

@@ -1,0 +1,154 @@
+// Result<T>: a value or an Error, with std::expected's names. Nothing in tarry throws across a
+// module's border; whoever gets a Result must look at it ([[nodiscard]]).
+//
+// Thread safety: as safe as the value it holds.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace tarry {
+
+/// What the caller should do next, not where in the code it went wrong.
+enum class ErrorCode : std::uint8_t {
+  invalid_argument,   ///< fix the input: the message names the value and the limit
+  too_large,          ///< fix the input: it is over a size limit
+  unsupported,        ///< this engine cannot do it, ever
+  not_found,          ///< what was named (a queue, a file) does not exist
+  conflict,           ///< somebody else holds it (a locked store, a mismatched setting)
+  unavailable,        ///< retry later: the store cannot be reached or is starting
+  no_space,           ///< retry once there is room: nothing was accepted
+  closed,             ///< the store was closed; nothing more will be done through this handle
+  unknown_outcome,    ///< the answer was lost on the way: it may or may not have been done
+  damaged,            ///< page someone: bytes that were accepted do not check
+  io_error,           ///< page someone: the storage failed; the engine has stopped
+  permission_denied,  ///< fix the rights: the operating system or the server refused
+  misuse,             ///< fix the program: a call that could only deadlock or break a contract
+};
+
+/// "invalid_argument", "no_space", ...: stable, used in JSON and logs.
+[[nodiscard]] constexpr std::string_view to_string(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::invalid_argument: return "invalid_argument";
+    case ErrorCode::too_large: return "too_large";
+    case ErrorCode::unsupported: return "unsupported";
+    case ErrorCode::not_found: return "not_found";
+    case ErrorCode::conflict: return "conflict";
+    case ErrorCode::unavailable: return "unavailable";
+    case ErrorCode::no_space: return "no_space";
+    case ErrorCode::closed: return "closed";
+    case ErrorCode::unknown_outcome: return "unknown_outcome";
+    case ErrorCode::damaged: return "damaged";
+    case ErrorCode::io_error: return "io_error";
+    case ErrorCode::permission_denied: return "permission_denied";
+    case ErrorCode::misuse: return "misuse";
+  }
+  return "unknown";
+}
+
+/// One line of text that names the value and the limit, and a code that says what to do next.
+struct Error {
+  ErrorCode code = ErrorCode::invalid_argument;
+  std::string message;
+
+  friend bool operator==(const Error&, const Error&) = default;
+};
+
+/// Wraps an Error so that a Result<T> can be made from it even where T could be made from one too.
+class Unexpected {
+ public:
+  explicit Unexpected(Error error) : error_(std::move(error)) {}
+  Unexpected(ErrorCode code, std::string message) : error_{code, std::move(message)} {}
+  [[nodiscard]] Error& error() & noexcept { return error_; }
+  [[nodiscard]] Error&& error() && noexcept { return std::move(error_); }
+
+ private:
+  Error error_;
+};
+
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  using value_type = T;
+  using error_type = Error;
+
+  // NOLINTBEGIN(google-explicit-constructor): implicit on purpose, so that values can be returned.
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Unexpected error) : state_(std::in_place_index<1>, std::move(error).error()) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+  explicit operator bool() const noexcept { return has_value(); }
+
+  /// The value. Aborts if there is none: asking is a broken invariant, not an outcome.
+  [[nodiscard]] T& value() & noexcept { return checked(); }
+  [[nodiscard]] const T& value() const& noexcept { return const_cast<Result*>(this)->checked(); }
+  [[nodiscard]] T&& value() && noexcept { return std::move(checked()); }
+  [[nodiscard]] T& operator*() & noexcept { return checked(); }
+  [[nodiscard]] const T& operator*() const& noexcept { return value(); }
+  [[nodiscard]] T&& operator*() && noexcept { return std::move(checked()); }
+  [[nodiscard]] T* operator->() noexcept { return &checked(); }
+  [[nodiscard]] const T* operator->() const noexcept { return &value(); }
+
+  template <typename U = T>
+  [[nodiscard]] T value_or(U&& other) const& {
+    return has_value() ? value() : static_cast<T>(std::forward<U>(other));
+  }
+  template <typename U = T>
+  [[nodiscard]] T value_or(U&& other) && {
+    return has_value() ? std::move(checked()) : static_cast<T>(std::forward<U>(other));
+  }
+
+  /// The error. Aborts if there is none.
+  [[nodiscard]] const Error& error() const& noexcept {
+    if (has_value()) std::abort();
+    return *std::get_if<1>(&state_);
+  }
+  [[nodiscard]] Error&& error() && noexcept {
+    if (has_value()) std::abort();
+    return std::move(*std::get_if<1>(&state_));
+  }
+
+ private:
+  T& checked() noexcept {
+    if (!has_value()) std::abort();
+    return *std::get_if<0>(&state_);
+  }
+
+  std::variant<T, Error> state_;
+};
+
+/// Done, or an Error.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  using value_type = void;
+  using error_type = Error;
+
+  Result() = default;
+  Result(Unexpected error) : error_(std::move(error).error()) {}  // NOLINT: implicit on purpose
+  Result(Error error) : error_(std::move(error)) {}               // NOLINT
+
+  [[nodiscard]] bool has_value() const noexcept { return !error_.has_value(); }
+  explicit operator bool() const noexcept { return has_value(); }
+  [[nodiscard]] const Error& error() const& noexcept {
+    if (!error_) std::abort();
+    return *error_;
+  }
+  [[nodiscard]] Error&& error() && noexcept {
+    if (!error_) std::abort();
+    return std::move(*error_);
+  }
+
+ private:
+  std::optional<Error> error_;
+};
+
+}  // namespace tarry

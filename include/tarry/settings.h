@@ -1,0 +1,95 @@
+// Queue settings and queue figures. Plain values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/time.h>
+
+namespace tarry {
+
+struct QueueSettings {
+  Millis lease = std::chrono::seconds(30);        ///< 1 ms .. 7 d
+  std::uint32_t max_attempts = 10;                ///< 1 .. 65535
+  Millis backoff_min = std::chrono::seconds(1);   ///< first retry's delay, 0 .. backoff_max
+  Millis backoff_max = std::chrono::minutes(10);  ///< 0 .. 365 d
+  Millis remember{0};  ///< 0 .. 365 d: how long a settled key stays known
+  Millis dead_keep = std::chrono::hours(24 * 30);  ///< 1 s .. 3650 d
+  IfExists if_exists = IfExists::reject;
+
+  friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
+};
+
+/// What to change of a queue's settings; what is empty stays.
+struct SettingsPatch {
+  std::optional<Millis> lease = {};
+  std::optional<std::uint32_t> max_attempts = {};
+  std::optional<Millis> backoff_min = {};
+  std::optional<Millis> backoff_max = {};
+  std::optional<Millis> remember = {};
+  std::optional<Millis> dead_keep = {};
+  std::optional<IfExists> if_exists = {};
+};
+
+/// Counters since the store was made; they survive restarts. At any moment
+/// accepted = scheduled + ready + leased + dead
+///          + acked + cancelled + replaced + expired + purged + moved_away.
+struct QueueCounters {
+  std::uint64_t accepted = 0;
+  std::uint64_t acked = 0;
+  std::uint64_t cancelled = 0;
+  std::uint64_t replaced = 0;
+  std::uint64_t expired = 0;  ///< from the dead, when dead_keep had passed
+  std::uint64_t purged = 0;
+  std::uint64_t moved_away = 0;
+  // Not part of the sum:
+  std::uint64_t claims = 0;
+  std::uint64_t retries = 0;
+  std::uint64_t releases = 0;
+  std::uint64_t run_outs = 0;
+  std::uint64_t buries = 0;
+  std::uint64_t revives = 0;
+  std::uint64_t reschedules = 0;
+  std::uint64_t damaged = 0;
+
+  friend bool operator==(const QueueCounters&, const QueueCounters&) = default;
+};
+
+struct QueueStats {
+  std::string queue;
+  QueueSettings settings;
+  std::uint64_t scheduled = 0;
+  std::uint64_t ready = 0;
+  std::uint64_t leased = 0;
+  std::uint64_t dead = 0;
+  std::uint64_t remembered = 0;
+  std::uint64_t waiting_claims = 0;
+  bool paused = false;
+  std::optional<Time> paused_until;  ///< empty while paused: until resumed
+  std::optional<Time> oldest_ready;  ///< due time of the oldest ready message
+  QueueCounters counters;
+};
+
+/// Lateness of claims (first attempts) since the store was opened, milliseconds.
+struct LatenessStats {
+  std::uint64_t count = 0;
+  double p50 = 0;
+  double p99 = 0;
+  double p999 = 0;
+  double max = 0;
+};
+
+struct StoreStats {
+  std::string engine;  ///< "embedded", "remote", ...
+  std::vector<QueueStats> queues;
+  LatenessStats lateness;
+  std::uint64_t disk_bytes = 0;  ///< 0 where it does not apply
+  std::uint64_t live_bytes = 0;
+  std::uint64_t syncs = 0;
+};
+
+}  // namespace tarry

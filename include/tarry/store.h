@@ -1,0 +1,86 @@
+// Store: what `tarry::open` opens.
+//
+//   memory:                                       in RAM, gone with the process
+//   file:PATH?sync=always|100ms|os&shards=N       on this machine's disk
+//   http://HOST:PORT                              a tarry server
+//
+// Thread safe. A Store is a handle: the last copy to go closes the engine, as `close` does, even
+// where Queues live on; they then answer `closed`.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/clock.h>
+#include <tarry/queue.h>
+#include <tarry/result.h>
+#include <tarry/settings.h>
+
+namespace tarry {
+
+namespace core {
+class Engine;
+}
+
+/// Runs a task soon, on a thread of the user's choice.
+using Executor = std::function<void(std::function<void()>)>;
+
+/// Called during long work at opening (recovery): bytes done, bytes in all.
+using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+struct OpenOptions {
+  Executor executor = {};                 ///< where callbacks run; default: a thread of the engine
+  std::optional<ManualClock> clock = {};  ///< memory: and file: only
+  Progress progress = {};
+  std::string holder = {};  ///< written into the lock of a `file:` store; default: "pid N"
+};
+
+class Store {
+ public:
+  /// For the library: `tarry::open` makes them. Copies of this one own the state together; a second
+  /// Store made of the same state would own it again.
+  explicit Store(std::shared_ptr<detail::StoreState> state) noexcept;
+
+  /// A handle on the queue of that name. Makes nothing: its first push or `configure` does. A name
+  /// that is ill-formed is refused by the verbs.
+  [[nodiscard]] Queue queue(std::string_view name) const;
+
+  /// Claims from several queues at once, fairly.
+  Result<std::vector<Delivery>> claim(std::span<const std::string_view> queues,
+                                      const ClaimOptions& options) const;
+  void claim(std::span<const std::string_view> queues, const ClaimOptions& options,
+             Callback<std::vector<Delivery>> done) const;
+  /// Settles claims of any queue.
+  Result<std::vector<Result<Answer>>> settle(std::span<const Settle> items) const;
+
+  Result<StoreStats> stats() const;
+  void stats(Callback<StoreStats> done) const;
+
+  /// Completes everything outstanding with `closed`, makes durable what was accepted, and
+  /// returns when the engine has stopped. Idempotent. From a callback on a thread of the engine it
+  /// returns at once, and the engine stops when that callback has returned.
+  void close();
+
+  /// The clock that the store goes by, where that is one moved by hand.
+  [[nodiscard]] std::optional<ManualClock> manual_clock() const;
+
+  /// For the library and the server.
+  [[nodiscard]] core::Engine& engine() const noexcept;
+  [[nodiscard]] const std::shared_ptr<detail::StoreState>& state() const noexcept { return state_; }
+
+ private:
+  std::shared_ptr<detail::StoreState> state_;
+  std::shared_ptr<void> owner_;  // closes the store when the last copy of it goes
+};
+
+/// Opens the store that the URL names. Errors: `invalid_argument` for a URL or option that is
+/// wrong, `conflict` where another process holds the store or a fixed setting differs, `damaged`
+/// where its journal does not check, `unavailable` where it cannot be reached.
+[[nodiscard]] Result<Store> open(std::string_view url, OpenOptions options = {});
+
+}  // namespace tarry

@@ -1,0 +1,105 @@
+#include "base/base64.h"
+
+#include <array>
+#include <cstdint>
+
+#include "base/text.h"
+
+namespace tarry::base {
+namespace {
+
+constexpr std::string_view kStandard =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kUrlSafe =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+constexpr std::uint8_t kForeign = 0xFF;
+using Values = std::array<std::uint8_t, 256>;
+
+constexpr Values values_of(std::string_view alphabet) {
+  Values values{};
+  values.fill(kForeign);
+  for (std::size_t i = 0; i < alphabet.size(); ++i) {
+    values[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
+  }
+  return values;
+}
+
+constexpr Values kStandardValues = values_of(kStandard);
+constexpr Values kUrlSafeValues = values_of(kUrlSafe);
+
+std::string encode(std::string_view bytes, std::string_view alphabet, bool padded) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  const auto byte = [&](std::size_t i) -> std::uint32_t {
+    return static_cast<unsigned char>(bytes[i]);
+  };
+  std::size_t at = 0;
+  for (; at + 3 <= bytes.size(); at += 3) {
+    const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
+    const char out[4] = {alphabet[group >> 18], alphabet[group >> 12 & 63],
+                         alphabet[group >> 6 & 63], alphabet[group & 63]};
+    text.append(out, 4);
+  }
+  const std::size_t left = bytes.size() - at;
+  if (left != 0) {
+    const std::uint32_t group = byte(at) << 16 | (left == 2 ? byte(at + 1) << 8 : 0);
+    text += alphabet[group >> 18];
+    text += alphabet[group >> 12 & 63];
+    if (left == 2) text += alphabet[group >> 6 & 63];
+    if (padded) text.append(3 - left, '=');
+  }
+  return text;
+}
+
+Unexpected refuse(std::string_view text, std::size_t at, std::string_view why) {
+  return {ErrorCode::invalid_argument, "base64 " + quoted(text) + ": " + std::string(why) +
+                                           " at position " + std::to_string(at)};
+}
+
+// `digits` is the text without its padding.
+Result<std::string> decode(std::string_view text, std::string_view digits, const Values& values) {
+  std::string bytes;
+  bytes.reserve(digits.size() / 4 * 3 + 2);
+  std::uint32_t group = 0;
+  int held = 0;  // bits in `group` that are not written yet
+  for (std::size_t at = 0; at < digits.size(); ++at) {
+    const std::uint8_t value = values[static_cast<unsigned char>(digits[at])];
+    if (value == kForeign)
+      return refuse(text, at, quoted(digits.substr(at, 1)) + " is not allowed");
+    group = group << 6 | value;
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      bytes += static_cast<char>(group >> held & 0xFF);
+    }
+  }
+  if (held == 6) return refuse(text, digits.size() - 1, "a single character is left over");
+  if ((group & ((1U << held) - 1)) != 0) {
+    return refuse(text, digits.size() - 1, "the unused bits are not zero");
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string base64_encode(std::string_view bytes) { return encode(bytes, kStandard, true); }
+
+std::string base64url_encode(std::string_view bytes) { return encode(bytes, kUrlSafe, false); }
+
+Result<std::string> base64_decode(std::string_view text) {
+  std::string_view digits = text;
+  // At most two: a third one is found by decode() as a character that is not allowed.
+  for (int i = 0; i < 2 && digits.ends_with('='); ++i) digits.remove_suffix(1);
+  Result<std::string> bytes = decode(text, digits, kStandardValues);
+  if (bytes && text.size() % 4 != 0) {
+    return refuse(text, text.size(), "the padding is missing or too long");
+  }
+  return bytes;
+}
+
+Result<std::string> base64url_decode(std::string_view text) {
+  return decode(text, text, kUrlSafeValues);
+}
+
+}  // namespace tarry::base

@@ -1,0 +1,24 @@
+// Base64 (RFC 4648): the standard alphabet with padding for payloads in JSON, the URL-safe one
+// without padding for receipts and tokens. Decoding is strict: one text a value, so that what was
+// accepted can be compared as text.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+namespace tarry::base {
+
+[[nodiscard]] std::string base64_encode(std::string_view bytes);
+[[nodiscard]] std::string base64url_encode(std::string_view bytes);
+
+/// invalid_argument, naming the position, for: a foreign character (white space too), missing or
+/// misplaced padding, bits left over that are not zero.
+[[nodiscard]] Result<std::string> base64_decode(std::string_view text);
+/// The same; padding is refused.
+[[nodiscard]] Result<std::string> base64url_decode(std::string_view text);
+
+}  // namespace tarry::base

@@ -1,0 +1,72 @@
+// Engine: an implementation of the store. Embedded, remote and (later) redis and rabbitmq are
+// engines; one contract suite runs on all of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "core/reply.h"
+#include "core/request.h"
+
+namespace tarry::core {
+
+/// Runs exactly once, on a thread of the engine, and must be quick. It may submit; it must not
+/// wait for another completion.
+using Completion = base::UniqueFunction<void(Result<Reply>)>;
+
+/// Names a submitted request, for `withdraw`. 0 is none.
+using Ticket = std::uint64_t;
+
+/// What an engine can do. A verb that it cannot do answers `unsupported`, and is never pretended.
+struct Capabilities {
+  std::string engine;  // "embedded", "remote"
+  bool by_key = true;  // cancel, reschedule, get by key
+  bool leases = true;  // extend, lease run-out
+  bool forecast = false;
+  bool durable = false;  // survives the end of the process
+  bool manual_clock = false;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Any thread; never blocks on I/O. The completion runs exactly once, with a Reply of the kind
+  /// that belongs to the request, or an Error that concerns the request as a whole (`closed`,
+  /// `invalid_argument` for its queue, `unknown_outcome` ...). After `close` it runs with `closed`.
+  virtual Ticket submit(Request request, Completion completion) = 0;
+
+  /// A waiting claim whose caller has gone: completes soon with an empty ClaimReply. What was
+  /// claimed for it already is released, the attempt not counted. Unknown tickets are ignored.
+  virtual void withdraw(Ticket ticket) = 0;
+
+  [[nodiscard]] virtual Capabilities capabilities() const = 0;
+
+  /// Completes everything outstanding, makes durable what was accepted, stops the threads.
+  /// Returns when that is done; idempotent; not from an engine's thread.
+  virtual void close() = 0;
+};
+
+/// True on a thread that runs completions: a blocking verb there would wait for itself.
+[[nodiscard]] bool on_engine_thread() noexcept;
+
+/// Marks the current thread as an engine's while it lives.
+class EngineThreadScope {
+ public:
+  EngineThreadScope() noexcept;
+  ~EngineThreadScope();
+  EngineThreadScope(const EngineThreadScope&) = delete;
+  EngineThreadScope& operator=(const EngineThreadScope&) = delete;
+
+ private:
+  bool before_;
+};
+
+}  // namespace tarry::core

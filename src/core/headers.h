@@ -1,0 +1,26 @@
+// Headers as one piece of bytes: for each header, u16 length and bytes of its name, u16 length and
+// bytes of its value (little endian). So they travel through requests, journal and replies without
+// an allocation each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+
+namespace tarry::core {
+
+/// Errors: `invalid_argument` for a name that is empty, over 255 bytes, or has bytes outside
+/// printable ASCII (RFC 9110 tokens); `too_large` for more than kMaxHeaders bytes in all.
+[[nodiscard]] Result<std::string> encode_headers(const Headers& headers);
+
+/// Errors: `damaged` for bytes that are not encoded headers.
+[[nodiscard]] Result<Headers> decode_headers(std::string_view encoded);
+
+/// The first header of that name (ASCII case ignored). Ill-formed bytes have none.
+[[nodiscard]] std::optional<std::string_view> find_header(std::string_view encoded,
+                                                          std::string_view name) noexcept;
+
+}  // namespace tarry::core

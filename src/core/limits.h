@@ -1,0 +1,39 @@
+// What tarry accepts at most. One place, so that every surface names the same limit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tarry::core {
+
+inline constexpr std::size_t kMaxQueueName = 127;      // bytes; 128 is over-long
+inline constexpr std::size_t kMaxKey = 512;            // bytes
+inline constexpr std::size_t kMaxHeaders = 16 * 1024;  // bytes, names and values together
+inline constexpr std::size_t kMaxReason = 255;         // bytes
+inline constexpr std::size_t kMaxReceipt = 128;        // bytes
+inline constexpr std::uint64_t kDefaultMaxPayload = 1ull << 20;
+inline constexpr std::uint64_t kMaxMaxPayload = 64ull << 20;
+inline constexpr std::size_t kMaxBatch = 10'000;  // items a request
+inline constexpr std::uint64_t kMaxBatchBytes = 128ull
+                                                << 20;  // keys, headers and payloads together
+inline constexpr std::size_t kMaxClaimQueues = 1'000;
+inline constexpr std::size_t kMaxListLimit = 10'000;
+inline constexpr std::uint32_t kMaxForecastBuckets = 10'000;
+inline constexpr std::uint32_t kMaxShards = 256;
+inline constexpr std::size_t kMaxQueues = 100'000;  // a shard; each journal segment opens with all
+
+inline constexpr std::int64_t kDayMs = 24ll * 3600 * 1000;
+inline constexpr std::int64_t kMaxDelayMs = 36'525 * kDayMs;  // 100 years
+inline constexpr std::int64_t kMaxLeaseMs = 7 * kDayMs;
+inline constexpr std::int64_t kMaxWaitMs = 3600 * 1000;
+inline constexpr std::int64_t kMaxBackoffMs = 365 * kDayMs;
+inline constexpr std::int64_t kMaxRememberMs = 365 * kDayMs;
+inline constexpr std::int64_t kMaxDeadKeepMs = 3650 * kDayMs;
+inline constexpr std::uint32_t kMaxAttempts = 65'535;
+
+/// What one store allows; the rest of the limits are the same for all.
+struct Limits {
+  std::uint64_t max_payload = kDefaultMaxPayload;
+};
+
+}  // namespace tarry::core

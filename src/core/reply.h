@@ -1,0 +1,90 @@
+// Reply: what an engine answers to a Request, item by item and in the request's order. The strings
+// of a reply share one buffer that it owns.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+#include <tarry/settings.h>
+
+#include "core/request.h"
+
+namespace tarry::core {
+
+struct PushResult {
+  std::optional<Error> error;  // set: the item failed alone and changed nothing
+  Outcome outcome = Outcome::pushed;
+  std::uint64_t id = 0;  // of the message that is there now; 0: none
+  std::int64_t due_ms = 0;
+  Slice key;
+};
+/// Answers PushRequest and MoveRequest.
+struct PushReply {
+  std::vector<PushResult> items;
+  std::string bytes;
+};
+
+struct ItemResult {
+  std::optional<Error> error;
+  Outcome outcome = Outcome::unknown;
+  std::optional<std::int64_t> due_ms;    // reschedule, retry: what stands now
+  std::optional<Settlement> settlement;  // outcome settled
+};
+/// Answers Cancel, Reschedule, Settle and Extend.
+struct ItemsReply {
+  std::vector<ItemResult> items;
+};
+
+struct ClaimedItem {
+  Slice queue;
+  Slice key;
+  Slice payload;
+  Slice headers;
+  Slice receipt;
+  std::uint64_t id = 0;
+  std::int64_t due_ms = 0;
+  std::int64_t claimed_ms = 0;
+  std::int64_t lease_ms = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t priority = 0;
+  Tallies tallies;
+};
+struct ClaimReply {
+  std::vector<ClaimedItem> items;  // in the order of guarantee 8, shard by shard
+  std::string bytes;
+};
+
+struct GetReply {
+  std::vector<Result<MessageInfo>> items;  // not_found where there is none
+};
+
+struct ListReply {
+  std::vector<MessageInfo> messages;  // without payloads
+  std::string next;                   // empty: no more
+};
+
+struct ForecastReply {
+  std::uint64_t due_now = 0;
+  std::vector<std::uint64_t> buckets;
+  std::uint64_t later = 0;
+};
+
+struct ConfigureReply {
+  QueueSettings settings;
+};
+
+/// Answers Purge and Revive: how many. Pause and Resume answer 0.
+struct CountReply {
+  std::uint64_t count = 0;
+};
+
+using Reply = std::variant<PushReply, ItemsReply, ClaimReply, GetReply, ListReply, StoreStats,
+                           ForecastReply, ConfigureReply, CountReply>;
+
+}  // namespace tarry::core

@@ -1,0 +1,177 @@
+// Request: a batch of one kind, asked of an engine. Strings of the items (keys, payloads, headers,
+// receipts, reasons) lie together in `bytes`, so that a batch costs two allocations whatever its
+// length; an item names them by Slice.
+//
+// Plain values, moved into `Engine::submit`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/settings.h>
+#include <tarry/time.h>
+
+namespace tarry::core {
+
+/// A piece of a request's or reply's `bytes`.
+struct Slice {
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+};
+
+[[nodiscard]] inline std::string_view view(const std::string& bytes, Slice slice) noexcept {
+  return std::string_view(bytes).substr(slice.offset, slice.size);
+}
+
+/// Appends to `bytes` and answers where. The caller has checked that the whole stays below 4 GiB.
+[[nodiscard]] inline Slice append(std::string& bytes, std::string_view piece) {
+  const Slice slice{static_cast<std::uint32_t>(bytes.size()),
+                    static_cast<std::uint32_t>(piece.size())};
+  bytes.append(piece);
+  return slice;
+}
+
+struct PushItem {
+  Slice key;  // empty: the store makes one
+  Slice payload;
+  Slice headers;  // encoded: core/headers.h
+  Due due;
+  std::uint32_t priority = kDefaultPriority;
+  std::uint32_t max_attempts = 0;     // 0: the queue's
+  std::optional<IfExists> if_exists;  // empty: the queue's
+};
+struct PushRequest {
+  std::string queue;
+  std::vector<PushItem> items;
+  std::string bytes;
+};
+
+struct CancelRequest {
+  std::string queue;
+  std::vector<Slice> keys;
+  std::string bytes;
+};
+
+struct RescheduleItem {
+  Slice key;
+  Due due;
+  std::optional<std::uint32_t> priority;
+};
+struct RescheduleRequest {
+  std::string queue;
+  std::vector<RescheduleItem> items;
+  std::string bytes;
+};
+
+struct ClaimRequest {
+  std::vector<std::string> queues;  // at least one; served fairly, in turn
+  std::vector<std::string> keys;    // not empty: only these messages, of the one queue named
+  bool any_state = false;           // with keys: what is scheduled or dead too
+  std::uint32_t max = 1;
+  std::uint64_t max_bytes = 64ull << 20;  // of payload; the first message is handed out anyway
+  std::optional<Millis> lease;            // empty: the queue's
+  Millis wait{0};
+};
+
+/// How the engine ends a claim; wider than the public Action.
+enum class SettleAction : std::uint8_t {
+  ack,
+  retry,
+  release,
+  bury,
+  move_away,  // the message now lives in another store (migration)
+};
+
+struct SettleItem {
+  Slice receipt;
+  SettleAction action = SettleAction::ack;
+  std::optional<Millis> delay;            // retry
+  std::optional<std::uint32_t> priority;  // retry, release, bury
+  Slice reason;                           // bury
+};
+struct SettleRequest {
+  std::vector<SettleItem> items;
+  std::string bytes;
+};
+
+struct ExtendItem {
+  Slice receipt;
+  std::optional<Millis> lease;  // empty: the queue's
+};
+struct ExtendRequest {
+  std::vector<ExtendItem> items;
+  std::string bytes;
+};
+
+struct GetRequest {
+  std::string queue;
+  std::vector<Slice> keys;
+  std::string bytes;
+  bool with_payload = true;
+};
+
+struct ListRequest {
+  std::string queue;
+  std::optional<State> state;
+  std::string after;  // the reply's `next`; empty: from the start
+  std::string prefix;
+  std::uint32_t limit = 100;
+};
+
+struct StatsRequest {
+  std::string queue;  // empty: all
+};
+
+/// How much falls due when: counts for `buckets` spans of `width` from now on.
+struct ForecastRequest {
+  std::string queue;
+  Millis width{0};
+  std::uint32_t buckets = 0;
+};
+
+struct ConfigureRequest {
+  std::string queue;
+  SettingsPatch patch;
+};
+struct PauseRequest {
+  std::string queue;
+  std::optional<Time> until;
+};
+struct ResumeRequest {
+  std::string queue;
+};
+struct PurgeRequest {
+  std::string queue;
+};
+struct ReviveRequest {
+  std::string queue;
+  bool all = false;
+  std::vector<Slice> keys;
+  std::string bytes;
+};
+
+/// A push that keeps what the message has been through: import and migration.
+struct MoveItem {
+  PushItem push;
+  std::uint32_t attempt = 0;
+  Tallies tallies;
+  bool dead = false;
+  Slice reason;  // dead only
+};
+struct MoveRequest {
+  std::string queue;
+  std::vector<MoveItem> items;
+  std::string bytes;
+};
+
+using Request = std::variant<PushRequest, CancelRequest, RescheduleRequest, ClaimRequest,
+                             SettleRequest, ExtendRequest, GetRequest, ListRequest, StatsRequest,
+                             ForecastRequest, ConfigureRequest, PauseRequest, ResumeRequest,
+                             PurgeRequest, ReviveRequest, MoveRequest>;
+
+}  // namespace tarry::core

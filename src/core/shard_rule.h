@@ -1,0 +1,17 @@
+// Which shard owns a key: hash(queue, key) mod shards. Only the part of the key within the first
+// {...} is hashed where there is one that is not empty (as Redis Cluster does), so that keys which
+// belong together ("{user:7}:order:42") share a shard.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tarry::core {
+
+[[nodiscard]] std::string_view hashed_part(std::string_view key) noexcept;
+
+/// `shards` is at least 1. The answer depends on `seed`, which is fixed when a store is made.
+[[nodiscard]] std::uint32_t shard_of(std::string_view queue, std::string_view key,
+                                     std::uint32_t shards, std::uint64_t seed) noexcept;
+
+}  // namespace tarry::core

@@ -1,0 +1,354 @@
+#include "core/validation.h"
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/text.h"
+
+namespace tarry::core {
+namespace {
+
+constexpr std::string_view kMarks = "-+/;.$_():@";
+
+bool is_name_byte(char c) noexcept {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+         kMarks.find(c) != std::string_view::npos;
+}
+
+MaybeError invalid(std::string message) {
+  return Error{ErrorCode::invalid_argument, std::move(message)};
+}
+
+MaybeError too_large(std::string_view what, std::uint64_t size, std::uint64_t limit,
+                     std::string_view unit) {
+  return Error{ErrorCode::too_large, std::string(what) + " of " + std::to_string(size) + " " +
+                                         std::string(unit) + " is over the limit of " +
+                                         std::to_string(limit)};
+}
+
+// Whatever is over our limits is long enough to be shown cut, with its full length.
+MaybeError too_long(std::string_view what, std::string_view value, std::size_t limit) {
+  return Error{ErrorCode::too_large, std::string(what) + " " + base::quoted(value) +
+                                         " is over the limit of " + std::to_string(limit) +
+                                         " bytes"};
+}
+
+MaybeError check_text(std::string_view what, std::string_view value, std::size_t limit) {
+  if (value.size() > limit) return too_long(what, value, limit);
+  if (!value.empty()) return {};
+  return invalid(std::string(what) + " \"\" must be from 1 to " + std::to_string(limit) + " bytes");
+}
+
+MaybeError check_span(std::string_view what, Millis value, std::int64_t min, std::int64_t max) {
+  if (value.count() >= min && value.count() <= max) return {};
+  return invalid(std::string(what) + " " + base::format_duration_ms(value.count()) +
+                 " must be from " + base::format_duration_ms(min) + " to " +
+                 base::format_duration_ms(max));
+}
+
+MaybeError check_number(std::string_view what, std::uint64_t value, std::uint64_t min,
+                        std::uint64_t max) {
+  if (value >= min && value <= max) return {};
+  return invalid(std::string(what) + " " + std::to_string(value) + " must be from " +
+                 std::to_string(min) + " to " + std::to_string(max));
+}
+
+MaybeError check_moment(std::string_view what, std::int64_t ms) {
+  if (ms >= 0 && ms <= base::kMaxTimeMs) return {};
+  return invalid(std::string(what) + " " + std::to_string(ms) +
+                 " ms since 1970 must be from 0 to " + std::to_string(base::kMaxTimeMs) +
+                 " (the end of the year 2200)");
+}
+
+MaybeError check_max_attempts(std::uint32_t attempts) {
+  return check_number("max_attempts", attempts, 1, kMaxAttempts);
+}
+
+MaybeError check_reason(std::string_view reason) {
+  if (reason.size() > kMaxReason) return too_long("reason", reason, kMaxReason);
+  if (!base::is_valid_utf8(reason)) {
+    return invalid("reason " + base::quoted(reason) + " must be UTF-8");
+  }
+  return {};
+}
+
+// Walked without decoding into strings: a push pays for this on the hot path.
+MaybeError check_headers(std::string_view encoded) {
+  std::size_t total = 0;
+  base::ByteReader in(encoded);
+  while (in.remaining() > 0) {
+    std::uint16_t name_size = 0;
+    std::uint16_t value_size = 0;
+    std::string_view name;
+    std::string_view value;
+    if (!in.u16(name_size) || !in.bytes(name_size, name) || !in.u16(value_size) ||
+        !in.bytes(value_size, value) || name.empty()) {
+      return invalid("headers of " + std::to_string(encoded.size()) +
+                     " bytes are not well encoded");
+    }
+    total += name.size() + value.size();
+  }
+  if (total > kMaxHeaders) return too_large("headers", total, kMaxHeaders, "bytes");
+  return {};
+}
+
+MaybeError check_push(const std::string& bytes, const PushItem& item, const Limits& limits) {
+  if (item.key.size > 0) {
+    if (auto error = check_key(view(bytes, item.key))) return error;
+  }
+  if (item.payload.size > limits.max_payload) {
+    return too_large("payload", item.payload.size, limits.max_payload, "bytes");
+  }
+  if (auto error = check_headers(view(bytes, item.headers))) return error;
+  if (auto error = check_due(item.due)) return error;
+  if (item.max_attempts != 0) return check_max_attempts(item.max_attempts);
+  return {};
+}
+
+std::string_view name_of(SettleAction action) noexcept {
+  switch (action) {
+    case SettleAction::ack: return "ack";
+    case SettleAction::retry: return "retry";
+    case SettleAction::release: return "release";
+    case SettleAction::bury: return "bury";
+    case SettleAction::move_away: return "move_away";
+  }
+  return "unknown";
+}
+
+template <typename R>
+concept Batch = requires(const R& request) {
+  request.items;
+  request.bytes;
+};
+template <typename R>
+concept KeyBatch = requires(const R& request) {
+  request.keys;
+  request.bytes;
+};
+template <typename R>
+concept OfOneQueue = requires(const R& request) {
+  { request.queue } -> std::convertible_to<std::string_view>;
+};
+
+MaybeError check_claimed_queues(const std::vector<std::string>& queues) {
+  if (queues.empty()) return invalid("a claim names 0 queues; it must name from 1 to 1000");
+  if (queues.size() > kMaxClaimQueues) {
+    return too_large("claim", queues.size(), kMaxClaimQueues, "queues");
+  }
+  for (const std::string& queue : queues) {
+    if (auto error = check_queue_name(queue)) return error;
+  }
+  if (queues.size() > 1) {
+    // Serving in turn needs each queue to have one turn.
+    std::vector<std::string_view> sorted(queues.begin(), queues.end());
+    std::ranges::sort(sorted);
+    const auto twice = std::ranges::adjacent_find(sorted);
+    if (twice != sorted.end()) {
+      return invalid("a claim names queue " + base::quoted(*twice) + " twice; once is the limit");
+    }
+  }
+  return {};
+}
+
+MaybeError check_own(const ClaimRequest& claim) {
+  if (auto error = check_claimed_queues(claim.queues)) return error;
+  if (!claim.keys.empty() && claim.queues.size() != 1) {
+    return invalid("a claim by key names " + std::to_string(claim.queues.size()) +
+                   " queues; it must name 1");
+  }
+  if (claim.keys.size() > kMaxBatch) {
+    return too_large("claim", claim.keys.size(), kMaxBatch, "keys");
+  }
+  for (const std::string& key : claim.keys) {
+    if (auto error = check_key(key)) return error;
+  }
+  if (claim.any_state && claim.keys.empty()) {
+    return invalid("a claim of any state names 0 keys; it must name from 1 to " +
+                   std::to_string(kMaxBatch));
+  }
+  if (auto error = check_number("max", claim.max, 1, kMaxBatch)) return error;
+  if (claim.max_bytes == 0) return invalid("max_bytes 0 must be at least 1");
+  if (auto error = check_lease(claim.lease)) return error;
+  return check_span("wait", claim.wait, 0, kMaxWaitMs);
+}
+
+MaybeError check_own(const ListRequest& list) {
+  if (list.prefix.size() > kMaxKey) return too_long("prefix", list.prefix, kMaxKey);
+  return check_number("limit", list.limit, 1, kMaxListLimit);
+}
+
+MaybeError check_own(const ForecastRequest& forecast) {
+  if (auto error = check_span("width", forecast.width, 1, kMaxDelayMs)) return error;
+  return check_number("buckets", forecast.buckets, 1, kMaxForecastBuckets);
+}
+
+MaybeError check_own(const PauseRequest& pause) {
+  return pause.until ? check_moment("until", pause.until->time_since_epoch().count())
+                     : MaybeError{};
+}
+
+MaybeError check_own(const ReviveRequest& revive) {
+  if (!revive.all || revive.keys.empty()) return {};
+  return invalid("a revive of all names " + std::to_string(revive.keys.size()) +
+                 " keys; it must name 0");
+}
+
+template <typename R>
+MaybeError check_own(const R&) {
+  return {};
+}
+
+}  // namespace
+
+MaybeError check_queue_name(std::string_view name) {
+  if (name.size() > kMaxQueueName) return too_long("queue name", name, kMaxQueueName);
+  if (name.empty() || name.front() == '-' || !std::ranges::all_of(name, is_name_byte)) {
+    return invalid("queue name " + base::quoted(name) + " must be 1 to " +
+                   std::to_string(kMaxQueueName) +
+                   " of A-Z a-z 0-9 and -+/;.$_():@, not beginning with -");
+  }
+  return {};
+}
+
+MaybeError check_key(std::string_view key) { return check_text("key", key, kMaxKey); }
+
+MaybeError check_due(Due due) {
+  if (due.is_relative()) return check_span("delay", Millis(due.millis()), 0, kMaxDelayMs);
+  return check_moment("due", due.millis());
+}
+
+MaybeError check_lease(std::optional<Millis> lease) {
+  return lease ? check_span("lease", *lease, 1, kMaxLeaseMs) : MaybeError{};
+}
+
+MaybeError check_receipt(std::string_view receipt) {
+  return check_text("receipt", receipt, kMaxReceipt);
+}
+
+MaybeError check_patch(const SettingsPatch& patch, const QueueSettings& onto) {
+  if (auto error = check_lease(patch.lease)) return error;
+  if (patch.max_attempts) {
+    if (auto error = check_max_attempts(*patch.max_attempts)) return error;
+  }
+  struct Span {
+    std::string_view name;
+    std::optional<Millis> value;
+    std::int64_t min;
+    std::int64_t max;
+  };
+  const std::array spans = {
+      Span{"backoff_min", patch.backoff_min, 0, kMaxBackoffMs},
+      Span{"backoff_max", patch.backoff_max, 0, kMaxBackoffMs},
+      Span{"remember", patch.remember, 0, kMaxRememberMs},
+      Span{"dead_keep", patch.dead_keep, 1000, kMaxDeadKeepMs},
+  };
+  for (const Span& span : spans) {
+    if (!span.value) continue;
+    if (auto error = check_span(span.name, *span.value, span.min, span.max)) return error;
+  }
+  const QueueSettings after = apply(patch, onto);
+  if (after.backoff_min > after.backoff_max) {
+    return invalid("backoff_min " + base::format_duration_ms(after.backoff_min.count()) +
+                   " must not be over backoff_max, which is " +
+                   base::format_duration_ms(after.backoff_max.count()));
+  }
+  return {};
+}
+
+MaybeError check_batch(std::size_t items, std::uint64_t bytes) {
+  if (items > kMaxBatch) return too_large("batch", items, kMaxBatch, "items");
+  if (bytes > kMaxBatchBytes) return too_large("batch", bytes, kMaxBatchBytes, "bytes");
+  return {};
+}
+
+MaybeError check_item(const PushRequest& request, const PushItem& item, const Limits& limits) {
+  return check_push(request.bytes, item, limits);
+}
+
+MaybeError check_item(const MoveRequest& request, const MoveItem& item, const Limits& limits) {
+  if (auto error = check_push(request.bytes, item.push, limits)) return error;
+  if (auto error = check_number("attempt", item.attempt, 0, kMaxAttempts)) return error;
+  if (!item.dead && item.reason.size > 0) {
+    return invalid("reason " + base::quoted(view(request.bytes, item.reason)) +
+                   " goes with a dead message only");
+  }
+  return check_reason(view(request.bytes, item.reason));
+}
+
+MaybeError check_item(const RescheduleRequest& request, const RescheduleItem& item) {
+  if (auto error = check_key(view(request.bytes, item.key))) return error;
+  return check_due(item.due);
+}
+
+MaybeError check_item(const SettleRequest& request, const SettleItem& item) {
+  if (auto error = check_receipt(view(request.bytes, item.receipt))) return error;
+  const SettleAction action = item.action;
+  // What would have no effect is refused: nobody shall believe that it took.
+  if (item.delay) {
+    if (action != SettleAction::retry) {
+      return invalid("delay " + base::format_duration_ms(item.delay->count()) +
+                     " goes with retry only, not with " + std::string(name_of(action)));
+    }
+    if (auto error = check_span("delay", *item.delay, 0, kMaxDelayMs)) return error;
+  }
+  if (item.reason.size > 0) {
+    const std::string_view reason = view(request.bytes, item.reason);
+    if (action != SettleAction::bury) {
+      return invalid("reason " + base::quoted(reason) + " goes with bury only, not with " +
+                     std::string(name_of(action)));
+    }
+    if (auto error = check_reason(reason)) return error;
+  }
+  if (item.priority && (action == SettleAction::ack || action == SettleAction::move_away)) {
+    return invalid("priority " + std::to_string(*item.priority) +
+                   " goes with retry, release and bury, not with " + std::string(name_of(action)));
+  }
+  return {};
+}
+
+MaybeError check_item(const ExtendRequest& request, const ExtendItem& item) {
+  if (auto error = check_receipt(view(request.bytes, item.receipt))) return error;
+  return check_lease(item.lease);
+}
+
+MaybeError check_request(const Request& request) {
+  return std::visit(
+      [](const auto& r) -> MaybeError {
+        using R = std::decay_t<decltype(r)>;
+        if constexpr (OfOneQueue<R>) {
+          constexpr bool may_mean_all = std::same_as<R, StatsRequest>;
+          if (!(may_mean_all && r.queue.empty())) {
+            if (auto error = check_queue_name(r.queue)) return error;
+          }
+        }
+        if constexpr (Batch<R>) {
+          if (auto error = check_batch(r.items.size(), r.bytes.size())) return error;
+        } else if constexpr (KeyBatch<R>) {
+          if (auto error = check_batch(r.keys.size(), r.bytes.size())) return error;
+        }
+        return check_own(r);
+      },
+      request);
+}
+
+QueueSettings apply(const SettingsPatch& patch, QueueSettings settings) {
+  settings.lease = patch.lease.value_or(settings.lease);
+  settings.max_attempts = patch.max_attempts.value_or(settings.max_attempts);
+  settings.backoff_min = patch.backoff_min.value_or(settings.backoff_min);
+  settings.backoff_max = patch.backoff_max.value_or(settings.backoff_max);
+  settings.remember = patch.remember.value_or(settings.remember);
+  settings.dead_keep = patch.dead_keep.value_or(settings.dead_keep);
+  settings.if_exists = patch.if_exists.value_or(settings.if_exists);
+  return settings;
+}
+
+}  // namespace tarry::core

@@ -1,0 +1,54 @@
+// What a request may hold. Every engine checks its requests with these before it acts, so that the
+// same bad input gets the same line everywhere. Pure functions.
+//
+// `check_…` answers the error, or nothing. Errors name the value and the limit: `too_large` where a
+// size is over its limit, else `invalid_argument`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+#include <tarry/settings.h>
+#include <tarry/time.h>
+
+#include "core/limits.h"
+#include "core/request.h"
+
+namespace tarry::core {
+
+using MaybeError = std::optional<Error>;
+
+/// 1 to 127 of A-Z a-z 0-9 and -+/;.$_():@ not beginning with '-' (beanstalkd's tube names fit).
+[[nodiscard]] MaybeError check_queue_name(std::string_view name);
+/// 1 to 512 bytes of any value.
+[[nodiscard]] MaybeError check_key(std::string_view key);
+[[nodiscard]] MaybeError check_due(Due due);
+[[nodiscard]] MaybeError check_lease(std::optional<Millis> lease);
+[[nodiscard]] MaybeError check_receipt(std::string_view receipt);
+[[nodiscard]] MaybeError check_patch(const SettingsPatch& patch, const QueueSettings& onto);
+
+/// The size of a batch: at most kMaxBatch items and kMaxBatchBytes. For those who put one together
+/// too, before they do.
+[[nodiscard]] MaybeError check_batch(std::size_t items, std::uint64_t bytes);
+
+/// One item of a batch: it fails alone.
+[[nodiscard]] MaybeError check_item(const PushRequest& request, const PushItem& item,
+                                    const Limits& limits);
+[[nodiscard]] MaybeError check_item(const MoveRequest& request, const MoveItem& item,
+                                    const Limits& limits);
+[[nodiscard]] MaybeError check_item(const RescheduleRequest& request, const RescheduleItem& item);
+[[nodiscard]] MaybeError check_item(const SettleRequest& request, const SettleItem& item);
+[[nodiscard]] MaybeError check_item(const ExtendRequest& request, const ExtendItem& item);
+
+/// The request as a whole: queue names, batch size, claim options. Its items are not looked at.
+[[nodiscard]] MaybeError check_request(const Request& request);
+
+/// `patch` laid over `settings`; check it first.
+[[nodiscard]] QueueSettings apply(const SettingsPatch& patch, QueueSettings settings);
+
+}  // namespace tarry::core
