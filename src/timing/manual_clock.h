@@ -1,0 +1,77 @@
+// ManualClock: a clock that stands still until somebody moves it. For tests, `memory:?clock=manual`
+// and `tarry serve --test-clock`.
+//
+// Thread safety: every function may be called from any thread, also from a listener.
+//
+// Invariants
+//  1. Listeners run on the thread that moved the clock, after the move, under no lock of the clock.
+//  2. After unsubscribe has returned the listener is not running and never runs again. A listener
+//     that unsubscribes itself is the exception: it is then running still, but never again.
+//  3. A reading is never torn: both clocks come from the same move.
+//  4. Within one boot boottime never goes back.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/unique_function.h"
+#include "timing/clock.h"
+
+namespace tarry::timing {
+
+class ManualClock final : public Clock {
+ public:
+  using Listener = base::UniqueFunction<void()>;
+  using Token = std::uint64_t;
+
+  /// 2026-01-01T00:00:00Z, one hour after boot: a time like any other, so that nothing in a test
+  /// passes only because the clock reads 0.
+  static constexpr Instant kStart{1'767'225'600'000, 3'600'000};
+
+  explicit ManualClock(Instant start = kStart, std::uint64_t boot_id = 1);
+
+  [[nodiscard]] Instant now() const override;
+  [[nodiscard]] std::uint64_t boot_id() const override;
+  [[nodiscard]] std::int64_t rounding_ms() const override { return 0; }
+
+  /// Both clocks to these values. Aborts where boottime would go back.
+  void set(Instant instant);
+  /// Both clocks forward by delta_ms >= 0.
+  void advance(std::int64_t delta_ms);
+  /// Only realtime jumps, either way: what NTP or an operator does.
+  void step_realtime(std::int64_t delta_ms);
+  /// The machine slept for delta_ms >= 0: both clocks moved, nobody ran meanwhile.
+  void suspend(std::int64_t delta_ms);
+  /// The machine started again: another boot id, boottime begins anew, realtime stays.
+  void new_boot(std::uint64_t boot_id, std::int64_t boottime_ms = 0);
+
+  /// `listener` is called after every move, by several threads at once if several move the clock.
+  [[nodiscard]] Token subscribe(Listener listener);
+  /// Waits for calls of that listener that other threads are making. An unknown token is ignored.
+  void unsubscribe(Token token);
+
+ private:
+  struct Subscription {
+    Listener listener;
+    std::vector<std::thread::id> running;  // one entry a call in progress
+    bool ended = false;
+  };
+
+  void notify();
+
+  mutable std::mutex time_mutex_;
+  Instant now_;
+  std::uint64_t boot_id_;
+
+  std::mutex listeners_mutex_;
+  std::condition_variable call_ended_;
+  std::map<Token, std::shared_ptr<Subscription>> subscriptions_;
+  Token next_token_ = 1;
+};
+
+}  // namespace tarry::timing

@@ -1,0 +1,405 @@
+// Wheel: a hierarchical timing wheel. Eight levels of 64 slots, ticks of 1 ms, one bitmap a level;
+// slots are doubly linked lists through nodes that live in the caller's slab and are named by
+// 32-bit handles. insert and remove are O(1); a node is touched at most once a level on its way to
+// expiry; stretches of time in which nothing is due cost nothing, however long.
+//
+// The wheel is told the time (advance_to) and never asks. It does not go backwards, except by
+// rebase() after a clock did. It holds nothing of the caller's but handles: 4 KiB, no allocation.
+//
+// Thread safety: none; one thread owns the wheel and its nodes.
+//
+// Which slot. For a deadline d > now, let the two be written in digits of base 64: the level is the
+// highest digit in which they differ, the slot is d's digit there. All digits above are equal,
+// hence (2) and (3) below, and hence the first slot that holds anything, lowest level first, is the
+// earliest. Two special lists stand beside the levels: `expired` (due, not given out yet) and
+// `cascade` (a slot whose time span has begun, or after rebase everything, to be placed anew).
+//
+// Invariants
+//  1. Each inserted node is in exactly one list. Lists are circular through a sentinel, which is
+//     named by its number with the top bit set: the neighbour of a first or last node says which
+//     slot that is, so unlinking needs neither the deadline nor a search.
+//  2. A node in slot s of level k has digit k of its deadline equal to s, greater than now's digit
+//     k, and all higher digits equal to now's. (A deadline of kHorizon and more counts as
+//     kHorizon.)
+//  3. A slot's bit in its level's bitmap is set if and only if its list is not empty; so all set
+//     bits of level k lie above now's digit k.
+//  4. `expired` holds only nodes with deadline <= now. Nobody else does but `cascade`.
+//  5. While cascade_span_ is not 0, every insert with deadline <= now or (deadline ^ now) <
+//     cascade_span_ joins the cascade's end. So nodes with equal deadlines come out in the order of
+//     their insertion, also when a cascade is done in slices. It is 0 only if `cascade` is empty.
+//  6. 0 <= now < kHorizon; size() nodes are linked; a node that left the wheel has kNone for both
+//     its links.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+#include "base/assert.h"
+
+namespace tarry::timing {
+
+/// What the wheel needs of the slab. The links belong to the wheel while a node is in it; the
+/// deadline (ms) must not change meanwhile.
+template <typename T>
+concept WheelNodes = requires(T nodes, const T& const_nodes, std::uint32_t handle) {
+  { nodes.next(handle) } -> std::same_as<std::uint32_t&>;
+  { nodes.prev(handle) } -> std::same_as<std::uint32_t&>;
+  { const_nodes.deadline(handle) } -> std::convertible_to<std::int64_t>;
+};
+
+/// Nodes is a small object (a pointer to the slab), kept by value, or a reference type.
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+class Wheel {
+ public:
+  using Handle = std::uint32_t;
+
+  /// No node. Handles go up to kMaxHandle; the top bit is the sentinels'.
+  static constexpr Handle kNone = 0xFFFF'FFFF;
+  static constexpr Handle kMaxHandle = 0x7FFF'FFFF;
+
+  static constexpr int kLevels = 8;
+  /// The wheel's time ends before this millisecond (in the year 10889 counted from 1970). Nodes
+  /// with this deadline or a later one are kept, and never expire.
+  static constexpr std::int64_t kHorizon = (std::int64_t{1} << (6 * kLevels)) - 1;
+
+  /// now_ms >= 0.
+  explicit Wheel(Nodes nodes, std::int64_t now_ms);
+  Wheel(const Wheel&) = delete;
+  Wheel& operator=(const Wheel&) = delete;
+
+  /// Adds a node that is not in the wheel. One that is due already is given out by the next
+  /// advance_to (or by the one in progress, when called from on_expired).
+  void insert(Handle handle);
+  /// Takes out a node that is in the wheel. Aborts where its links say that it is not.
+  void remove(Handle handle);
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// The time up to which the wheel has got; behind advance_to's after a call that met its limit.
+  [[nodiscard]] std::int64_t now() const noexcept { return now_; }
+
+  /// When to call advance_to next; none when the wheel is empty. now() if there is work left over.
+  /// Otherwise later than now(), and exact if the next node is due within the current 64 ms;
+  /// beyond, a lower bound: the start of the first slot in use, never later than the true next due.
+  /// Whoever wakes for it wakes early at most once a level (seven times) for a given node.
+  [[nodiscard]] std::optional<std::int64_t> next_due() const noexcept;
+
+  /// Moves time forward to now_ms and calls on_expired(handle) for every node with deadline <=
+  /// now_ms, by deadline, nodes of equal deadline in the order of insertion; a node inserted when
+  /// it was due already counts as due at that moment. Before the call the node has been unlinked;
+  /// on_expired may insert and remove, and sees the tick it belongs to as now().
+  ///
+  /// Stops after `limit` units of work (a node given out or placed anew is one unit); the next call
+  /// goes on from there. There is work left if next_due() <= now_ms. An earlier time than now()
+  /// does nothing. Returns how many nodes were given out.
+  template <typename F>
+  std::size_t advance_to(std::int64_t now_ms, F&& on_expired,
+                         std::size_t limit = std::numeric_limits<std::size_t>::max());
+
+  /// The clock stepped back to now_ms (>= 0): nothing due later than that is given out any more.
+  /// O(1) itself: every node is placed anew by the following advance_to calls, whose limit holds
+  /// for this too, and which give nothing out before that is done. A time from now() on does
+  /// nothing.
+  void rebase(std::int64_t now_ms);
+
+  /// Aborts on a broken invariant. O(size), for tests.
+  void check() const;
+
+ private:
+  static constexpr int kBits = 6;
+  static constexpr std::uint32_t kSlots = 1U << kBits;
+  static constexpr Handle kTag = 0x8000'0000;
+  // Numbers of lists: level * 64 + slot, then the special ones, which have a bitmap word of their
+  // own so that linking needs no case for them.
+  static constexpr std::uint32_t kExpired = kLevels * kSlots;
+  static constexpr std::uint32_t kCascade = kExpired + 1;
+  static constexpr std::uint32_t kLists = kCascade + 1;
+  static constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
+
+  struct Sentinel {
+    Handle next;  // first node
+    Handle prev;  // last node
+  };
+
+  static constexpr Handle sentinel(std::uint32_t list) noexcept { return kTag | list; }
+  static constexpr bool is_sentinel(Handle handle) noexcept { return (handle & kTag) != 0; }
+
+  Handle& next_of(Handle handle) noexcept {
+    return is_sentinel(handle) ? sentinels_[handle & ~kTag].next : nodes_.next(handle);
+  }
+  Handle& prev_of(Handle handle) noexcept {
+    return is_sentinel(handle) ? sentinels_[handle & ~kTag].prev : nodes_.prev(handle);
+  }
+
+  bool is_empty(std::uint32_t list) const noexcept {
+    return (occupied_[list / kSlots] >> (list % kSlots) & 1) == 0;
+  }
+  void mark_used(std::uint32_t list) noexcept {
+    occupied_[list / kSlots] |= std::uint64_t{1} << (list % kSlots);
+  }
+  void mark_empty(std::uint32_t list) noexcept {
+    occupied_[list / kSlots] &= ~(std::uint64_t{1} << (list % kSlots));
+  }
+
+  std::uint64_t differing_bits(std::int64_t deadline) const noexcept;
+  std::uint32_t list_for(std::int64_t deadline) const noexcept;
+  std::uint32_t list_for_insert(std::int64_t deadline) const noexcept;
+  void push_back(std::uint32_t list, Handle handle) noexcept;
+  Handle pop_front(std::uint32_t list) noexcept;
+  void append_all(std::uint32_t from, std::uint32_t to) noexcept;
+  std::int64_t slot_start(int level, int slot) const noexcept;
+  int first_level() const noexcept;
+
+  Nodes nodes_;
+  std::int64_t now_;
+  std::uint64_t cascade_span_ = 0;
+  std::size_t size_ = 0;
+  bool advancing_ = false;
+  std::array<std::uint64_t, kLevels + 1> occupied_{};
+  std::array<Sentinel, kLists> sentinels_;
+};
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+Wheel<Nodes>::Wheel(Nodes nodes, std::int64_t now_ms)
+    : nodes_(static_cast<Nodes&&>(nodes)), now_(std::min(now_ms, kHorizon - 1)) {
+  TARRY_ASSERT(now_ms >= 0);
+  for (std::uint32_t list = 0; list < kLists; ++list) {
+    sentinels_[list] = {sentinel(list), sentinel(list)};
+  }
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline std::uint64_t Wheel<Nodes>::differing_bits(std::int64_t deadline) const noexcept {
+  const std::int64_t counted = std::min(deadline, kHorizon);
+  return static_cast<std::uint64_t>(counted) ^ static_cast<std::uint64_t>(now_);
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline std::uint32_t Wheel<Nodes>::list_for(std::int64_t deadline) const noexcept {
+  if (deadline <= now_) return kExpired;
+  const std::uint64_t differs = differing_bits(deadline);
+  const auto level = static_cast<std::uint32_t>(std::bit_width(differs) - 1) / kBits;
+  const std::uint64_t counted = differs ^ static_cast<std::uint64_t>(now_);
+  const auto slot = static_cast<std::uint32_t>(counted >> (level * kBits)) % kSlots;
+  return level * kSlots + slot;
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline std::uint32_t Wheel<Nodes>::list_for_insert(std::int64_t deadline) const noexcept {
+  if (cascade_span_ != 0) [[unlikely]] {
+    if (deadline <= now_ || differing_bits(deadline) < cascade_span_) return kCascade;
+  }
+  return list_for(deadline);
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline void Wheel<Nodes>::push_back(std::uint32_t list, Handle handle) noexcept {
+  const Handle last = sentinels_[list].prev;
+  nodes_.next(handle) = sentinel(list);
+  nodes_.prev(handle) = last;
+  sentinels_[list].prev = handle;
+  next_of(last) = handle;
+  mark_used(list);
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline auto Wheel<Nodes>::pop_front(std::uint32_t list) noexcept -> Handle {
+  const Handle handle = sentinels_[list].next;
+  const Handle next = nodes_.next(handle);
+  sentinels_[list].next = next;
+  prev_of(next) = sentinel(list);
+  if (is_sentinel(next)) mark_empty(list);
+  return handle;
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline void Wheel<Nodes>::append_all(std::uint32_t from, std::uint32_t to) noexcept {
+  if (is_empty(from)) return;
+  const Handle first = sentinels_[from].next;
+  const Handle last = sentinels_[from].prev;
+  const Handle before = sentinels_[to].prev;
+  next_of(before) = first;
+  nodes_.prev(first) = before;
+  nodes_.next(last) = sentinel(to);
+  sentinels_[to].prev = last;
+  sentinels_[from] = {sentinel(from), sentinel(from)};
+  mark_empty(from);
+  mark_used(to);
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline std::int64_t Wheel<Nodes>::slot_start(int level, int slot) const noexcept {
+  const int shift = level * kBits;
+  const auto above = static_cast<std::uint64_t>(now_) >> (shift + kBits) << (shift + kBits);
+  return static_cast<std::int64_t>(above | static_cast<std::uint64_t>(slot) << shift);
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline int Wheel<Nodes>::first_level() const noexcept {
+  int level = 0;
+  while (level < kLevels && occupied_[static_cast<std::size_t>(level)] == 0) ++level;
+  return level;
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline void Wheel<Nodes>::insert(Handle handle) {
+  TARRY_ASSERT(handle <= kMaxHandle);
+  push_back(list_for_insert(nodes_.deadline(handle)), handle);
+  ++size_;
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline void Wheel<Nodes>::remove(Handle handle) {
+  const Handle next = nodes_.next(handle);
+  const Handle prev = nodes_.prev(handle);
+  TARRY_ASSERT(next != kNone && prev != kNone);
+  Handle& back = prev_of(next);
+  Handle& forth = next_of(prev);
+  TARRY_ASSERT(back == handle && forth == handle);
+  back = prev;
+  forth = next;
+  // Only a list of this one node has the same neighbour, its sentinel, on both sides.
+  if (next == prev) mark_empty(next & ~kTag);
+  nodes_.next(handle) = kNone;
+  nodes_.prev(handle) = kNone;
+  --size_;
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline std::optional<std::int64_t> Wheel<Nodes>::next_due() const noexcept {
+  if (!is_empty(kExpired) || !is_empty(kCascade)) return now_;
+  const int level = first_level();
+  if (level == kLevels) return std::nullopt;
+  return slot_start(level, std::countr_zero(occupied_[static_cast<std::size_t>(level)]));
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+template <typename F>
+std::size_t Wheel<Nodes>::advance_to(std::int64_t now_ms, F&& on_expired, std::size_t limit) {
+  TARRY_ASSERT(!advancing_);
+  const std::int64_t target = std::min(now_ms, kHorizon - 1);
+  if (target < now_) return 0;
+  advancing_ = true;
+  std::size_t given_out = 0;
+  std::size_t work = 0;
+  while (true) {
+    while (!is_empty(kCascade) && work < limit) {
+      const Handle handle = pop_front(kCascade);
+      push_back(list_for(nodes_.deadline(handle)), handle);
+      ++work;
+    }
+    if (!is_empty(kCascade)) break;
+    cascade_span_ = 0;
+
+    while (!is_empty(kExpired) && work < limit) {
+      const Handle handle = pop_front(kExpired);
+      nodes_.next(handle) = kNone;
+      nodes_.prev(handle) = kNone;
+      --size_;
+      ++work;
+      ++given_out;
+      on_expired(handle);
+    }
+    if (!is_empty(kExpired)) break;
+
+    const int level = first_level();
+    if (level == kLevels) {
+      now_ = target;
+      break;
+    }
+    const int slot = std::countr_zero(occupied_[static_cast<std::size_t>(level)]);
+    const std::int64_t start = slot_start(level, slot);
+    if (start > target) {
+      // Every list stays where it is: target shares all digits with the first slot in use down to
+      // its level, and lies before it there.
+      now_ = target;
+      break;
+    }
+    now_ = start;
+    const auto list = static_cast<std::uint32_t>(level) * kSlots + static_cast<std::uint32_t>(slot);
+    if (level == 0) {
+      append_all(list, kExpired);
+    } else {
+      append_all(list, kCascade);
+      cascade_span_ = std::uint64_t{1} << (level * kBits);
+    }
+  }
+  advancing_ = false;
+  return given_out;
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+void Wheel<Nodes>::rebase(std::int64_t now_ms) {
+  TARRY_ASSERT(!advancing_);
+  TARRY_ASSERT(now_ms >= 0);
+  if (now_ms >= now_) return;
+  // All through `expired`, so that what was to come first stays first (equal deadlines keep their
+  // order: they share a list, or the earlier ones have left the cascade already).
+  for (std::uint32_t level = 0; level < kLevels; ++level) {
+    while (occupied_[level] != 0) {
+      const auto slot = static_cast<std::uint32_t>(std::countr_zero(occupied_[level]));
+      append_all(level * kSlots + slot, kExpired);
+    }
+  }
+  append_all(kCascade, kExpired);
+  append_all(kExpired, kCascade);
+  cascade_span_ = is_empty(kCascade) ? 0 : kEverything;
+  now_ = now_ms;
+}
+
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+void Wheel<Nodes>::check() const {
+  // Walking reads links through the same non-const accessors as everybody else.
+  auto& self = const_cast<Wheel&>(*this);
+  TARRY_ASSERT(now_ >= 0 && now_ < kHorizon);
+  std::size_t linked = 0;
+  for (std::uint32_t list = 0; list < kLists; ++list) {
+    Handle before = sentinel(list);
+    for (Handle at = sentinels_[list].next; at != sentinel(list); at = self.next_of(at)) {
+      TARRY_ASSERT(!is_sentinel(at));
+      TARRY_ASSERT(self.prev_of(at) == before);
+      ++linked;
+      TARRY_ASSERT(linked <= size_);
+      const std::int64_t deadline = nodes_.deadline(at);
+      if (list == kCascade) {
+        TARRY_ASSERT(cascade_span_ != 0);
+        TARRY_ASSERT(deadline <= now_ || differing_bits(deadline) < cascade_span_);
+      } else {
+        TARRY_ASSERT(list_for(deadline) == list);
+      }
+      before = at;
+    }
+    TARRY_ASSERT(sentinels_[list].prev == before);
+    TARRY_ASSERT(is_empty(list) == is_sentinel(before));
+  }
+  TARRY_ASSERT(linked == size_);
+  for (std::uint32_t level = 0; level < kLevels; ++level) {
+    const auto digit = static_cast<std::uint64_t>(now_) >> (level * kBits) & (kSlots - 1);
+    const std::uint64_t up_to_now = (std::uint64_t{2} << digit) - 1;  // all ones for digit 63
+    TARRY_ASSERT((occupied_[level] & up_to_now) == 0);
+  }
+}
+
+}  // namespace tarry::timing
