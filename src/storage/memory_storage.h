@@ -1,0 +1,46 @@
+// The file seam on RAM: what `memory:` stands on, and a fast disk for tests.
+//
+// Thread safety: as the seam says; a MemoryDisk may be used from any thread.
+//  1. Contents live in 1 MiB chunks, made when first written and given back when the file is cut,
+//     or when it is removed and nothing has it open: no file is ever moved to grow.
+//  2. A file takes its size rounded up to 4 KiB from the capacity, gaps included. So allocate()
+//     reserves by growing, and a write below the file's size never fails with no_space.
+//  3. Names, directories and locks take nothing.
+//  4. sync_data() and sync() do nothing: nothing here outlives the process.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "storage/storage.h"
+
+namespace tarry::storage {
+
+/// A disk in RAM that outlives the directories opened on it, so that a test can close an engine
+/// and open it again on the same contents. Its contents live until it and everything opened
+/// through it are gone.
+class MemoryDisk {
+ public:
+  explicit MemoryDisk(std::uint64_t capacity_bytes = UINT64_MAX);
+  ~MemoryDisk();
+  MemoryDisk(const MemoryDisk&) = delete;
+  MemoryDisk& operator=(const MemoryDisk&) = delete;
+
+  /// The root directory; every call gives another handle on the same one.
+  [[nodiscard]] std::unique_ptr<Directory> root() const;
+
+  /// May be set below what is used: then the disk is full until enough is freed.
+  void set_capacity(std::uint64_t capacity_bytes);
+
+  [[nodiscard]] std::uint64_t used_bytes() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// The root of a new disk of its own.
+[[nodiscard]] std::unique_ptr<Directory> memory_directory(
+    std::uint64_t capacity_bytes = UINT64_MAX);
+
+}  // namespace tarry::storage

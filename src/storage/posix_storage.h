@@ -1,0 +1,24 @@
+// The file seam on a POSIX file system (Linux: fallocate, flock, pwritev).
+//
+// Thread safety: as the seam says. A Directory holds a descriptor, so it goes on meaning the same
+// directory when the process changes its working directory or the path is renamed.
+//  1. Files are made with mode 0640, directories with 0750, less the umask.
+//  2. Descriptors are close-on-exec.
+//  3. Once a sync has failed, every later sync of that object fails too, whatever the kernel says.
+//  4. The lock is flock's, on a descriptor of its own: a second lock() in the same process is
+//     refused like one from another process.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "storage/storage.h"
+
+namespace tarry::storage {
+
+/// Opens the directory `path`. `create`: it and all missing parents are made, each durable in its
+/// parent before this returns. Errors: not_found (missing), invalid_argument (empty, or it or a
+/// parent is not a directory), permission_denied (unreadable, or no right to make it).
+[[nodiscard]] Result<std::unique_ptr<Directory>> open_directory(std::string_view path, bool create);
+
+}  // namespace tarry::storage

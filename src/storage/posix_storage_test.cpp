@@ -1,0 +1,287 @@
+// What only a real file system and a real process can show: rights, what a path may be, locks
+// across processes, room that runs out.
+#include "storage/posix_storage.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>  // NOLINT: kill is POSIX's
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "storage/failure.h"
+#include "storage/memory_storage.h"
+#include "storage/posix_file.h"
+#include "storage/temp_directory.h"
+
+namespace tarry::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename T>
+void expect_error(const Result<T>& outcome, ErrorCode code, std::string_view message) {
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_EQ(to_string(outcome.error().code), to_string(code));
+  EXPECT_EQ(outcome.error().message, message);
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat status{};
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  return status.st_mode & 07777U;
+}
+
+class PosixStorageTest : public testing::Test {
+ protected:
+  TempDirectory temp;
+  const std::string base = temp.path();
+};
+
+TEST_F(PosixStorageTest, AMissingDirectoryIsNotFound) {
+  expect_error(open_directory(base + "/x/y", false), ErrorCode::not_found,
+               "cannot open directory " + base + "/x/y: No such file or directory");
+}
+
+TEST_F(PosixStorageTest, AFileIsNoDirectory) {
+  std::ofstream(base + "/file") << "x";
+  expect_error(open_directory(base + "/file", false), ErrorCode::invalid_argument,
+               "cannot open directory " + base + "/file: Not a directory");
+  expect_error(open_directory(base + "/file", true), ErrorCode::invalid_argument,
+               "cannot make directory " + base + "/file: Not a directory");
+  expect_error(open_directory(base + "/file/below/it", true), ErrorCode::invalid_argument,
+               "cannot make directory " + base + "/file: Not a directory");
+}
+
+TEST_F(PosixStorageTest, PathsThatAreNone) {
+  expect_error(open_directory("", true), ErrorCode::invalid_argument,
+               "cannot open directory \"\": a path must not be empty");
+  expect_error(open_directory(std::string_view("a\0b", 3), true), ErrorCode::invalid_argument,
+               "cannot open directory \"a?b\": a path holds no zero byte");
+  EXPECT_EQ(open_directory(std::string(5000, 'x'), true).error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(PosixStorageTest, CreateMakesAllThatIsMissing) {
+  const mode_t old_mask = ::umask(0);
+  auto made = open_directory(base + "//a/../a/./b/c//", true);
+  const auto file = made ? made.value()->open("f", OpenMode::create_new)
+                         : Result<std::unique_ptr<File>>(made.error());
+  ::umask(old_mask);
+  ASSERT_TRUE(made) << made.error().message;
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(mode_of(base + "/a"), 0750U);
+  EXPECT_EQ(mode_of(base + "/a/b/c"), 0750U);
+  EXPECT_EQ(mode_of(base + "/a/b/c/f"), 0640U);
+  EXPECT_TRUE(open_directory(base + "/a/b/c", true));
+  EXPECT_TRUE(open_directory(base + "/a/b/c", false));
+}
+
+TEST_F(PosixStorageTest, RelativePathsAndAChangeOfWorkingDirectory) {
+  const fs::path before = fs::current_path();
+  fs::current_path(base);
+  auto made = open_directory("r/s", true);
+  fs::current_path(before);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(made.value()->open("f", OpenMode::create_new));
+  EXPECT_TRUE(fs::exists(base + "/r/s/f"));
+}
+
+TEST_F(PosixStorageTest, RightsAreRespected) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may do everything";
+  ASSERT_TRUE(open_directory(base + "/d", true).value()->open("f", OpenMode::create_new));
+  fs::permissions(base + "/d/f", fs::perms::none);
+  const auto directory = std::move(open_directory(base + "/d", false)).value();
+  expect_error(directory->open("f", OpenMode::read_only), ErrorCode::permission_denied,
+               "cannot open " + base + "/d/f: Permission denied");
+  fs::permissions(base + "/d", fs::perms::owner_read | fs::perms::owner_exec);
+  expect_error(directory->open("g", OpenMode::create_new), ErrorCode::permission_denied,
+               "cannot create " + base + "/d/g: Permission denied");
+  expect_error(directory->lock("l", "me"), ErrorCode::permission_denied,
+               "cannot lock " + base + "/d/l: Permission denied");
+  expect_error(open_directory(base + "/d/e", true), ErrorCode::permission_denied,
+               "cannot make directory " + base + "/d/e: Permission denied");
+  fs::permissions(base + "/d", fs::perms::none);
+  expect_error(open_directory(base + "/d", false), ErrorCode::permission_denied,
+               "cannot open directory " + base + "/d: Permission denied");
+  fs::permissions(base + "/d", fs::perms::owner_all);
+}
+
+TEST_F(PosixStorageTest, SpecialFilesAreRefusedWithoutWaitingForThem) {
+  ASSERT_EQ(::mkfifo((base + "/fifo").c_str(), 0600), 0);
+  const auto directory = std::move(open_directory(base, false)).value();
+  for (const OpenMode mode : {OpenMode::read_only, OpenMode::read_write}) {
+    expect_error(directory->open("fifo", mode), ErrorCode::invalid_argument,
+                 "cannot open " + base + "/fifo: Not a regular file");
+  }
+  EXPECT_TRUE(directory->list().value().empty());
+}
+
+TEST_F(PosixStorageTest, LinksCountAsWhatTheyPointTo) {
+  fs::create_symlink("nowhere", base + "/dangling");
+  std::ofstream(base + "/file") << "x";
+  fs::create_symlink("file", base + "/link");
+  const auto directory = std::move(open_directory(base, false)).value();
+  EXPECT_EQ(directory->list().value(), (std::vector<std::string>{"file", "link"}));
+}
+
+TEST_F(PosixStorageTest, AllocateTakesRealRoom) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  const auto file = std::move(directory->open("f", OpenMode::create_new)).value();
+  ASSERT_TRUE(file->allocate(1U << 20U));
+  struct stat status{};
+  ASSERT_EQ(::stat((base + "/f").c_str(), &status), 0);
+  EXPECT_GE(static_cast<std::uint64_t>(status.st_blocks) * 512, 1U << 20U);
+}
+
+TEST_F(PosixStorageTest, AFailedAllocateLeavesTheFileAsItWas) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  const auto file = std::move(directory->open("f", OpenMode::create_new)).value();
+  ASSERT_TRUE(file->write_at(0, "abc"));
+  // More than there is in all is refused before anything is taken. Some file systems say that no
+  // file can be so large.
+  const Space space = directory->space().value();
+  const auto outcome = file->allocate(space.total_bytes + (1U << 20U));
+  ASSERT_FALSE(outcome);
+  EXPECT_TRUE(outcome.error().code == ErrorCode::no_space ||
+              outcome.error().code == ErrorCode::too_large)
+      << outcome.error().message;
+  EXPECT_EQ(file->size().value(), 3U);
+}
+
+TEST_F(PosixStorageTest, AKilledProcessHoldsNoLock) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  std::array<int, 2> ready{};
+  ASSERT_EQ(::pipe(ready.data()), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto own = open_directory(base, false);
+    const auto lock = own.value()->lock("lock", "pid " + std::to_string(::getpid()) + " (child)");
+    const char answer = lock ? 'y' : 'n';
+    if (::write(ready[1], &answer, 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  char answer = 0;
+  ASSERT_EQ(::read(ready[0], &answer, 1), 1);
+  EXPECT_EQ(answer, 'y');
+  expect_error(directory->lock("lock", "parent"), ErrorCode::conflict,
+               "cannot lock " + base + "/lock: held by pid " + std::to_string(child) + " (child)");
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(fs::exists(base + "/lock"));
+  const auto lock = directory->lock("lock", "parent");
+  EXPECT_TRUE(lock) << lock.error().message;
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST_F(PosixStorageTest, AForkedChildDoesNotLetGoOfItsParentsLock) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  auto lock = std::move(directory->lock("lock", "parent")).value();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    lock.reset();
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  expect_error(directory->lock("lock", "second"), ErrorCode::conflict,
+               "cannot lock " + base + "/lock: held by parent");
+}
+
+TEST_F(PosixStorageTest, AChildThatInheritedTheDescriptorDoesNotKeepTheLock) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  auto lock = std::move(directory->lock("lock", "parent")).value();
+  std::array<int, 2> end{};
+  ASSERT_EQ(::pipe(end.data()), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::close(end[1]);
+    char byte = 0;
+    ::_exit(::read(end[0], &byte, 1) == 0 ? 0 : 1);  // lives on until the parent closes its end
+  }
+  lock.reset();
+  EXPECT_TRUE(directory->lock("lock", "next"));
+  ::close(end[1]);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ::close(end[0]);
+}
+
+TEST_F(PosixStorageTest, AFailedSyncIsFinal) {
+  // A pipe cannot be synced: EINVAL, every time. What is tested is that the second call does not
+  // even ask.
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  PosixFile file(FileDescriptor{ends[0]}, "/x/y", true);
+  ::close(ends[1]);
+  expect_error(file.sync_data(), ErrorCode::io_error, "cannot sync /x/y: Invalid argument");
+  expect_error(file.sync_data(), ErrorCode::io_error,
+               "cannot sync /x/y: an earlier sync of it failed");
+}
+
+TEST_F(PosixStorageTest, AFullDeviceIsNoSpaceAndNamesTheOffset) {
+  const int full = ::open("/dev/full", O_RDWR | O_CLOEXEC);
+  if (full < 0) GTEST_SKIP() << "no /dev/full here";
+  PosixFile file(FileDescriptor{full}, "/x/y", true);
+  expect_error(file.write_at(4096, "abc"), ErrorCode::no_space,
+               "cannot write /x/y (offset 4096): No space left on device");
+}
+
+TEST(ReserveByWriting, FillsGapsAndTheEndAndTouchesNoData) {
+  const auto directory = memory_directory();
+  const auto file = std::move(directory->open("f", OpenMode::create_new)).value();
+  std::string model(200'001, '\0');
+  for (const auto& [at, text] : {std::pair<std::size_t, std::string>{0, "start"},
+                                 {700, std::string(3000, 'x')},
+                                 {70'001, "lonely"}}) {
+    ASSERT_TRUE(file->write_at(at, text));
+    model.replace(at, text.size(), text);
+  }
+  ASSERT_TRUE(reserve_by_writing(*file, 200'001));
+  std::string bytes(300'000, '?');
+  bytes.resize(file->read_at(0, bytes).value());
+  EXPECT_EQ(bytes, model);
+  ASSERT_TRUE(reserve_by_writing(*file, 100));
+  EXPECT_EQ(file->size().value(), 200'001U);
+}
+
+TEST(ReserveByWriting, RunsOutOfRoom) {
+  const auto directory = memory_directory(128U << 10U);
+  const auto file = std::move(directory->open("f", OpenMode::create_new)).value();
+  EXPECT_EQ(reserve_by_writing(*file, 1U << 20U).error().code, ErrorCode::no_space);
+}
+
+TEST(Failure, ErrnoValuesBecomeWhatTheCallerShouldDo) {
+  const std::vector<std::pair<int, ErrorCode>> expected{{ENOSPC, ErrorCode::no_space},
+                                                        {EDQUOT, ErrorCode::no_space},
+                                                        {EACCES, ErrorCode::permission_denied},
+                                                        {EPERM, ErrorCode::permission_denied},
+                                                        {EROFS, ErrorCode::permission_denied},
+                                                        {ENOENT, ErrorCode::not_found},
+                                                        {EEXIST, ErrorCode::conflict},
+                                                        {EFBIG, ErrorCode::too_large},
+                                                        {ENOTDIR, ErrorCode::invalid_argument},
+                                                        {EISDIR, ErrorCode::invalid_argument},
+                                                        {ENAMETOOLONG, ErrorCode::invalid_argument},
+                                                        {EIO, ErrorCode::io_error},
+                                                        {EMFILE, ErrorCode::io_error},
+                                                        {EBADF, ErrorCode::io_error}};
+  for (const auto& [error_number, code] : expected) {
+    EXPECT_EQ(to_string(code_of_errno(error_number)), to_string(code)) << error_number;
+  }
+}
+
+TEST(Failure, MessagesAreOneLine) {
+  const Error error = system_failure_at("write", "/x\ny\x1b", 7, EIO);
+  EXPECT_EQ(error.message, "cannot write /x?y? (offset 7): Input/output error");
+  EXPECT_EQ(error.code, ErrorCode::io_error);
+}
+
+}  // namespace
+}  // namespace tarry::storage

@@ -1,0 +1,126 @@
+// The file seam: the only way the embedded engine touches a disk. POSIX files, files in RAM and
+// the fault-injecting decorator stand behind it, and the simulator's virtual disk can.
+//
+// What the seam promises, and what every implementation is tested for (storage_test.cpp):
+//  1. A write that returned success is seen by every later read, through any File of that name.
+//  2. Bytes are durable after sync_data(); names made, replaced or removed are durable after the
+//     sync() of the directory that holds them. Neither implies the other.
+//  3. An operation that failed says so once, with operation, path and reason in one line. Nothing
+//     is retried behind the caller's back but EINTR and the rest of a short write.
+//  4. A File, a Lock and a subdirectory outlive the Directory that made them.
+//  5. A name is one path component: not empty, not "." or "..", at most 255 bytes, without '/' and
+//     NUL. Any other is invalid_argument.
+//
+// Error codes: no_space (disk or quota full), permission_denied (rights, read-only file system),
+// not_found, conflict (exists, or locked by another), too_large (over the largest file),
+// invalid_argument (a bad name; a directory where a file should be, or the reverse), misuse (a
+// write through a read-only File), io_error (everything else: the storage failed).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+namespace tarry::storage {
+
+enum class OpenMode : std::uint8_t {
+  read_only,   ///< must exist
+  read_write,  ///< must exist
+  create_new,  ///< must not exist (conflict); read and write, empty
+};
+
+/// One open file. Safe to read from several threads at once, also while one thread writes a range
+/// that nobody reads; writes, sync, allocate, truncate by one thread at a time.
+/// Offsets and sizes are bytes. Closed by its destructor, which syncs nothing.
+class File {
+ public:
+  virtual ~File() = default;
+
+  /// Writes all of `bytes`, growing the file where needed (a gap reads as zeros). After an error
+  /// any part of the range may have been written.
+  virtual Result<void> write_at(std::uint64_t offset, std::string_view bytes) = 0;
+
+  /// The same for the pieces one after the other, as many a system call as the system takes.
+  virtual Result<void> write_at(std::uint64_t offset, std::span<const std::string_view> pieces) = 0;
+
+  /// The number of bytes read: short only at the end of the file, 0 beyond it.
+  virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) const = 0;
+
+  /// Makes everything written before, and the file's size, durable (fdatasync). A failure is
+  /// final, and always io_error (a disk full at sync time included): the system may have dropped
+  /// the data and call it clean, so a second call proves nothing. The caller must never retry.
+  virtual Result<void> sync_data() = 0;
+
+  /// Reserves room: after success, writes within [0, size) do not fail for lack of space (as far
+  /// as the file system keeps that promise; copy-on-write ones may not), the file is at least
+  /// `size` long, and what was never written reads as zeros. Never shrinks. After an error
+  /// (no_space) the file is as long as it was.
+  virtual Result<void> allocate(std::uint64_t size) = 0;
+
+  /// Cuts the file, or grows it by a gap that reads as zeros and need not have room reserved.
+  virtual Result<void> truncate(std::uint64_t size) = 0;
+
+  virtual Result<std::uint64_t> size() const = 0;
+
+  /// A hint that this range will be read soon. Never fails, never waits for the disk.
+  virtual void will_need(std::uint64_t offset, std::uint64_t length) const = 0;
+};
+
+/// A held lock; released on destruction, and by the system when the process dies. Any thread may
+/// destroy it.
+class Lock {
+ public:
+  virtual ~Lock() = default;
+};
+
+/// Both UINT64_MAX where the file system names no limit.
+struct Space {
+  std::uint64_t free_bytes;   ///< what this process may still use
+  std::uint64_t total_bytes;  ///< of the whole file system
+};
+
+/// One directory of a store. Methods may be called from any thread.
+class Directory {
+ public:
+  virtual ~Directory() = default;
+
+  /// A regular file. not_found, conflict (create_new and it exists), invalid_argument (it is a
+  /// directory or something else that is no regular file).
+  virtual Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
+
+  /// Names of regular files and directories, sorted bytewise.
+  virtual Result<std::vector<std::string>> list() const = 0;
+
+  /// A regular file. What has it open can go on reading it; its room is given back after that.
+  virtual Result<void> remove(std::string_view name) = 0;
+
+  /// A regular file; atomically replaces `to`, where that exists. Used only to publish small
+  /// files whole (write another name, sync_data, rename, sync the directory).
+  virtual Result<void> rename(std::string_view from, std::string_view to) = 0;
+
+  /// fsync of the directory itself: names made, replaced or removed before are durable after it.
+  /// A failure is final, and always io_error, as with File::sync_data.
+  virtual Result<void> sync() = 0;
+
+  /// `create`: made if missing, and durable after the sync() of *this* directory.
+  virtual Result<std::unique_ptr<Directory>> subdirectory(std::string_view name, bool create) = 0;
+
+  /// Locks file `name` (made if missing, never removed) against every other lock() of it, in this
+  /// process or another, and writes `holder` into it, e.g. "pid 1234 (tarry serve)". Does not wait:
+  /// when held by another, conflict, with the path and that holder's text in the message. A file
+  /// left behind by a killed process holds nothing. A full disk costs only the text.
+  virtual Result<std::unique_ptr<Lock>> lock(std::string_view name, std::string_view holder) = 0;
+
+  virtual Result<Space> space() const = 0;
+
+  /// For messages only.
+  virtual std::string path() const = 0;
+};
+
+}  // namespace tarry::storage
