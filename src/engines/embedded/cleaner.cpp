@@ -1,0 +1,145 @@
+#include "engines/embedded/cleaner.h"
+
+#include "base/assert.h"
+#include "base/crc32c.h"
+
+namespace tarry::embedded {
+
+bool Cleaner::wanted() const {
+  if (scanner_) return true;
+  if (!journal_->oldest_is_written()) return false;
+  const SegmentInfo& oldest = journal_->closed().front();
+  if (state_->live.of(oldest.number).messages == 0) return true;
+  if (pressed_) return state_->live.of(oldest.number).bytes < oldest.used;
+  return journal_->closed_bytes() > state_->live.total_bytes() / 2 * 3;
+}
+
+Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
+  const Handle handle = record.ref.handle;
+  const Message& message = state_->slab[handle];
+  PutRecord again = record;
+  again.copy = true;
+  again.due_ms = message.due_ms();
+  again.priority = message.priority;
+  again.boot_due_ms = state_->boot_due_ms(message);
+  again.carried.reset();
+  if (message.history != kNoHistory || message.stopping != 0) {
+    again.carried = state_->carried(handle);
+  }
+  if (message.stage() == Stage::remembered) {
+    again.headers = {};
+    again.payload = {};
+    again.payload_crc = 0;
+  } else if (!payload_checks(record)) {
+    again.damaged = true;
+  }
+  if (auto done = journal_->ensure_room(encoded_size(again), encoded_size(again), 0); !done) {
+    return done;
+  }
+  const Journal::Place place = journal_->append(again);
+  state_->evolve(again, place.segment, place.position);
+  ++slice.copied;
+  return {};
+}
+
+Result<void> Cleaner::copy_live(std::string_view body, std::uint64_t body_offset, Slice& slice) {
+  const char* const begin = body.data();
+  while (!body.empty()) {
+    const std::uint64_t offset = body_offset + static_cast<std::uint64_t>(body.data() - begin);
+    const std::size_t length = record_length(body);
+    if (length == 0 || length > body.size()) break;
+    const std::string_view one = body.substr(0, length);
+    body.remove_prefix(length);
+    if (static_cast<RecordType>(one[4]) != RecordType::put) continue;
+    const auto put = decode_put(one);
+    if (!put || !state_->slab.holds(put->ref.handle, put->ref.id)) continue;
+    const Message& message = state_->slab[put->ref.handle];
+    if (message.position.offset() != offset ||
+        message.position.segment(journal_->newest_segment()) != segment_) {
+      continue;
+    }
+    if (auto done = copy(*put, slice); !done) return done;
+  }
+  return {};
+}
+
+// The segment's frames no longer check somewhere, so its records cannot be walked. Each live
+// message is fetched by its own position instead: one whose record still checks is copied as it is
+// (a bad payload is marked so), one whose record does not keeps its id and place under a key that
+// we make.
+Result<void> Cleaner::rescue(Slice& slice) {
+  std::string buffer;
+  for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
+    if (!state_->slab.is_live(handle)) continue;
+    const Message& message = state_->slab[handle];
+    if (message.position.segment(journal_->newest_segment()) != segment_) continue;
+    auto put = read_put(*files_, segment_, message.position, buffer);
+    if (put && put->ref == Ref{handle, message.id}) {
+      if (auto done = copy(*put, slice); !done) return done;
+      continue;
+    }
+    if (!put && put.error().code != ErrorCode::damaged) return std::move(put).error();
+    PutRecord lost;
+    lost.ref = {handle, message.id};
+    lost.queue = message.queue;
+    lost.max_attempts = state_->max_attempts_override(handle);
+    lost.damaged = true;
+    lost.made_key = true;
+    if (message.made_key == 0) {
+      state_->index.erase(handle);
+      state_->slab[handle].made_key = 1;
+    }
+    if (auto done = copy(lost, slice); !done) return done;
+  }
+  return {};
+}
+
+Result<void> Cleaner::finish(Slice& slice) {
+  TARRY_ASSERT(state_->live.of(segment_).messages == 0);
+  const MarksRecord marks{state_->next_id_mark(), segment_ + 1};
+  const Record record = marks;
+  if (auto done = journal_->ensure_room(encoded_size(record), encoded_size(record), 0); !done) {
+    return done;
+  }
+  journal_->append(record);
+  state_->evolve(marks);
+  journal_->drop_oldest();
+  slice.finished = segment_;
+  scanner_.reset();
+  file_.reset();
+  pressed_ = false;
+  return {};
+}
+
+Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
+  Slice slice;
+  if (journal_->closed().empty()) return slice;
+  const SegmentInfo& oldest = journal_->closed().front();
+  if (!scanner_) {
+    segment_ = oldest.number;
+    file_ = files_->get(segment_);
+    TARRY_ASSERT(file_ != nullptr);
+    scanner_ =
+        std::make_unique<SegmentScanner>(*file_, oldest.salt, oldest.first_batch, oldest.used);
+  }
+  std::uint64_t read = 0;
+  while (state_->live.of(segment_).messages > 0) {
+    if (read >= budget) return slice;
+    auto step = scanner_->next();
+    if (!step) return std::move(step).error();
+    if (*step != SegmentScanner::Step::batch) {
+      if (auto done = rescue(slice); !done) return std::move(done).error();
+      break;
+    }
+    read += scanner_->body().size();
+    if (auto done = copy_live(scanner_->body(), scanner_->body_offset(), slice); !done) {
+      // What was copied stays copied; the rest of the segment is walked again next time.
+      scanner_.reset();
+      return std::move(done).error();
+    }
+  }
+  if (auto done = finish(slice); !done) return std::move(done).error();
+  return slice;
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,58 @@
+// Cleaner: gives journal segments back, first in, first out. Only the oldest closed segment is
+// cleaned: what is still live in it is written again at the head as full-state copies; then the
+// low-water mark moves past it, and once both are synced the committer removes the file.
+//
+// Why oldest first is enough: whatever a record of segment k says of a message either is in the
+// message's full record at k or before it (then that record is copied, in its newest state, before
+// k goes), or is superseded by a later full record.
+//
+// Thread safety: none; the shard's thread owns it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/journal.h"
+#include "engines/embedded/segment_scanner.h"
+#include "engines/embedded/shard_state.h"
+
+namespace tarry::embedded {
+
+class Cleaner {
+ public:
+  Cleaner(ShardState& state, Journal& journal, SegmentFiles& files)
+      : state_(&state), journal_(&journal), files_(&files) {}
+
+  /// True when there is more garbage than the journal should hold: closed segments over 1.5 times
+  /// the live bytes, or the oldest wholly dead.
+  [[nodiscard]] bool wanted() const;
+  /// Also while there is no garbage to speak of, when room is short.
+  void press() noexcept { pressed_ = true; }
+
+  struct Slice {
+    std::uint64_t copied = 0;
+    std::optional<std::uint64_t> finished;  // this segment may be removed after the next sync
+  };
+  /// Cleans about `budget` bytes of the oldest segment. Errors: `no_space` (tries again later),
+  /// anything else is final.
+  Result<Slice> run(std::uint64_t budget);
+
+ private:
+  Result<void> copy_live(std::string_view body, std::uint64_t body_offset, Slice& slice);
+  Result<void> copy(const PutRecord& record, Slice& slice);
+  Result<void> rescue(Slice& slice);
+  Result<void> finish(Slice& slice);
+
+  ShardState* state_;
+  Journal* journal_;
+  SegmentFiles* files_;
+  std::unique_ptr<SegmentScanner> scanner_;  // of the oldest segment, while it is being cleaned
+  std::shared_ptr<storage::File> file_;
+  std::uint64_t segment_ = 0;
+  bool pressed_ = false;
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,49 @@
+// What a shard hands to its committer: batches to write, what to do once they are durable.
+//
+// Plain values, moved from the shard's thread to the committer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "engines/embedded/message_slab.h"
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+/// A sealed batch: immutable, shared with the shard while it is not written yet, so that keys in it
+/// can be read.
+struct SealedBatch {
+  std::uint64_t number = 0;
+  std::uint64_t segment = 0;
+  std::uint64_t offset = 0;    // of the batch in its segment
+  std::string bytes;           // header, records, padding
+  std::string segment_header;  // not empty: the segment's first batch; written before it
+  std::shared_ptr<storage::File> file;
+};
+
+struct CommitOutcome {
+  const Error* failure = nullptr;  // set: nothing of this job may be taken as done
+  std::int64_t committed_boot_ms = 0;
+};
+
+/// Runs on the committer's thread, once, when the job it came with is durable or has failed.
+using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
+
+struct CommitJob {
+  std::vector<std::shared_ptr<const SealedBatch>> batches;
+  std::vector<CommitTask> tasks;
+  std::vector<std::uint64_t> remove_segments;  // once the batches are synced
+  bool sync = false;                           // whatever the policy
+
+  [[nodiscard]] bool empty() const noexcept {
+    return batches.empty() && tasks.empty() && remove_segments.empty() && !sync;
+  }
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,95 @@
+#include "engines/embedded/committer.h"
+
+#include <array>
+
+#include "engines/embedded/journal_format.h"
+
+namespace tarry::embedded {
+namespace {
+constexpr std::int64_t kSyncEveryMs = 100;
+}
+
+void Committer::start_at(std::uint64_t durable) noexcept {
+  durable_.store(durable, std::memory_order_release);
+  written_.store(durable, std::memory_order_release);
+}
+
+Result<void> Committer::sync_all() {
+  for (const auto& [segment, file] : dirty_) {
+    if (auto synced = file->sync_data(); !synced) return synced;
+  }
+  dirty_.clear();
+  if (directory_dirty_) {
+    if (auto synced = directory_->sync(); !synced) return synced;
+    directory_dirty_ = false;
+  }
+  syncs_.fetch_add(1, std::memory_order_relaxed);
+  last_sync_boot_ms_ = clock_->now().boottime_ms;
+  durable_.store(written_.load(std::memory_order_relaxed), std::memory_order_release);
+  return {};
+}
+
+Result<void> Committer::commit(const CommitJob& job) {
+  for (const auto& batch : job.batches) {
+    if (!batch->segment_header.empty()) {
+      if (policy_ != SyncPolicy::os && !dirty_.empty()) {
+        if (auto synced = sync_all(); !synced) return synced;
+      }
+      const std::array<std::string_view, 2> pieces{batch->segment_header, batch->bytes};
+      auto done = batch->file->write_at(0, pieces);
+      if (!done) return done;
+      directory_dirty_ = true;
+    } else if (auto done = batch->file->write_at(batch->offset, batch->bytes); !done) {
+      return done;
+    }
+    dirty_[batch->segment] = batch->file;
+    written_.store(batch->number, std::memory_order_release);
+  }
+  const bool now = policy_ == SyncPolicy::always ||
+                   (policy_ == SyncPolicy::every_100ms &&
+                    clock_->now().boottime_ms - last_sync_boot_ms_ >= kSyncEveryMs);
+  if (job.sync || !job.remove_segments.empty() || (now && !dirty_.empty())) {
+    if (auto synced = sync_all(); !synced) return synced;
+  } else if (directory_dirty_) {
+    if (auto synced = directory_->sync(); !synced) return synced;
+    directory_dirty_ = false;
+  }
+  return {};
+}
+
+Result<void> Committer::remove_segments(const CommitJob& job) {
+  for (const std::uint64_t segment : job.remove_segments) {
+    files_->remove(segment);
+    if (auto removed = directory_->remove(segment_name(segment)); !removed) return removed;
+  }
+  return {};
+}
+
+void Committer::run(CommitJob job) {
+  if (!failure_) {
+    if (auto done = commit(job); !done) {
+      failure_ = std::move(done).error();
+      failed_.store(true, std::memory_order_release);
+    }
+  }
+  CommitOutcome outcome;
+  outcome.failure = failure_ ? &*failure_ : nullptr;
+  outcome.committed_boot_ms = clock_->now().boottime_ms;
+  for (CommitTask& task : job.tasks) task(outcome);
+  // After the tasks: what they deliver may have been decided before cleaning moved it.
+  if (failure_) return;
+  if (auto removed = remove_segments(job); !removed) {
+    failure_ = std::move(removed).error();
+    failed_.store(true, std::memory_order_release);
+  }
+}
+
+void Committer::sync_pending() {
+  if (failure_ || dirty_.empty()) return;
+  if (auto synced = sync_all(); !synced) {
+    failure_ = std::move(synced).error();
+    failed_.store(true, std::memory_order_release);
+  }
+}
+
+}  // namespace tarry::embedded

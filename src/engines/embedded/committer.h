@@ -1,0 +1,78 @@
+// Committer: writes batches, syncs them by the policy, then runs their tasks. What makes an answer
+// true. It is a plain object; CommitThread runs it, a test or simulator can call it.
+//
+// Invariants
+//  1. Batches reach their files in order; a task runs after all batches up to its job's are
+//     durable, as the policy has it.
+//  2. The first failed write or sync is final: that job and all later ones fail, nothing is tried
+//     again (Linux may have dropped the dirty pages and call them clean).
+//  3. A segment's header is written only after its predecessor was synced (policy os: the seal then
+//     says that it is not proven).
+//  4. The directory is synced before the first task of a new segment.
+//  5. Files are removed only after the batches before are synced, whatever the policy, and after
+//     the tasks before have read what they deliver.
+//
+// Thread safety: `run` and `sync_pending` by one thread; `durable`, `written` and `failed` by any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/commit.h"
+#include "engines/embedded/embedded_engine.h"
+#include "engines/embedded/segment_files.h"
+
+namespace tarry::embedded {
+
+class Committer {
+ public:
+  Committer(SyncPolicy policy, storage::Directory& directory, SegmentFiles& files,
+            const timing::Clock& clock)
+      : policy_(policy), directory_(&directory), files_(&files), clock_(&clock) {}
+
+  void run(CommitJob job);
+  /// Policy 100ms: syncs what is written and not synced.
+  void sync_pending();
+  [[nodiscard]] bool has_pending() const noexcept {
+    return policy_ == SyncPolicy::every_100ms && !dirty_.empty() && !failure_;
+  }
+
+  /// The last batch known durable (synced), and written.
+  [[nodiscard]] std::uint64_t durable() const noexcept {
+    return durable_.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] std::uint64_t written() const noexcept {
+    return written_.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] std::uint64_t syncs() const noexcept {
+    return syncs_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+  void start_at(std::uint64_t durable) noexcept;
+
+ private:
+  Result<void> commit(const CommitJob& job);
+  Result<void> remove_segments(const CommitJob& job);
+  Result<void> sync_all();
+
+  SyncPolicy policy_;
+  storage::Directory* directory_;
+  SegmentFiles* files_;
+  const timing::Clock* clock_;
+  std::map<std::uint64_t, std::shared_ptr<storage::File>> dirty_;
+  bool directory_dirty_ = false;
+  std::int64_t last_sync_boot_ms_ = 0;
+  std::optional<Error> failure_;
+  std::atomic<std::uint64_t> durable_{0};
+  std::atomic<std::uint64_t> written_{0};
+  std::atomic<std::uint64_t> syncs_{0};
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace tarry::embedded

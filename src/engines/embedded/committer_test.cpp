@@ -1,0 +1,246 @@
+#include "engines/embedded/committer.h"
+
+#include <gtest/gtest.h>
+
+#include "engines/embedded/journal_format.h"
+#include "engines/embedded/test_disk.h"
+#include "storage/faulty_storage.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::embedded {
+namespace {
+
+class CommitterTest : public testing::Test {
+ protected:
+  void make(SyncPolicy policy) {
+    directory = std::make_unique<storage::FaultyDirectory>(disk->root(), faults);
+    committer = std::make_unique<Committer>(policy, *directory, files, clock);
+  }
+
+  std::shared_ptr<storage::File> segment(std::uint64_t number) {
+    std::shared_ptr<storage::File> file =
+        directory->open(segment_name(number), storage::OpenMode::create_new).value();
+    files.add(number, file);
+    return file;
+  }
+
+  // The next batch of a segment; the first one of each brings the header.
+  std::shared_ptr<const SealedBatch> batch(std::uint64_t segment_number,
+                                           const std::shared_ptr<storage::File>& file,
+                                           std::string bytes) {
+    auto sealed = std::make_shared<SealedBatch>();
+    sealed->number = ++number;
+    sealed->segment = segment_number;
+    sealed->file = file;
+    std::uint64_t& end = ends[segment_number];
+    if (end == 0) {
+      sealed->segment_header = "header";
+      end = sealed->segment_header.size();
+    }
+    sealed->offset = end;
+    end += bytes.size();
+    sealed->bytes = std::move(bytes);
+    return sealed;
+  }
+
+  CommitJob job(std::vector<std::shared_ptr<const SealedBatch>> batches, std::string name = "") {
+    CommitJob job;
+    job.batches = std::move(batches);
+    job.tasks.emplace_back([this, name](const CommitOutcome& outcome) {
+      told.push_back(name + (outcome.failure == nullptr ? " done" : " failed"));
+      boot_ms = outcome.committed_boot_ms;
+      written = read(*disk->as_written());
+      synced = read(*disk->as_synced());
+    });
+    return job;
+  }
+
+  static std::map<std::string, std::string> read(const storage::MemoryDisk& image) {
+    std::map<std::string, std::string> found;
+    const auto root = image.root();
+    const std::vector<std::string> names = root->list().value();
+    for (const std::string& name : names) found[name] = test::read_all(*root, name);
+    return found;
+  }
+
+  std::string one = segment_name(1);
+  std::string two = segment_name(2);
+  std::unique_ptr<test::CrashDisk> disk = std::make_unique<test::CrashDisk>();
+  std::shared_ptr<storage::Faults> faults = std::make_shared<storage::Faults>();
+  std::unique_ptr<storage::Directory> directory;
+  SegmentFiles files;
+  timing::ManualClock clock;
+  std::unique_ptr<Committer> committer;
+  std::uint64_t number = 0;
+  std::map<std::uint64_t, std::uint64_t> ends;
+  std::vector<std::string> told;
+  // As they were when the last task ran.
+  std::map<std::string, std::string> written;
+  std::map<std::string, std::string> synced;
+  std::int64_t boot_ms = 0;
+};
+
+TEST_F(CommitterTest, AlwaysSyncsFileAndDirectoryBeforeTheFirstTask) {
+  make(SyncPolicy::always);
+  const auto file = segment(1);
+  committer->run(job({batch(1, file, "aa"), batch(1, file, "bb")}, "first"));
+  EXPECT_EQ(told, std::vector<std::string>{"first done"});
+  EXPECT_EQ(synced[one], "headeraabb");
+  EXPECT_EQ(committer->durable(), 2u);
+  EXPECT_EQ(committer->written(), 2u);
+  committer->run(job({batch(1, file, "cc")}, "second"));
+  EXPECT_EQ(synced[one], "headeraabbcc");
+  EXPECT_EQ(committer->durable(), 3u);
+  EXPECT_EQ(committer->syncs(), 2u);
+}
+
+TEST_F(CommitterTest, TasksRunInOrderAndWithoutBatchesToo) {
+  make(SyncPolicy::always);
+  auto both = job({}, "first");
+  both.tasks.push_back(std::move(job({}, "second").tasks[0]));
+  committer->run(std::move(both));
+  committer->run(job({}, "third"));
+  EXPECT_EQ(told, (std::vector<std::string>{"first done", "second done", "third done"}));
+  EXPECT_EQ(committer->syncs(), 0u);
+}
+
+TEST_F(CommitterTest, TasksLearnWhenItWasDone) {
+  make(SyncPolicy::always);
+  clock.advance(123);
+  committer->run(job({}));
+  EXPECT_EQ(boot_ms, timing::ManualClock::kStart.boottime_ms + 123);
+}
+
+TEST_F(CommitterTest, Every100MsAnswersAfterTheWriteAndSyncsLater) {
+  make(SyncPolicy::every_100ms);
+  const auto file = segment(1);
+  committer->run(job({batch(1, file, "aa")}));
+  EXPECT_EQ(committer->durable(), 1u) << "the first time it is long ago";
+  committer->run(job({batch(1, file, "bb")}, "x"));
+  EXPECT_EQ(told.back(), "x done");
+  EXPECT_EQ(written[one], "headeraabb");
+  EXPECT_EQ(synced[one], "headeraa");
+  EXPECT_EQ(committer->durable(), 1u);
+  EXPECT_EQ(committer->written(), 2u);
+  EXPECT_TRUE(committer->has_pending());
+  committer->sync_pending();
+  EXPECT_FALSE(committer->has_pending());
+  EXPECT_EQ(committer->durable(), 2u);
+  clock.advance(100);
+  committer->run(job({batch(1, file, "cc")}));
+  EXPECT_EQ(synced[one], "headeraabbcc") << "under load too";
+}
+
+TEST_F(CommitterTest, OsSyncsNamesButNotContents) {
+  make(SyncPolicy::os);
+  const auto file = segment(1);
+  committer->run(job({batch(1, file, "aa")}));
+  EXPECT_EQ(written[one], "headeraa");
+  ASSERT_TRUE(synced.contains(one)) << "the name, or the file could vanish";
+  EXPECT_EQ(synced[one], "");
+  EXPECT_EQ(committer->durable(), 0u);
+  EXPECT_FALSE(committer->has_pending());
+  auto last = job({batch(1, file, "bb")});
+  last.sync = true;
+  committer->run(std::move(last));
+  EXPECT_EQ(synced[one], "headeraabb") << "asked for";
+}
+
+// Or the header's seal would say "proven" of what is not.
+TEST_F(CommitterTest, ASegmentsHeaderIsWrittenAfterItsPredecessorWasSynced) {
+  make(SyncPolicy::every_100ms);
+  const auto first = segment(1);
+  const auto second = segment(2);
+  committer->run(job({batch(1, first, "aa")}));
+  committer->run(job({batch(1, first, "bb")}));
+  faults->arm({.fail_at = 2});  // after the sync, the header's write
+  committer->run(job({batch(2, second, "cc")}, "x"));
+  EXPECT_TRUE(faults->first_failed().starts_with("write_at")) << faults->first_failed();
+  EXPECT_EQ(told.back(), "x failed");
+  EXPECT_EQ(synced[one], "headeraabb");
+}
+
+TEST_F(CommitterTest, OneJobMayCloseASegmentAndOpenTheNext) {
+  make(SyncPolicy::always);
+  const auto first = segment(1);
+  const auto second = segment(2);
+  committer->run(job({batch(1, first, "aa"), batch(2, second, "bb")}));
+  EXPECT_EQ(synced[one], "headeraa");
+  EXPECT_EQ(synced[two], "headerbb");
+  EXPECT_EQ(committer->durable(), 2u);
+}
+
+TEST_F(CommitterTest, SegmentsGoAfterTheSyncAndAfterTheTasks) {
+  make(SyncPolicy::os);
+  const auto first = segment(1);
+  const auto second = segment(2);
+  committer->run(job({batch(1, first, "aa")}));
+  auto last = job({batch(2, second, "copy of aa")});
+  last.remove_segments = {1};
+  committer->run(std::move(last));
+  EXPECT_EQ(synced[two], "headercopy of aa") << "whatever the policy";
+  EXPECT_TRUE(written.contains(one)) << "tasks may read what was decided before";
+  EXPECT_FALSE(test::has(*directory, one));
+  EXPECT_EQ(files.get(1), nullptr);
+  EXPECT_NE(files.get(2), nullptr);
+}
+
+// Every call that can fail, each policy: the job fails, every later one too, and nothing is tried
+// again.
+TEST_F(CommitterTest, TheFirstFailureIsFinal) {
+  for (const SyncPolicy policy : {SyncPolicy::always, SyncPolicy::every_100ms, SyncPolicy::os}) {
+    for (std::uint64_t call = 1;; ++call) {
+      disk = std::make_unique<test::CrashDisk>();
+      ends.clear();
+      number = 0;
+      told.clear();
+      faults->disarm();
+      make(policy);
+      const auto first = segment(1);
+      const auto second = segment(2);
+      faults->arm({.fail_at = call});
+      committer->run(job({batch(1, first, "aa")}, "a"));
+      auto b = job({batch(2, second, "bb")}, "b");
+      b.sync = true;
+      committer->run(std::move(b));
+      if (faults->failed() == 0) break;
+      const std::uint64_t calls = faults->calls();
+      EXPECT_TRUE(committer->failed());
+      EXPECT_EQ(told.back(), "b failed");
+      const std::uint64_t durable = committer->durable();
+      committer->run(job({batch(2, second, "cc")}, "c"));
+      committer->sync_pending();
+      EXPECT_EQ(told.back(), "c failed");
+      EXPECT_EQ(faults->calls(), calls) << "nothing more reaches the disk";
+      EXPECT_EQ(committer->durable(), durable);
+      EXPECT_FALSE(committer->has_pending());
+      // What was answered is there.
+      const auto image = read(*disk->as_written());
+      if (told[0] == "a done") {
+        EXPECT_EQ(image.at(one), "headeraa");
+      }
+    }
+  }
+}
+
+TEST_F(CommitterTest, ASegmentThatCannotBeRemovedEndsIt) {
+  make(SyncPolicy::always);
+  const auto first = segment(1);
+  committer->run(job({batch(1, first, "aa")}));
+  auto last = job({}, "x");
+  last.remove_segments = {7};
+  committer->run(std::move(last));
+  EXPECT_EQ(told.back(), "x done");
+  committer->run(job({}, "y"));
+  EXPECT_EQ(told.back(), "y failed");
+}
+
+TEST_F(CommitterTest, StartsWhereRecoveryEnded) {
+  make(SyncPolicy::always);
+  committer->start_at(41);
+  EXPECT_EQ(committer->durable(), 41u);
+  EXPECT_EQ(committer->written(), 41u);
+}
+
+}  // namespace
+}  // namespace tarry::embedded

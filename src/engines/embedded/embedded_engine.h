@@ -1,0 +1,46 @@
+// The embedded engine: `memory:` and `file:`. A shard is a deterministic state machine that one
+// thread runs; its journal makes it durable. This header is all that the rest of tarry sees.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "core/engine.h"
+#include "core/limits.h"
+#include "storage/storage.h"
+#include "timing/clock.h"
+
+namespace tarry::embedded {
+
+/// When an answer counts as durable.
+enum class SyncPolicy : std::uint8_t {
+  always,       // after fdatasync
+  every_100ms,  // after the write; synced at most 100 ms later, which is the loss window
+  os,           // after the write; the operating system syncs when it likes
+};
+
+struct EmbeddedOptions {
+  std::string path;  // empty: in RAM
+  SyncPolicy sync = SyncPolicy::always;
+  std::uint32_t shards = 0;                   // 0: what the store has; 1 for a new one
+  std::uint64_t segment_bytes = 64ull << 20;  // 64 KiB .. 256 MiB
+  std::uint64_t memory_bytes = UINT64_MAX;    // capacity in RAM, path empty only
+  core::Limits limits;
+  std::function<std::unique_ptr<storage::Directory>()> directory;  // for tests: instead of `path`
+  std::shared_ptr<const timing::Clock> clock;                      // empty: the machine's
+  std::string holder;                                              // for the lock; empty: "pid N"
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // recovery, in bytes
+  std::function<void(std::string_view line)> log;  // what an operator should know; any thread
+};
+
+/// Opens or makes the store. Errors: `conflict` (another process holds it; shards differ),
+/// `invalid_argument` (not a store, options out of range), `unsupported` (a newer version),
+/// `damaged` (file and offset in the message), `permission_denied`, `io_error`, `no_space`.
+[[nodiscard]] Result<std::unique_ptr<core::Engine>> open_embedded(EmbeddedOptions options);
+
+}  // namespace tarry::embedded

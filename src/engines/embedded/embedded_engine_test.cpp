@@ -1,0 +1,200 @@
+// The embedded engine driven through its contract: what only it can show (journal, restart, rolls,
+// cleaning). What all engines share is in tests/contract/.
+#include "engines/embedded/embedded_engine.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <iostream>
+#include <map>
+
+#include "core/validation.h"
+#include "engines/embedded/inspect.h"
+#include "storage/temp_directory.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::embedded {
+namespace {
+
+using core::ClaimReply;
+using core::ItemsReply;
+using core::PushReply;
+
+core::Reply ask(core::Engine& engine, core::Request request) {
+  std::promise<Result<core::Reply>> promise;
+  auto future = promise.get_future();
+  engine.submit(std::move(request),
+                [&promise](Result<core::Reply> reply) { promise.set_value(std::move(reply)); });
+  auto reply = future.get();
+  EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
+  return std::move(reply).value();
+}
+
+core::PushRequest push_request(const std::string& queue, const std::vector<std::string>& keys,
+                               Due due, const std::string& payload = "payload") {
+  core::PushRequest request;
+  request.queue = queue;
+  for (const std::string& key : keys) {
+    core::PushItem item;
+    item.key = core::append(request.bytes, key);
+    item.payload = core::append(request.bytes, payload);
+    item.due = due;
+    request.items.push_back(item);
+  }
+  return request;
+}
+
+core::SettleRequest ack_all(const ClaimReply& claimed) {
+  core::SettleRequest request;
+  for (const auto& item : claimed.items) {
+    core::SettleItem settle;
+    settle.receipt = core::append(request.bytes, core::view(claimed.bytes, item.receipt));
+    request.items.push_back(settle);
+  }
+  return request;
+}
+
+core::ClaimRequest claim_request(const std::string& queue, std::uint32_t max) {
+  core::ClaimRequest request;
+  request.queues = {queue};
+  request.max = max;
+  return request;
+}
+
+QueueStats stats(core::Engine& engine, const std::string& queue) {
+  auto reply = ask(engine, core::StatsRequest{queue});
+  return std::get<StoreStats>(reply).queues.at(0);
+}
+
+std::uint64_t conserved(const QueueStats& s) {
+  const QueueCounters& c = s.counters;
+  return s.scheduled + s.ready + s.leased + s.dead + c.acked + c.cancelled + c.replaced +
+         c.expired + c.purged + c.moved_away;
+}
+
+class EmbeddedEngine : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  std::unique_ptr<core::Engine> open(std::uint64_t segment_bytes = 64 << 10) {
+    EmbeddedOptions options;
+    options.path = directory_.path() + "/store";
+    options.shards = GetParam();
+    options.segment_bytes = segment_bytes;
+    options.clock = clock_;
+    options.log = [](std::string_view line) { std::cerr << line << "\n"; };
+    auto engine = open_embedded(options);
+    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
+    return engine ? std::move(*engine) : nullptr;
+  }
+
+  storage::TempDirectory directory_;
+  std::shared_ptr<timing::ManualClock> clock_ = std::make_shared<timing::ManualClock>();
+};
+
+TEST_P(EmbeddedEngine, PushesAndHandsOutWhenDue) {
+  auto engine = open();
+  ask(*engine, push_request("q", {"a", "b"}, in(std::chrono::seconds(10))));
+  auto early = ask(*engine, claim_request("q", 10));
+  EXPECT_TRUE(std::get<ClaimReply>(early).items.empty());
+  clock_->advance(10'000);
+  auto reply = ask(*engine, claim_request("q", 10));
+  const auto& claimed = std::get<ClaimReply>(reply);
+  ASSERT_EQ(claimed.items.size(), 2u);
+  EXPECT_EQ(core::view(claimed.bytes, claimed.items[0].payload), "payload");
+  auto settled = ask(*engine, ack_all(claimed));
+  for (const auto& item : std::get<ItemsReply>(settled).items) {
+    EXPECT_EQ(item.outcome, Outcome::done);
+  }
+  EXPECT_EQ(stats(*engine, "q").counters.acked, 2u);
+}
+
+TEST_P(EmbeddedEngine, KeepsEverythingAcrossRestarts) {
+  std::map<std::string, std::int64_t> due;
+  {
+    auto engine = open();
+    for (int i = 0; i < 3000; ++i) {
+      const std::string key = "key-" + std::to_string(i);
+      auto reply = ask(*engine, push_request("q", {key}, in(std::chrono::seconds(10 + i))));
+      due[key] = std::get<PushReply>(reply).items[0].due_ms;
+    }
+  }
+  auto engine = open();
+  EXPECT_EQ(stats(*engine, "q").scheduled, 3000u);
+  clock_->advance(4'000'000);
+  auto reply = ask(*engine, claim_request("q", 10'000));
+  const auto& claimed = std::get<ClaimReply>(reply);
+  ASSERT_EQ(claimed.items.size(), 3000u);
+  for (const auto& item : claimed.items) {
+    const std::string key(core::view(claimed.bytes, item.key));
+    EXPECT_EQ(due.at(key), item.due_ms);
+  }
+}
+
+TEST_P(EmbeddedEngine, CleansWhileLongDelayedMessagesStay) {
+  const std::string payload(100, 'x');
+  std::vector<std::string> keep;
+  for (int i = 0; i < 100; ++i) keep.push_back("keep-" + std::to_string(i));
+  auto engine = open(256 << 10);
+  ask(*engine, push_request("q", keep, in(std::chrono::hours(24)), payload));
+  std::uint64_t most = 0;
+  for (int round = 0; round < 60; ++round) {
+    std::vector<std::string> keys;
+    for (int i = 0; i < 256; ++i) keys.push_back(std::to_string(round) + "-" + std::to_string(i));
+    ask(*engine, push_request("q", keys, Due(), payload));
+    std::size_t got = 0;
+    int tries = 0;
+    while (got < keys.size() && ++tries < 100) {
+      auto reply = ask(*engine, claim_request("q", 300));
+      const auto& claimed = std::get<ClaimReply>(reply);
+      got += claimed.items.size();
+      ask(*engine, ack_all(claimed));
+    }
+    ASSERT_EQ(got, keys.size());
+    auto all = ask(*engine, core::StatsRequest{});
+    most = std::max(most, std::get<StoreStats>(all).disk_bytes);
+  }
+  const QueueStats before = stats(*engine, "q");
+  EXPECT_EQ(before.scheduled, 100u);
+  EXPECT_EQ(before.counters.acked, 60u * 256);
+  EXPECT_EQ(conserved(before), before.counters.accepted);
+  EXPECT_LE(most, GetParam() * (4u * (256u << 10)));
+  engine.reset();
+
+  auto inspection = inspect(directory_.path() + "/store", true);
+  ASSERT_TRUE(inspection);
+  for (const ShardInspection& shard : inspection->per_shard) {
+    EXPECT_EQ(shard.problems, std::vector<std::string>());
+    EXPECT_TRUE(shard.clean);
+  }
+  engine = open(256 << 10);
+  const QueueStats after = stats(*engine, "q");
+  EXPECT_EQ(after.scheduled, 100u);
+  EXPECT_EQ(after.counters, before.counters);
+}
+
+TEST_P(EmbeddedEngine, LeasesAndReceiptsSurviveARestart) {
+  auto engine = open();
+  ask(*engine, push_request("q", {"a"}, Due()));
+  auto reply = ask(*engine, claim_request("q", 1));
+  const auto claimed = std::get<ClaimReply>(reply);
+  ASSERT_EQ(claimed.items.size(), 1u);
+  engine.reset();
+  engine = open();
+  EXPECT_EQ(stats(*engine, "q").leased, 1u);
+  auto settled = ask(*engine, ack_all(claimed));
+  EXPECT_EQ(std::get<ItemsReply>(settled).items[0].outcome, Outcome::done);
+}
+
+TEST_P(EmbeddedEngine, ASecondOpeningIsRefusedAndNamesTheFirst) {
+  auto engine = open();
+  EmbeddedOptions options;
+  options.path = directory_.path() + "/store";
+  auto second = open_embedded(options);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::conflict);
+  EXPECT_NE(second.error().message.find("pid "), std::string::npos) << second.error().message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, EmbeddedEngine, testing::Values(1u, 4u));
+
+}  // namespace
+}  // namespace tarry::embedded

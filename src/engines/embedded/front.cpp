@@ -1,0 +1,299 @@
+#include "engines/embedded/front.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/assert.h"
+#include "core/validation.h"
+
+namespace tarry::embedded {
+namespace {
+
+Error closed_error() { return {ErrorCode::closed, "the store was closed"}; }
+
+void add(QueueCounters& to, const QueueCounters& from) {
+  to.accepted += from.accepted;
+  to.acked += from.acked;
+  to.cancelled += from.cancelled;
+  to.replaced += from.replaced;
+  to.expired += from.expired;
+  to.purged += from.purged;
+  to.moved_away += from.moved_away;
+  to.claims += from.claims;
+  to.retries += from.retries;
+  to.releases += from.releases;
+  to.run_outs += from.run_outs;
+  to.buries += from.buries;
+  to.revives += from.revives;
+  to.reschedules += from.reschedules;
+  to.damaged += from.damaged;
+}
+
+void add(QueueStats& to, const QueueStats& from) {
+  to.scheduled += from.scheduled;
+  to.ready += from.ready;
+  to.leased += from.leased;
+  to.dead += from.dead;
+  to.remembered += from.remembered;
+  // A claim waits at every shard at once.
+  to.waiting_claims = std::max(to.waiting_claims, from.waiting_claims);
+  to.paused = to.paused || from.paused;
+  if (from.oldest_ready && (!to.oldest_ready || *from.oldest_ready < *to.oldest_ready)) {
+    to.oldest_ready = from.oldest_ready;
+  }
+  add(to.counters, from.counters);
+}
+
+}  // namespace
+
+Front::Front(Config config) : config_(std::move(config)) {}
+
+Front::~Front() { close(); }
+
+void Front::start(std::vector<ShardParts> shards, std::unique_ptr<storage::Directory> directory,
+                  std::unique_ptr<storage::Lock> lock) {
+  directory_ = std::move(directory);
+  lock_ = std::move(lock);
+  for (ShardParts& parts : shards) {
+    runners_.push_back(std::make_unique<ShardRunner>(std::move(parts), config_.clock));
+  }
+  for (auto& runner : runners_) runner->start();
+}
+
+void Front::log(std::string_view line) {
+  if (config_.log) config_.log(line);
+}
+
+core::Capabilities Front::capabilities() const {
+  core::Capabilities capabilities;
+  capabilities.engine = "embedded";
+  capabilities.durable = config_.durable;
+  capabilities.manual_clock = config_.clock->rounding_ms() == 0;
+  return capabilities;
+}
+
+core::Ticket Front::submit(core::Request request, core::Completion completion) {
+  if (closed_.load(std::memory_order_acquire)) {
+    completion(closed_error());
+    return 0;
+  }
+  if (auto error = core::check_request(request)) {
+    completion(std::move(*error));
+    return 0;
+  }
+  auto op = std::make_shared<Operation>(std::move(request), std::move(completion));
+  if (const auto* claim = std::get_if<core::ClaimRequest>(&op->request);
+      claim != nullptr && claim->wait.count() > 0) {
+    const std::scoped_lock lock(tickets_mutex_);
+    op->ticket = next_ticket_++;
+    tickets_.emplace(op->ticket, op);
+  }
+  const core::Ticket ticket = op->ticket;
+  std::visit([&](auto& asked) { dispatch(op, asked); }, op->request);
+  return ticket;
+}
+
+void Front::post(std::uint32_t shard, Part part) { (void)runners_[shard]->post(part); }
+
+// -- ends
+
+void Front::finish_part(const OperationPtr& op) {
+  if (op->parts.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    if (std::holds_alternative<core::ClaimRequest>(op->request)) {
+      end_claim(op);
+    } else {
+      complete(op);
+    }
+  }
+}
+
+void Front::complete(const OperationPtr& op) {
+  const core::EngineThreadScope scope;
+  core::Completion completion = std::move(op->completion);
+  TARRY_ASSERT(static_cast<bool>(completion));  // runs exactly once
+  op->completion = nullptr;
+  if (!op->figures.empty() && !op->error) merge_stats(*op);
+  if (op->error) {
+    completion(Result<core::Reply>(*op->error));
+  } else {
+    completion(Result<core::Reply>(std::move(op->reply)));
+  }
+}
+
+void Front::merge_stats(Operation& op) {
+  auto& reply = std::get<StoreStats>(op.reply);
+  std::map<std::string, QueueStats> queues;
+  base::Histogram lateness;
+  for (ShardFigures& shard : op.figures) {
+    for (QueueStats& stats : shard.queues) {
+      const auto found = queues.find(stats.queue);
+      if (found == queues.end()) {
+        std::string name = stats.queue;
+        queues.emplace(std::move(name), std::move(stats));
+      } else {
+        add(found->second, stats);
+      }
+    }
+    if (shard.lateness) lateness.merge(*shard.lateness);
+    reply.disk_bytes += shard.disk_bytes;
+    reply.live_bytes += shard.live_bytes;
+    reply.syncs += shard.syncs;
+  }
+  reply.engine = "embedded";
+  for (auto& [name, stats] : queues) reply.queues.push_back(std::move(stats));
+  reply.lateness = {lateness.count(), static_cast<double>(lateness.percentile(50)),
+                    static_cast<double>(lateness.percentile(99)),
+                    static_cast<double>(lateness.percentile(99.9)),
+                    static_cast<double>(lateness.max())};
+  const auto& asked = std::get<core::StatsRequest>(op.request);
+  if (!asked.queue.empty() && reply.queues.empty()) {
+    op.error = Error{ErrorCode::not_found, "there is no queue " + asked.queue};
+  }
+}
+
+// -- claims
+
+void Front::claim_visited(const OperationPtr& op, std::uint32_t shard) {
+  if (op->phase.load(std::memory_order_acquire) == ClaimPhase::taken) {
+    end_claim(op);
+    return;
+  }
+  ++op->shards_visited;
+  const auto& request = std::get<core::ClaimRequest>(op->request);
+  const auto& reply = std::get<core::ClaimReply>(op->reply);
+  if (op->abandoned.load(std::memory_order_acquire)) {
+    end_claim(op);
+    return;
+  }
+  if (reply.items.size() < request.max && op->shards_visited < shards()) {
+    Part part;
+    part.op = op;
+    if (runners_[(shard + 1) % shards()]->post(part)) return;
+    if (reply.items.empty()) op->fail(closed_error());
+    end_claim(op);
+    return;
+  }
+  if (reply.items.empty() && request.wait.count() > 0) {
+    begin_waiting(op);
+    return;
+  }
+  end_claim(op);
+}
+
+void Front::begin_waiting(const OperationPtr& op) {
+  const auto& request = std::get<core::ClaimRequest>(op->request);
+  op->wait_until_boot_ms =
+      config_.clock->now().boottime_ms + request.wait.count() + config_.clock->rounding_ms();
+  op->waited = true;
+  op->phase.store(ClaimPhase::waiting, std::memory_order_release);
+  if (op->abandoned.load(std::memory_order_acquire)) {
+    if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_claim(op);
+    return;
+  }
+  bool posted = false;
+  for (auto& runner : runners_) {
+    Part part;
+    part.kind = Part::Kind::wait;
+    part.op = op;
+    posted = runner->post(part) || posted;
+  }
+  if (!posted && op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) {
+    op->fail(closed_error());
+    end_claim(op);
+  }
+}
+
+void Front::forget_waiting(const OperationPtr& op) {
+  for (std::uint32_t shard = 0; shard < shards(); ++shard) {
+    Part part;
+    part.kind = Part::Kind::forget;
+    part.op = op;
+    post(shard, std::move(part));
+  }
+}
+
+void Front::end_claim(const OperationPtr& op) {
+  op->phase.store(ClaimPhase::ended, std::memory_order_release);
+  if (op->ticket != 0) {
+    const std::scoped_lock lock(tickets_mutex_);
+    tickets_.erase(op->ticket);
+  }
+  // The shard that served it has forgotten it already; the others have not.
+  if (op->waited && shards() > 1) forget_waiting(op);
+  auto& reply = std::get<core::ClaimReply>(op->reply);
+  if (!op->error && op->abandoned.load(std::memory_order_acquire)) {
+    release(reply);
+    reply = core::ClaimReply();
+  }
+  // One shard could not, others could: what is leased is handed over, the next claim is told.
+  if (!reply.items.empty()) op->error.reset();
+  complete(op);
+}
+
+void Front::release(const core::ClaimReply& reply) {
+  if (reply.items.empty()) return;
+  core::SettleRequest request;
+  for (const core::ClaimedItem& claimed : reply.items) {
+    core::SettleItem item;
+    item.receipt = core::append(request.bytes, core::view(reply.bytes, claimed.receipt));
+    item.action = core::SettleAction::release;
+    request.items.push_back(item);
+  }
+  // Where the store is closing the leases run out instead.
+  submit(std::move(request), [](Result<core::Reply>) {});
+}
+
+void Front::withdraw(core::Ticket ticket) {
+  OperationPtr op;
+  {
+    const std::scoped_lock lock(tickets_mutex_);
+    const auto found = tickets_.find(ticket);
+    if (found == tickets_.end()) return;
+    op = found->second.lock();
+  }
+  if (!op) return;
+  op->abandoned.store(true, std::memory_order_release);
+  if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
+  forget_waiting(op);
+  end_claim(op);
+}
+
+// -- lists
+
+void Front::list_visited(const OperationPtr& op, std::uint32_t shard, Handle cursor,
+                         bool exhausted) {
+  const auto& request = std::get<core::ListRequest>(op->request);
+  auto& reply = std::get<core::ListReply>(op->reply);
+  if (exhausted) {
+    ++shard;
+    cursor = 0;
+  }
+  if (shard < shards()) {
+    if (reply.messages.size() < request.limit) {
+      Part part;
+      part.op = op;
+      part.cursor = cursor;
+      send(op, shard, std::move(part));
+      return;
+    }
+    reply.next = std::to_string(shard) + "." + std::to_string(cursor);
+  }
+  finish_part(op);
+}
+
+void Front::send(const OperationPtr& op, std::uint32_t shard, Part part) {
+  if (runners_[shard]->post(part)) return;
+  op->fail(closed_error());
+  finish_part(op);
+}
+
+void Front::close() {
+  closed_.store(true, std::memory_order_release);
+  const std::scoped_lock lock(close_mutex_);
+  for (auto& runner : runners_) runner->stop();
+  lock_.reset();
+  directory_.reset();
+}
+
+}  // namespace tarry::embedded

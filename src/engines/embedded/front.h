@@ -1,0 +1,108 @@
+// Front: the embedded engine as the rest of tarry sees it. Checks requests, cuts them into one part
+// a shard, leads claims and lists from shard to shard, joins the answers.
+//
+// Thread safety: all of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/engine.h"
+#include "core/limits.h"
+#include "engines/embedded/operation.h"
+#include "engines/embedded/shard_runner.h"
+#include "engines/embedded/store_files.h"
+#include "storage/storage.h"
+#include "timing/clock.h"
+
+namespace tarry::embedded {
+
+class Front final : public core::Engine, public Router {
+ public:
+  struct Config {
+    StoreIdentity identity;
+    core::Limits limits;
+    bool durable = false;
+    std::shared_ptr<const timing::Clock> clock;
+    std::function<void(std::string_view)> log;
+  };
+
+  explicit Front(Config config);
+  ~Front() override;
+
+  /// Once, before the first submit: the shards, in order, and what must outlive them.
+  void start(std::vector<ShardParts> shards, std::unique_ptr<storage::Directory> directory,
+             std::unique_ptr<storage::Lock> lock);
+
+  core::Ticket submit(core::Request request, core::Completion completion) override;
+  void withdraw(core::Ticket ticket) override;
+  [[nodiscard]] core::Capabilities capabilities() const override;
+  void close() override;
+
+  void finish_part(const OperationPtr& op) override;
+  void claim_visited(const OperationPtr& op, std::uint32_t shard) override;
+  void list_visited(const OperationPtr& op, std::uint32_t shard, Handle cursor,
+                    bool exhausted) override;
+  void post(std::uint32_t shard, Part part) override;
+  void log(std::string_view line) override;
+
+ private:
+  // front_split.cpp: what each kind of request is to the shards
+  void dispatch(const OperationPtr& op, core::PushRequest& request);
+  void dispatch(const OperationPtr& op, core::MoveRequest& request);
+  void dispatch(const OperationPtr& op, core::CancelRequest& request);
+  void dispatch(const OperationPtr& op, core::RescheduleRequest& request);
+  void dispatch(const OperationPtr& op, core::ClaimRequest& request);
+  void dispatch(const OperationPtr& op, core::SettleRequest& request);
+  void dispatch(const OperationPtr& op, core::ExtendRequest& request);
+  void dispatch(const OperationPtr& op, core::GetRequest& request);
+  void dispatch(const OperationPtr& op, core::ListRequest& request);
+  void dispatch(const OperationPtr& op, core::StatsRequest& request);
+  void dispatch(const OperationPtr& op, core::ForecastRequest& request);
+  void dispatch(const OperationPtr& op, core::ConfigureRequest& request);
+  void dispatch(const OperationPtr& op, core::PauseRequest& request);
+  void dispatch(const OperationPtr& op, core::ResumeRequest& request);
+  void dispatch(const OperationPtr& op, core::PurgeRequest& request);
+  void dispatch(const OperationPtr& op, core::ReviveRequest& request);
+
+  [[nodiscard]] std::uint32_t shards() const noexcept { return config_.identity.shards; }
+  [[nodiscard]] std::uint32_t shard_for_key(std::string_view queue, std::string_view key) const;
+  /// The shard that the receipt names; an error or `stale` goes into the result.
+  [[nodiscard]] std::uint32_t shard_for_receipt(std::string_view receipt,
+                                                core::ItemResult& result) const;
+  /// `shard_of(i)` says where item i belongs; items of shard kNowhere are done already.
+  template <typename F>
+  void split(const OperationPtr& op, std::size_t count, F&& shard_of);
+  template <typename Items, typename Pick>
+  void split_pushes(const OperationPtr& op, const std::string& queue, const std::string& bytes,
+                    const Items& items, const Pick& pick);
+  void to_all(const OperationPtr& op);
+  void send(const OperationPtr& op, std::uint32_t shard, Part part);
+
+  void begin_waiting(const OperationPtr& op);
+  void end_claim(const OperationPtr& op);
+  void forget_waiting(const OperationPtr& op);
+  void release(const core::ClaimReply& reply);
+  void complete(const OperationPtr& op);
+  void merge_stats(Operation& op);
+
+  Config config_;
+  std::unique_ptr<storage::Directory> directory_;
+  std::unique_ptr<storage::Lock> lock_;
+  std::vector<std::unique_ptr<ShardRunner>> runners_;
+  std::atomic<std::uint32_t> turn_{0};
+  std::atomic<bool> closed_{false};
+  std::mutex close_mutex_;
+
+  std::mutex tickets_mutex_;
+  std::unordered_map<core::Ticket, std::weak_ptr<Operation>> tickets_;  // claims that may wait
+  core::Ticket next_ticket_ = 1;
+};
+
+}  // namespace tarry::embedded

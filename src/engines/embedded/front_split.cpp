@@ -1,0 +1,273 @@
+// How each kind of request is cut into parts, and what its reply looks like before the shards fill
+// it in.
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/shard_rule.h"
+#include "core/validation.h"
+#include "engines/embedded/front.h"
+#include "engines/embedded/tokens.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr std::uint32_t kNowhere = 0xFFFF'FFFF;
+
+core::PushReply push_reply(const std::string& request_bytes, std::size_t count) {
+  core::PushReply reply;
+  reply.items.resize(count);
+  reply.bytes.reserve(request_bytes.size() / 4 + count * kMadeKeySize);
+  return reply;
+}
+
+}  // namespace
+
+std::uint32_t Front::shard_for_key(std::string_view queue, std::string_view key) const {
+  if (shards() == 1) return 0;
+  if (const auto made = parse_made_key(key);
+      made && made->store_tag == static_cast<std::uint32_t>(config_.identity.store_id) &&
+      made->shard < shards()) {
+    return made->shard;
+  }
+  return core::shard_of(queue, key, shards(), config_.identity.hash_seed);
+}
+
+std::uint32_t Front::shard_for_receipt(std::string_view text, core::ItemResult& result) const {
+  const auto receipt = parse_receipt(text);
+  if (!receipt) {
+    result.error = Error{ErrorCode::invalid_argument,
+                         "receipt " + base::quoted(text) + " is not one that a claim gave"};
+    return kNowhere;
+  }
+  if (receipt->store_tag != static_cast<std::uint32_t>(config_.identity.store_id) ||
+      receipt->shard >= shards()) {
+    result.outcome = Outcome::stale;
+    return kNowhere;
+  }
+  return receipt->shard;
+}
+
+template <typename F>
+void Front::split(const OperationPtr& op, std::size_t count, F&& shard_of) {
+  std::vector<std::vector<std::uint32_t>> items(shards());
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t shard = shard_of(i);
+    if (shard != kNowhere) items[shard].push_back(static_cast<std::uint32_t>(i));
+  }
+  // One part is this function's own, so that the operation cannot end before all are sent; and a
+  // request without a good item still waits its turn behind what was asked before.
+  std::uint32_t parts = 1;
+  for (const auto& of_shard : items) parts += of_shard.empty() ? 0 : 1;
+  op->parts.store(parts, std::memory_order_release);
+  for (std::uint32_t shard = 0; shard < shards(); ++shard) {
+    if (items[shard].empty()) continue;
+    Part part;
+    part.op = op;
+    part.all_items = items[shard].size() == count;
+    if (!part.all_items) part.items = std::move(items[shard]);
+    send(op, shard, std::move(part));
+  }
+  finish_part(op);
+}
+
+void Front::to_all(const OperationPtr& op) {
+  op->parts.store(shards(), std::memory_order_release);
+  for (std::uint32_t shard = 0; shard < shards(); ++shard) {
+    Part part;
+    part.op = op;
+    send(op, shard, std::move(part));
+  }
+}
+
+template <typename Items, typename Pick>
+void Front::split_pushes(const OperationPtr& op, const std::string& queue, const std::string& bytes,
+                         const Items& items, const Pick& pick) {
+  auto& reply = std::get<core::PushReply>(op->reply);
+  // Messages without a key go to one shard together, the next request's to the next one.
+  const std::uint32_t keyless = turn_.fetch_add(1, std::memory_order_relaxed) % shards();
+  split(op, items.size(), [&](std::size_t i) {
+    const std::string_view key = core::view(bytes, pick(items[i]).key);
+    // Places are laid out before the shards fill them in, each its own.
+    if (key.empty()) {
+      reply.items[i].key = core::append(reply.bytes, std::string(kMadeKeySize, ' '));
+    } else {
+      reply.items[i].key = core::append(reply.bytes, key);
+    }
+    if (reply.items[i].error) return kNowhere;
+    return key.empty() ? keyless : shard_for_key(queue, key);
+  });
+}
+
+void Front::dispatch(const OperationPtr& op, core::PushRequest& request) {
+  core::PushReply reply = push_reply(request.bytes, request.items.size());
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    reply.items[i].error = core::check_item(request, request.items[i], config_.limits);
+  }
+  op->reply = std::move(reply);
+  split_pushes(op, request.queue, request.bytes, request.items,
+               [](const core::PushItem& item) -> const core::PushItem& { return item; });
+}
+
+void Front::dispatch(const OperationPtr& op, core::MoveRequest& request) {
+  core::PushReply reply = push_reply(request.bytes, request.items.size());
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    reply.items[i].error = core::check_item(request, request.items[i], config_.limits);
+  }
+  op->reply = std::move(reply);
+  split_pushes(op, request.queue, request.bytes, request.items,
+               [](const core::MoveItem& item) -> const core::PushItem& { return item.push; });
+}
+
+void Front::dispatch(const OperationPtr& op, core::CancelRequest& request) {
+  core::ItemsReply reply;
+  reply.items.resize(request.keys.size());
+  for (std::size_t i = 0; i < request.keys.size(); ++i) {
+    reply.items[i].error = core::check_key(core::view(request.bytes, request.keys[i]));
+  }
+  op->reply = std::move(reply);
+  auto& items = std::get<core::ItemsReply>(op->reply).items;
+  split(op, items.size(), [&](std::size_t i) {
+    if (items[i].error) return kNowhere;
+    return shard_for_key(request.queue, core::view(request.bytes, request.keys[i]));
+  });
+}
+
+void Front::dispatch(const OperationPtr& op, core::RescheduleRequest& request) {
+  core::ItemsReply reply;
+  reply.items.resize(request.items.size());
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    reply.items[i].error = core::check_item(request, request.items[i]);
+  }
+  op->reply = std::move(reply);
+  auto& items = std::get<core::ItemsReply>(op->reply).items;
+  split(op, items.size(), [&](std::size_t i) {
+    if (items[i].error) return kNowhere;
+    return shard_for_key(request.queue, core::view(request.bytes, request.items[i].key));
+  });
+}
+
+void Front::dispatch(const OperationPtr& op, core::SettleRequest& request) {
+  core::ItemsReply reply;
+  reply.items.resize(request.items.size());
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    reply.items[i].error = core::check_item(request, request.items[i]);
+  }
+  op->reply = std::move(reply);
+  auto& items = std::get<core::ItemsReply>(op->reply).items;
+  split(op, items.size(), [&](std::size_t i) {
+    if (items[i].error) return kNowhere;
+    return shard_for_receipt(core::view(request.bytes, request.items[i].receipt), items[i]);
+  });
+}
+
+void Front::dispatch(const OperationPtr& op, core::ExtendRequest& request) {
+  core::ItemsReply reply;
+  reply.items.resize(request.items.size());
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    reply.items[i].error = core::check_item(request, request.items[i]);
+  }
+  op->reply = std::move(reply);
+  auto& items = std::get<core::ItemsReply>(op->reply).items;
+  split(op, items.size(), [&](std::size_t i) {
+    if (items[i].error) return kNowhere;
+    return shard_for_receipt(core::view(request.bytes, request.items[i].receipt), items[i]);
+  });
+}
+
+void Front::dispatch(const OperationPtr& op, core::GetRequest& request) {
+  core::GetReply reply;
+  reply.items.reserve(request.keys.size());
+  for (const core::Slice slice : request.keys) {
+    const std::string_view key = core::view(request.bytes, slice);
+    if (auto error = core::check_key(key)) {
+      reply.items.emplace_back(std::move(*error));
+    } else {
+      reply.items.emplace_back(
+          Error{ErrorCode::not_found,
+                "there is no message " + base::quoted(key) + " in queue " + request.queue});
+    }
+  }
+  op->reply = std::move(reply);
+  const auto& items = std::get<core::GetReply>(op->reply).items;
+  split(op, items.size(), [&](std::size_t i) {
+    if (items[i].error().code != ErrorCode::not_found) return kNowhere;
+    return shard_for_key(request.queue, core::view(request.bytes, request.keys[i]));
+  });
+}
+
+void Front::dispatch(const OperationPtr& op, core::ClaimRequest& request) {
+  op->reply = core::ClaimReply();
+  std::uint32_t first = turn_.fetch_add(1, std::memory_order_relaxed) % shards();
+  if (!request.keys.empty()) {
+    // Keys of several shards are found by visiting all; the first one's shard is the likeliest.
+    first = shard_for_key(request.queues.front(), request.keys.front());
+  }
+  Part part;
+  part.op = op;
+  send(op, first, std::move(part));
+}
+
+void Front::dispatch(const OperationPtr& op, core::ListRequest& request) {
+  op->reply = core::ListReply();
+  std::uint32_t shard = 0;
+  Part part;
+  part.op = op;
+  if (!request.after.empty()) {
+    const std::size_t dot = request.after.find('.');
+    const auto bad = [&] {
+      op->fail({ErrorCode::invalid_argument,
+                "after " + base::quoted(request.after) + " is not the `next` of a list"});
+      finish_part(op);
+    };
+    if (dot == std::string::npos) return bad();
+    auto at =
+        base::parse_u64(std::string_view(request.after).substr(0, dot), "after", 0, shards() - 1);
+    auto cursor =
+        base::parse_u64(std::string_view(request.after).substr(dot + 1), "after", 0, kMaxHandle);
+    if (!at || !cursor) return bad();
+    shard = static_cast<std::uint32_t>(*at);
+    part.cursor = static_cast<Handle>(*cursor);
+  }
+  send(op, shard, std::move(part));
+}
+
+void Front::dispatch(const OperationPtr& op, core::StatsRequest&) {
+  op->reply = StoreStats();
+  op->figures.resize(shards());
+  to_all(op);
+}
+
+void Front::dispatch(const OperationPtr& op, core::ForecastRequest&) {
+  op->reply = core::ForecastReply();
+  op->fail({ErrorCode::unsupported, "this engine has no forecast yet"});
+  finish_part(op);
+}
+
+void Front::dispatch(const OperationPtr& op, core::ConfigureRequest&) {
+  op->reply = core::ConfigureReply();
+  to_all(op);
+}
+void Front::dispatch(const OperationPtr& op, core::PauseRequest&) {
+  op->reply = core::CountReply();
+  to_all(op);
+}
+void Front::dispatch(const OperationPtr& op, core::ResumeRequest&) {
+  op->reply = core::CountReply();
+  to_all(op);
+}
+void Front::dispatch(const OperationPtr& op, core::PurgeRequest&) {
+  op->reply = core::CountReply();
+  to_all(op);
+}
+void Front::dispatch(const OperationPtr& op, core::ReviveRequest& request) {
+  op->reply = core::CountReply();
+  if (request.all) {
+    to_all(op);
+    return;
+  }
+  split(op, request.keys.size(), [&](std::size_t i) {
+    return shard_for_key(request.queue, core::view(request.bytes, request.keys[i]));
+  });
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,118 @@
+#include "engines/embedded/inspect.h"
+
+#include "engines/embedded/recovery.h"
+#include "engines/embedded/store_files.h"
+#include "storage/posix_storage.h"
+#include "timing/real_clock.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr std::size_t kMaxProblems = 100;  // told of one shard
+
+// Every live message's record is there and its payload checks.
+void check_messages(ShardState& state, const SegmentFiles& files, std::uint64_t newest,
+                    ShardInspection& shard) {
+  std::string buffer;
+  for (Handle handle = 0; handle < state.slab.end(); ++handle) {
+    if (!state.slab.is_live(handle) || shard.problems.size() >= kMaxProblems) continue;
+    const Message& message = state.slab[handle];
+    const std::uint64_t segment = message.position.segment(newest);
+    auto put = read_put(files, segment, message.position, buffer);
+    if (put && put->ref.id == message.id && (put->damaged || payload_checks(*put))) continue;
+    shard.problems.push_back(segment_name(segment) + " offset " +
+                             std::to_string(message.position.offset()) + ": message " +
+                             std::to_string(message.id) + " does not check");
+  }
+}
+
+ShardInspection inspect_shard(storage::Directory& directory, const StoreIdentity& identity,
+                              std::uint32_t number, bool deep,
+                              const std::function<void(std::uint64_t)>& progress) {
+  ShardInspection shard;
+  shard.shard = number;
+  const timing::RealClock clock;
+  ShardState::Identity own;
+  own.store_id = identity.store_id;
+  own.hash_seed = identity.hash_seed;
+  own.shard = number;
+  own.shards = identity.shards;
+  own.boot_id = clock.boot_id();
+  ShardState state(own, clock.now());
+  state.begin_replay();
+  SegmentFiles files;
+  RecoveryOptions options;
+  options.store_id = identity.store_id;
+  options.shard = number;
+  options.read_only = true;
+  options.progress = progress;
+  if (auto bytes = journal_bytes(directory)) shard.allocated = *bytes;
+  auto recovered = recover(directory, files, state, options);
+  if (!recovered) {
+    shard.problems.push_back(recovered.error().message);
+    return shard;
+  }
+  const RecoveryReport& report = recovered->report;
+  shard.segments = report.segments;
+  shard.bytes = report.bytes;
+  shard.batches = report.batches;
+  shard.records = report.records;
+  shard.torn_bytes = report.torn_bytes;
+  shard.clean = report.clean;
+  shard.messages = state.pending();
+  for (QueueId queue = 0; queue < state.queue_count(); ++queue) {
+    shard.messages += state.queue(queue).in(Stage::dead);
+  }
+  if (deep && !recovered->tail.segments.empty()) {
+    for (const SegmentInfo& segment : recovered->tail.segments) {
+      auto file = directory.open(segment_name(segment.number), storage::OpenMode::read_only);
+      if (file) files.add(segment.number, std::move(*file));
+    }
+    check_messages(state, files, recovered->tail.segments.back().number, shard);
+  }
+  return shard;
+}
+
+}  // namespace
+
+Result<StoreInspection> inspect(
+    const std::string& path, bool deep,
+    const std::function<void(std::uint64_t done, std::uint64_t total)>& progress) {
+  auto directory = storage::open_directory(path, false);
+  if (!directory) return std::move(directory).error();
+  auto identity = read_identity(**directory);
+  if (!identity) return std::move(identity).error();
+  if (!*identity) {
+    return Unexpected(ErrorCode::invalid_argument, path + " is not a tarry store: it is empty");
+  }
+  StoreInspection store;
+  store.version = (*identity)->version;
+  store.store_id = (*identity)->store_id;
+  store.shards = (*identity)->shards;
+  // Held while looking, if it can be: a store that nobody has open does not change.
+  auto lock = (*directory)->lock(kLockName, "store check");
+  if (!lock && lock.error().code == ErrorCode::conflict) store.held_by = lock.error().message;
+
+  std::vector<std::unique_ptr<storage::Directory>> shards;
+  std::uint64_t total = 0;
+  for (std::uint32_t shard = 0; shard < store.shards; ++shard) {
+    auto opened = (*directory)->subdirectory(shard_directory_name(shard), false);
+    if (!opened) {
+      return Unexpected(ErrorCode::damaged,
+                        "a shard's directory is missing: " + opened.error().message);
+    }
+    if (auto bytes = journal_bytes(**opened)) total += *bytes;
+    shards.push_back(std::move(*opened));
+  }
+  std::uint64_t done = 0;
+  for (std::uint32_t shard = 0; shard < store.shards; ++shard) {
+    store.per_shard.push_back(
+        inspect_shard(*shards[shard], **identity, shard, deep, [&](std::uint64_t bytes) {
+          done += bytes;
+          if (progress) progress(std::min(done, total), total);
+        }));
+  }
+  return store;
+}
+
+}  // namespace tarry::embedded

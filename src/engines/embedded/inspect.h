@@ -1,0 +1,40 @@
+// Looks at a store's directory without opening it as a store: read-only, nothing is changed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <tarry/result.h>
+
+namespace tarry::embedded {
+
+struct ShardInspection {
+  std::uint32_t shard = 0;
+  std::uint64_t segments = 0;
+  std::uint64_t bytes = 0;      // journal bytes in use
+  std::uint64_t allocated = 0;  // on disk, reserve included
+  std::uint64_t batches = 0;
+  std::uint64_t records = 0;
+  std::uint64_t torn_bytes = 0;       // a tail that recovery would cut
+  bool clean = false;                 // closed clean
+  std::uint64_t messages = 0;         // scheduled, ready, leased or dead
+  std::vector<std::string> problems;  // what recovery would refuse: file and offset each
+};
+
+struct StoreInspection {
+  std::uint32_t version = 0;
+  std::uint64_t store_id = 0;
+  std::uint32_t shards = 0;
+  std::string held_by;  // not empty: a process holds the store now, figures may move
+  std::vector<ShardInspection> per_shard;
+};
+
+/// Reads every batch of every segment and checks it. `deep` also replays the records and checks
+/// every payload. Errors: what makes the directory no store at all.
+[[nodiscard]] Result<StoreInspection> inspect(
+    const std::string& path, bool deep,
+    const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {});
+
+}  // namespace tarry::embedded

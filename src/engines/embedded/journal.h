@@ -1,0 +1,168 @@
+// Journal: the shard's side of its journal. Encodes records into the open batch, knows where each
+// lies, rolls segments, reserves room, and reads back what cleaning and key checks need. Writing
+// and syncing are the committer's.
+//
+// Thread safety: none; the shard's thread owns it.
+//
+// Invariants
+//  1. Batch numbers rise by one, across segments; a batch lies in one segment.
+//  2. A record is appended only where room was reserved: within the head's allocated bytes, or in a
+//     segment that was prepared (created and allocated, not yet written).
+//  3. Segment files are never reused or renamed: a new one gets the next number.
+//  4. A record's position is final when `append` returns, though its bytes are written later.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/commit.h"
+#include "engines/embedded/committer.h"
+#include "engines/embedded/journal_format.h"
+#include "engines/embedded/records.h"
+#include "engines/embedded/segment_files.h"
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+struct SegmentInfo {
+  std::uint64_t number = 0;
+  std::uint64_t salt = 0;
+  std::uint64_t first_batch = 0;
+  std::uint64_t used = 0;       // bytes that hold header and batches
+  std::uint64_t allocated = 0;  // bytes on disk
+};
+
+/// Where recovery left the journal.
+struct JournalTail {
+  std::deque<SegmentInfo> segments;  // live ones, oldest first; all closed now
+  std::uint64_t next_segment = 1;
+  std::uint64_t next_batch = 1;
+  bool proven = true;  // the last segment was synced
+};
+
+class Journal {
+ public:
+  struct Config {
+    std::uint64_t store_id = 0;
+    std::uint32_t shard = 0;
+    std::uint64_t segment_bytes = 64ull << 20;
+    SyncPolicy policy = SyncPolicy::always;
+    std::uint64_t (*random)() = nullptr;
+  };
+  /// Appends the records that a new segment opens with: clock, marks, queues with counters.
+  using Opening = std::function<void(std::string&)>;
+
+  Journal(Config config, storage::Directory& directory, SegmentFiles& files,
+          const Committer& committer, JournalTail tail, Opening opening);
+
+  struct Place {
+    std::uint64_t segment = 0;
+    Position position;
+  };
+  Place append(const PutRecord& record);
+  void append(const Record& record);
+  void append_gone(GoneWhy why, std::uint32_t queue, Ref ref);
+  void append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
+                         std::int64_t until_ms, Ref ref);
+
+  /// Makes sure that `bytes` of records, none longer than `largest`, can be appended and `reserve`
+  /// more stay in hand. Allocates as needed. Errors: `no_space` (nothing changed that matters);
+  /// anything else is final.
+  Result<void> ensure_room(std::uint64_t bytes, std::uint64_t largest, std::uint64_t reserve);
+
+  /// Seals the open batch and hands over all sealed batches.
+  [[nodiscard]] std::vector<std::shared_ptr<const SealedBatch>> take(std::int64_t realtime_ms);
+  /// Bytes appended and not yet taken.
+  [[nodiscard]] std::uint64_t untaken_bytes() const noexcept {
+    return untaken_bytes_ + open_.size();
+  }
+
+  /// The record at a position, written already or not. Its views are valid until the next call of
+  /// any member. Errors: `damaged`, io_error.
+  Result<PutRecord> read(std::uint64_t segment, Position position);
+
+  /// The payload's length as the record at a position states it, without reading the payload; the
+  /// whole record's, where nothing can be read.
+  [[nodiscard]] std::uint64_t payload_bytes(std::uint64_t segment, Position position);
+
+  /// Closed segments, oldest first; the head is not among them.
+  [[nodiscard]] const std::deque<SegmentInfo>& closed() const noexcept { return closed_; }
+  /// The oldest closed segment has wholly reached its file, so it can be read and removed.
+  [[nodiscard]] bool oldest_is_written() const noexcept;
+  /// A record of `size` fits without further allocation.
+  [[nodiscard]] bool fits(std::uint64_t size) const noexcept { return room(size) >= size; }
+  [[nodiscard]] const SegmentInfo& head() const noexcept { return head_; }
+  /// The oldest segment has been cleaned: forgets it. The committer removes its file.
+  void drop_oldest();
+  [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
+  [[nodiscard]] std::uint64_t disk_bytes() const noexcept;
+  /// The newest segment that holds records.
+  [[nodiscard]] std::uint64_t newest_segment() const noexcept {
+    if (head_.number != 0) return head_.number;
+    return closed_.empty() ? 0 : closed_.back().number;
+  }
+
+  /// After the last commit: cuts the head to what it holds, removes what was only prepared.
+  Result<void> trim();
+
+ private:
+  struct Prepared {
+    SegmentInfo info;
+    std::shared_ptr<storage::File> file;
+  };
+
+  void begin_record(std::size_t size);
+  void open_batch();
+  void seal_open_batch(std::int64_t realtime_ms);
+  void roll();
+  void forget_written();
+  Result<void> prepare(std::uint64_t bytes);
+  Result<void> grow(std::uint64_t missing, std::uint64_t largest, std::uint64_t step);
+  Result<void> grow_head(std::uint64_t to);
+  Result<void> grow_prepared(Prepared& prepared, std::uint64_t to);
+  Result<void> fit_openings();
+  [[nodiscard]] std::uint64_t head_end() const noexcept { return head_.used + open_.size(); }
+  [[nodiscard]] std::string_view unwritten(std::uint64_t segment, Position position);
+  [[nodiscard]] std::uint64_t head_left() const noexcept;
+  [[nodiscard]] std::uint64_t room(std::uint64_t largest) const noexcept;
+  [[nodiscard]] std::uint64_t overhead() const noexcept;
+
+  Config config_;
+  storage::Directory* directory_;
+  SegmentFiles* files_;
+  const Committer* committer_;
+  Opening opening_;
+
+  std::deque<SegmentInfo> closed_;
+  std::uint64_t closed_bytes_ = 0;
+  SegmentInfo head_;  // number 0: none yet
+  std::shared_ptr<storage::File> head_file_;
+  std::deque<Prepared> prepared_;
+  std::uint64_t next_segment_ = 1;
+  std::uint64_t next_batch_ = 1;
+  bool tail_proven_ = true;
+  std::uint64_t last_opening_bytes_ = 0;  // what the next segment opens with, at most
+
+  std::string open_;            // room for the header, then records; empty: no batch is open
+  std::string segment_header_;  // of the head, until its first batch is sealed
+  std::int64_t last_realtime_ms_ = 0;
+  std::size_t run_start_ = 0;  // in open_: a record that extend_run may lengthen; 0: none
+  RecordType run_type_ = RecordType::closed;
+  std::uint8_t run_detail_ = 0;
+  std::uint32_t run_queue_ = 0;
+  std::int64_t run_until_ms_ = 0;
+
+  std::vector<std::shared_ptr<const SealedBatch>> sealed_;    // not taken
+  std::deque<std::shared_ptr<const SealedBatch>> in_flight_;  // taken or not, not written
+  std::uint64_t untaken_bytes_ = 0;
+  std::string read_buffer_;
+};
+
+}  // namespace tarry::embedded

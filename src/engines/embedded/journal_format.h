@@ -1,0 +1,84 @@
+// The frames of the journal: segment headers and batch headers. docs/formats/journal.md holds the
+// grammar, a worked example and the upgrade rule.
+//
+//   segment = segment header (96 bytes) batch*
+//   batch   = batch header (48 bytes) records padding to 8 bytes
+//
+// Pure functions and plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tarry::embedded {
+
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::size_t kSegmentHeaderBytes = 96;
+inline constexpr std::size_t kBatchHeaderBytes = 48;
+inline constexpr std::size_t kBatchAlignment = 8;
+
+/// What a segment says of the one before it. `proven`: the predecessor was synced before this
+/// header was written, so whatever is missing there was lost later: damage, not a torn tail.
+struct Seal {
+  std::uint64_t segment = 0;  // 0: there is none
+  std::uint64_t length = 0;
+  std::uint64_t last_batch = 0;
+  bool proven = false;
+};
+
+struct SegmentHeader {
+  std::uint32_t version = kFormatVersion;
+  std::uint32_t shard = 0;
+  std::uint64_t store_id = 0;
+  std::uint64_t segment = 0;  // from 1
+  std::uint64_t salt = 0;     // random: old bytes on the disk cannot pass for this segment's
+  std::uint64_t first_batch = 0;
+  Seal seal;
+};
+
+[[nodiscard]] std::string encode(const SegmentHeader& header);
+
+enum class HeaderState : std::uint8_t {
+  valid,
+  blank,   // all zeros or too short: prepared, never written
+  newer,   // of a version that this program does not know
+  broken,  // anything else
+};
+struct DecodedHeader {
+  HeaderState state = HeaderState::broken;
+  SegmentHeader header;
+};
+[[nodiscard]] DecodedHeader decode_segment_header(std::string_view bytes);
+
+struct BatchHeader {
+  std::uint64_t salt = 0;        // its segment's
+  std::uint64_t number = 0;      // from 1, without gaps across segments
+  std::uint64_t durable = 0;     // the last batch known durable when this one was written
+  std::int64_t realtime_ms = 0;  // when it was written: the time high-water
+  std::uint32_t body_bytes = 0;  // of records, padding not counted
+};
+
+/// `batch` begins with kBatchHeaderBytes of room and holds the body; fills in the header and pads.
+void seal_batch(std::string& batch, const BatchHeader& header);
+
+/// The header, if the bytes begin with one of this salt whose own fields are sane. Its checksum
+/// covers the body too and is not looked at here.
+[[nodiscard]] std::optional<BatchHeader> peek_batch_header(std::string_view bytes,
+                                                           std::uint64_t salt);
+/// The same with the salt taken from the bytes themselves: only to find out what a segment held
+/// whose own header is lost.
+[[nodiscard]] std::optional<BatchHeader> guess_batch_header(std::string_view bytes);
+/// `batch` is header and body, without padding.
+[[nodiscard]] bool batch_checks(std::string_view batch);
+
+[[nodiscard]] constexpr std::uint64_t padded(std::uint64_t bytes) noexcept {
+  return (bytes + kBatchAlignment - 1) / kBatchAlignment * kBatchAlignment;
+}
+
+/// "0000000001.seg"; and the number in such a name, 0 for any other name.
+[[nodiscard]] std::string segment_name(std::uint64_t segment);
+[[nodiscard]] std::uint64_t segment_number(std::string_view name);
+
+}  // namespace tarry::embedded

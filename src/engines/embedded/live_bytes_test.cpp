@@ -1,0 +1,35 @@
+#include "engines/embedded/live_bytes.h"
+
+#include <gtest/gtest.h>
+
+namespace tarry::embedded {
+namespace {
+
+TEST(LiveBytes, CountsBySegmentInSizeClasses) {
+  LiveBytes live;
+  const Position small(1, 96, 100);    // 112
+  const Position large(1, 300, 5000);  // 5024
+  const Position other(2, 96, 16);
+  live.add(1, small);
+  live.add(1, large);
+  live.add(2, other);
+  EXPECT_EQ(live.of(1).messages, 2u);
+  EXPECT_EQ(live.of(1).bytes, small.size() + large.size());
+  EXPECT_EQ(live.total_bytes(), small.size() + large.size() + 16);
+  live.remove(1, small);
+  EXPECT_EQ(live.of(1).messages, 1u);
+  EXPECT_EQ(live.of(1).bytes, large.size());
+  live.remove(1, large);
+  live.remove(2, other);
+  EXPECT_EQ(live.of(1).messages, 0u);
+  EXPECT_EQ(live.of(1).bytes, 0u);
+  EXPECT_EQ(live.total_bytes(), 0u);
+}
+
+TEST(LiveBytes, AnUnknownSegmentHoldsNothing) {
+  const LiveBytes live;
+  EXPECT_EQ(live.of(7).messages, 0u);
+}
+
+}  // namespace
+}  // namespace tarry::embedded

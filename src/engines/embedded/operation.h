@@ -1,0 +1,113 @@
+// Operation: one submitted request on its way through the shards, and the reply that grows
+// meanwhile.
+//
+// The front cuts a request into parts, one a shard it concerns; each shard fills in the items that
+// are its own (no two write the same), and whoever ends the last part completes it. A claim and a
+// list visit the shards one after the other instead, so that one part is under way at a time; a
+// waiting claim waits at all shards, and the one that moves its phase on serves it.
+//
+// Thread safety: `phase`, `abandoned` and `parts` by any thread; the reply as said above; `merge`
+// guards what several shards add to.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/histogram.h"
+#include "core/engine.h"
+#include "engines/embedded/message_slab.h"
+
+namespace tarry::embedded {
+
+enum class ClaimPhase : std::uint8_t {
+  collecting,  // visiting shards
+  waiting,     // at all shards
+  taken,       // one shard serves it
+  ended,       // completed, withdrawn or timed out
+};
+
+/// What one shard tells of itself, for stats.
+struct ShardFigures {
+  std::vector<QueueStats> queues;
+  std::unique_ptr<base::Histogram> lateness;
+  std::uint64_t disk_bytes = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t ram_bytes = 0;
+  std::uint64_t syncs = 0;
+};
+
+struct Operation {
+  Operation(core::Request asked, core::Completion done)
+      : request(std::move(asked)), completion(std::move(done)) {}
+
+  core::Request request;
+  core::Completion completion;
+  core::Reply reply;
+  std::atomic<std::uint32_t> parts{1};
+
+  std::mutex merge;
+  std::optional<Error> error;  // of the request as a whole; the first one stands
+
+  std::vector<ShardFigures> figures;  // stats: one a shard
+
+  // claims
+  core::Ticket ticket = 0;
+  std::uint32_t shards_visited = 0;
+  std::int64_t wait_until_boot_ms = 0;
+  bool waited = false;
+  std::atomic<ClaimPhase> phase{ClaimPhase::collecting};
+  std::atomic<bool> abandoned{false};
+
+  [[nodiscard]] bool move_phase(ClaimPhase from, ClaimPhase to) noexcept {
+    return phase.compare_exchange_strong(from, to, std::memory_order_acq_rel);
+  }
+  void fail(Error what) {
+    const std::scoped_lock lock(merge);
+    if (!error) error = std::move(what);
+  }
+};
+
+using OperationPtr = std::shared_ptr<Operation>;
+
+/// What one shard has to do of an operation.
+struct Part {
+  enum class Kind : std::uint8_t {
+    request,  // decide it
+    wait,     // a claim that found nothing anywhere: wait for something to fall due
+    forget,   // a waiting claim has ended: drop it
+    damaged,  // a claimed message did not check: to the dead
+    close,    // complete what waits; nothing comes after
+  };
+  Kind kind = Kind::request;
+  OperationPtr op;
+  bool all_items = true;
+  std::vector<std::uint32_t> items;  // where not all
+  Handle cursor = 0;                 // list: where to go on
+  // damaged
+  Handle handle = kNoHandle;
+  std::uint64_t id = 0;
+  std::uint32_t claims = 0;
+};
+
+/// Where a shard sends what does not end with it; implemented by the engine's front.
+class Router {
+ public:
+  virtual ~Router() = default;
+  /// One part of the operation has ended.
+  virtual void finish_part(const OperationPtr& op) = 0;
+  /// A claim was served by `shard` (or found nothing there), durably. Goes on to the next shard,
+  /// waits, or completes it.
+  virtual void claim_visited(const OperationPtr& op, std::uint32_t shard) = 0;
+  /// A list has seen a piece of `shard`, up to `cursor`; `exhausted`: all of it.
+  virtual void list_visited(const OperationPtr& op, std::uint32_t shard, Handle cursor,
+                            bool exhausted) = 0;
+  /// Hands a part to a shard's thread.
+  virtual void post(std::uint32_t shard, Part part) = 0;
+  virtual void log(std::string_view line) = 0;
+};
+
+}  // namespace tarry::embedded

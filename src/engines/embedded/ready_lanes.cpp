@@ -1,0 +1,110 @@
+#include "engines/embedded/ready_lanes.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tarry::embedded {
+
+bool ReadyLanes::before(Handle a, Handle b) const noexcept {
+  const Message& left = (*slab_)[a];
+  const Message& right = (*slab_)[b];
+  if (left.due_ms() != right.due_ms()) return left.due_ms() < right.due_ms();
+  return left.id < right.id;
+}
+
+Handle ReadyLanes::first_of(const Lane& lane) const noexcept {
+  if (lane.heap.empty()) return lane.head;
+  if (lane.head == kNoHandle || before(lane.heap.front(), lane.head)) return lane.heap.front();
+  return lane.head;
+}
+
+Handle ReadyLanes::first() const noexcept {
+  return lanes_.empty() ? kNoHandle : first_of(lanes_.begin()->second);
+}
+
+std::int64_t ReadyLanes::oldest_due_ms() const noexcept {
+  std::int64_t oldest = std::numeric_limits<std::int64_t>::max();
+  for (const auto& [priority, lane] : lanes_) {
+    oldest = std::min<std::int64_t>(oldest, (*slab_)[first_of(lane)].due_ms());
+  }
+  return oldest;
+}
+
+void ReadyLanes::heap_set(Lane& lane, std::uint32_t place, Handle handle) noexcept {
+  lane.heap[place] = handle;
+  (*slab_)[handle].next = place;
+}
+
+void ReadyLanes::sift_up(Lane& lane, std::uint32_t place) noexcept {
+  const Handle handle = lane.heap[place];
+  while (place > 0) {
+    const std::uint32_t parent = (place - 1) / 2;
+    if (!before(handle, lane.heap[parent])) break;
+    heap_set(lane, place, lane.heap[parent]);
+    place = parent;
+  }
+  heap_set(lane, place, handle);
+}
+
+void ReadyLanes::sift_down(Lane& lane, std::uint32_t place) noexcept {
+  const Handle handle = lane.heap[place];
+  const auto size = static_cast<std::uint32_t>(lane.heap.size());
+  while (2 * place + 1 < size) {
+    std::uint32_t child = 2 * place + 1;
+    if (child + 1 < size && before(lane.heap[child + 1], lane.heap[child])) ++child;
+    if (!before(lane.heap[child], handle)) break;
+    heap_set(lane, place, lane.heap[child]);
+    place = child;
+  }
+  heap_set(lane, place, handle);
+}
+
+void ReadyLanes::insert(Handle handle) {
+  Message& message = (*slab_)[handle];
+  Lane& lane = lanes_[message.priority];
+  ++size_;
+  if (lane.tail != kNoHandle && before(handle, lane.tail)) {
+    message.straggler = 1;
+    message.prev = kNoHandle;
+    lane.heap.push_back(handle);
+    sift_up(lane, static_cast<std::uint32_t>(lane.heap.size()) - 1);
+    return;
+  }
+  message.straggler = 0;
+  message.next = kNoHandle;
+  message.prev = lane.tail;
+  if (lane.tail == kNoHandle) {
+    lane.head = handle;
+  } else {
+    (*slab_)[lane.tail].next = handle;
+  }
+  lane.tail = handle;
+}
+
+void ReadyLanes::remove(Handle handle) {
+  Message& message = (*slab_)[handle];
+  const auto found = lanes_.find(message.priority);
+  TARRY_ASSERT(found != lanes_.end());
+  Lane& lane = found->second;
+  --size_;
+  if (message.straggler != 0) {
+    const std::uint32_t place = message.next;
+    TARRY_ASSERT(place < lane.heap.size() && lane.heap[place] == handle);
+    const Handle last = lane.heap.back();
+    lane.heap.pop_back();
+    if (last != handle) {
+      heap_set(lane, place, last);
+      sift_up(lane, place);
+      sift_down(lane, (*slab_)[last].next);
+    }
+    message.straggler = 0;
+  } else {
+    (message.prev == kNoHandle ? lane.head : (*slab_)[message.prev].next) = message.next;
+    (message.next == kNoHandle ? lane.tail : (*slab_)[message.next].prev) = message.prev;
+  }
+  message.next = kNoHandle;
+  message.prev = kNoHandle;
+  if (lane.empty()) lanes_.erase(found);
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,76 @@
+// ReadyLanes: what is due in one queue of one shard, in the order of guarantee 8: by priority, then
+// by due time, then in push order (id).
+//
+// A lane a priority. The wheel hands messages out by due time, so nearly all join at the end of
+// their lane's list, O(1). One that comes late (pushed with a due time in the past, released,
+// returned by a lease) joins the lane's heap, O(log heap). The lane's first is the lesser of the
+// list's head and the heap's top.
+//
+// Thread safety: none; the shard's thread owns it.
+//
+// Invariants
+//  1. A lane's list is sorted by (due, id); its heap is a binary heap by the same, and each
+//     straggler's `next` is its place there.
+//  2. There are no empty lanes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "engines/embedded/message_slab.h"
+
+namespace tarry::embedded {
+
+class ReadyLanes {
+ public:
+  explicit ReadyLanes(MessageSlab& slab) : slab_(&slab) {}
+
+  void insert(Handle handle);
+  void remove(Handle handle);
+  /// The first by order, or kNoHandle.
+  [[nodiscard]] Handle first() const noexcept;
+  [[nodiscard]] bool empty() const noexcept { return lanes_.empty(); }
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  /// The earliest due time of any lane; only while not empty.
+  [[nodiscard]] std::int64_t oldest_due_ms() const noexcept;
+
+  /// Removes every message due after `now_ms` (the clock stepped back) and passes it to `removed`.
+  template <typename F>
+  void remove_later_than(std::int64_t now_ms, F&& removed) {
+    std::vector<Handle> later;
+    for (const auto& [priority, lane] : lanes_) {
+      for (Handle at = lane.tail; at != kNoHandle && (*slab_)[at].due_ms() > now_ms;
+           at = (*slab_)[at].prev) {
+        later.push_back(at);
+      }
+      for (const Handle at : lane.heap) {
+        if ((*slab_)[at].due_ms() > now_ms) later.push_back(at);
+      }
+    }
+    for (const Handle handle : later) {
+      remove(handle);
+      removed(handle);
+    }
+  }
+
+ private:
+  struct Lane {
+    Handle head = kNoHandle;
+    Handle tail = kNoHandle;
+    std::vector<Handle> heap;
+    [[nodiscard]] bool empty() const noexcept { return head == kNoHandle && heap.empty(); }
+  };
+
+  [[nodiscard]] bool before(Handle a, Handle b) const noexcept;
+  [[nodiscard]] Handle first_of(const Lane& lane) const noexcept;
+  void heap_set(Lane& lane, std::uint32_t place, Handle handle) noexcept;
+  void sift_up(Lane& lane, std::uint32_t place) noexcept;
+  void sift_down(Lane& lane, std::uint32_t place) noexcept;
+
+  MessageSlab* slab_;
+  std::map<std::uint32_t, Lane> lanes_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace tarry::embedded

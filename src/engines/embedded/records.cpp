@@ -1,0 +1,561 @@
+#include "engines/embedded/records.h"
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "base/crc32c.h"
+
+// Every record begins: u32 length (of all of it), u8 type, u8 detail, u16 small. What `detail` and
+// `small` mean is the type's affair.
+
+namespace tarry::embedded {
+namespace {
+
+constexpr std::size_t kHead = 8;
+
+enum PutFlag : std::uint8_t {
+  kMadeKey = 1,
+  kBootDue = 2,
+  kCarried = 4,
+  kCopy = 8,
+  kDamaged = 16,
+};
+enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
+enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4 };
+
+constexpr std::size_t kCarriedFixed = 48;
+constexpr std::size_t kQueueFixed = kHead + 4 + 5 * 8 + 4 + 4 + 8;
+
+struct Head {
+  std::uint32_t length;
+  RecordType type;
+  std::uint8_t detail;
+  std::uint16_t small;
+};
+
+void put_head(std::string& out, std::size_t length, RecordType type, std::uint8_t detail,
+              std::size_t small) {
+  base::ByteWriter to(out);
+  to.u32(static_cast<std::uint32_t>(length));
+  to.u8(static_cast<std::uint8_t>(type));
+  to.u8(detail);
+  to.u16(static_cast<std::uint16_t>(small));
+}
+
+void put_ref(base::ByteWriter& to, Ref ref) {
+  to.u32(ref.handle);
+  to.u64(ref.id);
+}
+bool take_ref(base::ByteReader& in, Ref& ref) { return in.u32(ref.handle) && in.u64(ref.id); }
+
+bool take_i64(base::ByteReader& in, std::optional<std::int64_t>& value, bool present) {
+  if (!present) return true;
+  std::int64_t raw = 0;
+  if (!in.i64(raw)) return false;
+  value = raw;
+  return true;
+}
+
+// Message::set_due_ms keeps 48 bits.
+bool is_due(std::int64_t due_ms) { return due_ms >= 0 && due_ms < (std::int64_t{1} << 48); }
+
+template <typename F>
+void each_counter(QueueCounters& c, F&& field) {
+  field(c.accepted), field(c.acked), field(c.cancelled), field(c.replaced), field(c.expired);
+  field(c.purged), field(c.moved_away), field(c.claims), field(c.retries), field(c.releases);
+  field(c.run_outs), field(c.buries), field(c.revives), field(c.reschedules), field(c.damaged);
+}
+
+template <typename F>
+void each_tally(Tallies& t, F&& field) {
+  field(t.claims), field(t.run_outs), field(t.releases), field(t.buries), field(t.revives);
+}
+
+// -- sizes
+
+std::size_t size_of(const QueueRecord& r) {
+  return kQueueFixed + r.name.size() + (r.counters ? kCountersBytes : 0);
+}
+std::size_t size_of(const PutRecord& r) {
+  return kPutFixedBytes + (r.boot_due_ms ? 8 : 0) +
+         (r.carried ? kCarriedFixed + r.carried->reason.size() : 0) + r.key.size() +
+         r.headers.size() + r.payload.size();
+}
+std::size_t size_of(const DueRecord& r) {
+  return kHead + kRefBytes + 4 + 8 + 4 + (r.boot_due_ms ? 8 : 0);
+}
+std::size_t size_of(const ClaimedRecord& r) {
+  return kHead + 4 + 4 + 8 + 8 + r.items.size() * kClaimedItemBytes;
+}
+std::size_t size_of(const BackRecord& r) {
+  return kHead + kRefBytes + 4 + 8 + 4 + 4 + (r.boot_due_ms ? 8 : 0);
+}
+std::size_t size_of(const GoneRecord& r) { return kHead + 4 + 4 + r.items.size() * kRefBytes; }
+std::size_t size_of(const RememberedRecord& r) {
+  return kHead + 4 + 4 + 8 + 8 + r.items.size() * kRefBytes;
+}
+std::size_t size_of(const DeadRecord& r) {
+  return kHead + kRefBytes + 4 + 8 + 8 + 4 + r.reason.size();
+}
+std::size_t size_of(const StoppingRecord&) { return kHead + 4 + kRefBytes; }
+std::size_t size_of(const LeaseRecord&) { return kHead + 4 + kRefBytes + 8 + 8; }
+std::size_t size_of(const ClockRecord&) { return kHead + 8 + 8 + 8; }
+std::size_t size_of(const MarksRecord&) { return kHead + 8 + 8; }
+std::size_t size_of(const ClosedRecord&) { return kHead; }
+
+// -- encoding; runs (gone, remembered) keep their count in the u32 behind the queue, so that
+//    extend_run can raise it.
+
+constexpr std::size_t kRunCountAt = kHead + 4;
+
+void encode(std::string& out, const QueueRecord& r) {
+  const auto detail =
+      static_cast<std::uint8_t>((r.paused ? kPaused : 0) | (r.paused_until_ms ? kPausedUntil : 0) |
+                                (r.counters ? kCounters : 0));
+  put_head(out, size_of(r), RecordType::queue, detail, r.name.size());
+  base::ByteWriter to(out);
+  to.u32(r.queue);
+  to.i64(r.settings.lease.count());
+  to.i64(r.settings.backoff_min.count());
+  to.i64(r.settings.backoff_max.count());
+  to.i64(r.settings.remember.count());
+  to.i64(r.settings.dead_keep.count());
+  to.u32(r.settings.max_attempts);
+  to.u32(static_cast<std::uint32_t>(r.settings.if_exists));
+  to.i64(r.paused_until_ms.value_or(0));
+  if (r.counters) {
+    QueueCounters counters = *r.counters;
+    each_counter(counters, [&](std::uint64_t& field) { to.u64(field); });
+  }
+  to.bytes(r.name);
+}
+
+void encode_carried(base::ByteWriter& to, const Carried& c) {
+  to.u8(static_cast<std::uint8_t>(c.stage));
+  to.u8(c.stopping ? 1 : 0);
+  to.u8(static_cast<std::uint8_t>(c.ending));
+  to.u8(0);
+  to.u32(c.attempt);
+  Tallies tallies = c.tallies;
+  each_tally(tallies, [&](std::uint32_t& field) { to.u32(field); });
+  to.i64(c.until_ms);
+  to.i64(c.stamp_ms);
+  to.u32(static_cast<std::uint32_t>(c.reason.size()));
+  to.bytes(c.reason);
+}
+
+void encode(std::string& out, const PutRecord& r) {
+  const std::size_t start = out.size();
+  const auto detail = static_cast<std::uint8_t>(
+      (r.made_key ? kMadeKey : 0) | (r.boot_due_ms ? kBootDue : 0) | (r.carried ? kCarried : 0) |
+      (r.copy ? kCopy : 0) | (r.damaged ? kDamaged : 0));
+  put_head(out, size_of(r), RecordType::put, detail, r.key.size());
+  base::ByteWriter to(out);
+  put_ref(to, r.ref);
+  to.u32(r.queue);
+  to.i64(r.due_ms);
+  to.u32(r.priority);
+  to.u16(static_cast<std::uint16_t>(r.headers.size()));
+  to.u16(r.max_attempts);
+  to.u32(static_cast<std::uint32_t>(r.payload.size()));
+  to.u32(r.payload_crc);
+  to.u32(0);  // checksum of all but the payload, filled in below
+  if (r.boot_due_ms) to.i64(*r.boot_due_ms);
+  if (r.carried) encode_carried(to, *r.carried);
+  to.bytes(r.key);
+  to.bytes(r.headers);
+  const std::string_view all = std::string_view(out).substr(start);
+  const std::uint32_t crc = base::crc32c(all);
+  base::store_u32(out.data() + start + kPutFixedBytes - 4, crc);
+  to.bytes(r.payload);
+}
+
+void encode(std::string& out, const DueRecord& r) {
+  const auto detail =
+      static_cast<std::uint8_t>((r.boot_due_ms ? kDueBoot : 0) | (r.revived ? kRevived : 0));
+  put_head(out, size_of(r), RecordType::due, detail, 0);
+  base::ByteWriter to(out);
+  put_ref(to, r.ref);
+  to.u32(r.queue);
+  to.i64(r.due_ms);
+  to.u32(r.priority);
+  if (r.boot_due_ms) to.i64(*r.boot_due_ms);
+}
+
+void encode(std::string& out, const ClaimedRecord& r) {
+  put_head(out, size_of(r), RecordType::claimed, 0, 0);
+  base::ByteWriter to(out);
+  to.u32(r.queue);
+  to.u32(static_cast<std::uint32_t>(r.items.size()));
+  to.i64(r.lease_until_boot_ms);
+  to.i64(r.lease_ms);
+  for (const ClaimedItem& item : r.items) {
+    put_ref(to, item.ref);
+    to.u32(item.claims);
+    to.u32(item.attempt);
+  }
+}
+
+void encode(std::string& out, const BackRecord& r) {
+  put_head(out, size_of(r), RecordType::back, static_cast<std::uint8_t>(r.why),
+           r.boot_due_ms ? 1 : 0);
+  base::ByteWriter to(out);
+  put_ref(to, r.ref);
+  to.u32(r.queue);
+  to.i64(r.due_ms);
+  to.u32(r.attempt);
+  to.u32(r.priority);
+  if (r.boot_due_ms) to.i64(*r.boot_due_ms);
+}
+
+void encode(std::string& out, const GoneRecord& r) {
+  put_head(out, size_of(r), RecordType::gone, static_cast<std::uint8_t>(r.why), 0);
+  base::ByteWriter to(out);
+  to.u32(r.queue);
+  to.u32(static_cast<std::uint32_t>(r.items.size()));
+  for (const Ref ref : r.items) put_ref(to, ref);
+}
+
+void encode(std::string& out, const RememberedRecord& r) {
+  put_head(out, size_of(r), RecordType::remembered, static_cast<std::uint8_t>(r.ending), 0);
+  base::ByteWriter to(out);
+  to.u32(r.queue);
+  to.u32(static_cast<std::uint32_t>(r.items.size()));
+  to.i64(r.settled_ms);
+  to.i64(r.until_ms);
+  for (const Ref ref : r.items) put_ref(to, ref);
+}
+
+void encode(std::string& out, const DeadRecord& r) {
+  put_head(out, size_of(r), RecordType::dead, static_cast<std::uint8_t>(r.why), r.reason.size());
+  base::ByteWriter to(out);
+  put_ref(to, r.ref);
+  to.u32(r.queue);
+  to.i64(r.since_ms);
+  to.i64(r.until_ms);
+  to.u32(r.priority);
+  to.bytes(r.reason);
+}
+
+void encode(std::string& out, const StoppingRecord& r) {
+  put_head(out, size_of(r), RecordType::stopping, 0, 0);
+  base::ByteWriter to(out);
+  to.u32(r.queue);
+  put_ref(to, r.ref);
+}
+
+void encode(std::string& out, const LeaseRecord& r) {
+  put_head(out, size_of(r), RecordType::lease, 0, 0);
+  base::ByteWriter to(out);
+  to.u32(r.queue);
+  put_ref(to, r.ref);
+  to.i64(r.lease_until_boot_ms);
+  to.i64(r.lease_ms);
+}
+
+void encode(std::string& out, const ClockRecord& r) {
+  put_head(out, size_of(r), RecordType::clock, 0, 0);
+  base::ByteWriter to(out);
+  to.i64(r.realtime_ms);
+  to.i64(r.boottime_ms);
+  to.u64(r.boot_id);
+}
+
+void encode(std::string& out, const MarksRecord& r) {
+  put_head(out, size_of(r), RecordType::marks, 0, 0);
+  base::ByteWriter to(out);
+  to.u64(r.next_id);
+  to.u64(r.low_water);
+}
+
+void encode(std::string& out, const ClosedRecord&) {
+  put_head(out, kHead, RecordType::closed, 0, 0);
+}
+
+// -- decoding
+
+std::optional<Record> decode_queue(Head head, base::ByteReader in) {
+  QueueRecord r;
+  std::int64_t lease = 0;
+  std::int64_t backoff_min = 0;
+  std::int64_t backoff_max = 0;
+  std::int64_t remember = 0;
+  std::int64_t dead_keep = 0;
+  std::uint32_t if_exists = 0;
+  std::int64_t paused_until = 0;
+  if (!in.u32(r.queue) || !in.i64(lease) || !in.i64(backoff_min) || !in.i64(backoff_max) ||
+      !in.i64(remember) || !in.i64(dead_keep) || !in.u32(r.settings.max_attempts) ||
+      !in.u32(if_exists) || !in.i64(paused_until) ||
+      if_exists > static_cast<std::uint32_t>(IfExists::later)) {
+    return std::nullopt;
+  }
+  r.settings.lease = Millis(lease);
+  r.settings.backoff_min = Millis(backoff_min);
+  r.settings.backoff_max = Millis(backoff_max);
+  r.settings.remember = Millis(remember);
+  r.settings.dead_keep = Millis(dead_keep);
+  r.settings.if_exists = static_cast<IfExists>(if_exists);
+  r.paused = (head.detail & kPaused) != 0;
+  if ((head.detail & kPausedUntil) != 0) r.paused_until_ms = paused_until;
+  if ((head.detail & kCounters) != 0) {
+    QueueCounters counters;
+    bool enough = true;
+    each_counter(counters, [&](std::uint64_t& field) { enough = enough && in.u64(field); });
+    if (!enough) return std::nullopt;
+    r.counters = counters;
+  }
+  if (!in.bytes(head.small, r.name) || in.remaining() != 0) return std::nullopt;
+  return r;
+}
+
+bool take_carried(base::ByteReader& in, Carried& c) {
+  std::uint8_t stage = 0;
+  std::uint8_t stopping = 0;
+  std::uint8_t ending = 0;
+  std::uint8_t unused = 0;
+  std::uint32_t reason = 0;
+  if (!in.u8(stage) || !in.u8(stopping) || !in.u8(ending) || !in.u8(unused) || !in.u32(c.attempt)) {
+    return false;
+  }
+  bool enough = true;
+  each_tally(c.tallies, [&](std::uint32_t& field) { enough = enough && in.u32(field); });
+  if (!enough || !in.i64(c.until_ms) || !in.i64(c.stamp_ms) || !in.u32(reason) ||
+      !in.bytes(reason, c.reason)) {
+    return false;
+  }
+  if (stage == static_cast<std::uint8_t>(Stage::free) ||
+      stage > static_cast<std::uint8_t>(Stage::remembered) ||
+      ending > static_cast<std::uint8_t>(Ending::cancelled)) {
+    return false;
+  }
+  c.stage = static_cast<Stage>(stage);
+  c.stopping = stopping != 0;
+  c.ending = static_cast<Ending>(ending);
+  return true;
+}
+
+// `whole` is the record from its head on; the payload may be cut short (it is then empty, and
+// payload_checks fails).
+std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
+  base::ByteReader in(whole.substr(kHead));
+  PutRecord r;
+  std::uint16_t headers = 0;
+  std::uint32_t payload = 0;
+  std::uint32_t crc = 0;
+  if (!take_ref(in, r.ref) || !in.u32(r.queue) || !in.i64(r.due_ms) || !in.u32(r.priority) ||
+      !in.u16(headers) || !in.u16(r.max_attempts) || !in.u32(payload) || !in.u32(r.payload_crc) ||
+      !in.u32(crc) || !take_i64(in, r.boot_due_ms, (head.detail & kBootDue) != 0)) {
+    return std::nullopt;
+  }
+  if ((head.detail & kCarried) != 0) {
+    r.carried.emplace();
+    if (!take_carried(in, *r.carried)) return std::nullopt;
+  }
+  if (!in.bytes(head.small, r.key) || !in.bytes(headers, r.headers)) return std::nullopt;
+  const std::size_t before_payload = whole.size() - in.remaining();
+  if (head.length != before_payload + payload || r.ref.handle > kMaxHandle || !is_due(r.due_ms)) {
+    return std::nullopt;
+  }
+  const char zeros[4] = {};
+  std::uint32_t expected = base::crc32c(whole.substr(0, kPutFixedBytes - 4));
+  expected = base::crc32c(std::string_view(zeros, 4), expected);
+  expected = base::crc32c(whole.substr(kPutFixedBytes, before_payload - kPutFixedBytes), expected);
+  if (crc != expected) return std::nullopt;
+  r.made_key = (head.detail & kMadeKey) != 0;
+  r.copy = (head.detail & kCopy) != 0;
+  r.damaged = (head.detail & kDamaged) != 0;
+  if (in.remaining() >= payload && !in.bytes(payload, r.payload)) return std::nullopt;
+  return r;
+}
+
+std::optional<Record> decode_due(Head head, base::ByteReader in) {
+  DueRecord r;
+  if (!take_ref(in, r.ref) || !in.u32(r.queue) || !in.i64(r.due_ms) || !in.u32(r.priority) ||
+      !take_i64(in, r.boot_due_ms, (head.detail & kDueBoot) != 0) || in.remaining() != 0 ||
+      !is_due(r.due_ms)) {
+    return std::nullopt;
+  }
+  r.revived = (head.detail & kRevived) != 0;
+  return r;
+}
+
+std::optional<Record> decode_claimed(base::ByteReader in) {
+  ClaimedRecord r;
+  std::uint32_t count = 0;
+  if (!in.u32(r.queue) || !in.u32(count) || !in.i64(r.lease_until_boot_ms) || !in.i64(r.lease_ms) ||
+      in.remaining() != std::uint64_t{count} * kClaimedItemBytes) {
+    return std::nullopt;
+  }
+  r.items.resize(count);
+  for (ClaimedItem& item : r.items) {
+    if (!take_ref(in, item.ref) || !in.u32(item.claims) || !in.u32(item.attempt)) {
+      return std::nullopt;
+    }
+  }
+  return r;
+}
+
+std::optional<Record> decode_back(Head head, base::ByteReader in) {
+  BackRecord r;
+  if (head.detail > static_cast<std::uint8_t>(BackWhy::run_out) || !take_ref(in, r.ref) ||
+      !in.u32(r.queue) || !in.i64(r.due_ms) || !in.u32(r.attempt) || !in.u32(r.priority) ||
+      !take_i64(in, r.boot_due_ms, head.small != 0) || in.remaining() != 0 || !is_due(r.due_ms)) {
+    return std::nullopt;
+  }
+  r.why = static_cast<BackWhy>(head.detail);
+  return r;
+}
+
+bool take_refs(base::ByteReader& in, std::uint32_t count, std::vector<Ref>& refs) {
+  if (in.remaining() != std::uint64_t{count} * kRefBytes) return false;
+  refs.resize(count);
+  for (Ref& ref : refs) {
+    if (!take_ref(in, ref)) return false;
+  }
+  return true;
+}
+
+std::optional<Record> decode_gone(Head head, base::ByteReader in) {
+  GoneRecord r;
+  std::uint32_t count = 0;
+  if (head.detail > static_cast<std::uint8_t>(GoneWhy::forgotten) || !in.u32(r.queue) ||
+      !in.u32(count) || !take_refs(in, count, r.items)) {
+    return std::nullopt;
+  }
+  r.why = static_cast<GoneWhy>(head.detail);
+  return r;
+}
+
+std::optional<Record> decode_remembered(Head head, base::ByteReader in) {
+  RememberedRecord r;
+  std::uint32_t count = 0;
+  if (head.detail > static_cast<std::uint8_t>(Ending::cancelled) || !in.u32(r.queue) ||
+      !in.u32(count) || !in.i64(r.settled_ms) || !in.i64(r.until_ms) ||
+      !take_refs(in, count, r.items)) {
+    return std::nullopt;
+  }
+  r.ending = static_cast<Ending>(head.detail);
+  return r;
+}
+
+std::optional<Record> decode_dead(Head head, base::ByteReader in) {
+  DeadRecord r;
+  if (head.detail > static_cast<std::uint8_t>(DeadWhy::run_out) || !take_ref(in, r.ref) ||
+      !in.u32(r.queue) || !in.i64(r.since_ms) || !in.i64(r.until_ms) || !in.u32(r.priority) ||
+      !in.bytes(head.small, r.reason) || in.remaining() != 0) {
+    return std::nullopt;
+  }
+  r.why = static_cast<DeadWhy>(head.detail);
+  return r;
+}
+
+std::optional<Record> decode(Head head, std::string_view whole) {
+  base::ByteReader in(whole.substr(kHead));
+  switch (head.type) {
+    case RecordType::queue: return decode_queue(head, in);
+    case RecordType::put: {
+      auto put = decode_put_from(head, whole);
+      if (!put) return std::nullopt;
+      return Record(*put);
+    }
+    case RecordType::due: return decode_due(head, in);
+    case RecordType::claimed: return decode_claimed(in);
+    case RecordType::back: return decode_back(head, in);
+    case RecordType::gone: return decode_gone(head, in);
+    case RecordType::remembered: return decode_remembered(head, in);
+    case RecordType::dead: return decode_dead(head, in);
+    case RecordType::stopping: {
+      StoppingRecord r;
+      if (!in.u32(r.queue) || !take_ref(in, r.ref) || in.remaining() != 0) return std::nullopt;
+      return r;
+    }
+    case RecordType::lease: {
+      LeaseRecord r;
+      if (!in.u32(r.queue) || !take_ref(in, r.ref) || !in.i64(r.lease_until_boot_ms) ||
+          !in.i64(r.lease_ms) || in.remaining() != 0) {
+        return std::nullopt;
+      }
+      return r;
+    }
+    case RecordType::clock: {
+      ClockRecord r;
+      if (!in.i64(r.realtime_ms) || !in.i64(r.boottime_ms) || !in.u64(r.boot_id) ||
+          in.remaining() != 0) {
+        return std::nullopt;
+      }
+      return r;
+    }
+    case RecordType::marks: {
+      MarksRecord r;
+      if (!in.u64(r.next_id) || !in.u64(r.low_water) || in.remaining() != 0) return std::nullopt;
+      return r;
+    }
+    case RecordType::closed:
+      if (in.remaining() != 0) return std::nullopt;
+      return ClosedRecord{};
+  }
+  return std::nullopt;
+}
+
+std::optional<Head> read_head(std::string_view bytes) {
+  base::ByteReader in(bytes);
+  std::uint32_t length = 0;
+  std::uint8_t type = 0;
+  std::uint8_t detail = 0;
+  std::uint16_t small = 0;
+  if (!in.u32(length) || !in.u8(type) || !in.u8(detail) || !in.u16(small) || length < kHead) {
+    return std::nullopt;
+  }
+  return Head{length, static_cast<RecordType>(type), detail, small};
+}
+
+}  // namespace
+
+std::size_t encoded_size(const Record& record) noexcept {
+  return std::visit([](const auto& r) { return size_of(r); }, record);
+}
+std::size_t encoded_size(const PutRecord& record) noexcept { return size_of(record); }
+
+void append_record(std::string& out, const Record& record) {
+  std::visit([&](const auto& r) { encode(out, r); }, record);
+}
+void append_record(std::string& out, const PutRecord& record) { encode(out, record); }
+
+void extend_run(std::string& out, std::size_t record_start, Ref ref) {
+  char* head = out.data() + record_start;
+  base::store_u32(head, base::load_u32(head) + static_cast<std::uint32_t>(kRefBytes));
+  base::store_u32(head + kRunCountAt, base::load_u32(head + kRunCountAt) + 1);
+  base::ByteWriter to(out);
+  put_ref(to, ref);
+}
+
+std::optional<Record> take_record(std::string_view& in) {
+  const auto head = read_head(in);
+  if (!head || head->length > in.size()) return std::nullopt;
+  const std::string_view whole = in.substr(0, head->length);
+  in.remove_prefix(head->length);
+  return decode(*head, whole);
+}
+
+std::optional<PutRecord> decode_put(std::string_view bytes) {
+  const auto head = read_head(bytes);
+  if (!head || head->type != RecordType::put) return std::nullopt;
+  return decode_put_from(*head, bytes.substr(0, head->length));
+}
+
+bool payload_checks(const PutRecord& record) noexcept {
+  return !record.damaged && base::crc32c(record.payload) == record.payload_crc;
+}
+
+std::optional<std::uint32_t> put_payload_bytes(std::string_view bytes) noexcept {
+  constexpr std::size_t kPayloadLengthAt = 40;
+  if (bytes.size() < kPutFixedBytes || bytes[4] != static_cast<char>(RecordType::put)) {
+    return std::nullopt;
+  }
+  return base::load_u32(bytes.data() + kPayloadLengthAt);
+}
+
+std::size_t record_length(std::string_view bytes) noexcept {
+  return bytes.size() < kHead ? 0 : base::load_u32(bytes.data());
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,70 @@
+// ReplyReader: turns what a shard decided into what its caller gets, by reading keys, headers and
+// payloads from the journal. Runs on the committer's thread, after the batches are written, so the
+// shard never waits for a disk to answer.
+//
+// Thread safety: none; one object a thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tarry/message.h>
+
+#include "core/reply.h"
+#include "engines/embedded/history_slab.h"
+#include "engines/embedded/message_slab.h"
+#include "engines/embedded/segment_files.h"
+
+namespace tarry::embedded {
+
+/// A claimed message, as decided; its bytes are still in the journal.
+struct Grant {
+  std::shared_ptr<const std::string> queue;
+  Handle handle = kNoHandle;
+  std::uint64_t id = 0;
+  std::uint64_t segment = 0;
+  Position position;
+  bool made_key = false;
+  std::int64_t due_ms = 0;
+  std::int64_t claimed_ms = 0;
+  std::int64_t lease_ms = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t priority = 0;
+  Tallies tallies;
+};
+
+/// A message looked at, as it was then.
+struct MessageFacts {
+  MessageInfo info;  // all but key, headers, payload
+  Handle handle = kNoHandle;
+  std::uint64_t segment = 0;
+  Position position;
+  bool made_key = false;
+};
+
+class ReplyReader {
+ public:
+  ReplyReader(const SegmentFiles& files, std::uint32_t store_tag, std::uint16_t shard)
+      : files_(&files), store_tag_(store_tag), shard_(shard) {}
+
+  /// Appends the message to the reply. False when its bytes do not check: nothing was appended.
+  bool add(const Grant& grant, core::ClaimReply& reply);
+
+  /// Fills in key and headers, and the payload if wanted (a remembered message has none left).
+  /// Errors: `damaged`.
+  Result<void> complete(MessageFacts& facts, bool with_payload);
+
+ private:
+  const SegmentFiles* files_;
+  std::uint32_t store_tag_;
+  std::uint16_t shard_;
+  std::string buffer_;
+  const std::string* last_queue_ = nullptr;
+  core::Slice last_queue_slice_;
+  const core::ClaimReply* last_reply_ = nullptr;
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,46 @@
+// SegmentFiles: the open files of a shard's journal, by segment number. The shard's thread opens
+// and forgets them, the committer writes and reads them.
+//
+// Thread safety: all of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/records.h"
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+class SegmentFiles {
+ public:
+  void add(std::uint64_t segment, std::shared_ptr<storage::File> file) {
+    const std::scoped_lock lock(mutex_);
+    files_[segment] = std::move(file);
+  }
+  void remove(std::uint64_t segment) {
+    const std::scoped_lock lock(mutex_);
+    files_.erase(segment);
+  }
+  [[nodiscard]] std::shared_ptr<storage::File> get(std::uint64_t segment) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = files_.find(segment);
+    return found == files_.end() ? nullptr : found->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<storage::File>> files_;
+};
+
+/// Reads a message's record into `buffer` and decodes it; its views point there. Errors: `damaged`
+/// where the bytes there are no such record. The payload is not checked.
+[[nodiscard]] Result<PutRecord> read_put(const SegmentFiles& files, std::uint64_t segment,
+                                         Position position, std::string& buffer);
+
+}  // namespace tarry::embedded

@@ -1,0 +1,72 @@
+#include "engines/embedded/segment_scanner.h"
+
+#include <algorithm>
+
+namespace tarry::embedded {
+namespace {
+constexpr std::uint64_t kReadAhead = 1ull << 20;
+}
+
+SegmentScanner::SegmentScanner(const storage::File& file, std::optional<std::uint64_t> salt,
+                               std::uint64_t first_batch, std::uint64_t end)
+    : file_(&file), salt_(salt), end_(end), next_number_(first_batch) {}
+
+// Answers fewer bytes than asked for only at the end of the file or of the segment.
+Result<std::string_view> SegmentScanner::read(std::uint64_t offset, std::uint64_t size) {
+  if (offset >= end_) return std::string_view();
+  size = std::min(size, end_ - offset);
+  const bool held = offset >= buffer_offset_ && offset + size <= buffer_offset_ + buffer_.size();
+  if (!held) {
+    buffer_.resize(std::min(std::max(size, kReadAhead), end_ - offset));
+    auto got = file_->read_at(offset, buffer_);
+    if (!got) return std::move(got).error();
+    buffer_.resize(*got);
+    buffer_offset_ = offset;
+  }
+  return std::string_view(buffer_).substr(offset - buffer_offset_, size);
+}
+
+Result<bool> SegmentScanner::load_batch(std::uint64_t offset, BatchHeader& header) {
+  auto head = read(offset, kBatchHeaderBytes);
+  if (!head) return std::move(head).error();
+  const auto peeked = salt_ ? peek_batch_header(*head, *salt_) : guess_batch_header(*head);
+  if (!peeked) return false;
+  const std::uint64_t size = kBatchHeaderBytes + std::uint64_t{peeked->body_bytes};
+  if (size > end_ - offset) return false;
+  auto whole = read(offset, size);
+  if (!whole) return std::move(whole).error();
+  if (whole->size() != size || !batch_checks(*whole)) return false;
+  header = *peeked;
+  body_ = whole->substr(kBatchHeaderBytes);
+  return true;
+}
+
+Result<SegmentScanner::Step> SegmentScanner::next() {
+  offset_ = next_offset_;
+  if (offset_ >= end_) return Step::end;
+  auto loaded = load_batch(offset_, header_);
+  if (!loaded) return std::move(loaded).error();
+  if (!*loaded || header_.number != next_number_) return Step::bad;
+  ++next_number_;
+  next_offset_ = offset_ + padded(kBatchHeaderBytes + std::uint64_t{header_.body_bytes});
+  return Step::batch;
+}
+
+Result<bool> SegmentScanner::batch_at(std::uint64_t offset) {
+  BatchHeader header;
+  return load_batch(offset, header);
+}
+
+Result<std::uint64_t> SegmentScanner::highest_durable_beyond(std::uint64_t enough) {
+  std::uint64_t highest = 0;
+  for (std::uint64_t at = offset_; at < end_ && highest < enough;) {
+    BatchHeader header;
+    auto loaded = load_batch(at, header);
+    if (!loaded) return std::move(loaded).error();
+    if (*loaded) highest = std::max(highest, header.durable);
+    at += *loaded ? padded(kBatchHeaderBytes + std::uint64_t{header.body_bytes}) : kBatchAlignment;
+  }
+  return highest;
+}
+
+}  // namespace tarry::embedded

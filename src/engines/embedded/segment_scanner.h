@@ -1,0 +1,68 @@
+// SegmentScanner: reads the batches of one segment, front to back, and checks each. Recovery,
+// cleaning and `store check` read through it, so that all agree on what a good batch is.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/journal_format.h"
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+class SegmentScanner {
+ public:
+  /// Reads [kSegmentHeaderBytes, end) of `file`, which must outlive the scanner. The first batch
+  /// must be number `first_batch`. Without a salt (the segment's header is lost) any will do.
+  SegmentScanner(const storage::File& file, std::optional<std::uint64_t> salt,
+                 std::uint64_t first_batch, std::uint64_t end);
+
+  enum class Step : std::uint8_t {
+    batch,  // a good one: `header`, `body`, `offset`
+    end,    // exactly at the end
+    bad,    // no good batch of the next number begins at `offset`
+  };
+  /// Errors: io_error from the file.
+  Result<Step> next();
+
+  [[nodiscard]] const BatchHeader& header() const noexcept { return header_; }
+  /// The records, valid until the next call.
+  [[nodiscard]] std::string_view body() const noexcept { return body_; }
+  /// Of the batch (Step::batch), or of what is bad, or the end.
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+  /// Of the first record within the file.
+  [[nodiscard]] std::uint64_t body_offset() const noexcept { return offset_ + kBatchHeaderBytes; }
+  /// Behind the last good batch, padding included.
+  [[nodiscard]] std::uint64_t good_end() const noexcept { return next_offset_; }
+  [[nodiscard]] std::uint64_t next_number() const noexcept { return next_number_; }
+
+  /// From `offset` on: the highest `durable` that a good batch of this segment states, 0 where
+  /// there is none. Looks at every aligned place, and no further once it has found `enough`.
+  Result<std::uint64_t> highest_durable_beyond(std::uint64_t enough);
+
+  /// A good batch of any number begins at `offset`.
+  Result<bool> batch_at(std::uint64_t offset);
+
+ private:
+  Result<std::string_view> read(std::uint64_t offset, std::uint64_t size);
+  Result<bool> load_batch(std::uint64_t offset, BatchHeader& header);
+
+  const storage::File* file_;
+  std::optional<std::uint64_t> salt_;
+  std::uint64_t end_;
+  std::uint64_t next_offset_ = kSegmentHeaderBytes;
+  std::uint64_t next_number_;
+  std::uint64_t offset_ = kSegmentHeaderBytes;
+  BatchHeader header_;
+  std::string_view body_;
+  std::string buffer_;
+  std::uint64_t buffer_offset_ = 0;
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,132 @@
+#include "engines/embedded/segment_scanner.h"
+
+#include <gtest/gtest.h>
+
+#include "engines/embedded/test_journal.h"
+#include "storage/faulty_storage.h"
+
+namespace tarry::embedded {
+namespace {
+
+using Step = SegmentScanner::Step;
+
+class SegmentScannerTest : public testing::Test {
+ protected:
+  SegmentScannerTest() {
+    offsets.push_back(segment.batch({test::clock_record()}, 0));
+    offsets.push_back(segment.batch({MarksRecord{5, 1}, ClosedRecord{}}, 1));
+    offsets.push_back(segment.batch({MarksRecord{6, 1}}, 2));
+  }
+
+  SegmentScanner scanner(std::uint64_t end) {
+    const auto directory = disk.root();
+    test::store(*directory, segment);
+    file = directory->open(segment_name(1), storage::OpenMode::read_only).value();
+    return SegmentScanner(*file, segment.header().salt, 1, end);
+  }
+  SegmentScanner scanner() { return scanner(segment.bytes().size()); }
+
+  storage::MemoryDisk disk;
+  std::unique_ptr<storage::File> file;
+  test::Segment segment{1};
+  std::vector<std::uint64_t> offsets;
+};
+
+TEST_F(SegmentScannerTest, ReadsBatchByBatch) {
+  auto s = scanner();
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(s.next().value(), Step::batch);
+    EXPECT_EQ(s.offset(), offsets[i]);
+    EXPECT_EQ(s.body_offset(), offsets[i] + kBatchHeaderBytes);
+    EXPECT_EQ(s.header().number, i + 1);
+    EXPECT_EQ(s.header().durable, i);
+  }
+  std::string_view body = s.body();
+  const auto record = take_record(body);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(std::get<MarksRecord>(*record).next_id, 6u);
+  EXPECT_EQ(s.next().value(), Step::end);
+  EXPECT_EQ(s.good_end(), segment.bytes().size());
+  EXPECT_EQ(s.next_number(), 4u);
+  EXPECT_EQ(s.next().value(), Step::end) << "and stays there";
+}
+
+TEST_F(SegmentScannerTest, ZerosBehindTheLastBatchAreNone) {
+  segment.bytes().resize(segment.bytes().size() + 4096);
+  auto s = scanner();
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(s.next().value(), Step::batch);
+  EXPECT_EQ(s.next().value(), Step::bad);
+  EXPECT_EQ(s.good_end(), segment.bytes().size() - 4096);
+  EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 0u);
+}
+
+TEST_F(SegmentScannerTest, ABrokenBatchStopsItAndLaterOnesAreFound) {
+  segment.bytes()[offsets[0] + kBatchHeaderBytes] ^= 1;
+  auto s = scanner();
+  ASSERT_EQ(s.next().value(), Step::bad);
+  EXPECT_EQ(s.offset(), offsets[0]);
+  EXPECT_EQ(s.next_number(), 1u);
+  EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 2u);
+  EXPECT_EQ(s.highest_durable_beyond(1).value(), 1u) << "no further than needed";
+}
+
+TEST_F(SegmentScannerTest, WithoutASaltAnyBatchCounts) {
+  segment.bytes().replace(0, kSegmentHeaderBytes, std::string(kSegmentHeaderBytes, 'x'));
+  auto salted = scanner();
+  SegmentScanner s(*file, std::nullopt, 0, segment.bytes().size());
+  EXPECT_TRUE(s.batch_at(offsets[0]).value());
+  EXPECT_FALSE(s.batch_at(offsets[0] + 8).value());
+  EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 2u);
+}
+
+TEST_F(SegmentScannerTest, ABatchOfAnotherSegmentOrNumberIsNone) {
+  test::Segment other(2);  // another salt
+  other.batch({test::clock_record()}, 9);
+  segment.bytes() += other.bytes().substr(kSegmentHeaderBytes);
+  auto s = scanner();
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(s.next().value(), Step::batch);
+  EXPECT_EQ(s.next().value(), Step::bad);
+  EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 0u);
+  SegmentScanner late(*file, segment.header().salt, 2, segment.bytes().size());
+  EXPECT_EQ(late.next().value(), Step::bad);
+}
+
+TEST_F(SegmentScannerTest, StopsAtTheEndItWasGiven) {
+  auto s = scanner(offsets[2]);
+  EXPECT_EQ(s.next().value(), Step::batch);
+  EXPECT_EQ(s.next().value(), Step::batch);
+  EXPECT_EQ(s.next().value(), Step::end);
+  auto inside = scanner(offsets[2] + 20);
+  EXPECT_EQ(inside.next().value(), Step::batch);
+  EXPECT_EQ(inside.next().value(), Step::batch);
+  EXPECT_EQ(inside.next().value(), Step::bad);
+}
+
+// Longer than what it reads at once (1 MiB), batches across the border included.
+TEST_F(SegmentScannerTest, ReadsAcrossItsReadAhead) {
+  const std::string payload(300'000, 'p');
+  test::Segment large(1);
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    large.batch({test::put(static_cast<Handle>(i), i, "key", payload)}, i - 1);
+  }
+  segment = large;
+  auto s = scanner();
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(s.next().value(), Step::batch);
+  EXPECT_EQ(s.next().value(), Step::end);
+}
+
+TEST_F(SegmentScannerTest, AReadErrorIsNoBadBatch) {
+  const auto directory = disk.root();
+  test::store(*directory, segment);
+  auto faults = std::make_shared<storage::Faults>();
+  storage::FaultyDirectory faulty(disk.root(), faults);
+  const auto opened = faulty.open(segment_name(1), storage::OpenMode::read_only).value();
+  SegmentScanner s(*opened, segment.header().salt, 1, segment.bytes().size());
+  faults->arm({.for_good = true, .reads_too = true});
+  const auto step = s.next();
+  ASSERT_FALSE(step);
+  EXPECT_EQ(step.error().code, ErrorCode::io_error);
+}
+
+}  // namespace
+}  // namespace tarry::embedded

@@ -1,0 +1,236 @@
+#include "engines/embedded/shard.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "engines/embedded/shard_items.h"
+#include "engines/embedded/tokens.h"
+
+namespace tarry::embedded {
+namespace {
+
+// What claiming and settling one message adds to the journal when they come in batches: 20 + 12
+// bytes, and its share of record and batch headers.
+constexpr std::uint64_t kReservePerMessage = 48;
+// For records that time alone makes, settings, marks.
+constexpr std::uint64_t kReserveBase = 64 * 1024;
+
+}  // namespace
+
+Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,
+             SegmentFiles& files, Router& router)
+    : config_(config),
+      state_(&state),
+      journal_(&journal),
+      committer_(&committer),
+      files_(&files),
+      router_(&router),
+      cleaner_(state, journal, files) {}
+
+void Shard::fail(Error error) {
+  if (failure_) return;
+  router_->log("shard " + std::to_string(config_.number) + " stops: " + error.message);
+  failure_ = std::move(error);
+}
+
+void Shard::execute(Part part) {
+  switch (part.kind) {
+    case Part::Kind::wait: wait(part.op); return;
+    case Part::Kind::forget: forget(part.op); return;
+    case Part::Kind::damaged: damaged(part); return;
+    case Part::Kind::close: close(); return;
+    case Part::Kind::request: break;
+  }
+  if (failure_) {
+    part.op->fail(*failure_);
+    end_part(part.op);
+    return;
+  }
+  // What the parts before made due is ready for this one.
+  const auto next = state_->due_wheel.next_due();
+  if (next && *next <= now_.realtime_ms) run_wheels();
+  std::visit([&](const auto& request) { execute(request, part); }, part.op->request);
+}
+
+void Shard::end_part(const OperationPtr& op) {
+  tasks_.emplace_back([router = router_, op](const CommitOutcome& outcome) {
+    if (outcome.failure != nullptr) op->fail(*outcome.failure);
+    router->finish_part(op);
+  });
+}
+
+CommitJob Shard::take_job() {
+  CommitJob job;
+  job.batches = journal_->take(now_.realtime_ms);
+  job.tasks = std::exchange(tasks_, {});
+  job.remove_segments = std::exchange(remove_segments_, {});
+  job.sync = closing_;
+  return job;
+}
+
+void Shard::close() {
+  if (closing_) return;
+  closing_ = true;
+  for (auto& [queue, waiting] : waiters_) {
+    for (const OperationPtr& op : waiting) {
+      if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) continue;
+      op->fail({ErrorCode::closed, "the store was closed"});
+      end_part(op);
+    }
+  }
+  waiters_.clear();
+  deadlines_.clear();
+  for (const Sweep& sweep : sweeps_) {
+    sweep.op->fail({ErrorCode::closed, "the store was closed"});
+    end_part(sweep.op);
+  }
+  sweeps_.clear();
+  const Record closed = ClosedRecord{};
+  if (!failure_ && journal_->fits(encoded_size(closed))) journal_->append(closed);
+}
+
+// -- room
+
+std::uint64_t Shard::reserve() const noexcept {
+  const std::uint64_t cleaning =
+      journal_->closed().empty() ? 0 : state_->live.of(journal_->closed().front().number).bytes;
+  return state_->pending() * kReservePerMessage + cleaning + kReserveBase;
+}
+
+std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, bool into_reserve) {
+  auto done = journal_->ensure_room(bytes, largest, into_reserve ? 0 : reserve());
+  if (done) return std::nullopt;
+  if (done.error().code != ErrorCode::no_space && done.error().code != ErrorCode::too_large) {
+    fail(done.error());
+    return failure_;
+  }
+  cleaner_.press();
+  Error error = std::move(done).error();
+  error.message = "no space for " + std::to_string(bytes) + " bytes (" + std::to_string(reserve()) +
+                  " are kept for claims and settles): " + error.message;
+  return error;
+}
+
+// -- finding messages
+
+Handle Shard::resolve(QueueId queue, std::string_view key) {
+  if (const auto made = parse_made_key(key); made && made->store_tag == state_->store_tag() &&
+                                             made->shard == config_.number &&
+                                             state_->slab.holds(made->handle, made->id)) {
+    const Message& message = state_->slab[made->handle];
+    if (message.made_key != 0 && message.queue == queue) return made->handle;
+  }
+  return state_->index.find(state_->key_hash(queue, key), [&](Handle candidate) {
+    const Message& message = state_->slab[candidate];
+    if (message.queue != queue) return false;
+    auto put =
+        journal_->read(message.position.segment(journal_->newest_segment()), message.position);
+    // Where its bytes are damaged, 64 bits of hash have to do.
+    if (!put) return put.error().code == ErrorCode::damaged;
+    return put->key == key;
+  });
+}
+
+Handle Shard::resolve_or_none(const std::string& queue, std::string_view key) {
+  const QueueId id = state_->find_queue(queue);
+  return id == kNoQueue ? kNoHandle : resolve(id, key);
+}
+
+Result<QueueId> Shard::queue_for_push(const std::string& name) {
+  const QueueId found = state_->find_queue(name);
+  if (found != kNoQueue) return found;
+  if (state_->queue_count() >= core::kMaxQueues) {
+    return Unexpected(ErrorCode::too_large,
+                      "the store has its limit of " + std::to_string(core::kMaxQueues) + " queues");
+  }
+  QueueRecord record;
+  record.queue = static_cast<QueueId>(state_->queue_count());
+  record.name = name;
+  emit(record);
+  return record.queue;
+}
+
+std::optional<Error> Shard::due_times(Due due, DueTimes& times) const {
+  if (!due.is_relative()) {
+    if (due.millis() - now_.realtime_ms > core::kMaxDelayMs) {
+      return Error{ErrorCode::invalid_argument, "due time " + std::to_string(due.millis()) +
+                                                    " ms is more than 100 years from now"};
+    }
+    times = {due.millis(), std::nullopt};
+    return std::nullopt;
+  }
+  const std::int64_t rounding = due.millis() > 0 ? config_.rounding_ms : 0;
+  times.due_ms = std::max<std::int64_t>(now_.realtime_ms, 0) + due.millis() + rounding;
+  times.boot_due_ms.reset();
+  if (due.millis() > 0 && state_->eras.current() != 0) {
+    times.boot_due_ms = state_->eras.boot_due_ms(state_->eras.current(), times.due_ms);
+  }
+  return std::nullopt;
+}
+
+// -- records: down in the journal, then into the state
+
+void Shard::emit(const QueueRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+}
+void Shard::emit(const PutRecord& record) {
+  const Journal::Place place = journal_->append(record);
+  state_->evolve(record, place.segment, place.position);
+}
+void Shard::emit(const DueRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+}
+void Shard::emit(const BackRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+}
+void Shard::emit(const DeadRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+}
+void Shard::emit(const StoppingRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+}
+void Shard::emit(const LeaseRecord& record) {
+  journal_->append(record);
+  state_->evolve(record);
+}
+void Shard::emit_gone(GoneWhy why, Handle handle) {
+  const QueueId queue = state_->slab[handle].queue;
+  const Ref gone = ref(handle);
+  journal_->append_gone(why, queue, gone);
+  state_->evolve(why, queue, gone);
+}
+void Shard::emit_remembered(Ending ending, Handle handle, std::int64_t until_ms) {
+  const QueueId queue = state_->slab[handle].queue;
+  journal_->append_remembered(ending, queue, now_.realtime_ms, until_ms, ref(handle));
+  state_->evolve(ending, queue, now_.realtime_ms, until_ms, ref(handle));
+}
+void Shard::emit_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason) {
+  const Message& message = state_->slab[handle];
+  DeadRecord record;
+  record.why = why;
+  record.ref = ref(handle);
+  record.queue = message.queue;
+  record.since_ms = now_.realtime_ms;
+  record.until_ms = now_.realtime_ms + state_->queue(message.queue).settings.dead_keep.count();
+  record.priority = priority;
+  record.reason = reason.substr(0, core::kMaxReason);
+  emit(record);
+}
+
+// A claim ended for good: the key stays known for the queue's `remember`.
+void Shard::end_claim(Ending ending, Handle handle) {
+  const std::int64_t remember = state_->queue(state_->slab[handle].queue).settings.remember.count();
+  if (remember > 0) {
+    emit_remembered(ending, handle, now_.realtime_ms + remember);
+  } else {
+    emit_gone(ending == Ending::acked ? GoneWhy::acked : GoneWhy::cancelled, handle);
+  }
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,222 @@
+// Shard: the state machine. Decides what a request does now, writes it down as records, and lets
+// the state evolve by them. Told the time, asks nothing of clocks, files or threads but through
+// Journal.
+//
+// A turn: `advance` to now, `execute` each part, `serve_waiters`, `clean`, then `take_job` for the
+// committer. Every answer leaves with the job whose batches hold what it rests on.
+//
+// Thread safety: none; the shard's thread owns it. Tasks it puts into jobs run on the committer's
+// thread and touch only what they own, the segment files, and the Router.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/histogram.h"
+#include "core/limits.h"
+#include "core/request.h"
+#include "engines/embedded/cleaner.h"
+#include "engines/embedded/journal.h"
+#include "engines/embedded/operation.h"
+#include "engines/embedded/reply_reader.h"
+#include "engines/embedded/shard_state.h"
+#include "timing/clock.h"
+
+namespace tarry::embedded {
+
+/// How many payload bytes a claim may still hand out. Sizes are known roughly without a look into
+/// the journal, and never too small; only a claim that comes near its limit looks.
+struct ByteBudget {
+  std::uint64_t max = 0;
+  bool first_may_exceed = true;  // one message is handed out whatever its size
+  std::uint64_t used = 0;
+  bool exact = false;
+};
+
+class Shard {
+ public:
+  struct Figures {
+    std::uint64_t clock_steps = 0;
+    std::uint64_t cleaned_segments = 0;
+    std::uint64_t copied_messages = 0;
+  };
+
+  struct Config {
+    std::uint32_t number = 0;
+    core::Limits limits;
+    std::int64_t rounding_ms = 0;  // timing::Clock::rounding_ms
+  };
+  Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,
+        SegmentFiles& files, Router& router);
+
+  void advance(timing::Instant now);
+  void execute(Part part);
+  /// Claims that wait, for which something is due now.
+  void serve_waiters();
+  /// A slice of cleaning and of long sweeps (purge, revive all). True while there is more to do.
+  bool work_slice();
+  [[nodiscard]] CommitJob take_job();
+
+  /// When to call `advance` next; by both clocks. Nothing: no need.
+  [[nodiscard]] std::optional<std::int64_t> next_realtime_ms() const;
+  [[nodiscard]] std::optional<std::int64_t> next_boottime_ms() const;
+
+  /// Set when the shard can do no more: the reason. All later parts fail with it.
+  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
+  void fail(Error error);
+
+  /// Writes the record of a clean end. Call `take_job` after.
+  void close();
+  [[nodiscard]] const Figures& figures() const noexcept { return figures_; }
+
+ private:
+  // shard_push.cpp
+  void execute(const core::PushRequest& request, const Part& part);
+  void execute(const core::MoveRequest& request, const Part& part);
+  template <typename F>
+  void push_items(const std::string& name, const Part& part, core::PushReply& reply,
+                  std::uint64_t bytes, std::uint64_t largest, F&& push);
+  void push_one(QueueId queue, const std::string& bytes, const core::PushItem& item,
+                core::PushResult& result, std::string& reply_bytes, const core::MoveItem* move);
+  void put_new(QueueId queue, const std::string& bytes, const core::PushItem& item,
+               core::PushResult& result, std::string& reply_bytes, const core::MoveItem* move);
+  void push_onto(Handle found, IfExists rule, const std::string& bytes, const core::PushItem& item,
+                 core::PushResult& result, std::string& reply_bytes);
+  // shard_verbs.cpp
+  void execute(const core::CancelRequest& request, const Part& part);
+  void execute(const core::RescheduleRequest& request, const Part& part);
+  void execute(const core::SettleRequest& request, const Part& part);
+  void execute(const core::ExtendRequest& request, const Part& part);
+  void cancel_one(QueueId queue, std::string_view key, core::ItemResult& result);
+  void reschedule_one(QueueId queue, std::string_view key, const core::RescheduleItem& item,
+                      core::ItemResult& result);
+  void settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
+                  core::ItemResult& result);
+  [[nodiscard]] Handle find_claim(std::string_view receipt) const;
+  // shard_claim.cpp
+  void execute(const core::ClaimRequest& request, Part& part);
+  void wait(const OperationPtr& op);
+  void forget(OperationPtr op);
+  [[nodiscard]] OperationPtr waiting_operation(const Operation* op) const;
+  [[nodiscard]] std::vector<Grant> claim(const core::ClaimRequest& request, std::uint32_t max,
+                                         ByteBudget budget);
+  void claim_from(QueueId queue, const core::ClaimRequest& request, std::uint32_t max,
+                  ByteBudget& budget, std::vector<Grant>& grants);
+  void claim_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
+                  std::vector<Grant>& grants);
+  [[nodiscard]] bool fits(ByteBudget& budget, const Message& message,
+                          const std::vector<Grant>& grants);
+  [[nodiscard]] ClaimedRecord begin_claim(QueueId queue, const core::ClaimRequest& request) const;
+  void take(Handle handle, ClaimedRecord& record, const std::shared_ptr<const std::string>& queue,
+            std::vector<Grant>& grants);
+  void end_claim_record(const ClaimedRecord& record);
+  void deliver(const OperationPtr& op, std::vector<Grant> grants);
+  void damaged(const Part& part);
+  [[nodiscard]] bool is_paused(const QueueState& queue) const noexcept;
+  void wake_queue(QueueId queue);
+  // shard_queries.cpp
+  void execute(const core::GetRequest& request, const Part& part);
+  void execute(const core::ListRequest& request, const Part& part);
+  void execute(const core::StatsRequest& request, const Part& part);
+  void execute(const core::ForecastRequest& request, const Part& part);
+  [[nodiscard]] MessageFacts facts(Handle handle) const;
+  [[nodiscard]] QueueStats stats_of(QueueId queue) const;
+  // shard_queues.cpp
+  void execute(const core::ConfigureRequest& request, const Part& part);
+  void execute(const core::PauseRequest& request, const Part& part);
+  void execute(const core::ResumeRequest& request, const Part& part);
+  void execute(const core::PurgeRequest& request, const Part& part);
+  void execute(const core::ReviveRequest& request, const Part& part);
+  void record_queue(QueueId queue, const QueueSettings& settings, bool paused,
+                    std::optional<std::int64_t> until_ms);
+  bool sweep_slice();
+  void sweep_one(Handle handle, bool purge, std::uint64_t& count);
+  // shard_time.cpp
+  void run_wheels();
+  void due_expired(Handle handle);
+  void lease_expired(Handle handle);
+  [[nodiscard]] bool expiry_room();
+  void observe_step(timing::Instant now);
+
+  // shard.cpp: helpers
+  /// The queue, made if it is not there; the error goes to every item otherwise.
+  Result<QueueId> queue_for_push(const std::string& name);
+  [[nodiscard]] Handle resolve(QueueId queue, std::string_view key);
+  [[nodiscard]] Handle resolve_or_none(const std::string& queue, std::string_view key);
+  struct DueTimes {
+    std::int64_t due_ms = 0;
+    std::optional<std::int64_t> boot_due_ms;
+  };
+  [[nodiscard]] std::optional<Error> due_times(Due due, DueTimes& times) const;
+  [[nodiscard]] std::uint64_t reserve() const noexcept;
+  /// Room for a request of `bytes` in records: pushes leave the reserve alone, the rest may use it.
+  std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, bool into_reserve);
+  void end_part(const OperationPtr& op);
+  template <typename F>
+  void each_item(const Part& part, std::size_t count, F&& f);
+
+  void emit(const QueueRecord& record);
+  void emit(const PutRecord& record);
+  void emit(const DueRecord& record);
+  void emit(const BackRecord& record);
+  void emit(const DeadRecord& record);
+  void emit(const StoppingRecord& record);
+  void emit(const LeaseRecord& record);
+  void emit_gone(GoneWhy why, Handle handle);
+  void emit_remembered(Ending ending, Handle handle, std::int64_t until_ms);
+  void end_claim(Ending ending, Handle handle);
+  void emit_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason);
+  [[nodiscard]] Ref ref(Handle handle) const noexcept { return {handle, state_->slab[handle].id}; }
+
+  Config config_;
+  ShardState* state_;
+  Journal* journal_;
+  Committer* committer_;
+  SegmentFiles* files_;
+  Router* router_;
+  Cleaner cleaner_;
+  timing::Instant now_;
+  std::optional<Error> failure_;
+  std::vector<CommitTask> tasks_;
+  std::vector<std::uint64_t> remove_segments_;
+  base::Histogram lateness_;
+  Figures figures_;
+  bool closing_ = false;
+
+  // waiting claims
+  std::unordered_map<std::string, std::deque<OperationPtr>> waiters_;  // by queue name
+  std::set<std::pair<std::int64_t, Operation*>> deadlines_;  // BOOTTIME; kept alive by waiters_
+  std::vector<std::string> woken_;  // queues that may have something for a waiter
+  std::size_t turn_ = 0;            // where a claim of several queues begins
+
+  // long sweeps, a slice a turn
+  struct Sweep {
+    OperationPtr op;
+    QueueId queue = 0;
+    bool purge = true;
+    Handle cursor = 0;
+    std::uint64_t id_limit = 0;  // what is pushed after the sweep began is left alone
+    std::uint64_t count = 0;
+  };
+  std::deque<Sweep> sweeps_;
+
+  // claims not durable yet: their leases start when they are
+  struct LeaseStart {
+    std::vector<std::pair<Handle, std::uint32_t>> claims;  // handle, claim number
+    std::uint64_t delay_ms = 0;
+  };
+  struct LeaseStarts {
+    std::mutex mutex;
+    std::vector<LeaseStart> done;
+  };
+  std::shared_ptr<LeaseStarts> lease_starts_ = std::make_shared<LeaseStarts>();
+  void start_leases();
+};
+
+}  // namespace tarry::embedded

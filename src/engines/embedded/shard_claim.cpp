@@ -1,0 +1,352 @@
+// Claims: taking what is due, waiting for it, handing it over.
+#include <algorithm>
+
+#include "engines/embedded/shard.h"
+#include "engines/embedded/shard_items.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr std::uint64_t kClaimedHead = 32;
+
+struct ClaimRoom {
+  std::uint64_t bytes;
+  std::uint64_t largest;
+};
+
+// What a claim of at most `max` messages writes: one of several queues goes round twice.
+ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::uint64_t pending) {
+  // By key the dead can be claimed too.
+  const std::uint64_t items = std::min(max, request.keys.empty() ? pending : request.keys.size());
+  const std::uint64_t bytes = items * kClaimedItemBytes;
+  return {2 * request.queues.size() * kClaimedHead + bytes, kClaimedHead + bytes};
+}
+
+}  // namespace
+
+bool Shard::is_paused(const QueueState& queue) const noexcept {
+  return queue.paused && (!queue.paused_until_ms || now_.realtime_ms < *queue.paused_until_ms);
+}
+
+void Shard::wake_queue(QueueId queue) {
+  if (waiters_.empty()) return;
+  const std::string& name = state_->queue(queue).name;
+  if (waiters_.contains(name) && (woken_.empty() || woken_.back() != name)) {
+    woken_.push_back(name);
+  }
+}
+
+ClaimedRecord Shard::begin_claim(QueueId queue, const core::ClaimRequest& request) const {
+  ClaimedRecord record;
+  record.queue = queue;
+  record.lease_ms = request.lease.value_or(state_->queue(queue).settings.lease).count();
+  record.lease_until_boot_ms = now_.boottime_ms + record.lease_ms;
+  return record;
+}
+
+// Leases one message and notes what is needed to deliver it.
+void Shard::take(Handle handle, ClaimedRecord& record,
+                 const std::shared_ptr<const std::string>& queue, std::vector<Grant>& grants) {
+  const Message& message = state_->slab[handle];
+  ClaimedItem item{ref(handle), 1, 1};
+  if (message.history != kNoHistory) {
+    const History& history = state_->histories[message.history];
+    item.claims = history.tallies.claims + 1;
+    // A dead message that is claimed by its key begins anew, as if revived.
+    item.attempt = message.stage() == Stage::dead ? 1 : history.attempt + 1;
+  }
+  if (item.claims == 1) lateness_.record(now_.realtime_ms - message.due_ms());
+  record.items.push_back(item);
+  state_->evolve(record, item);
+
+  Grant grant;
+  grant.queue = queue;
+  grant.handle = handle;
+  grant.id = message.id;
+  grant.segment = message.position.segment(journal_->newest_segment());
+  grant.position = message.position;
+  grant.made_key = message.made_key != 0;
+  grant.due_ms = message.due_ms();
+  grant.claimed_ms = now_.realtime_ms;
+  grant.lease_ms = record.lease_ms;
+  grant.attempt = item.attempt;
+  grant.priority = message.priority;
+  grant.tallies = state_->histories[message.history].tallies;
+  grants.push_back(std::move(grant));
+}
+
+void Shard::end_claim_record(const ClaimedRecord& record) {
+  if (record.items.empty()) return;
+  journal_->append(record);
+  state_->count_claims(record);
+}
+
+// Takes the message into the budget if it may go out with the others; the first one always may.
+bool Shard::fits(ByteBudget& budget, const Message& message, const std::vector<Grant>& grants) {
+  const std::uint64_t rough = message.position.size();
+  if (!budget.exact && budget.used + rough <= budget.max) {
+    budget.used += rough;
+    return true;
+  }
+  if (!budget.exact) {
+    budget.exact = true;
+    budget.used = 0;
+    for (const Grant& grant : grants) {
+      budget.used += journal_->payload_bytes(grant.segment, grant.position);
+    }
+  }
+  const std::uint64_t size = journal_->payload_bytes(
+      message.position.segment(journal_->newest_segment()), message.position);
+  const bool first = grants.empty() && budget.first_may_exceed;
+  if (!first && budget.used + size > budget.max) return false;
+  budget.used += size;
+  return true;
+}
+
+void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint32_t max,
+                       ByteBudget& budget, std::vector<Grant>& grants) {
+  QueueState& queue = state_->queue(id);
+  if (queue.lanes.empty() || is_paused(queue)) return;
+  const auto name = std::make_shared<const std::string>(queue.name);
+  ClaimedRecord record = begin_claim(id, request);
+  while (record.items.size() < max) {
+    const Handle first = queue.lanes.first();
+    // Guarantee 2: by the clock at the claim, whatever made it ready.
+    if (first == kNoHandle || state_->slab[first].due_ms() > now_.realtime_ms) break;
+    if (!fits(budget, state_->slab[first], grants)) break;
+    take(first, record, name, grants);
+  }
+  end_claim_record(record);
+}
+
+void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
+                       std::vector<Grant>& grants) {
+  const QueueId id = state_->find_queue(request.queues.front());
+  if (id == kNoQueue || is_paused(state_->queue(id))) return;
+  const auto name = std::make_shared<const std::string>(state_->queue(id).name);
+  ClaimedRecord record = begin_claim(id, request);
+  for (const std::string& key : request.keys) {
+    if (record.items.size() >= max) break;
+    const Handle found = resolve(id, key);
+    if (found == kNoHandle) continue;  // one named twice is leased the second time
+    const Message& message = state_->slab[found];
+    const bool due = message.stage() == Stage::ready && message.due_ms() <= now_.realtime_ms;
+    const bool other = message.stage() == Stage::scheduled || message.stage() == Stage::ready ||
+                       message.stage() == Stage::dead;
+    if (!due && !(request.any_state && other)) continue;
+    if (!fits(budget, message, grants)) break;
+    take(found, record, name, grants);
+  }
+  end_claim_record(record);
+}
+
+std::vector<Grant> Shard::claim(const core::ClaimRequest& request, std::uint32_t max,
+                                ByteBudget budget) {
+  std::vector<Grant> grants;
+  if (max == 0) return grants;
+  if (!request.keys.empty()) {
+    claim_keys(request, max, budget, grants);
+    return grants;
+  }
+  const std::size_t count = request.queues.size();
+  if (count == 1) {
+    const QueueId id = state_->find_queue(request.queues.front());
+    if (id != kNoQueue) claim_from(id, request, max, budget, grants);
+    return grants;
+  }
+  // Fairly: each queue gives its share first, then whoever has more fills up. Where the turn begins
+  // moves on, so that a claim of one message is fair in the long run too.
+  const auto share = static_cast<std::uint32_t>((max + count - 1) / count);
+  const std::size_t start = turn_++ % count;
+  for (const std::uint32_t quota : {share, max}) {
+    for (std::size_t i = 0; i < count && grants.size() < max; ++i) {
+      const QueueId id = state_->find_queue(request.queues[(start + i) % count]);
+      if (id == kNoQueue) continue;
+      const auto left = static_cast<std::uint32_t>(max - grants.size());
+      claim_from(id, request, std::min(quota, left), budget, grants);
+    }
+  }
+  return grants;
+}
+
+void Shard::deliver(const OperationPtr& op, std::vector<Grant> grants) {
+  if (!grants.empty()) {
+    LeaseStart start;
+    start.claims.reserve(grants.size());
+    for (const Grant& grant : grants) start.claims.emplace_back(grant.handle, grant.tallies.claims);
+    tasks_.emplace_back([router = router_, op, files = files_, grants = std::move(grants),
+                         starts = lease_starts_, start = std::move(start),
+                         decided = now_.boottime_ms, tag = state_->store_tag(),
+                         shard = config_.number](const CommitOutcome& outcome) mutable {
+      if (outcome.failure != nullptr) {
+        op->fail(*outcome.failure);
+        router->finish_part(op);
+        return;
+      }
+      if (outcome.committed_boot_ms > decided) {
+        start.delay_ms = static_cast<std::uint64_t>(outcome.committed_boot_ms - decided);
+        const std::scoped_lock lock(starts->mutex);
+        starts->done.push_back(std::move(start));
+      }
+      ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
+      auto& reply = std::get<core::ClaimReply>(op->reply);
+      for (const Grant& grant : grants) {
+        if (reader.add(grant, reply)) continue;
+        Part part;
+        part.kind = Part::Kind::damaged;
+        part.handle = grant.handle;
+        part.id = grant.id;
+        part.claims = grant.tallies.claims;
+        router->post(shard, std::move(part));
+      }
+      router->claim_visited(op, shard);
+    });
+    return;
+  }
+  tasks_.emplace_back([router = router_, op, shard = config_.number](const CommitOutcome& outcome) {
+    if (outcome.failure != nullptr) {
+      op->fail(*outcome.failure);
+      router->finish_part(op);
+      return;
+    }
+    router->claim_visited(op, shard);
+  });
+}
+
+void Shard::execute(const core::ClaimRequest& request, Part& part) {
+  const OperationPtr& op = part.op;
+  const auto& reply = std::get<core::ClaimReply>(op->reply);
+  const auto have = static_cast<std::uint32_t>(reply.items.size());
+  const std::uint32_t max = request.max - std::min(have, request.max);
+  std::uint64_t payload = 0;
+  for (const core::ClaimedItem& item : reply.items) payload += item.payload.size;
+  const std::uint64_t bytes_left =
+      request.max_bytes - std::min<std::uint64_t>(payload, request.max_bytes);
+  const ClaimRoom wanted = claim_room(request, max, state_->pending());
+  if (auto error = room(wanted.bytes, wanted.largest, true)) {
+    op->fail(std::move(*error));
+    end_part(op);
+    return;
+  }
+  deliver(op, claim(request, max, {bytes_left, reply.items.empty()}));
+}
+
+// -- waiting
+
+void Shard::wait(const OperationPtr& op) {
+  const auto& request = std::get<core::ClaimRequest>(op->request);
+  if (closing_ || failure_) {
+    if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) {
+      op->fail(failure_ ? *failure_ : Error{ErrorCode::closed, "the store was closed"});
+      end_part(op);
+    }
+    return;
+  }
+  for (const std::string& queue : request.queues) {
+    waiters_[queue].push_back(op);
+    woken_.push_back(queue);
+  }
+  deadlines_.emplace(op->wait_until_boot_ms, op.get());
+}
+
+void Shard::forget(OperationPtr op) {
+  if (deadlines_.erase({op->wait_until_boot_ms, op.get()}) == 0) return;
+  const auto& request = std::get<core::ClaimRequest>(op->request);
+  for (const std::string& queue : request.queues) {
+    const auto found = waiters_.find(queue);
+    if (found == waiters_.end()) continue;
+    std::erase(found->second, op);
+    if (found->second.empty()) waiters_.erase(found);
+  }
+}
+
+OperationPtr Shard::waiting_operation(const Operation* op) const {
+  const auto& queue = std::get<core::ClaimRequest>(op->request).queues.front();
+  const auto& waiting = waiters_.at(queue);
+  return *std::find_if(waiting.begin(), waiting.end(),
+                       [op](const OperationPtr& other) { return other.get() == op; });
+}
+
+void Shard::serve_waiters() {
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now_.boottime_ms) {
+    const OperationPtr op = waiting_operation(deadlines_.begin()->second);
+    if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_part(op);
+    forget(op);
+  }
+  if (failure_) {
+    auto all = std::exchange(waiters_, {});
+    deadlines_.clear();
+    for (auto& [queue, waiting] : all) {
+      for (const OperationPtr& op : waiting) {
+        if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) continue;
+        op->fail(*failure_);
+        end_part(op);
+      }
+    }
+    return;
+  }
+  std::vector<std::string> woken = std::exchange(woken_, {});
+  std::sort(woken.begin(), woken.end());
+  woken.erase(std::unique(woken.begin(), woken.end()), woken.end());
+  for (const std::string& name : woken) {
+    const QueueId id = state_->find_queue(name);
+    if (id == kNoQueue) continue;
+    while (true) {
+      const auto found = waiters_.find(name);
+      if (found == waiters_.end()) break;
+      const QueueState& queue = state_->queue(id);
+      const Handle first = queue.lanes.first();
+      if (is_paused(queue) || first == kNoHandle ||
+          state_->slab[first].due_ms() > now_.realtime_ms) {
+        break;
+      }
+      const OperationPtr op = found->second.front();
+      forget(op);
+      if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::taken)) continue;
+      const auto& request = std::get<core::ClaimRequest>(op->request);
+      const ClaimRoom wanted = claim_room(request, request.max, state_->pending());
+      if (auto error = room(wanted.bytes, wanted.largest, true)) {
+        op->fail(std::move(*error));
+        end_part(op);
+        continue;
+      }
+      deliver(op, claim(request, request.max, {request.max_bytes}));
+    }
+  }
+}
+
+// -- what happens to a claim afterwards
+
+void Shard::start_leases() {
+  std::vector<LeaseStart> starts;
+  {
+    const std::scoped_lock lock(lease_starts_->mutex);
+    starts.swap(lease_starts_->done);
+  }
+  for (const LeaseStart& start : starts) {
+    for (const auto& [handle, claims] : start.claims) {
+      if (!state_->slab.is_live(handle)) continue;
+      const Message& message = state_->slab[handle];
+      if (message.stage() != Stage::leased ||
+          state_->histories[message.history].tallies.claims != claims) {
+        continue;
+      }
+      state_->postpone_lease(handle, static_cast<std::int64_t>(start.delay_ms));
+    }
+  }
+}
+
+void Shard::damaged(const Part& part) {
+  if (failure_ || !state_->slab.holds(part.handle, part.id)) return;
+  const Message& message = state_->slab[part.handle];
+  if (message.stage() != Stage::leased ||
+      state_->histories[message.history].tallies.claims != part.claims) {
+    return;
+  }
+  router_->log("message " + std::to_string(part.id) + " of queue " +
+               state_->queue(message.queue).name + " is damaged: set aside as dead");
+  if (room(256, 256, true)) return;  // its lease will run out, and the next claim tries again
+  emit_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
+}
+
+}  // namespace tarry::embedded

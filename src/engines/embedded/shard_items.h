@@ -1,0 +1,18 @@
+// Shard's helper for batches: which items of a request are this shard's. For src/engines/embedded
+// shard_*.cpp only.
+#pragma once
+
+#include "engines/embedded/shard.h"
+
+namespace tarry::embedded {
+
+template <typename F>
+void Shard::each_item(const Part& part, std::size_t count, F&& f) {
+  if (part.all_items) {
+    for (std::size_t i = 0; i < count; ++i) f(i);
+  } else {
+    for (const std::uint32_t i : part.items) f(std::size_t{i});
+  }
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,162 @@
+// Get, list, stats: reads. They too answer only when what they saw is durable.
+#include <algorithm>
+
+#include "engines/embedded/shard.h"
+#include "engines/embedded/shard_items.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr Handle kListSlice = 65'536;  // handles looked at in one turn
+
+State state_of(Stage stage) noexcept {
+  switch (stage) {
+    case Stage::ready: return State::ready;
+    case Stage::leased: return State::leased;
+    case Stage::dead: return State::dead;
+    case Stage::remembered: return State::remembered;
+    default: return State::scheduled;
+  }
+}
+
+}  // namespace
+
+MessageFacts Shard::facts(Handle handle) const {
+  const Message& message = state_->slab[handle];
+  MessageFacts facts;
+  facts.handle = handle;
+  facts.position = message.position;
+  facts.segment = message.position.segment(journal_->newest_segment());
+  facts.made_key = message.made_key != 0;
+  MessageInfo& info = facts.info;
+  info.id = message.id;
+  info.queue = state_->queue(message.queue).name;
+  info.state = state_of(message.stage());
+  info.stopping = message.stopping != 0;
+  info.due = Time(Millis(message.due_ms()));
+  info.priority = message.priority;
+  if (message.history == kNoHistory) return facts;
+  const History& history = state_->histories[message.history];
+  info.attempt = history.attempt;
+  info.tallies = history.tallies;
+  if (message.stage() == Stage::leased) {
+    info.lease_left = Millis(std::max<std::int64_t>(history.until_ms - now_.boottime_ms, 0));
+  } else if (message.stage() == Stage::dead) {
+    info.kept_until = Time(Millis(history.until_ms));
+    info.reason = std::string(state_->reasons.text(history.reason));
+  } else if (message.stage() == Stage::remembered) {
+    info.kept_until = Time(Millis(history.until_ms));
+    info.settlement = Settlement{history.ending, Time(Millis(history.stamp_ms))};
+  }
+  return facts;
+}
+
+void Shard::execute(const core::GetRequest& request, const Part& part) {
+  std::vector<std::pair<std::size_t, MessageFacts>> found;
+  auto& reply = std::get<core::GetReply>(part.op->reply);
+  each_item(part, request.keys.size(), [&](std::size_t i) {
+    const Handle handle =
+        resolve_or_none(request.queue, core::view(request.bytes, request.keys[i]));
+    if (handle != kNoHandle) found.emplace_back(i, facts(handle));
+  });
+  tasks_.emplace_back([router = router_, op = part.op, files = files_, &reply,
+                       found = std::move(found), tag = state_->store_tag(), shard = config_.number,
+                       with_payload = request.with_payload](const CommitOutcome& outcome) mutable {
+    if (outcome.failure != nullptr) {
+      op->fail(*outcome.failure);
+    } else {
+      ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
+      for (auto& [i, facts] : found) {
+        auto done = reader.complete(facts, with_payload);
+        reply.items[i] = done ? Result<MessageInfo>(std::move(facts.info))
+                              : Result<MessageInfo>(std::move(done).error());
+      }
+    }
+    router->finish_part(op);
+  });
+}
+
+void Shard::execute(const core::ListRequest& request, const Part& part) {
+  std::vector<MessageFacts> found;
+  const QueueId queue = state_->find_queue(request.queue);
+  const auto& reply = std::get<core::ListReply>(part.op->reply);
+  const std::size_t wanted =
+      request.limit - std::min<std::size_t>(request.limit, reply.messages.size());
+  Handle cursor = part.cursor;
+  const Handle all = queue == kNoQueue ? cursor : state_->slab.end();
+  const Handle end =
+      static_cast<Handle>(std::min<std::uint64_t>(all, std::uint64_t{cursor} + kListSlice));
+  for (; cursor < end && found.size() < wanted; ++cursor) {
+    if (!state_->slab.is_live(cursor)) continue;
+    const Message& message = state_->slab[cursor];
+    if (message.queue != queue) continue;
+    if (request.state && state_of(message.stage()) != *request.state) continue;
+    found.push_back(facts(cursor));
+  }
+  const bool exhausted = cursor >= all;
+  tasks_.emplace_back([router = router_, op = part.op, files = files_, found = std::move(found),
+                       tag = state_->store_tag(), shard = config_.number, cursor, exhausted,
+                       prefix = request.prefix](const CommitOutcome& outcome) mutable {
+    if (outcome.failure != nullptr) {
+      op->fail(*outcome.failure);
+      router->finish_part(op);
+      return;
+    }
+    ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
+    auto& reply = std::get<core::ListReply>(op->reply);
+    for (MessageFacts& facts : found) {
+      // One whose record is damaged is listed with what is known of it.
+      const auto done = reader.complete(facts, false);
+      if (!done) facts.info.reason = done.error().message;
+      if (facts.info.key.starts_with(prefix)) reply.messages.push_back(std::move(facts.info));
+    }
+    router->list_visited(op, shard, cursor, exhausted);
+  });
+}
+
+QueueStats Shard::stats_of(QueueId id) const {
+  const QueueState& queue = state_->queue(id);
+  QueueStats stats;
+  stats.queue = queue.name;
+  stats.settings = queue.settings;
+  stats.scheduled = queue.in(Stage::scheduled);
+  stats.ready = queue.in(Stage::ready);
+  stats.leased = queue.in(Stage::leased);
+  stats.dead = queue.in(Stage::dead);
+  stats.remembered = queue.in(Stage::remembered);
+  if (const auto waiting = waiters_.find(queue.name); waiting != waiters_.end()) {
+    stats.waiting_claims = static_cast<std::uint64_t>(
+        std::count_if(waiting->second.begin(), waiting->second.end(), [](const OperationPtr& op) {
+          return op->phase.load(std::memory_order_acquire) == ClaimPhase::waiting;
+        }));
+  }
+  stats.paused = is_paused(queue);
+  if (stats.paused && queue.paused_until_ms) {
+    stats.paused_until = Time(Millis(*queue.paused_until_ms));
+  }
+  if (!queue.lanes.empty()) stats.oldest_ready = Time(Millis(queue.lanes.oldest_due_ms()));
+  stats.counters = queue.counters;
+  return stats;
+}
+
+void Shard::execute(const core::StatsRequest& request, const Part& part) {
+  ShardFigures& mine = part.op->figures[config_.number];
+  if (request.queue.empty()) {
+    for (QueueId id = 0; id < state_->queue_count(); ++id) mine.queues.push_back(stats_of(id));
+  } else if (const QueueId id = state_->find_queue(request.queue); id != kNoQueue) {
+    mine.queues.push_back(stats_of(id));
+  }
+  mine.lateness = std::make_unique<base::Histogram>(lateness_);
+  mine.disk_bytes = journal_->disk_bytes();
+  mine.live_bytes = state_->live.total_bytes();
+  mine.ram_bytes = state_->ram_bytes();
+  mine.syncs = committer_->syncs();
+  end_part(part.op);
+}
+
+void Shard::execute(const core::ForecastRequest&, const Part& part) {
+  part.op->fail({ErrorCode::unsupported, "this engine has no forecast yet"});
+  end_part(part.op);
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,183 @@
+// A queue as a whole: settings, pause, purge, revive. What touches every message goes in slices, so
+// that a purge of ten million holds nobody up.
+#include "core/validation.h"
+#include "engines/embedded/shard.h"
+#include "engines/embedded/shard_items.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr std::uint64_t kQueueRecord = 80 + core::kMaxQueueName;
+constexpr std::uint64_t kGoneRecord = 32;
+constexpr std::uint64_t kDueRecord = 48;
+constexpr Handle kSweepSlice = 65'536;  // handles looked at in one turn
+
+}  // namespace
+
+void Shard::record_queue(QueueId queue, const QueueSettings& settings, bool paused,
+                         std::optional<std::int64_t> until_ms) {
+  QueueRecord record;
+  record.queue = queue;
+  record.name = state_->queue(queue).name;
+  record.settings = settings;
+  record.paused = paused;
+  record.paused_until_ms = until_ms;
+  emit(record);
+}
+
+void Shard::execute(const core::ConfigureRequest& request, const Part& part) {
+  const OperationPtr& op = part.op;
+  const QueueId known = state_->find_queue(request.queue);
+  const QueueSettings before = known == kNoQueue ? QueueSettings() : state_->queue(known).settings;
+  if (auto bad = core::check_patch(request.patch, before)) {  // and no queue is made
+    op->fail(std::move(*bad));
+  } else if (auto error = room(2 * kQueueRecord, kQueueRecord, false)) {
+    op->fail(std::move(*error));
+  } else if (auto queue = queue_for_push(request.queue); !queue) {
+    op->fail(std::move(queue).error());
+  } else {
+    const QueueState& state = state_->queue(*queue);
+    const QueueSettings settings = core::apply(request.patch, before);
+    if (settings != before) {
+      record_queue(*queue, settings, state.paused, state.paused_until_ms);
+    }
+    const std::scoped_lock lock(op->merge);
+    std::get<core::ConfigureReply>(op->reply).settings = settings;
+  }
+  end_part(op);
+}
+
+void Shard::execute(const core::PauseRequest& request, const Part& part) {
+  if (auto error = room(2 * kQueueRecord, kQueueRecord, true)) {
+    part.op->fail(std::move(*error));
+  } else if (auto queue = queue_for_push(request.queue); !queue) {
+    part.op->fail(std::move(queue).error());
+  } else {
+    std::optional<std::int64_t> until;
+    if (request.until) until = request.until->time_since_epoch().count();
+    record_queue(*queue, state_->queue(*queue).settings, true, until);
+  }
+  end_part(part.op);
+}
+
+void Shard::execute(const core::ResumeRequest& request, const Part& part) {
+  const QueueId queue = state_->find_queue(request.queue);
+  if (queue == kNoQueue || !state_->queue(queue).paused) {
+    end_part(part.op);
+    return;
+  }
+  if (auto error = room(kQueueRecord, kQueueRecord, true)) {
+    part.op->fail(std::move(*error));
+  } else {
+    record_queue(queue, state_->queue(queue).settings, false, std::nullopt);
+    wake_queue(queue);
+  }
+  end_part(part.op);
+}
+
+void Shard::execute(const core::PurgeRequest& request, const Part& part) {
+  const QueueId queue = state_->find_queue(request.queue);
+  if (queue == kNoQueue) {
+    end_part(part.op);
+    return;
+  }
+  sweeps_.push_back({part.op, queue, true, 0, state_->next_id(), 0});
+}
+
+void Shard::execute(const core::ReviveRequest& request, const Part& part) {
+  const QueueId queue = state_->find_queue(request.queue);
+  if (queue == kNoQueue) {
+    end_part(part.op);
+    return;
+  }
+  if (request.all) {
+    sweeps_.push_back({part.op, queue, false, 0, state_->next_id(), 0});
+    return;
+  }
+  const std::size_t keys = part.all_items ? request.keys.size() : part.items.size();
+  if (auto error = room(keys * kDueRecord, kDueRecord, false)) {
+    part.op->fail(std::move(*error));
+    end_part(part.op);
+    return;
+  }
+  std::uint64_t count = 0;
+  each_item(part, request.keys.size(), [&](std::size_t i) {
+    const Handle handle = resolve(queue, core::view(request.bytes, request.keys[i]));
+    if (handle != kNoHandle) sweep_one(handle, false, count);
+  });
+  {
+    const std::scoped_lock lock(part.op->merge);
+    std::get<core::CountReply>(part.op->reply).count += count;
+  }
+  end_part(part.op);
+}
+
+void Shard::sweep_one(Handle handle, bool purge, std::uint64_t& count) {
+  const Message& message = state_->slab[handle];
+  const Stage stage = message.stage();
+  if (purge) {
+    if (stage != Stage::scheduled && stage != Stage::ready && stage != Stage::dead) return;
+    emit_gone(GoneWhy::purged, handle);
+    ++count;
+    return;
+  }
+  if (stage != Stage::dead) return;
+  DueRecord record;
+  record.ref = ref(handle);
+  record.queue = message.queue;
+  record.due_ms = now_.realtime_ms;
+  record.priority = message.priority;
+  record.revived = true;
+  emit(record);
+  ++count;
+}
+
+bool Shard::sweep_slice() {
+  if (sweeps_.empty()) return false;
+  Sweep& sweep = sweeps_.front();
+  const Handle end = static_cast<Handle>(
+      std::min<std::uint64_t>(state_->slab.end(), std::uint64_t{sweep.cursor} + kSweepSlice));
+  std::optional<Error> error = failure_;
+  for (; sweep.cursor < end && !error; ++sweep.cursor) {
+    if (!state_->slab.is_live(sweep.cursor)) continue;
+    const Message& message = state_->slab[sweep.cursor];
+    if (message.queue != sweep.queue || message.id >= sweep.id_limit) continue;
+    error = room(sweep.purge ? kGoneRecord : kDueRecord, kDueRecord, sweep.purge);
+    if (!error) sweep_one(sweep.cursor, sweep.purge, sweep.count);
+  }
+  if (!error && sweep.cursor < state_->slab.end()) return true;
+  {
+    const std::scoped_lock lock(sweep.op->merge);
+    if (error && !sweep.op->error) sweep.op->error = std::move(error);
+    std::get<core::CountReply>(sweep.op->reply).count += sweep.count;
+  }
+  end_part(sweep.op);
+  sweeps_.pop_front();
+  return !sweeps_.empty();
+}
+
+bool Shard::work_slice() {
+  if (failure_) {
+    while (sweep_slice()) {
+    }
+    return false;
+  }
+  if (closing_) return false;  // the journal's last record is written
+  bool more = sweep_slice();
+  if (!cleaner_.wanted()) return more;
+  // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon.
+  constexpr std::uint64_t kLeast = 512 * 1024;
+  auto slice = cleaner_.run(std::max(kLeast, 2 * journal_->untaken_bytes()));
+  if (!slice) {
+    if (slice.error().code != ErrorCode::no_space) fail(std::move(slice).error());
+    return more;
+  }
+  figures_.copied_messages += slice->copied;
+  if (slice->finished) {
+    remove_segments_.push_back(*slice->finished);
+    ++figures_.cleaned_segments;
+  }
+  return more || cleaner_.wanted();
+}
+
+}  // namespace tarry::embedded

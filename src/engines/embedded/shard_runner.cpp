@@ -1,0 +1,163 @@
+#include "engines/embedded/shard_runner.h"
+
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+namespace tarry::embedded {
+namespace {
+
+// What may wait for the committer in RAM before the shard waits for it.
+constexpr std::uint64_t kSlotBytes = 32ull << 20;
+constexpr std::chrono::milliseconds kSyncEvery(100);
+
+template <typename T>
+void append_all(std::vector<T>& to, std::vector<T>&& from) {
+  if (to.empty()) {
+    to = std::move(from);
+    return;
+  }
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+ShardRunner::ShardRunner(ShardParts parts, std::shared_ptr<const timing::Clock> clock)
+    : parts_(std::move(parts)), clock_(std::move(clock)), sleeper_(make_sleeper(clock_)) {}
+
+ShardRunner::~ShardRunner() { stop(); }
+
+void ShardRunner::start() {
+  commit_thread_ = std::thread([this] { run_committer(); });
+  shard_thread_ = std::thread([this] { run_shard(); });
+}
+
+bool ShardRunner::post(Part& part) {
+  bool wake = false;
+  {
+    const std::scoped_lock lock(inbox_mutex_);
+    if (stopping_) return false;
+    wake = inbox_.empty();
+    inbox_.push_back(std::move(part));
+  }
+  if (wake) sleeper_->wake();
+  return true;
+}
+
+void ShardRunner::stop() {
+  if (!shard_thread_.joinable()) return;
+  {
+    const std::scoped_lock lock(inbox_mutex_);
+    if (!stopping_) {
+      Part close;
+      close.kind = Part::Kind::close;
+      inbox_.push_back(std::move(close));
+      stopping_ = true;
+    }
+  }
+  sleeper_->wake();
+  shard_thread_.join();
+  {
+    const std::scoped_lock lock(job_mutex_);
+    no_more_jobs_ = true;
+  }
+  job_ready_.notify_one();
+  commit_thread_.join();
+  // Only now is nothing written any more.
+  if (!parts_.committer->failed()) {
+    // A journal that could not be trimmed is as whole as after a crash.
+    [[maybe_unused]] const auto trimmed = parts_.journal->trim();
+  }
+}
+
+// -- the shard's thread
+
+void ShardRunner::turn(std::vector<Part>& inbox) {
+  Shard& shard = *parts_.shard;
+  shard.advance(clock_->now());
+  for (Part& part : inbox) shard.execute(std::move(part));
+  shard.serve_waiters();
+}
+
+void ShardRunner::run_shard() {
+  Shard& shard = *parts_.shard;
+  std::vector<Part> inbox;
+  bool more = false;
+  while (true) {
+    inbox.clear();
+    bool last = false;
+    {
+      const std::scoped_lock lock(inbox_mutex_);
+      inbox.swap(inbox_);
+      last = stopping_;
+    }
+    turn(inbox);
+    more = shard.work_slice();
+    if (parts_.committer->failed()) {
+      shard.fail({ErrorCode::io_error, "the journal could not be written; the store has stopped"});
+      shard.serve_waiters();
+    }
+    if (CommitJob job = shard.take_job(); !job.empty()) hand_over(std::move(job));
+    if (last) return;
+    {
+      const std::scoped_lock lock(inbox_mutex_);
+      if (!inbox_.empty()) continue;
+    }
+    if (more) continue;
+    if (shard.failure()) {
+      sleeper_->sleep(std::nullopt, std::nullopt);
+    } else {
+      sleeper_->sleep(shard.next_realtime_ms(), shard.next_boottime_ms());
+    }
+  }
+}
+
+void ShardRunner::hand_over(CommitJob job) {
+  std::uint64_t bytes = 0;
+  for (const auto& batch : job.batches) bytes += batch->bytes.size();
+  {
+    std::unique_lock lock(job_mutex_);
+    job_taken_.wait(lock, [this] { return slot_bytes_ < kSlotBytes; });
+    append_all(slot_.batches, std::move(job.batches));
+    append_all(slot_.tasks, std::move(job.tasks));
+    append_all(slot_.remove_segments, std::move(job.remove_segments));
+    slot_.sync = slot_.sync || job.sync;
+    slot_bytes_ += bytes;
+  }
+  job_ready_.notify_one();
+}
+
+// -- the committer's thread
+
+void ShardRunner::run_committer() {
+  const core::EngineThreadScope scope;
+  Committer& committer = *parts_.committer;
+  while (true) {
+    CommitJob job;
+    bool timed_out = false;
+    {
+      std::unique_lock lock(job_mutex_);
+      const auto ready = [this] { return !slot_.empty() || no_more_jobs_; };
+      if (committer.has_pending()) {
+        timed_out = !job_ready_.wait_for(lock, kSyncEvery, ready);
+      } else {
+        job_ready_.wait(lock, ready);
+      }
+      if (!timed_out) {
+        if (slot_.empty()) return;
+        job = std::exchange(slot_, {});
+        slot_bytes_ = 0;
+      }
+    }
+    if (timed_out) {
+      committer.sync_pending();
+      if (committer.failed()) sleeper_->wake();
+      continue;
+    }
+    job_taken_.notify_one();
+    committer.run(std::move(job));
+    if (committer.failed()) sleeper_->wake();  // claims that wait must hear of it
+  }
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,73 @@
+// ShardRunner: a shard with its two threads. One runs the state machine, turn by turn; the other
+// commits. While one job syncs, the shard gathers the next: group commit with no timer and no added
+// wait.
+//
+// Thread safety: `post` from any thread; the rest by the engine's front.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engines/embedded/committer.h"
+#include "engines/embedded/journal.h"
+#include "engines/embedded/operation.h"
+#include "engines/embedded/shard.h"
+#include "engines/embedded/shard_state.h"
+#include "engines/embedded/sleeper.h"
+
+namespace tarry::embedded {
+
+/// All that belongs to one shard; made at opening, on any thread, then run.
+struct ShardParts {
+  std::unique_ptr<storage::Directory> directory;
+  std::unique_ptr<SegmentFiles> files = std::make_unique<SegmentFiles>();
+  std::unique_ptr<ShardState> state;
+  std::unique_ptr<Committer> committer;
+  std::unique_ptr<Journal> journal;
+  std::unique_ptr<Shard> shard;
+};
+
+class ShardRunner {
+ public:
+  ShardRunner(ShardParts parts, std::shared_ptr<const timing::Clock> clock);
+  ~ShardRunner();
+  ShardRunner(const ShardRunner&) = delete;
+  ShardRunner& operator=(const ShardRunner&) = delete;
+
+  void start();
+  /// False after `stop` began: the part was not taken.
+  bool post(Part& part);
+  /// Lets what was posted end, completes waiting claims with `closed`, closes the journal clean,
+  /// joins the threads. Idempotent; not from the shard's threads.
+  void stop();
+
+ private:
+  void run_shard();
+  void run_committer();
+  void hand_over(CommitJob job);
+  void turn(std::vector<Part>& inbox);
+
+  ShardParts parts_;
+  std::shared_ptr<const timing::Clock> clock_;
+  std::unique_ptr<Sleeper> sleeper_;
+
+  std::mutex inbox_mutex_;
+  std::vector<Part> inbox_;
+  bool stopping_ = false;
+
+  std::mutex job_mutex_;
+  std::condition_variable job_ready_;  // committer waits
+  std::condition_variable job_taken_;  // shard waits when the slot holds too much
+  CommitJob slot_;
+  std::uint64_t slot_bytes_ = 0;
+  bool no_more_jobs_ = false;
+
+  std::thread shard_thread_;
+  std::thread commit_thread_;
+};
+
+}  // namespace tarry::embedded

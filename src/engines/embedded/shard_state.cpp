@@ -1,0 +1,513 @@
+#include "engines/embedded/shard_state.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+namespace tarry::embedded {
+namespace {
+
+// A lease counted by another boot's clock: finish_replay gives it its full length again.
+constexpr std::int64_t kOtherBoot = std::numeric_limits<std::int64_t>::min();
+
+bool is_pending(Stage stage) noexcept {
+  return stage == Stage::scheduled || stage == Stage::ready || stage == Stage::leased;
+}
+
+}  // namespace
+
+std::int64_t ShardState::DueNodes::deadline(Handle handle) const noexcept {
+  const Message& message = state->slab[handle];
+  if (message.stage() == Stage::scheduled) return message.due_ms();
+  return state->histories[message.history].until_ms;
+}
+
+std::int64_t ShardState::LeaseNodes::deadline(Handle handle) const noexcept {
+  const Message& message = state->slab[handle];
+  if (message.stage() == Stage::leased) return state->histories[message.history].until_ms;
+  return state->eras.boot_due_ms(message.era, message.due_ms());
+}
+
+ShardState::ShardState(const Identity& identity, timing::Instant now)
+    : due_wheel(DueNodes{this}, std::max<std::int64_t>(now.realtime_ms, 0)),
+      lease_wheel(LeaseNodes{this}, std::max<std::int64_t>(now.boottime_ms, 0)),
+      identity_(identity) {
+  eras.observe(now);
+}
+
+std::uint64_t ShardState::key_hash(QueueId queue, std::string_view key) const noexcept {
+  return base::keyed_hash(key, identity_.hash_seed + queue * 0x9e3779b97f4a7c15ull);
+}
+
+QueueId ShardState::find_queue(std::string_view name) const {
+  const auto found = queue_ids_.find(std::string(name));
+  return found == queue_ids_.end() ? kNoQueue : found->second;
+}
+
+std::uint16_t ShardState::max_attempts_override(Handle handle) const {
+  if (slab[handle].options == 0) return 0;
+  return options_.at(handle).max_attempts;
+}
+
+std::uint32_t ShardState::max_attempts(Handle handle) const {
+  const std::uint16_t own = max_attempts_override(handle);
+  return own != 0 ? own : queues_[slab[handle].queue]->settings.max_attempts;
+}
+
+std::uint64_t ShardState::ram_bytes() const noexcept {
+  return slab.bytes() + histories.bytes() + index.bytes();
+}
+
+std::optional<std::int64_t> ShardState::boot_due_ms(const Message& message) const noexcept {
+  if (message.era == 0) return std::nullopt;
+  return eras.boot_due_ms(message.era, message.due_ms());
+}
+
+Carried ShardState::carried(Handle handle) const {
+  const Message& message = slab[handle];
+  Carried carried;
+  carried.stage = message.stage() == Stage::ready ? Stage::scheduled : message.stage();
+  carried.stopping = message.stopping != 0;
+  if (message.history != kNoHistory) {
+    const History& history = histories[message.history];
+    carried.ending = history.ending;
+    carried.attempt = history.attempt;
+    carried.tallies = history.tallies;
+    carried.until_ms = history.until_ms;
+    carried.stamp_ms = history.stamp_ms;
+    if (message.stage() == Stage::dead) carried.reason = reasons.text(history.reason);
+  }
+  return carried;
+}
+
+// -- links
+
+void ShardState::arm(Handle handle) {
+  if (replaying_) return;
+  Message& message = slab[handle];
+  switch (message.stage()) {
+    case Stage::scheduled:
+      if (message.held != 0) {
+        lease_wheel.insert(handle);
+      } else {
+        due_wheel.insert(handle);
+      }
+      return;
+    case Stage::ready: queues_[message.queue]->lanes.insert(handle); return;
+    case Stage::leased: lease_wheel.insert(handle); return;
+    case Stage::dead:
+    case Stage::remembered: due_wheel.insert(handle); return;
+    case Stage::free: break;
+  }
+  TARRY_ASSERT(false);
+}
+
+void ShardState::disarm(Handle handle) {
+  if (replaying_) return;
+  Message& message = slab[handle];
+  switch (message.stage()) {
+    case Stage::scheduled:
+      if (message.held != 0) {
+        lease_wheel.remove(handle);
+        message.held = 0;
+      } else {
+        due_wheel.remove(handle);
+      }
+      return;
+    case Stage::ready: queues_[message.queue]->lanes.remove(handle); return;
+    case Stage::leased: lease_wheel.remove(handle); return;
+    case Stage::dead:
+    case Stage::remembered: due_wheel.remove(handle); return;
+    case Stage::free: break;
+  }
+  TARRY_ASSERT(false);
+}
+
+void ShardState::set_stage(Message& message, Stage stage) noexcept {
+  QueueState& queue = *queues_[message.queue];
+  if (message.stage() != Stage::free) {
+    --queue.count[static_cast<std::size_t>(message.stage())];
+    if (is_pending(message.stage())) --pending_;
+  }
+  message.set_stage(stage);
+  if (stage != Stage::free) {
+    ++queue.count[static_cast<std::size_t>(stage)];
+    if (is_pending(stage)) ++pending_;
+  }
+}
+
+History& ShardState::history_of(Message& message) {
+  if (message.history == kNoHistory) message.history = histories.allocate();
+  return histories[message.history];
+}
+
+void ShardState::set_due(Message& message, std::int64_t due_ms,
+                         std::optional<std::int64_t> boot_due_ms) {
+  message.set_due_ms(due_ms);
+  message.era = 0;
+  if (boot_due_ms && same_boot_) message.era = eras.era_for(due_ms, *boot_due_ms);
+}
+
+// The message must be disarmed.
+void ShardState::remove(Handle handle) {
+  Message& message = slab[handle];
+  if (message.made_key == 0) index.erase(handle);
+  if (message.history != kNoHistory) {
+    if (message.stage() == Stage::dead) reasons.release(histories[message.history].reason);
+    histories.free(message.history);
+  }
+  if (message.options != 0) options_.erase(handle);
+  live.remove(message.position.segment(newest_segment_), message.position);
+  set_stage(message, Stage::free);
+  slab.free(handle);
+}
+
+// -- evolve
+
+void ShardState::evolve(const QueueRecord& record) {
+  if (record.queue >= queues_.size()) {
+    TARRY_ASSERT(record.queue == queues_.size());
+    queues_.push_back(std::make_unique<QueueState>(slab));
+    queues_.back()->name = std::string(record.name);
+    queue_ids_.emplace(queues_.back()->name, record.queue);
+  }
+  QueueState& queue = *queues_[record.queue];
+  queue.settings = record.settings;
+  queue.paused = record.paused;
+  queue.paused_until_ms = record.paused_until_ms;
+  if (record.counters) queue.counters = *record.counters;
+}
+
+void ShardState::restore(Handle handle, const PutRecord& record) {
+  Message& message = slab[handle];
+  const Carried& carried = *record.carried;
+  const bool has_past =
+      carried.stage != Stage::scheduled || carried.attempt != 0 || carried.tallies != Tallies{};
+  if (has_past) {
+    History& history = history_of(message);
+    history.tallies = carried.tallies;
+    history.attempt = carried.attempt;
+    history.until_ms = carried.until_ms;
+    history.stamp_ms = carried.stamp_ms;
+    history.ending = carried.ending;
+    if (carried.stage == Stage::dead) history.reason = reasons.acquire(carried.reason);
+    if (carried.stage == Stage::leased && !same_boot_) history.until_ms = kOtherBoot;
+  }
+  message.stopping = carried.stopping ? 1 : 0;
+  set_stage(message, carried.stage);
+}
+
+void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position position) {
+  newest_segment_ = std::max(newest_segment_, segment);
+  const auto [handle, id] = record.ref;
+  if (slab.holds(handle, id)) {
+    // A copy by cleaning. Live, nothing but its place changes; replayed from a segment that
+    // cleaning had not deleted yet, its state is in the copy and the links come later.
+    Message& message = slab[handle];
+    live.remove(message.position.segment(newest_segment_), message.position);
+    message.position = position;
+    live.add(segment, position);
+    return;
+  }
+  Message& message = slab.place(handle);
+  message.id = id;
+  message.queue = record.queue;
+  message.priority = record.priority;
+  message.position = position;
+  live.add(segment, position);
+  set_due(message, record.due_ms, record.boot_due_ms);
+  message.made_key = record.made_key ? 1 : 0;
+  if (!record.made_key) {
+    const std::uint64_t hash = key_hash(record.queue, record.key);
+    message.key_hash = static_cast<std::uint32_t>(hash);
+    index.insert(handle, hash);
+  }
+  if (record.max_attempts != 0) {
+    message.options = 1;
+    options_[handle] = {record.max_attempts};
+  }
+  if (record.carried) {
+    restore(handle, record);
+  } else {
+    set_stage(message, Stage::scheduled);
+  }
+  if (!record.copy) ++counters(record.queue).accepted;
+  next_id_ = std::max(next_id_, id / identity_.shards + 1);
+  arm(handle);
+}
+
+void ShardState::evolve(const DueRecord& record) {
+  QueueCounters& counted = counters(record.queue);
+  ++(record.revived ? counted.revives : counted.reschedules);
+  const Handle handle = record.ref.handle;
+  if (!slab.holds(handle, record.ref.id)) return;
+  disarm(handle);
+  Message& message = slab[handle];
+  message.held = 0;
+  if (record.revived) {
+    History& history = history_of(message);
+    reasons.release(history.reason);
+    history.reason = 0;
+    history.attempt = 0;
+    ++history.tallies.revives;
+  }
+  set_due(message, record.due_ms, record.boot_due_ms);
+  message.priority = record.priority;
+  set_stage(message, Stage::scheduled);
+  arm(handle);
+}
+
+void ShardState::count_claims(const ClaimedRecord& record) {
+  counters(record.queue).claims += record.items.size();
+}
+
+void ShardState::evolve(const ClaimedRecord& record, const ClaimedItem& item) {
+  const Handle handle = item.ref.handle;
+  if (!slab.holds(handle, item.ref.id)) return;
+  disarm(handle);
+  Message& message = slab[handle];
+  message.held = 0;
+  History& history = history_of(message);
+  if (message.stage() == Stage::dead) {
+    reasons.release(history.reason);
+    history.reason = 0;
+  }
+  history.tallies.claims = item.claims;
+  history.attempt = item.attempt;
+  history.until_ms = same_boot_ ? record.lease_until_boot_ms : kOtherBoot;
+  history.stamp_ms = record.lease_ms;
+  set_stage(message, Stage::leased);
+  arm(handle);
+}
+
+void ShardState::evolve(const BackRecord& record) {
+  QueueCounters& counted = counters(record.queue);
+  switch (record.why) {
+    case BackWhy::retry: ++counted.retries; break;
+    case BackWhy::release: ++counted.releases; break;
+    case BackWhy::run_out: ++counted.run_outs; break;
+  }
+  const Handle handle = record.ref.handle;
+  if (!slab.holds(handle, record.ref.id)) return;
+  disarm(handle);
+  Message& message = slab[handle];
+  History& history = history_of(message);
+  history.attempt = record.attempt;
+  if (record.why == BackWhy::release) ++history.tallies.releases;
+  if (record.why == BackWhy::run_out) ++history.tallies.run_outs;
+  if (record.why == BackWhy::retry) set_due(message, record.due_ms, record.boot_due_ms);
+  message.priority = record.priority;
+  set_stage(message, Stage::scheduled);
+  arm(handle);
+}
+
+void ShardState::evolve(GoneWhy why, QueueId queue, Ref ref) {
+  QueueCounters& counted = counters(queue);
+  switch (why) {
+    case GoneWhy::acked: ++counted.acked; break;
+    case GoneWhy::cancelled: ++counted.cancelled; break;
+    case GoneWhy::replaced: ++counted.replaced; break;
+    case GoneWhy::expired: ++counted.expired; break;
+    case GoneWhy::purged: ++counted.purged; break;
+    case GoneWhy::moved_away: ++counted.moved_away; break;
+    case GoneWhy::forgotten: break;
+  }
+  if (!slab.holds(ref.handle, ref.id)) return;
+  disarm(ref.handle);
+  remove(ref.handle);
+}
+
+void ShardState::evolve(Ending ending, QueueId queue, std::int64_t settled_ms,
+                        std::int64_t until_ms, Ref ref) {
+  QueueCounters& counted = counters(queue);
+  ++(ending == Ending::acked ? counted.acked : counted.cancelled);
+  if (!slab.holds(ref.handle, ref.id)) return;
+  disarm(ref.handle);
+  Message& message = slab[ref.handle];
+  History& history = history_of(message);
+  history.ending = ending;
+  history.stamp_ms = settled_ms;
+  history.until_ms = until_ms;
+  message.stopping = 0;
+  set_stage(message, Stage::remembered);
+  arm(ref.handle);
+}
+
+void ShardState::evolve(const DeadRecord& record) {
+  QueueCounters& counted = counters(record.queue);
+  if (record.why == DeadWhy::buried) ++counted.buries;
+  if (record.why == DeadWhy::damaged) ++counted.damaged;
+  if (record.why == DeadWhy::run_out) ++counted.run_outs;
+  const Handle handle = record.ref.handle;
+  if (!slab.holds(handle, record.ref.id)) return;
+  disarm(handle);
+  Message& message = slab[handle];
+  History& history = history_of(message);
+  if (message.stage() == Stage::dead) reasons.release(history.reason);
+  if (record.why == DeadWhy::buried) ++history.tallies.buries;
+  if (record.why == DeadWhy::run_out) ++history.tallies.run_outs;
+  history.reason = reasons.acquire(record.reason);
+  history.stamp_ms = record.since_ms;
+  history.until_ms = record.until_ms;
+  message.priority = record.priority;
+  message.stopping = 0;
+  set_stage(message, Stage::dead);
+  arm(handle);
+}
+
+void ShardState::evolve(const StoppingRecord& record) {
+  if (slab.holds(record.ref.handle, record.ref.id)) slab[record.ref.handle].stopping = 1;
+}
+
+void ShardState::evolve(const LeaseRecord& record) {
+  const Handle handle = record.ref.handle;
+  if (!slab.holds(handle, record.ref.id)) return;
+  disarm(handle);
+  History& history = history_of(slab[handle]);
+  history.until_ms = same_boot_ ? record.lease_until_boot_ms : kOtherBoot;
+  history.stamp_ms = record.lease_ms;
+  arm(handle);
+}
+
+void ShardState::evolve(const ClockRecord& record) {
+  same_boot_ = record.boot_id == identity_.boot_id;
+}
+
+void ShardState::evolve(const MarksRecord& record) {
+  next_id_ = std::max(next_id_, record.next_id);
+  low_water_ = std::max(low_water_, record.low_water);
+}
+
+void ShardState::append_opening(std::string& out, timing::Instant now) const {
+  append_record(out, Record(ClockRecord{now.realtime_ms, now.boottime_ms, identity_.boot_id}));
+  append_record(out, Record(MarksRecord{next_id_, low_water_}));
+  for (QueueId id = 0; id < queues_.size(); ++id) {
+    const QueueState& queue = *queues_[id];
+    QueueRecord record;
+    record.queue = id;
+    record.name = queue.name;
+    record.settings = queue.settings;
+    record.paused = queue.paused;
+    record.paused_until_ms = queue.paused_until_ms;
+    record.counters = queue.counters;
+    append_record(out, Record(record));
+  }
+}
+
+// -- time
+
+void ShardState::make_ready(Handle handle) {
+  Message& message = slab[handle];
+  message.held = 0;
+  set_stage(message, Stage::ready);
+  queues_[message.queue]->lanes.insert(handle);
+}
+
+void ShardState::hold(Handle handle) {
+  slab[handle].held = 1;
+  lease_wheel.insert(handle);
+}
+
+void ShardState::unhold(Handle handle) {
+  slab[handle].held = 0;
+  due_wheel.insert(handle);
+}
+
+void ShardState::postpone_lease(Handle handle, std::int64_t by_ms) {
+  lease_wheel.remove(handle);
+  histories[slab[handle].history].until_ms += by_ms;
+  lease_wheel.insert(handle);
+}
+
+void ShardState::step_back(std::int64_t now_ms, bool rebase) {
+  if (rebase) due_wheel.rebase(std::max<std::int64_t>(now_ms, 0));
+  for (auto& queue : queues_) {
+    queue->lanes.remove_later_than(now_ms, [&](Handle handle) {
+      set_stage(slab[handle], Stage::scheduled);
+      due_wheel.insert(handle);
+    });
+  }
+}
+
+// -- replay
+
+void ShardState::begin_replay() noexcept {
+  replaying_ = true;
+  slab.begin_replay();
+}
+
+Result<void> ShardState::replay(const Record& record, std::uint64_t segment, std::uint64_t offset) {
+  const auto broken = [](std::string_view what) {
+    return Unexpected(ErrorCode::damaged, std::string(what));
+  };
+  const auto known = [&](QueueId queue) { return queue < queues_.size(); };
+
+  if (const auto* queue = std::get_if<QueueRecord>(&record)) {
+    if (queue->queue > queues_.size()) return broken("a queue's number is out of order");
+    if (known(queue->queue) && queues_[queue->queue]->name != queue->name) {
+      return broken("two queues have one number");
+    }
+    evolve(*queue);
+  } else if (const auto* put = std::get_if<PutRecord>(&record)) {
+    if (!known(put->queue)) return broken("a message is of an unknown queue");
+    const Handle handle = put->ref.handle;
+    if (slab.is_live(handle)) {
+      if (!slab.holds(handle, put->ref.id)) return broken("two messages have one place");
+      if (slab[handle].queue != put->queue) return broken("a message changed its queue");
+    }
+    if (put->carried && put->carried->stage == Stage::ready) return broken("unknown stage");
+    evolve(*put, segment, Position(segment, offset, encoded_size(*put)));
+  } else if (const auto* due = std::get_if<DueRecord>(&record)) {
+    if (!known(due->queue)) return broken("unknown queue");
+    evolve(*due);
+  } else if (const auto* claimed = std::get_if<ClaimedRecord>(&record)) {
+    if (!known(claimed->queue)) return broken("unknown queue");
+    for (const ClaimedItem& item : claimed->items) evolve(*claimed, item);
+    count_claims(*claimed);
+  } else if (const auto* back = std::get_if<BackRecord>(&record)) {
+    if (!known(back->queue)) return broken("unknown queue");
+    evolve(*back);
+  } else if (const auto* gone = std::get_if<GoneRecord>(&record)) {
+    if (!known(gone->queue)) return broken("unknown queue");
+    for (const Ref ref : gone->items) evolve(gone->why, gone->queue, ref);
+  } else if (const auto* remembered = std::get_if<RememberedRecord>(&record)) {
+    if (!known(remembered->queue)) return broken("unknown queue");
+    for (const Ref ref : remembered->items) {
+      evolve(remembered->ending, remembered->queue, remembered->settled_ms, remembered->until_ms,
+             ref);
+    }
+  } else if (const auto* dead = std::get_if<DeadRecord>(&record)) {
+    if (!known(dead->queue)) return broken("unknown queue");
+    evolve(*dead);
+  } else if (const auto* stopping = std::get_if<StoppingRecord>(&record)) {
+    evolve(*stopping);
+  } else if (const auto* lease = std::get_if<LeaseRecord>(&record)) {
+    evolve(*lease);
+  } else if (const auto* clock = std::get_if<ClockRecord>(&record)) {
+    evolve(*clock);
+  } else if (const auto* marks = std::get_if<MarksRecord>(&record)) {
+    evolve(*marks);
+  }
+  return {};
+}
+
+void ShardState::finish_replay(timing::Instant now) {
+  replaying_ = false;
+  same_boot_ = true;
+  slab.rebuild_free_list();
+  // Equal due times must come out in push order, and the wheel keeps the order of insertion; by
+  // handle is not by id, so the lanes' heaps put right what the wheel gives out in between.
+  for (Handle handle = 0; handle < slab.end(); ++handle) {
+    if (!slab.is_live(handle)) continue;
+    Message& message = slab[handle];
+    if (message.stage() == Stage::leased) {
+      History& history = histories[message.history];
+      if (history.until_ms == kOtherBoot) history.until_ms = now.boottime_ms + history.stamp_ms;
+    }
+    arm(handle);
+  }
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,155 @@
+// What time does: messages fall due, leases run out, the dead and the remembered are forgotten, the
+// wall clock steps.
+#include <algorithm>
+
+#include "engines/embedded/shard.h"
+
+namespace tarry::embedded {
+namespace {
+
+// Bounds one call of advance, so that a spike of a million due messages is taken in slices between
+// which requests are served.
+constexpr std::size_t kWheelSlice = 65'536;
+// The longest record that an expiry writes: a dead message's, with its reason.
+constexpr std::uint64_t kExpiryRecord = 64 + core::kMaxReason;
+// On a full disk what time ends stays so much longer, and is tried again.
+constexpr std::int64_t kExpiryAgainMs = 1000;
+
+}  // namespace
+
+void Shard::observe_step(timing::Instant now) {
+  // The wheel knows what time it was at opening; and after a small step back, which it sits out, it
+  // is ahead until the clock has caught up.
+  const bool backwards = now.realtime_ms < std::max(now_.realtime_ms, state_->due_wheel.now());
+  const bool stepped = state_->eras.observe(now);
+  if (stepped) {
+    ++figures_.clock_steps;
+    router_->log("the wall clock stepped by " + std::to_string(state_->eras.last_step_ms()) +
+                 " ms");
+  }
+  if (backwards) state_->step_back(now.realtime_ms, stepped);
+}
+
+bool Shard::expiry_room() {
+  if (journal_->fits(kExpiryRecord)) return true;
+  auto grown = journal_->ensure_room(kExpiryRecord, kExpiryRecord, 0);
+  if (grown) return true;
+  if (grown.error().code == ErrorCode::no_space) {
+    cleaner_.press();
+  } else {
+    fail(std::move(grown).error());
+  }
+  return false;
+}
+
+void Shard::due_expired(Handle handle) {
+  const Message& message = state_->slab[handle];
+  if (message.stage() == Stage::scheduled) {
+    // In another era than it was counted in, a relative delay needs BOOTTIME's word too.
+    if (message.era != 0 && message.era != state_->eras.current() &&
+        state_->eras.boot_due_ms(message.era, message.due_ms()) > now_.boottime_ms) {
+      state_->hold(handle);
+      return;
+    }
+    state_->make_ready(handle);
+    wake_queue(message.queue);
+    return;
+  }
+  if (!expiry_room()) {
+    state_->histories[message.history].until_ms = now_.realtime_ms + kExpiryAgainMs;
+    state_->due_wheel.insert(handle);
+    return;
+  }
+  state_->due_wheel.insert(handle);  // evolve takes it out where it expects it
+  emit_gone(message.stage() == Stage::dead ? GoneWhy::expired : GoneWhy::forgotten, handle);
+}
+
+void Shard::lease_expired(Handle handle) {
+  const Message& message = state_->slab[handle];
+  if (message.stage() == Stage::scheduled) {    // was held
+    if (message.due_ms() > now_.realtime_ms) {  // the wall clock has gone back meanwhile
+      state_->unhold(handle);
+      return;
+    }
+    state_->make_ready(handle);
+    wake_queue(message.queue);
+    return;
+  }
+  if (!expiry_room()) {
+    state_->histories[message.history].until_ms = now_.boottime_ms + kExpiryAgainMs;
+    state_->lease_wheel.insert(handle);
+    return;
+  }
+  state_->lease_wheel.insert(handle);
+  if (message.stopping != 0) {
+    end_claim(Ending::cancelled, handle);
+    return;
+  }
+  const History& history = state_->histories[message.history];
+  const std::uint32_t most = state_->max_attempts(handle);
+  if (history.attempt >= most) {
+    emit_dead(DeadWhy::run_out, handle, message.priority,
+              "lease ran out on attempt " + std::to_string(history.attempt) + " of " +
+                  std::to_string(most));
+    return;
+  }
+  BackRecord record;
+  record.why = BackWhy::run_out;
+  record.ref = ref(handle);
+  record.queue = message.queue;
+  record.due_ms = message.due_ms();
+  record.attempt = history.attempt;
+  record.priority = message.priority;
+  emit(record);
+}
+
+void Shard::run_wheels() {
+  // Leases first: what they give back is due already and becomes ready in the same call.
+  state_->lease_wheel.advance_to(
+      now_.boottime_ms, [this](Handle handle) { lease_expired(handle); }, kWheelSlice);
+  state_->due_wheel.advance_to(
+      now_.realtime_ms, [this](Handle handle) { due_expired(handle); }, kWheelSlice);
+}
+
+void Shard::advance(timing::Instant now) {
+  observe_step(now);
+  now_ = now;
+  if (failure_) return;
+  start_leases();
+  run_wheels();
+  for (const auto& [name, waiting] : waiters_) {
+    const QueueId id = state_->find_queue(name);
+    if (id == kNoQueue) continue;
+    const QueueState& queue = state_->queue(id);
+    // A pause that ended by time, or a small step back of the clock made good again.
+    if (!queue.lanes.empty() && !is_paused(queue)) woken_.push_back(name);
+  }
+}
+
+std::optional<std::int64_t> Shard::next_realtime_ms() const {
+  std::optional<std::int64_t> next = state_->due_wheel.next_due();
+  const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
+  for (const auto& [name, waiting] : waiters_) {
+    const QueueId id = state_->find_queue(name);
+    if (id == kNoQueue) continue;
+    const QueueState& queue = state_->queue(id);
+    if (queue.lanes.empty()) continue;
+    if (is_paused(queue)) {
+      if (queue.paused_until_ms) sooner(*queue.paused_until_ms);
+    } else if (const std::int64_t due = queue.lanes.oldest_due_ms(); due > now_.realtime_ms) {
+      sooner(due);
+    }
+  }
+  return next;
+}
+
+std::optional<std::int64_t> Shard::next_boottime_ms() const {
+  std::optional<std::int64_t> next = state_->lease_wheel.next_due();
+  if (!deadlines_.empty()) {
+    const std::int64_t at = deadlines_.begin()->first;
+    next = next ? std::min(*next, at) : at;
+  }
+  return next;
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,252 @@
+// Cancel, reschedule, settle, extend: the rest of the verb table.
+#include <algorithm>
+
+#include "core/retry_policy.h"
+#include "engines/embedded/shard.h"
+#include "engines/embedded/shard_items.h"
+#include "engines/embedded/tokens.h"
+
+namespace tarry::embedded {
+namespace {
+
+// The longest record that the verb writes for one message.
+constexpr std::uint64_t kCancelRecord = 32;
+constexpr std::uint64_t kRescheduleRecord = 48;
+constexpr std::uint64_t kSettleRecord = 64 + core::kMaxReason;
+constexpr std::uint64_t kExtendRecord = 48;
+
+Settlement settlement_of(const History& history) {
+  return {history.ending, Time(Millis(history.stamp_ms))};
+}
+
+template <typename Items>
+void fail_items(Items& items, const Part& part, const Error& error) {
+  if (part.all_items) {
+    for (auto& item : items) {
+      if (!item.error) item.error = error;
+    }
+  } else {
+    for (const std::uint32_t i : part.items) {
+      if (!items[i].error) items[i].error = error;
+    }
+  }
+}
+
+}  // namespace
+
+// -- cancel
+
+void Shard::cancel_one(QueueId queue, std::string_view key, core::ItemResult& result) {
+  const Handle found = queue == kNoQueue ? kNoHandle : resolve(queue, key);
+  if (found == kNoHandle) {
+    result.outcome = Outcome::unknown;
+    return;
+  }
+  const Message& message = state_->slab[found];
+  switch (message.stage()) {
+    case Stage::remembered:
+      result.outcome = Outcome::settled;
+      result.settlement = settlement_of(state_->histories[message.history]);
+      return;
+    case Stage::leased:
+      result.outcome = Outcome::stopping;
+      if (message.stopping == 0) emit(StoppingRecord{queue, ref(found)});
+      return;
+    default:
+      result.outcome = Outcome::cancelled;
+      emit_gone(GoneWhy::cancelled, found);
+      return;
+  }
+}
+
+void Shard::execute(const core::CancelRequest& request, const Part& part) {
+  auto& reply = std::get<core::ItemsReply>(part.op->reply);
+  const std::size_t count = part.all_items ? request.keys.size() : part.items.size();
+  if (auto error = room(count * kCancelRecord, kCancelRecord, true)) {
+    fail_items(reply.items, part, *error);
+  } else {
+    const QueueId queue = state_->find_queue(request.queue);
+    each_item(part, request.keys.size(), [&](std::size_t i) {
+      if (reply.items[i].error) return;
+      cancel_one(queue, core::view(request.bytes, request.keys[i]), reply.items[i]);
+    });
+  }
+  end_part(part.op);
+}
+
+// -- reschedule
+
+void Shard::reschedule_one(QueueId queue, std::string_view key, const core::RescheduleItem& item,
+                           core::ItemResult& result) {
+  const Handle found = queue == kNoQueue ? kNoHandle : resolve(queue, key);
+  if (found == kNoHandle) {
+    result.outcome = Outcome::unknown;
+    return;
+  }
+  const Message& message = state_->slab[found];
+  if (message.stage() == Stage::remembered) {
+    result.outcome = Outcome::settled;
+    result.settlement = settlement_of(state_->histories[message.history]);
+    return;
+  }
+  if (message.stage() == Stage::leased) {
+    result.outcome = Outcome::in_flight;
+    result.due_ms = message.due_ms();
+    return;
+  }
+  DueTimes times;
+  if (auto error = due_times(item.due, times)) {
+    result.error = std::move(error);
+    return;
+  }
+  DueRecord record;
+  record.ref = ref(found);
+  record.queue = queue;
+  record.due_ms = times.due_ms;
+  record.boot_due_ms = times.boot_due_ms;
+  record.priority = item.priority.value_or(message.priority);
+  record.revived = message.stage() == Stage::dead;
+  result.outcome = record.revived ? Outcome::revived : Outcome::rescheduled;
+  result.due_ms = times.due_ms;
+  emit(record);
+}
+
+void Shard::execute(const core::RescheduleRequest& request, const Part& part) {
+  auto& reply = std::get<core::ItemsReply>(part.op->reply);
+  const std::size_t count = part.all_items ? request.items.size() : part.items.size();
+  if (auto error = room(count * kRescheduleRecord, kRescheduleRecord, false)) {
+    fail_items(reply.items, part, *error);
+  } else {
+    const QueueId queue = state_->find_queue(request.queue);
+    each_item(part, request.items.size(), [&](std::size_t i) {
+      if (reply.items[i].error) return;
+      const core::RescheduleItem& item = request.items[i];
+      reschedule_one(queue, core::view(request.bytes, item.key), item, reply.items[i]);
+    });
+  }
+  end_part(part.op);
+}
+
+// -- settle
+
+Handle Shard::find_claim(std::string_view text) const {
+  const auto receipt = parse_receipt(text);
+  if (!receipt || receipt->store_tag != state_->store_tag() || receipt->shard != config_.number ||
+      !state_->slab.holds(receipt->handle, receipt->id)) {
+    return kNoHandle;
+  }
+  const Message& message = state_->slab[receipt->handle];
+  if (message.stage() != Stage::leased ||
+      state_->histories[message.history].tallies.claims != receipt->claims) {
+    return kNoHandle;
+  }
+  return receipt->handle;
+}
+
+void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
+                       core::ItemResult& result) {
+  const Message& message = state_->slab[handle];
+  result.outcome = Outcome::done;
+  if (item.action == core::SettleAction::ack) {
+    end_claim(Ending::acked, handle);
+    return;
+  }
+  if (item.action == core::SettleAction::move_away) {
+    emit_gone(GoneWhy::moved_away, handle);
+    return;
+  }
+  if (message.stopping != 0) {
+    end_claim(Ending::cancelled, handle);
+    return;
+  }
+  const History& history = state_->histories[message.history];
+  const std::uint32_t priority = item.priority.value_or(message.priority);
+  if (item.action == core::SettleAction::bury) {
+    emit_dead(DeadWhy::buried, handle, priority, reason);
+    return;
+  }
+  BackRecord record;
+  record.ref = ref(handle);
+  record.queue = message.queue;
+  record.priority = priority;
+  if (item.action == core::SettleAction::release) {
+    record.why = BackWhy::release;
+    record.due_ms = message.due_ms();
+    record.attempt = history.attempt > 0 ? history.attempt - 1 : 0;
+  } else {
+    const std::uint32_t most = state_->max_attempts(handle);
+    if (history.attempt >= most) {
+      emit_dead(DeadWhy::attempts, handle, priority,
+                "retried after attempt " + std::to_string(history.attempt) + " of " +
+                    std::to_string(most));
+      return;
+    }
+    const QueueSettings& settings = state_->queue(message.queue).settings;
+    const std::int64_t delay =
+        item.delay ? item.delay->count() : core::backoff_ms(settings, history.attempt, message.id);
+    DueTimes times;
+    if (auto error = due_times(Due::after(Millis(delay)), times)) {
+      result.error = std::move(error);
+      return;
+    }
+    record.why = BackWhy::retry;
+    record.due_ms = times.due_ms;
+    record.boot_due_ms = times.boot_due_ms;
+    record.attempt = history.attempt;
+  }
+  result.due_ms = record.due_ms;
+  emit(record);
+}
+
+void Shard::execute(const core::SettleRequest& request, const Part& part) {
+  auto& reply = std::get<core::ItemsReply>(part.op->reply);
+  const std::size_t count = part.all_items ? request.items.size() : part.items.size();
+  std::uint64_t bytes = 0;
+  each_item(part, request.items.size(), [&](std::size_t i) {
+    bytes += request.items[i].action == core::SettleAction::ack ? kCancelRecord : kSettleRecord;
+  });
+  if (auto error = room(bytes, count == 0 ? 0 : kSettleRecord, true)) {
+    fail_items(reply.items, part, *error);
+  } else {
+    each_item(part, request.items.size(), [&](std::size_t i) {
+      core::ItemResult& result = reply.items[i];
+      if (result.error) return;
+      const core::SettleItem& item = request.items[i];
+      const Handle handle = find_claim(core::view(request.bytes, item.receipt));
+      if (handle == kNoHandle) {
+        result.outcome = Outcome::stale;
+        return;
+      }
+      settle_one(handle, item, core::view(request.bytes, item.reason), result);
+    });
+  }
+  end_part(part.op);
+}
+
+// -- extend
+
+void Shard::execute(const core::ExtendRequest& request, const Part& part) {
+  auto& reply = std::get<core::ItemsReply>(part.op->reply);
+  const std::size_t count = part.all_items ? request.items.size() : part.items.size();
+  if (auto error = room(count * kExtendRecord, kExtendRecord, true)) {
+    fail_items(reply.items, part, *error);
+  } else {
+    each_item(part, request.items.size(), [&](std::size_t i) {
+      core::ItemResult& result = reply.items[i];
+      if (result.error) return;
+      const core::ExtendItem& item = request.items[i];
+      const Handle handle = find_claim(core::view(request.bytes, item.receipt));
+      if (handle == kNoHandle) {
+        result.outcome = Outcome::stale;
+        return;
+      }
+      const QueueId queue = state_->slab[handle].queue;
+      const std::int64_t lease = item.lease.value_or(state_->queue(queue).settings.lease).count();
+      emit(LeaseRecord{queue, ref(handle), now_.boottime_ms + lease, lease});
+      result.outcome = Outcome::done;
+    });
+  }
+  end_part(part.op);
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,116 @@
+#include "engines/embedded/sleeper.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/assert.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr int kLongestMs = 1000;  // the independent sweep: nothing waits longer for a lost wake-up
+
+class KernelSleeper final : public Sleeper {
+ public:
+  KernelSleeper()
+      : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+        realtime_(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC)),
+        boottime_(timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC)) {
+    TARRY_ASSERT(event_ >= 0 && realtime_ >= 0 && boottime_ >= 0);
+  }
+  ~KernelSleeper() override {
+    close(event_);
+    close(realtime_);
+    close(boottime_);
+  }
+  KernelSleeper(const KernelSleeper&) = delete;
+  KernelSleeper& operator=(const KernelSleeper&) = delete;
+
+  void wake() noexcept override {
+    const std::uint64_t one = 1;
+    // Full means that a wake is pending already.
+    [[maybe_unused]] const auto written = write(event_, &one, sizeof one);
+  }
+
+  void sleep(std::optional<std::int64_t> until_realtime_ms,
+             std::optional<std::int64_t> until_boottime_ms) override {
+    arm(realtime_, until_realtime_ms, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET);
+    arm(boottime_, until_boottime_ms, TFD_TIMER_ABSTIME);
+    std::array<pollfd, 3> fds{
+        {{event_, POLLIN, 0}, {realtime_, POLLIN, 0}, {boottime_, POLLIN, 0}}};
+    poll(fds.data(), fds.size(), kLongestMs);
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = read(event_, &count, sizeof count);
+  }
+
+ private:
+  static void arm(int timer, std::optional<std::int64_t> until_ms, int flags) {
+    itimerspec when{};
+    if (until_ms) {
+      // All zero would disarm it; what is past fires at once.
+      const std::int64_t at = std::max<std::int64_t>(*until_ms, 1);
+      when.it_value.tv_sec = at / 1000;
+      when.it_value.tv_nsec = at % 1000 * 1'000'000;
+    }
+    timerfd_settime(timer, flags, &when, nullptr);
+  }
+
+  int event_;
+  int realtime_;
+  int boottime_;
+};
+
+class ManualSleeper final : public Sleeper {
+ public:
+  explicit ManualSleeper(std::shared_ptr<timing::ManualClock> clock)
+      : clock_(std::move(clock)), token_(clock_->subscribe([this] { wake(); })) {}
+  ~ManualSleeper() override { clock_->unsubscribe(token_); }
+  ManualSleeper(const ManualSleeper&) = delete;
+  ManualSleeper& operator=(const ManualSleeper&) = delete;
+
+  void wake() noexcept override {
+    const std::scoped_lock lock(mutex_);
+    woken_ = true;
+    changed_.notify_all();
+  }
+
+  void sleep(std::optional<std::int64_t> until_realtime_ms,
+             std::optional<std::int64_t> until_boottime_ms) override {
+    const timing::Instant now = clock_->now();
+    if ((until_realtime_ms && *until_realtime_ms <= now.realtime_ms) ||
+        (until_boottime_ms && *until_boottime_ms <= now.boottime_ms)) {
+      return;
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return woken_; });
+    woken_ = false;
+  }
+
+ private:
+  std::shared_ptr<timing::ManualClock> clock_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool woken_ = false;
+  timing::ManualClock::Token token_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sleeper> make_sleeper(std::shared_ptr<const timing::Clock> clock) {
+  if (auto manual = std::dynamic_pointer_cast<const timing::ManualClock>(clock)) {
+    // Subscribing does not move the clock, but changes it; whoever made it holds it unconst.
+    return std::make_unique<ManualSleeper>(
+        std::const_pointer_cast<timing::ManualClock>(std::move(manual)));
+  }
+  return std::make_unique<KernelSleeper>();
+}
+
+}  // namespace tarry::embedded

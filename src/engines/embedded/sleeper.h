@@ -1,0 +1,29 @@
+// Sleeper: how a shard's thread waits: until it is woken, or one of two deadlines, one second at
+// most. The real one sleeps on timers of the kernel, which notice when the wall clock is set; the
+// manual one is woken by its clock.
+//
+// Thread safety: `wake` from any thread; `sleep` by the one that sleeps. A wake is never lost: one
+// that comes before `sleep` ends the next `sleep` at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "timing/clock.h"
+
+namespace tarry::embedded {
+
+class Sleeper {
+ public:
+  virtual ~Sleeper() = default;
+  virtual void wake() noexcept = 0;
+  /// By REALTIME and by BOOTTIME, milliseconds; nothing: that clock has no say.
+  virtual void sleep(std::optional<std::int64_t> until_realtime_ms,
+                     std::optional<std::int64_t> until_boottime_ms) = 0;
+};
+
+/// For the machine's clock or, where `clock` is a timing::ManualClock, for that.
+[[nodiscard]] std::unique_ptr<Sleeper> make_sleeper(std::shared_ptr<const timing::Clock> clock);
+
+}  // namespace tarry::embedded

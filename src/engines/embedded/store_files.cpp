@@ -1,0 +1,124 @@
+#include "engines/embedded/store_files.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "engines/embedded/journal_format.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr std::string_view kMagic = "TARRYSTO";
+constexpr std::string_view kName = "STORE";
+constexpr std::string_view kTemporary = "STORE.new";
+constexpr std::string_view kShardPrefix = "shard-";
+// magic 8, crc 4, version 4, shards 4, zero 4, store id 8, hash seed 8
+constexpr std::size_t kBytes = 40;
+constexpr std::size_t kMostBytes = 4096;  // of any version: its checksum covers all of it
+
+std::string encode(const StoreIdentity& identity) {
+  std::string out;
+  base::ByteWriter to(out);
+  to.bytes(kMagic);
+  to.u32(0);
+  to.u32(identity.version);
+  to.u32(identity.shards);
+  to.u32(0);
+  to.u64(identity.store_id);
+  to.u64(identity.hash_seed);
+  base::store_u32(out.data() + 8, base::crc32c(std::string_view(out).substr(12)));
+  return out;
+}
+
+Result<StoreIdentity> decode(std::string_view bytes, const std::string& path) {
+  if (bytes.size() >= 16 && bytes.substr(0, 8) == kMagic) {
+    const std::uint32_t version = base::load_u32(bytes.data() + 12);
+    const bool checks = base::load_u32(bytes.data() + 8) == base::crc32c(bytes.substr(12));
+    if (checks && version > kFormatVersion) {
+      return Unexpected(ErrorCode::unsupported,
+                        path + " is a store of format version " + std::to_string(version) +
+                            "; this program knows up to version " + std::to_string(kFormatVersion));
+    }
+    if (checks && bytes.size() == kBytes) {
+      StoreIdentity identity;
+      identity.version = version;
+      identity.shards = base::load_u32(bytes.data() + 16);
+      identity.store_id = base::load_u64(bytes.data() + 24);
+      identity.hash_seed = base::load_u64(bytes.data() + 32);
+      if (identity.shards >= 1 && identity.shards <= 256) return identity;
+    }
+  }
+  return Unexpected(ErrorCode::damaged, path + "/" + std::string(kName) + " does not check");
+}
+
+// Segments are made only after STORE: where there are some, it has been lost.
+Result<std::optional<StoreIdentity>> nothing_made_yet(storage::Directory& directory,
+                                                      const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (!name.starts_with(kShardPrefix)) continue;
+    auto shard = directory.subdirectory(name, false);
+    if (!shard) return std::move(shard).error();
+    auto files = (*shard)->list();
+    if (!files) return std::move(files).error();
+    for (const std::string& file : *files) {
+      if (segment_number(file) == 0) continue;
+      return Unexpected(ErrorCode::damaged, directory.path() + "/" + std::string(kName) +
+                                                " is missing, but " + (*shard)->path() +
+                                                " holds a journal");
+    }
+  }
+  return std::optional<StoreIdentity>();
+}
+
+}  // namespace
+
+std::string shard_directory_name(std::uint32_t shard) {
+  std::string digits = std::to_string(shard);
+  digits.insert(0, digits.size() < 3 ? 3 - digits.size() : 0, '0');
+  return std::string(kShardPrefix) + digits;
+}
+
+Result<std::optional<StoreIdentity>> read_identity(storage::Directory& directory) {
+  auto names = directory.list();
+  if (!names) return std::move(names).error();
+  if (std::find(names->begin(), names->end(), kName) == names->end()) {
+    const bool ours = std::all_of(names->begin(), names->end(), [](const std::string& name) {
+      return name == kLockName || name == kTemporary || name.starts_with(kShardPrefix) ||
+             name == "lost+found";
+    });
+    if (ours) return nothing_made_yet(directory, *names);
+    return Unexpected(ErrorCode::invalid_argument,
+                      directory.path() + " is not a tarry store: it is not empty and has no file " +
+                          std::string(kName));
+  }
+  auto file = directory.open(kName, storage::OpenMode::read_only);
+  if (!file) return std::move(file).error();
+  std::string bytes(kMostBytes, '\0');
+  auto got = (*file)->read_at(0, bytes);
+  if (!got) return std::move(got).error();
+  auto identity = decode(std::string_view(bytes).substr(0, *got), directory.path());
+  if (!identity) return std::move(identity).error();
+  return std::optional<StoreIdentity>(*identity);
+}
+
+Result<void> write_identity(storage::Directory& directory, const StoreIdentity& identity) {
+  for (std::uint32_t shard = 0; shard < identity.shards; ++shard) {
+    auto made = directory.subdirectory(shard_directory_name(shard), true);
+    if (!made) return std::move(made).error();
+  }
+  if (auto synced = directory.sync(); !synced) return synced;
+  auto names = directory.list();
+  if (!names) return std::move(names).error();
+  if (std::find(names->begin(), names->end(), kTemporary) != names->end()) {
+    if (auto removed = directory.remove(kTemporary); !removed) return removed;
+  }
+  auto file = directory.open(kTemporary, storage::OpenMode::create_new);
+  if (!file) return std::move(file).error();
+  if (auto done = (*file)->write_at(0, encode(identity)); !done) return done;
+  if (auto done = (*file)->sync_data(); !done) return done;
+  if (auto done = directory.rename(kTemporary, kName); !done) return done;
+  return directory.sync();
+}
+
+}  // namespace tarry::embedded
