@@ -1,0 +1,67 @@
+// How a verb is asked of the engine: a Question says what to ask and how to read the reply, once;
+// `ask` then does it either way, blocking or with a callback.
+//
+// Thread safety: a Question belongs to one thread; `ask` may be called from any.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <tarry/queue.h>
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "core/engine.h"
+#include "open/store_state.h"
+
+namespace tarry::detail {
+
+template <typename T>
+struct Question {
+  core::Request request;
+  base::UniqueFunction<Result<T>(core::Reply)> read;
+};
+
+/// Submits and waits. `misuse` on a thread of an engine, which would wait for itself.
+[[nodiscard]] Result<core::Reply> wait_for(core::Engine& engine, core::Request request);
+
+/// Runs `task` on the executor, or right here where there is none.
+void run_callback(const std::shared_ptr<const Executor>& executor,
+                  base::UniqueFunction<void()> task) noexcept;
+
+template <typename T>
+[[nodiscard]] Result<T> ask(const StoreState& state, Question<T> question) {
+  Result<core::Reply> reply = wait_for(state.engine(), std::move(question.request));
+  if (!reply) return std::move(reply).error();
+  return question.read(*std::move(reply));
+}
+
+template <typename T>
+void ask(const StoreState& state, Question<T> question, Callback<T> done) {
+  state.engine().submit(std::move(question.request),
+                        [executor = state.executor(), read = std::move(question.read),
+                         done = std::move(done)](Result<core::Reply> reply) mutable {
+                          if (!done) return;
+                          run_callback(executor, [read = std::move(read), done = std::move(done),
+                                                  reply = std::move(reply)]() mutable {
+                            if (reply) {
+                              done(read(*std::move(reply)));
+                            } else {
+                              done(std::move(reply).error());
+                            }
+                          });
+                        });
+}
+
+/// The one item of a batch of one, its error being the question's.
+template <typename T>
+[[nodiscard]] Question<T> single(Question<std::vector<Result<T>>> batch) {
+  return {std::move(batch.request), [read = std::move(batch.read)](core::Reply reply) mutable {
+            Result<std::vector<Result<T>>> items = read(std::move(reply));
+            if (!items) return Result<T>(std::move(items).error());
+            return std::move(items->front());
+          }};
+}
+
+}  // namespace tarry::detail

@@ -1,0 +1,284 @@
+// tarry::open for real: memory: and file: stores through the public face.
+#include <gtest/gtest.h>
+#include <tarry/store.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "open/open_with.h"
+#include "open/store_tools.h"
+#include "storage/temp_directory.h"
+#include "support/scripted_engine.h"
+
+namespace tarry {
+namespace {
+
+using namespace std::chrono_literals;
+
+Store opened(const std::string& url, OpenOptions options = {}) {
+  Result<Store> store = tarry::open(url, std::move(options));
+  if (!store) throw std::runtime_error(url + ": " + store.error().message);
+  return *std::move(store);
+}
+
+// -- memory:
+
+TEST(OpenMemory, HandsAMessageBackWhenItsTimeHasCome) {
+  ManualClock clock;
+  const Store store = opened("memory:", {.clock = clock});
+  const Queue orders = store.queue("orders");
+  const Time start = clock.now();
+  const auto pushed = orders.push({.key = "order:42", .payload = "body", .due = in(31 * 24h)});
+  ASSERT_TRUE(pushed) << pushed.error().message;
+  EXPECT_EQ(pushed->outcome, Outcome::pushed);
+  EXPECT_EQ(pushed->due, start + 31 * 24h);
+  EXPECT_TRUE(orders.claim()->empty());
+  clock.advance(31 * 24h);
+  const auto claimed = orders.claim({.max = 10});
+  ASSERT_TRUE(claimed) << claimed.error().message;
+  ASSERT_EQ(claimed->size(), 1u);
+  EXPECT_EQ((*claimed)[0].key(), "order:42");
+  EXPECT_EQ((*claimed)[0].payload(), "body");
+  EXPECT_EQ((*claimed)[0].attempt(), 1u);
+  EXPECT_EQ(*orders.ack((*claimed)[0].receipt()), Outcome::done);
+  EXPECT_EQ(*orders.ack((*claimed)[0].receipt()), Outcome::stale);
+  const auto stats = store.stats();
+  ASSERT_TRUE(stats);
+  EXPECT_TRUE(tools::audit(*stats).balanced());
+  EXPECT_EQ(orders.stats()->counters.acked, 1u);
+}
+
+TEST(OpenMemory, AManualClockCanBeAskedForInTheUrl) {
+  const Store store = opened("memory:?clock=manual&shards=4");
+  std::optional<ManualClock> clock = store.manual_clock();
+  ASSERT_TRUE(clock);
+  EXPECT_EQ(clock->now(), ManualClock().now());
+  const Queue q = store.queue("q");
+  ASSERT_TRUE(q.push({.key = "k", .due = in(30min)}));
+  std::promise<std::string> key;
+  q.claim({.wait = 1h}, [&](const Result<std::vector<Delivery>>& claimed) {
+    key.set_value(claimed && claimed->size() == 1 ? std::string((*claimed)[0].key()) : "none");
+  });
+  clock->advance(30min);
+  EXPECT_EQ(key.get_future().get(), "k");
+
+  ManualClock own(Time(24h));
+  EXPECT_EQ(opened("memory:?clock=manual", {.clock = own}).manual_clock()->now(), Time(24h));
+  EXPECT_FALSE(opened("memory:").manual_clock());
+}
+
+TEST(OpenMemory, OptionsReachTheEngine) {
+  const Store store = opened("memory:?max_payload=10B");
+  const Queue q = store.queue("q");
+  EXPECT_TRUE(q.push({.payload = "0123456789"}));
+  const auto over = q.push({.payload = "0123456789a"});
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, ErrorCode::too_large);
+  EXPECT_NE(over.error().message.find("11"), std::string::npos) << over.error().message;
+}
+
+TEST(OpenMemory, InABatchABadItemFailsAlone) {
+  const Store store = opened("memory:");
+  const std::string long_key(513, 'k');
+  const std::vector<Push> batch = {{.key = "a"},
+                                   {.key = long_key},
+                                   {.key = "b", .due = in(-1s)},
+                                   {.key = "a"},
+                                   {.payload = "made"}};
+  const auto results = store.queue("q").push(batch);
+  ASSERT_TRUE(results) << results.error().message;
+  ASSERT_EQ(results->size(), 5u);
+  EXPECT_EQ((*results)[0]->outcome, Outcome::pushed);
+  EXPECT_EQ((*results)[1].error().code, ErrorCode::too_large);
+  EXPECT_EQ((*results)[2].error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ((*results)[3]->outcome, Outcome::exists);
+  EXPECT_EQ((*results)[4]->outcome, Outcome::pushed);
+  EXPECT_FALSE((*results)[4]->key.empty());
+}
+
+TEST(OpenMemory, AnIllFormedQueueIsRefusedByEveryVerb) {
+  const Store store = opened("memory:");
+  const Queue q = store.queue("a b");
+  const auto refused = [](const auto& result) {
+    return !result && result.error().code == ErrorCode::invalid_argument &&
+           result.error().message.find("\"a b\"") != std::string::npos;
+  };
+  EXPECT_TRUE(refused(q.push({.key = "k"})));
+  EXPECT_TRUE(refused(q.cancel("k")));
+  EXPECT_TRUE(refused(q.reschedule("k", in(1s))));
+  EXPECT_TRUE(refused(q.get("k")));
+  EXPECT_TRUE(refused(q.claim()));
+  EXPECT_TRUE(refused(q.stats()));
+  EXPECT_TRUE(refused(q.list()));
+  EXPECT_TRUE(refused(q.configure({.lease = 1s})));
+  EXPECT_TRUE(refused(q.pause()));
+  EXPECT_TRUE(refused(q.resume()));
+  EXPECT_TRUE(refused(q.purge()));
+  EXPECT_TRUE(refused(q.revive()));
+  EXPECT_TRUE(store.stats()->queues.empty());
+}
+
+TEST(OpenMemory, BlockingVerbsInACallbackAreMisuse) {
+  const Store store = opened("memory:");
+  const Queue q = store.queue("q");
+  std::promise<ErrorCode> code;
+  q.push({.key = "k"}, [&](const Result<Pushed>&) { code.set_value(q.get("k").error().code); });
+  EXPECT_EQ(code.get_future().get(), ErrorCode::misuse);
+}
+
+TEST(OpenMemory, CallbacksRunOnTheExecutor) {
+  std::promise<std::function<void()>> posted;
+  const Store store =
+      opened("memory:",
+             {.executor = [&](std::function<void()> task) { posted.set_value(std::move(task)); }});
+  std::thread::id ran_on;
+  store.queue("q").push({.key = "k"},
+                        [&](const Result<Pushed>&) { ran_on = std::this_thread::get_id(); });
+  const std::function<void()> task = posted.get_future().get();
+  EXPECT_EQ(ran_on, std::thread::id());
+  task();
+  EXPECT_EQ(ran_on, std::this_thread::get_id());
+}
+
+TEST(OpenMemory, CloseAnswersTheWaitingAndHandlesOutliveTheStore) {
+  std::optional<Store> store = opened("memory:");
+  const Queue q = store->queue("q");
+  std::promise<ErrorCode> code;
+  q.claim({.wait = 1h}, [&](const Result<std::vector<Delivery>>& claimed) {
+    code.set_value(claimed ? ErrorCode::invalid_argument : claimed.error().code);
+  });
+  store.reset();
+  EXPECT_EQ(code.get_future().get(), ErrorCode::closed);
+  EXPECT_EQ(q.push({.key = "k"}).error().code, ErrorCode::closed);
+}
+
+TEST(OpenMemory, AStoreMayCloseWhileManyUseIt) {
+  Store store = opened("memory:?shards=2");
+  std::vector<std::thread> users;
+  std::atomic<int> using_it{0};
+  for (int i = 0; i < 4; ++i) {
+    users.emplace_back([&, q = store.queue("q")] {
+      for (bool counted = false;; counted = true) {
+        const auto pushed = q.push({.payload = "x"});
+        if (!pushed) {
+          EXPECT_EQ(pushed.error().code, ErrorCode::closed);
+          return;
+        }
+        if (!counted) ++using_it;
+      }
+    });
+  }
+  while (using_it < 4) std::this_thread::yield();
+  store.close();
+  for (std::thread& user : users) user.join();
+}
+
+// -- file:
+
+class OpenFile : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name = "store") const {
+    return (std::filesystem::path(directory.path()) / name).string();
+  }
+  storage::TempDirectory directory;
+};
+
+TEST_F(OpenFile, WhatWasPushedIsThereTheNextTime) {
+  ManualClock clock;
+  {
+    const Store store = opened("file:" + path(), {.clock = clock});
+    ASSERT_TRUE(store.queue("q").push({.key = "k", .payload = "body", .due = in(1h)}));
+  }
+  const Store store = opened("file:" + path(), {.clock = clock});
+  const auto info = store.queue("q").get("k");
+  ASSERT_TRUE(info) << info.error().message;
+  EXPECT_EQ(info->payload, "body");
+  EXPECT_EQ(info->due, clock.now() + 1h);
+  EXPECT_EQ(info->state, State::scheduled);
+}
+
+TEST_F(OpenFile, PathsArePercentDecoded) {
+  (void)opened("file:" + path("a%20b%3Fc"));
+  EXPECT_TRUE(std::filesystem::is_directory(path("a b?c")));
+  const auto found = tools::inspect_store(*tools::path_of_store("file:" + path("a%20b%3Fc")), true);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->shards, 1u);
+  EXPECT_EQ(found->per_shard.at(0).messages, 0u);
+  EXPECT_TRUE(found->per_shard.at(0).problems.empty());
+}
+
+TEST_F(OpenFile, ASecondHolderIsToldOfTheFirst) {
+  const Store store = opened("file:" + path(), {.holder = "the first one"});
+  const auto second = tarry::open("file:" + path());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::conflict);
+  EXPECT_NE(second.error().message.find("the first one"), std::string::npos)
+      << second.error().message;
+}
+
+TEST_F(OpenFile, ShardsAreFixedAtTheBeginning) {
+  (void)opened("file:" + path() + "?shards=2");
+  (void)opened("file:" + path());
+  const auto other = tarry::open("file:" + path() + "?shards=3");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, ErrorCode::conflict);
+}
+
+TEST_F(OpenFile, AClosedStoreMayBeOpenedAgainThoughHandlesLiveOn) {
+  Store store = opened("file:" + path());
+  const Queue old = store.queue("q");
+  ASSERT_TRUE(old.push({.key = "k"}));
+  store.close();
+  const Store again = opened("file:" + path());
+  EXPECT_EQ(old.get("k").error().code, ErrorCode::closed);
+  EXPECT_TRUE(again.queue("q").get("k"));
+}
+
+// -- http: and errors
+
+TEST(OpenWith, HttpGoesToTheOpenerItIsGiven) {
+  static detail::RemoteUrl asked;
+  const auto opener = [](const detail::RemoteUrl& url) -> Result<std::unique_ptr<core::Engine>> {
+    asked = url;
+    return std::unique_ptr<core::Engine>(std::make_unique<test::ScriptedEngine>());
+  };
+  EXPECT_TRUE(detail::open_with("http://example.org:81", {}, opener));
+  EXPECT_EQ(asked.host, "example.org");
+  EXPECT_EQ(asked.port, 81);
+
+  const auto clocked = detail::open_with("http://h", {.clock = ManualClock()}, opener);
+  ASSERT_FALSE(clocked);
+  EXPECT_EQ(clocked.error().code, ErrorCode::invalid_argument);
+}
+
+TEST(OpenWith, HttpIsUnsupportedWhereItIsNotBuiltIn) {
+  const auto store = detail::open_with("http://127.0.0.1:7733", {}, nullptr);
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, ErrorCode::unsupported);
+  EXPECT_NE(store.error().message.find("tarry::tarry"), std::string::npos);
+}
+
+TEST(OpenWith, AnOpenersErrorIsOpens) {
+  const auto store = detail::open_with(
+      "http://h", {}, [](const detail::RemoteUrl&) -> Result<std::unique_ptr<core::Engine>> {
+        return Unexpected(ErrorCode::unavailable, "nobody answers at h");
+      });
+  EXPECT_EQ(store.error(), (Error{ErrorCode::unavailable, "nobody answers at h"}));
+}
+
+TEST(OpenWith, ABadUrlOpensNothing) {
+  for (const std::string_view url : {"", "redis://h", "memory:?x=y", "file:", "http://h:0"}) {
+    EXPECT_FALSE(tarry::open(url)) << url;
+  }
+}
+
+}  // namespace
+}  // namespace tarry

@@ -1,0 +1,65 @@
+#include "open/open_with.h"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "open/store_state.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::detail {
+namespace {
+
+Store store_of(std::unique_ptr<core::Engine> engine, Executor executor,
+               std::optional<ManualClock> clock) {
+  return Store(
+      std::make_shared<StoreState>(std::move(engine), std::move(executor), std::move(clock)));
+}
+
+Result<Store> open_embedded(EmbeddedUrl url, OpenOptions options) {
+  std::optional<ManualClock> clock = std::move(options.clock);
+  if (!clock && url.manual_clock) clock.emplace();
+
+  embedded::EmbeddedOptions wanted;
+  wanted.path = std::move(url.path);
+  wanted.sync = url.sync.value_or(wanted.sync);
+  wanted.shards = url.shards.value_or(wanted.shards);
+  wanted.segment_bytes = url.segment_bytes.value_or(wanted.segment_bytes);
+  wanted.memory_bytes = url.memory_bytes.value_or(wanted.memory_bytes);
+  wanted.limits.max_payload = url.max_payload.value_or(wanted.limits.max_payload);
+  if (clock) wanted.clock = clock->implementation();
+  wanted.holder = std::move(options.holder);
+  wanted.progress = std::move(options.progress);
+
+  auto engine = embedded::open_embedded(std::move(wanted));
+  if (!engine) return std::move(engine).error();
+  return store_of(*std::move(engine), std::move(options.executor), std::move(clock));
+}
+
+Result<Store> open_http(const RemoteUrl& url, OpenOptions options, RemoteOpener open_remote) {
+  if (open_remote == nullptr) {
+    return Unexpected(ErrorCode::unsupported,
+                      "http: is not built into this library, which has memory: and file:; link "
+                      "tarry::tarry for it");
+  }
+  if (options.clock) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      "a clock goes with memory: and file: only; http: goes by its server's");
+  }
+  auto engine = open_remote(url);
+  if (!engine) return std::move(engine).error();
+  return store_of(*std::move(engine), std::move(options.executor), {});
+}
+
+}  // namespace
+
+Result<Store> open_with(std::string_view url, OpenOptions options, RemoteOpener open_remote) {
+  Result<StoreUrl> parsed = parse_store_url(url);
+  if (!parsed) return std::move(parsed).error();
+  if (const auto* remote = std::get_if<RemoteUrl>(&*parsed)) {
+    return open_http(*remote, std::move(options), open_remote);
+  }
+  return open_embedded(std::get<EmbeddedUrl>(*std::move(parsed)), std::move(options));
+}
+
+}  // namespace tarry::detail

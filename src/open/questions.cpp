@@ -1,0 +1,338 @@
+#include "open/questions.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "core/headers.h"
+#include "core/validation.h"
+
+namespace tarry::detail {
+namespace {
+
+using core::MaybeError;
+
+template <typename R>
+R take(core::Reply& reply) {
+  R* kind = std::get_if<R>(&reply);
+  TARRY_ASSERT(kind != nullptr);
+  return std::move(*kind);
+}
+
+Time moment(std::int64_t ms) noexcept { return Time(Millis(ms)); }
+
+// The items of a batch that are not sent, by index, and the room that the others take. `take`
+// comes before anything is copied, so that a batch over its limit costs nothing, and no Slice of it
+// can overflow.
+class Sieve {
+ public:
+  explicit Sieve(std::size_t count) : count_(count), whole_(core::check_batch(count, 0)) {}
+
+  /// False: leave this item out.
+  [[nodiscard]] bool take(std::size_t index, MaybeError refused, std::size_t bytes) {
+    if (whole_) return false;
+    if (refused) {
+      refused_.emplace_back(index, *std::move(refused));
+      return false;
+    }
+    bytes_ += bytes;
+    whole_ = core::check_batch(count_, bytes_);
+    return !whole_;
+  }
+  [[nodiscard]] const MaybeError& whole() const noexcept { return whole_; }
+
+  /// The answers of what was sent, with the refusals in their places.
+  template <typename T, typename Item, typename Read>
+  [[nodiscard]] Result<Batch<T>> merge(std::vector<Item>& answers, Read read) {
+    if (whole_) return *whole_;
+    Batch<T> merged;
+    merged.reserve(count_);
+    auto refused = refused_.begin();
+    auto answer = answers.begin();
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (refused != refused_.end() && refused->first == i) {
+        merged.emplace_back(std::move(refused->second));
+        ++refused;
+      } else if (answer != answers.end()) {
+        merged.push_back(read(*answer));
+        ++answer;
+      } else {
+        // Only an engine that talks to another program can come up short.
+        merged.emplace_back(Error{ErrorCode::unknown_outcome,
+                                  "the store answered " + std::to_string(answers.size()) +
+                                      " items of a batch of " + std::to_string(count_)});
+      }
+    }
+    return merged;
+  }
+
+ private:
+  std::size_t count_;
+  std::uint64_t bytes_ = 0;
+  MaybeError whole_;
+  std::vector<std::pair<std::size_t, Error>> refused_;
+};
+
+template <typename R>
+R emptied(R request) {
+  request.bytes.clear();
+  if constexpr (requires { request.items; }) {
+    request.items.clear();
+  } else {
+    request.keys.clear();
+  }
+  return request;
+}
+
+/// `Reply` has items, each of which `read` turns into a Result<T>; `read` sees the reply too.
+template <typename T, typename ReplyKind, typename R, typename Read>
+Question<Batch<T>> batch(R request, Sieve sieve, Read read) {
+  if (sieve.whole()) request = emptied(std::move(request));
+  return {std::move(request), [sieve = std::move(sieve), read](core::Reply reply) mutable {
+            auto kind = take<ReplyKind>(reply);
+            return sieve.merge<T>(kind.items, [&](auto& item) { return read(kind, item); });
+          }};
+}
+
+template <typename R>
+Question<Batch<Answer>> answers(R request, Sieve sieve) {
+  return batch<Answer, core::ItemsReply>(
+      std::move(request), std::move(sieve),
+      [](core::ItemsReply&, core::ItemResult& item) -> Result<Answer> {
+        if (item.error) return *std::move(item.error);
+        Answer answer;
+        answer.outcome = item.outcome;
+        if (item.due_ms) answer.due = moment(*item.due_ms);
+        answer.settlement = item.settlement;
+        return answer;
+      });
+}
+
+struct EncodedPush {
+  std::string headers;
+  MaybeError refused;
+};
+
+EncodedPush encode(const Push& message) {
+  if (message.key.size() > core::kMaxKey) return {{}, core::check_key(message.key)};
+  if (message.payload.size() > core::kMaxMaxPayload) {
+    return {{},
+            Error{ErrorCode::too_large, "payload of " + std::to_string(message.payload.size()) +
+                                            " bytes is over the limit of " +
+                                            std::to_string(core::kMaxMaxPayload) + " bytes"}};
+  }
+  if (message.headers.empty()) return {};
+  Result<std::string> headers = core::encode_headers(message.headers);
+  if (!headers) return {{}, std::move(headers).error()};
+  return {*std::move(headers), {}};
+}
+
+MaybeError check_reason(std::string_view reason) {
+  if (reason.size() <= core::kMaxReason) return {};
+  return Error{ErrorCode::too_large, "reason " + base::quoted(reason) + " is over the limit of " +
+                                         std::to_string(core::kMaxReason) + " bytes"};
+}
+
+core::SettleAction wider(Action action) noexcept {
+  switch (action) {
+    case Action::ack: return core::SettleAction::ack;
+    case Action::retry: return core::SettleAction::retry;
+    case Action::release: return core::SettleAction::release;
+    case Action::bury: return core::SettleAction::bury;
+  }
+  return core::SettleAction::ack;
+}
+
+}  // namespace
+
+Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messages) {
+  core::PushRequest request;
+  request.queue = std::move(queue);
+  Sieve sieve(messages.size());
+  if (!sieve.whole()) request.items.reserve(messages.size());
+  for (std::size_t i = 0; i < messages.size() && !sieve.whole(); ++i) {
+    const Push& message = messages[i];
+    EncodedPush encoded = encode(message);
+    if (!sieve.take(i, std::move(encoded.refused),
+                    message.key.size() + message.payload.size() + encoded.headers.size())) {
+      continue;
+    }
+    core::PushItem& item = request.items.emplace_back();
+    item.key = core::append(request.bytes, message.key);
+    item.payload = core::append(request.bytes, message.payload);
+    item.headers = core::append(request.bytes, encoded.headers);
+    item.due = message.due;
+    item.priority = message.priority;
+    item.max_attempts = message.max_attempts;
+    item.if_exists = message.if_exists;
+  }
+  return batch<Pushed, core::PushReply>(
+      std::move(request), std::move(sieve),
+      [](core::PushReply& reply, core::PushResult& item) -> Result<Pushed> {
+        if (item.error) return *std::move(item.error);
+        return Pushed{item.outcome, item.id, std::string(core::view(reply.bytes, item.key)),
+                      moment(item.due_ms)};
+      });
+}
+
+Question<Batch<Answer>> ask_cancel(std::string queue, std::span<const std::string_view> keys) {
+  core::CancelRequest request;
+  request.queue = std::move(queue);
+  Sieve sieve(keys.size());
+  for (std::size_t i = 0; i < keys.size() && !sieve.whole(); ++i) {
+    if (!sieve.take(i, core::check_key(keys[i]), keys[i].size())) continue;
+    request.keys.push_back(core::append(request.bytes, keys[i]));
+  }
+  return answers(std::move(request), std::move(sieve));
+}
+
+Question<Batch<Answer>> ask_reschedule(std::string queue, std::span<const Reschedule> items) {
+  core::RescheduleRequest request;
+  request.queue = std::move(queue);
+  Sieve sieve(items.size());
+  for (std::size_t i = 0; i < items.size() && !sieve.whole(); ++i) {
+    const Reschedule& item = items[i];
+    if (!sieve.take(i, core::check_key(item.key), item.key.size())) continue;
+    request.items.push_back({core::append(request.bytes, item.key), item.due, item.priority});
+  }
+  return answers(std::move(request), std::move(sieve));
+}
+
+Question<Batch<MessageInfo>> ask_get(std::string queue, std::string_view key) {
+  core::GetRequest request;
+  request.queue = std::move(queue);
+  Sieve sieve(1);
+  if (sieve.take(0, core::check_key(key), key.size())) {
+    request.keys.push_back(core::append(request.bytes, key));
+  }
+  return batch<MessageInfo, core::GetReply>(
+      std::move(request), std::move(sieve),
+      [](core::GetReply&, Result<MessageInfo>& item) { return std::move(item); });
+}
+
+Question<std::vector<Delivery>> ask_claim(std::vector<std::string> queues,
+                                          const ClaimOptions& options) {
+  core::ClaimRequest request;
+  request.queues = std::move(queues);
+  request.max = options.max;
+  request.max_bytes = options.max_bytes;
+  request.lease = options.lease;
+  request.wait = options.wait;
+  return {std::move(request), [](core::Reply reply) -> Result<std::vector<Delivery>> {
+            const auto shared =
+                std::make_shared<const core::ClaimReply>(take<core::ClaimReply>(reply));
+            std::vector<Delivery> deliveries;
+            deliveries.reserve(shared->items.size());
+            for (std::size_t i = 0; i < shared->items.size(); ++i) {
+              deliveries.emplace_back(shared, i);
+            }
+            return deliveries;
+          }};
+}
+
+Question<Batch<Answer>> ask_settle(std::span<const Settle> items) {
+  core::SettleRequest request;
+  Sieve sieve(items.size());
+  if (!sieve.whole()) request.items.reserve(items.size());
+  for (std::size_t i = 0; i < items.size() && !sieve.whole(); ++i) {
+    const Settle& item = items[i];
+    MaybeError refused = core::check_receipt(item.receipt);
+    if (!refused) refused = check_reason(item.reason);
+    if (!sieve.take(i, std::move(refused), item.receipt.size() + item.reason.size())) continue;
+    core::SettleItem& sent = request.items.emplace_back();
+    sent.receipt = core::append(request.bytes, item.receipt);
+    sent.action = wider(item.action);
+    sent.delay = item.delay;
+    sent.priority = item.priority;
+    sent.reason = core::append(request.bytes, item.reason);
+  }
+  return answers(std::move(request), std::move(sieve));
+}
+
+Question<Batch<Answer>> ask_extend(std::string_view receipt, std::optional<Millis> lease) {
+  core::ExtendRequest request;
+  Sieve sieve(1);
+  if (sieve.take(0, core::check_receipt(receipt), receipt.size())) {
+    request.items.push_back({core::append(request.bytes, receipt), lease});
+  }
+  return answers(std::move(request), std::move(sieve));
+}
+
+Question<StoreStats> ask_store_stats() {
+  return {core::StatsRequest{},
+          [](core::Reply reply) -> Result<StoreStats> { return take<StoreStats>(reply); }};
+}
+
+Question<QueueStats> ask_queue_stats(std::string queue) {
+  core::StatsRequest request{queue};
+  return {std::move(request), [queue = std::move(queue)](core::Reply reply) -> Result<QueueStats> {
+            // The engine takes no name for all queues.
+            if (auto error = core::check_queue_name(queue)) return *std::move(error);
+            auto stats = take<StoreStats>(reply);
+            const auto found = std::ranges::find(stats.queues, queue, &QueueStats::queue);
+            if (found != stats.queues.end()) return std::move(*found);
+            return Unexpected(ErrorCode::not_found,
+                              "queue " + base::quoted(queue) + " does not exist in this store");
+          }};
+}
+
+Question<Page> ask_list(std::string queue, const ListOptions& options) {
+  core::ListRequest request;
+  request.queue = std::move(queue);
+  request.state = options.state;
+  request.after = options.after;
+  request.prefix = std::string(options.prefix);
+  request.limit = options.limit;
+  return {std::move(request), [](core::Reply reply) -> Result<Page> {
+            auto list = take<core::ListReply>(reply);
+            return Page{std::move(list.messages), std::move(list.next)};
+          }};
+}
+
+Question<QueueSettings> ask_configure(std::string queue, const SettingsPatch& patch) {
+  return {core::ConfigureRequest{std::move(queue), patch},
+          [](core::Reply reply) -> Result<QueueSettings> {
+            return take<core::ConfigureReply>(reply).settings;
+          }};
+}
+
+Question<void> ask_pause(std::string queue, std::optional<Time> until) {
+  return {core::PauseRequest{std::move(queue), until},
+          [](const core::Reply&) { return Result<void>(); }};
+}
+
+Question<void> ask_resume(std::string queue) {
+  return {core::ResumeRequest{std::move(queue)}, [](const core::Reply&) { return Result<void>(); }};
+}
+
+Question<std::uint64_t> ask_purge(std::string queue) {
+  return {core::PurgeRequest{std::move(queue)}, [](core::Reply reply) -> Result<std::uint64_t> {
+            return take<core::CountReply>(reply).count;
+          }};
+}
+
+Question<std::uint64_t> ask_revive(std::string queue, std::span<const std::string_view> keys) {
+  core::ReviveRequest request;
+  request.queue = std::move(queue);
+  request.all = keys.empty();
+  MaybeError whole = core::check_batch(keys.size(), 0);
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < keys.size() && !whole; ++i) {
+    whole = core::check_key(keys[i]);
+    bytes += keys[i].size();
+    if (!whole) whole = core::check_batch(keys.size(), bytes);
+    if (!whole) request.keys.push_back(core::append(request.bytes, keys[i]));
+  }
+  if (whole) request = emptied(std::move(request));
+  return {std::move(request),
+          [whole = std::move(whole)](core::Reply reply) -> Result<std::uint64_t> {
+            if (whole) return *whole;
+            return take<core::CountReply>(reply).count;
+          }};
+}
+
+}  // namespace tarry::detail

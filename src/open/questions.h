@@ -1,0 +1,51 @@
+// The public verbs as questions to an engine: what is pushed, named and settled is copied into
+// requests, and replies are read into the public words.
+//
+// An item that no store could take (its key, payload, headers or receipt over a limit that is the
+// same everywhere) is refused here, alone, and the rest of its batch is asked; a batch over its
+// limit is refused whole. Either way the engine is asked, so that the answer always comes as any
+// other: in order, on the executor, `closed` once the store is.
+//
+// Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/queue.h>
+
+#include "open/ask.h"
+
+namespace tarry::detail {
+
+template <typename T>
+using Batch = std::vector<Result<T>>;
+
+[[nodiscard]] Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messages);
+[[nodiscard]] Question<Batch<Answer>> ask_cancel(std::string queue,
+                                                 std::span<const std::string_view> keys);
+[[nodiscard]] Question<Batch<Answer>> ask_reschedule(std::string queue,
+                                                     std::span<const Reschedule> items);
+[[nodiscard]] Question<Batch<MessageInfo>> ask_get(std::string queue, std::string_view key);
+
+[[nodiscard]] Question<std::vector<Delivery>> ask_claim(std::vector<std::string> queues,
+                                                        const ClaimOptions& options);
+[[nodiscard]] Question<Batch<Answer>> ask_settle(std::span<const Settle> items);
+[[nodiscard]] Question<Batch<Answer>> ask_extend(std::string_view receipt,
+                                                 std::optional<Millis> lease);
+
+[[nodiscard]] Question<StoreStats> ask_store_stats();
+[[nodiscard]] Question<QueueStats> ask_queue_stats(std::string queue);
+[[nodiscard]] Question<Page> ask_list(std::string queue, const ListOptions& options);
+[[nodiscard]] Question<QueueSettings> ask_configure(std::string queue, const SettingsPatch& patch);
+[[nodiscard]] Question<void> ask_pause(std::string queue, std::optional<Time> until);
+[[nodiscard]] Question<void> ask_resume(std::string queue);
+[[nodiscard]] Question<std::uint64_t> ask_purge(std::string queue);
+[[nodiscard]] Question<std::uint64_t> ask_revive(std::string queue,
+                                                 std::span<const std::string_view> keys);
+
+}  // namespace tarry::detail

@@ -1,0 +1,50 @@
+#include <tarry/store.h>
+
+#include <utility>
+
+#include "open/ask.h"
+#include "open/questions.h"
+#include "open/store_state.h"
+
+namespace tarry {
+namespace {
+
+std::vector<std::string> copied(std::span<const std::string_view> names) {
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+Store::Store(std::shared_ptr<detail::StoreState> state) noexcept
+    : state_(std::move(state)),
+      owner_(nullptr, [state = state_](std::nullptr_t) { detail::StoreState::close(state); }) {}
+
+Queue Store::queue(std::string_view name) const { return {state_, std::string(name)}; }
+
+Result<std::vector<Delivery>> Store::claim(std::span<const std::string_view> queues,
+                                           const ClaimOptions& options) const {
+  return detail::ask(*state_, detail::ask_claim(copied(queues), options));
+}
+
+void Store::claim(std::span<const std::string_view> queues, const ClaimOptions& options,
+                  Callback<std::vector<Delivery>> done) const {
+  detail::ask(*state_, detail::ask_claim(copied(queues), options), std::move(done));
+}
+
+Result<std::vector<Result<Answer>>> Store::settle(std::span<const Settle> items) const {
+  return detail::ask(*state_, detail::ask_settle(items));
+}
+
+Result<StoreStats> Store::stats() const { return detail::ask(*state_, detail::ask_store_stats()); }
+
+void Store::stats(Callback<StoreStats> done) const {
+  detail::ask(*state_, detail::ask_store_stats(), std::move(done));
+}
+
+void Store::close() { detail::StoreState::close(state_); }
+
+std::optional<ManualClock> Store::manual_clock() const { return state_->clock(); }
+
+core::Engine& Store::engine() const noexcept { return state_->engine(); }
+
+}  // namespace tarry

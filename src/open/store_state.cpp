@@ -1,0 +1,27 @@
+#include "open/store_state.h"
+
+#include <thread>
+#include <utility>
+
+namespace tarry::detail {
+
+StoreState::StoreState(std::unique_ptr<core::Engine> engine, Executor executor,
+                       std::optional<ManualClock> clock)
+    : engine_(std::move(engine)),
+      executor_(executor ? std::make_shared<const Executor>(std::move(executor)) : nullptr),
+      clock_(std::move(clock)) {}
+
+void StoreState::close(const std::shared_ptr<StoreState>& state) {
+  if (core::on_engine_thread()) {
+    std::thread([state] { state->close_engine(); }).detach();
+  } else {
+    state->close_engine();
+  }
+}
+
+void StoreState::close_engine() {
+  const std::lock_guard lock(closing_);
+  engine_->close();
+}
+
+}  // namespace tarry::detail

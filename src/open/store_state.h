@@ -1,0 +1,50 @@
+// StoreState: what the handles of one store (Store, Queue) share: the engine, where callbacks run,
+// and the clock if it is one moved by hand.
+//
+// Thread safe.
+//
+// Invariants
+//  1. The engine lives as long as any handle; after `close` it answers `closed`.
+//  2. No completion owns the state: the engine would otherwise own itself, and could come to its
+//     end on a thread of its own.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <tarry/clock.h>
+#include <tarry/store.h>
+
+#include "core/engine.h"
+
+namespace tarry::detail {
+
+class StoreState {
+ public:
+  StoreState(std::unique_ptr<core::Engine> engine, Executor executor,
+             std::optional<ManualClock> clock);
+  StoreState(const StoreState&) = delete;
+  StoreState& operator=(const StoreState&) = delete;
+
+  [[nodiscard]] core::Engine& engine() const noexcept { return *engine_; }
+  /// Empty where callbacks run on the engine's threads.
+  [[nodiscard]] const std::shared_ptr<const Executor>& executor() const noexcept {
+    return executor_;
+  }
+  [[nodiscard]] const std::optional<ManualClock>& clock() const noexcept { return clock_; }
+
+  /// Closes the engine, and returns when it has stopped; on a thread of the engine, which cannot
+  /// wait for its own end, it has that done elsewhere and returns at once.
+  static void close(const std::shared_ptr<StoreState>& state);
+
+ private:
+  void close_engine();
+
+  std::unique_ptr<core::Engine> engine_;
+  std::shared_ptr<const Executor> executor_;
+  std::optional<ManualClock> clock_;
+  std::mutex closing_;  // the second to close waits until the first has done it
+};
+
+}  // namespace tarry::detail

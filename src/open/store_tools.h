@@ -1,0 +1,50 @@
+// What the command line's `store` verbs need, and a Store does not tell: the state of a store's
+// files, and whether its counters add up.
+//
+// Thread safe: functions without state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/settings.h>
+#include <tarry/store.h>
+
+#include "engines/embedded/inspect.h"
+
+namespace tarry::tools {
+
+using embedded::ShardInspection;
+using embedded::StoreInspection;
+
+/// The directory that a file: URL names. Errors: as `tarry::open`; `unsupported` for other stores.
+[[nodiscard]] Result<std::string> path_of_store(std::string_view url);
+
+/// Reads and checks every batch of the store in that directory, without changing or opening it.
+/// `deep` replays the records and checks every payload too.
+[[nodiscard]] Result<StoreInspection> inspect_store(const std::string& path, bool deep,
+                                                    const Progress& progress = {});
+
+/// Guarantee 9 for one queue: what was accepted is there, or has ended in a way that is counted.
+struct QueueAudit {
+  std::string queue;
+  std::uint64_t accepted = 0;
+  std::uint64_t present = 0;  // scheduled, ready, leased, dead
+  std::uint64_t ended = 0;    // acked, cancelled, replaced, expired, purged, moved away
+  /// accepted - present - ended: above 0 that many are missing, below 0 there are too many.
+  [[nodiscard]] std::int64_t difference() const noexcept {
+    return static_cast<std::int64_t>(accepted - present - ended);
+  }
+};
+
+struct StoreAudit {
+  std::vector<QueueAudit> queues;  // in the order of the statistics
+  [[nodiscard]] bool balanced() const noexcept;
+};
+
+[[nodiscard]] StoreAudit audit(const StoreStats& stats);
+
+}  // namespace tarry::tools

@@ -1,0 +1,53 @@
+// Store URLs: which engine, where, and with what options.
+//
+//   memory:[?clock=manual&shards=N&segment=SIZE&max_payload=SIZE&capacity=SIZE]
+//   file:PATH[?sync=always|100ms|os&shards=N&segment=SIZE&max_payload=SIZE]
+//   http://HOST[:PORT]
+//
+// Strict: an option that is unknown, repeated or out of range is an error that names it. A path
+// may be relative (`file:data`), absolute (`file:/srv/tarry`) or have slashes for an empty host
+// (`file:///srv/tarry`); `%XX` stands for a byte, and must for `?`, `#` and `%`.
+//
+// No message shows what may be a secret: user and password are masked, and of options that are not
+// known only the name is told.
+//
+// Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/embedded_engine.h"
+
+namespace tarry::detail {
+
+/// memory: and file:. What is empty was not said: the engine's default holds.
+struct EmbeddedUrl {
+  std::string path;  // empty: memory:
+  std::optional<embedded::SyncPolicy> sync;
+  std::optional<std::uint32_t> shards;
+  std::optional<std::uint64_t> segment_bytes;
+  std::optional<std::uint64_t> max_payload;
+  std::optional<std::uint64_t> memory_bytes;
+  bool manual_clock = false;
+};
+
+struct RemoteUrl {
+  std::string host;  // an IPv6 address without its brackets
+  std::uint16_t port = 7733;
+};
+
+using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl>;
+
+/// Errors: `unsupported` for engines that this version does not have, else `invalid_argument`.
+[[nodiscard]] Result<StoreUrl> parse_store_url(std::string_view url);
+
+/// The URL with `***` for user and password: fit for logs and messages.
+[[nodiscard]] std::string masked_url(std::string_view url);
+
+}  // namespace tarry::detail

@@ -1,0 +1,262 @@
+#include "open/store_url.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tarry::detail {
+namespace {
+
+EmbeddedUrl embedded_of(std::string_view url) {
+  auto parsed = parse_store_url(url);
+  if (!parsed) {
+    ADD_FAILURE() << url << ": " << parsed.error().message;
+    return {};
+  }
+  return std::get<EmbeddedUrl>(*std::move(parsed));
+}
+
+RemoteUrl remote_of(std::string_view url) {
+  auto parsed = parse_store_url(url);
+  if (!parsed) {
+    ADD_FAILURE() << url << ": " << parsed.error().message;
+    return {};
+  }
+  return std::get<RemoteUrl>(*std::move(parsed));
+}
+
+// -- what is right
+
+TEST(StoreUrl, MemoryAlone) {
+  for (const std::string_view text : {"memory:", "memory:?", "MEMORY:"}) {
+    const EmbeddedUrl url = embedded_of(text);
+    EXPECT_EQ(url.path, "");
+    EXPECT_FALSE(url.sync || url.shards || url.segment_bytes || url.max_payload ||
+                 url.memory_bytes || url.manual_clock);
+  }
+}
+
+TEST(StoreUrl, MemoryWithAllItsOptions) {
+  const EmbeddedUrl url =
+      embedded_of("memory:?clock=manual&shards=4&segment=1MiB&max_payload=64MiB&capacity=2GiB");
+  EXPECT_EQ(url.path, "");
+  EXPECT_TRUE(url.manual_clock);
+  EXPECT_EQ(url.shards, 4u);
+  EXPECT_EQ(url.segment_bytes, 1u << 20);
+  EXPECT_EQ(url.max_payload, 64u << 20);
+  EXPECT_EQ(url.memory_bytes, 2ull << 30);
+}
+
+TEST(StoreUrl, FilePaths) {
+  struct Case {
+    std::string_view url, path;
+  };
+  for (const Case& each :
+       {Case{"file:data", "data"}, Case{"file:./data", "./data"}, Case{"file:../d/e", "../d/e"},
+        Case{"file:/var/lib/tarry", "/var/lib/tarry"}, Case{"file:///var/lib", "/var/lib"},
+        Case{"file://localhost/srv", "/srv"}, Case{"file:/a%20b", "/a b"},
+        Case{"file:/a b", "/a b"}, Case{"file:/%3f%23%25", "/?#%"}, Case{"file:/a@b", "/a@b"},
+        Case{"file:/caf\xC3\xA9", "/caf\xC3\xA9"}, Case{"file:/a+b", "/a+b"},
+        Case{"file:/a%FFb",
+             "/a\xFF"
+             "b"},
+        Case{"File:/d?", "/d"}}) {
+    EXPECT_EQ(embedded_of(each.url).path, each.path) << each.url;
+  }
+}
+
+TEST(StoreUrl, FileWithAllItsOptions) {
+  const EmbeddedUrl url =
+      embedded_of("file:/srv/t?sync=100ms&shards=256&segment=64KiB&max_payload=1B");
+  EXPECT_EQ(url.path, "/srv/t");
+  EXPECT_EQ(url.sync, embedded::SyncPolicy::every_100ms);
+  EXPECT_EQ(url.shards, 256u);
+  EXPECT_EQ(url.segment_bytes, 64u << 10);
+  EXPECT_EQ(url.max_payload, 1u);
+  EXPECT_FALSE(url.memory_bytes);
+  EXPECT_FALSE(url.manual_clock);
+  EXPECT_EQ(embedded_of("file:d?sync=always").sync, embedded::SyncPolicy::always);
+  EXPECT_EQ(embedded_of("file:d?sync=os").sync, embedded::SyncPolicy::os);
+  EXPECT_EQ(embedded_of("file:d?sync=%6fs").sync, embedded::SyncPolicy::os);
+  EXPECT_EQ(embedded_of("file:d?segment=256MiB").segment_bytes, 256u << 20);
+}
+
+TEST(StoreUrl, Http) {
+  struct Case {
+    std::string_view url, host;
+    std::uint16_t port;
+  };
+  for (const Case& each :
+       {Case{"http://127.0.0.1:8080", "127.0.0.1", 8080},
+        Case{"http://localhost", "localhost", 7733},
+        Case{"http://queue.example.org:1/", "queue.example.org", 1},
+        Case{"HTTP://a_b-c:65535", "a_b-c", 65535}, Case{"http://[::1]:99", "::1", 99},
+        Case{"http://[fe80::1]", "fe80::1", 7733},
+        Case{"http://[::ffff:1.2.3.4]/", "::ffff:1.2.3.4", 7733}, Case{"http://h?", "h", 7733}}) {
+    const RemoteUrl url = remote_of(each.url);
+    EXPECT_EQ(url.host, each.host) << each.url;
+    EXPECT_EQ(url.port, each.port) << each.url;
+  }
+}
+
+// -- what is wrong
+
+struct Bad {
+  std::string_view url;
+  std::vector<std::string_view> names;  // what the message must name
+  ErrorCode code = ErrorCode::invalid_argument;
+};
+
+const std::vector<Bad>& bad_urls() {
+  constexpr auto kUnsupported = ErrorCode::unsupported;
+  static const std::vector<Bad> bad = {
+      // scheme
+      {"", {"\"\" is empty", "memory:", "file:PATH", "http://"}},
+      {"data", {"\"data\" has no scheme", "file:PATH"}},
+      {"/var/lib/tarry", {"\"/var/lib/tarry\" has no scheme"}},
+      {":", {"\":\" has no scheme"}},
+      {"1file:x", {"\"1file:x\" has no scheme"}},
+      {"fi le:x", {"has no scheme"}},
+      {"localhost:7733", {"\"localhost:7733\" has an unknown scheme"}},
+      {"ftp://h/p", {"\"ftp://h/p\" has an unknown scheme"}},
+      {"https://h", {"https: is not built in", "http://HOST"}, kUnsupported},
+      {"redis://h/0", {"redis: is not built in"}, kUnsupported},
+      {"rediss://h/0", {"rediss: is not built in"}, kUnsupported},
+      {"redis+unix:///s?db=0", {"redis+unix: is not built in"}, kUnsupported},
+      {"redis+cluster://h", {"redis+cluster: is not built in"}, kUnsupported},
+      {"rediss+cluster://h", {"rediss+cluster: is not built in"}, kUnsupported},
+      {"redis+sentinel://h?master=m", {"redis+sentinel: is not built in"}, kUnsupported},
+      {"rediss+sentinel://h", {"rediss+sentinel: is not built in"}, kUnsupported},
+      {"amqp://h", {"amqp: is not built in"}, kUnsupported},
+      {"AMQPS://h", {"amqps: is not built in"}, kUnsupported},
+      // memory
+      {"memory:x", {"memory: takes no path", "\"x\""}},
+      {"memory://", {"memory: takes no path", "\"//\""}},
+      {"memory:?sync=os", {"\"sync\" is not one of memory:", "clock, shards", "capacity"}},
+      {"memory:?clock=real", {"option clock \"real\" must be manual"}},
+      {"memory:?capacity=1MB", {"option capacity \"1MB\" must be at least 1MiB"}},
+      {"memory:?capacity=lots", {"option capacity", "\"lots\""}},
+      // file
+      {"file:", {"file: URL has an empty path"}},
+      {"file:?sync=os", {"empty path"}},
+      {"file://", {"empty path"}},
+      {"file://data", {"names the host \"data\""}},
+      {"file://server/data", {"names the host \"server\"", "file:///PATH"}},
+      {"file:/a#b", {"\"/a#b\" holds a #", "%23"}},
+      {"file:/a%", {"\"/a%\"", "two hex digits"}},
+      {"file:/a%2", {"\"/a%2\"", "two hex digits"}},
+      {"file:/a%zz", {"\"/a%zz\"", "%25"}},
+      {"file:/a%00b", {"\"/a%00b\" holds a NUL"}},
+      {"file:d?clock=manual", {"\"clock\" is not one of file:", "sync, shards, segment"}},
+      {"file:d?capacity=1GiB", {"\"capacity\" is not one of file:"}},
+      {"file:d?shard=1", {"\"shard\" is not one of file:", "max_payload"}},
+      {"file:d?Shards=1", {"\"Shards\" is not one of"}},
+      {"file:d?=1", {"\"\" is not one of"}},
+      {"file:d?sync=os&", {"\"\" is not one of"}},
+      {"file:d?&sync=os", {"\"\" is not one of"}},
+      {"file:d?sync", {"\"sync\" needs a value", "sync=VALUE"}},
+      {"file:d?sync=os&shards=1&sync=os", {"\"sync\" is given twice"}},
+      {"file:d?sync=", {"option sync \"\" must be always, 100ms or os"}},
+      {"file:d?sync=never", {"option sync \"never\" must be always, 100ms or os"}},
+      {"file:d?sync=ALWAYS", {"option sync \"ALWAYS\""}},
+      {"file:d?sync=%zz", {"option sync", "\"%zz\"", "two hex digits"}},
+      {"file:d?shards=0", {"option shards \"0\"", "1 to 256"}},
+      {"file:d?shards=257", {"option shards \"257\"", "1 to 256"}},
+      {"file:d?shards=-1", {"option shards \"-1\"", "1 to 256"}},
+      {"file:d?shards=4x", {"option shards \"4x\""}},
+      {"file:d?shards=", {"option shards \"\""}},
+      {"file:d?shards=99999999999999999999", {"option shards \"99999999999999999999\"", "256"}},
+      {"file:d?segment=64kB", {"option segment \"64kB\"", "from 64KiB to 256MiB"}},
+      {"file:d?segment=257MiB", {"option segment \"257MiB\"", "from 64KiB to 256MiB"}},
+      {"file:d?segment=big", {"option segment", "\"big\""}},
+      {"file:d?max_payload=0", {"option max_payload \"0\"", "from 1B to 64MiB"}},
+      {"file:d?max_payload=65MiB", {"option max_payload \"65MiB\"", "64MiB"}},
+      {"file:d?max_payload=1.5MiB", {"option max_payload", "\"1.5MiB\""}},
+      // http
+      {"http:", {"must be http://HOST"}},
+      {"http:h", {"\"http:h\" must be http://HOST"}},
+      {"http://", {"host \"\""}},
+      {"http://:80", {"host \"\""}},
+      {"http://h:", {"port \"\"", "1 to 65535"}},
+      {"http://h:0", {"port \"0\"", "1 to 65535"}},
+      {"http://h:65536", {"port \"65536\"", "1 to 65535"}},
+      {"http://h:http", {"port \"http\""}},
+      {"http://h h", {"host \"h h\""}},
+      {"http://h%41", {"host \"h%41\""}},
+      {"http://h/v1", {"\"http://h/v1\" has a path"}},
+      {"http://h//", {"has a path"}},
+      {"http://h#f", {"has a path"}},
+      {"http://h?token=x", {"\"token\" is not one of http:"}},
+      {"http://[::1", {"\"[::1\"", "[ ]"}},
+      {"http://[::1]x", {"\"[::1]x\"", "[ ]"}},
+      {"http://[]", {"\"[]\"", "[ ]"}},
+      {"http://[host]", {"\"[host]\"", "IPv6"}},
+      {"http://::1", {"host \"\""}},
+  };
+  return bad;
+}
+
+TEST(StoreUrl, WhatIsWrongGetsOneLineThatNamesIt) {
+  for (const Bad& each : bad_urls()) {
+    const auto parsed = parse_store_url(each.url);
+    ASSERT_FALSE(parsed) << each.url;
+    const Error& error = parsed.error();
+    EXPECT_EQ(error.code, each.code) << each.url << ": " << error.message;
+    EXPECT_EQ(error.message.find('\n'), std::string::npos) << error.message;
+    for (const std::string_view name : each.names) {
+      EXPECT_NE(error.message.find(name), std::string::npos)
+          << each.url << ": " << error.message << "\n  does not name: " << name;
+    }
+  }
+}
+
+TEST(StoreUrl, ALongHostIsRefused) {
+  const auto parsed = parse_store_url("http://" + std::string(254, 'h'));
+  ASSERT_FALSE(parsed);
+  EXPECT_NE(parsed.error().message.find("254 bytes"), std::string::npos);
+}
+
+TEST(StoreUrl, SecretsNeverShow) {
+  for (const std::string_view url :
+       {"http://user:s3cret@h:1", "http://user:s3/cret@h", "http://s3cret@h", "http:user:s3cret@h",
+        "http://user:s3?cret@h", "http://h/s3cret@x", "user:s3cret@h:7733", "s3cret@h",
+        "redis://user:s3cret@h/0", "rediss://:s3cret@h", "redsi://user:s3cret@h/0",
+        "amqp://user:s3cret@h", "https://user:s3cret@h", "file://user:s3cret@h/d",
+        "memory:user:s3cret@h", "memory:?secret=s3cret", "file:d?token=s3cret",
+        "http://h?token=s3cret"}) {
+    const auto parsed = parse_store_url(url);
+    ASSERT_FALSE(parsed) << url;
+    EXPECT_EQ(parsed.error().message.find("s3"), std::string::npos)
+        << url << ": " << parsed.error().message;
+    EXPECT_EQ(parsed.error().message.find("cret@"), std::string::npos)
+        << url << ": " << parsed.error().message;
+  }
+}
+
+TEST(StoreUrl, Masked) {
+  EXPECT_EQ(masked_url("redis://user:pass@h:1/0?x=y"), "redis://***@h:1/0?x=y");
+  EXPECT_EQ(masked_url("redis://user:p@ss@h/0"), "redis://***@h/0");
+  EXPECT_EQ(masked_url("user:pass@h"), "***@h");
+  EXPECT_EQ(masked_url("user:p//ss@h"), "***@h");
+  EXPECT_EQ(masked_url("http://h:1"), "http://h:1");
+  EXPECT_EQ(masked_url("file:/a@b"), "file:/a@b");
+  EXPECT_EQ(masked_url("memory:"), "memory:");
+  EXPECT_EQ(masked_url(""), "");
+}
+
+RC_GTEST_PROP(StoreUrl, AnyBytesAreParsedOrRefusedInOneLine, (const std::string& tail)) {
+  const std::string scheme = *rc::gen::element<std::string>(
+      "", "memory:", "memory:?", "file:", "file:d?", "file://", "http://", "http://h:", "http://[");
+  const auto parsed = parse_store_url(scheme + tail);
+  if (!parsed) {
+    RC_ASSERT(parsed.error().message.find('\n') == std::string::npos);
+    RC_ASSERT(parsed.error().message.size() < 1'000u);
+  }
+}
+
+}  // namespace
+}  // namespace tarry::detail
