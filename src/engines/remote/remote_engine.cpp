@@ -1,0 +1,284 @@
+#include "engines/remote/remote_engine.h"
+
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include "base/assert.h"
+#include "core/validation.h"
+#include "net/http_client.h"
+#include "wire/call.h"
+#include "wire/problem.h"
+#include "wire/service.h"
+
+namespace tarry::remote {
+namespace {
+
+namespace asio = boost::asio;
+using net::HttpAnswer;
+using net::HttpClient;
+using net::HttpFailure;
+using net::HttpMessage;
+
+// How long `close` waits for answers that are on their way.
+constexpr std::chrono::seconds kCloseGrace{5};
+
+net::HttpClientOptions client_options(const RemoteOptions& options) {
+  net::HttpClientOptions client;
+  client.host = options.host;
+  client.port = options.port;
+  client.connections = options.connections;
+  client.connect_timeout_ms = options.connect_timeout_ms;
+  return client;
+}
+
+std::string url_of(const RemoteOptions& options) {
+  const bool v6 = options.host.find(':') != std::string::npos;
+  return "http://" + (v6 ? "[" + options.host + "]" : options.host) + ":" +
+         std::to_string(options.port);
+}
+
+Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
+  if (auto* failure = std::get_if<HttpFailure>(&answer)) {
+    // Where nothing was to change, nothing is in doubt.
+    if (failure->sent && !call.changes) failure->error.code = ErrorCode::unavailable;
+    return std::move(failure->error);
+  }
+  const auto& message = std::get<HttpMessage>(answer);
+  if (message.status != 200) return wire::read_problem(message.status, message.body);
+  auto reply = wire::decode_answer(call, message.body);
+  if (!reply) {
+    return Unexpected(call.changes ? ErrorCode::unknown_outcome : ErrorCode::unavailable,
+                      "the server's answer cannot be read: " + reply.error().message);
+  }
+  if (auto* stats = std::get_if<StoreStats>(&*reply)) stats->engine = "remote";
+  return reply;
+}
+
+// The release of what nobody waits for any more.
+std::optional<core::SettleRequest> release_of(const Result<core::Reply>& result) {
+  const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
+  if (claimed == nullptr || claimed->items.empty()) return std::nullopt;
+  core::SettleRequest settle;
+  for (const core::ClaimedItem& item : claimed->items) {
+    core::SettleItem release;
+    release.receipt = core::append(settle.bytes, core::view(claimed->bytes, item.receipt));
+    release.action = core::SettleAction::release;
+    settle.items.push_back(release);
+  }
+  return settle;
+}
+
+// Thread safe. What follows the mutex is the io thread's alone.
+//
+// Invariants
+//  1. A completion is taken out of its Pending before it runs: so it runs once.
+//  2. A Pending without a completion is answered for nobody; messages in its answer are released.
+class RemoteEngine final : public core::Engine {
+ public:
+  explicit RemoteEngine(RemoteOptions options)
+      : options_(std::move(options)), grace_(io_.get_executor()) {
+    client_.emplace(io_, client_options(options_));
+    thread_ = std::thread([this] {
+      const core::EngineThreadScope scope;
+      io_.run();
+    });
+  }
+
+  ~RemoteEngine() override { close(); }
+
+  Result<void> check_server() {
+    std::promise<HttpAnswer> answered;
+    asio::post(io_, [&] {
+      net::HttpCall call;
+      call.method = "GET";
+      call.target = "/healthz";
+      call.timeout_ms = options_.request_timeout_ms;
+      client_->send(std::move(call), [&](HttpAnswer a) { answered.set_value(std::move(a)); });
+    });
+    HttpAnswer answer = answered.get_future().get();
+    if (const auto* failure = std::get_if<HttpFailure>(&answer)) {
+      return Unexpected(ErrorCode::unavailable,
+                        "no tarry server at " + url_of(options_) + ": " + failure->error.message);
+    }
+    const auto& message = std::get<HttpMessage>(answer);
+    if (message.status == 503) return wire::read_problem(message.status, message.body);
+    auto health = wire::decode_health(message.body);
+    if (message.status != 200 || !health) {
+      return Unexpected(
+          ErrorCode::invalid_argument,
+          "what answers at " + url_of(options_) + " is not a tarry server: " +
+              (health ? "status " + std::to_string(message.status) : health.error().message));
+    }
+    capabilities_ = health->capabilities;
+    capabilities_.engine = "remote";
+    capabilities_.forecast = false;
+    return {};
+  }
+
+  core::Ticket submit(core::Request request, core::Completion completion) override {
+    const core::Ticket ticket = ++last_ticket_;
+    Result<wire::Call> call = encode(request);
+    Pending pending;
+    if (const auto* claim = std::get_if<core::ClaimRequest>(&request)) {
+      pending.is_claim = true;
+      pending.wait_ms = claim->wait.count();
+    }
+    pending.completion = std::move(completion);
+    std::unique_lock lock(mutex_);
+    if (closed_) {
+      lock.unlock();
+      pending.completion(Error{ErrorCode::closed, "the store is closed"});
+      return ticket;
+    }
+    asio::post(io_, [this, ticket, call = std::move(call), pending = std::move(pending)]() mutable {
+      begin(ticket, std::move(call), std::move(pending));
+    });
+    return ticket;
+  }
+
+  void withdraw(core::Ticket ticket) override {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    asio::post(io_, [this, ticket] {
+      const auto found = pending_.find(ticket);
+      if (found == pending_.end() || !found->second.is_claim) return;
+      abandon(found->second, core::Reply(core::ClaimReply()));
+    });
+  }
+
+  [[nodiscard]] core::Capabilities capabilities() const override { return capabilities_; }
+
+  void close() override {
+    TARRY_ASSERT(thread_.get_id() != std::this_thread::get_id());
+    std::call_once(close_once_, [this] {
+      {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+      }
+      asio::post(io_, [this] { begin_close(); });
+      thread_.join();
+    });
+  }
+
+ private:
+  struct Pending {
+    wire::Call call;
+    core::Completion completion;
+    HttpClient::Id id = 0;
+    bool is_claim = false;
+    std::int64_t wait_ms = 0;
+  };
+
+  static Result<wire::Call> encode(const core::Request& request) {
+    if (auto error = core::check_request(request)) return std::move(*error);
+    return wire::encode_call(request);
+  }
+
+  void begin(core::Ticket ticket, Result<wire::Call> call, Pending pending) {
+    if (!call) {
+      pending.completion(std::move(call).error());
+      return;
+    }
+    net::HttpCall http;
+    http.method = call->method;
+    http.target = std::move(call->target);
+    http.content_type = call->body.empty() ? "" : "application/json";
+    http.body = std::move(call->body);
+    http.timeout_ms = options_.request_timeout_ms + pending.wait_ms;
+    http.own_connection = pending.wait_ms > 0;
+    pending.call = std::move(*call);
+    pending.id = client_->send(std::move(http), [this, ticket](HttpAnswer answer) {
+      on_answer(ticket, std::move(answer));
+    });
+    pending_.emplace(ticket, std::move(pending));
+  }
+
+  void on_answer(core::Ticket ticket, HttpAnswer answer) {
+    auto node = pending_.extract(ticket);
+    Pending& pending = node.mapped();
+    auto* failure = std::get_if<HttpFailure>(&answer);
+    if (closing_ && failure != nullptr && !failure->sent) failure->error.code = ErrorCode::closed;
+    auto result = read_answer(pending.call, std::move(answer));
+    if (pending.completion) {
+      pending.completion(std::move(result));
+    } else if (auto settle = release_of(result)) {
+      // Should it fail, the leases run out by themselves.
+      begin(++last_ticket_, wire::encode_call(*settle), Pending{});
+    }
+    if (closing_) end_if_done();
+  }
+
+  // The caller is answered now; the server is told, and what it had sent already is released.
+  void abandon(Pending& pending, Result<core::Reply> result) {
+    if (!pending.completion) return;
+    core::Completion completion = std::exchange(pending.completion, nullptr);
+    const HttpClient::Id id = pending.id;
+    completion(std::move(result));
+    client_->hang_up(id);
+  }
+
+  void begin_close() {
+    closing_ = true;
+    std::vector<core::Ticket> waiting;
+    for (const auto& [ticket, pending] : pending_) {
+      if (pending.is_claim && pending.wait_ms > 0) waiting.push_back(ticket);
+    }
+    for (const core::Ticket ticket : waiting) {
+      const auto found = pending_.find(ticket);
+      if (found == pending_.end()) continue;
+      abandon(found->second, Error{ErrorCode::closed, "the store was closed"});
+    }
+    grace_.expires_after(kCloseGrace);
+    grace_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) client_->close();  // which answers what is left
+    });
+    end_if_done();
+  }
+
+  void end_if_done() {
+    if (!pending_.empty()) return;
+    client_->close();
+    grace_.cancel();
+    guard_.reset();
+  }
+
+  const RemoteOptions options_;
+  core::Capabilities capabilities_;  // written before anyone else sees the engine
+  std::atomic<core::Ticket> last_ticket_ = 0;
+  std::once_flag close_once_;
+  std::mutex mutex_;  // held while posting, so that nothing is posted after the close
+  bool closed_ = false;
+
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> guard_{io_.get_executor()};
+  asio::basic_waitable_timer<std::chrono::steady_clock,
+                             asio::wait_traits<std::chrono::steady_clock>,
+                             asio::io_context::executor_type>
+      grace_;
+  bool closing_ = false;
+  std::unordered_map<core::Ticket, Pending> pending_;
+  std::optional<HttpClient> client_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<core::Engine>> open_remote(RemoteOptions options) {
+  auto engine = std::make_unique<RemoteEngine>(std::move(options));
+  if (auto checked = engine->check_server(); !checked) return std::move(checked).error();
+  return std::unique_ptr<core::Engine>(std::move(engine));
+}
+
+}  // namespace tarry::remote

@@ -1,0 +1,26 @@
+// The remote engine: a tarry server, over HTTP, as a store.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <tarry/result.h>
+
+#include "core/engine.h"
+
+namespace tarry::remote {
+
+struct RemoteOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 7733;
+  std::uint32_t connections = 4;  // for requests; waiting claims take their own
+  std::int64_t connect_timeout_ms = 5'000;
+  std::int64_t request_timeout_ms = 30'000;  // beyond a claim's own wait
+};
+
+/// Starts the engine's thread and asks the server for /healthz. Errors: `unavailable` when nobody
+/// answers there, `invalid_argument` when what answers is not a tarry server.
+[[nodiscard]] Result<std::unique_ptr<core::Engine>> open_remote(RemoteOptions options);
+
+}  // namespace tarry::remote

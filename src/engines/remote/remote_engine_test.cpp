@@ -1,0 +1,311 @@
+// The remote engine against a server that the test plays by hand, byte for byte.
+#include "engines/remote/remote_engine.h"
+
+#include <future>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/raw_server.h"
+#include "wire/claim.h"
+#include "wire/items.h"
+#include "wire/push.h"
+#include "wire/service.h"
+#include "wire/stats.h"
+
+namespace tarry::remote {
+namespace {
+
+using tarry::testing::RawConnection;
+using tarry::testing::RawServer;
+
+class RemoteEngineTest : public ::testing::Test {
+ protected:
+  struct Asked {
+    core::Ticket ticket = 0;
+    std::future<Result<core::Reply>> reply;
+  };
+
+  // The connection on which /healthz was asked; it is kept.
+  RawConnection open(std::uint32_t connections = 1, std::int64_t timeout_ms = 60'000) {
+    RemoteOptions options;
+    options.port = server_.port();
+    options.connections = connections;
+    options.request_timeout_ms = timeout_ms;
+    auto opening = std::async(std::launch::async, [&] { return open_remote(options); });
+    RawConnection connection = server_.accept();
+    EXPECT_EQ(connection.receive().target, "/healthz");
+    wire::Health health;
+    health.capabilities.engine = "embedded";
+    health.capabilities.durable = true;
+    connection.answer(wire::encode_health(health));
+    auto engine = opening.get();
+    EXPECT_TRUE(engine) << engine.error().message;
+    if (engine) engine_ = std::move(*engine);
+    return connection;
+  }
+
+  Asked ask(core::Request request) {
+    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
+    Asked asked;
+    asked.reply = promise->get_future();
+    asked.ticket = engine_->submit(std::move(request), [promise](Result<core::Reply> reply) {
+      EXPECT_TRUE(core::on_engine_thread());
+      promise->set_value(std::move(reply));
+    });
+    return asked;
+  }
+
+  static core::PushRequest push(std::string_view key) {
+    core::PushRequest request{"q", {}, {}};
+    core::PushItem item;
+    item.key = core::append(request.bytes, key);
+    request.items.push_back(item);
+    return request;
+  }
+
+  static core::ClaimRequest claim(std::int64_t wait_ms) {
+    core::ClaimRequest request;
+    request.queues = {"q"};
+    request.wait = Millis(wait_ms);
+    return request;
+  }
+
+  static std::string claimed(std::string_view receipt) {
+    core::ClaimReply reply;
+    core::ClaimedItem item;
+    item.queue = core::append(reply.bytes, "q");
+    item.key = core::append(reply.bytes, "k");
+    item.receipt = core::append(reply.bytes, receipt);
+    item.id = 1;
+    reply.items.push_back(item);
+    return wire::encode_claim_reply(reply);
+  }
+
+  static std::string receipts_released(const net::HttpMessage& request) {
+    if (request.target != "/v1/settle") return "asked " + request.target;
+    const auto settle = wire::decode_settle(request.body);
+    if (!settle) return settle.error().message;
+    std::string receipts;
+    for (const auto& item : settle->request.items) {
+      if (item.action != core::SettleAction::release) return "another action";
+      receipts += core::view(settle->request.bytes, item.receipt);
+    }
+    return receipts;
+  }
+
+  static constexpr const char* kDone = R"({"results":[{"outcome":"done"}]})";
+
+  RawServer server_;
+  std::unique_ptr<core::Engine> engine_;
+};
+
+TEST_F(RemoteEngineTest, opens_what_is_a_tarry_server_only) {
+  RemoteOptions options;
+  options.port = server_.port();
+  for (const char* body : {"hello", "{}", R"({"service":"nginx"})"}) {
+    auto opening = std::async(std::launch::async, [&] { return open_remote(options); });
+    RawConnection connection = server_.accept();
+    connection.receive();
+    connection.answer(body);
+    const auto engine = opening.get();
+    ASSERT_FALSE(engine);
+    EXPECT_EQ(engine.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(
+        engine.error().message.find("what answers at http://127.0.0.1:" +
+                                    std::to_string(server_.port()) + " is not a tarry server: "),
+        0u);
+  }
+  server_.close();
+  const auto engine = open_remote(options);
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().code, ErrorCode::unavailable);
+  EXPECT_NE(engine.error().message.find("Connection refused"), std::string::npos);
+}
+
+TEST_F(RemoteEngineTest, can_what_the_server_can) {
+  const RawConnection connection = open();
+  EXPECT_EQ(engine_->capabilities().engine, "remote");
+  EXPECT_TRUE(engine_->capabilities().durable);
+  EXPECT_FALSE(engine_->capabilities().manual_clock);
+}
+
+TEST_F(RemoteEngineTest, asks_the_server_and_reads_its_answer) {
+  RawConnection connection = open();
+  auto asked = ask(push("k"));
+  const auto request = connection.receive();
+  EXPECT_EQ(request.method, "POST");
+  EXPECT_EQ(request.target, "/v1/queues/q/messages");
+  EXPECT_EQ(*request.find("Content-Type"), "application/json");
+  EXPECT_EQ(request.body, R"({"messages":[{"key":"k","delay_ms":0}]})");
+  connection.answer(
+      R"({"results":[{"outcome":"exists","id":"18446744073709551615","key":"k","due_ms":5}]})");
+  const auto reply = asked.reply.get();
+  ASSERT_TRUE(reply) << reply.error().message;
+  const auto& pushed = std::get<core::PushReply>(*reply);
+  EXPECT_EQ(pushed.items[0].outcome, Outcome::exists);
+  EXPECT_EQ(pushed.items[0].id, 18'446'744'073'709'551'615u);
+  EXPECT_EQ(pushed.items[0].due_ms, 5);
+}
+
+TEST_F(RemoteEngineTest, says_who_answers_in_its_figures) {
+  RawConnection connection = open();
+  auto asked = ask(core::StatsRequest{"q"});
+  const auto request = connection.receive();
+  EXPECT_EQ(request.method + " " + request.target, "GET /v1/stats?queue=q");
+  StoreStats stats;
+  stats.engine = "embedded";
+  connection.answer(wire::encode_store_stats(stats));
+  EXPECT_EQ(std::get<StoreStats>(*asked.reply.get()).engine, "remote");
+}
+
+TEST_F(RemoteEngineTest, refuses_itself_what_no_server_would_take) {
+  const RawConnection connection = open();
+  EXPECT_EQ(ask(core::PurgeRequest{"no name"}).reply.get().error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(ask(core::ForecastRequest{"q", Millis(1), 1}).reply.get().error().code,
+            ErrorCode::unsupported);
+}
+
+TEST_F(RemoteEngineTest, gives_the_servers_errors_their_codes_back) {
+  RawConnection connection = open();
+  auto full = ask(push("k"));
+  connection.receive();
+  connection.answer(R"({"status":503,"detail":"no room","code":"no_space"})",
+                    "503 Service Unavailable");
+  EXPECT_EQ(full.reply.get().error(), (Error{ErrorCode::no_space, "no room"}));
+  auto proxy = ask(push("k"));
+  connection.receive();
+  connection.answer("<html>", "502 Bad Gateway");
+  EXPECT_EQ(proxy.reply.get().error().code, ErrorCode::unknown_outcome);
+}
+
+TEST_F(RemoteEngineTest, a_lost_answer_is_in_doubt_only_where_something_was_to_change) {
+  RawConnection first = open();
+  auto lost = ask(push("k"));
+  first.receive();
+  first.close();
+  EXPECT_EQ(lost.reply.get().error().code, ErrorCode::unknown_outcome);
+
+  auto read = ask(core::StatsRequest{});
+  RawConnection second = server_.accept();
+  second.receive();
+  second.close();
+  EXPECT_EQ(read.reply.get().error().code, ErrorCode::unavailable);
+
+  auto garbled = ask(push("k"));
+  RawConnection third = server_.accept();
+  third.receive();
+  third.answer(R"({"results":[]})");
+  EXPECT_EQ(garbled.reply.get().error(),
+            (Error{ErrorCode::unknown_outcome,
+                   "the server's answer cannot be read: 0 results for 1 items"}));
+  third.close();
+
+  server_.close();
+  const auto refused = ask(push("k")).reply.get();
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+}
+
+TEST_F(RemoteEngineTest, a_waiting_claim_stands_in_nobodys_way) {
+  RawConnection connection = open();
+  auto waiting = ask(claim(60'000));
+  EXPECT_EQ(connection.receive().target, "/v1/claim");
+  auto pushed = ask(push("k"));
+  RawConnection other = server_.accept();
+  EXPECT_EQ(other.receive().target, "/v1/queues/q/messages");
+  other.answer(R"({"results":[{"outcome":"pushed","id":"1","key":"k","due_ms":5}]})");
+  EXPECT_TRUE(pushed.reply.get());
+  connection.answer(claimed("r"));
+  EXPECT_EQ(std::get<core::ClaimReply>(*waiting.reply.get()).items.size(), 1u);
+}
+
+TEST_F(RemoteEngineTest, a_claim_has_its_wait_on_top_of_the_time_out) {
+  RawConnection connection = open(1, 20);
+  auto late = ask(claim(1));
+  connection.receive();
+  EXPECT_EQ(late.reply.get().error().code, ErrorCode::unknown_outcome);
+  EXPECT_TRUE(connection.wait_for_end());
+}
+
+TEST_F(RemoteEngineTest, withdrawing_ends_a_claim_at_once_and_releases_what_was_on_its_way) {
+  RawConnection connection = open();
+  auto waiting = ask(claim(60'000));
+  connection.receive();
+  engine_->withdraw(waiting.ticket);
+  EXPECT_TRUE(std::get<core::ClaimReply>(*waiting.reply.get()).items.empty());
+  EXPECT_TRUE(connection.wait_for_end());
+  connection.answer(claimed("r"));
+  RawConnection other = server_.accept();
+  EXPECT_EQ(receipts_released(other.receive()), "r");
+  other.answer(kDone);
+}
+
+TEST_F(RemoteEngineTest, withdrawing_what_is_no_claim_or_gone_does_nothing) {
+  RawConnection connection = open();
+  auto pushed = ask(push("k"));
+  connection.receive();
+  engine_->withdraw(pushed.ticket);
+  engine_->withdraw(0);
+  engine_->withdraw(777);
+  connection.answer(R"({"results":[{"outcome":"pushed","id":"1","key":"k","due_ms":5}]})");
+  EXPECT_TRUE(pushed.reply.get());
+  engine_->withdraw(pushed.ticket);
+}
+
+TEST_F(RemoteEngineTest, closing_ends_waiting_claims_and_releases_what_was_on_its_way) {
+  RawConnection connection = open();
+  auto waiting = ask(claim(60'000));
+  connection.receive();
+  auto closed = std::async(std::launch::async, [&] { engine_->close(); });
+  EXPECT_EQ(waiting.reply.get().error().code, ErrorCode::closed);
+  EXPECT_TRUE(connection.wait_for_end());
+  connection.answer(claimed("r"));
+  RawConnection other = server_.accept();
+  EXPECT_EQ(receipts_released(other.receive()), "r");
+  other.answer(kDone);
+  closed.get();
+}
+
+TEST_F(RemoteEngineTest, closing_waits_for_an_answer_that_is_on_its_way) {
+  RawConnection connection = open();
+  auto pushed = ask(push("k"));
+  connection.receive();
+  auto closed = std::async(std::launch::async, [&] { engine_->close(); });
+  connection.answer(R"({"results":[{"outcome":"pushed","id":"1","key":"k","due_ms":5}]})");
+  EXPECT_TRUE(pushed.reply.get());
+  closed.get();
+  EXPECT_TRUE(connection.wait_for_end());
+}
+
+TEST_F(RemoteEngineTest, is_closed_after_its_close) {
+  const RawConnection connection = open();
+  engine_->close();
+  engine_->close();
+  int runs = 0;
+  engine_->submit(core::StatsRequest{}, [&](const Result<core::Reply>& reply) {
+    ++runs;
+    EXPECT_EQ(reply.error().code, ErrorCode::closed);
+  });
+  EXPECT_EQ(runs, 1);
+  engine_->withdraw(1);
+}
+
+TEST_F(RemoteEngineTest, a_completion_may_submit) {
+  RawConnection connection = open();
+  std::promise<bool> second;
+  engine_->submit(core::StatsRequest{}, [&](const Result<core::Reply>&) {
+    engine_->submit(core::PurgeRequest{"q"}, [&](const Result<core::Reply>& reply) {
+      second.set_value(reply && std::get<core::CountReply>(*reply).count == 3);
+    });
+  });
+  connection.receive();
+  connection.answer(wire::encode_store_stats({}));
+  EXPECT_EQ(connection.receive().target, "/v1/queues/q/purge");
+  connection.answer(R"({"count":3})");
+  EXPECT_TRUE(second.get_future().get());
+}
+
+}  // namespace
+}  // namespace tarry::remote

@@ -1,0 +1,215 @@
+#include "net/http_client.h"
+
+#include <chrono>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/post.hpp>
+
+#include "net/http_link.h"
+
+namespace tarry::net {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = HttpLink::Clock;
+
+std::string host_field(const HttpClientOptions& options) {
+  const bool v6 = options.host.find(':') != std::string::npos;
+  return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
+}
+
+std::string head_of(const HttpCall& call, const std::string& host) {
+  std::string head;
+  head.reserve(call.target.size() + host.size() + 128);
+  head += call.method;
+  head += ' ';
+  head += call.target;
+  head += " HTTP/1.1\r\nHost: ";
+  head += host;
+  if (!call.content_type.empty()) {
+    head += "\r\nContent-Type: ";
+    head += call.content_type;
+  }
+  if (!call.body.empty() || call.method != "GET") {
+    head += "\r\nContent-Length: ";
+    head += std::to_string(call.body.size());
+  }
+  head += "\r\n\r\n";
+  return head;
+}
+
+}  // namespace
+
+class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
+ public:
+  Impl(asio::io_context& io, HttpClientOptions options)
+      : io_(io), options_(std::move(options)), host_(host_field(options_)) {}
+
+  Id send(HttpCall call, Done done) {
+    auto task = std::make_shared<Task>();
+    task->id = ++last_id_;
+    task->deadline = Clock::now() + std::chrono::milliseconds(call.timeout_ms);
+    task->head = head_of(call, host_);
+    task->body = std::move(call.body);
+    task->own_connection = call.own_connection;
+    task->done = std::move(done);
+    tasks_.emplace(task->id, task);
+    if (closed_) {
+      finish_soon(*task, "the client is closed");
+    } else if (task->own_connection) {
+      start(task, /*may_reuse=*/true);
+    } else {
+      waiting_.push_back(task);
+      start_waiting();
+    }
+    return task->id;
+  }
+
+  void hang_up(Id id) {
+    const auto found = tasks_.find(id);
+    if (found == tasks_.end()) return;
+    const auto task = found->second;
+    task->retried = true;  // never again, then
+    if (task->link) {
+      task->link->hang_up();
+    } else {
+      std::erase(waiting_, task);
+      finish_soon(*task, "given up before it was sent to " + host_);
+    }
+  }
+
+  void close() {
+    if (std::exchange(closed_, true)) return;
+    for (const auto& task : std::exchange(waiting_, {})) {
+      finish_soon(*task, "the client is closed");
+    }
+    for (const auto& link : std::exchange(idle_, {})) link->close();
+    std::vector<std::shared_ptr<HttpLink>> busy;
+    for (const auto& [id, task] : tasks_) {
+      if (task->link) busy.push_back(task->link);
+    }
+    for (const auto& link : busy) {
+      link->fail({ErrorCode::unavailable, "the client was closed before " + host_ + " answered"});
+    }
+  }
+
+ private:
+  struct Task {
+    Id id = 0;
+    std::string head;
+    std::string body;
+    bool own_connection = false;
+    bool reused = false;  // the connection was not made for it
+    bool retried = false;
+    Clock::time_point deadline;
+    Done done;
+    std::shared_ptr<HttpLink> link;
+  };
+  using TaskPtr = std::shared_ptr<Task>;
+
+  void start_waiting() {
+    while (!waiting_.empty() && busy_ < options_.connections) {
+      TaskPtr task = std::move(waiting_.front());
+      waiting_.pop_front();
+      start(task, /*may_reuse=*/true);
+    }
+  }
+
+  void start(const TaskPtr& task, bool may_reuse) {
+    if (!task->own_connection) ++busy_;
+    task->link = may_reuse ? idle_link() : nullptr;
+    task->reused = task->link != nullptr;
+    if (!task->link) task->link = new_link();
+    asked_[task->link.get()] = task;
+    task->link->ask(task->head, task->body, task->deadline);
+  }
+
+  std::shared_ptr<HttpLink> idle_link() {
+    while (!idle_.empty()) {
+      auto link = std::move(idle_.back());
+      idle_.pop_back();
+      if (link->alive()) return link;
+      link->close();
+    }
+    return nullptr;
+  }
+
+  // Links call back only while we live: they go with us.
+  std::shared_ptr<HttpLink> new_link() {
+    const std::weak_ptr<Impl> weak = weak_from_this();
+    return std::make_shared<HttpLink>(
+        io_, options_,
+        [weak](HttpLink& link, HttpLink::End end) {
+          if (const auto self = weak.lock()) self->on_end(link, std::move(end));
+        },
+        [weak](HttpLink& link) {
+          if (const auto self = weak.lock()) self->on_dead(link);
+        });
+  }
+
+  void on_end(HttpLink& link, HttpLink::End end) {
+    const auto found = asked_.find(&link);
+    if (found == asked_.end()) return;
+    const TaskPtr task = std::move(found->second);
+    asked_.erase(found);
+    const auto used = std::exchange(task->link, nullptr);
+    if (!task->own_connection) --busy_;
+    if (end.reusable && idle_.size() < options_.connections && !closed_) {
+      idle_.push_back(used);
+    } else if (end.reusable) {
+      used->close();
+    }
+    const auto* failure = std::get_if<HttpFailure>(&end.answer);
+    if (failure != nullptr && !failure->sent && task->reused && !task->retried && !closed_) {
+      task->retried = true;
+      start(task, /*may_reuse=*/false);
+      return;
+    }
+    finish(*task, std::move(end.answer));
+    if (!closed_) start_waiting();
+  }
+
+  void on_dead(HttpLink& link) {
+    std::erase_if(idle_, [&](const auto& idle) { return idle.get() == &link; });
+  }
+
+  void finish(Task& task, HttpAnswer answer) {
+    Done done = std::move(task.done);
+    tasks_.erase(task.id);
+    done(std::move(answer));
+  }
+
+  void finish_soon(Task& task, std::string why) {
+    HttpAnswer answer = HttpFailure{{ErrorCode::unavailable, std::move(why)}, false};
+    asio::post(io_, [done = std::move(task.done), answer = std::move(answer)]() mutable {
+      done(std::move(answer));
+    });
+    tasks_.erase(task.id);
+  }
+
+  asio::io_context& io_;
+  const HttpClientOptions options_;
+  const std::string host_;
+  Id last_id_ = 0;
+  bool closed_ = false;
+  std::size_t busy_ = 0;
+  std::unordered_map<Id, TaskPtr> tasks_;
+  std::unordered_map<HttpLink*, TaskPtr> asked_;
+  std::deque<TaskPtr> waiting_;
+  std::vector<std::shared_ptr<HttpLink>> idle_;
+};
+
+HttpClient::HttpClient(asio::io_context& io, HttpClientOptions options)
+    : impl_(std::make_shared<Impl>(io, std::move(options))) {}
+HttpClient::~HttpClient() { impl_->close(); }
+
+HttpClient::Id HttpClient::send(HttpCall call, Done done) {
+  return impl_->send(std::move(call), std::move(done));
+}
+void HttpClient::hang_up(Id id) { impl_->hang_up(id); }
+void HttpClient::close() { impl_->close(); }
+
+}  // namespace tarry::net

@@ -1,0 +1,82 @@
+#include "server/http/admission.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace tarry::http {
+namespace {
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+std::string_view without_port(std::string_view host) noexcept {
+  const std::size_t colon = host.rfind(':');
+  if (colon == std::string_view::npos) return host;
+  const std::string_view port = host.substr(colon + 1);
+  return std::ranges::all_of(port, is_digit) ? host.substr(0, colon) : host;
+}
+
+bool is_127(std::string_view host) noexcept {
+  constexpr std::string_view kNet = "127.";
+  return host.starts_with(kNet) &&
+         std::ranges::all_of(host, [](char c) { return c == '.' || is_digit(c); });
+}
+
+bool is_id_byte(char c) noexcept {
+  constexpr std::string_view kMarks = "._:/+=-";
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         kMarks.find(c) != std::string_view::npos;
+}
+
+// The host of a target in absolute form ("http://host/path"), which outranks the Host field.
+std::optional<std::string_view> host_of_target(std::string_view target) noexcept {
+  constexpr std::string_view kScheme = "http://";
+  if (!target.starts_with(kScheme)) return std::nullopt;
+  target.remove_prefix(kScheme.size());
+  return target.substr(0, target.find_first_of("/?"));
+}
+
+bool is_ours(std::string_view host, const std::vector<std::string>& hosts) {
+  if (names_loopback(host)) return true;
+  const std::string_view name = without_port(host);
+  return std::ranges::any_of(
+      hosts, [&](const std::string& ours) { return net::equals_ignoring_case(ours, name); });
+}
+
+}  // namespace
+
+bool names_loopback(std::string_view host) noexcept {
+  const std::string_view name = without_port(host);
+  return net::equals_ignoring_case(name, "localhost") || name == "[::1]" || is_127(name);
+}
+
+std::optional<Response> check_sender(const net::HttpMessage& message,
+                                     const std::vector<std::string>& hosts) {
+  const std::size_t count = message.count("Host");
+  if (count > 1 || (count == 0 && message.version >= 11)) {
+    return problem(400, ErrorCode::invalid_argument,
+                   count == 0 ? "the Host field is missing" : "the Host field occurs twice");
+  }
+  const std::string* field = message.find("Host");
+  const auto host = host_of_target(message.target);
+  const std::string_view named = host ? *host : field != nullptr ? *field : std::string_view();
+  if ((host || field != nullptr) && !is_ours(named, hosts)) {
+    return problem(421, ErrorCode::permission_denied,
+                   "the host " + base::quoted(named) + " is not this server's");
+  }
+  const std::string* origin = message.find("Origin");
+  if (origin != nullptr && !net::equals_ignoring_case(*origin, "http://" + std::string(named))) {
+    return problem(403, ErrorCode::permission_denied,
+                   "requests from the origin " + base::quoted(*origin) + " are not served");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string_view> request_id_of(const net::HttpMessage& message) {
+  const std::string* id = message.find("X-Request-ID");
+  if (id == nullptr || id->empty() || id->size() > 128) return std::nullopt;
+  if (!std::ranges::all_of(*id, is_id_byte)) return std::nullopt;
+  return *id;
+}
+
+}  // namespace tarry::http

@@ -1,0 +1,29 @@
+// Who may ask at all, before anything is routed. A server on loopback is still within reach of
+// every page that a browser on this machine shows: so a request must name a host that is ours (a
+// page whose own name was pointed at 127.0.0.1 names that), and come from no other origin.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/http_message.h"
+#include "server/http/response.h"
+
+namespace tarry::http {
+
+/// Nothing, or why not: 400 for a missing or repeated Host, 421 for one that is not ours, 403 for a
+/// foreign Origin.
+[[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
+                                                   const std::vector<std::string>& hosts);
+
+/// localhost, 127.x.x.x or [::1], with or without a port.
+[[nodiscard]] bool names_loopback(std::string_view host) noexcept;
+
+/// The client's X-Request-ID, if it is fit for a log: 1 to 128 letters, digits and ._:/+=-
+[[nodiscard]] std::optional<std::string_view> request_id_of(const net::HttpMessage& message);
+
+}  // namespace tarry::http

@@ -1,0 +1,56 @@
+#include "server/http/admission.h"
+
+#include <gtest/gtest.h>
+
+namespace tarry::http {
+namespace {
+
+unsigned status_for(std::vector<net::HttpField> fields, std::string target = "/healthz",
+                    unsigned version = 11) {
+  net::HttpMessage message;
+  message.version = version;
+  message.target = std::move(target);
+  message.fields = std::move(fields);
+  const auto refused = check_sender(message, {"queue.example"});
+  return refused ? refused->status : 200;
+}
+
+TEST(Admission, the_host_must_be_ours) {
+  for (const char* host : {"localhost", "LOCALHOST:7733", "127.0.0.1", "127.0.0.1:80", "127.1.2.3",
+                           "[::1]", "[::1]:7733", "queue.example", "Queue.Example:1"}) {
+    EXPECT_EQ(status_for({{"Host", host}}), 200u) << host;
+  }
+  for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example",
+                           "10.0.0.1", "", "[::2]", "queue.example.evil", "localhost:x", "::1"}) {
+    EXPECT_EQ(status_for({{"Host", host}}), 421u) << host;
+  }
+  EXPECT_EQ(status_for({}), 400u);
+  EXPECT_EQ(status_for({}, "/", 10), 200u);
+  EXPECT_EQ(status_for({{"Host", "localhost"}, {"host", "localhost"}}), 400u);
+  EXPECT_EQ(status_for({{"Host", "localhost"}}, "http://evil.example/"), 421u);
+  EXPECT_EQ(status_for({{"Host", "evil.example"}}, "http://localhost/"), 200u);
+}
+
+TEST(Admission, no_page_of_another_origin_may_ask) {
+  EXPECT_EQ(status_for({{"Host", "localhost:1"}, {"Origin", "http://localhost:1"}}), 200u);
+  for (const char* origin : {"http://evil.example", "null", "https://localhost:1",
+                             "http://localhost:2", "http://localhost", ""}) {
+    EXPECT_EQ(status_for({{"Host", "localhost:1"}, {"Origin", origin}}), 403u) << origin;
+  }
+}
+
+TEST(Admission, takes_request_ids_that_are_fit_for_a_log) {
+  const auto id = [](std::string value) {
+    net::HttpMessage message;
+    message.fields = {{"x-request-id", value}};
+    return request_id_of(message) == value;
+  };
+  EXPECT_TRUE(id("a-1._:/+=Z"));
+  EXPECT_TRUE(id(std::string(128, 'x')));
+  for (const char* bad : {"", "a b", "a\"", "\x1b[31m", "\u00e4"}) EXPECT_FALSE(id(bad)) << bad;
+  EXPECT_FALSE(id(std::string(129, 'x')));
+  EXPECT_EQ(request_id_of({}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tarry::http

@@ -1,0 +1,34 @@
+#include "server/http/handlers.h"
+#include "wire/claim.h"
+#include "wire/items.h"
+
+namespace tarry::http {
+namespace {
+
+template <typename Request>
+Routed ask_items(Result<wire::Decoded<Request>> decoded) {
+  if (!decoded) return problem(decoded.error());
+  if (decoded->request.items.empty() && !decoded->bad.empty()) {
+    return ok(wire::encode_items_reply({}, decoded->bad, {}));
+  }
+  return ask<core::ItemsReply>(std::move(decoded->request),
+                               [bad = std::move(decoded->bad)](const core::ItemsReply& reply) {
+                                 return ok(wire::encode_items_reply(reply, bad, {}));
+                               });
+}
+
+}  // namespace
+
+Routed claim(Asked& asked) {
+  auto claim = wire::decode_claim(asked.body);
+  if (!claim) return problem(claim.error());
+  return ask<core::ClaimReply>(std::move(*claim), [](const core::ClaimReply& reply) {
+    return ok(wire::encode_claim_reply(reply));
+  });
+}
+
+Routed settle(Asked& asked) { return ask_items(wire::decode_settle(asked.body)); }
+
+Routed extend(Asked& asked) { return ask_items(wire::decode_extend(asked.body)); }
+
+}  // namespace tarry::http

@@ -1,0 +1,433 @@
+#include "server/http/connection.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/require.hpp>
+
+#include "server/http/admission.h"
+
+namespace tarry::http {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr std::size_t kSmallChunk = 4 * 1024;   // idle connections keep no more
+constexpr std::size_t kLargeChunk = 64 * 1024;  // within a body
+constexpr std::size_t kMaxPipelined = 64 * 1024;
+constexpr std::size_t kMaxLingered = 1024 * 1024;
+constexpr Millis kLinger{1'000};
+
+// What the engine owes keeps the server's thread from ending; until it is paid, and not for as long
+// as the engine happens to keep the completion.
+class Work {
+ public:
+  explicit Work(const Executor& executor)
+      : executor_(asio::require(executor, asio::execution::outstanding_work.tracked)) {}
+
+  template <typename Task>
+  void post(Task task) {
+    auto executor = std::move(*executor_);
+    executor_.reset();
+    asio::post(executor, std::move(task));
+  }
+
+ private:
+  using Tracked =
+      decltype(asio::require(std::declval<Executor>(), asio::execution::outstanding_work.tracked));
+  std::optional<Tracked> executor_;
+};
+
+std::string limit_text(std::string_view what, std::uint64_t limit) {
+  return "the " + std::string(what) + " is over the limit of " + std::to_string(limit) + " bytes";
+}
+
+}  // namespace
+
+Connection::Connection(Hub& hub, Socket socket)
+    : hub_(hub), socket_(std::move(socket)), timer_(socket_.get_executor()) {}
+
+void Connection::start() {
+  error_code ignored;
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  socket_.non_blocking(true, ignored);
+  set_deadline(hub_.options.idle_deadline);
+  read();
+}
+
+void Connection::refuse() {
+  request_id_ = hub_.make_request_id();
+  Response response = problem(503, ErrorCode::unavailable,
+                              "there are " + std::to_string(hub_.options.max_connections) +
+                                  " connections already, which is the limit; try again");
+  response.close = true;
+  respond(std::move(response));
+}
+
+void Connection::drain() {
+  switch (state_) {
+    case State::reading:
+      if (!parser_ || !parser_->started()) close();
+      break;
+    case State::asking:
+      if (claiming_ && ticket_ != 0) hub_.engine.withdraw(ticket_);
+      break;
+    case State::writing:
+    case State::lingering:
+    case State::closed: break;
+  }
+}
+
+void Connection::close() {
+  if (state_ == State::closed) return;
+  const auto self = shared_from_this();
+  const bool claim_waits = state_ == State::asking && claiming_;
+  state_ = State::closed;
+  error_code ignored;
+  socket_.close(ignored);
+  timer_.cancel();
+  hold(0);
+  release_unsent();
+  hub_.closed(this);
+  if (claim_waits) hub_.engine.withdraw(ticket_);
+}
+
+void Connection::read() {
+  if (read_outstanding_ || peer_ended_ || state_ == State::closed) return;
+  if (held_.size() >= kMaxPipelined) return;
+  const bool in_body = state_ == State::reading && head_seen_;
+  chunk_.resize(in_body ? kLargeChunk : kSmallChunk);
+  if (!in_body) chunk_.shrink_to_fit();
+  read_outstanding_ = true;
+  socket_.async_read_some(asio::buffer(chunk_.data(), chunk_.size()),
+                          [self = shared_from_this()](const error_code& error, std::size_t size) {
+                            self->on_read(error, size);
+                          });
+}
+
+void Connection::on_read(const error_code& error, std::size_t size) {
+  read_outstanding_ = false;
+  if (state_ == State::closed) return;
+  if (error) {
+    on_end();
+    return;
+  }
+  const std::string_view bytes(chunk_.data(), size);
+  if (state_ == State::lingering) {
+    lingered_ += size;
+    if (lingered_ > kMaxLingered) {
+      close();
+      return;
+    }
+  } else if (state_ == State::reading && held_.empty()) {
+    const std::size_t used = consume(bytes);
+    held_.append(bytes.substr(used));
+  } else {
+    held_.append(bytes);
+    if (state_ == State::reading) consume_held();
+  }
+  read();
+}
+
+void Connection::consume_held() {
+  const std::size_t used = consume(held_);
+  held_.erase(0, used);
+}
+
+void Connection::on_end() {
+  peer_ended_ = true;
+  switch (state_) {
+    case State::reading:
+    case State::lingering: close(); break;
+    case State::asking:
+      // One that only stopped sending cannot be told from one that is gone. A claim is safe with
+      // neither; any other request was made and is carried out.
+      if (claiming_) hub_.engine.withdraw(ticket_);
+      break;
+    case State::writing:
+    case State::closed: break;
+  }
+}
+
+std::size_t Connection::consume(std::string_view bytes) {
+  if (bytes.empty()) return 0;
+  if (!parser_) {
+    parser_.emplace(net::HttpParser::Side::request,
+                    net::HttpLimits{hub_.options.max_head_bytes, hub_.options.max_body_bytes});
+    head_seen_ = false;
+  }
+  const bool first = !parser_->started();
+  const std::size_t used = parser_->feed(bytes);
+  if (const auto fault = parser_->fault()) {
+    on_fault(*fault, parser_->fault_text());
+    return used;
+  }
+  if (parser_->head_done() && !head_seen_) {
+    on_head();
+    if (state_ != State::reading) return used;
+  } else if (first) {
+    set_deadline(hub_.options.head_deadline);
+  }
+  if (head_seen_) hold(parser_->message().body.size());
+  if (parser_->done()) {
+    dispatch();
+  } else if (hub_.held_bytes > hub_.options.max_held_bytes) {
+    Response busy = problem(503, ErrorCode::unavailable,
+                            limit_text("sum of all bodies", hub_.options.max_held_bytes));
+    busy.close = true;
+    respond(std::move(busy));
+  } else if (bytes.size() - used > hub_.options.max_head_bytes) {
+    on_fault(net::HttpFault::malformed, "a line of the body's framing is too long");
+  }
+  return used;
+}
+
+void Connection::on_head() {
+  head_seen_ = true;
+  const net::HttpMessage& message = parser_->message();
+  const auto id = request_id_of(message);
+  request_id_ = id ? std::string(*id) : hub_.make_request_id();
+  keep_alive_ = parser_->keep_alive();
+  if (auto refused = check_sender(message, hub_.options.hosts)) {
+    refused->close = true;
+    respond(std::move(*refused));
+    return;
+  }
+  const std::string* expect = message.find("Expect");
+  if (expect != nullptr && !net::equals_ignoring_case(*expect, "100-continue")) {
+    Response refused = problem(417, ErrorCode::invalid_argument, "only 100-continue is expected");
+    refused.close = true;
+    respond(std::move(refused));
+    return;
+  }
+  if (parser_->done()) return;
+  set_deadline(hub_.options.body_deadline);
+  if (expect == nullptr) return;
+  // Should the socket not take it now, the client sends its body without, after a second or so.
+  constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  error_code ignored;
+  socket_.write_some(asio::buffer(kContinue), ignored);
+}
+
+void Connection::on_fault(net::HttpFault fault, std::string_view text) {
+  if (!head_seen_) request_id_ = hub_.make_request_id();
+  Response response;
+  switch (fault) {
+    case net::HttpFault::malformed:
+      response = problem(400, ErrorCode::invalid_argument,
+                         "the request is not well-formed HTTP: " + std::string(text));
+      break;
+    case net::HttpFault::head_too_large:
+      response = problem(431, ErrorCode::too_large,
+                         limit_text("request's head", hub_.options.max_head_bytes));
+      break;
+    case net::HttpFault::body_too_large:
+      response =
+          problem(413, ErrorCode::too_large, limit_text("body", hub_.options.max_body_bytes));
+      break;
+    case net::HttpFault::unsupported_coding:
+      response = problem(501, ErrorCode::unsupported, text);
+      break;
+  }
+  response.close = true;
+  respond(std::move(response));
+}
+
+void Connection::dispatch() {
+  Routed routed = route(hub_.service, parser_->message());
+  if (auto* response = std::get_if<Response>(&routed)) {
+    respond(std::move(*response));
+  } else {
+    submit(std::get<Submission>(std::move(routed)));
+  }
+}
+
+void Connection::submit(Submission submission) {
+  state_ = State::asking;
+  clear_deadline();
+  answer_ = std::move(submission.answer);
+  claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
+  auto completion = [self = shared_from_this(),
+                     work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
+    work.post([self = std::move(self), result = std::move(result)]() mutable {
+      self->on_reply(std::move(result));
+    });
+  };
+  ticket_ = hub_.engine.submit(std::move(submission.request), std::move(completion));
+  if (claiming_ && hub_.draining) hub_.engine.withdraw(ticket_);
+}
+
+void Connection::on_reply(Result<core::Reply> result) {
+  ticket_ = 0;
+  MakeResponse answer = std::move(answer_);
+  if (result && claiming_) take_receipts(*result);
+  if (state_ == State::closed) {
+    release_unsent();
+    return;
+  }
+  if (claiming_ && (peer_ended_ || has_hung_up())) {
+    close();
+    return;
+  }
+  respond(result ? answer(*result) : problem(result.error()));
+}
+
+void Connection::take_receipts(const core::Reply& reply) {
+  const auto* claimed = std::get_if<core::ClaimReply>(&reply);
+  if (claimed == nullptr) return;
+  for (const core::ClaimedItem& item : claimed->items) {
+    core::SettleItem release;
+    release.receipt = core::append(unsent_.bytes, core::view(claimed->bytes, item.receipt));
+    release.action = core::SettleAction::release;
+    unsent_.items.push_back(release);
+  }
+}
+
+void Connection::release_unsent() {
+  if (unsent_.items.empty()) return;
+  const std::size_t count = unsent_.items.size();
+  auto completion = [&hub = hub_, work = Work(socket_.get_executor()),
+                     count](Result<core::Reply> result) mutable {
+    work.post([&hub, count, result = std::move(result)] {
+      if (result) return;
+      hub.warn(std::to_string(count) +
+               " claimed messages could not be released, and wait for their leases: " +
+               result.error().message);
+    });
+  };
+  hub_.engine.submit(std::exchange(unsent_, {}), std::move(completion));
+}
+
+// The read that is outstanding may not have been told yet what the kernel knows.
+bool Connection::has_hung_up() {
+  char byte = 0;
+  const ssize_t n = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+void Connection::respond(Response response) {
+  state_ = State::writing;
+  keep_alive_ = keep_alive_ && !response.close && !hub_.draining;
+  head_ = head_of(response, request_id_, keep_alive_);
+  body_ = std::move(response.body);
+  written_ = 0;
+  hold(body_.size());
+  set_deadline(hub_.options.write_deadline);
+  write();
+}
+
+void Connection::write() {
+  std::array<asio::const_buffer, 2> pieces;
+  if (written_ < head_.size()) {
+    pieces[0] = asio::buffer(head_) + written_;
+    pieces[1] = asio::buffer(body_);
+  } else {
+    pieces[1] = asio::buffer(body_) + (written_ - head_.size());
+  }
+  socket_.async_write_some(pieces,
+                           [self = shared_from_this()](const error_code& error, std::size_t size) {
+                             if (self->state_ == State::closed) return;
+                             if (error) {
+                               self->close();
+                               return;
+                             }
+                             self->written_ += size;
+                             if (self->written_ == self->head_.size() + self->body_.size()) {
+                               self->on_written();
+                             } else {
+                               self->set_deadline(self->hub_.options.write_deadline);
+                               self->write();
+                             }
+                           });
+}
+
+void Connection::on_written() {
+  unsent_ = {};
+  claiming_ = false;
+  head_.clear();
+  body_ = {};
+  parser_.reset();
+  head_seen_ = false;
+  hold(0);
+  if (!keep_alive_) {
+    linger();
+    return;
+  }
+  if (hub_.draining) {
+    close();
+    return;
+  }
+  state_ = State::reading;
+  set_deadline(hub_.options.idle_deadline);
+  consume_held();
+  if (state_ == State::reading && peer_ended_) {
+    close();
+    return;
+  }
+  read();
+}
+
+// Closing with bytes unread would reset the connection, and the client might never see the reply.
+void Connection::linger() {
+  if (peer_ended_) {
+    close();
+    return;
+  }
+  state_ = State::lingering;
+  held_ = {};
+  error_code ignored;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  set_deadline(kLinger);
+  read();
+}
+
+void Connection::hold(std::uint64_t bytes) {
+  hub_.held_bytes += bytes;
+  hub_.held_bytes -= held_bytes_;
+  held_bytes_ = bytes;
+}
+
+// A later deadline costs nothing: the timer that is armed looks again when it fires.
+void Connection::set_deadline(Millis from_now) {
+  deadline_ = Clock::now() + from_now;
+  if (deadline_ < armed_) arm();
+}
+
+void Connection::arm() {
+  armed_ = deadline_;
+  timer_.expires_at(deadline_);
+  timer_.async_wait([self = shared_from_this()](const error_code& error) {
+    if (!error) self->on_timer();
+  });
+}
+
+void Connection::on_timer() {
+  armed_ = Clock::time_point::max();
+  if (state_ == State::closed || deadline_ == Clock::time_point::max()) return;
+  if (Clock::now() < deadline_) {
+    arm();
+  } else {
+    expire();
+  }
+}
+
+void Connection::expire() {
+  if (state_ == State::reading && parser_ && parser_->started()) {
+    if (!head_seen_) request_id_ = hub_.make_request_id();
+    Response late = problem(408, ErrorCode::unavailable,
+                            head_seen_ ? "the body did not arrive in time"
+                                       : "the request's head did not arrive in time");
+    late.close = true;
+    respond(std::move(late));
+    return;
+  }
+  close();
+}
+
+}  // namespace tarry::http

@@ -1,0 +1,107 @@
+// One client's connection: reads a request, has it routed, asks the engine, writes the reply, and
+// so on until either side closes.
+//
+// Thread safety: lives on the server's thread; the engine's completions come there by post.
+//
+// Invariants
+//  1. At most one request is in progress. What a client sends beyond it (pipelining) is held, up to
+//     kMaxPipelined bytes, and read when its turn comes.
+//  2. While a request waits for the engine a read is outstanding, so that a hang-up is seen: a
+//     claim is then withdrawn.
+//  3. Receipts are in `unsent_` from the engine's answer until the reply is written in full; when
+//     the connection closes before that, they are released.
+//  4. `closed` of the hub is called exactly once.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include "core/engine.h"
+#include "net/http_parser.h"
+#include "server/http/hub.h"
+#include "server/http/response.h"
+#include "server/http/routes.h"
+
+namespace tarry::http {
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Hub& hub, Socket socket);
+
+  void start();
+  /// There are too many: answers 503 and closes.
+  void refuse();
+  /// Finishes the request in progress, if there is one, and closes; a waiting claim is withdrawn
+  /// and answered with what it has.
+  void drain();
+  void close();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>;
+  enum class State : std::uint8_t { reading, asking, writing, lingering, closed };
+
+  void read();
+  void on_read(const boost::system::error_code& error, std::size_t size);
+  void on_end();
+  /// Parses, and answers how many bytes belong to the request.
+  std::size_t consume(std::string_view bytes);
+  void consume_held();
+  void on_head();
+  void on_fault(net::HttpFault fault, std::string_view text);
+  void dispatch();
+  void submit(Submission submission);
+  void on_reply(Result<core::Reply> result);
+  void take_receipts(const core::Reply& reply);
+  void release_unsent();
+  [[nodiscard]] bool has_hung_up();
+
+  void respond(Response response);
+  void write();
+  void on_written();
+  void linger();
+
+  void hold(std::uint64_t bytes);
+  void set_deadline(Millis from_now);
+  void clear_deadline() { deadline_ = Clock::time_point::max(); }
+  void arm();
+  void on_timer();
+  void expire();
+
+  Hub& hub_;
+  Socket socket_;
+  Timer timer_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  Clock::time_point armed_ = Clock::time_point::max();  // max: no wait is outstanding
+
+  State state_ = State::reading;
+  bool read_outstanding_ = false;
+  bool peer_ended_ = false;  // it sends no more; perhaps it still reads
+  bool head_seen_ = false;
+  bool keep_alive_ = false;
+
+  std::vector<char> chunk_;  // where reads go
+  std::string held_;         // read, and not parsed yet
+  std::optional<net::HttpParser> parser_;
+  std::uint64_t held_bytes_ = 0;  // our part of the hub's
+
+  std::string request_id_;
+  bool claiming_ = false;
+  core::Ticket ticket_ = 0;
+  MakeResponse answer_;
+  core::SettleRequest unsent_;
+
+  std::string head_;
+  std::string body_;
+  std::size_t written_ = 0;
+  std::size_t lingered_ = 0;
+};
+
+}  // namespace tarry::http

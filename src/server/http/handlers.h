@@ -1,0 +1,35 @@
+// The handlers that the route table names: one a route.
+#pragma once
+
+#include "server/http/routes.h"
+
+namespace tarry::http {
+
+// Messages of a queue.
+[[nodiscard]] Routed push(Asked& asked);
+[[nodiscard]] Routed list(Asked& asked);
+[[nodiscard]] Routed get_one(Asked& asked);
+[[nodiscard]] Routed get_many(Asked& asked);
+[[nodiscard]] Routed cancel(Asked& asked);
+[[nodiscard]] Routed reschedule(Asked& asked);
+
+// Claims of any queue.
+[[nodiscard]] Routed claim(Asked& asked);
+[[nodiscard]] Routed settle(Asked& asked);
+[[nodiscard]] Routed extend(Asked& asked);
+
+// Queues as a whole.
+[[nodiscard]] Routed queue_list(Asked& asked);
+[[nodiscard]] Routed queue_info(Asked& asked);
+[[nodiscard]] Routed configure(Asked& asked);
+[[nodiscard]] Routed pause(Asked& asked);
+[[nodiscard]] Routed resume(Asked& asked);
+[[nodiscard]] Routed purge(Asked& asked);
+[[nodiscard]] Routed revive(Asked& asked);
+
+// The server.
+[[nodiscard]] Routed health(Asked& asked);
+[[nodiscard]] Routed stats(Asked& asked);
+[[nodiscard]] Routed advance_clock(Asked& asked);
+
+}  // namespace tarry::http

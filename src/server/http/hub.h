@@ -1,0 +1,39 @@
+// What the connections of one server share. Used on the server's thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include "core/engine.h"
+#include "server/http/routes.h"
+#include "server/http/server.h"
+
+namespace tarry::http {
+
+using Executor = boost::asio::io_context::executor_type;
+using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
+
+class Connection;
+
+struct Hub {
+  core::Engine& engine;
+  ServerOptions options;
+  Service service;
+  std::string id_prefix;  // of the request ids that we make
+  std::uint64_t next_id = 0;
+  std::uint64_t held_bytes = 0;  // bodies, requests and replies
+  bool draining = false;
+  std::function<void(Connection*)> closed;
+
+  [[nodiscard]] std::string make_request_id() { return id_prefix + std::to_string(++next_id); }
+  void warn(std::string_view line) const {
+    if (options.warn) options.warn(line);
+  }
+};
+
+}  // namespace tarry::http

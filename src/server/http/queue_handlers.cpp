@@ -1,0 +1,64 @@
+#include "base/text.h"
+#include "server/http/handlers.h"
+#include "wire/queue.h"
+#include "wire/stats.h"
+
+namespace tarry::http {
+namespace {
+
+Response counted(const core::CountReply& reply) { return ok(wire::encode_count(reply)); }
+
+}  // namespace
+
+Routed queue_list(Asked& asked) {
+  if (auto error = asked.query.finish()) return problem(*error);
+  return ask<StoreStats>(core::StatsRequest{},
+                         [](const StoreStats& stats) { return ok(wire::encode_queues(stats)); });
+}
+
+Routed queue_info(Asked& asked) {
+  if (auto error = asked.query.finish()) return problem(*error);
+  std::string name = asked.queue;
+  return ask<StoreStats>(core::StatsRequest{std::move(asked.queue)}, [name = std::move(name)](
+                                                                         const StoreStats& stats) {
+    for (const QueueStats& queue : stats.queues) {
+      if (queue.queue == name) return ok(wire::encode_queue_stats(queue));
+    }
+    return problem(404, ErrorCode::not_found, "there is no queue " + base::quoted(name));
+  });
+}
+
+Routed configure(Asked& asked) {
+  auto configure = wire::decode_configure(std::move(asked.queue), asked.body);
+  if (!configure) return problem(configure.error());
+  return ask<core::ConfigureReply>(std::move(*configure), [](const core::ConfigureReply& reply) {
+    return ok(wire::encode_configure_reply(reply));
+  });
+}
+
+Routed pause(Asked& asked) {
+  auto pause = wire::decode_pause(std::move(asked.queue), asked.body);
+  if (!pause) return problem(pause.error());
+  return ask<core::CountReply>(
+      std::move(*pause), [](const core::CountReply&) { return ok(wire::encode_paused(true)); });
+}
+
+Routed resume(Asked& asked) {
+  if (auto error = wire::decode_nothing(asked.body)) return problem(*error);
+  return ask<core::CountReply>(
+      core::ResumeRequest{std::move(asked.queue)},
+      [](const core::CountReply&) { return ok(wire::encode_paused(false)); });
+}
+
+Routed purge(Asked& asked) {
+  if (auto error = wire::decode_nothing(asked.body)) return problem(*error);
+  return ask<core::CountReply>(core::PurgeRequest{std::move(asked.queue)}, counted);
+}
+
+Routed revive(Asked& asked) {
+  auto revive = wire::decode_revive(std::move(asked.queue), asked.body);
+  if (!revive) return problem(revive.error());
+  return ask<core::CountReply>(std::move(*revive), counted);
+}
+
+}  // namespace tarry::http

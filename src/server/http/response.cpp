@@ -1,0 +1,51 @@
+#include "server/http/response.h"
+
+#include <utility>
+
+#include "wire/problem.h"
+
+namespace tarry::http {
+
+Response ok(std::string body) {
+  Response response;
+  response.body = std::move(body);
+  return response;
+}
+
+Response problem(unsigned status, ErrorCode code, std::string_view detail) {
+  Response response;
+  response.status = status;
+  wire::JsonWriter out(response.body);
+  out.begin_object();
+  wire::write_problem(out, status, to_string(code), detail);
+  out.end_object();
+  return response;
+}
+
+Response problem(const Error& error) {
+  return problem(wire::status_of(error.code), error.code, error.message);
+}
+
+std::string head_of(const Response& response, std::string_view request_id, bool keep_alive) {
+  std::string head;
+  head.reserve(256);
+  head += "HTTP/1.1 ";
+  head += std::to_string(response.status);
+  head += ' ';
+  head += wire::reason_phrase(response.status);
+  head += response.status == 200 ? "\r\nContent-Type: application/json"
+                                 : "\r\nContent-Type: application/problem+json";
+  head += "\r\nContent-Length: ";
+  head += std::to_string(response.body.size());
+  head += "\r\nCache-Control: no-store\r\nX-Request-ID: ";
+  head += request_id;
+  if (!response.allow.empty()) {
+    head += "\r\nAllow: ";
+    head += response.allow;
+  }
+  if (response.status == 503) head += "\r\nRetry-After: 1";
+  head += keep_alive ? "\r\nConnection: keep-alive\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
+  return head;
+}
+
+}  // namespace tarry::http

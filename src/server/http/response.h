@@ -1,0 +1,27 @@
+// What goes back to a client. Plain values and pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+namespace tarry::http {
+
+struct Response {
+  unsigned status = 200;
+  std::string body;    // JSON
+  std::string allow;   // 405: the methods that would do
+  bool close = false;  // what follows on the connection cannot be trusted, or will not be read
+};
+
+[[nodiscard]] Response ok(std::string body);
+/// application/problem+json, as every status but 200.
+[[nodiscard]] Response problem(unsigned status, ErrorCode code, std::string_view detail);
+[[nodiscard]] Response problem(const Error& error);
+
+/// Status line and fields, with the empty line.
+[[nodiscard]] std::string head_of(const Response& response, std::string_view request_id,
+                                  bool keep_alive);
+
+}  // namespace tarry::http

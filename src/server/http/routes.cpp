@@ -1,0 +1,140 @@
+#include "server/http/routes.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "server/http/handlers.h"
+
+namespace tarry::http {
+namespace {
+
+using Handler = Routed (*)(Asked&);
+
+struct Route {
+  std::string_view method;
+  std::string_view pattern;  // "*" stands for a queue's name
+  Handler handler;
+};
+
+constexpr std::array kRoutes = {
+    Route{"POST", "/v1/claim", claim},
+    Route{"POST", "/v1/settle", settle},
+    Route{"POST", "/v1/extend", extend},
+    Route{"POST", "/v1/queues/*/messages", push},
+    Route{"GET", "/v1/queues/*/messages", list},
+    Route{"GET", "/v1/queues/*/message", get_one},
+    Route{"POST", "/v1/queues/*/get", get_many},
+    Route{"POST", "/v1/queues/*/cancel", cancel},
+    Route{"POST", "/v1/queues/*/reschedule", reschedule},
+    Route{"GET", "/v1/queues", queue_list},
+    Route{"GET", "/v1/queues/*", queue_info},
+    Route{"PUT", "/v1/queues/*", configure},
+    Route{"POST", "/v1/queues/*/pause", pause},
+    Route{"POST", "/v1/queues/*/resume", resume},
+    Route{"POST", "/v1/queues/*/purge", purge},
+    Route{"POST", "/v1/queues/*/revive", revive},
+    Route{"GET", "/v1/stats", stats},
+    Route{"GET", "/healthz", health},
+    Route{"POST", "/v1/clock/advance", advance_clock},
+};
+
+std::string_view next_segment(std::string_view& path) {
+  path.remove_prefix(1);  // the slash
+  const std::size_t end = std::min(path.find('/'), path.size());
+  const std::string_view segment = path.substr(0, end);
+  path.remove_prefix(end);
+  return segment;
+}
+
+// The segment that stands for "*" goes to `queue`, still encoded.
+bool matches(std::string_view pattern, std::string_view path, std::string_view& queue) {
+  while (pattern.starts_with('/') && path.starts_with('/')) {
+    const std::string_view wanted = next_segment(pattern);
+    const std::string_view found = next_segment(path);
+    if (wanted == "*" && !found.empty()) {
+      queue = found;
+    } else if (wanted != found) {
+      return false;
+    }
+  }
+  return pattern.empty() && path.empty();
+}
+
+// A client behind a proxy names the whole URL; what it says there of the host was checked before.
+std::string_view origin_form(std::string_view target) {
+  constexpr std::string_view kScheme = "http://";
+  if (!target.starts_with(kScheme)) return target;
+  target.remove_prefix(kScheme.size());
+  const std::size_t slash = target.find('/');
+  return slash == std::string_view::npos ? "/" : target.substr(slash);
+}
+
+bool is_json(std::string_view content_type) {
+  const std::size_t end = std::min(content_type.find(';'), content_type.size());
+  std::string_view type = content_type.substr(0, end);
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return net::equals_ignoring_case(type, "application/json");
+}
+
+// A web page cannot send this type to another origin without asking first: so no form and no image
+// on a page that somebody visits can push or purge.
+std::optional<Response> check_body(const net::HttpMessage& message) {
+  if (message.body.empty()) return std::nullopt;
+  if (message.method == "GET") {
+    return problem(400, ErrorCode::invalid_argument, "GET takes no body");
+  }
+  const std::string* type = message.find("Content-Type");
+  if (type != nullptr && is_json(*type)) return std::nullopt;
+  return problem(415, ErrorCode::invalid_argument,
+                 "Content-Type is " + (type == nullptr ? "missing" : base::quoted(*type)) +
+                     "; it must be application/json");
+}
+
+Response wrong_method(std::string_view method, std::string allow) {
+  Response response = problem(405, ErrorCode::invalid_argument,
+                              "the method " + base::quoted(method) + " is not one of: " + allow);
+  response.allow = std::move(allow);
+  return response;
+}
+
+}  // namespace
+
+Routed route(const Service& service, net::HttpMessage& message) {
+  std::string_view path = origin_form(message.target);
+  const std::size_t mark = std::min(path.find('?'), path.size());
+  const std::string_view query_text = path.substr(std::min(mark + 1, path.size()));
+  path = path.substr(0, mark);
+
+  const Route* found = nullptr;
+  std::string allow;
+  std::string_view encoded_queue;
+  for (const Route& candidate : kRoutes) {
+    std::string_view queue;
+    if (!matches(candidate.pattern, path, queue)) continue;
+    allow += (allow.empty() ? "" : ", ") + std::string(candidate.method);
+    if (candidate.method != message.method) continue;
+    found = &candidate;
+    encoded_queue = queue;
+  }
+  if (allow.empty()) {
+    return problem(404, ErrorCode::not_found, "there is no " + base::quoted(path) + " here");
+  }
+  if (found == nullptr) return wrong_method(message.method, std::move(allow));
+  if (auto refused = check_body(message)) return std::move(*refused);
+
+  auto queue = wire::percent_decode(encoded_queue);
+  if (!queue) return problem(queue.error());
+  auto query = wire::Query::parse(query_text);
+  if (!query) return problem(query.error());
+  // Only GET has parameters: what changes something says it in its body.
+  if (message.method != "GET") {
+    if (auto error = query->finish()) return problem(*error);
+  }
+  Asked asked{service, std::move(*queue), std::move(*query), std::move(message.body)};
+  return found->handler(asked);
+}
+
+}  // namespace tarry::http

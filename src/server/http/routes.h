@@ -1,0 +1,61 @@
+// From a request to what it asks of the engine, or to an answer at once. No sockets here: what a
+// route does can be tested as a function.
+//
+// Thread safety: pure functions; `Service` is read only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/unique_function.h"
+#include "core/engine.h"
+#include "core/reply.h"
+#include "core/request.h"
+#include "net/http_message.h"
+#include "server/http/response.h"
+#include "wire/query.h"
+
+namespace tarry::http {
+
+/// What the server says of itself.
+struct Service {
+  core::Capabilities capabilities;
+  std::function<void(std::int64_t)> advance_clock;  // empty: no such route
+};
+
+/// A request's parts, as a handler sees them.
+struct Asked {
+  const Service& service;
+  std::string queue;  // of the path, decoded; empty where it names none
+  wire::Query query;
+  std::string body;
+};
+
+using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;
+
+struct Submission {
+  core::Request request;
+  MakeResponse answer;  // of the reply that belongs to the request
+};
+
+using Routed = std::variant<Response, Submission>;
+
+/// Answers 404, 405, 400, 415 itself. Takes the message's body.
+[[nodiscard]] Routed route(const Service& service, net::HttpMessage& message);
+
+/// For the handlers: a submission whose answer takes the one reply that fits.
+template <typename Reply, typename Make>
+[[nodiscard]] Routed ask(core::Request request, Make make) {
+  return Submission{std::move(request), [make = std::move(make)](core::Reply& reply) mutable {
+                      auto* fitting = std::get_if<Reply>(&reply);
+                      if (fitting != nullptr) return Response(make(*fitting));
+                      return problem(500, ErrorCode::misuse,
+                                     "the engine's answer does not fit the request");
+                    }};
+}
+
+}  // namespace tarry::http

@@ -1,0 +1,276 @@
+#include "server/http/routes.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "support/wire_samples.h"
+#include "support/wire_text.h"
+#include "wire/call.h"
+
+namespace tarry::http {
+namespace {
+
+using tarry::testing::text_of;
+
+net::HttpMessage message(std::string method, std::string target, std::string body = "") {
+  net::HttpMessage m;
+  m.method = std::move(method);
+  m.target = std::move(target);
+  m.fields = {{"Content-Type", "application/json"}};
+  m.body = std::move(body);
+  return m;
+}
+
+Routed routed(std::string method, std::string target, std::string body = "") {
+  auto m = message(std::move(method), std::move(target), std::move(body));
+  return route({}, m);
+}
+
+// The response that came at once.
+Response refused(std::string method, std::string target, std::string body = "") {
+  Routed r = routed(std::move(method), std::move(target), std::move(body));
+  if (auto* response = std::get_if<Response>(&r)) return std::move(*response);
+  ADD_FAILURE() << "was submitted";
+  return {};
+}
+
+// Every call that the remote engine makes is routed to the request that it was made of.
+RC_GTEST_PROP(Routes, every_call_arrives_as_it_was_meant, ()) {
+  core::Request request = tarry::testing::any_request();
+  if (auto* claim = std::get_if<core::ClaimRequest>(&request)) claim->any_state = true;
+  auto call = wire::encode_call(request);
+  if (!call) RC_FAIL(call.error().message);
+  Routed r = routed(std::string(call->method), call->target, call->body);
+  if (const auto* response = std::get_if<Response>(&r)) RC_FAIL(response->body);
+  RC_ASSERT(text_of(std::get<Submission>(r).request) == text_of(request));
+}
+
+// And what the engine answers arrives there.
+RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
+  core::Request request = core::ResumeRequest{"q"};
+  core::Reply reply = core::CountReply{0};
+  switch (*rc::gen::inRange(0, 8)) {
+    case 0: {
+      core::PushReply pushed = tarry::testing::any_push_reply();
+      core::PushRequest push{"q", {}, {}};
+      push.items.resize(pushed.items.size());
+      request = push;
+      reply = pushed;
+      break;
+    }
+    case 1: {
+      core::ItemsReply items = tarry::testing::any_items_reply();
+      core::CancelRequest cancel{"q", {}, "key"};
+      cancel.keys.assign(items.items.size(), {0, 3});
+      request = cancel;
+      reply = items;
+      break;
+    }
+    case 2:
+      request = core::ClaimRequest{{"q"}, {}, false, 1, 1, {}, {}};
+      reply = tarry::testing::any_claim_reply();
+      break;
+    case 3: {
+      core::GetReply got = tarry::testing::any_get_reply(true);
+      core::GetRequest get{"q", {}, "key", true};
+      get.keys.assign(got.items.size(), {0, 3});
+      request = get;
+      reply = got;
+      break;
+    }
+    case 4:
+      request = core::ListRequest{"q", {}, "", "", 1};
+      reply = tarry::testing::any_list_reply();
+      break;
+    case 5:
+      request = core::StatsRequest{"q"};
+      reply = tarry::testing::any_stats();
+      break;
+    case 6:
+      request = core::ConfigureRequest{"q", {}};
+      reply = core::ConfigureReply{tarry::testing::any_settings()};
+      break;
+    default:
+      request = core::PurgeRequest{"q"};
+      reply = core::CountReply{tarry::testing::any_u64()};
+      break;
+  }
+  auto call = wire::encode_call(request);
+  if (!call) RC_FAIL(call.error().message);
+  Routed r = routed(std::string(call->method), call->target, call->body);
+  if (const auto* response = std::get_if<Response>(&r)) RC_FAIL(response->body);
+  core::Reply given = reply;
+  const Response response = std::get<Submission>(r).answer(given);
+  RC_ASSERT(response.status == 200u);
+  auto read = wire::decode_answer(*call, response.body);
+  if (!read) RC_FAIL(read.error().message);
+  RC_ASSERT(text_of(*read) == text_of(reply));
+}
+
+TEST(Routes, unknown_paths_and_methods) {
+  for (const char* path :
+       {"/", "/v1", "/v1/queues/", "/v1/queues/q/", "/v1/queues//messages", "/v1/queues/q/nothing",
+        "/v1/queues/a/b/messages", "v1/claim", "*", "/healthz/", "http://localhost/nothing", ""}) {
+    const Response response = refused("POST", path);
+    EXPECT_EQ(response.status, 404u) << path;
+  }
+  const Response response = refused("DELETE", "/v1/queues/q/messages");
+  EXPECT_EQ(response.status, 405u);
+  EXPECT_EQ(response.allow, "POST, GET");
+  EXPECT_EQ(refused("get", "/healthz").status, 405u);
+  EXPECT_EQ(refused("GET", "http://localhost/healthz").status, 200u);
+}
+
+TEST(Routes, a_name_of_a_queue_may_hold_a_slash) {
+  Routed r = routed("PUT", "/v1/queues/a%2Fb%40", "{}");
+  EXPECT_EQ(std::get<core::ConfigureRequest>(std::get<Submission>(r).request).queue, "a/b@");
+  EXPECT_EQ(refused("PUT", "/v1/queues/a%2", "{}").status, 400u);
+}
+
+TEST(Routes, bodies_are_json_and_say_so) {
+  auto form = message("POST", "/v1/claim", "queues=q");
+  form.fields = {{"Content-Type", "application/x-www-form-urlencoded"}};
+  Routed r = route({}, form);
+  EXPECT_EQ(std::get<Response>(r).status, 415u);
+  EXPECT_NE(std::get<Response>(r).body.find("x-www-form-urlencoded"), std::string::npos);
+
+  auto untyped = message("POST", "/v1/claim", R"({"queues":["q"]})");
+  untyped.fields = {};
+  r = route({}, untyped);
+  EXPECT_EQ(std::get<Response>(r).status, 415u);
+
+  auto typed = message("POST", "/v1/claim", R"({"queues":["q"]})");
+  typed.fields = {{"content-type", "Application/JSON ; charset=utf-8"}};
+  r = route({}, typed);
+  EXPECT_TRUE(std::holds_alternative<Submission>(r));
+
+  EXPECT_EQ(refused("GET", "/v1/queues", "{}").status, 400u);
+  EXPECT_EQ(refused("POST", "/v1/claim").status, 400u);
+  EXPECT_EQ(refused("POST", "/v1/claim?x=1", R"({"queues":["q"]})").status, 400u);
+  EXPECT_EQ(refused("GET", "/v1/queues?x=1").status, 400u);
+  EXPECT_EQ(refused("GET", "/v1/queues/q?x=1").status, 400u);
+  EXPECT_EQ(refused("GET", "/v1/stats?x=1").status, 400u);
+  EXPECT_EQ(refused("GET", "/healthz?x=1").status, 400u);
+}
+
+TEST(Routes, verbs_without_arguments_need_no_body) {
+  for (const char* verb : {"pause", "resume", "purge"}) {
+    const std::string path = std::string("/v1/queues/q/") + verb;
+    Routed bare = routed("POST", path);
+    EXPECT_TRUE(std::holds_alternative<Submission>(bare)) << verb;
+    EXPECT_EQ(refused("POST", path, R"({"x":1})").status, 400u) << verb;
+  }
+  EXPECT_EQ(refused("POST", "/v1/queues/q/revive").status, 400u);
+  EXPECT_EQ(refused("POST", "/v1/queues/q/revive", R"({"all":true,"keys":[]})").status, 400u);
+}
+
+core::PushReply pushed(Outcome outcome) {
+  core::PushReply reply;
+  core::PushResult result;
+  result.outcome = outcome;
+  result.id = outcome == Outcome::settled ? 0 : 9'007'199'254'740'993;
+  result.due_ms = outcome == Outcome::settled ? 0 : 1'600'000'000'000;
+  result.key = core::append(reply.bytes, "k");
+  reply.items.push_back(result);
+  return reply;
+}
+
+Response single_push(core::Reply reply) {
+  Routed r = routed("POST", "/v1/queues/q/messages", R"({"key":"k","payload":"p"})");
+  return std::get<Submission>(r).answer(reply);
+}
+
+TEST(Routes, a_single_push_answers_with_a_status) {
+  const Response done = single_push(pushed(Outcome::pushed));
+  EXPECT_EQ(done.status, 200u);
+  EXPECT_EQ(done.body, R"({"outcome":"pushed","id":"9007199254740993","key":"k",)"
+                       R"("due":"2020-09-13T12:26:40.000Z","due_ms":1600000000000})");
+  const Response exists = single_push(pushed(Outcome::exists));
+  EXPECT_EQ(exists.status, 409u);
+  EXPECT_EQ(exists.body,
+            R"({"type":"about:blank","title":"Conflict","status":409,"detail":"\"k\" exists",)"
+            R"("code":"conflict","outcome":"exists","id":"9007199254740993","key":"k",)"
+            R"("due":"2020-09-13T12:26:40.000Z","due_ms":1600000000000})");
+  EXPECT_EQ(single_push(pushed(Outcome::in_flight)).status, 409u);
+  EXPECT_EQ(single_push(pushed(Outcome::settled)).status, 409u);
+  EXPECT_EQ(single_push(pushed(Outcome::kept)).status, 200u);
+  EXPECT_EQ(single_push(pushed(Outcome::replaced)).status, 200u);
+  core::PushReply failed;
+  failed.items.push_back({Error{ErrorCode::too_large, "too much"}, Outcome::pushed, 0, 0, {}});
+  EXPECT_EQ(single_push(failed).status, 413u);
+  EXPECT_EQ(single_push(core::CountReply{}).status, 500u);
+}
+
+TEST(Routes, a_batch_with_nothing_good_never_reaches_the_engine) {
+  const Response response =
+      refused("POST", "/v1/queues/q/messages", R"({"messages":[{"key":7},8]})");
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_EQ(response.body, R"({"results":[{"error":{"code":"invalid_argument",)"
+                           R"("message":"\"key\" must be a string, not the number 7"}},)"
+                           R"({"error":{"code":"invalid_argument",)"
+                           R"("message":"the message must be an object, not the number 8"}}]})");
+  EXPECT_EQ(refused("POST", "/v1/queues/q/cancel", R"({"keys":[1]})").status, 200u);
+  EXPECT_EQ(refused("POST", "/v1/queues/q/get", R"({"keys":[1]})").status, 200u);
+  EXPECT_EQ(refused("POST", "/v1/queues/q/reschedule", R"({"items":[1]})").status, 200u);
+  EXPECT_EQ(refused("POST", "/v1/settle", R"({"items":[1]})").status, 200u);
+  EXPECT_EQ(refused("POST", "/v1/extend", R"({"items":[1]})").status, 200u);
+}
+
+TEST(Routes, a_batch_answers_by_index) {
+  Routed r = routed("POST", "/v1/queues/q/cancel", R"({"keys":["a",1,{"base64":"/w=="}]})");
+  core::ItemsReply items;
+  items.items.resize(2);
+  items.items[0].outcome = Outcome::cancelled;
+  items.items[1].outcome = Outcome::settled;
+  items.items[1].settlement = Settlement{Ending::acked, Time(Millis(1'600'000'000'000))};
+  core::Reply reply = items;
+  EXPECT_EQ(std::get<Submission>(r).answer(reply).body,
+            R"({"results":[{"key":"a","outcome":"cancelled"},)"
+            R"({"error":{"code":"invalid_argument","message":"a key must be a string or )"
+            R"({\"base64\": \"...\"}, not the number 1"}},)"
+            R"({"key_base64":"/w==","outcome":"settled","settlement":{"how":"acked",)"
+            R"("when":"2020-09-13T12:26:40.000Z","when_ms":1600000000000}}]})");
+}
+
+TEST(Routes, what_is_not_there_is_404) {
+  Routed get = routed("GET", "/v1/queues/q/message?key=k");
+  core::GetReply none;
+  none.items.emplace_back(Error{ErrorCode::not_found, "there is no message \"k\""});
+  core::Reply reply = none;
+  EXPECT_EQ(std::get<Submission>(get).answer(reply).status, 404u);
+
+  Routed info = routed("GET", "/v1/queues/q");
+  reply = StoreStats();
+  const Response response = std::get<Submission>(info).answer(reply);
+  EXPECT_EQ(response.status, 404u);
+  EXPECT_NE(response.body.find(R"(there is no queue \"q\")"), std::string::npos);
+}
+
+TEST(Routes, the_test_clock_moves_where_there_is_one) {
+  EXPECT_EQ(refused("POST", "/v1/clock/advance", R"({"by":"31d"})").status, 404u);
+  std::int64_t moved = 0;
+  const Service service{{}, [&](std::int64_t ms) { moved += ms; }};
+  const auto advance = [&](const char* body) {
+    auto m = message("POST", "/v1/clock/advance", body);
+    return std::get<Response>(route(service, m));
+  };
+  EXPECT_EQ(advance(R"({"by":"31d"})").body, R"({"advanced_ms":2678400000})");
+  EXPECT_EQ(moved, 2'678'400'000);
+  for (const char* bad : {R"({"by":-1})", R"({"by":"-1s"})", "{}", R"({"by":3155760000001})",
+                          R"({"by":"1s","to":1})", "[]"}) {
+    EXPECT_EQ(advance(bad).status, 400u) << bad;
+  }
+  EXPECT_EQ(moved, 2'678'400'000);
+}
+
+// Whatever is asked, it is answered or submitted.
+RC_GTEST_PROP(Routes, any_target_and_body, (const std::string& tail, const std::string& body)) {
+  const auto method = *rc::gen::element(std::string("GET"), std::string("POST"));
+  const auto path =
+      *rc::gen::element(std::string("/v1/queues/"), std::string("/v1/"), std::string("/"));
+  Routed r = routed(method, path + tail, body);
+  if (const auto* response = std::get_if<Response>(&r)) RC_ASSERT(response->status >= 200u);
+}
+
+}  // namespace
+}  // namespace tarry::http

@@ -1,0 +1,212 @@
+#include "server/http/server.h"
+
+#include <future>
+#include <random>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "server/http/connection.h"
+#include "server/http/hub.h"
+
+namespace tarry::http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Clock = std::chrono::steady_clock;
+using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor>;
+
+// Told 503 rather than nothing; beyond these a flood is not worth an answer.
+constexpr std::size_t kMaxRefusals = 100;
+// After a failed accept (out of descriptors, mostly): somebody has to close first.
+constexpr Millis kAcceptPause{100};
+
+std::string make_id_prefix() {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::random_device random;
+  std::string prefix;
+  for (int i = 0; i < 8; ++i) prefix += kHex[random() % kHex.size()];
+  return prefix + "-";
+}
+
+Result<asio::ip::address> parse_address(const std::string& text) {
+  error_code error;
+  const auto address = asio::ip::make_address(text == "localhost" ? "127.0.0.1" : text, error);
+  if (error) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      "listen address " + base::quoted(text) + " is not an IP address");
+  }
+  if (!address.is_loopback()) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      "listen address " + base::quoted(text) +
+                          " is not loopback: without authentication tarry serves only its own "
+                          "machine, on 127.0.0.1 or ::1");
+  }
+  return address;
+}
+
+Error listen_error(const tcp::endpoint& endpoint, const error_code& error) {
+  const std::string address = endpoint.address().is_v6()
+                                  ? "[" + endpoint.address().to_string() + "]"
+                                  : endpoint.address().to_string();
+  ErrorCode code = ErrorCode::io_error;
+  if (error == asio::error::address_in_use) code = ErrorCode::conflict;
+  if (error == asio::error::access_denied) code = ErrorCode::permission_denied;
+  return {code, "cannot listen on " + address + ":" + std::to_string(endpoint.port()) + ": " +
+                    error.message()};
+}
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(core::Engine& engine, ServerOptions options)
+      : hub_{engine, std::move(options), {}, make_id_prefix(), 0, 0, false, {}},
+        acceptor_(io_),
+        timer_(io_) {
+    hub_.service = {engine.capabilities(), hub_.options.advance_clock};
+    hub_.closed = [this](Connection* connection) { on_closed(connection); };
+  }
+
+  ~Impl() { stop(); }
+
+  Result<std::uint16_t> start() {
+    TARRY_ASSERT(!thread_.joinable());
+    auto address = parse_address(hub_.options.address);
+    if (!address) return std::move(address).error();
+    const tcp::endpoint endpoint(*address, hub_.options.port);
+    error_code error;
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+    if (error) {
+      error_code ignored;
+      acceptor_.close(ignored);
+      return listen_error(endpoint, error);
+    }
+    const std::uint16_t port = acceptor_.local_endpoint(error).port();
+    accept();
+    thread_ = std::thread([this] { io_.run(); });
+    return port;
+  }
+
+  void drain(Millis deadline, std::function<void(std::size_t)> done) {
+    asio::post(io_, [this, deadline, done = std::move(done)]() mutable {
+      if (hub_.draining) {
+        done(connections_.size());
+        return;
+      }
+      hub_.draining = true;
+      drained_ = std::move(done);
+      close_acceptor();
+      timer_.expires_after(deadline);
+      timer_.async_wait([this](const error_code& error) {
+        if (!error) finish_drain();
+      });
+      for_each_connection([](Connection& connection) { connection.drain(); });
+      if (connections_.empty()) finish_drain();
+    });
+  }
+
+  void stop() {
+    if (!thread_.joinable()) return;
+    TARRY_ASSERT(thread_.get_id() != std::this_thread::get_id());
+    asio::post(io_, [this] {
+      hub_.draining = true;
+      drained_ = nullptr;
+      close_acceptor();
+      timer_.cancel();
+      for_each_connection([](Connection& connection) { connection.close(); });
+    });
+    // The loop runs dry once nothing is open and the engine has answered everything.
+    thread_.join();
+  }
+
+ private:
+  void accept() {
+    acceptor_.async_accept([this](const error_code& error, Socket socket) {
+      if (!acceptor_.is_open()) return;
+      if (error) {
+        pause_accepting(error);
+        return;
+      }
+      admit(std::move(socket));
+      accept();
+    });
+  }
+
+  void pause_accepting(const error_code& error) {
+    hub_.warn("cannot accept a connection: " + error.message());
+    timer_.expires_after(kAcceptPause);
+    timer_.async_wait([this](const error_code& cancelled) {
+      if (!cancelled && acceptor_.is_open()) accept();
+    });
+  }
+
+  void admit(Socket socket) {
+    const std::size_t open = connections_.size();
+    if (open >= hub_.options.max_connections + kMaxRefusals) return;  // closes it
+    auto connection = std::make_shared<Connection>(hub_, std::move(socket));
+    connections_.emplace(connection.get(), connection);
+    if (open < hub_.options.max_connections) {
+      connection->start();
+    } else {
+      connection->refuse();
+    }
+  }
+
+  void on_closed(Connection* connection) {
+    connections_.erase(connection);
+    if (connections_.empty() && hub_.draining) finish_drain();
+  }
+
+  // Connections leave the map while they are visited.
+  template <typename Visit>
+  void for_each_connection(Visit visit) {
+    std::vector<std::shared_ptr<Connection>> open;
+    open.reserve(connections_.size());
+    for (const auto& [key, connection] : connections_) open.push_back(connection);
+    for (const auto& connection : open) visit(*connection);
+  }
+
+  void close_acceptor() {
+    error_code ignored;
+    acceptor_.close(ignored);
+  }
+
+  void finish_drain() {
+    timer_.cancel();
+    if (auto done = std::exchange(drained_, nullptr)) done(connections_.size());
+  }
+
+  Hub hub_;
+  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  std::function<void(std::size_t)> drained_;
+  // The last to be made, the first to go: what it still holds refers to the above.
+  asio::io_context io_{1};
+  asio::basic_socket_acceptor<tcp, Executor> acceptor_;
+  Timer timer_;
+  std::thread thread_;
+};
+
+Server::Server(core::Engine& engine, ServerOptions options)
+    : impl_(std::make_unique<Impl>(engine, std::move(options))) {}
+Server::~Server() = default;
+
+Result<std::uint16_t> Server::start() { return impl_->start(); }
+void Server::drain(Millis deadline, std::function<void(std::size_t)> done) {
+  impl_->drain(deadline, std::move(done));
+}
+void Server::stop() { impl_->stop(); }
+
+}  // namespace tarry::http

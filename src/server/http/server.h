@@ -1,0 +1,76 @@
+// The HTTP server: tarry's /v1 over one engine, whichever that is.
+//
+// One thread runs it. A request that asks the engine is answered when the engine has answered; a
+// waiting claim holds its connection and nothing else. What a claim took and could not be handed
+// over (the client hung up, the write failed) is released, its attempt not counted.
+//
+// It answers this machine only, until it can ask for a token.
+//
+// Thread safety: all members may be called from any thread but its own; the callbacks run on its
+// own, and must be quick.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+#include "core/engine.h"
+
+namespace tarry::http {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";  // a loopback address, or localhost
+  std::uint16_t port = 7733;          // 0: any that is free
+  /// Names by which clients may call it, besides localhost and the loopback addresses. A browser
+  /// that was lured to another name for this address is refused.
+  std::vector<std::string> hosts = {};
+
+  std::size_t max_connections = 10'000;              // beyond: 503
+  std::uint32_t max_head_bytes = 16 * 1024;          // beyond: 431
+  std::uint64_t max_body_bytes = 192ull << 20;       // beyond: 413; a full batch in base64 fits
+  std::uint64_t max_held_bytes = 1ull << 30;         // bodies of all connections; beyond: 503
+  Millis head_deadline = std::chrono::seconds(30);   // from a request's first byte: 408
+  Millis body_deadline = std::chrono::seconds(30);   // from the head's end: 408
+  Millis idle_deadline = std::chrono::minutes(5);    // between requests
+  Millis write_deadline = std::chrono::seconds(30);  // without any progress
+
+  /// Set: POST /v1/clock/advance calls it with milliseconds (`tarry serve --test-clock`).
+  std::function<void(std::int64_t)> advance_clock = {};
+  /// Told, in one line, of what its operator should know. Default: nobody.
+  std::function<void(std::string_view)> warn = {};
+};
+
+class Server {
+ public:
+  /// The engine must outlive the server, and still answer while the server stops.
+  Server(core::Engine& engine, ServerOptions options);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server();  // stops
+
+  /// Listens, and answers the port. Once. Errors: `invalid_argument` for an address that is none or
+  /// not loopback, `conflict` where the port is taken, `permission_denied`, `io_error`.
+  [[nodiscard]] Result<std::uint16_t> start();
+
+  /// Takes no more connections, lets waiting claims answer with what they have (mostly nothing),
+  /// finishes every request that was begun, closes the rest. `done` runs once that is so or the
+  /// deadline has passed, with the number of connections that were still open; a second drain's
+  /// at once. Then `stop`.
+  void drain(Millis deadline, std::function<void(std::size_t open)> done);
+
+  /// Closes every connection, drops what `drain` was to call, releases what claims could not hand
+  /// over, and returns when the engine has answered everything. Idempotent.
+  void stop();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::http

@@ -1,0 +1,324 @@
+// The server over real sockets, on a port that is free: HTTP as such. Claims that wait and the
+// drain have a file of their own.
+#include "server/http/server.h"
+
+#include <future>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/fake_engine.h"
+#include "support/raw_client.h"
+
+namespace tarry::http {
+namespace {
+
+using tarry::testing::FakeEngine;
+using tarry::testing::RawClient;
+
+class ServerTest : public ::testing::Test {
+ protected:
+  std::uint16_t start(ServerOptions options = {}) {
+    options.port = 0;
+    server_.emplace(engine_, std::move(options));
+    const auto port = server_->start();
+    EXPECT_TRUE(port) << port.error().message;
+    return port ? *port : std::uint16_t{0};
+  }
+
+  FakeEngine engine_;
+  std::optional<Server> server_;
+};
+
+TEST_F(ServerTest, listens_on_loopback_only) {
+  for (const char* address : {"0.0.0.0", "::", "10.0.0.1", "192.168.1.1"}) {
+    ServerOptions options;
+    options.address = address;
+    Server server(engine_, options);
+    const auto port = server.start();
+    ASSERT_FALSE(port) << address;
+    EXPECT_EQ(port.error().code, ErrorCode::invalid_argument);
+    EXPECT_NE(port.error().message.find("is not loopback"), std::string::npos);
+  }
+  ServerOptions options;
+  options.address = "example";
+  Server server(engine_, options);
+  EXPECT_EQ(server.start().error().message, "listen address \"example\" is not an IP address");
+}
+
+TEST_F(ServerTest, names_a_port_that_is_taken) {
+  ServerOptions options;
+  options.port = start();
+  Server second(engine_, options);
+  const auto port = second.start();
+  ASSERT_FALSE(port);
+  EXPECT_EQ(port.error().code, ErrorCode::conflict);
+  EXPECT_EQ(port.error().message, "cannot listen on 127.0.0.1:" + std::to_string(options.port) +
+                                      ": Address already in use");
+}
+
+TEST_F(ServerTest, answers_health) {
+  RawClient client(start());
+  const auto response = client.get("/healthz");
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_EQ(*response.find("Content-Type"), "application/json");
+  EXPECT_EQ(*response.find("Cache-Control"), "no-store");
+  EXPECT_NE(response.body.find(R"("service":"tarry")"), std::string::npos);
+  EXPECT_NE(response.body.find(R"("engine":"fake")"), std::string::npos);
+}
+
+TEST_F(ServerTest, hands_a_push_to_the_engine_and_its_answer_back) {
+  RawClient client(start());
+  client.send(RawClient::request("POST", "/v1/queues/q/messages", R"({"key":"k","delay":"1s"})"));
+  auto held = engine_.next();
+  const auto& push = std::get<core::PushRequest>(held.request);
+  EXPECT_EQ(push.queue, "q");
+  ASSERT_EQ(push.items.size(), 1u);
+  EXPECT_EQ(push.items[0].due, Due::after(Millis(1000)));
+  core::PushReply reply;
+  reply.items.push_back({std::nullopt, Outcome::pushed, 1, 5, core::append(reply.bytes, "k")});
+  held.answer(core::Reply(std::move(reply)));
+  const auto response = client.receive();
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_NE(response.body.find(R"("id":"1")"), std::string::npos);
+}
+
+TEST_F(ServerTest, errors_of_the_engine_are_problems) {
+  const std::uint16_t port = start();
+  const std::pair<ErrorCode, unsigned> expected[] = {{ErrorCode::invalid_argument, 400},
+                                                     {ErrorCode::too_large, 413},
+                                                     {ErrorCode::unsupported, 501},
+                                                     {ErrorCode::not_found, 404},
+                                                     {ErrorCode::conflict, 409},
+                                                     {ErrorCode::unavailable, 503},
+                                                     {ErrorCode::no_space, 503},
+                                                     {ErrorCode::closed, 503},
+                                                     {ErrorCode::unknown_outcome, 500},
+                                                     {ErrorCode::damaged, 500},
+                                                     {ErrorCode::io_error, 500},
+                                                     {ErrorCode::permission_denied, 403},
+                                                     {ErrorCode::misuse, 500}};
+  RawClient client(port);
+  for (const auto& [code, status] : expected) {
+    client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+    engine_.next().answer(Error{code, "what \"it\" was"});
+    const auto response = client.receive();
+    EXPECT_EQ(response.status, status) << to_string(code);
+    EXPECT_EQ(*response.find("Content-Type"), "application/problem+json");
+    EXPECT_NE(response.body.find("\"code\":\"" + std::string(to_string(code)) + "\""),
+              std::string::npos);
+    EXPECT_NE(response.body.find(R"("detail":"what \"it\" was")"), std::string::npos);
+  }
+}
+
+TEST_F(ServerTest, gives_every_reply_an_id) {
+  RawClient client(start());
+  EXPECT_EQ(*client.ask("GET", "/healthz", "", "X-Request-ID: mine-1\r\n").find("X-Request-ID"),
+            "mine-1");
+  const std::string made =
+      *client.ask("GET", "/healthz", "", "X-Request-ID: a b\r\n").find("X-Request-ID");
+  EXPECT_FALSE(made.empty());
+  EXPECT_NE(made, "a b");
+  EXPECT_NE(*client.get("/nothing").find("X-Request-ID"), made);
+}
+
+TEST_F(ServerTest, keeps_a_connection_as_long_as_the_client_likes) {
+  const std::uint16_t port = start();
+  RawClient client(port);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(client.get("/healthz").status, 200u);
+  const auto last = client.ask("GET", "/healthz", "", "Connection: close\r\n");
+  EXPECT_EQ(*last.find("Connection"), "close");
+  EXPECT_TRUE(client.wait_for_end());
+
+  RawClient old(port);
+  old.send("GET /healthz HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(old.receive().status, 200u);
+  EXPECT_TRUE(old.wait_for_end());
+}
+
+TEST_F(ServerTest, takes_requests_that_come_all_at_once) {
+  RawClient client(start());
+  std::string all;
+  for (int i = 0; i < 50; ++i) {
+    all += RawClient::request("GET", "/healthz", "", "X-Request-ID: " + std::to_string(i) + "\r\n");
+  }
+  client.send(all);
+  for (int i = 0; i < 50; ++i) {
+    const auto response = client.receive();
+    ASSERT_EQ(response.status, 200u) << i;
+    EXPECT_EQ(*response.find("X-Request-ID"), std::to_string(i));
+  }
+}
+
+TEST_F(ServerTest, carries_out_what_came_before_the_client_stopped_sending) {
+  RawClient client(start());
+  client.send(RawClient::request("POST", "/v1/queues/q/purge") +
+              RawClient::request("GET", "/healthz"));
+  client.end_sending();
+  engine_.next().answer(core::Reply(core::CountReply{5}));
+  EXPECT_EQ(client.receive().body, R"({"count":5})");
+  EXPECT_EQ(client.receive().status, 200u);
+  EXPECT_TRUE(client.wait_for_end());
+}
+
+TEST_F(ServerTest, closes_after_a_fault_in_the_framing) {
+  const std::uint16_t port = start();
+  const std::pair<std::string, unsigned> faults[] = {
+      {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+       "Transfer-Encoding: chunked\r\n\r\n",
+       400},
+      {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n", 501},
+      {"NONSENSE\r\n\r\n", 400},
+      {"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n",
+       431},
+      {"POST /v1/claim HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n", 413},
+      {"POST /v1/claim HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nExpect: x\r\n\r\n", 417},
+      {"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421},
+      {"GET /healthz HTTP/1.1\r\n\r\n", 400},
+      {"POST /v1/claim HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" +
+           std::string(40'000, '1'),
+       400},
+  };
+  for (const auto& [bytes, status] : faults) {
+    RawClient client(port);
+    // What follows must not be taken for a request of its own.
+    client.send(bytes + RawClient::request("POST", "/v1/queues/q/purge"));
+    const auto response = client.receive();
+    EXPECT_EQ(response.status, status) << bytes.substr(0, 60);
+    EXPECT_EQ(*response.find("Content-Type"), "application/problem+json");
+    EXPECT_EQ(*response.find("Connection"), "close");
+    EXPECT_TRUE(client.wait_for_end());
+  }
+  EXPECT_EQ(engine_.submitted(), 0u);
+}
+
+TEST_F(ServerTest, reads_chunked_bodies) {
+  RawClient client(start());
+  client.send(
+      "POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n9\r\n{\"key\":\"k\r\n2\r\n\"}\r\n0\r\n\r\n");
+  auto held = engine_.next();
+  EXPECT_EQ(std::get<core::PushRequest>(held.request).bytes, "k");
+  held.answer(Error{ErrorCode::no_space, "full"});
+  EXPECT_EQ(client.receive().status, 503u);
+}
+
+TEST_F(ServerTest, asks_for_a_body_that_waits_to_be_asked_for) {
+  RawClient client(start());
+  client.send(
+      "POST /v1/queues/q/purge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 100u);
+  client.send("{}");
+  engine_.next().answer(core::Reply(core::CountReply{1}));
+  EXPECT_EQ(client.receive().status, 200u);
+}
+
+TEST_F(ServerTest, takes_a_body_of_many_megabytes) {
+  RawClient client(start());
+  const std::string payload(8 << 20, 'x');
+  client.send(
+      RawClient::request("POST", "/v1/queues/q/messages", "{\"payload\":\"" + payload + "\"}"));
+  auto held = engine_.next();
+  EXPECT_EQ(std::get<core::PushRequest>(held.request).bytes, payload);
+  held.answer(Error{ErrorCode::too_large, "payload of 8388608 bytes is over the limit"});
+  EXPECT_EQ(client.receive().status, 413u);
+}
+
+TEST_F(ServerTest, bounds_the_bodies_of_all_connections_together) {
+  ServerOptions options;
+  options.max_held_bytes = 100'000;
+  const std::uint16_t port = start(options);
+  RawClient first(port);
+  first.send(RawClient::request("POST", "/v1/queues/q/messages",
+                                "{\"payload\":\"" + std::string(60'000, 'x') + "\"}"));
+  auto held = engine_.next();
+  RawClient second(port);
+  second.send(
+      "POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
+      "Content-Type: application/json\r\nContent-Length: 90000\r\n\r\n{\"payload\":\"" +
+      std::string(60'000, 'x'));
+  const auto busy = second.receive();
+  EXPECT_EQ(busy.status, 503u);
+  EXPECT_EQ(*busy.find("Retry-After"), "1");
+  held.answer(Error{ErrorCode::no_space, "full"});
+  EXPECT_EQ(first.receive().status, 503u);
+  RawClient third(port);
+  EXPECT_EQ(third.get("/healthz").status, 200u);
+}
+
+TEST_F(ServerTest, refuses_more_connections_than_its_limit) {
+  ServerOptions options;
+  options.max_connections = 2;
+  const std::uint16_t port = start(options);
+  RawClient first(port);
+  RawClient second(port);
+  EXPECT_EQ(first.get("/healthz").status, 200u);
+  EXPECT_EQ(second.get("/healthz").status, 200u);
+  RawClient third(port);
+  EXPECT_EQ(third.receive().status, 503u);
+  EXPECT_TRUE(third.wait_for_end());
+  EXPECT_EQ(first.get("/healthz").status, 200u);
+}
+
+TEST_F(ServerTest, gives_up_on_a_head_that_does_not_end) {
+  ServerOptions options;
+  options.head_deadline = Millis(20);
+  RawClient client(start(options));
+  client.send("GET /healthz HTTP/1.1\r\nHost: loc");
+  const auto late = client.receive();
+  EXPECT_EQ(late.status, 408u);
+  EXPECT_NE(late.body.find("head"), std::string::npos);
+  EXPECT_TRUE(client.wait_for_end());
+}
+
+TEST_F(ServerTest, gives_up_on_a_body_that_does_not_end) {
+  ServerOptions options;
+  options.body_deadline = Millis(20);
+  RawClient client(start(options));
+  client.send("POST /v1/claim HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{");
+  const auto late = client.receive();
+  EXPECT_EQ(late.status, 408u);
+  EXPECT_NE(late.body.find("body"), std::string::npos);
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(engine_.submitted(), 0u);
+}
+
+TEST_F(ServerTest, closes_a_connection_on_which_nothing_happens) {
+  ServerOptions options;
+  options.idle_deadline = Millis(20);
+  const std::uint16_t port = start(options);
+  RawClient silent(port);
+  EXPECT_TRUE(silent.wait_for_end());
+  RawClient once(port);
+  EXPECT_EQ(once.get("/healthz").status, 200u);
+  EXPECT_TRUE(once.wait_for_end());
+}
+
+TEST_F(ServerTest, a_request_may_wait_for_the_engine_longer_than_any_deadline) {
+  ServerOptions options;
+  options.idle_deadline = options.head_deadline = options.body_deadline = Millis(20);
+  const std::uint16_t port = start(options);
+  RawClient client(port);
+  client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  auto held = engine_.next();
+  RawClient(port).wait_for_end();  // the idle deadline has passed meanwhile
+  held.answer(core::Reply(core::CountReply{3}));
+  EXPECT_EQ(client.receive().body, R"({"count":3})");
+}
+
+TEST_F(ServerTest, stops_with_requests_that_the_engine_still_holds) {
+  const std::uint16_t port = start();
+  RawClient client(port);
+  client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  auto held = engine_.next();
+  auto stopped = std::async(std::launch::async, [&] { server_->stop(); });
+  EXPECT_TRUE(client.wait_for_end());
+  held.answer(core::Reply(core::CountReply{3}));
+  stopped.get();
+  server_->stop();
+  EXPECT_FALSE(RawClient(port).connected());
+}
+
+}  // namespace
+}  // namespace tarry::http

@@ -1,0 +1,33 @@
+#include "server/http/handlers.h"
+#include "wire/json_reader.h"
+#include "wire/json_writer.h"
+#include "wire/service.h"
+#include "wire/stats.h"
+
+namespace tarry::http {
+
+Routed health(Asked& asked) {
+  if (auto error = asked.query.finish()) return problem(*error);
+  return ok(wire::encode_health({TARRY_VERSION, asked.service.capabilities}));
+}
+
+Routed stats(Asked& asked) {
+  core::StatsRequest request{asked.query.text("queue").value_or("")};
+  if (auto error = asked.query.finish()) return problem(*error);
+  return ask<StoreStats>(std::move(request), [](const StoreStats& stats) {
+    return ok(wire::encode_store_stats(stats));
+  });
+}
+
+Routed advance_clock(Asked& asked) {
+  if (!asked.service.advance_clock) {
+    return problem(404, ErrorCode::not_found,
+                   "this server has no test clock; start it with --test-clock");
+  }
+  const auto by = wire::decode_advance(asked.body);
+  if (!by) return problem(by.error());
+  asked.service.advance_clock(by->count());
+  return ok(wire::encode_advanced(*by));
+}
+
+}  // namespace tarry::http

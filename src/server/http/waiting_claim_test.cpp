@@ -1,0 +1,250 @@
+// Claims that wait, clients that go away, and the drain: nothing is lost on the way.
+#include <future>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "server/http/server.h"
+#include "support/fake_engine.h"
+#include "support/raw_client.h"
+
+namespace tarry::http {
+namespace {
+
+using tarry::testing::FakeEngine;
+using tarry::testing::one_claimed;
+using tarry::testing::RawClient;
+
+constexpr const char* kClaim = R"({"queues":["q"],"max":10,"wait":"1m"})";
+
+class WaitingClaim : public ::testing::Test {
+ protected:
+  void SetUp() override { start({}); }
+
+  void start(ServerOptions options) {
+    options.port = 0;
+    options.warn = [this](std::string_view line) { warned_.set_value(std::string(line)); };
+    server_.emplace(engine_, std::move(options));
+    const auto port = server_->start();
+    ASSERT_TRUE(port) << port.error().message;
+    port_ = *port;
+  }
+
+  // A claim that waits at the engine.
+  FakeEngine::Held wait_with(RawClient& client) {
+    client.send(RawClient::request("POST", "/v1/claim", kClaim));
+    auto held = engine_.next();
+    EXPECT_EQ(std::get<core::ClaimRequest>(held.request).wait, Millis(60'000));
+    return held;
+  }
+
+  // The receipts of the next request, which must be their release.
+  std::string released() {
+    auto held = engine_.next();
+    const auto* settle = std::get_if<core::SettleRequest>(&held.request);
+    if (settle == nullptr) return "another request";
+    std::string receipts;
+    core::ItemsReply reply;
+    for (const auto& item : settle->items) {
+      EXPECT_EQ(item.action, core::SettleAction::release);
+      receipts += std::string(core::view(settle->bytes, item.receipt)) + ";";
+      reply.items.emplace_back();
+    }
+    held.answer(core::Reply(std::move(reply)));
+    return receipts;
+  }
+
+  std::size_t drain(Millis deadline) {
+    std::promise<std::size_t> open;
+    server_->drain(deadline, [&](std::size_t n) { open.set_value(n); });
+    return open.get_future().get();
+  }
+
+  FakeEngine engine_;
+  std::promise<std::string> warned_;
+  std::optional<Server> server_;
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(WaitingClaim, is_answered_when_something_is_due) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  held.answer(one_claimed("r1"));
+  const auto response = client.receive();
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_NE(response.body.find(R"("receipt":"r1")"), std::string::npos);
+  EXPECT_EQ(client.get("/healthz").status, 200u);
+  client.close();
+  server_->stop();
+  EXPECT_EQ(engine_.submitted(), 1u);  // and nothing was released
+}
+
+TEST_F(WaitingClaim, is_withdrawn_when_the_client_hangs_up) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  client.close();
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(core::Reply(core::ClaimReply()));
+  server_->stop();
+  EXPECT_EQ(engine_.submitted(), 1u);
+}
+
+TEST_F(WaitingClaim, is_withdrawn_when_the_client_is_reset_or_stops_sending) {
+  RawClient reset(port_);
+  auto first = wait_with(reset);
+  reset.reset();
+  engine_.wait_for_withdrawal(first.ticket);
+  first.answer(core::Reply(core::ClaimReply()));
+
+  RawClient half(port_);
+  auto second = wait_with(half);
+  half.end_sending();
+  engine_.wait_for_withdrawal(second.ticket);
+  second.answer(core::Reply(core::ClaimReply()));
+  EXPECT_TRUE(half.wait_for_end());
+}
+
+TEST_F(WaitingClaim, that_was_answered_as_the_client_hung_up_is_released) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  client.close();
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(one_claimed("r1"));  // the engine had answered already
+  EXPECT_EQ(released(), "r1;");
+}
+
+TEST_F(WaitingClaim, whose_client_went_unseen_is_released) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  // Pipelined bytes beyond what is held: the server reads no further, and cannot see the end.
+  client.send(std::string(100'000, 'x'));
+  client.reset();
+  held.answer(one_claimed("r1", std::string(1 << 20, 'x')));
+  EXPECT_EQ(released(), "r1;");
+}
+
+TEST_F(WaitingClaim, whose_reply_is_cut_is_released) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  // Too much for the kernel's buffers, so that the write is still going on when the client goes.
+  held.answer(one_claimed("r1", std::string(32 << 20, 'x')));
+  client.reset();
+  EXPECT_EQ(released(), "r1;");
+}
+
+TEST_F(WaitingClaim, whose_client_does_not_read_is_released) {
+  ServerOptions options;
+  options.write_deadline = Millis(20);
+  start(options);
+  RawClient client(port_);
+  auto held = wait_with(client);
+  held.answer(one_claimed("r1", std::string(32 << 20, 'x')));
+  EXPECT_EQ(released(), "r1;");
+  EXPECT_EQ(client.receive().status, 0u);  // a part of it, and the end
+}
+
+TEST_F(WaitingClaim, that_cannot_be_released_is_warned_of) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  client.close();
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(one_claimed("r1"));
+  engine_.next().answer(Error{ErrorCode::io_error, "the disk failed"});
+  EXPECT_EQ(warned_.get_future().get(),
+            "1 claimed messages could not be released, and wait for their leases: "
+            "the disk failed");
+}
+
+TEST_F(WaitingClaim, is_released_when_the_server_stops) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  auto stopped = std::async(std::launch::async, [&] { server_->stop(); });
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(one_claimed("r1"));
+  EXPECT_EQ(released(), "r1;");
+  stopped.get();
+  EXPECT_TRUE(client.wait_for_end());
+}
+
+TEST_F(WaitingClaim, answers_an_empty_list_when_the_server_drains) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(core::Reply(core::ClaimReply()));
+  const auto response = client.receive();
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_EQ(response.body, R"({"messages":[]})");
+  EXPECT_EQ(*response.find("Connection"), "close");
+  client.close();
+  EXPECT_EQ(open.get(), 0u);
+}
+
+TEST_F(WaitingClaim, that_has_something_is_not_cut_by_a_drain) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
+  engine_.wait_for_withdrawal(held.ticket);
+  const std::string payload(4 << 20, 'x');
+  held.answer(one_claimed("r1", payload));
+  const auto response = client.receive();
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_NE(response.body.find(payload), std::string::npos);
+  client.close();
+  EXPECT_EQ(open.get(), 0u);
+  server_->stop();
+  EXPECT_EQ(engine_.submitted(), 1u);  // nothing was released
+}
+
+TEST_F(WaitingClaim, drain_closes_the_idle_and_takes_nobody_new) {
+  RawClient idle(port_);
+  EXPECT_EQ(idle.get("/healthz").status, 200u);
+  EXPECT_EQ(drain(Millis(60'000)), 0u);
+  EXPECT_TRUE(idle.wait_for_end());
+  EXPECT_FALSE(RawClient(port_).connected());
+}
+
+TEST_F(WaitingClaim, drain_lets_a_request_that_was_begun_finish) {
+  RawClient client(port_);
+  EXPECT_EQ(client.get("/healthz").status, 200u);
+  RawClient asking(port_);
+  asking.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  auto purge = engine_.next();
+  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
+  EXPECT_TRUE(client.wait_for_end());  // the drain has begun
+  purge.answer(core::Reply(core::CountReply{9}));
+  EXPECT_EQ(asking.receive().body, R"({"count":9})");
+  asking.close();
+  EXPECT_EQ(open.get(), 0u);
+}
+
+TEST_F(WaitingClaim, begun_while_the_server_drains_does_not_wait) {
+  engine_.complete_withdrawn();
+  RawClient idle(port_);
+  EXPECT_EQ(idle.get("/healthz").status, 200u);
+  RawClient client(port_);
+  EXPECT_EQ(client.get("/healthz").status, 200u);
+  const std::string request = RawClient::request("POST", "/v1/claim", kClaim) +
+                              RawClient::request("POST", "/v1/claim", kClaim);
+  const std::size_t half = request.size() / 4;
+  client.send(request.substr(0, half));
+  EXPECT_EQ(RawClient(port_).get("/healthz").status, 200u);  // the half has been read before this
+  auto open = std::async(std::launch::async, [&] { return drain(Millis(60'000)); });
+  EXPECT_TRUE(idle.wait_for_end());
+  client.send(request.substr(half));
+  EXPECT_EQ(client.receive().body, R"({"messages":[]})");
+  client.close();
+  EXPECT_EQ(open.get(), 0u);
+  EXPECT_EQ(engine_.submitted(), 1u);  // the second was not begun
+}
+
+TEST_F(WaitingClaim, drain_ends_at_its_deadline) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  EXPECT_EQ(drain(Millis(20)), 1u);
+  held.answer(core::Reply(core::ClaimReply()));
+  EXPECT_EQ(client.receive().status, 200u);
+}
+
+}  // namespace
+}  // namespace tarry::http

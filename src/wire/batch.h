@@ -1,0 +1,101 @@
+// What batches share: items fail alone, on the way in (what cannot be read never reaches the
+// engine) and on the way out (the engine's refusal of one item); both come back by index in
+// "results", as {"error":{"code","message"}}.
+//
+// Thread safety: pure functions and plain values.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "core/limits.h"
+#include "wire/json_reader.h"
+#include "wire/json_writer.h"
+
+namespace tarry::wire {
+
+/// An item that could not be read: its place in the client's batch.
+struct BadItem {
+  std::size_t index = 0;
+  Error error;
+};
+/// Ascending by index.
+using BadItems = std::vector<BadItem>;
+
+/// A request, less the items that could not be read.
+template <typename Request>
+struct Decoded {
+  Request request;
+  BadItems bad;
+};
+
+/// {"error":{"code","message"}} without the outer braces.
+void write_error(JsonWriter& out, const Error& error);
+
+/// The error of an item, if it has one.
+[[nodiscard]] std::optional<Error> read_error(Fields& fields);
+
+/// Reads an array item by item. `read` answers a MaybeError for each; an error leaves `bytes`
+/// (where the items' strings go) as it was before the item. Errors: too_large beyond kMaxBatch.
+template <typename Read>
+[[nodiscard]] MaybeError read_items(const boost::json::array& array, std::string_view name,
+                                    std::string& bytes, BadItems& bad, Read read) {
+  if (array.size() > core::kMaxBatch) {
+    return Error{ErrorCode::too_large, "\"" + std::string(name) + "\" has " +
+                                           std::to_string(array.size()) + " items; the limit is " +
+                                           std::to_string(core::kMaxBatch) + " a request"};
+  }
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    const std::size_t before = bytes.size();
+    if (MaybeError error = read(array[i])) {
+      bytes.resize(before);
+      bad.push_back({i, std::move(*error)});
+    }
+  }
+  return std::nullopt;
+}
+
+/// {"results":[...]}: the engine's answers with the bad items put back in their places. `write`
+/// writes the inside of the object of the engine's answer number i.
+template <typename Write>
+[[nodiscard]] std::string write_results(std::size_t answers, const BadItems& bad, Write write) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().name("results").begin_array();
+  std::size_t next_bad = 0;
+  const std::size_t total = answers + bad.size();
+  for (std::size_t index = 0, answer = 0; index < total; ++index) {
+    out.begin_object();
+    if (next_bad < bad.size() && bad[next_bad].index == index) {
+      write_error(out, bad[next_bad++].error);
+    } else {
+      write(out, answer++);
+    }
+    out.end_object();
+  }
+  out.end_array().end_object();
+  return text;
+}
+
+/// The other way: `read` takes each result as a JSON value and answers a MaybeError.
+template <typename Read>
+[[nodiscard]] MaybeError read_results(std::string_view body, Read read) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return error;
+  Fields fields(document.root(), "the answer", Unknown::ignored);
+  fields.require("results");
+  const boost::json::array* results = fields.array("results");
+  if (MaybeError error = fields.finish()) return error;
+  for (const boost::json::value& result : *results) {
+    if (MaybeError error = read(result)) return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tarry::wire

@@ -1,0 +1,39 @@
+// A core::Request as an HTTP call, and its answer back as a core::Reply: what a client of the
+// server (the remote engine) needs. The server's routes are the other half; its tests hold the two
+// together.
+//
+// Thread safety: pure functions and plain values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "core/reply.h"
+#include "core/request.h"
+
+namespace tarry::wire {
+
+/// Which codec reads the answer.
+enum class Answer : std::uint8_t { pushed, items, claimed, got, listed, stats, configured, count };
+
+struct Call {
+  std::string_view method;
+  std::string target;
+  std::string body;  // empty: none
+  Answer answer = Answer::count;
+  std::size_t items = 0;  // results that a batch must answer
+  bool changes = true;    // false: it may be asked again without harm
+};
+
+/// Errors: `unsupported` for Forecast, Move and the settle action move_away; `invalid_argument` for
+/// headers that are ill-formed.
+[[nodiscard]] Result<Call> encode_call(const core::Request& request);
+
+/// Reads the body of a 200. Errors: `invalid_argument` where it is no answer to the call.
+[[nodiscard]] Result<core::Reply> decode_answer(const Call& call, std::string_view body);
+
+}  // namespace tarry::wire

@@ -1,0 +1,32 @@
+// Claim on the wire, both ways.
+//
+//   request: {"queues":["q"],"max","max_bytes","lease","wait","keys":[...],"any_state"}
+//   answer:  {"messages":[{"queue","id","key","payload","headers","receipt","due","due_ms",
+//             "claimed_ms","lease_ms","attempt","priority","tallies":{...}}]}, empty when none
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "core/reply.h"
+#include "core/request.h"
+#include "wire/json_reader.h"
+#include "wire/json_writer.h"
+
+namespace tarry::wire {
+
+[[nodiscard]] std::string encode_claim(const core::ClaimRequest& request);
+[[nodiscard]] Result<core::ClaimRequest> decode_claim(std::string_view body);
+
+/// Headers that are damaged go out empty: the payload's checksum is the engine's to check.
+[[nodiscard]] std::string encode_claim_reply(const core::ClaimReply& reply);
+[[nodiscard]] Result<core::ClaimReply> decode_claim_reply(std::string_view body);
+
+void write_tallies(JsonWriter& out, const Tallies& tallies);
+[[nodiscard]] Tallies read_tallies(Fields& fields);
+
+}  // namespace tarry::wire

@@ -1,0 +1,257 @@
+#include "wire/items.h"
+
+namespace tarry::wire {
+namespace {
+
+// {"items":[...]}
+template <typename Items, typename Write>
+std::string write_items(const Items& items, Write write) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().name("items").begin_array();
+  for (const auto& item : items) {
+    out.begin_object();
+    write(out, item);
+    out.end_object();
+  }
+  out.end_array().end_object();
+  return text;
+}
+
+// The one array of a body that has nothing else.
+template <typename Request, typename Read>
+Result<Decoded<Request>> read_body(std::string_view body, std::string_view name, Request request,
+                                   Read read) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  fields.require(name);
+  const boost::json::array* array = fields.array(name);
+  if (MaybeError error = fields.finish()) return *error;
+  Decoded<Request> decoded{std::move(request), {}};
+  const auto one = [&](const boost::json::value& value) { return read(value, decoded.request); };
+  if (MaybeError error = read_items(*array, name, decoded.request.bytes, decoded.bad, one)) {
+    return *error;
+  }
+  return decoded;
+}
+
+MaybeError read_reschedule_item(const boost::json::value& value, core::RescheduleRequest& request) {
+  Fields fields(value, "the item", Unknown::refused);
+  std::string scratch;
+  const auto key = fields.bytes("key", "key_base64", scratch);
+  core::RescheduleItem item;
+  const auto due = fields.due();
+  item.priority = fields.u32("priority");
+  if (!key) fields.require("key");
+  if (!due && !fields.failed()) {
+    fields.fail({ErrorCode::invalid_argument, "the item has neither a delay nor a due time"});
+  }
+  if (MaybeError error = fields.finish()) return error;
+  item.due = *due;
+  item.key = core::append(request.bytes, *key);
+  request.items.push_back(item);
+  return std::nullopt;
+}
+
+core::SettleAction wide(Action action) noexcept {
+  switch (action) {
+    case Action::ack: return core::SettleAction::ack;
+    case Action::retry: return core::SettleAction::retry;
+    case Action::release: return core::SettleAction::release;
+    case Action::bury: break;
+  }
+  return core::SettleAction::bury;
+}
+
+std::optional<Action> narrow(core::SettleAction action) noexcept {
+  switch (action) {
+    case core::SettleAction::ack: return Action::ack;
+    case core::SettleAction::retry: return Action::retry;
+    case core::SettleAction::release: return Action::release;
+    case core::SettleAction::bury: return Action::bury;
+    case core::SettleAction::move_away: break;
+  }
+  return std::nullopt;
+}
+
+MaybeError read_settle_item(const boost::json::value& value, core::SettleRequest& request) {
+  Fields fields(value, "the item", Unknown::refused);
+  std::string receipt_scratch;
+  std::string reason_scratch;
+  const auto receipt = fields.bytes("receipt", "receipt_base64", receipt_scratch);
+  const auto action =
+      fields.choice("action", {Action::ack, Action::retry, Action::release, Action::bury});
+  core::SettleItem item;
+  item.delay = fields.duration("delay", "delay_ms");
+  const auto reason = fields.bytes("reason", "reason_base64", reason_scratch);
+  item.priority = fields.u32("priority");
+  if (!receipt) fields.require("receipt");
+  fields.require("action");
+  if (MaybeError error = fields.finish()) return error;
+  item.receipt = core::append(request.bytes, *receipt);
+  item.action = wide(*action);
+  item.reason = core::append(request.bytes, reason.value_or(""));
+  request.items.push_back(item);
+  return std::nullopt;
+}
+
+MaybeError read_extend_item(const boost::json::value& value, core::ExtendRequest& request) {
+  Fields fields(value, "the item", Unknown::refused);
+  std::string scratch;
+  const auto receipt = fields.bytes("receipt", "receipt_base64", scratch);
+  core::ExtendItem item;
+  item.lease = fields.duration("lease", "lease_ms");
+  if (!receipt) fields.require("receipt");
+  if (MaybeError error = fields.finish()) return error;
+  item.receipt = core::append(request.bytes, *receipt);
+  request.items.push_back(item);
+  return std::nullopt;
+}
+
+MaybeError read_item_result(const boost::json::value& value, core::ItemsReply& reply) {
+  Fields fields(value, "a result", Unknown::ignored);
+  core::ItemResult result;
+  result.error = read_error(fields);
+  if (!result.error) {
+    fields.require("outcome");
+    result.outcome =
+        fields
+            .choice("outcome", {Outcome::cancelled, Outcome::stopping, Outcome::unknown,
+                                Outcome::rescheduled, Outcome::revived, Outcome::in_flight,
+                                Outcome::settled, Outcome::done, Outcome::stale})
+            .value_or(Outcome::unknown);
+    result.due_ms = fields.millis("due_ms");
+    result.settlement = read_settlement(fields);
+  }
+  reply.items.push_back(std::move(result));
+  return fields.finish();
+}
+
+}  // namespace
+
+void write_keys(JsonWriter& out, const std::vector<core::Slice>& keys, const std::string& bytes) {
+  out.name("keys").begin_array();
+  for (const core::Slice key : keys) out.bytes(core::view(bytes, key));
+  out.end_array();
+}
+
+MaybeError read_key(const boost::json::value& value, std::vector<core::Slice>& keys,
+                    std::string& bytes) {
+  std::string scratch;
+  std::string_view key;
+  if (MaybeError error = read_bytes(value, "a key", scratch, key)) return error;
+  keys.push_back(core::append(bytes, key));
+  return std::nullopt;
+}
+
+std::string encode_cancel(const core::CancelRequest& request) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  write_keys(out, request.keys, request.bytes);
+  out.end_object();
+  return text;
+}
+
+Result<Decoded<core::CancelRequest>> decode_cancel(std::string queue, std::string_view body) {
+  return read_body(body, "keys", core::CancelRequest{std::move(queue), {}, {}},
+                   [](const boost::json::value& value, core::CancelRequest& request) {
+                     return read_key(value, request.keys, request.bytes);
+                   });
+}
+
+std::string encode_reschedule(const core::RescheduleRequest& request) {
+  return write_items(request.items, [&](JsonWriter& out, const core::RescheduleItem& item) {
+    out.bytes_field("key", core::view(request.bytes, item.key));
+    out.millis_field(item.due.is_relative() ? "delay" : "due", item.due.millis());
+    if (item.priority) out.field("priority", std::uint64_t{*item.priority});
+  });
+}
+
+Result<Decoded<core::RescheduleRequest>> decode_reschedule(std::string queue,
+                                                           std::string_view body) {
+  return read_body(body, "items", core::RescheduleRequest{std::move(queue), {}, {}},
+                   read_reschedule_item);
+}
+
+Result<std::string> encode_settle(const core::SettleRequest& request) {
+  for (const core::SettleItem& item : request.items) {
+    if (!narrow(item.action)) {
+      return Unexpected(ErrorCode::unsupported,
+                        "a message cannot be moved away from a store opened over HTTP");
+    }
+  }
+  return write_items(request.items, [&](JsonWriter& out, const core::SettleItem& item) {
+    out.bytes_field("receipt", core::view(request.bytes, item.receipt));
+    out.field("action", to_string(*narrow(item.action)));
+    if (item.delay) out.millis_field("delay", item.delay->count());
+    if (item.reason.size > 0) out.bytes_field("reason", core::view(request.bytes, item.reason));
+    if (item.priority) out.field("priority", std::uint64_t{*item.priority});
+  });
+}
+
+Result<Decoded<core::SettleRequest>> decode_settle(std::string_view body) {
+  return read_body(body, "items", core::SettleRequest{}, read_settle_item);
+}
+
+std::string encode_extend(const core::ExtendRequest& request) {
+  return write_items(request.items, [&](JsonWriter& out, const core::ExtendItem& item) {
+    out.bytes_field("receipt", core::view(request.bytes, item.receipt));
+    if (item.lease) out.millis_field("lease", item.lease->count());
+  });
+}
+
+Result<Decoded<core::ExtendRequest>> decode_extend(std::string_view body) {
+  return read_body(body, "items", core::ExtendRequest{}, read_extend_item);
+}
+
+Keys keys_of(const core::CancelRequest& request) { return {request.keys, request.bytes}; }
+
+Keys keys_of(const core::RescheduleRequest& request) {
+  Keys keys{{}, request.bytes};
+  for (const core::RescheduleItem& item : request.items) keys.keys.push_back(item.key);
+  return keys;
+}
+
+void write_settlement(JsonWriter& out, const Settlement& settlement) {
+  out.name("settlement").begin_object();
+  out.field("how", to_string(settlement.how)).time_field("when", settlement.when).end_object();
+}
+
+std::optional<Settlement> read_settlement(Fields& fields) {
+  const boost::json::value* value = fields.any("settlement");
+  if (value == nullptr) return std::nullopt;
+  Fields inner(*value, "\"settlement\"", Unknown::ignored);
+  Settlement settlement;
+  settlement.how = inner.choice("how", {Ending::acked, Ending::cancelled}).value_or(Ending::acked);
+  settlement.when = inner.time("when_ms").value_or(Time());
+  inner.require("how");
+  inner.require("when_ms");
+  if (MaybeError error = inner.finish()) fields.fail(std::move(*error));
+  return settlement;
+}
+
+std::string encode_items_reply(const core::ItemsReply& reply, const BadItems& bad,
+                               const Keys& keys) {
+  return write_results(reply.items.size(), bad, [&](JsonWriter& out, std::size_t i) {
+    const core::ItemResult& item = reply.items[i];
+    if (i < keys.keys.size()) out.bytes_field("key", core::view(keys.bytes, keys.keys[i]));
+    if (item.error) {
+      write_error(out, *item.error);
+      return;
+    }
+    out.field("outcome", to_string(item.outcome));
+    if (item.due_ms) out.time_field("due", *item.due_ms);
+    if (item.settlement) write_settlement(out, *item.settlement);
+  });
+}
+
+Result<core::ItemsReply> decode_items_reply(std::string_view body) {
+  core::ItemsReply reply;
+  const auto read = [&](const boost::json::value& v) { return read_item_result(v, reply); };
+  if (MaybeError error = read_results(body, read)) return *error;
+  return reply;
+}
+
+}  // namespace tarry::wire

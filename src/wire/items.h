@@ -1,0 +1,62 @@
+// The verbs whose answer is an outcome an item: cancel, reschedule, settle, extend.
+//
+//   cancel:     {"keys":["order:1",{"base64":"..."}]}
+//   reschedule: {"items":[{"key","delay"|"due","priority"}]}
+//   settle:     {"items":[{"receipt","action","delay","reason","priority"}]}
+//   extend:     {"items":[{"receipt","lease"}]}
+//   answer: {"results":[{"key","outcome","due","due_ms","settlement":{"how","when","when_ms"}}]}
+//
+// The answer names the key where the request was by key.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "core/reply.h"
+#include "core/request.h"
+#include "wire/batch.h"
+
+namespace tarry::wire {
+
+[[nodiscard]] std::string encode_cancel(const core::CancelRequest& request);
+[[nodiscard]] Result<Decoded<core::CancelRequest>> decode_cancel(std::string queue,
+                                                                 std::string_view body);
+
+[[nodiscard]] std::string encode_reschedule(const core::RescheduleRequest& request);
+[[nodiscard]] Result<Decoded<core::RescheduleRequest>> decode_reschedule(std::string queue,
+                                                                         std::string_view body);
+
+/// Errors: `unsupported` for move_away, which has no place on the wire yet.
+[[nodiscard]] Result<std::string> encode_settle(const core::SettleRequest& request);
+[[nodiscard]] Result<Decoded<core::SettleRequest>> decode_settle(std::string_view body);
+
+[[nodiscard]] std::string encode_extend(const core::ExtendRequest& request);
+[[nodiscard]] Result<Decoded<core::ExtendRequest>> decode_extend(std::string_view body);
+
+/// The keys of a request that the engine has taken by now, for its answer.
+struct Keys {
+  std::vector<core::Slice> keys;
+  std::string bytes;
+};
+[[nodiscard]] Keys keys_of(const core::CancelRequest& request);
+[[nodiscard]] Keys keys_of(const core::RescheduleRequest& request);
+
+/// `keys` is empty, or has one for each of the reply's items.
+[[nodiscard]] std::string encode_items_reply(const core::ItemsReply& reply, const BadItems& bad,
+                                             const Keys& keys);
+[[nodiscard]] Result<core::ItemsReply> decode_items_reply(std::string_view body);
+
+void write_settlement(JsonWriter& out, const Settlement& settlement);
+[[nodiscard]] std::optional<Settlement> read_settlement(Fields& fields);
+
+/// A list of keys: strings, or {"base64":"..."}.
+void write_keys(JsonWriter& out, const std::vector<core::Slice>& keys, const std::string& bytes);
+[[nodiscard]] MaybeError read_key(const boost::json::value& value, std::vector<core::Slice>& keys,
+                                  std::string& bytes);
+
+}  // namespace tarry::wire

@@ -1,0 +1,293 @@
+#include "wire/json_reader.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <boost/json/serialize.hpp>
+
+#include "base/base64.h"
+#include "base/text.h"
+
+namespace tarry::wire {
+namespace {
+
+namespace json = boost::json;
+
+std::string_view view_of(const json::string& text) noexcept { return {text.data(), text.size()}; }
+
+json::string_view key_of(std::string_view name) noexcept { return {name.data(), name.size()}; }
+
+std::string in_quotes(std::string_view name) {
+  std::string out = "\"";
+  out += name;
+  out += '"';
+  return out;
+}
+
+// Fewer digits than any moment after March 1973 has: somebody sent seconds.
+constexpr std::int64_t kLooksLikeSeconds = 99'999'999'999;
+
+}  // namespace
+
+std::string describe(const json::value& value) {
+  switch (value.kind()) {
+    case json::kind::string: return "the string " + base::quoted(view_of(value.get_string()));
+    case json::kind::int64: return "the number " + std::to_string(value.get_int64());
+    case json::kind::uint64: return "the number " + std::to_string(value.get_uint64());
+    case json::kind::double_: return "the number " + json::serialize(value);
+    case json::kind::bool_: return value.get_bool() ? "true" : "false";
+    case json::kind::object: return "an object";
+    case json::kind::array: return "an array";
+    case json::kind::null: break;
+  }
+  return "null";
+}
+
+MaybeError read_bytes(const json::value& value, std::string_view what, std::string& scratch,
+                      std::string_view& bytes) {
+  if (const json::string* text = value.if_string()) {
+    bytes = view_of(*text);
+    return std::nullopt;
+  }
+  const json::object* object = value.if_object();
+  const json::value* encoded = object == nullptr ? nullptr : object->if_contains("base64");
+  if (encoded == nullptr || !encoded->is_string() || object->size() != 1) {
+    return Error{
+        ErrorCode::invalid_argument,
+        std::string(what) + " must be a string or {\"base64\": \"...\"}, not " + describe(value)};
+  }
+  auto decoded = base::base64_decode(view_of(encoded->get_string()));
+  if (!decoded) {
+    return Error{ErrorCode::invalid_argument, std::string(what) + ": " + decoded.error().message};
+  }
+  scratch = std::move(*decoded);
+  bytes = scratch;
+  return std::nullopt;
+}
+
+Fields::Fields(const json::value& value, std::string_view what, Unknown unknown)
+    : object_(value.if_object()), what_(what), unknown_(unknown) {
+  if (object_ == nullptr) {
+    fail({ErrorCode::invalid_argument,
+          std::string(what_) + " must be an object, not " + describe(value)});
+  }
+}
+
+void Fields::fail(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+bool Fields::has(std::string_view name) const noexcept {
+  return object_ != nullptr && object_->if_contains(key_of(name)) != nullptr;
+}
+
+void Fields::require(std::string_view name) {
+  if (!has(name)) {
+    fail({ErrorCode::invalid_argument, std::string(what_) + " lacks " + in_quotes(name)});
+  }
+}
+
+const json::value* Fields::take(std::string_view name) {
+  if (asked_count_ < asked_.size()) asked_[asked_count_++] = name;
+  if (object_ == nullptr) return nullptr;
+  const json::value* value = object_->if_contains(key_of(name));
+  if (value != nullptr) ++taken_;
+  return value;
+}
+
+void Fields::wrong_type(std::string_view name, std::string_view wanted, const json::value& got) {
+  fail({ErrorCode::invalid_argument,
+        in_quotes(name) + " must be " + std::string(wanted) + ", not " + describe(got)});
+}
+
+void Fields::fail_choice(std::string_view name, std::string_view word, const std::string& known) {
+  fail({ErrorCode::invalid_argument,
+        in_quotes(name) + " is " + base::quoted(word) + "; it must be one of: " + known});
+}
+
+bool Fields::only_one(std::string_view a, std::string_view b) {
+  if (!has(a) || !has(b)) return true;
+  fail({ErrorCode::invalid_argument, std::string(what_) + " has both " + in_quotes(a) + " and " +
+                                         in_quotes(b) + "; give one of them"});
+  return false;
+}
+
+const json::value* Fields::any(std::string_view name) { return take(name); }
+
+std::optional<std::string_view> Fields::text(std::string_view name) {
+  const json::value* value = take(name);
+  if (value == nullptr) return std::nullopt;
+  if (const json::string* text = value->if_string()) return view_of(*text);
+  wrong_type(name, "a string", *value);
+  return std::nullopt;
+}
+
+std::optional<bool> Fields::boolean(std::string_view name) {
+  const json::value* value = take(name);
+  if (value == nullptr) return std::nullopt;
+  if (const bool* flag = value->if_bool()) return *flag;
+  wrong_type(name, "true or false", *value);
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> Fields::number(std::string_view name, std::uint64_t min,
+                                            std::uint64_t max) {
+  const json::value* value = take(name);
+  if (value == nullptr) return std::nullopt;
+  std::optional<std::uint64_t> number;
+  if (const std::uint64_t* u = value->if_uint64()) number = *u;
+  if (const std::int64_t* i = value->if_int64(); i != nullptr && *i >= 0) {
+    number = static_cast<std::uint64_t>(*i);
+  }
+  if (number && *number >= min && *number <= max) return number;
+  wrong_type(name, "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
+             *value);
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Fields::u32(std::string_view name) {
+  const auto value = number(name, 0, std::numeric_limits<std::uint32_t>::max());
+  if (!value) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
+}
+
+std::optional<std::uint64_t> Fields::u64(std::string_view name) {
+  return number(name, 0, std::numeric_limits<std::uint64_t>::max());
+}
+
+std::optional<double> Fields::real(std::string_view name) {
+  const json::value* value = take(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number()) return value->to_number<double>();
+  wrong_type(name, "a number", *value);
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> Fields::millis(std::string_view name) {
+  const json::value* value = take(name);
+  if (value == nullptr) return std::nullopt;
+  if (const std::int64_t* i = value->if_int64()) return *i;
+  wrong_type(name, "whole milliseconds", *value);
+  return std::nullopt;
+}
+
+std::optional<Time> Fields::time(std::string_view name_ms) {
+  const auto ms = millis(name_ms);
+  if (!ms) return std::nullopt;
+  return Time(Millis(*ms));
+}
+
+std::optional<std::uint64_t> Fields::id(std::string_view name) {
+  const auto digits = text(name);
+  if (!digits) return std::nullopt;
+  auto value =
+      base::parse_u64(*digits, in_quotes(name), 0, std::numeric_limits<std::uint64_t>::max());
+  if (value) return *value;
+  fail(std::move(value).error());
+  return std::nullopt;
+}
+
+std::optional<std::string_view> Fields::bytes(std::string_view name, std::string_view name_base64,
+                                              std::string& scratch) {
+  const bool one = only_one(name, name_base64);
+  const auto plain = text(name);
+  const auto encoded = text(name_base64);
+  if (!one) return std::nullopt;
+  if (plain || !encoded) return plain;
+  auto decoded = base::base64_decode(*encoded);
+  if (!decoded) {
+    fail({ErrorCode::invalid_argument, in_quotes(name_base64) + ": " + decoded.error().message});
+    return std::nullopt;
+  }
+  scratch = std::move(*decoded);
+  return scratch;
+}
+
+std::optional<Millis> Fields::duration(std::string_view name, std::string_view name_ms) {
+  const bool one = only_one(name, name_ms);
+  const auto exact = millis(name_ms);
+  const json::value* value = take(name);
+  if (!one) return std::nullopt;
+  if (exact) return Millis(*exact);
+  if (value == nullptr) return std::nullopt;
+  if (const std::int64_t* i = value->if_int64()) return Millis(*i);
+  const json::string* text = value->if_string();
+  if (text == nullptr) {
+    wrong_type(name, "a duration such as \"30s\", or whole milliseconds", *value);
+    return std::nullopt;
+  }
+  const auto parsed = base::parse_duration_ms(view_of(*text));
+  if (parsed) return Millis(*parsed);
+  fail({ErrorCode::invalid_argument, in_quotes(name) + ": " + parsed.error().message});
+  return std::nullopt;
+}
+
+std::optional<Time> Fields::moment(std::string_view name, std::string_view name_ms) {
+  const bool one = only_one(name, name_ms);
+  const auto exact = millis(name_ms);
+  const json::value* value = take(name);
+  if (!one) return std::nullopt;
+  if (exact) return Time(Millis(*exact));
+  if (value == nullptr) return std::nullopt;
+  if (const std::int64_t* i = value->if_int64()) {
+    if (*i >= 0 && *i <= kLooksLikeSeconds) {
+      fail({ErrorCode::invalid_argument,
+            in_quotes(name) + " is " + std::to_string(*i) +
+                ", which looks like seconds; it is milliseconds since 1970"});
+      return std::nullopt;
+    }
+    return Time(Millis(*i));
+  }
+  const json::string* text = value->if_string();
+  if (text == nullptr) {
+    wrong_type(name, "a time such as \"2026-11-20T10:00:00Z\", or whole milliseconds since 1970",
+               *value);
+    return std::nullopt;
+  }
+  const auto parsed = base::parse_time_ms(view_of(*text));
+  if (parsed) return Time(Millis(*parsed));
+  fail({ErrorCode::invalid_argument, in_quotes(name) + ": " + parsed.error().message});
+  return std::nullopt;
+}
+
+std::optional<Due> Fields::due() {
+  const auto delay = duration("delay", "delay_ms");
+  const auto at = moment("due", "due_ms");
+  if (delay && at) {
+    fail({ErrorCode::invalid_argument,
+          std::string(what_) + " has both a delay and a due time; give one of them"});
+    return std::nullopt;
+  }
+  if (delay) return Due::after(*delay);
+  if (at) return Due::at(*at);
+  return std::nullopt;
+}
+
+const json::array* Fields::array(std::string_view name) {
+  const json::value* value = take(name);
+  if (value == nullptr) return nullptr;
+  if (const json::array* array = value->if_array()) return array;
+  wrong_type(name, "an array", *value);
+  return nullptr;
+}
+
+MaybeError Fields::finish() {
+  if (object_ == nullptr || unknown_ == Unknown::ignored || taken_ == object_->size()) {
+    return error_;
+  }
+  // An unknown field explains more than what it led to ("both", "lacks").
+  const auto asked_end = asked_.begin() + static_cast<std::ptrdiff_t>(asked_count_);
+  std::string known;
+  for (auto name = asked_.begin(); name != asked_end; ++name) {
+    known += (known.empty() ? "" : ", ") + std::string(*name);
+  }
+  for (const auto& field : *object_) {
+    const std::string_view name(field.key().data(), field.key().size());
+    if (std::find(asked_.begin(), asked_end, name) != asked_end) continue;
+    return Error{ErrorCode::invalid_argument, "unknown field " + base::quoted(name) +
+                                                  "; known: " + (known.empty() ? "none" : known)};
+  }
+  return error_;
+}
+
+}  // namespace tarry::wire

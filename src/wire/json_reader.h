@@ -1,0 +1,132 @@
+// Reading JSON from outside: a document that is parsed strictly, and Fields, which takes an object
+// apart field by field and says in one line what is wrong with it.
+//
+// Refused by the document: anything but RFC 8259 in UTF-8, a name that occurs twice in one object,
+// nesting deeper than kMaxDepth. Refused by Fields: a field of another type than asked for, both
+// forms of one value, and (on the server) a field that nobody asked for.
+//
+// Thread safety: none. Views point into the document.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/json/array.hpp>
+#include <boost/json/monotonic_resource.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+#include "core/validation.h"
+
+namespace tarry::wire {
+
+using core::MaybeError;
+
+inline constexpr std::size_t kMaxDepth = 16;
+
+class Document {
+ public:
+  /// `size` is about how long the text will be.
+  explicit Document(std::size_t size);
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
+
+  /// Once a document. Errors: invalid_argument, naming the byte.
+  [[nodiscard]] MaybeError parse(std::string_view text);
+  /// Once it is parsed.
+  [[nodiscard]] const boost::json::value& root() const noexcept { return *root_; }
+
+ private:
+  boost::json::monotonic_resource memory_;
+  std::optional<boost::json::value> root_;
+};
+
+/// `the string "5"`, `the number 1.5`, `an object`, ...: for messages.
+[[nodiscard]] std::string describe(const boost::json::value& value);
+
+/// A value in a list that may be any bytes: a string, or {"base64":"..."}. `scratch` holds what was
+/// decoded. `what` names it in the error.
+[[nodiscard]] MaybeError read_bytes(const boost::json::value& value, std::string_view what,
+                                    std::string& scratch, std::string_view& bytes);
+
+enum class Unknown : std::uint8_t {
+  refused,  // on the server: a misspelt field must not pass for a default
+  ignored,  // on the client: the server may be newer
+};
+
+/// Getters answer nothing where the field is absent or wrong. The first thing that was wrong is
+/// kept for `finish`, which comes last.
+class Fields {
+ public:
+  /// `what` names the value in the error where it is no object: "the message".
+  Fields(const boost::json::value& value, std::string_view what, Unknown unknown);
+
+  [[nodiscard]] bool has(std::string_view name) const noexcept;
+  std::optional<std::string_view> text(std::string_view name);
+  std::optional<bool> boolean(std::string_view name);
+  std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
+  std::optional<std::uint32_t> u32(std::string_view name);
+  std::optional<std::uint64_t> u64(std::string_view name);
+  std::optional<double> real(std::string_view name);
+  /// A decimal string.
+  std::optional<std::uint64_t> id(std::string_view name);
+  /// NAME, or NAME_base64. The view is good until the document goes; `scratch` until the caller's.
+  std::optional<std::string_view> bytes(std::string_view name, std::string_view name_base64,
+                                        std::string& scratch);
+  /// NAME ("30s", or whole milliseconds), or NAME_ms (whole milliseconds).
+  std::optional<Millis> duration(std::string_view name, std::string_view name_ms);
+  /// NAME (RFC 3339, or whole milliseconds since 1970 that do not look like seconds), or NAME_ms
+  /// (any whole milliseconds).
+  std::optional<Time> moment(std::string_view name, std::string_view name_ms);
+  /// Whole milliseconds: what answers carry, beside the text for people.
+  std::optional<std::int64_t> millis(std::string_view name_ms);
+  std::optional<Time> time(std::string_view name_ms);
+  /// "delay" or "due", in any of their forms.
+  std::optional<Due> due();
+  const boost::json::array* array(std::string_view name);
+  const boost::json::value* any(std::string_view name);
+
+  /// One of the values of an enum that has a `to_string`.
+  template <typename Enum>
+  std::optional<Enum> choice(std::string_view name, std::initializer_list<Enum> values) {
+    const auto word = text(name);
+    if (!word) return std::nullopt;
+    std::string known;
+    for (const Enum value : values) {
+      if (*word == to_string(value)) return value;
+      known += (known.empty() ? "" : ", ") + std::string(to_string(value));
+    }
+    fail_choice(name, *word, known);
+    return std::nullopt;
+  }
+
+  /// Fails unless the field is there.
+  void require(std::string_view name);
+  void fail(Error error);
+  [[nodiscard]] bool failed() const noexcept { return error_.has_value(); }
+  /// The first error, or the unknown field.
+  [[nodiscard]] MaybeError finish();
+
+ private:
+  const boost::json::value* take(std::string_view name);
+  bool only_one(std::string_view a, std::string_view b);
+  void wrong_type(std::string_view name, std::string_view wanted, const boost::json::value& got);
+  void fail_choice(std::string_view name, std::string_view word, const std::string& known);
+
+  const boost::json::object* object_ = nullptr;
+  std::string_view what_;
+  Unknown unknown_;
+  std::size_t taken_ = 0;
+  std::array<std::string_view, 32> asked_{};
+  std::size_t asked_count_ = 0;
+  MaybeError error_;
+};
+
+}  // namespace tarry::wire

@@ -1,0 +1,193 @@
+#include "wire/json_reader.h"
+
+#include <memory>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "wire/claim.h"
+#include "wire/push.h"
+
+namespace tarry::wire {
+namespace {
+
+std::string parse_error(std::string_view text) {
+  Document document(text.size());
+  const MaybeError error = document.parse(text);
+  if (!error) return "";
+  EXPECT_EQ(error->code, ErrorCode::invalid_argument);
+  return error->message;
+}
+
+TEST(Document, names_the_byte) {
+  EXPECT_EQ(parse_error("{\"a\":1}"), "");
+  EXPECT_EQ(parse_error(" [1, 2.5e3, \"x\", null] \n"), "");
+  EXPECT_EQ(parse_error(""), "the body is empty, not JSON");
+  EXPECT_NE(parse_error("{\"a\" 1}").find("the body is not JSON: "), std::string::npos);
+  EXPECT_NE(parse_error("{\"a\" 1}").find(" at byte 5"), std::string::npos);
+  for (const char* bad : {"{", "[1,]", "{\"a\":1,}", "01", "'a'", "// x\n1", "{} {}", "nul",
+                          "\"\xff\"", "\"\\ud800\"", "\"\x01\"", "NaN", "+1", "{a:1}"}) {
+    EXPECT_NE(parse_error(bad), "") << bad;
+  }
+}
+
+TEST(Document, refuses_a_name_that_occurs_twice) {
+  EXPECT_EQ(parse_error(R"({"a":1,"b":2,"a":3})"), "the field \"a\" occurs twice");
+  EXPECT_EQ(parse_error(R"({"x":[{"\u0061":1,"a":3}]})"), "the field \"a\" occurs twice");
+  EXPECT_EQ(parse_error(R"({"":1,"":3})"), "the field \"\" occurs twice");
+  EXPECT_EQ(parse_error(R"({"a":{"a":{"b":1}},"b":[{"a":1},{"a":1}],"c":{}})"), "");
+}
+
+TEST(Document, limits_the_nesting) {
+  EXPECT_EQ(parse_error(std::string(kMaxDepth, '[') + std::string(kMaxDepth, ']')), "");
+  EXPECT_EQ(parse_error(std::string(kMaxDepth + 1, '[') + std::string(kMaxDepth + 1, ']')),
+            "the JSON is nested deeper than the limit of 16 levels");
+  EXPECT_NE(parse_error(std::string(100'000, '[')), "");
+}
+
+// The first error of reading `text` as a message.
+std::string push_error(const std::string& text) {
+  const auto push = decode_push("q", text);
+  return push ? "" : push.error().message;
+}
+
+TEST(Fields, refuses_what_nobody_asked_for) {
+  EXPECT_EQ(push_error(R"({"prioritty":5})"),
+            "unknown field \"prioritty\"; known: key, key_base64, payload, payload_base64, "
+            "delay_ms, delay, due_ms, due, headers, priority, if_exists, max_attempts");
+  EXPECT_EQ(push_error(R"({"messages":[],"key":"k"})"), "unknown field \"key\"; known: messages");
+}
+
+TEST(Fields, names_the_wrong_type) {
+  EXPECT_EQ(push_error(R"({"priority":"5"})"),
+            "\"priority\" must be a whole number from 0 to 4294967295, not the string \"5\"");
+  EXPECT_EQ(push_error(R"({"priority":-1})"),
+            "\"priority\" must be a whole number from 0 to 4294967295, not the number -1");
+  EXPECT_EQ(push_error(R"({"priority":4294967296})"),
+            "\"priority\" must be a whole number from 0 to 4294967295, not the number 4294967296");
+  EXPECT_EQ(push_error(R"({"priority":18446744073709551615})"),
+            "\"priority\" must be a whole number from 0 to 4294967295, "
+            "not the number 18446744073709551615");
+  EXPECT_EQ(push_error(R"({"key":7})"), "\"key\" must be a string, not the number 7");
+  EXPECT_EQ(push_error(R"({"payload":{"a":1}})"), "\"payload\" must be a string, not an object");
+  EXPECT_EQ(push_error(R"({"payload":null})"), "\"payload\" must be a string, not null");
+  EXPECT_EQ(push_error(R"({"messages":{}})"), "\"messages\" must be an array, not an object");
+  EXPECT_EQ(push_error("[]"), "the message must be an object, not an array");
+  EXPECT_EQ(push_error("true"), "the message must be an object, not true");
+  EXPECT_EQ(push_error(R"({"if_exists":"rejct"})"),
+            "\"if_exists\" is \"rejct\"; it must be one of: reject, keep, replace, earlier, later");
+}
+
+TEST(Fields, takes_one_form_of_a_value) {
+  EXPECT_EQ(push_error(R"({"payload":"a","payload_base64":"YQ=="})"),
+            "the message has both \"payload\" and \"payload_base64\"; give one of them");
+  EXPECT_EQ(push_error(R"({"delay":"1s","due":"2026-11-20T10:00:00Z"})"),
+            "the message has both a delay and a due time; give one of them");
+  EXPECT_EQ(push_error(R"({"delay":"1s","delay_ms":5})"),
+            "the message has both \"delay\" and \"delay_ms\"; give one of them");
+}
+
+TEST(Fields, reads_delays_and_due_times) {
+  const auto due = [](const char* text) {
+    const auto push = decode_push("q", text);
+    EXPECT_TRUE(push) << push.error().message;
+    return push ? push->request.items[0].due : Due();
+  };
+  EXPECT_EQ(due("{}"), Due());
+  EXPECT_EQ(due(R"({"delay":"1.5s"})"), Due::after(Millis(1500)));
+  EXPECT_EQ(due(R"({"delay":1500})"), Due::after(Millis(1500)));
+  EXPECT_EQ(due(R"({"delay_ms":-5})"), Due::after(Millis(-5)));  // the engine refuses it
+  EXPECT_EQ(due(R"({"due":"2020-09-13T12:26:40Z"})"), Due::at(Time(Millis(1'600'000'000'000))));
+  EXPECT_EQ(due(R"({"due":1600000000000})"), Due::at(Time(Millis(1'600'000'000'000))));
+  EXPECT_EQ(due(R"({"due_ms":5})"), Due::at(Time(Millis(5))));
+}
+
+TEST(Fields, refuses_times_that_are_none) {
+  EXPECT_EQ(push_error(R"({"due":1600000000})"),
+            "\"due\" is 1600000000, which looks like seconds; it is milliseconds since 1970");
+  EXPECT_NE(push_error(R"({"delay":"soon"})").find("\"delay\": "), std::string::npos);
+  EXPECT_NE(push_error(R"({"delay":"soon"})").find("\"soon\""), std::string::npos);
+  EXPECT_NE(push_error(R"({"due":"2026-11-20T10:00:00"})").find("\"due\": "), std::string::npos);
+  EXPECT_NE(push_error(R"({"delay":1.5})"), "");
+  EXPECT_NE(push_error(R"({"delay":99999999999999999999})"), "");
+  EXPECT_NE(push_error(R"({"delay":true})"), "");
+}
+
+TEST(Fields, names_bad_base64) {
+  EXPECT_NE(push_error(R"({"payload_base64":"a"})").find("\"payload_base64\": "),
+            std::string::npos);
+  EXPECT_NE(push_error(R"({"key_base64":"!!!!"})").find("\"key_base64\": "), std::string::npos);
+}
+
+TEST(Push, one_bad_message_fails_alone) {
+  const auto push =
+      decode_push("q", R"({"messages":[{"key":"a","payload":"1"},{"key":"b","payload_base64":"?"},7,
+               {"key":"c","headers":{"bad name":"x"},"payload":"lost"},{"key":"d"}]})");
+  ASSERT_TRUE(push) << push.error().message;
+  EXPECT_FALSE(push->single);
+  ASSERT_EQ(push->request.items.size(), 2u);
+  EXPECT_EQ(core::view(push->request.bytes, push->request.items[0].key), "a");
+  EXPECT_EQ(core::view(push->request.bytes, push->request.items[1].key), "d");
+  EXPECT_EQ(push->request.bytes, "a1d");  // nothing of the bad ones is left
+  ASSERT_EQ(push->bad.size(), 3u);
+  EXPECT_EQ(push->bad[0].index, 1u);
+  EXPECT_EQ(push->bad[1].index, 2u);
+  EXPECT_EQ(push->bad[1].error.message, "the message must be an object, not the number 7");
+  EXPECT_EQ(push->bad[2].index, 3u);
+  EXPECT_NE(push->bad[2].error.message.find("bad name"), std::string::npos);
+}
+
+TEST(Push, an_empty_key_is_a_mistake) {
+  EXPECT_EQ(push_error(R"({"key":""})"), "\"key\" is empty; leave it out, and the store makes one");
+}
+
+TEST(Push, too_many_messages_fail_as_a_whole) {
+  std::string body = "{\"messages\":[{}";
+  for (std::size_t i = 0; i < core::kMaxBatch; ++i) body += ",{}";
+  body += "]}";
+  const auto push = decode_push("q", body);
+  ASSERT_FALSE(push);
+  EXPECT_EQ(push.error().code, ErrorCode::too_large);
+  EXPECT_EQ(push.error().message, "\"messages\" has 10001 items; the limit is 10000 a request");
+}
+
+TEST(Push, headers_take_both_forms) {
+  const auto headers = [](const std::string& json) {
+    const auto push = decode_push("q", "{\"headers\":" + json + "}");
+    return push ? push->request.bytes : "error: " + push.error().message;
+  };
+  EXPECT_EQ(headers(R"({"a":"1","b":"2"})"), headers(R"([["a","1"],["b","2"]])"));
+  EXPECT_EQ(headers(R"({"a":{"base64":"MQ=="}})"), headers(R"({"a":"1"})"));
+  EXPECT_EQ(headers(R"({"a":1})"),
+            "error: the value of header \"a\" must be a string or {\"base64\": \"...\"}, "
+            "not the number 1");
+  EXPECT_NE(headers(R"([["a"]])").find("must be [name, value]"), std::string::npos);
+  EXPECT_NE(headers("7").find("not the number 7"), std::string::npos);
+}
+
+TEST(Claim, needs_queues_and_no_empty_keys) {
+  EXPECT_EQ(decode_claim("{}").error().message, "the body lacks \"queues\"");
+  EXPECT_EQ(decode_claim(R"({"queues":[7]})").error().message,
+            "an item of \"queues\" must be a string, not the number 7");
+  EXPECT_EQ(decode_claim(R"({"queues":["q"],"keys":[]})").error().message,
+            "\"keys\" is empty; leave it out to claim whatever is due");
+}
+
+// Any bytes at all are read or refused, never more.
+RC_GTEST_PROP(Push, any_bytes_are_read_or_refused, (const std::string& bytes)) {
+  const auto push = decode_push("q", bytes);
+  if (!push) RC_ASSERT(!push.error().message.empty());
+}
+
+// A body that was right, with one byte changed.
+RC_GTEST_PROP(Push, a_changed_byte_is_read_or_refused, ()) {
+  std::string body =
+      R"({"messages":[{"key":"a","payload_base64":"YWI=","delay":"1s","headers":{"x":"y"}}]})";
+  const auto at = *rc::gen::inRange<std::size_t>(0, body.size());
+  body[at] = *rc::gen::arbitrary<char>();
+  const auto push = decode_push("q", body);
+  if (push) RC_ASSERT(push->request.items.size() + push->bad.size() == 1u);
+}
+
+}  // namespace
+}  // namespace tarry::wire

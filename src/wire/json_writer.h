@@ -1,0 +1,68 @@
+// JsonWriter: JSON straight into a string, without a tree in between. It puts the commas; the
+// caller keeps objects and arrays balanced and gives every value of an object its name.
+//
+// Bytes that may be anything (keys, payloads) go out as NAME when they are UTF-8 and as
+// NAME_base64 when they are not; moments as NAME (RFC 3339) and NAME_ms.
+//
+// Thread safety: none; the string must outlive the writer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <tarry/time.h>
+
+namespace tarry::wire {
+
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) noexcept : out_(out) {}
+
+  JsonWriter& begin_object() { return open('{'); }
+  JsonWriter& end_object() { return close('}'); }
+  JsonWriter& begin_array() { return open('['); }
+  JsonWriter& end_array() { return close(']'); }
+
+  /// `name` is one of ours: it needs no escaping.
+  JsonWriter& name(std::string_view name);
+  /// A name from outside.
+  JsonWriter& foreign_name(std::string_view name);
+  /// What is not UTF-8 in it is shown as U+FFFD.
+  JsonWriter& string(std::string_view text);
+  /// A string that needs no escaping: base64, a time, a word of ours.
+  JsonWriter& plain(std::string_view text);
+  JsonWriter& number(std::int64_t value);
+  JsonWriter& number(std::uint64_t value);
+  /// Shortest form that reads back as the same; what JSON cannot say (infinite, not a number) is 0.
+  JsonWriter& number(double value);
+  JsonWriter& boolean(bool value);
+  /// As a value in a list: a string, or {"base64":"..."} when it is not UTF-8.
+  JsonWriter& bytes(std::string_view bytes);
+
+  JsonWriter& field(std::string_view n, std::string_view text) { return name(n).plain(text); }
+  JsonWriter& field(std::string_view n, std::uint64_t value) { return name(n).number(value); }
+  JsonWriter& field_i64(std::string_view n, std::int64_t value) { return name(n).number(value); }
+  JsonWriter& field_bool(std::string_view n, bool value) { return name(n).boolean(value); }
+  JsonWriter& text_field(std::string_view n, std::string_view text) { return name(n).string(text); }
+  JsonWriter& bytes_field(std::string_view n, std::string_view bytes);
+  JsonWriter& time_field(std::string_view n, std::int64_t epoch_ms);
+  JsonWriter& time_field(std::string_view n, Time time) {
+    return time_field(n, time.time_since_epoch().count());
+  }
+  /// NAME_ms: the milliseconds of a duration.
+  JsonWriter& millis_field(std::string_view n, std::int64_t ms);
+  /// Ids are strings: JavaScript would round a number above 2^53.
+  JsonWriter& id_field(std::string_view n, std::uint64_t id);
+
+ private:
+  JsonWriter& open(char bracket);
+  JsonWriter& close(char bracket);
+  void comma();
+  void quote(std::string_view utf8);
+
+  std::string& out_;
+  bool comma_due_ = false;
+};
+
+}  // namespace tarry::wire

@@ -1,0 +1,189 @@
+#include "wire/message.h"
+
+#include <limits>
+
+#include "base/text.h"
+#include "wire/claim.h"
+#include "wire/headers.h"
+#include "wire/items.h"
+
+namespace tarry::wire {
+namespace {
+
+constexpr std::initializer_list<State> kStates = {State::scheduled, State::ready, State::leased,
+                                                  State::dead, State::remembered};
+
+MaybeError read_message_info(Fields& fields, MessageInfo& info) {
+  std::string scratch;
+  for (const std::string_view needed : {"queue", "id", "state", "due_ms"}) fields.require(needed);
+  info.queue = fields.text("queue").value_or("");
+  info.id = fields.id("id").value_or(0);
+  info.key = fields.bytes("key", "key_base64", scratch).value_or("");
+  info.state = fields.choice("state", kStates).value_or(State::scheduled);
+  info.stopping = fields.boolean("stopping").value_or(false);
+  info.due = fields.time("due_ms").value_or(Time());
+  info.priority = fields.u32("priority").value_or(kDefaultPriority);
+  info.attempt = fields.u32("attempt").value_or(0);
+  info.tallies = read_tallies(fields);
+  if (const auto left = fields.millis("lease_left_ms")) info.lease_left = Millis(*left);
+  info.settlement = read_settlement(fields);
+  info.kept_until = fields.time("kept_until_ms");
+  info.reason = fields.bytes("reason", "reason_base64", scratch).value_or("");
+  info.payload = fields.bytes("payload", "payload_base64", scratch).value_or("");
+  if (const boost::json::value* headers = fields.any("headers")) {
+    auto list = read_headers(*headers);
+    if (!list) return std::move(list).error();
+    info.headers = std::move(*list);
+  }
+  return fields.finish();
+}
+
+}  // namespace
+
+void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payload) {
+  out.text_field("queue", info.queue).id_field("id", info.id).bytes_field("key", info.key);
+  out.field("state", to_string(info.state));
+  if (info.stopping) out.field_bool("stopping", true);
+  out.time_field("due", info.due);
+  out.field("priority", std::uint64_t{info.priority}).field("attempt", std::uint64_t{info.attempt});
+  write_tallies(out, info.tallies);
+  if (info.lease_left) out.millis_field("lease_left", info.lease_left->count());
+  if (info.settlement) write_settlement(out, *info.settlement);
+  if (info.kept_until) out.time_field("kept_until", *info.kept_until);
+  if (!info.reason.empty()) out.bytes_field("reason", info.reason);
+  write_headers(out.name("headers"), info.headers);
+  if (payload == Payload::shown) out.bytes_field("payload", info.payload);
+}
+
+std::string encode_get(const core::GetRequest& request) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  write_keys(out, request.keys, request.bytes);
+  out.field_bool("payload", request.with_payload).end_object();
+  return text;
+}
+
+Result<Decoded<core::GetRequest>> decode_get(std::string queue, std::string_view body) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  fields.require("keys");
+  const boost::json::array* keys = fields.array("keys");
+  Decoded<core::GetRequest> get;
+  get.request.queue = std::move(queue);
+  get.request.with_payload = fields.boolean("payload").value_or(true);
+  if (MaybeError error = fields.finish()) return *error;
+  const auto read = [&](const boost::json::value& value) {
+    return read_key(value, get.request.keys, get.request.bytes);
+  };
+  if (MaybeError error = read_items(*keys, "keys", get.request.bytes, get.bad, read)) {
+    return *error;
+  }
+  return get;
+}
+
+Result<core::GetRequest> decode_get_query(std::string queue, Query& query) {
+  const auto key = query.bytes("key", "key_base64");
+  if (!key) query.require("key");
+  if (MaybeError error = query.finish()) return *error;
+  core::GetRequest request;
+  request.queue = std::move(queue);
+  request.keys.push_back(core::append(request.bytes, *key));
+  return request;
+}
+
+std::string encode_get_reply(const core::GetReply& reply, const BadItems& bad, Payload payload) {
+  return write_results(reply.items.size(), bad, [&](JsonWriter& out, std::size_t i) {
+    if (reply.items[i]) {
+      write_message_info(out, *reply.items[i], payload);
+    } else {
+      write_error(out, reply.items[i].error());
+    }
+  });
+}
+
+Result<core::GetReply> decode_get_reply(std::string_view body) {
+  core::GetReply reply;
+  const auto read = [&](const boost::json::value& value) -> MaybeError {
+    Fields fields(value, "a result", Unknown::ignored);
+    if (auto error = read_error(fields)) {
+      reply.items.emplace_back(std::move(*error));
+      return fields.finish();
+    }
+    MessageInfo info;
+    if (MaybeError error = read_message_info(fields, info)) return error;
+    reply.items.emplace_back(std::move(info));
+    return std::nullopt;
+  };
+  if (MaybeError error = read_results(body, read)) return *error;
+  return reply;
+}
+
+std::string encode_list(const core::ListRequest& request) {
+  std::string text;
+  QueryWriter out(text);
+  if (request.state) out.add("state", to_string(*request.state));
+  if (!request.after.empty()) out.add("after", request.after);
+  if (!request.prefix.empty()) out.add("prefix", request.prefix);
+  out.add("limit", std::to_string(request.limit));
+  return text;
+}
+
+Result<core::ListRequest> decode_list(std::string queue, Query& query) {
+  core::ListRequest request;
+  request.queue = std::move(queue);
+  const auto state = query.text("state");
+  request.after = query.bytes("after", "after_base64").value_or("");
+  request.prefix = query.bytes("prefix", "prefix_base64").value_or("");
+  request.limit = static_cast<std::uint32_t>(
+      query.number("limit", 0, std::numeric_limits<std::uint32_t>::max()).value_or(request.limit));
+  if (state) {
+    std::string known;
+    for (const State s : kStates) {
+      if (*state == to_string(s)) request.state = s;
+      known += (known.empty() ? "" : ", ") + std::string(to_string(s));
+    }
+    if (!request.state) {
+      query.fail({ErrorCode::invalid_argument,
+                  "\"state\" is " + base::quoted(*state) + "; it must be one of: " + known});
+    }
+  }
+  if (MaybeError error = query.finish()) return *error;
+  return request;
+}
+
+std::string encode_list_reply(const core::ListReply& reply) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().name("messages").begin_array();
+  for (const MessageInfo& info : reply.messages) {
+    out.begin_object();
+    write_message_info(out, info, Payload::left_out);
+    out.end_object();
+  }
+  out.end_array().bytes_field("next", reply.next).end_object();
+  return text;
+}
+
+Result<core::ListReply> decode_list_reply(std::string_view body) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the answer", Unknown::ignored);
+  core::ListReply reply;
+  std::string scratch;
+  fields.require("messages");
+  const boost::json::array* messages = fields.array("messages");
+  reply.next = fields.bytes("next", "next_base64", scratch).value_or("");
+  if (MaybeError error = fields.finish()) return *error;
+  reply.messages.reserve(messages->size());
+  for (const boost::json::value& value : *messages) {
+    Fields inner(value, "a message", Unknown::ignored);
+    MessageInfo info;
+    if (MaybeError error = read_message_info(inner, info)) return *error;
+    reply.messages.push_back(std::move(info));
+  }
+  return reply;
+}
+
+}  // namespace tarry::wire

@@ -1,0 +1,44 @@
+// What a store knows of a message, on the wire: get and list.
+//
+//   get many: {"keys":[...],"payload":true} -> {"results":[message or {"error"}]}
+//   list:     ?state=&after=&limit=&prefix= -> {"messages":[message,...],"next":"..."}
+//   message:  {"queue","id","key","state","stopping","due","due_ms","priority","attempt","tallies",
+//              "lease_left_ms","settlement","kept_until","kept_until_ms","reason","headers",
+//              "payload"}; what does not apply is left out
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "core/reply.h"
+#include "core/request.h"
+#include "wire/batch.h"
+#include "wire/query.h"
+
+namespace tarry::wire {
+
+enum class Payload : std::uint8_t { shown, left_out };
+
+/// The inside of one message's object.
+void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payload);
+
+[[nodiscard]] std::string encode_get(const core::GetRequest& request);
+[[nodiscard]] Result<Decoded<core::GetRequest>> decode_get(std::string queue,
+                                                           std::string_view body);
+/// ?key= or ?key_base64=
+[[nodiscard]] Result<core::GetRequest> decode_get_query(std::string queue, Query& query);
+[[nodiscard]] std::string encode_get_reply(const core::GetReply& reply, const BadItems& bad,
+                                           Payload payload);
+[[nodiscard]] Result<core::GetReply> decode_get_reply(std::string_view body);
+
+/// The query, with its '?'.
+[[nodiscard]] std::string encode_list(const core::ListRequest& request);
+[[nodiscard]] Result<core::ListRequest> decode_list(std::string queue, Query& query);
+[[nodiscard]] std::string encode_list_reply(const core::ListReply& reply);
+[[nodiscard]] Result<core::ListReply> decode_list_reply(std::string_view body);
+
+}  // namespace tarry::wire

@@ -1,0 +1,140 @@
+#include "wire/push.h"
+
+#include "core/headers.h"
+#include "wire/headers.h"
+
+namespace tarry::wire {
+namespace {
+
+MaybeError write_message(JsonWriter& out, const core::PushRequest& request,
+                         const core::PushItem& item) {
+  out.begin_object();
+  if (item.key.size > 0) out.bytes_field("key", core::view(request.bytes, item.key));
+  if (item.payload.size > 0) out.bytes_field("payload", core::view(request.bytes, item.payload));
+  if (item.headers.size > 0) {
+    auto headers = core::decode_headers(core::view(request.bytes, item.headers));
+    if (!headers) return Error{ErrorCode::invalid_argument, headers.error().message};
+    write_headers(out.name("headers"), *headers);
+  }
+  out.millis_field(item.due.is_relative() ? "delay" : "due", item.due.millis());
+  if (item.priority != kDefaultPriority) out.field("priority", std::uint64_t{item.priority});
+  if (item.max_attempts != 0) out.field("max_attempts", std::uint64_t{item.max_attempts});
+  if (item.if_exists) out.field("if_exists", to_string(*item.if_exists));
+  out.end_object();
+  return std::nullopt;
+}
+
+MaybeError read_message(const boost::json::value& value, core::PushRequest& request) {
+  Fields fields(value, "the message", Unknown::refused);
+  std::string key_scratch;
+  std::string payload_scratch;
+  const auto key = fields.bytes("key", "key_base64", key_scratch);
+  const auto payload = fields.bytes("payload", "payload_base64", payload_scratch);
+  core::PushItem item;
+  item.due = fields.due().value_or(Due());
+  const boost::json::value* headers = fields.any("headers");
+  item.priority = fields.u32("priority").value_or(kDefaultPriority);
+  item.if_exists = fields.choice("if_exists", {IfExists::reject, IfExists::keep, IfExists::replace,
+                                               IfExists::earlier, IfExists::later});
+  item.max_attempts = fields.u32("max_attempts").value_or(0);
+  if (key && key->empty()) {
+    fields.fail(
+        {ErrorCode::invalid_argument, "\"key\" is empty; leave it out, and the store makes one"});
+  }
+  if (MaybeError error = fields.finish()) return error;
+
+  item.key = core::append(request.bytes, key.value_or(""));
+  item.payload = core::append(request.bytes, payload.value_or(""));
+  if (headers != nullptr) {
+    auto list = read_headers(*headers);
+    if (!list) return std::move(list).error();
+    auto encoded = core::encode_headers(*list);
+    if (!encoded) return std::move(encoded).error();
+    item.headers = core::append(request.bytes, *encoded);
+  }
+  request.items.push_back(item);
+  return std::nullopt;
+}
+
+MaybeError read_pushed(const boost::json::value& value, core::PushReply& reply) {
+  Fields fields(value, "a result", Unknown::ignored);
+  core::PushResult result;
+  result.error = read_error(fields);
+  if (!result.error) {
+    fields.require("outcome");
+    std::string scratch;
+    result.outcome = fields
+                         .choice("outcome", {Outcome::pushed, Outcome::exists, Outcome::kept,
+                                             Outcome::replaced, Outcome::moved, Outcome::in_flight,
+                                             Outcome::settled, Outcome::revived})
+                         .value_or(Outcome::pushed);
+    result.id = fields.id("id").value_or(0);
+    result.key = core::append(reply.bytes, fields.bytes("key", "key_base64", scratch).value_or(""));
+    result.due_ms = fields.millis("due_ms").value_or(0);
+  }
+  reply.items.push_back(std::move(result));
+  return fields.finish();
+}
+
+}  // namespace
+
+Result<std::string> encode_push(const core::PushRequest& request) {
+  std::string text;
+  text.reserve(request.bytes.size() + request.items.size() * 64 + 32);
+  JsonWriter out(text);
+  out.begin_object().name("messages").begin_array();
+  for (const core::PushItem& item : request.items) {
+    if (MaybeError error = write_message(out, request, item)) return *error;
+  }
+  out.end_array().end_object();
+  return text;
+}
+
+Result<DecodedPush> decode_push(std::string queue, std::string_view body) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  DecodedPush push;
+  push.request.queue = std::move(queue);
+  const boost::json::object* object = document.root().if_object();
+  if (object == nullptr || !object->contains("messages")) {
+    push.single = true;
+    if (MaybeError error = read_message(document.root(), push.request)) return *error;
+    return push;
+  }
+  Fields fields(document.root(), "the body", Unknown::refused);
+  const boost::json::array* messages = fields.array("messages");
+  if (MaybeError error = fields.finish()) return *error;
+  push.request.items.reserve(messages->size());
+  push.request.bytes.reserve(body.size());
+  const auto read = [&](const boost::json::value& v) { return read_message(v, push.request); };
+  if (MaybeError error = read_items(*messages, "messages", push.request.bytes, push.bad, read)) {
+    return *error;
+  }
+  return push;
+}
+
+void write_pushed(JsonWriter& out, const core::PushResult& result, const std::string& bytes) {
+  out.field("outcome", to_string(result.outcome));
+  if (result.id != 0) out.id_field("id", result.id);
+  if (result.key.size > 0) out.bytes_field("key", core::view(bytes, result.key));
+  if (result.id != 0 || result.due_ms != 0) out.time_field("due", result.due_ms);
+}
+
+std::string encode_push_reply(const core::PushReply& reply, const BadItems& bad) {
+  return write_results(reply.items.size(), bad, [&](JsonWriter& out, std::size_t i) {
+    if (reply.items[i].error) {
+      write_error(out, *reply.items[i].error);
+    } else {
+      write_pushed(out, reply.items[i], reply.bytes);
+    }
+  });
+}
+
+Result<core::PushReply> decode_push_reply(std::string_view body) {
+  core::PushReply reply;
+  const auto read = [&](const boost::json::value& value) { return read_pushed(value, reply); };
+  if (MaybeError error = read_results(body, read)) return *error;
+  return reply;
+}
+
+}  // namespace tarry::wire

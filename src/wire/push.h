@@ -1,0 +1,34 @@
+// Push on the wire, both ways.
+//
+//   one:    {"key","payload","delay"|"due","headers","priority","if_exists","max_attempts"}
+//   many:   {"messages":[one,...]}
+//   answer: {"outcome","id","key","due","due_ms"}, or {"results":[answer,...]}
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "core/reply.h"
+#include "core/request.h"
+#include "wire/batch.h"
+
+namespace tarry::wire {
+
+struct DecodedPush : Decoded<core::PushRequest> {
+  bool single = false;  // not {"messages":[...]}: then nothing is in `bad`
+};
+
+/// Always the form for many. Errors: `invalid_argument` for headers that are ill-formed.
+[[nodiscard]] Result<std::string> encode_push(const core::PushRequest& request);
+[[nodiscard]] Result<DecodedPush> decode_push(std::string queue, std::string_view body);
+
+/// The inside of one answer's object.
+void write_pushed(JsonWriter& out, const core::PushResult& result, const std::string& bytes);
+[[nodiscard]] std::string encode_push_reply(const core::PushReply& reply, const BadItems& bad);
+[[nodiscard]] Result<core::PushReply> decode_push_reply(std::string_view body);
+
+}  // namespace tarry::wire

@@ -1,0 +1,174 @@
+#include "wire/queue.h"
+
+#include "wire/items.h"
+
+namespace tarry::wire {
+namespace {
+
+constexpr std::initializer_list<IfExists> kRules = {
+    IfExists::reject, IfExists::keep, IfExists::replace, IfExists::earlier, IfExists::later};
+
+std::string_view or_nothing(std::string_view body) noexcept { return body.empty() ? "{}" : body; }
+
+}  // namespace
+
+void write_settings(JsonWriter& out, const QueueSettings& settings) {
+  out.millis_field("lease", settings.lease.count());
+  out.field("max_attempts", std::uint64_t{settings.max_attempts});
+  out.millis_field("backoff_min", settings.backoff_min.count());
+  out.millis_field("backoff_max", settings.backoff_max.count());
+  out.millis_field("remember", settings.remember.count());
+  out.millis_field("dead_keep", settings.dead_keep.count());
+  out.field("if_exists", to_string(settings.if_exists));
+}
+
+QueueSettings read_settings(Fields& fields) {
+  QueueSettings settings;
+  const auto read = [&](std::string_view name_ms, Millis& into) {
+    into = Millis(fields.millis(name_ms).value_or(into.count()));
+  };
+  read("lease_ms", settings.lease);
+  settings.max_attempts = fields.u32("max_attempts").value_or(settings.max_attempts);
+  read("backoff_min_ms", settings.backoff_min);
+  read("backoff_max_ms", settings.backoff_max);
+  read("remember_ms", settings.remember);
+  read("dead_keep_ms", settings.dead_keep);
+  settings.if_exists = fields.choice("if_exists", kRules).value_or(settings.if_exists);
+  return settings;
+}
+
+std::string encode_configure(const core::ConfigureRequest& request) {
+  const SettingsPatch& patch = request.patch;
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  if (patch.lease) out.millis_field("lease", patch.lease->count());
+  if (patch.max_attempts) out.field("max_attempts", std::uint64_t{*patch.max_attempts});
+  if (patch.backoff_min) out.millis_field("backoff_min", patch.backoff_min->count());
+  if (patch.backoff_max) out.millis_field("backoff_max", patch.backoff_max->count());
+  if (patch.remember) out.millis_field("remember", patch.remember->count());
+  if (patch.dead_keep) out.millis_field("dead_keep", patch.dead_keep->count());
+  if (patch.if_exists) out.field("if_exists", to_string(*patch.if_exists));
+  out.end_object();
+  return text;
+}
+
+Result<core::ConfigureRequest> decode_configure(std::string queue, std::string_view body) {
+  body = or_nothing(body);
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  core::ConfigureRequest request{std::move(queue), {}};
+  request.patch.lease = fields.duration("lease", "lease_ms");
+  request.patch.max_attempts = fields.u32("max_attempts");
+  request.patch.backoff_min = fields.duration("backoff_min", "backoff_min_ms");
+  request.patch.backoff_max = fields.duration("backoff_max", "backoff_max_ms");
+  request.patch.remember = fields.duration("remember", "remember_ms");
+  request.patch.dead_keep = fields.duration("dead_keep", "dead_keep_ms");
+  request.patch.if_exists = fields.choice("if_exists", kRules);
+  if (MaybeError error = fields.finish()) return *error;
+  return request;
+}
+
+std::string encode_configure_reply(const core::ConfigureReply& reply) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  write_settings(out, reply.settings);
+  out.end_object();
+  return text;
+}
+
+Result<core::ConfigureReply> decode_configure_reply(std::string_view body) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the answer", Unknown::ignored);
+  fields.require("lease_ms");
+  core::ConfigureReply reply{read_settings(fields)};
+  if (MaybeError error = fields.finish()) return *error;
+  return reply;
+}
+
+std::string encode_pause(const core::PauseRequest& request) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  if (request.until) out.millis_field("until", request.until->time_since_epoch().count());
+  out.end_object();
+  return text;
+}
+
+Result<core::PauseRequest> decode_pause(std::string queue, std::string_view body) {
+  body = or_nothing(body);
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  core::PauseRequest request{std::move(queue), fields.moment("until", "until_ms")};
+  if (MaybeError error = fields.finish()) return *error;
+  return request;
+}
+
+std::string encode_paused(bool paused) {
+  return paused ? R"({"paused":true})" : R"({"paused":false})";
+}
+
+MaybeError decode_nothing(std::string_view body) {
+  body = or_nothing(body);
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return error;
+  return Fields(document.root(), "the body", Unknown::refused).finish();
+}
+
+std::string encode_revive(const core::ReviveRequest& request) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object();
+  if (request.all) {
+    out.field_bool("all", true);
+  } else {
+    write_keys(out, request.keys, request.bytes);
+  }
+  out.end_object();
+  return text;
+}
+
+Result<core::ReviveRequest> decode_revive(std::string queue, std::string_view body) {
+  body = or_nothing(body);
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  core::ReviveRequest request;
+  request.queue = std::move(queue);
+  const boost::json::array* keys = fields.array("keys");
+  request.all = fields.boolean("all").value_or(false);
+  if ((keys != nullptr) == request.all) {
+    fields.fail({ErrorCode::invalid_argument, "name the dead by \"keys\", or say \"all\": true"});
+  }
+  if (MaybeError error = fields.finish()) return *error;
+  if (keys == nullptr) return request;
+  BadItems bad;
+  const auto read = [&](const boost::json::value& value) {
+    return read_key(value, request.keys, request.bytes);
+  };
+  if (MaybeError error = read_items(*keys, "keys", request.bytes, bad, read)) return *error;
+  if (!bad.empty()) return std::move(bad.front().error);
+  return request;
+}
+
+std::string encode_count(const core::CountReply& reply) {
+  std::string text;
+  JsonWriter(text).begin_object().field("count", reply.count).end_object();
+  return text;
+}
+
+Result<core::CountReply> decode_count(std::string_view body) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the answer", Unknown::ignored);
+  if (!fields.has("paused")) fields.require("count");
+  core::CountReply reply{fields.u64("count").value_or(0)};
+  if (MaybeError error = fields.finish()) return *error;
+  return reply;
+}
+
+}  // namespace tarry::wire

@@ -1,0 +1,54 @@
+// The queue as a whole, on the wire: its settings, and the verbs that concern all of it.
+//
+//   configure: {"lease","max_attempts","backoff_min","backoff_max","remember","dead_keep",
+//               "if_exists"}, each optional -> the settings, durations as NAME_ms
+//   pause:     {} or {"until"}           -> {"paused":true}
+//   resume:    {}                        -> {"paused":false}
+//   purge:     {}                        -> {"count":N}
+//   revive:    {"keys":[...]} or {"all":true} -> {"count":N}
+//
+// An empty body stands for {} where that will do.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+#include <tarry/settings.h>
+
+#include "core/reply.h"
+#include "core/request.h"
+#include "wire/json_reader.h"
+#include "wire/json_writer.h"
+
+namespace tarry::wire {
+
+/// The inside of the object.
+void write_settings(JsonWriter& out, const QueueSettings& settings);
+[[nodiscard]] QueueSettings read_settings(Fields& fields);
+
+[[nodiscard]] std::string encode_configure(const core::ConfigureRequest& request);
+[[nodiscard]] Result<core::ConfigureRequest> decode_configure(std::string queue,
+                                                              std::string_view body);
+[[nodiscard]] std::string encode_configure_reply(const core::ConfigureReply& reply);
+[[nodiscard]] Result<core::ConfigureReply> decode_configure_reply(std::string_view body);
+
+[[nodiscard]] std::string encode_pause(const core::PauseRequest& request);
+[[nodiscard]] Result<core::PauseRequest> decode_pause(std::string queue, std::string_view body);
+[[nodiscard]] std::string encode_paused(bool paused);
+
+/// Resume and purge, which take nothing.
+[[nodiscard]] MaybeError decode_nothing(std::string_view body);
+
+/// Errors: `invalid_argument` for neither or both of keys and all. A key that cannot be read fails
+/// the request: the answer is one count.
+[[nodiscard]] std::string encode_revive(const core::ReviveRequest& request);
+[[nodiscard]] Result<core::ReviveRequest> decode_revive(std::string queue, std::string_view body);
+
+[[nodiscard]] std::string encode_count(const core::CountReply& reply);
+/// Reads {"count"} and {"paused"} alike; the latter counts 0.
+[[nodiscard]] Result<core::CountReply> decode_count(std::string_view body);
+
+}  // namespace tarry::wire

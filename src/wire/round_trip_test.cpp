@@ -1,0 +1,239 @@
+// What the remote engine sends is what the server reads, and the other way round.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "support/wire_samples.h"
+#include "support/wire_text.h"
+#include "wire/call.h"
+#include "wire/claim.h"
+#include "wire/items.h"
+#include "wire/message.h"
+#include "wire/push.h"
+#include "wire/queue.h"
+#include "wire/stats.h"
+
+namespace tarry::wire {
+namespace {
+
+using tarry::testing::text_of;
+
+template <typename T>
+core::Request request_of(Result<T> decoded) {
+  if (!decoded) RC_FAIL(decoded.error().message);
+  if constexpr (requires { decoded->bad; }) {
+    RC_ASSERT(decoded->bad.empty());
+    return std::move(decoded->request);
+  } else {
+    return std::move(*decoded);
+  }
+}
+
+std::string queue_in(const Call& call) {
+  constexpr std::string_view kBefore = "/v1/queues/";
+  const std::string path = call.target.substr(0, call.target.find('?'));
+  if (path.substr(0, kBefore.size()) != kBefore) return "";
+  const std::string rest = path.substr(kBefore.size());
+  return percent_decode(rest.substr(0, rest.find('/'))).value();
+}
+
+std::string query_in(const Call& call) {
+  const std::size_t at = call.target.find('?');
+  return at == std::string::npos ? "" : call.target.substr(at + 1);
+}
+
+// What the server would make of the call; its routes are tested there.
+core::Request decode(const core::Request& sent, const Call& call) {
+  struct Visitor {
+    const Call& call;
+    core::Request operator()(const core::PushRequest&) const {
+      return request_of(decode_push(queue_in(call), call.body));
+    }
+    core::Request operator()(const core::CancelRequest&) const {
+      return request_of(decode_cancel(queue_in(call), call.body));
+    }
+    core::Request operator()(const core::RescheduleRequest&) const {
+      return request_of(decode_reschedule(queue_in(call), call.body));
+    }
+    core::Request operator()(const core::ClaimRequest&) const {
+      return request_of(decode_claim(call.body));
+    }
+    core::Request operator()(const core::SettleRequest&) const {
+      return request_of(decode_settle(call.body));
+    }
+    core::Request operator()(const core::ExtendRequest&) const {
+      return request_of(decode_extend(call.body));
+    }
+    core::Request operator()(const core::GetRequest&) const {
+      return request_of(decode_get(queue_in(call), call.body));
+    }
+    core::Request operator()(const core::ListRequest&) const {
+      auto query = Query::parse(query_in(call));
+      if (!query) RC_FAIL(query.error().message);
+      return request_of(decode_list(queue_in(call), *query));
+    }
+    core::Request operator()(const core::StatsRequest&) const {
+      auto query = Query::parse(query_in(call));
+      if (!query) RC_FAIL(query.error().message);
+      return core::StatsRequest{query->text("queue").value_or("")};
+    }
+    core::Request operator()(const core::ConfigureRequest&) const {
+      return request_of(decode_configure(queue_in(call), call.body));
+    }
+    core::Request operator()(const core::PauseRequest&) const {
+      return request_of(decode_pause(queue_in(call), call.body));
+    }
+    core::Request operator()(const core::ResumeRequest&) const {
+      RC_ASSERT(!decode_nothing(call.body));
+      return core::ResumeRequest{queue_in(call)};
+    }
+    core::Request operator()(const core::PurgeRequest&) const {
+      RC_ASSERT(!decode_nothing(call.body));
+      return core::PurgeRequest{queue_in(call)};
+    }
+    core::Request operator()(const core::ReviveRequest&) const {
+      return request_of(decode_revive(queue_in(call), call.body));
+    }
+    core::Request operator()(const core::ForecastRequest&) const { RC_FAIL("not sent"); }
+    core::Request operator()(const core::MoveRequest&) const { RC_FAIL("not sent"); }
+  };
+  return std::visit(Visitor{call}, sent);
+}
+
+RC_GTEST_PROP(WireRequest, survives_the_way, ()) {
+  const core::Request request = tarry::testing::any_request();
+  const auto call = encode_call(request);
+  if (!call) RC_FAIL(call.error().message);
+  RC_ASSERT(text_of(decode(request, *call)) == text_of(request));
+}
+
+void check_reply(const core::Reply& reply, Answer answer, std::size_t items,
+                 const std::string& body) {
+  Call call;
+  call.answer = answer;
+  call.items = items;
+  const auto decoded = decode_answer(call, body);
+  if (!decoded) RC_FAIL(decoded.error().message);
+  RC_ASSERT(text_of(*decoded) == text_of(reply));
+}
+
+RC_GTEST_PROP(WireReply, pushed_survives_the_way, ()) {
+  const auto reply = tarry::testing::any_push_reply();
+  check_reply(reply, Answer::pushed, reply.items.size(), encode_push_reply(reply, {}));
+}
+
+RC_GTEST_PROP(WireReply, items_survive_the_way, ()) {
+  const auto reply = tarry::testing::any_items_reply();
+  check_reply(reply, Answer::items, reply.items.size(), encode_items_reply(reply, {}, {}));
+}
+
+RC_GTEST_PROP(WireReply, claimed_survives_the_way, ()) {
+  const auto reply = tarry::testing::any_claim_reply();
+  check_reply(reply, Answer::claimed, 0, encode_claim_reply(reply));
+}
+
+RC_GTEST_PROP(WireReply, got_survives_the_way, ()) {
+  const bool payload = tarry::testing::any_flag();
+  const auto reply = tarry::testing::any_get_reply(payload);
+  check_reply(reply, Answer::got, reply.items.size(),
+              encode_get_reply(reply, {}, payload ? Payload::shown : Payload::left_out));
+}
+
+RC_GTEST_PROP(WireReply, listed_survives_the_way, ()) {
+  const auto reply = tarry::testing::any_list_reply();
+  check_reply(reply, Answer::listed, 0, encode_list_reply(reply));
+}
+
+RC_GTEST_PROP(WireReply, stats_survive_the_way, ()) {
+  const auto stats = tarry::testing::any_stats();
+  check_reply(stats, Answer::stats, 0, encode_store_stats(stats));
+}
+
+RC_GTEST_PROP(WireReply, settings_survive_the_way, ()) {
+  const core::ConfigureReply reply{tarry::testing::any_settings()};
+  check_reply(reply, Answer::configured, 0, encode_configure_reply(reply));
+}
+
+RC_GTEST_PROP(WireReply, count_survives_the_way, ()) {
+  const core::CountReply reply{tarry::testing::any_u64()};
+  check_reply(reply, Answer::count, 0, encode_count(reply));
+}
+
+TEST(WireReply, pause_counts_nothing) { EXPECT_EQ(decode_count(encode_paused(true))->count, 0u); }
+
+// The bad items of a batch come back in their places, whatever the places.
+RC_GTEST_PROP(WireReply, bad_items_keep_their_places, (const std::vector<bool>& good)) {
+  core::ItemsReply reply;
+  BadItems bad;
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    if (good[i]) {
+      core::ItemResult item;
+      item.due_ms = static_cast<std::int64_t>(i);
+      reply.items.push_back(item);
+    } else {
+      bad.push_back({i, {ErrorCode::invalid_argument, std::to_string(i)}});
+    }
+  }
+  const auto decoded = decode_items_reply(encode_items_reply(reply, bad, {}));
+  if (!decoded) RC_FAIL(decoded.error().message);
+  RC_ASSERT(decoded->items.size() == good.size());
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    RC_ASSERT(decoded->items[i].error.has_value() != good[i]);
+    if (good[i]) RC_ASSERT(decoded->items[i].due_ms == static_cast<std::int64_t>(i));
+    if (!good[i]) RC_ASSERT(decoded->items[i].error->message == std::to_string(i));
+  }
+}
+
+TEST(WireReply, too_few_results_are_no_answer) {
+  Call call;
+  call.answer = Answer::items;
+  call.items = 2;
+  const auto decoded = decode_answer(call, R"({"results":[{"outcome":"done"}]})");
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().message, "1 results for 2 items");
+}
+
+TEST(WireReply, what_a_newer_server_adds_is_ignored) {
+  Call call;
+  call.answer = Answer::items;
+  call.items = 1;
+  const auto decoded =
+      decode_answer(call, R"({"results":[{"outcome":"done","new":1}],"newer":{}})");
+  ASSERT_TRUE(decoded) << decoded.error().message;
+}
+
+// Whatever a server answers, the client neither crashes nor takes it for something else.
+TEST(WireReply, nonsense_is_an_error) {
+  for (const Answer answer : {Answer::pushed, Answer::items, Answer::claimed, Answer::got,
+                              Answer::listed, Answer::stats, Answer::configured, Answer::count}) {
+    Call call;
+    call.answer = answer;
+    for (const char* body :
+         {"", "{}", "[]", "7", "{\"results\":7}", "{\"messages\":[7]}", "{\"results\":[7]}",
+          "{\"count\":\"7\"}", "<html>", "null", "{\"messages\":[{}]}", "{\"results\":[{}]}"}) {
+      const auto decoded = decode_answer(call, body);
+      EXPECT_FALSE(decoded) << static_cast<int>(answer) << " " << body;
+    }
+  }
+}
+
+TEST(WireRequest, what_has_no_place_on_the_wire_is_unsupported) {
+  EXPECT_EQ(encode_call(core::ForecastRequest{"q", Millis(1), 1}).error().code,
+            ErrorCode::unsupported);
+  EXPECT_EQ(encode_call(core::MoveRequest{"q", {}, {}}).error().code, ErrorCode::unsupported);
+  core::SettleRequest settle;
+  settle.items.push_back({});
+  settle.items.back().action = core::SettleAction::move_away;
+  EXPECT_EQ(encode_call(settle).error().code, ErrorCode::unsupported);
+}
+
+TEST(WireRequest, only_what_changes_nothing_may_be_asked_again) {
+  EXPECT_FALSE(encode_call(core::GetRequest{"q", {}, {}, true})->changes);
+  EXPECT_FALSE(encode_call(core::ListRequest{})->changes);
+  EXPECT_FALSE(encode_call(core::StatsRequest{})->changes);
+  EXPECT_TRUE(encode_call(core::PushRequest{"q", {}, {}})->changes);
+  EXPECT_TRUE(encode_call(core::ClaimRequest{})->changes);
+  EXPECT_TRUE(encode_call(core::PurgeRequest{"q"})->changes);
+}
+
+}  // namespace
+}  // namespace tarry::wire

@@ -1,0 +1,62 @@
+#include "wire/service.h"
+
+#include "base/text.h"
+#include "wire/json_reader.h"
+#include "wire/json_writer.h"
+
+namespace tarry::wire {
+
+std::string encode_health(const Health& health) {
+  const core::Capabilities& can = health.capabilities;
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().field("status", "ok").field("service", "tarry");
+  out.text_field("version", health.version).text_field("engine", can.engine);
+  out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);
+  out.field_bool("forecast", can.forecast).field_bool("durable", can.durable);
+  out.field_bool("manual_clock", can.manual_clock).end_object();
+  return text;
+}
+
+Result<Health> decode_health(std::string_view body) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the answer", Unknown::ignored);
+  Health health;
+  if (fields.text("service").value_or("") != "tarry") {
+    fields.fail({ErrorCode::invalid_argument, "\"service\" is not \"tarry\""});
+  }
+  health.version = fields.text("version").value_or("");
+  core::Capabilities& can = health.capabilities;
+  can.engine = fields.text("engine").value_or("");
+  can.by_key = fields.boolean("by_key").value_or(can.by_key);
+  can.leases = fields.boolean("leases").value_or(can.leases);
+  can.forecast = fields.boolean("forecast").value_or(can.forecast);
+  can.durable = fields.boolean("durable").value_or(can.durable);
+  can.manual_clock = fields.boolean("manual_clock").value_or(can.manual_clock);
+  if (MaybeError error = fields.finish()) return *error;
+  return health;
+}
+
+Result<Millis> decode_advance(std::string_view body) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  const auto by = fields.duration("by", "by_ms");
+  if (!by) fields.require("by");
+  if (by && (by->count() < 0 || by->count() > base::kMaxDurationMs)) {
+    fields.fail({ErrorCode::invalid_argument,
+                 "\"by\" is " + std::to_string(by->count()) + " ms; it must be from 0 to " +
+                     std::to_string(base::kMaxDurationMs) + " (100 years)"});
+  }
+  if (MaybeError error = fields.finish()) return *error;
+  return *by;
+}
+
+std::string encode_advanced(Millis by) {
+  std::string text;
+  JsonWriter(text).begin_object().millis_field("advanced", by.count()).end_object();
+  return text;
+}
+
+}  // namespace tarry::wire

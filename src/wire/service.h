@@ -1,0 +1,32 @@
+// What a server says of itself, and its test clock, on the wire.
+//
+//   health:  {"status":"ok","service":"tarry","version","engine","durable","manual_clock",...}
+//   advance: {"by":"31d"} -> {"advanced_ms":N}
+//
+// Thread safety: pure functions and plain values.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+#include "core/engine.h"
+
+namespace tarry::wire {
+
+struct Health {
+  std::string version;
+  core::Capabilities capabilities;
+};
+
+[[nodiscard]] std::string encode_health(const Health& health);
+/// Errors: `invalid_argument` for what is no tarry server's answer.
+[[nodiscard]] Result<Health> decode_health(std::string_view body);
+
+/// Errors: `invalid_argument`, also for less than 0 ms and more than 100 years.
+[[nodiscard]] Result<Millis> decode_advance(std::string_view body);
+[[nodiscard]] std::string encode_advanced(Millis by);
+
+}  // namespace tarry::wire
