@@ -1,0 +1,119 @@
+#include "app/app.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "app/command.h"
+#include "app/commands.h"
+#include "app/help.h"
+#include "app/session.h"
+
+namespace tarry::app {
+namespace {
+
+constexpr const char* kSummary =
+    "tarry: a delay queue. Hands a message back when its time has come: never early, never lost.";
+
+constexpr const char* kFooter =
+    "Durations: 250ms 30s 15m 2h 7d, PT30M. Times: 2030-01-31T09:00:00Z, with an offset always,\n"
+    "or milliseconds since 1970.\n"
+    "Exit codes: 0 done; 1 failed; 2 usage; 3 unknown: no such message; 4 conflict: exists, in\n"
+    "flight, stopping, settled, stale; 5 store not reachable. Of several keys the worst counts.";
+
+const std::vector<std::string_view>& format_names() {
+  static const std::vector<std::string_view> kNames{"table", "json"};
+  return kNames;
+}
+
+/// What follows `--` after `work` is another program's command line, flags included.
+std::vector<std::string> take_trailing(std::vector<std::string>& arguments) {
+  const auto mark = std::ranges::find(arguments, "--");
+  if (mark == arguments.end()) return {};
+  std::string_view command;
+  for (auto word = arguments.begin(); word != mark; ++word) {
+    if (*word == "--store" || *word == "-o" || *word == "--output") {
+      if (++word == mark) break;
+    } else if (!word->starts_with('-')) {
+      command = *word;
+      break;
+    }
+  }
+  if (command != "work") return {};
+  std::vector<std::string> trailing(mark + 1, arguments.end());
+  arguments.erase(mark, arguments.end());
+  return trailing;
+}
+
+/// An argument that is wrong is reported in the format that was asked for beside it.
+bool asks_for_json(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "-ojson" || word == "--output=json") return true;
+    const bool flag = word == "-o" || word == "--output";
+    if (flag && i + 1 < arguments.size() && arguments[i + 1] == "json") return true;
+  }
+  return false;
+}
+
+ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> arguments) {
+  session.trailing = take_trailing(arguments);
+  if (asks_for_json(arguments)) session.output.set_format(Format::json);
+  arguments = protect(std::move(arguments));
+  std::ranges::reverse(arguments);  // CLI11 takes them from the back
+  try {
+    root.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    std::string help = help_of(chosen(root));
+    help.erase(help.find_last_not_of('\n') + 1);
+    session.output.print_line(help);
+    session.action = nullptr;
+    return ExitCode::done;
+  } catch (const CLI::CallForVersion&) {
+    session.output.print_line(version_line());
+    session.action = nullptr;
+    return ExitCode::done;
+  } catch (const CLI::ParseError& error) {
+    session.action = nullptr;
+    return session.output.usage(explain(root, error));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+ExitCode run(std::vector<std::string> arguments) {
+  Session session;
+  CLI::App root(kSummary, "tarry");
+  root.formatter(std::make_shared<HelpFormatter>());
+  root.footer(kFooter);
+  root.set_version_flag("--version", version_line());
+  root.require_subcommand(1);
+  std::optional<std::string> format;
+  add_word(root, "--store", session.store,
+           "file:PATH, memory: or http://HOST:PORT\n(default: TARRY_STORE, else " +
+               std::string(kDefaultStore) + ")")
+      ->type_name("URL");
+  add_choice(root, "-o,--output", format, format_names(), "How to print answers (default: table)");
+
+  add_serve_command(root, session);
+  add_push_command(root, session);
+  add_message_commands(root, session);
+  add_claim_command(root, session);
+  add_settle_commands(root, session);
+  add_work_command(root, session);
+  add_queue_commands(root, session);
+  add_store_commands(root, session);
+  add_version_command(root, session);
+
+  ExitCode code = parse(root, session, std::move(arguments));
+  if (format) session.output.set_format(format == "json" ? Format::json : Format::table);
+  if (session.action) code = session.action(session);
+  return session.output.finish(code);
+}
+
+}  // namespace tarry::app

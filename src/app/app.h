@@ -1,0 +1,14 @@
+// The program: reads its arguments, runs the command they name, answers the exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/exit_codes.h"
+
+namespace tarry::app {
+
+/// `arguments` without the program's name.
+[[nodiscard]] ExitCode run(std::vector<std::string> arguments);
+
+}  // namespace tarry::app

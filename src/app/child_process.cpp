@@ -1,0 +1,191 @@
+#include "app/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/assert.h"
+#include "base/text.h"
+
+namespace tarry::app {
+namespace {
+
+/// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  void close() noexcept {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+/// Readable once the process has ended; -1 on kernels before 5.3.
+int open_pidfd(pid_t pid) noexcept {
+#ifdef SYS_pidfd_open
+  return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0u));
+#else
+  static_cast<void>(pid);
+  return -1;
+#endif
+}
+
+bool has_ended(pid_t pid) noexcept {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
+}
+
+/// Writes until all is written, nobody reads any more, or the process has ended: what it started
+/// may hold the pipe open for ever.
+void feed(Descriptor& pipe, pid_t pid, std::string_view input) {
+  const Descriptor ended(open_pidfd(pid));
+  const int look_again_ms = ended.get() < 0 ? 50 : -1;
+  while (!input.empty()) {
+    const ssize_t wrote = ::write(pipe.get(), input.data(), input.size());
+    if (wrote >= 0) {
+      input.remove_prefix(static_cast<std::size_t>(wrote));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return;  // EPIPE: it has closed its input
+    std::array<pollfd, 2> fds{{{pipe.get(), POLLOUT, 0}, {ended.get(), POLLIN, 0}}};
+    static_cast<void>(::poll(fds.data(), fds.size(), look_again_ms));
+    if (fds[1].revents != 0 || (ended.get() < 0 && has_ended(pid))) return;
+  }
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> out;
+  // posix_spawn takes them as char*, and does not write to them.
+  for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!variables.contains(std::string(text.substr(0, text.find('='))))) out.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
+  return out;
+}
+
+std::string why(int error) { return std::strerror(error); }
+
+}  // namespace
+
+ChildProcesses::ChildProcesses(std::vector<std::string> command) : command_(std::move(command)) {
+  TARRY_ASSERT(!command_.empty());
+}
+
+Result<void> ChildProcesses::check() const {
+  const std::string& program = command_.front();
+  if (program.find('/') != std::string::npos) {
+    if (::access(program.c_str(), X_OK) == 0) return {};
+    const auto code = errno == EACCES ? ErrorCode::permission_denied : ErrorCode::not_found;
+    return Error{code, fmt::format("cannot run {}: {}", base::quoted(program), why(errno))};
+  }
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
+  while (!program.empty()) {
+    const std::size_t colon = rest.find(':');
+    std::string candidate(rest.substr(0, colon));
+    candidate += (candidate.empty() ? "./" : "/") + program;
+    if (::access(candidate.c_str(), X_OK) == 0) return {};
+    if (colon == std::string_view::npos) break;
+    rest.remove_prefix(colon + 1);
+  }
+  return Error{ErrorCode::not_found,
+               fmt::format("cannot run {}: not found in PATH", base::quoted(program))};
+}
+
+Result<pid_t> ChildProcesses::start(int input, const std::vector<std::string>& environment) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  TARRY_ASSERT(::posix_spawn_file_actions_init(&actions) == 0);
+  TARRY_ASSERT(::posix_spawnattr_init(&attributes) == 0);
+  ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t defaults;
+  ::sigemptyset(&defaults);
+  ::sigaddset(&defaults, SIGPIPE);  // we ignore it; it should not
+  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+  pid_t pid = 0;
+  const int error = ::posix_spawnp(&pid, command_.front().c_str(), &actions, &attributes,
+                                   pointers(command_).data(), pointers(environment).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error == 0) return pid;
+  return Error{ErrorCode::io_error,
+               fmt::format("cannot run {}: {}", base::quoted(command_.front()), why(error))};
+}
+
+Ended ChildProcesses::wait_for(pid_t pid) {
+  // First wait without reaping: until it is taken off the list its number must not be another's.
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0) {
+    TARRY_ASSERT(errno == EINTR);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    running_.erase(pid);
+  }
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0) TARRY_ASSERT(errno == EINTR);
+  if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
+  return {WEXITSTATUS(status), 0};
+}
+
+Result<Ended> ChildProcesses::run(std::string_view input,
+                                  const std::map<std::string, std::string>& variables) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return Error{ErrorCode::io_error, fmt::format("cannot make a pipe: {}", why(errno))};
+  }
+  Descriptor reading(ends[0]);
+  Descriptor writing(ends[1]);
+  // Our end only: the command expects an input that blocks.
+  ::fcntl(writing.get(), F_SETFL, O_NONBLOCK);
+  pid_t pid = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto started = start(reading.get(), environment_with(variables));
+    if (!started) return started.error();
+    pid = *started;
+    running_.insert(pid);
+  }
+  reading.close();
+  feed(writing, pid, input);
+  writing.close();
+  return wait_for(pid);
+}
+
+void ChildProcesses::signal_all(int signal) {
+  const std::lock_guard lock(mutex_);
+  for (const pid_t pid : running_) ::kill(-pid, signal);
+}
+
+}  // namespace tarry::app

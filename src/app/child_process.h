@@ -1,0 +1,52 @@
+// Runs a command without a shell: bytes to its standard input, its exit status back.
+//
+// Thread safety: `run` from many threads at once, `signal_all` from any.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+#include <tarry/result.h>
+
+namespace tarry::app {
+
+/// How a command ended.
+struct Ended {
+  int status = 0;  // its exit status, where signal is 0
+  int signal = 0;  // what killed it
+};
+
+class ChildProcesses {
+ public:
+  /// `command`: the program, looked for in PATH, and its arguments; at least one.
+  explicit ChildProcesses(std::vector<std::string> command);
+
+  /// Whether the program can be found and started. Errors: `not_found`, `permission_denied`.
+  [[nodiscard]] Result<void> check() const;
+
+  /// Blocks until the command has ended. Its output goes where ours goes. `variables` (NAME ->
+  /// value, no NUL bytes) are added to our environment. It runs in a process group of its own, so
+  /// that a Ctrl-C meant for us lets it finish. A command that ends, or closes its input, without
+  /// having read everything is no error. Errors: `io_error` where it cannot be started.
+  [[nodiscard]] Result<Ended> run(std::string_view input,
+                                  const std::map<std::string, std::string>& variables);
+
+  /// Sends `signal` to every running command and to what it has started.
+  void signal_all(int signal);
+
+ private:
+  [[nodiscard]] Result<pid_t> start(int input, const std::vector<std::string>& environment);
+  [[nodiscard]] Ended wait_for(pid_t pid);
+
+  std::vector<std::string> command_;
+  std::mutex mutex_;
+  std::set<pid_t> running_;
+};
+
+}  // namespace tarry::app

@@ -1,0 +1,127 @@
+#include "app/child_process.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <sstream>
+
+namespace tarry::app {
+namespace {
+
+class ChildProcessTest : public ::testing::Test {
+ protected:
+  ChildProcessTest() {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::string name = "/tmp/tarry-child-XXXXXX";
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~ChildProcessTest() override { std::filesystem::remove_all(directory_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
+  [[nodiscard]] std::string content(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path(name)).rdbuf();
+    return text.str();
+  }
+  static Ended run(const std::string& script, std::string_view input = {},
+                   const std::map<std::string, std::string>& variables = {}) {
+    ChildProcesses children({"sh", "-c", script});
+    const auto ended = children.run(input, variables);
+    EXPECT_TRUE(ended.has_value());
+    return ended ? *ended : Ended{-1, -1};
+  }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+TEST_F(ChildProcessTest, AnswersTheExitStatus) {
+  EXPECT_EQ(run("exit 0").status, 0);
+  EXPECT_EQ(run("exit 75").status, 75);
+  EXPECT_EQ(run("kill -9 $$").signal, SIGKILL);
+}
+
+TEST_F(ChildProcessTest, FeedsBytesOfAnyKind) {
+  std::string input;
+  for (int i = 0; i < 300'000; ++i) input += static_cast<char>(i * 7);  // over a pipe's capacity
+  EXPECT_EQ(run("cat > " + path("out"), input).status, 0);
+  EXPECT_EQ(content("out"), input);
+}
+
+TEST_F(ChildProcessTest, AnEmptyInputEndsAtOnce) {
+  EXPECT_EQ(run("cat > " + path("out")).status, 0);
+  EXPECT_EQ(content("out"), "");
+}
+
+TEST_F(ChildProcessTest, ACommandThatDoesNotReadIsNoError) {
+  const std::string input(1'000'000, 'x');
+  EXPECT_EQ(run("exit 3", input).status, 3);
+  EXPECT_EQ(run("exec <&-; exit 4", input).status, 4);
+  EXPECT_EQ(run("head -c 10 > /dev/null; exit 5", input).status, 5);
+}
+
+TEST_F(ChildProcessTest, AGrandchildThatKeepsTheInputDoesNotHangUs) {
+  const std::string input(1'000'000, 'x');
+  // It holds the pipe open, and reads nothing, for as long as this test could last.
+  EXPECT_EQ(run("sleep 600 & echo $! > " + path("pid") + "; exit 6", input).status, 6);
+  ::kill(std::stoi(content("pid")), SIGKILL);
+}
+
+TEST_F(ChildProcessTest, HandsOnTheEnvironment) {
+  ::setenv("TARRY_KEY", "an older one", 1);
+  EXPECT_EQ(
+      run("printf '%s' \"$TARRY_KEY|$HOME\" > " + path("out"), {}, {{"TARRY_KEY", "a=b\n"}}).status,
+      0);
+  EXPECT_EQ(content("out"), std::string("a=b\n|") + std::getenv("HOME"));
+}
+
+TEST_F(ChildProcessTest, NoShellReadsTheArguments) {
+  ChildProcesses children({"sh", "-c", "printf '%s' \"$1\" > \"$0\"", path("out"), "$(id) ;'"});
+  ASSERT_TRUE(children.run("", {}).has_value());
+  EXPECT_EQ(content("out"), "$(id) ;'");
+}
+
+TEST_F(ChildProcessTest, TheCommandDiesOfABrokenPipeAsUsual) {
+  // We ignore SIGPIPE ourselves; a command that inherited this would run on for ever.
+  EXPECT_EQ(run("yes | head -n 1 > /dev/null").status, 0);
+}
+
+TEST_F(ChildProcessTest, ChecksWhetherTheProgramIsThere) {
+  EXPECT_TRUE(ChildProcesses({"sh"}).check());
+  EXPECT_TRUE(ChildProcesses({"/bin/sh"}).check());
+  EXPECT_EQ(ChildProcesses({"no-such-program"}).check().error().code, ErrorCode::not_found);
+  EXPECT_EQ(ChildProcesses({"/no/such/program"}).check().error().code, ErrorCode::not_found);
+  EXPECT_EQ(ChildProcesses({""}).check().error().code, ErrorCode::not_found);
+  std::ofstream(path("plain")) << "text";
+  EXPECT_FALSE(ChildProcesses({path("plain")}).check());
+}
+
+TEST_F(ChildProcessTest, AProgramThatCannotBeStartedIsAnError) {
+  ChildProcesses children({"/no/such/program"});
+  const auto ended = children.run("", {});
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::io_error);
+  EXPECT_NE(ended.error().message.find("/no/such/program"), std::string::npos);
+}
+
+TEST_F(ChildProcessTest, SignalsWhatRunsAndWhatThatHasStarted) {
+  // The command tells that it is there by opening a pipe that we wait on.
+  ASSERT_EQ(::mkfifo(path("ready").c_str(), 0600), 0);
+  ChildProcesses children({"sh", "-c", "sleep 600 & echo x > " + path("ready") + "; wait"});
+  auto ended = std::async(std::launch::async, [&] { return children.run("", {}); });
+  std::string word;
+  std::ifstream(path("ready")) >> word;
+  EXPECT_EQ(word, "x");
+  children.signal_all(SIGTERM);
+  const auto result = ended.get();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->signal, SIGTERM);
+}
+
+}  // namespace
+}  // namespace tarry::app

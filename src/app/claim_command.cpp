@@ -1,0 +1,85 @@
+// tarry claim: takes what is due, under a lease, and prints it with its receipts.
+#include <memory>
+
+#include "app/command.h"
+#include "app/commands.h"
+#include "app/json.h"
+#include "base/text.h"
+#include "core/limits.h"
+
+namespace tarry::app {
+namespace {
+
+struct ClaimWords {
+  std::vector<std::string> queues;
+  std::optional<std::uint64_t> max;
+  std::optional<Millis> lease;
+  std::optional<Millis> wait;
+};
+
+void print_table(Output& output, const std::vector<Delivery>& deliveries, bool name_queues) {
+  if (deliveries.empty()) {
+    output.note("Nothing is due.");
+    return;
+  }
+  std::vector<Column> columns{{"KEY", false, true},     {"ID", true},
+                              {"ATTEMPT", true},        {"LATE", true},
+                              {"PAYLOAD", false, true}, {"RECEIPT"}};
+  if (name_queues) columns.insert(columns.begin(), {"QUEUE", false, true});
+  Table table(std::move(columns));
+  for (const Delivery& delivery : deliveries) {
+    const std::string id = std::to_string(delivery.id());
+    const std::string attempt = std::to_string(delivery.attempt());
+    const std::string late = base::format_duration_ms(delivery.lateness().count());
+    std::vector<std::string_view> cells{delivery.key(),    id, attempt, late, delivery.payload(),
+                                        delivery.receipt()};
+    if (name_queues) cells.insert(cells.begin(), delivery.queue());
+    table.add(std::move(cells));
+  }
+  output.print(table);
+}
+
+ExitCode claim(Session& session, const ClaimWords& words) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  ClaimOptions options;
+  if (words.max) options.max = static_cast<std::uint32_t>(*words.max);
+  options.lease = words.lease;
+  options.wait = words.wait.value_or(Millis{0});
+  const std::vector<std::string_view> queues(words.queues.begin(), words.queues.end());
+  const auto deliveries = store->claim(queues, options);
+  if (!deliveries) return session.output.fail(deliveries.error());
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().name("messages").begin_array();
+      for (const Delivery& delivery : *deliveries) {
+        json.begin_object();
+        write_fields(json, delivery);
+        json.end_object();
+      }
+      json.end_array().end_object();
+    });
+  } else {
+    print_table(session.output, *deliveries, queues.size() > 1);
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_claim_command(CLI::App& root, Session& session) {
+  auto words = std::make_shared<ClaimWords>();
+  CLI::App& command =
+      add_command(root, "claim", "Take what is due, under a lease; settle it by its receipt",
+                  {"tarry claim orders", "tarry claim orders --wait 1m",
+                   "tarry claim orders mails --max 100 --lease 5m -o json"});
+  add_words(command, "QUEUE", words->queues, "One queue or several")->required();
+  add_number(command, "--max", words->max, 1, core::kMaxBatch, "At most so many (default: 1)");
+  add_duration(command, "--lease", words->lease, "How long the claim holds (default: the queue's)");
+  add_duration(command, "--wait", words->wait,
+               "How long to wait for something to fall due, up to 1h (default: 0s)");
+  set_action(command, session, [words](Session& given) { return claim(given, *words); });
+}
+
+}  // namespace tarry::app

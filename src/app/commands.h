@@ -1,0 +1,24 @@
+// The commands, a group of them in each file that is named so. Each adds its part of the command
+// tree; what it does runs later, through Session::action.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "app/session.h"
+
+namespace tarry::app {
+
+void add_serve_command(CLI::App& root, Session& session);     // serve_command.cpp
+void add_push_command(CLI::App& root, Session& session);      // push_command.cpp
+void add_message_commands(CLI::App& root, Session& session);  // cancel, get, reschedule, ls
+void add_claim_command(CLI::App& root, Session& session);     // claim_command.cpp
+void add_settle_commands(CLI::App& root, Session& session);   // ack, retry, release, bury
+void add_work_command(CLI::App& root, Session& session);      // work_command.cpp
+void add_queue_commands(CLI::App& root, Session& session);    // queue ls, queue info, stats
+void add_store_commands(CLI::App& root, Session& session);    // store info, check, audit
+void add_version_command(CLI::App& root, Session& session);   // version_command.cpp
+
+/// `tarry 0.1.0`
+[[nodiscard]] const char* version_line() noexcept;
+
+}  // namespace tarry::app

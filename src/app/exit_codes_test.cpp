@@ -1,0 +1,49 @@
+#include "app/exit_codes.h"
+
+#include <gtest/gtest.h>
+
+namespace tarry::app {
+namespace {
+
+TEST(ExitCodes, OfOutcomes) {
+  for (const Outcome outcome :
+       {Outcome::pushed, Outcome::kept, Outcome::replaced, Outcome::moved, Outcome::cancelled,
+        Outcome::rescheduled, Outcome::revived, Outcome::done}) {
+    EXPECT_EQ(exit_code(outcome), ExitCode::done) << to_string(outcome);
+  }
+  for (const Outcome outcome :
+       {Outcome::exists, Outcome::in_flight, Outcome::settled, Outcome::stopping, Outcome::stale}) {
+    EXPECT_EQ(exit_code(outcome), ExitCode::conflict) << to_string(outcome);
+  }
+  EXPECT_EQ(exit_code(Outcome::unknown), ExitCode::unknown);
+}
+
+TEST(ExitCodes, AStoreThatIsHeldIsOutOfReach) {
+  EXPECT_EQ(exit_code(ErrorCode::conflict), ExitCode::conflict);
+  EXPECT_EQ(exit_code_of_open(ErrorCode::conflict), ExitCode::unreachable);
+  EXPECT_EQ(exit_code_of_open(ErrorCode::unavailable), ExitCode::unreachable);
+  EXPECT_EQ(exit_code_of_open(ErrorCode::damaged), ExitCode::failed);
+  EXPECT_EQ(exit_code_of_open(ErrorCode::invalid_argument), ExitCode::usage);
+}
+
+TEST(ExitCodes, TheWorstCounts) {
+  const ExitCode order[] = {ExitCode::done,  ExitCode::unknown, ExitCode::conflict,
+                            ExitCode::usage, ExitCode::failed,  ExitCode::unreachable};
+  for (std::size_t i = 0; i < std::size(order); ++i) {
+    for (std::size_t j = 0; j < std::size(order); ++j) {
+      EXPECT_EQ(worst(order[i], order[j]), order[std::max(i, j)]);
+    }
+  }
+}
+
+TEST(ExitCodes, AreTheOnesThatAreDocumented) {
+  EXPECT_EQ(static_cast<int>(ExitCode::done), 0);
+  EXPECT_EQ(static_cast<int>(ExitCode::failed), 1);
+  EXPECT_EQ(static_cast<int>(ExitCode::usage), 2);
+  EXPECT_EQ(static_cast<int>(ExitCode::unknown), 3);
+  EXPECT_EQ(static_cast<int>(ExitCode::conflict), 4);
+  EXPECT_EQ(static_cast<int>(ExitCode::unreachable), 5);
+}
+
+}  // namespace
+}  // namespace tarry::app

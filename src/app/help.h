@@ -1,0 +1,27 @@
+// How help looks, and what is said of arguments that cannot be understood.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace tarry::app {
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter();
+  std::string make_usage(const CLI::App* app, std::string name) const override;
+  std::string make_option_opts(const CLI::Option* option) const override;
+};
+
+/// The command that the arguments chose, as deep as they went.
+[[nodiscard]] const CLI::App& chosen(const CLI::App& root);
+
+/// The help of a command, with the commands above it in its usage line.
+[[nodiscard]] std::string help_of(const CLI::App& command);
+
+/// One line on what is wrong, with the nearest flag or command where one was mistyped, and where
+/// to read on.
+[[nodiscard]] std::string explain(const CLI::App& root, const CLI::ParseError& error);
+
+}  // namespace tarry::app

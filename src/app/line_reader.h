@@ -1,0 +1,44 @@
+// LineReader: lines of a file or pipe, however long the file is.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+namespace tarry::app {
+
+class LineReader {
+ public:
+  /// Reads from `fd`, which stays the caller's. A line over `longest` bytes is handed out cut.
+  LineReader(int fd, std::size_t longest);
+
+  /// The next line, without its end (`\n` or `\r\n`); false at the end. The view is valid until
+  /// the next call. Errors: `io_error`.
+  [[nodiscard]] Result<bool> next(std::string_view& line);
+
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  ///< of that line, from 1
+  [[nodiscard]] bool too_long() const noexcept { return too_long_; }       ///< that line was cut
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }    ///< read so far
+
+ private:
+  [[nodiscard]] Result<bool> fill();
+
+  int fd_;
+  std::size_t longest_;
+  std::string buffer_;
+  std::size_t at_ = 0;  // first byte that was not handed out
+  bool ended_ = false;
+  bool too_long_ = false;
+  std::uint64_t number_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+/// Everything up to the end. Errors: `too_large` over `most` bytes, `io_error`.
+[[nodiscard]] Result<std::string> read_all(int fd, std::size_t most);
+
+}  // namespace tarry::app

@@ -1,0 +1,261 @@
+// tarry cancel, get, reschedule, ls: messages by key.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/answers.h"
+#include "app/command.h"
+#include "app/commands.h"
+#include "app/json.h"
+#include "base/text.h"
+#include "wire/batch.h"
+#include "wire/message.h"
+
+namespace tarry::app {
+namespace {
+
+struct KeysOptions {
+  std::string queue;
+  std::vector<std::string> keys;
+  When when;
+};
+
+std::vector<std::string_view> views(const std::vector<std::string>& words) {
+  return {words.begin(), words.end()};
+}
+
+ExitCode cancel(Session& session, const KeysOptions& options) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const auto keys = views(options.keys);
+  const auto answers = store->queue(options.queue).cancel(keys);
+  if (!answers) return session.output.fail(answers.error());
+  return print_answers(session.output, "key", options.keys, *answers);
+}
+
+ExitCode reschedule(Session& session, const KeysOptions& options) {
+  if (!options.when.given()) return session.output.usage("reschedule needs --in or --at");
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  std::vector<Reschedule> items;
+  for (const std::string& key : options.keys) items.push_back({key, options.when.due(), {}});
+  const auto answers = store->queue(options.queue).reschedule(items);
+  if (!answers) return session.output.fail(answers.error());
+  return print_answers(session.output, "key", options.keys, *answers);
+}
+
+std::string headers_text(const Headers& headers) {
+  std::string text;
+  for (const Header& header : headers) {
+    if (!text.empty()) text += "  ";
+    text += header.name + "=" + header.value;
+  }
+  return text;
+}
+
+std::string state_text(const MessageInfo& info) {
+  return std::string(to_string(info.state)) + (info.stopping ? ", stopping" : "");
+}
+
+void print_sheet(Output& output, const MessageInfo& info) {
+  Sheet sheet;
+  sheet.add("key", info.key);
+  sheet.add("queue", info.queue);
+  sheet.add("id", std::to_string(info.id));
+  sheet.add("state", state_text(info));
+  if (info.settlement) {
+    sheet.add("settled", fmt::format("{} at {}", to_string(info.settlement->how),
+                                     time_text(info.settlement->when)));
+  } else {
+    sheet.add("due", time_text(info.due));
+    sheet.add("priority", std::to_string(info.priority));
+    sheet.add("attempt", std::to_string(info.attempt));
+  }
+  if (info.lease_left) sheet.add("lease left", base::format_duration_ms(info.lease_left->count()));
+  if (!info.reason.empty()) sheet.add("reason", info.reason);
+  if (info.kept_until) sheet.add("kept until", time_text(*info.kept_until));
+  const Tallies& tallies = info.tallies;
+  if (tallies.claims > 0) {
+    sheet.add("tallies", fmt::format("{} claims, {} run-outs, {} releases, {} buries, {} revives",
+                                     tallies.claims, tallies.run_outs, tallies.releases,
+                                     tallies.buries, tallies.revives));
+  }
+  if (!info.headers.empty()) sheet.add("headers", headers_text(info.headers));
+  if (info.state != State::remembered) sheet.add("payload", info.payload);
+  output.print(sheet);
+}
+
+void write_results(wire::JsonWriter& json, const std::vector<std::string>& keys,
+                   const std::vector<Result<MessageInfo>>& infos) {
+  json.begin_object().name("results").begin_array();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    json.begin_object();
+    if (infos[i]) {
+      wire::write_message_info(json, *infos[i], wire::Payload::shown);
+    } else {
+      json.bytes_field("key", keys[i]);
+      wire::write_error(json, infos[i].error());
+    }
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+ExitCode get(Session& session, const KeysOptions& options) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(options.queue);
+  ExitCode worst_code = ExitCode::done;
+  std::vector<Result<MessageInfo>> infos;
+  bool first = true;
+  for (const std::string& key : options.keys) {
+    const auto& info = infos.emplace_back(queue.get(key));
+    if (!info) {
+      worst_code = worst(worst_code, exit_code(info.error().code));
+      session.output.error(info.error());
+    } else if (!session.output.json()) {
+      if (!first) session.output.print_line("");
+      print_sheet(session.output, *info);
+      first = false;
+    }
+  }
+  if (!session.output.json()) return worst_code;
+  if (infos.size() > 1) {
+    session.output.print_json(
+        [&](wire::JsonWriter& json) { write_results(json, options.keys, infos); });
+  } else if (infos.front()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object();
+      wire::write_message_info(json, *infos.front(), wire::Payload::shown);
+      json.end_object();
+    });
+  }
+  return worst_code;
+}
+
+struct ListingOptions {
+  std::string queue;
+  std::optional<std::string> state;
+  std::optional<std::string> prefix;
+  std::optional<std::uint64_t> limit;
+};
+
+const std::vector<std::string_view>& state_names() {
+  static const std::vector<std::string_view> kNames{
+      to_string(State::scheduled), to_string(State::ready), to_string(State::leased),
+      to_string(State::dead), to_string(State::remembered)};
+  return kNames;
+}
+
+std::optional<State> state_from(const std::optional<std::string>& name) {
+  for (const State state :
+       {State::scheduled, State::ready, State::leased, State::dead, State::remembered}) {
+    if (name == to_string(state)) return state;
+  }
+  return std::nullopt;
+}
+
+void print_listing(Session& session, const std::vector<MessageInfo>& messages, bool more) {
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().name("messages").begin_array();
+      for (const MessageInfo& info : messages) {
+        json.begin_object();
+        wire::write_message_info(json, info, wire::Payload::left_out);
+        json.end_object();
+      }
+      json.end_array().field_bool("more", more).end_object();
+    });
+    return;
+  }
+  Table table({{"KEY", false, true},
+               {"ID", true},
+               {"STATE"},
+               {"DUE"},
+               {"ATTEMPT", true},
+               {"PRIORITY", true},
+               {"REASON", false, true}});
+  for (const MessageInfo& info : messages) {
+    const std::string id = std::to_string(info.id);
+    const std::string state = state_text(info);
+    const std::string due = info.state == State::remembered ? "" : time_text(info.due);
+    const std::string attempt = std::to_string(info.attempt);
+    const std::string priority = std::to_string(info.priority);
+    table.add({info.key, id, state, due, attempt, priority, info.reason});
+  }
+  session.output.print(table);
+  if (more) session.output.note(fmt::format("The first {}; more with --limit N.", messages.size()));
+}
+
+ExitCode list(Session& session, const ListingOptions& options) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(options.queue);
+  const std::uint64_t limit = options.limit.value_or(100);
+  std::vector<MessageInfo> messages;
+  ListOptions page_options;
+  page_options.state = state_from(options.state);
+  if (options.prefix) page_options.prefix = *options.prefix;
+  do {
+    page_options.limit =
+        static_cast<std::uint32_t>(std::min(limit - messages.size(), std::uint64_t{1000}));
+    auto page = queue.list(page_options);
+    if (!page) return session.output.fail(page.error());
+    std::move(page->messages.begin(), page->messages.end(), std::back_inserter(messages));
+    page_options.after = page->next;
+  } while (!page_options.after.empty() && messages.size() < limit);
+  print_listing(session, messages, !page_options.after.empty());
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_message_commands(CLI::App& root, Session& session) {
+  {
+    auto options = std::make_shared<KeysOptions>();
+    CLI::App& command = add_command(
+        root, "cancel", "No delivery of these messages begins any more",
+        {"tarry cancel orders order:42", "tarry cancel orders order:42 order:43 -o json"});
+    add_word(command, "QUEUE", options->queue, "The queue")->required();
+    add_words(command, "KEY", options->keys, "Keys of messages")->required();
+    set_action(command, session, [options](Session& given) { return cancel(given, *options); });
+  }
+  {
+    auto options = std::make_shared<KeysOptions>();
+    CLI::App& command = add_command(root, "get", "Everything that is known of these messages",
+                                    {"tarry get orders order:42"});
+    add_word(command, "QUEUE", options->queue, "The queue")->required();
+    add_words(command, "KEY", options->keys, "Keys of messages")->required();
+    set_action(command, session, [options](Session& given) { return get(given, *options); });
+  }
+  {
+    auto options = std::make_shared<KeysOptions>();
+    CLI::App& command =
+        add_command(root, "reschedule", "Give these messages another time; dead ones live again",
+                    {"tarry reschedule orders order:42 --in 1h",
+                     "tarry reschedule orders order:42 --at 2030-01-31T09:00:00Z"});
+    add_word(command, "QUEUE", options->queue, "The queue")->required();
+    add_words(command, "KEY", options->keys, "Keys of messages")->required();
+    add_when(command, options->when);
+    set_action(command, session, [options](Session& given) { return reschedule(given, *options); });
+  }
+  {
+    auto options = std::make_shared<ListingOptions>();
+    CLI::App& command = add_command(root, "ls", "Messages of a queue, in no particular order",
+                                    {"tarry ls orders", "tarry ls orders --state dead",
+                                     "tarry ls orders --prefix order: --limit 1000"});
+    add_word(command, "QUEUE", options->queue, "The queue")->required();
+    add_choice(command, "--state", options->state, state_names(), "Only what is in this state");
+    add_word(command, "--prefix", options->prefix, "Only keys that begin so");
+    add_number(command, "--limit", options->limit, 1, 1'000'000, "At most so many (default: 100)");
+    set_action(command, session, [options](Session& given) { return list(given, *options); });
+  }
+}
+
+}  // namespace tarry::app

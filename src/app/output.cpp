@@ -1,0 +1,71 @@
+#include "app/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/printable.h"
+#include "wire/batch.h"
+
+namespace tarry::app {
+namespace {
+
+void put(std::FILE* file, std::string_view text) {
+  // A failed write shows in ferror, which finish() looks at.
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), file));
+}
+
+}  // namespace
+
+Output::Output() : out_(STDOUT_FILENO), err_(STDERR_FILENO) {}
+
+void Output::print(const Table& table) { put(stdout, table.text(out_.width())); }
+
+void Output::print(const Sheet& sheet) { put(stdout, sheet.text(out_.width())); }
+
+void Output::print_line(std::string_view line) {
+  put(stdout, line);
+  put(stdout, "\n");
+}
+
+void Output::note(std::string_view line) {
+  if (json()) return;
+  std::fflush(stdout);
+  put(stderr, printable(line) + "\n");
+}
+
+void Output::error(const Error& error) {
+  std::fflush(stdout);
+  put(stderr, "tarry: " + printable(error.message) + "\n");
+  if (!json()) return;
+  std::string text;
+  wire::JsonWriter json(text);
+  json.begin_object();
+  wire::write_error(json, error);
+  json.end_object();
+  put(stderr, text + "\n");
+}
+
+ExitCode Output::fail(const Error& error) {
+  this->error(error);
+  return exit_code(error.code);
+}
+
+ExitCode Output::usage(std::string message) {
+  return fail({ErrorCode::invalid_argument, std::move(message)});
+}
+
+ExitCode Output::finish(ExitCode code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  const std::string why = errno == 0 ? "an earlier write failed" : std::strerror(errno);
+  error({ErrorCode::io_error, "cannot write the output: " + why});
+  return worst(code, ExitCode::failed);
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,60 @@
+// Output: everything that a command prints. Answers go to stdout, as tables or JSON; errors and
+// notes to stderr, one line each.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "app/exit_codes.h"
+#include "app/table.h"
+#include "app/terminal.h"
+#include "wire/json_writer.h"
+
+namespace tarry::app {
+
+enum class Format { table, json };
+
+class Output {
+ public:
+  Output();
+
+  void set_format(Format format) noexcept { format_ = format; }
+  [[nodiscard]] bool json() const noexcept { return format_ == Format::json; }
+  [[nodiscard]] const Terminal& err() const noexcept { return err_; }
+
+  void print(const Table& table);
+  void print(const Sheet& sheet);
+  void print_line(std::string_view line);
+  /// What `write(JsonWriter&)` writes, on one line: an answer is one JSON value.
+  template <typename Write>
+  void print_json(Write write) {
+    std::string text;
+    wire::JsonWriter json(text);
+    write(json);
+    print_line(text);
+  }
+
+  /// What is good to know but no answer, on stderr; nothing with `-o json`.
+  void note(std::string_view line);
+
+  /// `tarry: message` on stderr, and with `-o json` also {"error":{"code","message"}}, below it.
+  void error(const Error& error);
+  /// Prints the error and answers its exit code.
+  [[nodiscard]] ExitCode fail(const Error& error);
+  /// A mistake in how the program was called.
+  [[nodiscard]] ExitCode usage(std::string message);
+
+  /// Writes out what is held back. An answer that could not be written is no answer: `failed`.
+  [[nodiscard]] ExitCode finish(ExitCode code);
+
+ private:
+  Format format_ = Format::table;
+  Terminal out_;
+  Terminal err_;
+};
+
+}  // namespace tarry::app

@@ -1,0 +1,24 @@
+// Text made safe and measured for a terminal. Keys and payloads are bytes of any kind: printed as
+// they are they could move the cursor, set the title or hide what stands beside them.
+//
+// Thread safety: pure functions; the locale plays no part, output is UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tarry::app {
+
+/// The text on one line: control bytes and invalid UTF-8 as `\n`, `\t`, `\x1b`; characters that
+/// break or reverse a line as `\u{202e}`. All else, quotes and backslashes too, stays as it is.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// Columns that `text` takes: two for East Asian wide characters and emoji, none for combining
+/// ones.
+[[nodiscard]] std::size_t columns(std::string_view text) noexcept;
+
+/// At most `width` columns of `text`; where something was cut it ends in `…`.
+[[nodiscard]] std::string clipped(std::string_view text, std::size_t width);
+
+}  // namespace tarry::app

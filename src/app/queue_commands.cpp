@@ -1,0 +1,168 @@
+// tarry queue ls, queue info, stats: queues and their figures.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/command.h"
+#include "app/commands.h"
+#include "app/json.h"
+#include "app/progress.h"
+#include "base/text.h"
+#include "wire/stats.h"
+
+namespace tarry::app {
+namespace {
+
+std::string optional_time(const std::optional<Time>& time) { return time ? time_text(*time) : ""; }
+
+std::string paused_text(const QueueStats& stats) {
+  if (!stats.paused) return "no";
+  return stats.paused_until ? "until " + time_text(*stats.paused_until) : "yes";
+}
+
+std::string duration_text(Millis duration) { return base::format_duration_ms(duration.count()); }
+
+void print_table(Output& output, const std::vector<QueueStats>& queues) {
+  Table table({{"QUEUE", false, true},
+               {"SCHEDULED", true},
+               {"READY", true},
+               {"LEASED", true},
+               {"DEAD", true},
+               {"OLDEST READY"},
+               {"PAUSED"}});
+  for (const QueueStats& stats : queues) {
+    const std::string scheduled = grouped(stats.scheduled);
+    const std::string ready = grouped(stats.ready);
+    const std::string leased = grouped(stats.leased);
+    const std::string dead = grouped(stats.dead);
+    const std::string oldest = optional_time(stats.oldest_ready);
+    const std::string paused = paused_text(stats);
+    table.add({stats.queue, scheduled, ready, leased, dead, oldest, paused});
+  }
+  output.print(table);
+}
+
+ExitCode list(Session& session) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const auto stats = store->stats();
+  if (!stats) return session.output.fail(stats.error());
+  if (session.output.json()) {
+    session.output.print_line(wire::encode_queues(*stats));
+  } else {
+    print_table(session.output, stats->queues);
+  }
+  return ExitCode::done;
+}
+
+void print_sheet(Output& output, const QueueStats& stats) {
+  const QueueSettings& settings = stats.settings;
+  const QueueCounters& counters = stats.counters;
+  Sheet sheet;
+  sheet.add("queue", stats.queue);
+  sheet.add("messages",
+            fmt::format("{} scheduled, {} ready, {} leased, {} dead, {} remembered",
+                        grouped(stats.scheduled), grouped(stats.ready), grouped(stats.leased),
+                        grouped(stats.dead), grouped(stats.remembered)));
+  sheet.add("oldest ready", optional_time(stats.oldest_ready));
+  sheet.add("paused", paused_text(stats));
+  sheet.add("waiting claims", grouped(stats.waiting_claims));
+  sheet.add("lease", duration_text(settings.lease));
+  sheet.add("max attempts", std::to_string(settings.max_attempts));
+  sheet.add("backoff", fmt::format("{} to {}", duration_text(settings.backoff_min),
+                                   duration_text(settings.backoff_max)));
+  sheet.add("remember", duration_text(settings.remember));
+  sheet.add("dead keep", duration_text(settings.dead_keep));
+  sheet.add("if exists", to_string(settings.if_exists));
+  sheet.add("accepted", grouped(counters.accepted));
+  sheet.add("ended", fmt::format("{} acked, {} cancelled, {} replaced, {} expired, {} purged",
+                                 grouped(counters.acked), grouped(counters.cancelled),
+                                 grouped(counters.replaced), grouped(counters.expired),
+                                 grouped(counters.purged)));
+  sheet.add("deliveries", fmt::format("{} claims, {} retries, {} releases, {} run-outs, {} buries",
+                                      grouped(counters.claims), grouped(counters.retries),
+                                      grouped(counters.releases), grouped(counters.run_outs),
+                                      grouped(counters.buries)));
+  output.print(sheet);
+}
+
+ExitCode info(Session& session, const std::string& name) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const auto stats = store->queue(name).stats();
+  if (!stats) return session.output.fail(stats.error());
+  if (session.output.json()) {
+    session.output.print_line(wire::encode_queue_stats(*stats));
+  } else {
+    print_sheet(session.output, *stats);
+  }
+  return ExitCode::done;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kKiB = 1024;
+  if (bytes < 10 * kKiB) return fmt::format("{} bytes", bytes);
+  if (bytes < 10 * kKiB * kKiB) return fmt::format("{} KiB", grouped(bytes / kKiB));
+  return fmt::format("{} MiB", grouped(bytes / kKiB / kKiB));
+}
+
+ExitCode figures(Session& session, const std::optional<std::string>& name) {
+  if (name) return info(session, *name);
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const auto stats = store->stats();
+  if (!stats) return session.output.fail(stats.error());
+  if (session.output.json()) {
+    session.output.print_line(wire::encode_store_stats(*stats));
+    return ExitCode::done;
+  }
+  Sheet sheet;
+  const LatenessStats& late = stats->lateness;
+  sheet.add("engine", stats->engine);
+  if (stats->disk_bytes > 0) {
+    sheet.add("disk", fmt::format("{}, of which {} live", bytes_text(stats->disk_bytes),
+                                  bytes_text(stats->live_bytes)));
+  }
+  sheet.add("lateness", late.count == 0
+                            ? "nothing was claimed yet"
+                            : fmt::format("p50 {:g} ms, p99 {:g} ms, max {:g} ms of {} claims",
+                                          late.p50, late.p99, late.max, grouped(late.count)));
+  session.output.print(sheet);
+  if (!stats->queues.empty()) {
+    session.output.print_line("");
+    print_table(session.output, stats->queues);
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_queue_commands(CLI::App& root, Session& session) {
+  CLI::App& queue =
+      add_command(root, "queue", "Queues: ls, info", {"tarry queue ls", "tarry queue info orders"});
+  queue.require_subcommand(1);
+  {
+    CLI::App& command = add_command(queue, "ls", "All queues and what is in them",
+                                    {"tarry queue ls", "tarry queue ls -o json"});
+    set_action(command, session, list);
+  }
+  {
+    auto name = std::make_shared<std::string>();
+    CLI::App& command = add_command(queue, "info", "Settings, state and counters of one queue",
+                                    {"tarry queue info orders"});
+    add_word(command, "QUEUE", *name, "The queue")->required();
+    set_action(command, session, [name](Session& given) { return info(given, *name); });
+  }
+  {
+    auto name = std::make_shared<std::optional<std::string>>();
+    CLI::App& command = add_command(root, "stats", "Figures of the store, or of one queue",
+                                    {"tarry stats", "tarry stats orders", "tarry stats -o json"});
+    add_word(command, "QUEUE", *name, "The queue (default: all of them)");
+    set_action(command, session, [name](Session& given) { return figures(given, *name); });
+  }
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,42 @@
+// Session: what one run of the program works with: which store, and where its answers go.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/clock.h>
+#include <tarry/store.h>
+
+#include "app/exit_codes.h"
+#include "app/output.h"
+
+namespace tarry::app {
+
+inline constexpr std::string_view kDefaultStore = "http://127.0.0.1:7733";
+
+class Session;
+using Action = std::function<ExitCode(Session&)>;
+
+class Session {
+ public:
+  Output output;
+  std::string store;                  // --store; empty: not given
+  std::vector<std::string> trailing;  // what follows `--`, for `work`
+  Action action;                      // the command that was chosen
+
+  /// --store, else TARRY_STORE, else the local server.
+  [[nodiscard]] std::string url() const;
+
+  /// Opens url(), or prints why not: empty, with the exit code in `code`. Recovery of a big `file:`
+  /// store shows its progress.
+  [[nodiscard]] std::optional<Store> open(ExitCode& code);
+  [[nodiscard]] std::optional<Store> open(const std::string& url, std::optional<ManualClock> clock,
+                                          ExitCode& code);
+};
+
+}  // namespace tarry::app

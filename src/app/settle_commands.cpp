@@ -1,0 +1,77 @@
+// tarry ack, retry, release, bury: end claims by their receipts.
+#include <memory>
+
+#include "app/answers.h"
+#include "app/command.h"
+#include "app/commands.h"
+
+namespace tarry::app {
+namespace {
+
+struct SettleOptions {
+  tarry::Action action = tarry::Action::ack;
+  std::string queue;
+  std::vector<std::string> receipts;
+  std::optional<Millis> in;
+  std::optional<std::string> reason;
+};
+
+ExitCode settle(Session& session, const SettleOptions& options) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  std::vector<Settle> items;
+  for (const std::string& receipt : options.receipts) {
+    Settle& item = items.emplace_back();
+    item.receipt = receipt;
+    item.action = options.action;
+    item.delay = options.in;
+    if (options.reason) item.reason = *options.reason;
+  }
+  const auto answers = store->queue(options.queue).settle(items);
+  if (!answers) return session.output.fail(answers.error());
+  return print_answers(session.output, "receipt", options.receipts, *answers);
+}
+
+CLI::App& add(CLI::App& root, Session& session, tarry::Action action, const std::string& summary,
+              const std::vector<std::string>& examples,
+              const std::shared_ptr<SettleOptions>& options) {
+  options->action = action;
+  CLI::App& command = add_command(root, std::string(to_string(action)), summary, examples);
+  add_word(command, "QUEUE", options->queue, "The queue")->required();
+  add_words(command, "RECEIPT", options->receipts, "Receipts, as `tarry claim` printed them")
+      ->required();
+  set_action(command, session, [options](Session& given) { return settle(given, *options); });
+  return command;
+}
+
+}  // namespace
+
+void add_settle_commands(CLI::App& root, Session& session) {
+  using enum tarry::Action;
+  {
+    auto options = std::make_shared<SettleOptions>();
+    add(root, session, ack, "Done: these messages are not delivered again",
+        {"tarry ack orders RECEIPT"}, options);
+  }
+  {
+    auto options = std::make_shared<SettleOptions>();
+    CLI::App& command =
+        add(root, session, retry, "Deliver these again after a delay, as a new attempt",
+            {"tarry retry orders RECEIPT", "tarry retry orders RECEIPT --in 10s"}, options);
+    add_duration(command, "--in", options->in, "After this long (default: the queue's backoff)");
+  }
+  {
+    auto options = std::make_shared<SettleOptions>();
+    add(root, session, release, "Give these back: due now, the attempt is not counted",
+        {"tarry release orders RECEIPT"}, options);
+  }
+  {
+    auto options = std::make_shared<SettleOptions>();
+    CLI::App& command = add(root, session, bury, "Set these aside, to the dead",
+                            {"tarry bury orders RECEIPT --reason 'no such order'"}, options);
+    add_word(command, "--reason", options->reason, "Why, up to 255 bytes");
+  }
+}
+
+}  // namespace tarry::app

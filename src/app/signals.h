@@ -1,0 +1,27 @@
+// SignalWatch: SIGTERM and SIGINT as calls on a thread of ours, while it lives.
+//
+// Thread safety: one watch at a time in a process; `on_signal` runs on the watch's own thread.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace tarry::app {
+
+class SignalWatch {
+ public:
+  /// `on_signal(count)`: 1 for the first signal, 2 for the second, ...
+  explicit SignalWatch(std::function<void(int count)> on_signal);
+  ~SignalWatch();  // the signals do again what they did before
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+ private:
+  void watch();
+
+  std::function<void(int)> on_signal_;
+  int stop_;  // an eventfd
+  std::thread thread_;
+};
+
+}  // namespace tarry::app

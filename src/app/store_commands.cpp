@@ -1,0 +1,204 @@
+// tarry store info, check, audit: is the store well, and does its bookkeeping add up.
+#include <memory>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "app/command.h"
+#include "app/commands.h"
+#include "app/json.h"
+#include "app/progress.h"
+#include "base/text.h"
+#include "open/store_tools.h"
+
+namespace tarry::app {
+namespace {
+
+using tools::ShardInspection;
+using tools::StoreInspection;
+
+std::uint64_t sum(const StoreInspection& store, std::uint64_t ShardInspection::* figure) {
+  return std::accumulate(
+      store.per_shard.begin(), store.per_shard.end(), std::uint64_t{0},
+      [&](std::uint64_t before, const ShardInspection& shard) { return before + shard.*figure; });
+}
+
+std::uint64_t problems_in(const StoreInspection& store) {
+  std::uint64_t count = 0;
+  for (const ShardInspection& shard : store.per_shard) count += shard.problems.size();
+  return count;
+}
+
+std::optional<StoreInspection> inspect(Session& session, bool deep, ExitCode& code) {
+  const auto path = tools::path_of_store(session.url());
+  if (!path) {
+    code = session.output.usage(path.error().message);
+    return std::nullopt;
+  }
+  Progress progress("checking", stderr, session.output.err());
+  auto store = tools::inspect_store(*path, deep, [&](std::uint64_t done, std::uint64_t total) {
+    constexpr std::uint64_t kMiB = 1u << 20;
+    progress.show(done, total, done / kMiB, "MiB");
+  });
+  progress.clear();
+  if (store) return std::move(*store);
+  session.output.error(store.error());
+  code = exit_code_of_open(store.error().code);
+  return std::nullopt;
+}
+
+void write_fields(wire::JsonWriter& json, const ShardInspection& shard) {
+  json.field("shard", std::uint64_t{shard.shard}).field("segments", shard.segments);
+  json.field("bytes", shard.bytes).field("allocated", shard.allocated);
+  json.field("batches", shard.batches).field("records", shard.records);
+  json.field("torn_bytes", shard.torn_bytes).field_bool("clean", shard.clean);
+  json.field("messages", shard.messages).name("problems").begin_array();
+  for (const std::string& problem : shard.problems) json.string(problem);
+  json.end_array();
+}
+
+void print_json(Output& output, const StoreInspection& store) {
+  output.print_json([&](wire::JsonWriter& json) {
+    json.begin_object().field("version", std::uint64_t{store.version});
+    json.field("store_id", fmt::format("{:016x}", store.store_id));
+    json.field("shards", std::uint64_t{store.shards});
+    if (!store.held_by.empty()) json.text_field("held_by", store.held_by);
+    json.field("problems", problems_in(store)).name("per_shard").begin_array();
+    for (const ShardInspection& shard : store.per_shard) {
+      json.begin_object();
+      write_fields(json, shard);
+      json.end_object();
+    }
+    json.end_array().end_object();
+  });
+}
+
+ExitCode info(Session& session) {
+  ExitCode code{};
+  const auto store = inspect(session, false, code);
+  if (!store) return code;
+  if (session.output.json()) {
+    print_json(session.output, *store);
+    return ExitCode::done;
+  }
+  Sheet sheet;
+  sheet.add("store", session.url());
+  sheet.add("id", fmt::format("{:016x}", store->store_id));
+  sheet.add("format version", std::to_string(store->version));
+  sheet.add("shards", std::to_string(store->shards));
+  sheet.add("held by", store->held_by.empty() ? "nobody" : store->held_by);
+  sheet.add("messages", grouped(sum(*store, &ShardInspection::messages)));
+  sheet.add("segments", grouped(sum(*store, &ShardInspection::segments)));
+  sheet.add("journal", grouped(sum(*store, &ShardInspection::bytes)) + " bytes");
+  sheet.add("on disk", grouped(sum(*store, &ShardInspection::allocated)) + " bytes");
+  session.output.print(sheet);
+  return ExitCode::done;
+}
+
+void print_check(Output& output, const StoreInspection& store) {
+  Table table({{"SHARD", true},
+               {"SEGMENTS", true},
+               {"BATCHES", true},
+               {"RECORDS", true},
+               {"MESSAGES", true},
+               {"TORN BYTES", true},
+               {"CLOSED"},
+               {"PROBLEMS", true}});
+  for (const ShardInspection& shard : store.per_shard) {
+    table.add({std::to_string(shard.shard), grouped(shard.segments), grouped(shard.batches),
+               grouped(shard.records), grouped(shard.messages), grouped(shard.torn_bytes),
+               shard.clean ? "clean" : "not clean", std::to_string(shard.problems.size())});
+  }
+  output.print(table);
+  if (!store.held_by.empty()) {
+    output.note(fmt::format("{} holds the store: its figures may move.", store.held_by));
+  }
+}
+
+ExitCode check(Session& session, bool deep) {
+  ExitCode code{};
+  const auto store = inspect(session, deep, code);
+  if (!store) return code;
+  if (session.output.json()) {
+    print_json(session.output, *store);
+  } else {
+    print_check(session.output, *store);
+  }
+  for (const ShardInspection& shard : store->per_shard) {
+    for (const std::string& problem : shard.problems) {
+      code = worst(code, session.output.fail({ErrorCode::damaged, problem}));
+    }
+  }
+  return code;
+}
+
+ExitCode audit(Session& session) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const auto stats = store->stats();
+  if (!stats) return session.output.fail(stats.error());
+  const tools::StoreAudit audit = tools::audit(*stats);
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().field_bool("balanced", audit.balanced()).name("queues").begin_array();
+      for (const tools::QueueAudit& queue : audit.queues) {
+        json.begin_object().text_field("queue", queue.queue).field("accepted", queue.accepted);
+        json.field("present", queue.present).field("ended", queue.ended);
+        json.field_i64("difference", queue.difference()).end_object();
+      }
+      json.end_array().end_object();
+    });
+  } else {
+    Table table({{"QUEUE", false, true},
+                 {"ACCEPTED", true},
+                 {"PRESENT", true},
+                 {"ENDED", true},
+                 {"DIFFERENCE", true}});
+    for (const tools::QueueAudit& queue : audit.queues) {
+      table.add({queue.queue, grouped(queue.accepted), grouped(queue.present), grouped(queue.ended),
+                 std::to_string(queue.difference())});
+    }
+    session.output.print(table);
+  }
+  for (const tools::QueueAudit& queue : audit.queues) {
+    if (queue.difference() == 0) continue;
+    code = worst(
+        code, session.output.fail({ErrorCode::damaged,
+                                   fmt::format("queue {}: {} accepted, but {} present and {} ended",
+                                               base::quoted(queue.queue), queue.accepted,
+                                               queue.present, queue.ended)}));
+  }
+  return code;
+}
+
+}  // namespace
+
+void add_store_commands(CLI::App& root, Session& session) {
+  CLI::App& store = add_command(root, "store", "The store itself: info, check, audit",
+                                {"tarry --store file:/var/lib/tarry store check"});
+  store.require_subcommand(1);
+  {
+    CLI::App& command =
+        add_command(store, "info", "What a file: store is and how big; changes nothing",
+                    {"tarry --store file:/var/lib/tarry store info"});
+    set_action(command, session, info);
+  }
+  {
+    auto deep = std::make_shared<bool>(false);
+    CLI::App& command = add_command(
+        store, "check", "Read a file: store's journal and check every batch; changes nothing",
+        {"tarry --store file:/var/lib/tarry store check",
+         "tarry --store file:/var/lib/tarry store check --deep"});
+    command.add_flag("--deep", *deep, "Replay the records too, and check every payload");
+    set_action(command, session, [deep](Session& given) { return check(given, *deep); });
+  }
+  {
+    CLI::App& command = add_command(
+        store, "audit", "Do the books balance: is all that was accepted there, or has it ended",
+        {"tarry store audit", "tarry --store file:/var/lib/tarry store audit"});
+    set_action(command, session, audit);
+  }
+}
+
+}  // namespace tarry::app

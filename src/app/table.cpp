@@ -1,0 +1,96 @@
+#include "app/table.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "app/printable.h"
+#include "base/assert.h"
+
+namespace tarry::app {
+namespace {
+
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kNarrowest = 6;  // a cut cell still shows a few characters
+
+}  // namespace
+
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+void Table::add(std::vector<std::string_view> cells) {
+  TARRY_ASSERT(cells.size() == columns_.size());
+  auto& row = rows_.emplace_back();
+  row.reserve(cells.size());
+  for (const std::string_view cell : cells) row.push_back(printable(cell));
+}
+
+std::vector<std::size_t> Table::widths(std::size_t limit) const {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t width = app::columns(columns_[i].heading);
+    for (const auto& row : rows_) width = std::max(width, app::columns(row[i]));
+    widths.push_back(width);
+  }
+  if (limit == 0) return widths;
+  const std::size_t gaps = kGap * (columns_.size() - 1);
+  std::size_t sum = std::accumulate(widths.begin(), widths.end(), gaps);
+  while (sum > limit) {
+    // The widest gives way first, down to the next widest, and so on.
+    std::size_t widest = columns_.size();
+    std::size_t next = kNarrowest;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (!columns_[i].shrinks || widths[i] <= kNarrowest) continue;
+      if (widest == columns_.size() || widths[i] > widths[widest]) {
+        if (widest != columns_.size()) next = widths[widest];
+        widest = i;
+      } else {
+        next = std::max(next, widths[i]);
+      }
+    }
+    if (widest == columns_.size()) break;
+    const std::size_t step = std::max<std::size_t>(1, widths[widest] - next);
+    const std::size_t taken = std::min({sum - limit, step, widths[widest] - kNarrowest});
+    widths[widest] -= taken;
+    sum -= taken;
+  }
+  return widths;
+}
+
+std::string Table::text(std::size_t width) const {
+  const auto widths = this->widths(width);
+  std::string out;
+  const auto put = [&](const auto& cell_of) {
+    std::string line;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::string cell = clipped(cell_of(i), widths[i]);
+      const std::string padding(widths[i] - app::columns(cell), ' ');
+      if (i > 0) line.append(kGap, ' ');
+      line += columns_[i].right ? padding + cell : cell + padding;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += (width == 0 ? line : clipped(line, width)) + "\n";
+  };
+  put([&](std::size_t i) -> const std::string& { return columns_[i].heading; });
+  for (const auto& row : rows_) put([&](std::size_t i) -> const std::string& { return row[i]; });
+  return out;
+}
+
+void Sheet::add(std::string_view name, std::string_view value) {
+  lines_.push_back({std::string(name), printable(value)});
+}
+
+std::string Sheet::text(std::size_t width) const {
+  std::size_t names = 0;
+  for (const Line& line : lines_) names = std::max(names, app::columns(line.name));
+  std::string out;
+  for (const Line& line : lines_) {
+    std::string text = line.name;
+    text.append(names - app::columns(line.name) + kGap, ' ');
+    text += line.value;
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += (width == 0 ? text : clipped(text, width)) + "\n";
+  }
+  return out;
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,53 @@
+// Table: rows of text under headings, laid out to fit a terminal.
+//
+// Thread safety: none of its own.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tarry::app {
+
+struct Column {
+  std::string heading;
+  bool right = false;    // figures stand to the right
+  bool shrinks = false;  // may be cut with `…` where the terminal is too narrow
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns);
+
+  /// One cell a column. Cells are made printable here.
+  void add(std::vector<std::string_view> cells);
+
+  [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
+
+  /// Lines that end in a newline, headings first. `width` 0: as wide as it needs to be.
+  [[nodiscard]] std::string text(std::size_t width) const;
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> widths(std::size_t limit) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Names and values below each other, as one message or queue is shown. Names are ours; values are
+/// made printable. `width` as above.
+class Sheet {
+ public:
+  void add(std::string_view name, std::string_view value);
+  [[nodiscard]] std::string text(std::size_t width) const;
+
+ private:
+  struct Line {
+    std::string name;
+    std::string value;
+  };
+  std::vector<Line> lines_;
+};
+
+}  // namespace tarry::app

@@ -1,0 +1,24 @@
+// What stands at the other end of an output: a terminal of some width, or a pipe or file.
+//
+// Thread safety: immutable.
+#pragma once
+
+#include <cstddef>
+
+namespace tarry::app {
+
+class Terminal {
+ public:
+  /// Of a file descriptor. Neither a terminal nor its width is looked for again.
+  explicit Terminal(int fd) noexcept;
+
+  [[nodiscard]] bool is_terminal() const noexcept { return is_terminal_; }
+  /// Columns; 0 where it is no terminal, and so nothing is to be cut.
+  [[nodiscard]] std::size_t width() const noexcept { return width_; }
+
+ private:
+  bool is_terminal_;
+  std::size_t width_ = 0;
+};
+
+}  // namespace tarry::app

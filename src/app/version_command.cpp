@@ -1,0 +1,41 @@
+// tarry version: what this program is and what was built into it.
+#include "app/command.h"
+#include "app/commands.h"
+
+namespace tarry::app {
+namespace {
+
+#if defined(__clang__)
+constexpr const char* kCompiler = "clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "g++ " __VERSION__;
+#endif
+
+ExitCode version(Session& session) {
+  if (session.output.json()) {
+    session.output.print_json([](wire::JsonWriter& json) {
+      json.begin_object().field("version", TARRY_VERSION).text_field("compiler", kCompiler);
+      json.name("engines").begin_array().plain("embedded").plain("remote").end_array();
+      json.end_object();
+    });
+    return ExitCode::done;
+  }
+  Sheet sheet;
+  sheet.add("tarry", TARRY_VERSION);
+  sheet.add("compiler", kCompiler);
+  sheet.add("engines", "embedded (memory: file:), remote (http:)");
+  session.output.print(sheet);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+const char* version_line() noexcept { return "tarry " TARRY_VERSION; }
+
+void add_version_command(CLI::App& root, Session& session) {
+  CLI::App& command = add_command(root, "version", "Version, compiler, engines built in",
+                                  {"tarry version", "tarry version -o json"});
+  set_action(command, session, version);
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,186 @@
+// tarry work: runs a command for every message that falls due.
+#include <csignal>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include <fmt/format.h>
+#include <tarry/worker.h>
+
+#include "app/child_process.h"
+#include "app/command.h"
+#include "app/commands.h"
+#include "app/json.h"
+#include "app/progress.h"
+#include "app/signals.h"
+#include "base/text.h"
+
+namespace tarry::app {
+namespace {
+
+// From sysexits.h: EX_TEMPFAIL and EX_DATAERR.
+constexpr int kRetry = 75;
+constexpr int kBury = 65;
+
+struct WorkOptions {
+  std::vector<std::string> queues;
+  std::optional<std::uint64_t> concurrency;
+  std::optional<Millis> lease;
+};
+
+std::map<std::string, std::string> variables_for(const Delivery& delivery) {
+  const auto due = delivery.due().time_since_epoch().count();
+  std::map<std::string, std::string> variables{
+      {"TARRY_QUEUE", std::string(delivery.queue())},
+      {"TARRY_ID", std::to_string(delivery.id())},
+      {"TARRY_ATTEMPT", std::to_string(delivery.attempt())},
+      {"TARRY_DUE_MS", std::to_string(due)},
+      {"TARRY_KEY", std::string(delivery.key())},
+  };
+  // No environment can hold a NUL byte, and half a key would be another message's name.
+  if (delivery.key().find('\0') != std::string_view::npos) variables["TARRY_KEY"] = "";
+  return variables;
+}
+
+Verdict verdict_of(Ended ended) {
+  if (ended.signal != 0) return retry();
+  switch (ended.status) {
+    case 0: return ack();
+    case kBury: return bury("the command exited with 65");
+    case kRetry:
+    default: return retry();
+  }
+}
+
+/// The workers of one run, one a queue, and what they share.
+class Shift {
+ public:
+  Shift(Session& session, const WorkOptions& options)
+      : session_(session), options_(options), commands_(session.trailing) {}
+
+  ExitCode run(const Store& store) {
+    for (const std::string& queue : options_.queues) add_worker(store.queue(queue));
+    {
+      const SignalWatch watch([this](int count) { on_signal(count); });
+      std::list<std::jthread> threads;
+      for (const auto& worker : workers_) {
+        threads.emplace_back([this, &worker] {
+          const auto ended = worker->run(stop_.get_token());
+          if (!ended) fail(ended.error());
+        });
+      }
+    }
+    report();
+    if (!error_) return ExitCode::done;
+    return session_.output.fail(*error_);
+  }
+
+ private:
+  void add_worker(const Queue& queue) {
+    WorkerOptions options;
+    options.concurrency = static_cast<std::uint32_t>(options_.concurrency.value_or(1));
+    options.lease = options_.lease;
+    workers_.push_back(std::make_unique<Worker>(
+        queue, options,
+        [this](const Delivery& delivery, const std::stop_token&) { return handle(delivery); }));
+  }
+
+  Verdict handle(const Delivery& delivery) {
+    const auto ended = commands_.run(delivery.payload(), variables_for(delivery));
+    if (ended) return verdict_of(*ended);
+    // The next message would fare no better, and each would lose an attempt.
+    fail(ended.error());
+    return retry();
+  }
+
+  /// The first one ends the shift.
+  void fail(const Error& error) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = error;
+    }
+    stop_.request_stop();
+  }
+
+  void on_signal(int count) {
+    stop_.request_stop();
+    if (count == 1) {
+      // The main thread prints nothing until the watch is over.
+      session_.output.note("Stopping: the running commands may finish; once more ends them.");
+    } else {
+      commands_.signal_all(SIGTERM);
+    }
+  }
+
+  void report() {
+    WorkerStats sum;
+    for (const auto& worker : workers_) {
+      const WorkerStats stats = worker->stats();
+      sum.delivered += stats.delivered;
+      sum.acked += stats.acked;
+      sum.retried += stats.retried;
+      sum.buried += stats.buried;
+      sum.released += stats.released;
+      sum.stale += stats.stale;
+    }
+    if (session_.output.json()) {
+      session_.output.print_json([&](wire::JsonWriter& json) {
+        json.begin_object().field("delivered", sum.delivered).field("acked", sum.acked);
+        json.field("retried", sum.retried).field("buried", sum.buried);
+        json.field("released", sum.released).field("stale", sum.stale).end_object();
+      });
+      return;
+    }
+    session_.output.note(fmt::format(
+        "delivered {}: acked {}, to be retried {}, buried {}, too late {}; given back {}",
+        grouped(sum.delivered), grouped(sum.acked), grouped(sum.retried), grouped(sum.buried),
+        grouped(sum.stale), grouped(sum.released)));
+  }
+
+  Session& session_;
+  const WorkOptions& options_;
+  ChildProcesses commands_;
+  std::list<std::unique_ptr<Worker>> workers_;
+  std::stop_source stop_;
+  std::mutex mutex_;
+  std::optional<Error> error_;
+};
+
+ExitCode work(Session& session, const WorkOptions& options) {
+  if (session.trailing.empty()) {
+    return session.output.usage(
+        "work needs a command after --: tarry work QUEUE -- COMMAND [ARG]...");
+  }
+  const auto startable = ChildProcesses(session.trailing).check();
+  if (!startable) return session.output.usage(startable.error().message);
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  // A command that does not read its input is no reason to die.
+  std::signal(SIGPIPE, SIG_IGN);
+  return Shift(session, options).run(*store);
+}
+
+}  // namespace
+
+void add_work_command(CLI::App& root, Session& session) {
+  auto options = std::make_shared<WorkOptions>();
+  CLI::App& command = add_command(
+      root, "work", "Run a command for every message that falls due",
+      {"tarry work orders -- ./close-order",
+       "tarry work orders mails --concurrency 8 -- python3 handle.py"},
+      "The payload is the command's standard input. Its exit status settles: 0 is ack, 75 retry,\n"
+      "65 bury, all else retry. Its environment holds TARRY_KEY, TARRY_ID, TARRY_ATTEMPT,\n"
+      "TARRY_QUEUE and TARRY_DUE_MS. SIGTERM and Ctrl-C let the running commands finish; a second\n"
+      "one is passed on to them.\n");
+  add_words(command, "QUEUE", options->queues, "One queue or several")->required();
+  add_number(command, "--concurrency", options->concurrency, 1, 1024,
+             "Commands at once, for each queue (default: 1)");
+  add_duration(command, "--lease", options->lease,
+               "How long a claim holds; it is extended meanwhile (default: the queue's)");
+  set_action(command, session, [options](Session& given) { return work(given, *options); });
+}
+
+}  // namespace tarry::app
