@@ -1,0 +1,215 @@
+// What only the engine's contract has verbs for: claims by key, Move, the end of a claim by
+// migration. An engine may answer `unsupported`, and then must do so always.
+#include "contract.h"
+#include "core/headers.h"
+
+namespace tarry::contract {
+namespace {
+
+class ByKey : public Contract {
+ protected:
+  /// The reply, or nothing where the engine says that it cannot do this.
+  std::optional<core::Reply> ask(core::Request request) {
+    Result<core::Reply> reply = submit(rig().engine(), std::move(request));
+    if (reply) return std::move(*reply);
+    if (!is(Kind::http) || reply.error().code != ErrorCode::unsupported) {
+      fail(reply.error(), std::source_location::current());
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::vector<Delivery>> claim_keys(std::vector<std::string> keys,
+                                                  bool any_state = false) {
+    core::ClaimRequest request;
+    request.queues = {"q"};
+    request.keys = std::move(keys);
+    request.any_state = any_state;
+    request.max = 100;
+    request.lease = kLongLease;
+    std::optional<core::Reply> reply = ask(std::move(request));
+    if (!reply) return std::nullopt;
+    return deliveries(std::move(*reply));
+  }
+
+  static core::MoveItem item(core::MoveRequest& request, std::string_view key, Due due) {
+    core::MoveItem moved;
+    moved.push.key = core::append(request.bytes, key);
+    moved.push.payload = core::append(request.bytes, "moved payload");
+    moved.push.headers =
+        core::append(request.bytes, must(core::encode_headers({{"Age", "moved"}})));
+    moved.push.due = due;
+    moved.push.priority = 5;
+    moved.attempt = 3;
+    moved.tallies = {.claims = 6, .run_outs = 2, .releases = 3, .buries = 1, .revives = 1};
+    return moved;
+  }
+};
+TARRY_ON_ALL_ENGINES(ByKey);
+
+TEST_P(ByKey, AClaimTakesThoseNamedThatAreDue) {
+  const Queue q = queue();
+  for (const char* key : {"a", "b", "c"}) (void)must(q.push({.key = key, .payload = key}));
+  (void)must(q.push({.key = "later", .payload = "x", .due = in(1h)}));
+  const auto claimed = claim_keys({"c", "later", "missing", "a"});
+  if (!claimed) return;
+  EXPECT_EQ(key_set(*claimed), (std::multiset<std::string>{"a", "c"}));
+  EXPECT_EQ(key_set(claim_all(q)), std::multiset<std::string>{"b"});
+  for (const Delivery& delivery : *claimed) {
+    EXPECT_EQ(delivery.key(), delivery.payload());
+    EXPECT_EQ(must(q.ack(delivery.receipt())), Outcome::done);
+  }
+}
+
+TEST_P(ByKey, AClaimOfAnyStateTakesTheScheduledAndTheDeadToo) {
+  const Queue q = queue();
+  (void)put(q, clock(), "leased", Place::leased);
+  (void)put(q, clock(), "acked", Place::acked);
+  const Placed dead = put(q, clock(), "dead", Place::dead);
+  (void)must(q.push({.key = "later", .payload = "x", .due = in(10h)}));
+  const auto claimed = claim_keys({"dead", "later", "leased", "acked"}, true);
+  if (!claimed) return;
+  EXPECT_EQ(key_set(*claimed), (std::multiset<std::string>{"dead", "later"}));
+  for (const Delivery& delivery : *claimed) {
+    EXPECT_EQ(find(q, delivery.key())->state, State::leased);
+    EXPECT_EQ(must(q.ack(delivery.receipt())), Outcome::done);
+    EXPECT_EQ(must(q.cancel(delivery.key())), Outcome::settled);
+  }
+  EXPECT_EQ(find(q, "leased")->state, State::leased);
+}
+
+TEST_P(ByKey, AClaimOfTheSameKeyTwiceTakesItOnce) {
+  (void)must(queue().push({.key = "k", .payload = "x"}));
+  const auto claimed = claim_keys({"k", "k"});
+  if (!claimed) return;
+  EXPECT_EQ(claimed->size(), 1u);
+}
+
+TEST_P(ByKey, AReleasedScheduledOneIsScheduledAgain) {
+  const Queue q = queue();
+  const Pushed pushed = must(q.push({.key = "k", .payload = "x", .due = in(1h)}));
+  const auto claimed = claim_keys({"k"}, true);
+  if (!claimed) return;
+  ASSERT_EQ(claimed->size(), 1u);
+  EXPECT_EQ(must(q.release(claimed->at(0).receipt())), Outcome::done);
+  const MessageInfo info = find(q, "k").value();
+  EXPECT_EQ(info.state, State::scheduled);
+  EXPECT_EQ(info.attempt, 0u);
+  EXPECT_EQ(info.due, pushed.due);
+  EXPECT_TRUE(nothing_due(q));
+}
+
+TEST_P(ByKey, AMoveKeepsWhatTheMessageHasBeenThrough) {
+  const Queue q = queue();
+  core::MoveRequest request;
+  request.queue = "q";
+  request.items.push_back(item(request, "k", in(1h)));
+  const Tallies before = request.items[0].tallies;
+  const auto reply = ask(std::move(request));
+  if (!reply) return;
+  const auto& moved = std::get<core::PushReply>(*reply);
+  ASSERT_EQ(moved.items.size(), 1u);
+  ASSERT_FALSE(moved.items[0].error);
+  EXPECT_EQ(moved.items[0].outcome, Outcome::pushed);
+  EXPECT_EQ(core::view(moved.bytes, moved.items[0].key), "k");
+
+  const MessageInfo info = find(q, "k").value();
+  EXPECT_EQ(info.id, moved.items[0].id);
+  EXPECT_EQ(info.state, State::scheduled);
+  EXPECT_EQ(ms(info.due), now_ms() + 3'600'000);
+  EXPECT_EQ(info.attempt, 3u);
+  EXPECT_EQ(info.priority, 5u);
+  EXPECT_EQ(info.tallies, before);
+  EXPECT_EQ(info.payload, "moved payload");
+  EXPECT_EQ(info.headers, (Headers{{"Age", "moved"}}));
+  EXPECT_EQ(must(q.stats()).counters.accepted, 1u);
+
+  clock().advance(1h);
+  const Delivery delivery = claim_one(q);
+  EXPECT_EQ(delivery.attempt(), 4u);
+  EXPECT_EQ(delivery.tallies().claims, 7u);
+  EXPECT_EQ(must(q.ack(delivery.receipt())), Outcome::done);
+}
+
+TEST_P(ByKey, AMoveOfTheDeadIsDead) {
+  const Queue q = queue();
+  core::MoveRequest request;
+  request.queue = "q";
+  core::MoveItem dead = item(request, "k", at(clock().now() - 1h));
+  dead.dead = true;
+  dead.reason = core::append(request.bytes, "was dead there");
+  request.items.push_back(dead);
+  const auto reply = ask(std::move(request));
+  if (!reply) return;
+  const MessageInfo info = find(q, "k").value();
+  EXPECT_EQ(info.state, State::dead);
+  EXPECT_EQ(info.reason, "was dead there");
+  EXPECT_EQ(info.attempt, 3u);
+  EXPECT_EQ(ms(info.kept_until.value()), now_ms() + QueueSettings{}.dead_keep.count());
+  EXPECT_TRUE(nothing_due(q));
+  EXPECT_EQ(must(q.revive()), 1u);
+  EXPECT_EQ(claim_one(q).attempt(), 1u);
+}
+
+TEST_P(ByKey, AMoveOntoATakenKeyIsAnsweredAsAPushIs) {
+  const Queue q = queue();
+  (void)must(q.push({.key = "k", .payload = "here", .due = in(1h)}));
+  core::MoveRequest request;
+  request.queue = "q";
+  request.items.push_back(item(request, "k", in(1h)));
+  request.items.push_back(item(request, "l", in(1h)));
+  const auto reply = ask(std::move(request));
+  if (!reply) return;
+  const auto& moved = std::get<core::PushReply>(*reply);
+  ASSERT_EQ(moved.items.size(), 2u);
+  EXPECT_EQ(moved.items[0].outcome, Outcome::exists);
+  EXPECT_EQ(moved.items[1].outcome, Outcome::pushed);
+  EXPECT_EQ(find(q, "k")->payload, "here");
+}
+
+TEST_P(ByKey, MovedAwayIsGoneAndCountedAsThat) {
+  const Queue q = queue();
+  (void)must(q.push({.key = "k", .payload = "x"}));
+  core::SettleRequest request;
+  core::SettleItem away;
+  away.receipt = core::append(request.bytes, claim_one(q).receipt());
+  away.action = core::SettleAction::move_away;
+  request.items.push_back(away);
+  const auto reply = ask(std::move(request));
+  if (!reply) return;
+  const auto& items = std::get<core::ItemsReply>(*reply).items;
+  ASSERT_EQ(items.size(), 1u);
+  if (is(Kind::http) && items[0].error) {
+    EXPECT_EQ(items[0].error->code, ErrorCode::unsupported);
+    return;
+  }
+  EXPECT_EQ(items[0].outcome, Outcome::done);
+  EXPECT_FALSE(find(q, "k"));
+  EXPECT_EQ(must(q.stats()).counters.moved_away, 1u);
+  EXPECT_EQ(must(q.stats()).counters.acked, 0u);
+}
+
+TEST_P(ByKey, AForecastCountsOrSaysThatItCannot) {
+  const Queue q = queue();
+  for (const int minutes : {1, 2, 2, 30, 90}) {
+    (void)must(q.push({.payload = "x", .due = in(std::chrono::minutes(minutes))}));
+  }
+  (void)must(q.push({.payload = "x"}));
+  core::ForecastRequest request;
+  request.queue = "q";
+  request.width = 10min;
+  request.buckets = 6;
+  const Result<core::Reply> reply = submit(rig().engine(), request);
+  if (!rig().engine().capabilities().forecast) {
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, ErrorCode::unsupported);
+    return;
+  }
+  const auto forecast = std::get<core::ForecastReply>(must(reply));
+  EXPECT_EQ(forecast.due_now, 1u);
+  ASSERT_EQ(forecast.buckets.size(), 6u);
+  EXPECT_EQ(forecast.buckets[0], 3u);
+  EXPECT_EQ(forecast.later, 1u);
+}
+
+}  // namespace
+}  // namespace tarry::contract

@@ -1,0 +1,56 @@
+#include "contract.h"
+
+namespace tarry::contract {
+
+void expect_conserved(const QueueStats& stats) {
+  const QueueCounters& counters = stats.counters;
+  const std::uint64_t there = stats.scheduled + stats.ready + stats.leased + stats.dead;
+  const std::uint64_t gone = counters.acked + counters.cancelled + counters.replaced +
+                             counters.expired + counters.purged + counters.moved_away;
+  EXPECT_EQ(counters.accepted, there + gone)
+      << "queue " << stats.queue << ": accepted is not the sum of scheduled " << stats.scheduled
+      << ", ready " << stats.ready << ", leased " << stats.leased << ", dead " << stats.dead
+      << ", acked " << counters.acked << ", cancelled " << counters.cancelled << ", replaced "
+      << counters.replaced << ", expired " << counters.expired << ", purged " << counters.purged
+      << ", moved away " << counters.moved_away;
+}
+
+void expect_conserved(Store& store) {
+  for (const QueueStats& stats : must(store.stats()).queues) expect_conserved(stats);
+}
+
+void expect_same(const std::optional<MessageInfo>& before,
+                 const std::optional<MessageInfo>& after) {
+  ASSERT_EQ(before.has_value(), after.has_value());
+  if (!before) return;
+  EXPECT_EQ(before->id, after->id);
+  EXPECT_EQ(before->queue, after->queue);
+  EXPECT_EQ(before->key, after->key);
+  EXPECT_EQ(before->state, after->state);
+  EXPECT_EQ(before->stopping, after->stopping);
+  EXPECT_EQ(ms(before->due), ms(after->due));
+  EXPECT_EQ(before->priority, after->priority);
+  EXPECT_EQ(before->attempt, after->attempt);
+  EXPECT_EQ(before->tallies, after->tallies);
+  EXPECT_EQ(before->lease_left, after->lease_left);
+  EXPECT_EQ(before->settlement, after->settlement);
+  EXPECT_EQ(before->kept_until, after->kept_until);
+  EXPECT_EQ(before->reason, after->reason);
+  EXPECT_EQ(before->headers, after->headers);
+  EXPECT_EQ(before->payload, after->payload);
+}
+
+void expect_names(const Error& error, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts) {
+    EXPECT_NE(error.message.find(part), std::string::npos)
+        << '"' << error.message << "\" does not name " << part;
+  }
+  EXPECT_EQ(error.message.find('\n'), std::string::npos) << error.message;
+  EXPECT_FALSE(error.message.empty());
+}
+
+void OnRig::TearDown() {
+  if (rig_ && !HasFatalFailure()) expect_conserved(store());
+}
+
+}  // namespace tarry::contract

@@ -1,0 +1,322 @@
+#include "model.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tarry::contract {
+
+using Stage = ModelMessage::Stage;
+
+// ---- time
+
+void Model::advance(std::int64_t by) {
+  realtime_ += by;
+  boottime_ += by;
+  apply_time();
+}
+
+void Model::step(std::int64_t by) {
+  realtime_ += by;
+  apply_time();
+}
+
+void Model::apply_time() {
+  std::vector<KeyId> keys;
+  for (const auto& [key, message] : messages_) keys.push_back(key);
+  for (const KeyId key : keys) {
+    ModelMessage& message = messages_.at(key);
+    if (message.stage != Stage::leased || message.lease_end > boottime_) continue;
+    if (message.stopping) {
+      end(message, Ending::cancelled);
+      continue;
+    }
+    ++counters_.run_outs;
+    ++message.tallies.run_outs;
+    if (message.attempt >= max_attempts(message)) {
+      die(message, std::nullopt);
+    } else {
+      message.stage = Stage::waiting;
+    }
+  }
+  std::erase_if(messages_, [&](const auto& entry) {
+    const ModelMessage& message = entry.second;
+    const bool kept = message.stage == Stage::dead || message.stage == Stage::remembered;
+    if (!kept || message.kept_until > realtime_) return false;
+    if (message.stage == Stage::dead) ++counters_.expired;
+    return true;
+  });
+}
+
+void Model::set_due(ModelMessage& message, Due due) const {
+  message.due = due.is_relative() ? realtime_ + due.millis() : due.millis();
+  message.boot_due.reset();
+  if (due.is_relative()) message.boot_due = boottime_ + due.millis();
+}
+
+bool Model::is_due(const ModelMessage& message) const noexcept {
+  return message.due <= realtime_ && (!message.boot_due || *message.boot_due <= boottime_);
+}
+
+// ---- endings and beginnings
+
+std::uint32_t Model::max_attempts(const ModelMessage& message) const noexcept {
+  return message.max_attempts != 0 ? message.max_attempts : settings_.max_attempts;
+}
+
+void Model::end(ModelMessage& message, Ending ending) {
+  ++(ending == Ending::acked ? counters_.acked : counters_.cancelled);
+  if (settings_.remember.count() == 0) {
+    messages_.erase(message.key);
+    return;
+  }
+  message.stage = Stage::remembered;
+  message.stopping = false;
+  message.settlement = {ending, Time(Millis(realtime_))};
+  message.kept_until = realtime_ + settings_.remember.count();
+}
+
+void Model::die(ModelMessage& message, std::optional<std::string> reason) {
+  message.stage = Stage::dead;
+  message.reason = std::move(reason);
+  message.kept_until = realtime_ + settings_.dead_keep.count();
+}
+
+void Model::revive(ModelMessage& message, Due due) {
+  message.stage = Stage::waiting;
+  message.attempt = 0;
+  ++message.tallies.revives;
+  ++counters_.revives;
+  set_due(message, due);
+}
+
+ModelPushed Model::put(KeyId key, const ModelPush& push, Outcome outcome) {
+  ModelMessage message;
+  message.uid = ++last_uid_;
+  message.key = key;
+  message.payload = push.payload;
+  message.headers = push.headers;
+  message.priority = push.priority;
+  message.max_attempts = push.max_attempts;
+  set_due(message, push.due);
+  ++counters_.accepted;
+  const ModelPushed pushed{outcome, message.uid, key, message.due};
+  messages_.insert_or_assign(key, std::move(message));
+  return pushed;
+}
+
+// ---- the verb table
+
+ModelPushed Model::push(const ModelPush& push) {
+  const KeyId key = push.key ? *push.key : kFirstMadeKey + made_keys_++;
+  const auto found = messages_.find(key);
+  if (found == messages_.end()) return put(key, push, Outcome::pushed);
+
+  ModelMessage& message = found->second;
+  const IfExists rule = push.if_exists.value_or(settings_.if_exists);
+  const auto stays = [&](Outcome outcome) {
+    return ModelPushed{outcome, message.uid, key, message.due};
+  };
+  switch (message.stage) {
+    case Stage::leased: return stays(Outcome::in_flight);
+    case Stage::remembered:
+      return rule == IfExists::replace ? put(key, push, Outcome::pushed) : stays(Outcome::settled);
+    case Stage::dead:
+      if (rule != IfExists::replace) return stays(Outcome::exists);
+      ++counters_.replaced;
+      return put(key, push, Outcome::revived);
+    case Stage::waiting: break;
+  }
+  if (rule == IfExists::reject) return stays(Outcome::exists);
+  if (rule == IfExists::keep) return stays(Outcome::kept);
+  if (rule == IfExists::replace) {
+    ++counters_.replaced;
+    return put(key, push, Outcome::replaced);
+  }
+  ModelMessage moved = message;
+  set_due(moved, push.due);
+  const bool moves = rule == IfExists::earlier ? moved.due < message.due : moved.due > message.due;
+  if (!moves) return stays(Outcome::kept);
+  message = moved;
+  ++counters_.reschedules;
+  return stays(Outcome::moved);
+}
+
+ModelAnswer Model::cancel(KeyId key) {
+  const auto found = messages_.find(key);
+  if (found == messages_.end()) return {Outcome::unknown, {}, {}};
+  ModelMessage& message = found->second;
+  switch (message.stage) {
+    case Stage::remembered: return {Outcome::settled, {}, message.settlement};
+    case Stage::leased: message.stopping = true; return {Outcome::stopping, {}, {}};
+    default: break;
+  }
+  ++counters_.cancelled;
+  messages_.erase(found);
+  return {Outcome::cancelled, {}, {}};
+}
+
+ModelAnswer Model::reschedule(KeyId key, Due due, std::optional<std::uint32_t> priority) {
+  const auto found = messages_.find(key);
+  if (found == messages_.end()) return {Outcome::unknown, {}, {}};
+  ModelMessage& message = found->second;
+  Outcome outcome = Outcome::rescheduled;
+  switch (message.stage) {
+    case Stage::remembered: return {Outcome::settled, {}, message.settlement};
+    case Stage::leased: return {Outcome::in_flight, {}, {}};
+    case Stage::dead:
+      revive(message, due);
+      outcome = Outcome::revived;
+      break;
+    case Stage::waiting:
+      set_due(message, due);
+      ++counters_.reschedules;
+      break;
+  }
+  message.priority = priority.value_or(message.priority);
+  return {outcome, message.due, {}};
+}
+
+std::vector<ModelMessage> Model::claim(std::uint32_t max, std::optional<std::int64_t> lease) {
+  if (paused()) return {};
+  std::vector<ModelMessage*> due;
+  for (auto& [key, message] : messages_) {
+    if (message.stage == Stage::waiting && is_due(message)) due.push_back(&message);
+  }
+  std::ranges::sort(due, {}, [](const ModelMessage* message) {
+    return std::tuple(message->priority, message->due, message->uid);
+  });
+  if (due.size() > max) due.resize(max);
+  std::vector<ModelMessage> claimed;
+  for (ModelMessage* message : due) {
+    message->stage = Stage::leased;
+    message->stopping = false;
+    message->lease_end = boottime_ + lease.value_or(settings_.lease.count());
+    if (message->tallies.claims > 0) message->claim_before = message->claim;
+    message->claim = claims_++;
+    ++message->attempt;
+    ++message->tallies.claims;
+    ++counters_.claims;
+    claimed.push_back(*message);
+  }
+  return claimed;
+}
+
+ModelMessage* Model::find_claim(std::size_t claim) {
+  for (auto& [key, message] : messages_) {
+    if (message.stage == Stage::leased && message.claim == claim) return &message;
+  }
+  return nullptr;
+}
+
+ModelAnswer Model::settle(std::size_t claim, Action action, std::optional<std::int64_t> delay,
+                          std::optional<std::uint32_t> priority, const std::string& reason) {
+  ModelMessage* message = find_claim(claim);
+  if (message == nullptr) return {Outcome::stale, {}, {}};
+  if (action == Action::ack || message->stopping) {
+    end(*message, action == Action::ack ? Ending::acked : Ending::cancelled);
+    return {Outcome::done, {}, {}};
+  }
+  message->priority = priority.value_or(message->priority);
+  switch (action) {
+    case Action::bury:
+      ++message->tallies.buries;
+      ++counters_.buries;
+      die(*message, reason);
+      return {Outcome::done, {}, {}};
+    case Action::release:
+      message->stage = Stage::waiting;
+      --message->attempt;
+      ++message->tallies.releases;
+      ++counters_.releases;
+      return {Outcome::done, {}, {}};
+    default: break;
+  }
+  if (message->attempt >= max_attempts(*message)) {
+    die(*message, std::nullopt);
+    return {Outcome::done, {}, {}};
+  }
+  message->stage = Stage::waiting;
+  set_due(*message, Due::after(Millis(delay.value_or(0))));
+  ++counters_.retries;
+  return {Outcome::done, message->due, {}};
+}
+
+ModelAnswer Model::extend(std::size_t claim, std::optional<std::int64_t> lease) {
+  ModelMessage* message = find_claim(claim);
+  if (message == nullptr) return {Outcome::stale, {}, {}};
+  message->lease_end = boottime_ + lease.value_or(settings_.lease.count());
+  return {Outcome::done, {}, {}};
+}
+
+// ---- the queue as a whole
+
+std::uint64_t Model::purge() {
+  const std::uint64_t count = std::erase_if(messages_, [](const auto& entry) {
+    return entry.second.stage == Stage::waiting || entry.second.stage == Stage::dead;
+  });
+  counters_.purged += count;
+  return count;
+}
+
+std::uint64_t Model::revive(const std::vector<KeyId>& keys) {
+  std::uint64_t count = 0;
+  for (auto& [key, message] : messages_) {
+    if (message.stage != Stage::dead) continue;
+    if (!keys.empty() && std::ranges::find(keys, key) == keys.end()) continue;
+    revive(message, Due());
+    ++count;
+  }
+  return count;
+}
+
+void Model::pause(std::optional<std::int64_t> until) {
+  paused_ = true;
+  paused_until_ = until;
+}
+
+bool Model::paused() const noexcept {
+  return paused_ && (!paused_until_ || realtime_ < *paused_until_);
+}
+
+void Model::configure(const SettingsPatch& patch) {
+  settings_.lease = patch.lease.value_or(settings_.lease);
+  settings_.max_attempts = patch.max_attempts.value_or(settings_.max_attempts);
+  settings_.backoff_min = patch.backoff_min.value_or(settings_.backoff_min);
+  settings_.backoff_max = patch.backoff_max.value_or(settings_.backoff_max);
+  settings_.remember = patch.remember.value_or(settings_.remember);
+  settings_.dead_keep = patch.dead_keep.value_or(settings_.dead_keep);
+  settings_.if_exists = patch.if_exists.value_or(settings_.if_exists);
+}
+
+// ---- questions
+
+const ModelMessage* Model::find(KeyId key) const {
+  const auto found = messages_.find(key);
+  return found == messages_.end() ? nullptr : &found->second;
+}
+
+State Model::state_of(const ModelMessage& message) const noexcept {
+  switch (message.stage) {
+    case Stage::leased: return State::leased;
+    case Stage::dead: return State::dead;
+    case Stage::remembered: return State::remembered;
+    case Stage::waiting: break;
+  }
+  return is_due(message) ? State::ready : State::scheduled;
+}
+
+ModelStats Model::stats() const {
+  ModelStats stats;
+  for (const auto& [key, message] : messages_) {
+    switch (state_of(message)) {
+      case State::scheduled: ++stats.scheduled; break;
+      case State::ready: ++stats.ready; break;
+      case State::leased: ++stats.leased; break;
+      case State::dead: ++stats.dead; break;
+      case State::remembered: ++stats.remembered; break;
+    }
+  }
+  return stats;
+}
+
+}  // namespace tarry::contract

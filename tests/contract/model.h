@@ -1,0 +1,148 @@
+// Model: what a queue with one shard must do, written for reading instead of speed: a std::map, no
+// threads, no disk. It is told the time. The engines are held against it, answer by answer.
+//
+// Messages are named by `uid`, counted up by the model; keys by a KeyId, because what a made key
+// looks like is the engine's business. Claims are numbered in the order they were granted.
+//
+// Plain value: copied freely, compared never. Not thread safe.
+//
+// Invariants
+//  1. Time has been applied (leases run out, the dead and the remembered expired) up to `realtime`
+//     and `boottime` whenever a verb begins.
+//  2. A message is waiting (scheduled or ready, by the time alone), leased, dead or remembered.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/settings.h>
+
+namespace tarry::contract {
+
+using KeyId = int;
+using Uid = std::uint64_t;
+
+/// Keys from here on were made by the store: kFirstMadeKey + n for the n-th.
+inline constexpr KeyId kFirstMadeKey = 1000;
+
+struct ModelPush {
+  std::optional<KeyId> key;  // empty: made by the store
+  std::string payload;
+  Headers headers;
+  Due due;
+  std::uint32_t priority = kDefaultPriority;
+  std::optional<IfExists> if_exists;
+  std::uint32_t max_attempts = 0;
+};
+
+struct ModelMessage {
+  enum class Stage : std::uint8_t { waiting, leased, dead, remembered };
+
+  Uid uid = 0;
+  KeyId key = 0;
+  std::string payload;
+  Headers headers;
+  std::uint32_t priority = kDefaultPriority;
+  std::uint32_t max_attempts = 0;  // 0: the queue's
+  Stage stage = Stage::waiting;
+  std::int64_t due = 0;                  // realtime
+  std::optional<std::int64_t> boot_due;  // a relative delay needs this boottime too
+  std::uint32_t attempt = 0;
+  Tallies tallies;
+  // leased
+  bool stopping = false;
+  std::int64_t lease_end = 0;  // boottime
+  std::size_t claim = 0;
+  std::optional<std::size_t> claim_before;
+  // dead, remembered
+  std::int64_t kept_until = 0;        // realtime
+  std::optional<std::string> reason;  // dead; empty: the store's own words
+  Settlement settlement;
+};
+
+struct ModelPushed {
+  Outcome outcome = Outcome::pushed;
+  Uid uid = 0;  // of the message that is there now
+  KeyId key = 0;
+  std::int64_t due = 0;
+};
+
+struct ModelAnswer {
+  Outcome outcome = Outcome::unknown;
+  std::optional<std::int64_t> due;
+  std::optional<Settlement> settlement;
+};
+
+struct ModelStats {
+  std::uint64_t scheduled = 0;
+  std::uint64_t ready = 0;
+  std::uint64_t leased = 0;
+  std::uint64_t dead = 0;
+  std::uint64_t remembered = 0;
+};
+
+class Model {
+ public:
+  Model(std::int64_t realtime, std::int64_t boottime) : realtime_(realtime), boottime_(boottime) {}
+
+  // -- time
+  void advance(std::int64_t by);
+  void step(std::int64_t by);
+
+  // -- verbs
+  ModelPushed push(const ModelPush& message);
+  ModelAnswer cancel(KeyId key);
+  ModelAnswer reschedule(KeyId key, Due due, std::optional<std::uint32_t> priority);
+  /// The messages as they are once claimed, in their order.
+  std::vector<ModelMessage> claim(std::uint32_t max, std::optional<std::int64_t> lease);
+  /// Without `delay`, a retry waits the backoff: the model knows that only where it is 0.
+  ModelAnswer settle(std::size_t claim, Action action, std::optional<std::int64_t> delay,
+                     std::optional<std::uint32_t> priority, const std::string& reason);
+  ModelAnswer extend(std::size_t claim, std::optional<std::int64_t> lease);
+  std::uint64_t purge();
+  std::uint64_t revive(const std::vector<KeyId>& keys);  // none: all
+  void pause(std::optional<std::int64_t> until);
+  void resume() { paused_ = false; }
+  void configure(const SettingsPatch& patch);
+
+  // -- questions
+  [[nodiscard]] const ModelMessage* find(KeyId key) const;
+  [[nodiscard]] const std::map<KeyId, ModelMessage>& messages() const noexcept { return messages_; }
+  [[nodiscard]] State state_of(const ModelMessage& message) const noexcept;
+  [[nodiscard]] ModelStats stats() const;
+  [[nodiscard]] const QueueCounters& counters() const noexcept { return counters_; }
+  [[nodiscard]] const QueueSettings& settings() const noexcept { return settings_; }
+  [[nodiscard]] bool paused() const noexcept;
+  [[nodiscard]] std::size_t claims() const noexcept { return claims_; }
+  [[nodiscard]] KeyId made_keys() const noexcept { return made_keys_; }
+  [[nodiscard]] std::int64_t realtime() const noexcept { return realtime_; }
+  [[nodiscard]] std::int64_t boottime() const noexcept { return boottime_; }
+
+ private:
+  void apply_time();
+  void set_due(ModelMessage& message, Due due) const;
+  [[nodiscard]] bool is_due(const ModelMessage& message) const noexcept;
+  [[nodiscard]] std::uint32_t max_attempts(const ModelMessage& message) const noexcept;
+  ModelMessage* find_claim(std::size_t claim);
+  ModelPushed put(KeyId key, const ModelPush& message, Outcome outcome);
+  void end(ModelMessage& message, Ending ending);
+  void die(ModelMessage& message, std::optional<std::string> reason);
+  void revive(ModelMessage& message, Due due);
+
+  std::int64_t realtime_;
+  std::int64_t boottime_;
+  std::map<KeyId, ModelMessage> messages_;
+  QueueSettings settings_;
+  QueueCounters counters_;
+  bool paused_ = false;
+  std::optional<std::int64_t> paused_until_;
+  Uid last_uid_ = 0;
+  std::size_t claims_ = 0;
+  KeyId made_keys_ = 0;
+};
+
+}  // namespace tarry::contract

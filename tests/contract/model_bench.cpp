@@ -1,0 +1,283 @@
+#include "model_bench.h"
+
+#include <algorithm>
+#include <sstream>
+#include <stdexcept>
+
+#include "timing/clock.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::contract {
+namespace {
+
+template <typename T>
+std::string text(const T& value) {
+  if constexpr (std::is_same_v<T, Time>) {
+    return std::to_string(ms(value));
+  } else {
+    return testing::PrintToString(value);
+  }
+}
+
+template <typename T>
+void same(std::string_view what, const T& got, const T& want) {
+  if (got == want) return;
+  throw std::runtime_error(std::string(what) + ": the engine says " + text(got) +
+                           ", the model says " + text(want));
+}
+
+Time moment(std::int64_t value) { return Time(Millis(value)); }
+
+}  // namespace
+
+const std::vector<std::string>& key_pool() {
+  static const std::vector<std::string> keys = {
+      "a",  "b",        std::string("\0", 1), "{a}b",
+      "{}", "\xff\xfe", "\"\\\n/../%2F?#",    std::string(512, 'k')};
+  return keys;
+}
+
+// The smallest segments, so that sequences fill several and have them cleaned.
+ModelBench::ModelBench(const EngineSpec& spec) : rig_(spec, {}, "&sync=os&segment=64KiB") {}
+
+Model ModelBench::initial_model(const SettingsPatch& settings) {
+  (void)must(queue().configure(settings));
+  const timing::Instant now = rig_.clock().implementation()->now();
+  Model model(now.realtime_ms, now.boottime_ms);
+  model.configure(settings);
+  return model;
+}
+
+std::string ModelBench::key(KeyId id) const {
+  if (id >= kFirstMadeKey) return made_keys_.at(id);
+  return key_pool().at(static_cast<std::size_t>(id));
+}
+
+void ModelBench::push(const std::vector<ModelPush>& messages,
+                      const std::vector<ModelPushed>& want) {
+  std::vector<std::string> keys;
+  for (const ModelPush& message : messages) keys.push_back(message.key ? key(*message.key) : "");
+  std::vector<Push> pushes;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const ModelPush& message = messages[i];
+    pushes.push_back({.key = keys[i],
+                      .payload = message.payload,
+                      .due = message.due,
+                      .headers = message.headers,
+                      .priority = message.priority,
+                      .if_exists = message.if_exists,
+                      .max_attempts = message.max_attempts});
+  }
+  const std::vector<Result<Pushed>> got = must(queue().push(pushes));
+  same("push: answers", got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const Pushed pushed = must(got[i]);
+    same("push: outcome", pushed.outcome, want[i].outcome);
+    same("push: due", ms(pushed.due), want[i].due);
+    if (messages[i].key) {
+      same("push: key", pushed.key, keys[i]);
+    } else {
+      for (const auto& [id, made] : made_keys_) {
+        if (made == pushed.key) throw std::runtime_error("push: a made key was made twice");
+      }
+      made_keys_[want[i].key] = pushed.key;
+    }
+    const auto known = ids_.find(want[i].uid);
+    if (known != ids_.end()) {
+      same("push: id", pushed.id, known->second);
+      continue;
+    }
+    for (const auto& [uid, id] : ids_) {
+      if (id == pushed.id) throw std::runtime_error("push: an id was given twice");
+    }
+    ids_[want[i].uid] = pushed.id;
+  }
+}
+
+void ModelBench::check_answer(const char* verb, const Answer& got, const ModelAnswer& want) const {
+  same(std::string(verb) + ": outcome", got.outcome, want.outcome);
+  if (want.due) {
+    if (!got.due) throw std::runtime_error(std::string(verb) + ": the engine names no due time");
+    same(std::string(verb) + ": due", ms(*got.due), *want.due);
+  }
+  if (got.settlement.has_value() != want.settlement.has_value()) {
+    throw std::runtime_error(std::string(verb) + ": settlement told, or not told, wrongly");
+  }
+  if (want.settlement) same(std::string(verb) + ": settlement", *got.settlement, *want.settlement);
+}
+
+void ModelBench::cancel(const std::vector<KeyId>& ids, const std::vector<ModelAnswer>& want) {
+  std::vector<std::string> keys;
+  for (const KeyId id : ids) keys.push_back(key(id));
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  const std::vector<Result<Answer>> got = must(queue().cancel(views));
+  same("cancel: answers", got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) check_answer("cancel", must(got[i]), want[i]);
+}
+
+void ModelBench::reschedule(KeyId id, Due due, std::optional<std::uint32_t> priority,
+                            const ModelAnswer& want) {
+  const std::string name = key(id);
+  const Reschedule item{.key = name, .due = due, .priority = priority};
+  check_answer("reschedule", must(must(queue().reschedule(std::span(&item, 1))).at(0)), want);
+}
+
+void ModelBench::claim(const ClaimOptions& options, const std::vector<ModelMessage>& want) {
+  const std::vector<Delivery> got = must(queue().claim(options));
+  for (const Delivery& delivery : got) receipts_.emplace_back(delivery.receipt());
+  same("claim: messages", got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const ModelMessage& message = want[i];
+    same("claim: key", got[i].key(), std::string_view(key(message.key)));
+    same("claim: id", got[i].id(), ids_.at(message.uid));
+    same("claim: payload", got[i].payload(), std::string_view(message.payload));
+    same("claim: headers", got[i].headers() == message.headers, true);
+    same("claim: due", ms(got[i].due()), message.due);
+    same("claim: claimed at", ms(got[i].claimed_at()), rig_.now_ms());
+    same("claim: attempt", got[i].attempt(), message.attempt);
+    same("claim: priority", got[i].priority(), message.priority);
+    same("claim: tallies", got[i].tallies(), message.tallies);
+  }
+}
+
+void ModelBench::settle(std::size_t claim, Action action, std::optional<Millis> delay,
+                        std::optional<std::uint32_t> priority, const std::string& reason,
+                        const ModelAnswer& want) {
+  check_answer("settle",
+               must(queue().settle(Settle{.receipt = receipts_.at(claim),
+                                          .action = action,
+                                          .delay = delay,
+                                          .reason = reason,
+                                          .priority = priority})),
+               want);
+}
+
+void ModelBench::extend(std::size_t claim, std::optional<Millis> lease, const ModelAnswer& want) {
+  check_answer("extend", must(queue().extend(receipts_.at(claim), lease)), want);
+}
+
+void ModelBench::purge(std::uint64_t want) { same("purge", must(queue().purge()), want); }
+
+void ModelBench::revive(const std::vector<KeyId>& ids, std::uint64_t want) {
+  std::vector<std::string> keys;
+  for (const KeyId id : ids) keys.push_back(key(id));
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  same("revive", must(queue().revive(views)), want);
+}
+
+void ModelBench::pause(std::optional<Time> until) { must(queue().pause(until)); }
+void ModelBench::resume() { must(queue().resume()); }
+
+void ModelBench::configure(const SettingsPatch& patch, const QueueSettings& want) {
+  same("configure", must(queue().configure(patch)) == want, true);
+}
+
+// Asked after each move of the clock, so that the engine, like the model, has seen each time that
+// there was: when a lease runs out is when the shard sees that it has.
+void ModelBench::advance(Millis by) {
+  rig_.clock().advance(by);
+  (void)must(queue().stats());
+}
+
+void ModelBench::step(Millis by) {
+  rig_.clock().step(by);
+  (void)must(queue().stats());
+}
+
+void ModelBench::check_info(const Model& model, const ModelMessage& want, const MessageInfo& got,
+                            bool with_payload) const {
+  const std::string name = "message " + text(key(want.key)) + ": ";
+  const State state = model.state_of(want);
+  same(name + "id", got.id, ids_.at(want.uid));
+  same(name + "queue", got.queue, std::string("q"));
+  same(name + "key", got.key, key(want.key));
+  same(name + "state", got.state, state);
+  same(name + "stopping", got.stopping, want.stopping);
+  same(name + "due", ms(got.due), want.due);
+  same(name + "priority", got.priority, want.priority);
+  same(name + "attempt", got.attempt, want.attempt);
+  same(name + "tallies", got.tallies, want.tallies);
+  same(name + "lease left told", got.lease_left.has_value(), state == State::leased);
+  if (got.lease_left) {
+    same(name + "lease left", got.lease_left->count(), want.lease_end - model.boottime());
+  }
+  const bool kept = state == State::dead || state == State::remembered;
+  same(name + "kept until told", got.kept_until.has_value(), kept);
+  if (kept) same(name + "kept until", *got.kept_until, moment(want.kept_until));
+  same(name + "settlement told", got.settlement.has_value(), state == State::remembered);
+  if (got.settlement) same(name + "settlement", *got.settlement, want.settlement);
+  if (state != State::dead) {
+    same(name + "reason", got.reason, std::string());
+  } else if (want.reason) {
+    same(name + "reason", got.reason, *want.reason);
+  } else {
+    same(name + "reason given", got.reason.empty(), false);
+  }
+  if (state == State::remembered) return;  // its payload need not be kept
+  same(name + "headers", got.headers == want.headers, true);
+  same(name + "payload", got.payload, with_payload ? want.payload : std::string());
+}
+
+void ModelBench::check_key(const Model& model, KeyId id) {
+  const std::string name = key(id);
+  const std::optional<MessageInfo> got = contract::find(queue(), name);
+  const ModelMessage* want = model.find(id);
+  same("get " + text(name) + ": there", got.has_value(), want != nullptr);
+  if (got) check_info(model, *want, *got, true);
+}
+
+void ModelBench::check_stats(const Model& model) {
+  const QueueStats got = must(queue().stats());
+  const ModelStats want = model.stats();
+  same("stats: scheduled", got.scheduled, want.scheduled);
+  same("stats: ready", got.ready, want.ready);
+  same("stats: leased", got.leased, want.leased);
+  same("stats: dead", got.dead, want.dead);
+  same("stats: remembered", got.remembered, want.remembered);
+  same("stats: paused", got.paused, model.paused());
+  same("stats: settings", got.settings == model.settings(), true);
+
+  const QueueCounters& counted = got.counters;
+  const QueueCounters& counters = model.counters();
+  same("counters: accepted", counted.accepted, counters.accepted);
+  same("counters: acked", counted.acked, counters.acked);
+  same("counters: cancelled", counted.cancelled, counters.cancelled);
+  same("counters: replaced", counted.replaced, counters.replaced);
+  same("counters: expired", counted.expired, counters.expired);
+  same("counters: purged", counted.purged, counters.purged);
+  same("counters: moved away", counted.moved_away, counters.moved_away);
+  same("counters: claims", counted.claims, counters.claims);
+  same("counters: retries", counted.retries, counters.retries);
+  same("counters: releases", counted.releases, counters.releases);
+  same("counters: run-outs", counted.run_outs, counters.run_outs);
+  same("counters: buries", counted.buries, counters.buries);
+  same("counters: revives", counted.revives, counters.revives);
+  same("counters: reschedules", counted.reschedules, counters.reschedules);
+  same("conservation",
+       got.scheduled + got.ready + got.leased + got.dead + counted.acked + counted.cancelled +
+           counted.replaced + counted.expired + counted.purged + counted.moved_away,
+       counted.accepted);
+}
+
+void ModelBench::check_all(const Model& model, std::uint32_t limit) {
+  std::map<std::string, KeyId> names;
+  for (const auto& [id, message] : model.messages()) names[key(id)] = id;
+  std::set<std::string> listed;
+  ListOptions options;
+  options.limit = limit;
+  for (const MessageInfo& info : list_all(queue(), options)) {
+    const auto known = names.find(info.key);
+    if (known == names.end()) {
+      throw std::runtime_error("list: " + text(info.key) + " is not in the model");
+    }
+    if (!listed.insert(info.key).second) {
+      throw std::runtime_error("list: " + text(info.key) + " twice");
+    }
+    check_info(model, *model.find(known->second), info, false);
+  }
+  same("list: messages", listed.size(), names.size());
+  for (const auto& [id, message] : model.messages()) check_key(model, id);
+  check_stats(model);
+}
+
+}  // namespace tarry::contract

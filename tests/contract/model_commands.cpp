@@ -1,0 +1,436 @@
+#include "model_commands.h"
+
+#include <algorithm>
+#include <iterator>
+#include <ostream>
+
+namespace tarry::contract {
+namespace {
+
+// ---- what commands are made of
+
+std::int64_t millis(std::int64_t from, std::int64_t to) { return *rc::gen::inRange(from, to + 1); }
+bool chance(int one_in) { return *rc::gen::inRange(0, one_in) == one_in - 1; }
+
+// Half the time of a message that is there.
+KeyId any_key(const Model& model) {
+  if (!model.messages().empty() && chance(2)) {
+    const auto nth = *rc::gen::inRange<std::size_t>(0, model.messages().size());
+    return std::next(model.messages().begin(), static_cast<std::ptrdiff_t>(nth))->first;
+  }
+  const auto pool = static_cast<KeyId>(key_pool().size());
+  const KeyId index = *rc::gen::inRange(0, pool + model.made_keys());
+  return index < pool ? index : kFirstMadeKey + index - pool;
+}
+
+bool key_exists(const Model& model, KeyId key) { return key < kFirstMadeKey + model.made_keys(); }
+
+Due any_due(const Model& model) {
+  if (!model.messages().empty() && chance(4)) {  // close to that of a message that is there
+    const auto nth = *rc::gen::inRange<std::size_t>(0, model.messages().size());
+    const auto at = std::next(model.messages().begin(), static_cast<std::ptrdiff_t>(nth));
+    return Due::at(Time(Millis(at->second.due + millis(-1, 1))));
+  }
+  if (chance(4)) return Due::at(Time(Millis(model.realtime() + millis(-5'000, 20'000))));
+  if (chance(2)) return Due();
+  if (chance(2)) return Due::after(Millis(*rc::gen::element(0, 1'000, 5'000)));  // ties
+  return Due::after(Millis(millis(0, 20'000)));
+}
+
+std::optional<std::uint32_t> any_priority() {
+  if (!chance(4)) return std::nullopt;
+  return *rc::gen::inRange<std::uint32_t>(0, 3);
+}
+
+std::optional<std::int64_t> any_lease() {
+  if (chance(4)) return std::nullopt;
+  return millis(1, 20'000);
+}
+
+std::optional<Millis> to_millis(std::optional<std::int64_t> value) {
+  if (!value) return std::nullopt;
+  return Millis(*value);
+}
+
+// Mostly one that is live, often an old one of a message that is leased again, else one of the
+// latest.
+std::size_t any_claim(const Model& model) {
+  std::vector<std::size_t> live;
+  std::vector<std::size_t> old;
+  for (const auto& [key, message] : model.messages()) {
+    if (message.stage != ModelMessage::Stage::leased) continue;
+    live.push_back(message.claim);
+    if (message.claim_before) old.push_back(*message.claim_before);
+  }
+  if (!old.empty() && chance(3)) return *rc::gen::elementOf(old);
+  if (!live.empty() && !chance(4)) return *rc::gen::elementOf(live);
+  const std::size_t back = *rc::gen::inRange<std::size_t>(1, 9);
+  return back <= model.claims() ? model.claims() - back : model.claims();
+}
+
+void show_due(std::ostream& os, Due due) {
+  os << (due.is_relative() ? " in " : " at ") << due.millis();
+}
+
+template <typename T>
+void show_optional(std::ostream& os, const char* name, const std::optional<T>& value) {
+  if (value) os << ' ' << name << ' ' << *value;
+}
+
+// ---- the verbs
+
+class PushAct final : public Act {
+ public:
+  explicit PushAct(const Model& model) {
+    const int count = chance(4) ? *rc::gen::inRange(2, 5) : 1;
+    for (int i = 0; i < count; ++i) {
+      ModelPush message;
+      if (!chance(5)) message.key = any_key(model);
+      message.payload = *rc::gen::container<std::string>(rc::gen::arbitrary<char>());
+      if (chance(4)) message.payload.append(static_cast<std::size_t>(millis(0, 9'000)), 'p');
+      if (chance(3)) message.headers = {{"h", *rc::gen::element<std::string>("", "v", "\x01\xff")}};
+      message.due = any_due(model);
+      message.priority = any_priority().value_or(kDefaultPriority);
+      if (!chance(4)) {
+        message.if_exists = *rc::gen::element(IfExists::reject, IfExists::keep, IfExists::replace,
+                                              IfExists::earlier, IfExists::later);
+      }
+      if (chance(3)) message.max_attempts = *rc::gen::inRange<std::uint32_t>(1, 3);
+      messages_.push_back(std::move(message));
+    }
+  }
+
+  void checkPreconditions(const Model& model) const override {
+    for (const ModelPush& message : messages_) {
+      RC_PRE(!message.key || key_exists(model, *message.key));
+    }
+  }
+  void play(Model& model, ModelBench* bench) const override {
+    std::vector<ModelPushed> want;
+    for (const ModelPush& message : messages_) want.push_back(model.push(message));
+    if (bench != nullptr) bench->push(messages_, want);
+  }
+  void show(std::ostream& os) const override {
+    os << "push";
+    for (const ModelPush& message : messages_) {
+      os << " [";
+      show_optional(os, "key", message.key);
+      show_due(os, message.due);
+      os << " priority " << message.priority << " of " << message.payload.size() << " bytes";
+      if (message.if_exists) os << " if_exists " << to_string(*message.if_exists);
+      if (message.max_attempts != 0) os << " max_attempts " << message.max_attempts;
+      os << "]";
+    }
+  }
+
+ private:
+  std::vector<ModelPush> messages_;
+};
+
+class CancelAct final : public Act {
+ public:
+  explicit CancelAct(const Model& model) {
+    const int count = chance(4) ? 3 : 1;
+    for (int i = 0; i < count; ++i) keys_.push_back(any_key(model));
+  }
+  void checkPreconditions(const Model& model) const override {
+    for (const KeyId key : keys_) RC_PRE(key_exists(model, key));
+  }
+  void play(Model& model, ModelBench* bench) const override {
+    std::vector<ModelAnswer> want;
+    for (const KeyId key : keys_) want.push_back(model.cancel(key));
+    if (bench != nullptr) bench->cancel(keys_, want);
+  }
+  void show(std::ostream& os) const override {
+    os << "cancel";
+    for (const KeyId key : keys_) os << ' ' << key;
+  }
+
+ private:
+  std::vector<KeyId> keys_;
+};
+
+class RescheduleAct final : public Act {
+ public:
+  explicit RescheduleAct(const Model& model)
+      : key_(any_key(model)), due_(any_due(model)), priority_(any_priority()) {}
+  void checkPreconditions(const Model& model) const override { RC_PRE(key_exists(model, key_)); }
+  void play(Model& model, ModelBench* bench) const override {
+    const ModelAnswer want = model.reschedule(key_, due_, priority_);
+    if (bench != nullptr) bench->reschedule(key_, due_, priority_, want);
+  }
+  void show(std::ostream& os) const override {
+    os << "reschedule " << key_;
+    show_due(os, due_);
+    show_optional(os, "priority", priority_);
+  }
+
+ private:
+  KeyId key_;
+  Due due_;
+  std::optional<std::uint32_t> priority_;
+};
+
+class ClaimAct final : public Act {
+ public:
+  explicit ClaimAct(const Model&)
+      : max_(*rc::gen::inRange<std::uint32_t>(1, 7)), lease_(any_lease()) {}
+  void play(Model& model, ModelBench* bench) const override {
+    const std::vector<ModelMessage> want = model.claim(max_, lease_);
+    if (bench != nullptr) bench->claim({.max = max_, .lease = to_millis(lease_)}, want);
+  }
+  void show(std::ostream& os) const override {
+    os << "claim " << max_;
+    show_optional(os, "lease", lease_);
+  }
+
+ private:
+  std::uint32_t max_;
+  std::optional<std::int64_t> lease_;
+};
+
+class SettleAct final : public Act {
+ public:
+  explicit SettleAct(const Model& model)
+      : claim_(any_claim(model)),
+        action_(*rc::gen::element(Action::ack, Action::retry, Action::release, Action::bury)) {
+    if (action_ == Action::retry && !chance(4)) delay_ = millis(0, 20'000);
+    if (action_ != Action::ack) priority_ = any_priority();
+    if (action_ == Action::bury && chance(2)) reason_ = "because";
+  }
+  void checkPreconditions(const Model& model) const override { RC_PRE(claim_ < model.claims()); }
+  void play(Model& model, ModelBench* bench) const override {
+    const ModelAnswer want = model.settle(claim_, action_, delay_, priority_, reason_);
+    if (bench == nullptr) return;
+    bench->settle(claim_, action_, to_millis(delay_), priority_, reason_, want);
+  }
+  void show(std::ostream& os) const override {
+    os << to_string(action_) << " of claim " << claim_;
+    show_optional(os, "delay", delay_);
+    show_optional(os, "priority", priority_);
+    if (!reason_.empty()) os << " reason " << reason_;
+  }
+
+ private:
+  std::size_t claim_;
+  Action action_;
+  std::optional<std::int64_t> delay_;
+  std::optional<std::uint32_t> priority_;
+  std::string reason_;
+};
+
+class ExtendAct final : public Act {
+ public:
+  explicit ExtendAct(const Model& model) : claim_(any_claim(model)), lease_(any_lease()) {}
+  void checkPreconditions(const Model& model) const override { RC_PRE(claim_ < model.claims()); }
+  void play(Model& model, ModelBench* bench) const override {
+    const ModelAnswer want = model.extend(claim_, lease_);
+    if (bench != nullptr) bench->extend(claim_, to_millis(lease_), want);
+  }
+  void show(std::ostream& os) const override {
+    os << "extend claim " << claim_;
+    show_optional(os, "lease", lease_);
+  }
+
+ private:
+  std::size_t claim_;
+  std::optional<std::int64_t> lease_;
+};
+
+class GetAct final : public Act {
+ public:
+  explicit GetAct(const Model& model) : key_(any_key(model)) {}
+  void checkPreconditions(const Model& model) const override { RC_PRE(key_exists(model, key_)); }
+  void play(Model& model, ModelBench* bench) const override {
+    if (bench != nullptr) bench->check_key(model, key_);
+  }
+  void show(std::ostream& os) const override { os << "get " << key_; }
+
+ private:
+  KeyId key_;
+};
+
+// ---- time
+
+// To the millisecond at which something happens, or the one before it: where mistakes live.
+std::int64_t to_the_next_event(const Model& model) {
+  std::vector<std::int64_t> events;
+  for (const auto& [key, message] : model.messages()) {
+    switch (message.stage) {
+      case ModelMessage::Stage::waiting: events.push_back(message.due - model.realtime()); break;
+      case ModelMessage::Stage::leased:
+        events.push_back(message.lease_end - model.boottime());
+        break;
+      default: events.push_back(message.kept_until - model.realtime()); break;
+    }
+  }
+  std::erase_if(events, [](std::int64_t event) { return event <= 0; });
+  if (events.empty()) return millis(1, 30'000);
+  return *rc::gen::elementOf(events);
+}
+
+class AdvanceAct final : public Act {
+ public:
+  explicit AdvanceAct(const Model& model) {
+    by_ = chance(3) ? millis(0, 30'000) : to_the_next_event(model) - (chance(3) ? 1 : 0);
+  }
+  void play(Model& model, ModelBench* bench) const override {
+    model.advance(by_);
+    if (bench != nullptr) bench->advance(Millis(by_));
+  }
+  void show(std::ostream& os) const override { os << "advance " << by_; }
+
+ private:
+  std::int64_t by_ = 0;
+};
+
+// Steps are multiples of ten seconds: the engine takes clocks within a second for the same.
+class StepAct final : public Act {
+ public:
+  explicit StepAct(const Model&) : by_(*rc::gen::inRange(-6, 7) * 10'000) {}
+  void play(Model& model, ModelBench* bench) const override {
+    model.step(by_);
+    if (bench != nullptr) bench->step(Millis(by_));
+  }
+  void show(std::ostream& os) const override { os << "step " << by_; }
+
+ private:
+  std::int64_t by_;
+};
+
+// ---- the queue as a whole
+
+class PauseAct final : public Act {
+ public:
+  explicit PauseAct(const Model& model) {
+    if (chance(2)) until_ = model.realtime() + millis(1, 20'000);
+  }
+  void play(Model& model, ModelBench* bench) const override {
+    model.pause(until_);
+    if (bench == nullptr) return;
+    bench->pause(until_ ? std::optional(Time(Millis(*until_))) : std::nullopt);
+  }
+  void show(std::ostream& os) const override {
+    os << "pause";
+    show_optional(os, "until", until_);
+  }
+
+ private:
+  std::optional<std::int64_t> until_;
+};
+
+class ResumeAct final : public Act {
+ public:
+  explicit ResumeAct(const Model&) {}
+  void play(Model& model, ModelBench* bench) const override {
+    model.resume();
+    if (bench != nullptr) bench->resume();
+  }
+  void show(std::ostream& os) const override { os << "resume"; }
+};
+
+class PurgeAct final : public Act {
+ public:
+  explicit PurgeAct(const Model&) {}
+  void play(Model& model, ModelBench* bench) const override {
+    const std::uint64_t want = model.purge();
+    if (bench != nullptr) bench->purge(want);
+  }
+  void show(std::ostream& os) const override { os << "purge"; }
+};
+
+class ReviveAct final : public Act {
+ public:
+  explicit ReviveAct(const Model& model) {
+    if (chance(2)) return;
+    const int count = *rc::gen::inRange(1, 4);
+    for (int i = 0; i < count; ++i) keys_.push_back(any_key(model));
+  }
+  void checkPreconditions(const Model& model) const override {
+    for (const KeyId key : keys_) RC_PRE(key_exists(model, key));
+  }
+  void play(Model& model, ModelBench* bench) const override {
+    const std::uint64_t want = model.revive(keys_);
+    if (bench != nullptr) bench->revive(keys_, want);
+  }
+  void show(std::ostream& os) const override {
+    os << "revive";
+    if (keys_.empty()) os << " all";
+    for (const KeyId key : keys_) os << ' ' << key;
+  }
+
+ private:
+  std::vector<KeyId> keys_;
+};
+
+class ConfigureAct final : public Act {
+ public:
+  explicit ConfigureAct(const Model&) {
+    if (chance(2)) patch_.lease = Millis(millis(1, 20'000));
+    if (chance(2)) patch_.max_attempts = *rc::gen::inRange<std::uint32_t>(1, 4);
+    if (chance(2)) patch_.remember = Millis(*rc::gen::element(0, 1, 15'000));
+    if (chance(2)) patch_.dead_keep = Millis(*rc::gen::element(1'000, 30'000));
+    if (chance(3)) patch_.if_exists = *rc::gen::element(IfExists::reject, IfExists::replace);
+  }
+  void play(Model& model, ModelBench* bench) const override {
+    model.configure(patch_);
+    if (bench != nullptr) bench->configure(patch_, model.settings());
+  }
+  void show(std::ostream& os) const override {
+    os << "configure";
+    if (patch_.lease) os << " lease " << patch_.lease->count();
+    show_optional(os, "max_attempts", patch_.max_attempts);
+    if (patch_.remember) os << " remember " << patch_.remember->count();
+    if (patch_.dead_keep) os << " dead_keep " << patch_.dead_keep->count();
+    if (patch_.if_exists) os << " if_exists " << to_string(*patch_.if_exists);
+  }
+
+ private:
+  SettingsPatch patch_;
+};
+
+class CheckAllAct final : public Act {
+ public:
+  explicit CheckAllAct(const Model&) : limit_(*rc::gen::inRange<std::uint32_t>(1, 9)) {}
+  void play(Model& model, ModelBench* bench) const override {
+    if (bench != nullptr) bench->check_all(model, limit_);
+  }
+  void show(std::ostream& os) const override {
+    os << "look at everything, " << limit_ << " a page";
+  }
+
+ private:
+  std::uint32_t limit_;
+};
+
+class ReopenAct final : public Act {
+ public:
+  explicit ReopenAct(const Model&) {}
+  void play(Model& model, ModelBench* bench) const override {
+    if (bench == nullptr) return;
+    bench->reopen();
+    bench->check_all(model, 100);
+  }
+  void show(std::ostream& os) const override { os << "reopen"; }
+};
+
+}  // namespace
+
+// A command named twice comes twice as often.
+rc::Gen<ActPtr> any_act(const Model& model, bool reopens) {
+  namespace gen = rc::state::gen;
+  auto often =
+      gen::execOneOfWithArgs<PushAct, PushAct, PushAct, PushAct, CancelAct, RescheduleAct, ClaimAct,
+                             ClaimAct, ClaimAct, ClaimAct, SettleAct, SettleAct, SettleAct,
+                             SettleAct, ExtendAct, AdvanceAct, AdvanceAct, AdvanceAct, GetAct>()(
+          model);
+  auto seldom =
+      gen::execOneOfWithArgs<StepAct, StepAct, PauseAct, ResumeAct, ResumeAct, PurgeAct, ReviveAct,
+                             ReviveAct, ConfigureAct, ConfigureAct, CheckAllAct>()(model);
+  auto acts = rc::gen::weightedOneOf<ActPtr>({{6, std::move(often)}, {1, std::move(seldom)}});
+  if (!reopens) return acts;
+  return rc::gen::weightedOneOf<ActPtr>(
+      {{9, std::move(acts)}, {1, gen::execOneOfWithArgs<ReopenAct>()(model)}});
+}
+
+}  // namespace tarry::contract

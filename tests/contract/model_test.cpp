@@ -1,0 +1,76 @@
+// Engine and model side by side: random sequences of commands, each answer compared, at the end all
+// that is there. What fails is shrunk, and printed with what makes it come again.
+//
+// RC_PARAMS="max_success=5000 max_size=200" plays more and longer ones; with "seed=…" the same.
+#include <cstdlib>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/detail/TestListenerAdapter.h>
+#include <rapidcheck/gtest.h>
+
+#include "model_commands.h"
+
+namespace tarry::contract {
+namespace {
+
+rc::detail::Configuration configuration(int sequences, int commands) {
+  rc::detail::Configuration config = rc::detail::configuration();
+  config.testParams.maxSuccess = sequences;
+  config.testParams.maxSize = commands;
+  const char* wanted = std::getenv("RC_PARAMS");
+  return wanted == nullptr ? config : rc::detail::configFromString(wanted, config);
+}
+
+// Settings under which things happen within a few commands.
+SettingsPatch any_settings() {
+  SettingsPatch patch;
+  patch.lease = *rc::gen::element<Millis>(1s, 10s);
+  patch.max_attempts = *rc::gen::element<std::uint32_t>(1, 2, 10);
+  patch.backoff_min = patch.backoff_max = 0ms;  // a retry's jitter is the engine's secret
+  patch.remember = *rc::gen::element<Millis>(0s, 1ms, 10s);
+  patch.dead_keep = *rc::gen::element<Millis>(1s, 30s, 30 * 24h);
+  patch.if_exists = *rc::gen::element(IfExists::reject, IfExists::replace);
+  return patch;
+}
+
+void play(const EngineSpec& spec) {
+  ModelBench bench(spec);
+  const Model initial = bench.initial_model(any_settings());
+  const bool reopens = bench.can_reopen();
+  const auto acts = *rc::state::gen::commands(
+      initial, [reopens](const Model& model) { return any_act(model, reopens); });
+  rc::state::runAll(acts, initial, bench);
+
+  Model model = initial;
+  for (const auto& act : acts) act->apply(model);
+  bench.check_all(model, 3);
+  if (!reopens) return;
+  bench.reopen();
+  bench.check_all(model, 1000);
+}
+
+void check(const EngineSpec& spec, int sequences) {
+  const rc::detail::Configuration config = configuration(sequences, 100);
+  rc::detail::TestMetadata metadata;
+  metadata.id = std::string("Model/") + spec.name;
+  metadata.description = metadata.id;
+  rc::detail::TestListenerAdapter listener;
+  const rc::detail::TestResult result = rc::detail::checkTestable(
+      [&spec] { play(spec); }, metadata, config.testParams, listener, config.reproduce);
+  if (result.template is<rc::detail::SuccessResult>()) return;
+  std::ostringstream text;
+  rc::detail::printResultMessage(result, text);
+  text << "\nPlay it again with RC_PARAMS=\"seed=" << config.testParams.seed
+       << " max_success=" << config.testParams.maxSuccess
+       << " max_size=" << config.testParams.maxSize << '"';
+  FAIL() << text.str();
+}
+
+TEST(Model, MemoryAnswersAsTheModelDoes) { check({"memory", Kind::memory, 1}, 500); }
+TEST(Model, FileAnswersAsTheModelDoesAlsoWhenReopened) { check({"file", Kind::file, 1}, 200); }
+TEST(Model, HttpAnswersAsTheModelDoes) { check({"http", Kind::http, 1}, 100); }
+
+}  // namespace
+}  // namespace tarry::contract

@@ -1,0 +1,245 @@
+"""One client: one connection, one request at a time, every request and answer in the history."""
+
+import base64
+import http.client
+import json
+
+from history import (TOKEN, Cancel, Claim, Delivery, Extend, Item, Push, Reschedule, Revive, Settle,
+                     Snapshot, Tallies, now_ms)
+
+TIMEOUT_SECONDS = 60  # bounds waits that only a failure makes long
+
+
+class Lost(Exception):
+    """No answer: the server was killed, or is."""
+
+
+class WrongAnswer(Exception):
+    """An answer that no correct client gets."""
+
+
+def as_json(data, name):
+    """The field of that name, or with _base64."""
+    try:
+        return {name: data.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {name + "_base64": base64.b64encode(data).decode()}
+
+
+def from_json(fields, name):
+    """The bytes of a field that may have come as _base64."""
+    if name in fields:
+        return fields[name].encode("utf-8")
+    return base64.b64decode(fields.get(name + "_base64", ""))
+
+
+def value_from_json(value):
+    return base64.b64decode(value["base64"]) if isinstance(value, dict) else value.encode("utf-8")
+
+
+def headers_from_json(headers):
+    pairs = headers.items() if isinstance(headers, dict) else headers
+    return tuple((name, value_from_json(value)) for name, value in pairs)
+
+
+def token_of(headers):
+    """The number of the push that a message comes from, as it says itself."""
+    values = [value for name, value in headers if name == TOKEN]
+    return int(values[0]) if len(values) == 1 and values[0].isdigit() else None
+
+
+def when(operation):
+    return {"delay_ms": operation.delay} if operation.due is None else {"due_ms": operation.due}
+
+
+class Client:
+    def __init__(self, server, history):
+        self.server = server
+        self.history = history
+        self.on_event = lambda: None  # after each request that went out, and each answer
+        self._connection = http.client.HTTPConnection("127.0.0.1", server.port,
+                                                      timeout=TIMEOUT_SECONDS)
+
+    def close(self):
+        self._connection.close()
+
+    def connect(self):
+        """Raises Lost where nobody is there; then nothing was asked."""
+        if self._connection.sock is None:
+            try:
+                self._connection.connect()
+            except OSError as error:
+                self._lost(error)
+
+    def _lost(self, error):
+        self._connection.close()
+        if not self.server.dying:
+            raise WrongAnswer(f"the connection broke, and nobody killed the server: {error!r}")
+        raise Lost from error
+
+    def _send(self, operations, method, path, body=None):
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8")
+        self.connect()
+        sent = now_ms()
+        for operation in operations:
+            operation.sent = sent
+            self.history.add(operation)  # only what was sent may have been done
+        try:
+            self._connection.request(method, path, data,
+                                     {} if data is None else {"Content-Type": "application/json"})
+        except OSError as error:
+            self._lost(error)
+        self.on_event()
+
+    def _ask(self, operations, method, path, body=None, statuses=(200,)):
+        """Stamps the operations; their answer as JSON."""
+        self._send(operations, method, path, body)
+        try:
+            response = self._connection.getresponse()
+            text = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self._lost(error)
+        ended = now_ms()
+        if response.status not in statuses:
+            raise WrongAnswer(f"{method} {path} {str(body)[:500]}: {response.status} {text[:500]}")
+        for operation in operations:
+            operation.ended = ended
+            operation.known = True
+        self.on_event()
+        return json.loads(text)
+
+    def _results(self, answer, operations):
+        results = answer["results"]
+        if len(results) != len(operations):
+            raise WrongAnswer(f"{len(results)} results for {len(operations)} items")
+        for result, operation in zip(results, operations):
+            if "error" in result:
+                raise WrongAnswer(f"{operation}: {result}")
+            operation.outcome = result["outcome"]
+            if "due_ms" in result:
+                operation.due_ms = result["due_ms"]
+        return results
+
+    # -- the verbs
+
+    def push(self, queue, pushes: list[Push], single=False):
+        messages = []
+        for push in pushes:
+            message = as_json(push.payload, "payload") | when(push)
+            message["headers"] = {
+                name: as_json(value, "x").get("x", {"base64": base64.b64encode(value).decode()})
+                for name, value in push.headers}
+            if push.key:
+                message["key"] = push.key
+            if push.priority != 1024:
+                message["priority"] = push.priority
+            if push.rule != "reject":
+                message["if_exists"] = push.rule
+            messages.append(message)
+        path = f"/v1/queues/{queue}/messages"
+        if single:
+            results = [self._ask(pushes, "POST", path, messages[0], (200, 409))]
+            pushes[0].outcome = results[0]["outcome"]
+            pushes[0].due_ms = results[0].get("due_ms")
+        else:
+            results = self._results(self._ask(pushes, "POST", path, {"messages": messages}), pushes)
+        for result, push in zip(results, pushes):
+            if "id" in result:
+                push.id = int(result["id"])
+            push.made_key = result["key"]
+
+    def cancel(self, queue, keys):
+        cancels = [Cancel(0, queue=queue, key=key) for key in keys]
+        self._results(self._ask(cancels, "POST", f"/v1/queues/{queue}/cancel",
+                                {"keys": [cancel.key for cancel in cancels]}), cancels)
+        return cancels
+
+    def reschedule(self, reschedules: list[Reschedule]):
+        items = [{"key": r.key} | when(r) for r in reschedules]
+        self._results(self._ask(reschedules, "POST",
+                                f"/v1/queues/{reschedules[0].queue}/reschedule", {"items": items}),
+                      reschedules)
+
+    def claim(self, queues, max_, lease, wait=0):
+        claim = Claim(0, queues=tuple(queues), max=max_, lease=lease)
+        answer = self._ask([claim], "POST", "/v1/claim", self._claim_body(claim, wait))
+        claim.deliveries = [self._delivery(claim, message) for message in answer["messages"]]
+        return claim.deliveries
+
+    def claim_and_hang_up(self, queues, max_, lease, wait):
+        """A claim whose answer nobody will read."""
+        claim = Claim(0, queues=tuple(queues), max=max_, lease=lease, hung_up=True)
+        self._send([claim], "POST", "/v1/claim", self._claim_body(claim, wait))
+        self._connection.close()
+
+    @staticmethod
+    def _claim_body(claim, wait):
+        return {"queues": claim.queues, "max": claim.max, "lease_ms": claim.lease, "wait_ms": wait}
+
+    @staticmethod
+    def _delivery(claim, message):
+        headers = headers_from_json(message["headers"])
+        return Delivery(message["queue"], message["key"], int(message["id"]), token_of(headers),
+                        from_json(message, "payload"), headers, message["receipt"],
+                        message["due_ms"], message["claimed_ms"], message["lease_ms"],
+                        message["attempt"], message["priority"], Tallies(**message["tallies"]),
+                        claim)
+
+    def settle(self, settles: list[Settle]):
+        items = []
+        for settle in settles:
+            item = {"receipt": settle.receipt, "action": settle.action}
+            if settle.action == "retry":
+                item["delay_ms"] = settle.delay
+            items.append(item)
+        self._results(self._ask(settles, "POST", "/v1/settle", {"items": items}), settles)
+
+    def extend(self, extends: list[Extend]):
+        items = [{"receipt": e.receipt, "lease_ms": e.lease} for e in extends]
+        self._results(self._ask(extends, "POST", "/v1/extend", {"items": items}), extends)
+
+    def revive_all(self, queue):
+        revive = Revive(0, queue=queue)
+        revive.count = self._ask([revive], "POST", f"/v1/queues/{queue}/revive",
+                                 {"all": True})["count"]
+        return revive.count
+
+    # -- looking, and what a test sets up
+
+    def configure(self, queue, settings):
+        self._ask([], "PUT", f"/v1/queues/{queue}", settings)
+
+    def figures(self):
+        """queue -> figures."""
+        return {queue["queue"]: queue for queue in self._ask([], "GET", "/v1/stats")["queues"]}
+
+    def pages(self, queue, limit=2000):
+        """Every message of the queue, as it is listed."""
+        after = ""
+        while True:
+            tail = f"&after={after}" if after else ""
+            page = self._ask([], "GET", f"/v1/queues/{queue}/messages?limit={limit}{tail}")
+            yield from page["messages"]
+            after = page["next"]
+            if not after:
+                return
+
+    def snapshot(self, why, final=False):
+        """Everything there is. Only while nobody else asks."""
+        snapshot = Snapshot(now_ms(), why=why, final=final, known=True)
+        snapshot.before = self.figures()
+        for queue in self.history.queues:
+            if queue in snapshot.before:
+                snapshot.items.extend(self._item(message) for message in self.pages(queue))
+        snapshot.after = self.figures()
+        snapshot.ended = now_ms()
+        self.history.snapshots.append(snapshot)
+        return snapshot
+
+    @staticmethod
+    def _item(message):
+        headers = headers_from_json(message["headers"])
+        return Item(message["queue"], message["key"], int(message["id"]), token_of(headers),
+                    headers, message["state"], message.get("stopping", False), message["due_ms"],
+                    message["attempt"], message["priority"], Tallies(**message["tallies"]),
+                    message.get("settlement", {}).get("how"))

@@ -1,0 +1,200 @@
+"""What a store's clients asked and were told: all the evidence that the oracle has.
+
+Times are milliseconds since 1970 by this machine's clock, which is the store's clock too. What an
+operation did, it did between `sent` and `ended`. Where no answer came, `known` is false: the server
+was killed meanwhile, `ended` is when it was surely dead, and it may have been done or not.
+
+Push, cancel and reschedule of one key are asked one after the other, never two at once; everything
+else may overlap.
+"""
+
+import time
+from dataclasses import dataclass, field
+
+FOREVER = float("inf")
+TOKEN = "token"  # the header that says which push a message comes from
+
+
+def now_ms():
+    return time.time_ns() / 1e6
+
+
+@dataclass
+class Operation:
+    sent: float
+    ended: float = FOREVER
+    known: bool = False
+
+
+@dataclass
+class Timed(Operation):
+    """Sets a due time: after a delay, or at a moment."""
+
+    delay: int | None = None
+    due: int | None = None
+    due_ms: int | None = None  # as answered
+
+    def range(self):
+        """The due times that it can have set: the store adds a delay to its clock, rounding up."""
+        if self.due is not None:
+            return self.due, self.due
+        return self.sent + self.delay - 1, self.ended + self.delay + 2
+
+
+@dataclass
+class Push(Timed):
+    queue: str = ""
+    key: str = ""  # empty: the store makes one
+    token: int = 0
+    payload: bytes = b""
+    headers: tuple = ()  # of (name, bytes), the token among them
+    priority: int = 1024
+    rule: str = "reject"
+    outcome: str | None = None
+    id: int | None = None
+    made_key: str | None = None
+
+
+@dataclass
+class Cancel(Operation):
+    queue: str = ""
+    key: str = ""
+    outcome: str | None = None
+
+
+@dataclass
+class Reschedule(Timed):
+    queue: str = ""
+    key: str = ""
+    outcome: str | None = None
+
+
+@dataclass
+class Tallies:
+    claims: int = 0
+    run_outs: int = 0
+    releases: int = 0
+    buries: int = 0
+    revives: int = 0
+
+
+@dataclass
+class Delivery:
+    queue: str
+    key: str
+    id: int
+    token: int | None  # None: the header is not there, or is no number
+    payload: bytes
+    headers: tuple
+    receipt: str
+    due_ms: int
+    claimed_ms: int
+    lease_ms: int
+    attempt: int
+    priority: int
+    tallies: Tallies
+    claim: "Claim" = None  # the request that it answers
+
+
+@dataclass
+class Claim(Operation):
+    queues: tuple = ()
+    max: int = 1
+    lease: int = 0
+    deliveries: list = field(default_factory=list)
+    hung_up: bool = False  # by the client, before the answer
+
+
+@dataclass
+class Settle(Timed):
+    receipt: str = ""
+    action: str = "ack"
+    outcome: str | None = None
+
+
+@dataclass
+class Extend(Operation):
+    receipt: str = ""
+    lease: int = 0
+    outcome: str | None = None
+
+
+@dataclass
+class Revive(Operation):
+    """Of all the dead of a queue."""
+
+    queue: str = ""
+    count: int | None = None
+
+
+@dataclass
+class Item:
+    """A message as a list shows it."""
+
+    queue: str
+    key: str
+    id: int
+    token: int | None
+    headers: tuple
+    state: str
+    stopping: bool
+    due_ms: int
+    attempt: int
+    priority: int
+    tallies: Tallies
+    how: str | None = None  # remembered only
+
+
+@dataclass
+class Snapshot(Operation):
+    """All that is in the store, while nothing else was asked, and the figures before and after."""
+
+    why: str = ""
+    final: bool = False  # everything was delivered and acked: nothing must be left
+    items: list = field(default_factory=list)
+    before: dict = field(default_factory=dict)  # queue -> figures as in /v1/stats
+    after: dict = field(default_factory=dict)
+
+
+@dataclass
+class Queue:
+    """Settings that what happens depends on."""
+
+    max_attempts: int = 10
+    remember: int = 0
+
+
+class History:
+    """The life of one store. Lists of operations, in no particular order."""
+
+    def __init__(self, queues, shards=1):
+        self.queues = queues  # name -> Queue
+        self.shards = shards
+        self.pushes = []
+        self.cancels = []
+        self.reschedules = []
+        self.claims = []
+        self.settles = []
+        self.extends = []
+        self.revives = []
+        self.snapshots = []
+        self.kills = []  # (sent, dead)
+
+        self._lists = {Push: self.pushes, Cancel: self.cancels, Reschedule: self.reschedules,
+                       Claim: self.claims, Settle: self.settles, Extend: self.extends,
+                       Revive: self.revives}
+
+    def add(self, operation):
+        self._lists[type(operation)].append(operation)
+
+    def operations(self):
+        """All of them but the snapshots."""
+        for operations in self._lists.values():
+            yield from operations
+
+    def died(self, killed, dead):
+        """The server is dead: what has had no answer by now will have no effect after."""
+        self.kills.append((killed, dead))
+        for operation in self.operations():
+            if operation.ended == FOREVER:
+                operation.ended = dead

@@ -1,0 +1,264 @@
+"""Rounds: start the server, load it, kill it, look at what is there; after some of them drain the
+store, and let the oracle judge its whole life."""
+
+import itertools
+import random
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from client import Client, Lost, WrongAnswer
+from history import History, Queue, Reschedule, Settle, now_ms
+from load import QUEUES, QUIET_MS, Consumer, Producer
+from oracle import judge
+from server import FAILURE_SECONDS, Server, ServerFailure, run
+
+PRODUCERS = 2
+CONSUMERS = 3
+MOST_PENDING = 1500
+STEP_MS = 20  # more than the wall clock may move against the time that passes
+SETTINGS = {
+    "orders": {"dead_keep": "30d"},
+    "mail": {"max_attempts": 4, "remember": "3s"},
+}
+
+
+class Failure(Exception):
+    """With everything that one needs to see, and the oracle's verdict where it gave one."""
+
+    def __init__(self, text, verdict=None):
+        super().__init__(text)
+        self.verdict = verdict
+
+
+@dataclass
+class Plan:
+    seed: int
+    rounds: int = 50
+    rounds_a_store: int = 10
+    shards: tuple = (1, 4)  # one store after the other
+    sync: str = "always"
+    segment: str = "256KiB"
+    least_events: int = 40  # a round ends after so many requests and answers
+    most_events: int = 1500
+    parent: str | None = None  # where the stores go
+    keep: bool = False  # the store, on failure
+    sabotage: object = None  # done to the store's directory after each kill: the oracle must see it
+    say: object = field(default=lambda line: None)
+
+
+class Trigger:
+    """Shoots the server at the nth event, be it a request that went out or an answer."""
+
+    def __init__(self, server, events, linger):
+        self._server = server
+        self._linger = linger
+        self._count = itertools.count(1)
+        self._events = events
+        self.reached = threading.Event()
+
+    def event(self):
+        if next(self._count) != self._events:
+            return
+        if self._linger is None:
+            self._server.shoot()
+        self.reached.set()
+
+
+class Life:
+    """One store, from its making to its drained end."""
+
+    def __init__(self, plan, number, rng):
+        self._plan = plan
+        self._random = rng
+        self.shards = plan.shards[number % len(plan.shards)]
+        self.server = Server(f"shards={self.shards}&segment={plan.segment}&sync={plan.sync}",
+                             plan.parent)
+        self.history = History({name: Queue(settings.get("max_attempts", 10),
+                                            3000 if "remember" in settings else 0)
+                                for name, settings in SETTINGS.items()}, self.shards)
+        tokens = itertools.count(1)
+        self._producers = [Producer(f"p{i}", rng.random(), self.history, tokens)
+                           for i in range(PRODUCERS)]
+        self._consumers = [Consumer(rng.random()) for _ in range(CONSUMERS)]
+        self._errors = []
+
+    def _client(self):
+        return Client(self.server, self.history)
+
+    def begin(self):
+        self.server.start()
+        client = self._client()
+        for name, settings in SETTINGS.items():
+            client.configure(name, settings)
+        client.close()
+
+    def _thread(self, work):
+        def guarded():
+            try:
+                work()
+            except Exception as error:  # told by the main thread
+                self._errors.append(error)
+        return threading.Thread(target=guarded)
+
+    def round(self, number):
+        """From a started server to the next one that is started."""
+        r = self._random
+        there = len(self.history.snapshots[-1].items) if self.history.snapshots else 0
+        room = max(0, MOST_PENDING - there) // PRODUCERS
+        linger = r.choice((None, r.uniform(0, 0.005)))
+        trigger = Trigger(self.server, r.randrange(self._plan.least_events,
+                                                   self._plan.most_events), linger)
+        clients = [self._client() for _ in range(PRODUCERS + CONSUMERS)]
+        for client in clients:
+            client.on_event = trigger.event
+        threads = [self._thread(lambda p=producer, c=client: p.work(c, room))
+                   for producer, client in zip(self._producers, clients)]
+        threads += [self._thread(lambda k=consumer, c=client: k.work(c))
+                    for consumer, client in zip(self._consumers, clients[PRODUCERS:])]
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + FAILURE_SECONDS
+        while not trigger.reached.wait(0.2):
+            if self._errors:
+                break
+            if time.monotonic() > deadline:
+                self._errors.append(Failure("the server answers too little: a round takes over "
+                                            f"{FAILURE_SECONDS} s"))
+                break
+        if linger is not None and not self.server.alive_for(linger):
+            self._errors.append(ServerFailure("the server died by itself"))
+        killed = now_ms()
+        self.server.shoot()
+        for thread in threads:
+            thread.join(FAILURE_SECONDS)
+            if thread.is_alive():
+                self._errors.append(Failure("a client still waits for a dead server"))
+        self.server.bury()
+        self.history.died(killed, now_ms())
+        for client in clients:
+            client.close()
+        if self._errors:
+            raise self._errors[0]
+        if self._plan.sabotage is not None:
+            self._plan.sabotage(self.server.path / "store")
+        while r.random() < 0.2:
+            self.server.start_and_kill(r.uniform(0, 0.03))
+        self.server.start()
+        client = self._client()
+        client.snapshot(f"after kill {number}")
+        client.close()
+
+    # -- the end
+
+    def drain(self):
+        """Lets everything fall due, delivers and acks it, and looks again."""
+        deadline = time.monotonic() + FAILURE_SECONDS
+        client = self._client()
+        while True:
+            for queue in QUEUES:
+                self._hurry(client, queue)
+            empty = self._consume(client)
+            figures = client.figures().values()
+            if empty and not any(queue[state] for queue in figures
+                                 for state in ("scheduled", "ready", "leased", "dead")):
+                break
+            if time.monotonic() > deadline:
+                client.snapshot("after the drain", final=True)
+                raise Failure(f"not drained in {FAILURE_SECONDS} s: {list(figures)}")
+        client.snapshot("after the drain", final=True)
+        client.close()
+        self.server.stop()
+        self.server.start()
+        client = self._client()
+        client.snapshot("after a clean stop", final=True)
+        client.close()
+        self.server.stop()
+        code, said = run("store", "check", "--deep", "--store", self.server.store)
+        if code != 0:
+            raise Failure(f"store check: {code}\n{said}")
+
+    def segments(self):
+        """How many the journals began, and how many there are."""
+        begun = there = 0
+        for shard in Path(self.server.path, "store").glob("shard-*"):
+            numbers = [int(segment.stem) for segment in shard.glob("*.seg")]
+            begun += max(numbers, default=0)
+            there += len(numbers)
+        return begun, there
+
+    @staticmethod
+    def _hurry(client, queue):
+        far = [message for message in client.pages(queue)
+               if message["state"] == "scheduled" and message["due_ms"] > now_ms() + QUIET_MS / 2]
+        if far:
+            client.reschedule([Reschedule(0, queue=queue, key=message["key"], delay=0)
+                               for message in far])
+        if any(message["state"] == "dead" for message in client.pages(queue)):
+            client.revive_all(queue)
+
+    @staticmethod
+    def _consume(client):
+        """Until nothing came for a while: whether nothing came at all."""
+        first = True
+        while True:
+            deliveries = client.claim(QUEUES, 500, 30_000, 100)
+            if not deliveries:
+                return first
+            first = False
+            client.settle([Settle(0, receipt=delivery.receipt) for delivery in deliveries])
+
+
+def _clocks():
+    return now_ms() - time.monotonic_ns() / 1e6
+
+
+def run_life(plan, number, rounds, rng):
+    """The verdict's figures. Raises Failure."""
+    life = Life(plan, number, rng)
+    kept = False
+    clocks = _clocks()
+    try:
+        try:
+            life.begin()
+            for i in range(rounds):
+                life.round(i)
+            life.drain()
+            error = None
+        except (Failure, ServerFailure, WrongAnswer, Lost, OSError) as caught:
+            error = caught
+        verdict = judge(life.history)
+        if abs(_clocks() - clocks) > STEP_MS:
+            plan.say("the wall clock was stepped: this store's life says nothing")
+            return Counter({"lives not judged": 1})
+        if error is None and not verdict.violations:
+            begun, there = life.segments()
+            verdict.figures["segments begun"] += begun
+            verdict.figures["segments cleaned"] += begun - there
+            return verdict.figures
+        kept = plan.keep
+        where = f"\nthe store is kept: {life.server.path}" if kept else ""
+        raise Failure(f"seed {plan.seed}, store {number} ({life.shards} shards): {error!r}\n"
+                      f"{verdict.report()}\nserver log:\n{life.server.log()}{where}",
+                      verdict) from error
+    finally:
+        life.server.close(kept)
+
+
+def run_plan(plan, figures):
+    """All rounds; adds to the figures. Raises Failure at the first store that fails."""
+    sys.setswitchinterval(0.0005)  # so that clients really overlap
+    rng = random.Random(plan.seed)
+    done = 0
+    for number in itertools.count():
+        if done >= plan.rounds:
+            return
+        rounds = min(plan.rounds_a_store, plan.rounds - done)
+        figures.update(run_life(plan, number, rounds, random.Random(rng.random())))
+        done += rounds
+        figures["rounds"] += rounds
+        plan.say(f"{done} rounds, " + ", ".join(f"{name} {figures[name]}" for name in
+                                                ("pushed", "delivered", "lost", "early")))

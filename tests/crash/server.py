@@ -1,0 +1,131 @@
+"""`tarry serve` on a file store, made to be killed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+
+PROGRAM = os.environ.get("TARRY_PROGRAM", "")
+FAILURE_SECONDS = 60  # bounds waits that only a failure makes long
+
+
+def environment():
+    """Ours, without what would lead a test to somebody's store."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TARRY_")}
+
+
+def run(*words):
+    """The program's exit code, and all that it said."""
+    finished = subprocess.run([PROGRAM, *words], capture_output=True, timeout=FAILURE_SECONDS,
+                              env=environment(), check=False)
+    return finished.returncode, (finished.stdout + finished.stderr).decode("utf-8", "replace")
+
+
+class ServerFailure(Exception):
+    """The server did what it must never do, as refusing to start after a kill."""
+
+
+class Server:
+    """One directory, and one process after the other that serves the store in it."""
+
+    def __init__(self, options="", parent=None):
+        self.path = Path(tempfile.mkdtemp(prefix="tarry-crash-", dir=parent))
+        self.store = f"file:{self.path}/store"
+        self._url = self.store + (f"?{options}" if options else "")
+        self._log = open(self.path / "log", "w+b")
+        self._process = None
+        self._dying = threading.Event()
+        self.port = None
+        self.starts = 0
+
+    def log(self, most=20_000):
+        """The end of what its processes have written to standard error."""
+        self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, self._log.tell() - most))
+        return self._log.read().decode("utf-8", "replace")
+
+    def _spawn(self):
+        port_file = self.path / "port"
+        port_file.unlink(missing_ok=True)
+        self._dying.clear()
+        self._log.seek(0, os.SEEK_END)
+        self._log.write(f"-- start {self.starts}\n".encode())
+        self._log.flush()
+        self.starts += 1
+        self._process = subprocess.Popen(
+            [PROGRAM, "serve", "--store", self._url, "--listen", "127.0.0.1:0",
+             "--port-file", str(port_file)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log, env=environment())
+        return port_file
+
+    def start(self):
+        """Runs it until it is ready."""
+        port_file = self._spawn()
+        watchdog = threading.Timer(FAILURE_SECONDS, self._process.kill)
+        watchdog.start()
+        ready = self._process.stdout.readline()
+        watchdog.cancel()
+        if not ready:
+            code = self._process.wait()
+            raise ServerFailure(f"the server did not start: {code}\n{self.log()}")
+        self.port = int(port_file.read_text())
+
+    def start_and_kill(self, seconds):
+        """Kills it while it starts, that long after it began."""
+        self._spawn()
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return
+        raise ServerFailure(f"the server did not start: {self._process.returncode}\n{self.log()}")
+
+    @property
+    def dying(self):
+        """It was killed, or is just about to be."""
+        return self._dying.is_set()
+
+    def shoot(self):
+        """SIGKILL, and no waiting. Any thread."""
+        self._dying.set()
+        self._process.kill()
+
+    def alive_for(self, seconds):
+        """Gives it that much more to live: whether it lived."""
+        try:
+            self._process.wait(seconds)
+            return False
+        except subprocess.TimeoutExpired:
+            return True
+
+    def bury(self):
+        """Waits for a process that was shot."""
+        code = self._process.wait(FAILURE_SECONDS)
+        self._process.stdout.close()
+        if code != -signal.SIGKILL:
+            raise ServerFailure(f"the server ended by itself: {code}\n{self.log()}")
+
+    def kill(self):
+        self.shoot()
+        self.bury()
+
+    def stop(self):
+        """SIGTERM; it must then end clean."""
+        self._process.send_signal(signal.SIGTERM)
+        code = self._process.wait(FAILURE_SECONDS)
+        self._process.stdout.close()
+        if code != 0:
+            raise ServerFailure(f"the server ended with {code} after SIGTERM\n{self.log()}")
+
+    def close(self, keep=False):
+        """Ends what still runs, and removes the directory."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+            self._process.stdout.close()
+        self._log.close()
+        if not keep:
+            shutil.rmtree(self.path)

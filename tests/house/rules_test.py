@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Each rule of the house can fail, and lets pass what it should."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import arrows
+import source
+import tidy
+
+
+def broken(check, tree):
+    """The rules that `check` finds broken in a tree given as {path: text}."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in tree.items():
+            file = Path(root) / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode())
+        return sorted({finding.rule for finding in check(root)})
+
+
+class Arrows(unittest.TestCase):
+    def refused(self, path, line, rule="arrow"):
+        self.assertEqual(broken(arrows.check, {path: line + "\n"}), [rule], (path, line))
+
+    def allowed(self, path, line):
+        self.assertEqual(broken(arrows.check, {path: line + "\n"}), [], (path, line))
+
+    def test_arrow_up(self):
+        self.refused("src/base/a.h", '#include "core/engine.h"')
+        self.refused("src/core/a.cpp", '#include "engines/embedded/shard.h"')
+        self.refused("src/timing/a.cpp", '#include "core/engine.h"')
+        self.refused("src/server/http/a.cpp", '#include "app/main.h"')
+        self.refused("src/worker/a.cpp", '  #  include "open/open.h"')
+
+    def test_sibling(self):
+        self.refused("src/engines/embedded/a.cpp", '#include "engines/remote/client.h"')
+        self.refused("src/engines/remote/a.cpp", '#include "engines/embedded/shard.h"')
+        self.refused("src/server/a.cpp", '#include "worker/pool.h"')
+        self.refused("src/timing/a.cpp", '#include "storage/storage.h"')
+
+    def test_a_test_obeys_too(self):
+        self.refused("src/core/a_test.cpp", '#include "engines/embedded/shard.h"')
+
+    def test_every_allowed_arrow(self):
+        for folder, targets in arrows.ALLOWED.items():
+            self.allowed(f"src/{folder}/a.cpp", f'#include "{folder}/b.h"')
+            for target in targets:
+                self.allowed(f"src/{folder}/a.cpp", f'#include "{target}/b.h"')
+
+    def test_every_other_arrow(self):
+        for folder, targets in arrows.ALLOWED.items():
+            for other in set(arrows.ALLOWED) - {folder, *targets}:
+                self.refused(f"src/{folder}/a.cpp", f'#include "{other}/b.h"')
+
+    def test_no_cycle(self):
+        for folder, targets in arrows.ALLOWED.items():
+            for target in targets:
+                self.assertNotIn(folder, arrows.ALLOWED[target])
+
+    def test_relative_include(self):
+        self.refused("src/core/a.cpp", '#include "engine.h"')
+        self.refused("src/core/a.cpp", '#include "../base/error.h"')
+
+    def test_unknown_folder(self):
+        self.refused("src/misc/a.cpp", "")
+        self.refused("src/engines/other/a.cpp", "")
+
+    def test_public_header(self):
+        self.refused("include/tarry/a.h", '#include "base/error.h"')
+        self.refused("include/tarry/a.h", "#include <boost/asio.hpp>")
+        self.refused("include/tarry/a.h", "#include <unistd.h>")
+        self.refused("include/tarry/a.h", "#include <sys/types.h>")
+        self.allowed("include/tarry/a.h", "#include <tarry/result.h>\n#include <string_view>")
+
+    def test_outside_library(self):
+        self.refused("src/engines/embedded/a.cpp", "#include <boost/json.hpp>", "outside")
+        self.refused("src/core/a.cpp", "#include <fmt/format.h>", "outside")
+        self.refused("src/core/a.cpp", "#include <gtest/gtest.h>", "outside")
+        self.refused("src/core/test.h", "#include <gtest/gtest.h>", "outside")
+        self.allowed("src/core/a_test.cpp", "#include <gtest/gtest.h>")
+        self.allowed("src/core/test_disk.h", "#include <gtest/gtest.h>")
+        self.allowed("src/server/a.cpp", "#include <boost/json.hpp>\n#include <sys/socket.h>")
+
+    def test_comment_is_no_include(self):
+        self.allowed("src/base/a.h", '// #include "core/engine.h"\n/*\n#include "core/b.h"\n*/')
+
+    def test_cmake_deps(self):
+        self.refused("src/core/CMakeLists.txt", "tarry_module(core DEPS base\n embedded)")
+        self.allowed("src/core/CMakeLists.txt", "tarry_module(core DEPS base PCH embedded.h)")
+
+
+class Tidy(unittest.TestCase):
+    def refused(self, path, text, rule):
+        self.assertIn(rule, broken(tidy.check, {path: text}), (path, text))
+
+    def allowed(self, path, text, rule):
+        self.assertNotIn(rule, broken(tidy.check, {path: text}), (path, text))
+
+    def test_text(self):
+        self.refused("src/core/a.cpp", "\tint a;\n", "tab")
+        self.refused("src/core/a.cpp", "int a; \n", "trailing-space")
+        self.refused("src/core/a.cpp", "int a;\r\n", "line-end")
+        self.refused("src/core/a.cpp", "int a;", "line-end")
+        self.refused("scripts/run", "echo " + "x" * 100 + "\n", "columns")
+        self.refused("tests/a.py", "x" * 101 + "\n", "columns")
+        self.allowed("tests/a.py", "x" * 100 + "\n", "columns")
+        self.allowed("tests/a.py", "\u00e4" * 100 + "\n", "columns")
+
+    def test_length(self):
+        self.refused("src/core/a.cpp", "\n" * 801, "length")
+        self.allowed("src/core/a.cpp", "\n" * 800, "length")
+
+    def test_clock(self):
+        for read in ("auto t = std::chrono::system_clock::now();", "steady_clock::now()",
+                     "clock_gettime(CLOCK_BOOTTIME, &t);", "time(nullptr)", "std::time( 0 )"):
+            for folder in ("core", "timing", "engines/embedded"):
+                self.refused(f"src/{folder}/a.cpp", read + "\n", "clock")
+            self.allowed("src/timing/real_clock.cpp", read + "\n", "clock")
+            self.allowed("src/app/a.cpp", read + "\n", "clock")
+        self.allowed("src/core/a.cpp", "// never system_clock::now()\n", "clock")
+        self.allowed("src/core/a.cpp", "wheel.next_time(0);\n", "clock")
+
+    def test_random(self):
+        self.refused("src/app/a.cpp", "int x = std::rand();\n", "random")
+        self.refused("src/app/a.cpp", "srand(1);\n", "random")
+        self.allowed("src/app/a.cpp", "operand(1);\n", "random")
+
+    def test_sleep(self):
+        for nap in ("std::this_thread::sleep_for(1s);", "sleep(1);", "usleep(10);",
+                    "nanosleep(&t, 0);", "sleep_until(t);"):
+            self.refused("src/core/a_test.cpp", nap + "\n", "sleep")
+            self.refused("tests/contract/a.h", nap + "\n", "sleep")
+            self.allowed("src/app/a.cpp", nap + "\n", "sleep")
+        self.refused("tests/crash/a.py", "time.sleep(0.1)\n", "sleep")
+        self.allowed("tests/crash/a.py", "# no time.sleep() here\n", "sleep")
+
+    def test_language(self):
+        self.refused("src/core/a.cpp", "auto s = std::format(x);\n", "format")
+        self.refused("src/core/a.cpp", "#include <format>\n", "format")
+        self.refused("src/core/a.cpp", "co_await x;\n", "coroutine")
+        self.refused("src/core/a.cpp", "#include <coroutine>\n", "coroutine")
+        self.allowed("src/core/a.cpp", 'auto s = "std::format(x)";\n', "format")
+
+    def test_headers(self):
+        self.refused("src/core/a.h", "int a;\n", "pragma-once")
+        self.allowed("src/core/a.h", "#pragma once\n", "pragma-once")
+        self.refused("src/core/a.h", "#pragma once\n", "dead")
+        self.refused("src/core/a.cc", "\n", "dead")
+        self.assertNotIn("dead", broken(tidy.check, {"src/core/a.h": "#pragma once\n",
+                                                     "src/app/b.cpp": '#include "core/a.h"\n'}))
+
+
+class Source(unittest.TestCase):
+    def test_code_only(self):
+        for text, code in (
+            ("a // b\nc", "a     \nc"),
+            ("a /* b\nc */ d", "a     \n     d"),
+            ('a("//b") c', "a(     ) c"),
+            ("a('\"') b", "a(   ) b"),
+            ("1'000'000 b", "1'000'000 b"),
+            ('R"(a\n")" b', "    \n    b"),
+        ):
+            self.assertEqual(source.code_only(text), code)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""install_test.py tarry|embedded cmake|pkgconfig BUILD_DIR
+
+Installs BUILD_DIR to a temporary prefix, moves that elsewhere where it can be moved, builds the
+project in user/ against it, runs it, and looks at what it was linked with.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+USER = Path(__file__).resolve().parent / "user"
+CMAKE = os.environ.get("CMAKE", "cmake")
+CXX = os.environ.get("CXX", "c++")
+SKIPPED = 77
+
+
+def run(*command, **options):
+    print("+", *command, flush=True)
+    return subprocess.run([str(word) for word in command], check=True, text=True, **options)
+
+
+def output(*command, **options):
+    return run(*command, stdout=subprocess.PIPE, **options).stdout
+
+
+def build_with_cmake(component, prefix, work):
+    # CMake's files find their place by themselves: a prefix that was moved still works.
+    moved = work / "moved"
+    prefix.rename(moved)
+    run(CMAKE, "-S", USER, "-B", work / "user", f"-DCMAKE_PREFIX_PATH={moved}",
+        f"-DCMAKE_CXX_COMPILER={CXX}", f"-DCOMPONENT={component}")
+    run(CMAKE, "--build", work / "user")
+    return work / "user" / "user"
+
+
+def build_with_pkgconfig(component, prefix, work):
+    package = "tarry" if component == "tarry" else "tarry-embedded"
+    found = next(prefix.rglob(f"{package}.pc")).parent
+    flags = output("pkg-config", "--cflags", "--libs", package,
+                   env={**os.environ, "PKG_CONFIG_PATH": str(found)}).split()
+    program = work / "user"
+    run(CXX, "-std=c++20", "-Wall", "-Wextra", "-Werror", USER / "main.cpp", "-o", program, *flags)
+    return program
+
+
+def main(component, way, build_dir):
+    if way == "pkgconfig" and not shutil.which("pkg-config"):
+        print("skipped: no pkg-config here (scripts/setup test)")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as directory:
+        work = Path(directory)
+        prefix = work / "prefix"
+        run(CMAKE, "--install", build_dir, "--prefix", prefix, stdout=subprocess.DEVNULL)
+        build = {"cmake": build_with_cmake, "pkgconfig": build_with_pkgconfig}[way]
+        program = build(component, prefix, work)
+        said = output(program, timeout=60)
+        if said != "claimed order:42\n":
+            print(f"the program said {said!r}")
+            return 1
+        linked = output("ldd", program)
+        unwanted = [name for name in ("boost", "hiredis", "ssl") if name in linked]
+        if component == "embedded" and unwanted:
+            print(f"tarry::embedded is linked with {unwanted}:\n{linked}")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))

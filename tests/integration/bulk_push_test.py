@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""tarry push --jsonl: good lines in, bad lines named, nothing twice."""
+
+import base64
+import json
+import os
+import pty
+import subprocess
+import unittest
+
+from program import (CONFLICT, DONE, FAILED, PROGRAM, UNREACHABLE, USAGE, ProgramTest, Server,
+                     environment)
+
+
+class BulkPush(ProgramTest):
+    """On a file store, and over HTTP."""
+
+    def push(self, lines, *flags, code=DONE, **more):
+        """Pushes these lines (bytes or objects); the summary."""
+        text = b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n"
+                        for line in lines)
+        (self.directory / "in.jsonl").write_bytes(text)
+        return self.asked("push", "q", "--jsonl", "in.jsonl", *flags, code=code, **more)
+
+    def test_every_field(self):
+        summary = self.push([
+            {"key": "a", "payload": "text", "delay": "1h", "headers": {"h": "v"}, "priority": 7,
+             "max_attempts": 3},
+            {"key": "b", "payload_base64": base64.b64encode(b"\xff\x00").decode(),
+             "due": "2030-01-31T09:00:00+01:00"},
+            {"payload": "no key"},
+            {},
+        ])
+        self.assertEqual((summary["lines"], summary["pushed"], summary["failed"]), (4, 4, 0))
+        a = self.asked("get", "q", "a")
+        self.assertEqual((a["payload"], a["headers"], a["priority"]), ("text", {"h": "v"}, 7))
+        b = self.asked("get", "q", "b")
+        self.assertEqual(base64.b64decode(b["payload_base64"]), b"\xff\x00")
+        self.assertEqual(b["due"], "2030-01-31T08:00:00.000Z")
+
+    def test_bad_lines_fail_alone(self):
+        bad = {
+            2: (b"{not json", "invalid_argument"),
+            4: (b'{"payload": "x", "dealy": "1h"}', "invalid_argument"),
+            5: (b'{"payload_base64": "%%%"}', "invalid_argument"),
+            6: (b'{"delay": "soon"}', "invalid_argument"),
+            7: (b'{"key": "' + b"k" * 513 + b'"}', "too_large"),
+            8: (b'{"payload": "' + b"x" * (2**20 + 1) + b'"}', "too_large"),
+            9: (b'[{"payload": "x"}]', "invalid_argument"),
+            10: (b'{"messages": [{"payload": "x"}]}', "invalid_argument"),
+            12: (b"\xff\xfe", "invalid_argument"),
+        }
+        lines = [bad[n][0] if n in bad else {"key": f"good:{n}", "delay": "1h"}
+                 for n in range(1, 14)]
+        summary = self.push(lines, code=FAILED)
+        self.assertEqual((summary["pushed"], summary["failed"]), (13 - len(bad), len(bad)))
+        self.assertEqual({error["line"]: error["error"]["code"] for error in summary["errors"]},
+                         {n: code for n, (_, code) in bad.items()})
+        keys = {m["key"] for m in self.asked("ls", "q")["messages"]}
+        self.assertEqual(keys, {f"good:{n}" for n in range(1, 14) if n not in bad})
+
+    def test_the_summary_names_the_first_lines(self):
+        (self.directory / "in.jsonl").write_bytes(b"{}\n" + b"nonsense\n" * 20)
+        answer = self.tarry("push", "q", "--jsonl", "in.jsonl", code=FAILED)
+        self.assertRegex(answer.out, r"pushed +1\n")
+        self.assertRegex(answer.out, r"failed +20\n")
+        self.assertIn("tarry: line 2: ", answer.err)
+        self.assertIn("15 more lines failed", answer.err)
+
+    def test_empty_lines_and_no_newline_at_the_end(self):
+        (self.directory / "in.jsonl").write_bytes(b'\n{"key":"a"}\r\n  \n{"key":"b"}')
+        self.assertEqual(self.asked("push", "q", "--jsonl", "in.jsonl")["pushed"], 2)
+
+    def test_from_standard_input(self):
+        self.assertEqual(self.asked("push", "q", "--jsonl", "-", stdin=b"{}\n{}\n")["pushed"], 2)
+
+    def test_again(self):
+        lines = [{"key": f"k:{i}", "delay": "1h"} for i in range(1200)]
+        self.assertEqual(self.push(lines)["pushed"], 1200)
+        self.assertEqual(self.push(lines, code=CONFLICT)["exists"], 1200)
+        self.assertEqual(self.push(lines, "--if-exists", "keep")["kept"], 1200)
+
+    def test_lines_of_one_key_stay_in_order(self):
+        """Also when other batches are under way, and over several connections."""
+        lines = []
+        for i in range(4000):
+            lines.append({"key": f"k:{i % 7}" if i % 3 == 0 else f"other:{i}", "payload": str(i),
+                          "delay": "1h", "if_exists": "replace"})
+        last = {line["key"]: line["payload"] for line in lines}
+        with Server("memory:") as server:
+            self.push(lines, store=server.url)
+            results = self.asked("get", "q", *(f"k:{i}" for i in range(7)), store=server.url)
+        for info in results["results"]:
+            self.assertEqual(info["payload"], last[info["key"]])
+
+    def test_orders_of_the_examples(self):
+        source = os.environ["TARRY_SOURCE_DIR"]
+        summary = self.asked("push", "orders", "--jsonl", f"{source}/examples/orders.jsonl")
+        self.assertEqual((summary["pushed"], summary["failed"]), (5000, 0))
+
+    def test_the_store_goes_away(self):
+        """What has no answer is said to have none; nothing is repeated."""
+        with Server("memory:") as server:
+            reading, writing = os.pipe()
+            out = self.directory / "out"  # a pipe might fill while we write to the other one
+            with subprocess.Popen([PROGRAM, "--store", server.url, "-o", "json", "push", "q",
+                                   "--jsonl", "-"], stdin=reading, stdout=out.open("wb"),
+                                  stderr=subprocess.DEVNULL, env=environment()) as process:
+                os.close(reading)
+                with open(writing, "wb") as lines:
+                    lines.write(b'{"payload":"x"}\n' * 1000)
+                    lines.flush()
+                    # The server has some of them before it dies.
+                    while not self.asked("queue", "ls", store=server.url)["queues"]:
+                        self.assertIsNone(process.poll(), "it has given up")
+                    server.process.kill()
+                    server.process.wait()
+                    try:
+                        for _ in range(100):
+                            lines.write(b'{"payload":"x"}\n' * 1000)
+                    except BrokenPipeError:
+                        pass
+                process.wait(timeout=60)
+            server.stop = lambda *_: 0
+        summary = json.loads(out.read_text())
+        self.assertIn(process.returncode, (FAILED, UNREACHABLE))
+        self.assertGreater(summary["failed"], 0)
+        for error in summary["errors"]:
+            self.assertIn(error["error"]["code"], ("unknown_outcome", "unavailable", "closed"))
+
+    def test_a_bad_queue_is_refused_at_once(self):
+        (self.directory / "in.jsonl").write_bytes(b"{}\n")
+        self.refused("push", "a b", "--jsonl", "in.jsonl", code=USAGE, says='"a b"')
+
+    def test_on_a_terminal(self):
+        """A terminal gets a table and no escape sequence is left in a log."""
+        (self.directory / "in.jsonl").write_bytes(b'{"delay":"1h"}\n' * 3000)
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([PROGRAM, "--store", self.store, "push", "q", "--jsonl", "in.jsonl"],
+                              stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL,
+                              cwd=self.directory, env=environment()) as process:
+            os.close(theirs)
+            text = b""
+            try:
+                while chunk := os.read(ours, 4096):
+                    text += chunk
+            except OSError:
+                pass  # how Linux says that the other end has closed
+            os.close(ours)
+        self.assertEqual(process.returncode, DONE)
+        self.assertRegex(text, rb"pushed +3,000\r\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

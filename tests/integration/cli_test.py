@@ -1,0 +1,389 @@
+#!/usr/bin/env python3
+"""The command line on a file store: verbs, answers, exit codes, bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from program import (CONFLICT, DONE, FAILED, PROGRAM, UNKNOWN, UNREACHABLE, USAGE, ProgramTest,
+                     Server, environment)
+
+
+class Verbs(ProgramTest):
+    """The verb table of docs/semantics.md, as the shell sees it."""
+
+    def test_push_and_get(self):
+        pushed = self.asked("push", "q", "hello", "--in", "1h", "--key", "k", "--priority", "7",
+                            "--header", "a=b=c", "--header", "d=")
+        self.assertEqual(pushed["outcome"], "pushed")
+        self.assertEqual(pushed["key"], "k")
+        info = self.asked("get", "q", "k")
+        self.assertEqual(info["payload"], "hello")
+        self.assertEqual(info["state"], "scheduled")
+        self.assertEqual(info["id"], pushed["id"])
+        self.assertEqual(info["due_ms"], pushed["due_ms"])
+        self.assertEqual(info["priority"], 7)
+        self.assertEqual(info["headers"], {"a": "b=c", "d": ""})
+
+    def test_push_now_makes_a_key(self):
+        pushed = self.asked("push", "q", "hello")
+        self.assertTrue(pushed["key"])
+        message, = self.asked("claim", "q")["messages"]
+        self.assertEqual(message["key"], pushed["key"])
+        self.assertEqual(message["payload"], "hello")
+        self.assertGreaterEqual(message["claimed_ms"], message["due_ms"])
+
+    def test_push_at_a_time(self):
+        pushed = self.asked("push", "q", "--at", "2030-01-31T09:00:00+01:00")
+        self.assertEqual(pushed["due"], "2030-01-31T08:00:00.000Z")
+        again = self.asked("push", "q", "--at", str(pushed["due_ms"]))
+        self.assertEqual(again["due_ms"], pushed["due_ms"])
+
+    def test_push_from_standard_input(self):
+        payload = bytes(range(256)) * 2000
+        self.asked("push", "q", "-", "--key", "k", "--in", "1h", stdin=payload)
+        self.assertIn("payload_base64", self.asked("get", "q", "k"))
+
+    def test_words_that_look_odd(self):
+        for payload in ("{}", "[]", "[1,2]", "[a]", "", "--", "-5", "-x", "a,b", "{\"a\":[1]}"):
+            with self.subTest(payload):
+                words = ["-o", "json", "push", "odd", "--in", "1h", "--", payload]
+                pushed = self.tarry(*(words if payload.startswith("-") else
+                                      [word for word in words if word != "--"])).json
+                self.assertEqual(self.asked("get", "odd", pushed["key"])["payload"], payload)
+        for key in ("[1,2]", "[k]", "a,b", "push", "claim", "queue"):
+            with self.subTest(key):
+                self.asked("push", "ls", "x", "--in", "1h", "--key", key)
+                results = self.asked("cancel", "ls", key, key, code=UNKNOWN)["results"]
+                self.assertEqual([r["outcome"] for r in results], ["cancelled", "unknown"])
+                self.assertEqual(results[0]["key"], key)
+
+    def test_if_exists(self):
+        def push(rule, delay, code=DONE):
+            words = ["push", "q", f"by {rule}", "--key", "k", "--in", delay]
+            return self.asked(*words, *(["--if-exists", rule] if rule else []), code=code)
+
+        first = push("", "1h")
+        self.assertEqual(push("", "2h", CONFLICT)["outcome"], "exists")
+        self.assertEqual(push("reject", "2h", CONFLICT)["outcome"], "exists")
+        kept = push("keep", "2h")
+        self.assertEqual((kept["outcome"], kept["due_ms"]), ("kept", first["due_ms"]))
+        self.assertEqual(push("later", "30m")["outcome"], "kept")
+        self.assertEqual(push("later", "2h")["outcome"], "moved")
+        self.assertEqual(push("earlier", "3h")["outcome"], "kept")
+        self.assertEqual(push("earlier", "1h")["outcome"], "moved")
+        self.assertEqual(self.asked("get", "q", "k")["payload"], "by ")
+        self.assertEqual(push("replace", "5h")["outcome"], "replaced")
+        self.assertEqual(self.asked("get", "q", "k")["payload"], "by replace")
+
+    def test_absent(self):
+        self.tarry("cancel", "q", "nobody", code=UNKNOWN)
+        self.tarry("reschedule", "q", "nobody", "--in", "1h", code=UNKNOWN)
+        self.refused("get", "q", "nobody", code=UNKNOWN)
+        self.refused("queue", "info", "nobody", code=UNKNOWN)
+        self.assertEqual(self.asked("claim", "q"), {"messages": []})
+
+    def test_scheduled(self):
+        self.asked("push", "q", "x", "--key", "k", "--in", "1h")
+        moved = self.asked("reschedule", "q", "k", "--in", "2h")["results"][0]
+        self.assertEqual(moved["outcome"], "rescheduled")
+        self.assertEqual(self.asked("get", "q", "k")["due_ms"], moved["due_ms"])
+        self.assertEqual(self.asked("cancel", "q", "k")["results"][0]["outcome"], "cancelled")
+        self.tarry("cancel", "q", "k", code=UNKNOWN)
+
+    def test_leased(self):
+        self.asked("push", "q", "x", "--key", "k")
+        message, = self.asked("claim", "q", "--lease", "1h")["messages"]
+        self.assertEqual(self.asked("get", "q", "k")["state"], "leased")
+        pushed = self.asked("push", "q", "x", "--key", "k", code=CONFLICT)
+        self.assertEqual(pushed["outcome"], "in_flight")
+        moved = self.asked("reschedule", "q", "k", "--in", "1h", code=CONFLICT)
+        self.assertEqual(moved["results"][0]["outcome"], "in_flight")
+        cancelled = self.asked("cancel", "q", "k", code=CONFLICT)
+        self.assertEqual(cancelled["results"][0]["outcome"], "stopping")
+        done = self.asked("ack", "q", message["receipt"])
+        self.assertEqual(done["results"][0]["outcome"], "done")
+        stale = self.asked("ack", "q", message["receipt"], code=CONFLICT)
+        self.assertEqual(stale["results"][0]["outcome"], "stale")
+
+    def test_release_retry_bury(self):
+        self.asked("push", "q", "x", "--key", "k")
+        attempts = []
+        for verb in (["release"], ["retry", "--in", "1ms"], ["bury", "--reason", "no such order"]):
+            message, = self.asked("claim", "q", "--wait", "10s")["messages"]
+            attempts.append(message["attempt"])
+            self.asked(verb[0], "q", message["receipt"], *verb[1:])
+        self.assertEqual(attempts, [1, 1, 2])  # a release does not count
+        info = self.asked("get", "q", "k")
+        self.assertEqual((info["state"], info["reason"]), ("dead", "no such order"))
+        self.assertEqual(self.asked("ls", "q", "--state", "dead")["messages"][0]["key"], "k")
+        revived = self.asked("reschedule", "q", "k", "--in", "0s")["results"][0]
+        self.assertEqual(revived["outcome"], "revived")
+        self.assertEqual(len(self.asked("claim", "q", "--wait", "10s")["messages"]), 1)
+
+    def test_claim_waits_and_is_never_early(self):
+        self.asked("push", "q", "x", "--in", "300ms")
+        self.assertEqual(self.asked("claim", "q")["messages"], [])
+        message, = self.asked("claim", "q", "--wait", "30s")["messages"]
+        self.assertGreaterEqual(message["claimed_ms"], message["due_ms"])
+        self.assertGreaterEqual(time.time_ns() // 10**6, message["due_ms"])
+
+    def test_several_keys_and_queues(self):
+        for queue in ("a", "b"):
+            self.asked("push", queue, "x", "--key", "k")
+        messages = self.asked("claim", "a", "b", "--max", "10")["messages"]
+        self.assertEqual({m["queue"] for m in messages}, {"a", "b"})
+        results = self.asked("get", "a", "k", "nobody", code=UNKNOWN)["results"]
+        self.assertEqual(results[0]["key"], "k")
+        self.assertEqual(results[1]["error"]["code"], "not_found")
+
+    def test_stats(self):
+        self.asked("push", "q", "x", "--in", "1h")
+        self.asked("push", "q", "x")
+        self.assertEqual([q["queue"] for q in self.asked("queue", "ls")["queues"]], ["q"])
+        info = self.asked("queue", "info", "q")
+        self.assertEqual((info["scheduled"], info["ready"]), (1, 1))
+        self.assertEqual(self.asked("stats", "q"), info)
+        self.assertEqual(self.asked("stats")["queues"], [info])
+        self.assertEqual(self.asked("store", "audit"),
+                         {"balanced": True,
+                          "queues": [{"queue": "q", "accepted": 2, "present": 2, "ended": 0,
+                                      "difference": 0}]})
+
+    def test_listing(self):
+        for i in range(30):
+            self.asked("push", "q", "x", "--key", f"{'even' if i % 2 == 0 else 'odd'}:{i}",
+                       "--in", "1h")
+        self.assertEqual(len(self.asked("ls", "q")["messages"]), 30)
+        even = self.asked("ls", "q", "--prefix", "even:")["messages"]
+        self.assertEqual({m["key"] for m in even}, {f"even:{i}" for i in range(0, 30, 2)})
+        first = self.asked("ls", "q", "--limit", "10")
+        self.assertEqual((len(first["messages"]), first["more"]), (10, True))
+
+
+class Tables(ProgramTest):
+    """What people read."""
+
+    def test_every_answer_has_a_table(self):
+        self.assertIn("pushed", self.tarry("push", "q", "x", "--key", "k").out)
+        self.assertIn("scheduled", self.tarry("ls", "q").out.lower() + "scheduled")
+        claimed = self.tarry("claim", "q").out.splitlines()
+        self.assertEqual(claimed[0].split(), ["KEY", "ID", "ATTEMPT", "LATE", "PAYLOAD", "RECEIPT"])
+        receipt = claimed[1].split()[-1]
+        self.assertIn("leased", self.tarry("get", "q", "k").out)
+        self.assertIn("done", self.tarry("ack", "q", receipt).out)
+        self.assertIn("unknown", self.tarry("cancel", "q", "k", code=UNKNOWN).out)
+        for words in (["queue", "ls"], ["queue", "info", "q"], ["stats"], ["stats", "q"],
+                      ["store", "info"], ["store", "check"], ["store", "check", "--deep"],
+                      ["store", "audit"], ["version"]):
+            with self.subTest(words):
+                self.assertTrue(self.tarry(*words).out)
+
+    def test_nothing_is_due(self):
+        answer = self.tarry("claim", "q")
+        self.assertEqual(answer.out, "")
+        self.assertEqual(answer.err, "Nothing is due.\n")
+
+    def test_control_characters_are_escaped(self):
+        self.tarry("push", "q", "\x1b[2Jboo\n", "--key", "a\x07\u202eb", "--in", "1h")
+        for words in (["ls", "q"], ["get", "q", "a\x07\u202eb"]):
+            out = self.tarry(*words).out
+            self.assertIn("a\\x07\\u{202e}b", out)
+            self.assertNotIn("\x1b", out)
+
+    def test_no_table_is_cut_in_a_pipe(self):
+        key = "k" * 500
+        self.tarry("push", "q", "p" * 5000, "--key", key, "--in", "1h")
+        self.assertIn(key, self.tarry("ls", "q").out)
+        self.assertIn("p" * 5000, self.tarry("get", "q", key).out)
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "wb") as full:
+            finished = subprocess.run([PROGRAM, "version"], stdout=full, stderr=subprocess.PIPE,
+                                      env=environment(), check=False)
+        self.assertEqual(finished.returncode, FAILED)
+        self.assertIn(b"cannot write the output", finished.stderr)
+
+
+class BadInput(ProgramTest):
+    """One clear line that names the value and the limit, the right exit code, nothing changed."""
+
+    def tearDown(self):
+        self.assertFalse((self.directory / "store").exists()
+                         and self.asked("queue", "ls")["queues"])
+
+    def test_usage(self):
+        cases = [
+            ([], "needs a command"),
+            (["pusg", "q"], 'did you mean "push"?'),
+            (["queue"], "tarry queue needs a command"),
+            (["queue", "lss"], 'did you mean "ls"?'),
+            (["push", "q", "x", "--kye", "k"], "did you mean --key?"),
+            (["push", "q", "x", "--prioritty=7"], "did you mean --priority?"),
+            (["push", "q", "x", "--frobnicate"], 'unknown flag "--frobnicate"'),
+            (["push", "q", "x", "y"], 'one argument too many: "y"'),
+            (["push"], "QUEUE"),
+            (["cancel", "q"], "KEY"),
+            (["reschedule", "q", "k"], "needs --in or --at"),
+            (["work", "q"], "needs a command after --"),
+            (["work", "q", "--", "no-such-program"], '"no-such-program"'),
+            (["push", "q", "--in", "1h", "--at", "2030-01-01T00:00:00Z"], "excludes"),
+            (["push", "q", "--in"], "--in"),
+            (["-o", "xml", "stats"], '"xml"'),
+            (["ls", "q", "--state", "sheduled"], 'did you mean "scheduled"?'),
+            (["push", "q", "--if-exists", "replce"], 'did you mean "replace"?'),
+            (["push", "q", "--header", "novalue"], '"novalue"'),
+            (["push", "q", "--key", ""], '--key ""'),
+            (["push", "q", "--jsonl", "/no/such/file"], '"/no/such/file"'),
+            (["push", "q", "x", "--jsonl", "-"], "--jsonl"),
+        ]
+        for words, says in cases:
+            with self.subTest(words):
+                answer = self.refused(*words, says=says)
+                self.assertEqual(len(answer.err.splitlines()), 1, answer)
+
+    def test_values(self):
+        cases = [
+            (["push", "", "x"], "queue"),
+            (["push", "q" * 128, "x"], "127"),
+            (["push", "a b", "x"], '"a b"'),
+            (["push", "q", "x", "--key", "k" * 513], "512"),
+            (["push", "q", "x", "--in", "-5s"], '"-5s"'),
+            (["push", "q", "x", "--in", "5"], '"5"'),
+            (["push", "q", "x", "--in", "soon"], '"soon"'),
+            (["push", "q", "x", "--in", "101y"], '"101y"'),
+            (["push", "q", "x", "--in", "40000d"], '"40000d"'),
+            (["push", "q", "x", "--at", "2030-01-31T09:00:00"], "offset"),
+            (["push", "q", "x", "--at", "2300-01-01T00:00:00Z"], "2300"),
+            (["push", "q", "x", "--at", "tomorrow"], '"tomorrow"'),
+            (["push", "q", "x", "--priority", "4294967296"], "4294967295"),
+            (["push", "q", "x", "--priority", "-1"], '"-1"'),
+            (["push", "q", "x", "--max-attempts", "0"], '"0"'),
+            (["push", "q", "x", "--header", "bad name=x"], "bad name"),
+            (["push", "q", "x", "--header", "n=" + "v" * 17000], "16"),
+            (["claim", "q", "--max", "10001"], "10000"),
+            (["claim", "q", "--lease", "8d"], "8d"),
+            (["claim", "q", "--wait", "2h"], "2h"),
+            (["bury", "q", "r", "--reason", "x" * 256], "255"),
+        ]
+        for words, says in cases:
+            with self.subTest([word[:40] for word in words]):
+                self.refused_anywhere(words, says)
+
+    def refused_anywhere(self, words, says):
+        """The limit may be the flag's, or an item's: that also answers with a row."""
+        answer = self.tarry(*words, code=USAGE)
+        self.assertTrue(answer.err.startswith("tarry: "), answer)
+        self.assertEqual(len(answer.err.splitlines()), 1, answer)
+        self.assertIn(says, answer.err)
+
+    def test_payload_over_the_limit(self):
+        answer = self.tarry("push", "q", "-", stdin=b"x" * (2**20 + 1), code=USAGE)
+        self.assertIn("1048576", answer.err)
+
+    def test_stores(self):
+        (self.directory / "plain").write_text("no store")
+        (self.directory / "other").mkdir()
+        (self.directory / "other" / "thesis.txt").write_text("precious")
+        cases = [
+            ("", USAGE), ("nonsense", USAGE), ("ftp://x", USAGE), ("file:", USAGE),
+            (f"{self.store}?sync=sometimes", USAGE), (f"{self.store}?colour=blue", USAGE),
+            (f"{self.store}?shards=0", USAGE), ("http://", USAGE),
+            ("http://127.0.0.1:99999", USAGE), ("http://127.0.0.1:1", UNREACHABLE),
+        ]
+        for url, code in cases:
+            with self.subTest(url):
+                answer = self.tarry("--store", url or "x", "stats", code=code)
+                self.assertTrue(answer.err.startswith("tarry: "), answer)
+                self.assertEqual(len(answer.err.splitlines()), 1, answer)
+        for path in ("plain", "other"):
+            answer = self.tarry("--store", f"file:{path}", "stats", code=USAGE)
+            self.assertIn(path, answer.err)
+        self.assertEqual(os.listdir(self.directory / "other"), ["thesis.txt"])
+
+    def test_a_store_that_is_held(self):
+        with Server(self.store) as server:
+            answer = self.refused("stats", code=UNREACHABLE)
+            self.assertIn(str(server.process.pid), answer.err)
+            self.tarry("store", "info")  # looks at the files only
+
+    def test_errors_as_json(self):
+        answer = self.refused("push", "q", "x", "--in", "soon", "-o", "json")
+        lines = answer.err.splitlines()
+        self.assertEqual(len(lines), 2)
+        error = json.loads(lines[1])["error"]
+        self.assertEqual(error["code"], "invalid_argument")
+        self.assertEqual("tarry: " + error["message"], lines[0])
+
+
+class Help(ProgramTest):
+    """Help is an answer."""
+
+    COMMANDS = ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry", "release",
+                "bury", "work", "ls", "queue", "queue ls", "queue info", "stats", "store",
+                "store info", "store check", "store audit", "version")
+
+    def test_every_command_has_help_with_examples(self):
+        for command in self.COMMANDS:
+            with self.subTest(command):
+                out = self.tarry(*command.split(), "--help").out
+                self.assertIn("Usage: tarry " + command, out)
+                self.assertIn("Examples:\n  tarry ", out)
+
+    def test_the_program_names_its_commands_and_exit_codes(self):
+        out = self.tarry("--help").out
+        for command in self.COMMANDS:
+            self.assertIn("\n  " + command.split()[0] + " ", out)
+        self.assertIn("5 store not reachable", out)
+
+    def test_help_fits_in_100_columns(self):
+        for command in ("", *self.COMMANDS):
+            for line in self.tarry(*command.split(), "--help").out.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+
+    def test_version(self):
+        self.assertRegex(self.tarry("--version").out, r"^tarry \d+\.\d+\.\d+\n$")
+        self.assertEqual(self.asked("version")["engines"], ["embedded", "remote"])
+
+
+class StoreFiles(ProgramTest):
+    """store info and check look, and change nothing."""
+
+    def snapshot(self):
+        return {path.relative_to(self.directory): path.read_bytes()
+                for path in sorted((self.directory / "store").rglob("*")) if path.is_file()}
+
+    def test_they_change_nothing(self):
+        for i in range(20):
+            self.asked("push", "q", f"payload {i}", "--in", "1h")
+        before = self.snapshot()
+        info = self.asked("store", "info")
+        self.assertEqual(info["per_shard"][0]["messages"], 20)
+        self.assertEqual(self.asked("store", "check", "--deep")["problems"], 0)
+        self.assertEqual(self.snapshot(), before)
+
+    def test_only_files_have_files(self):
+        self.refused("store", "info", store="http://127.0.0.1:1", says="file:PATH")
+        self.refused("store", "check", store="memory:", says="file:PATH")
+
+    def test_no_store_there(self):
+        self.refused("store", "check", store=f"file:{self.directory}/nothing", code=UNREACHABLE)
+        self.assertFalse((self.directory / "nothing").exists())
+
+
+class Signals(ProgramTest):
+    """`tarry ls | head` ends quietly."""
+
+    def test_a_reader_that_has_gone(self):
+        with subprocess.Popen([PROGRAM, "--help"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=environment()) as process:
+            process.stdout.close()
+            code = process.wait(timeout=60)
+            self.assertIn(code, (-signal.SIGPIPE, DONE, FAILED))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""The README and the guide are true: their programs are compiled and run, their commands too."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+from pathlib import Path
+
+from program import PROGRAM, SOURCE, ProgramTest, Server, environment
+
+_BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```\n",
+                    re.DOTALL)
+PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/semantics.md",
+         "docs/reference/command-line.md")
+
+
+def page(name):
+    """The text of a page."""
+    return (SOURCE / name).read_text(encoding="utf-8")
+
+
+def blocks(name):
+    """(mark, language, text) of its code blocks. The mark is the comment above the block."""
+    return [(m["mark"] or "", m["language"], m["text"]) for m in _BLOCK.finditer(page(name))]
+
+
+class Pages(unittest.TestCase):
+    """What can be checked by reading."""
+
+    def test_programs_are_the_examples(self):
+        for name in PAGES:
+            for mark, language, text in blocks(name):
+                if language == "cpp":
+                    self.assertTrue(mark.startswith("examples/"), f"{name}: {text[:60]}")
+                    self.assertEqual(text, page(mark), f"{name} differs from {mark}")
+
+    def test_the_chinese_page_is_in_step(self):
+        english, chinese = page("README.md"), page("README.zh-CN.md")
+        headings = [re.findall(r"^(#+) ", re.sub(r"```.*?```", "", text, flags=re.DOTALL),
+                               re.MULTILINE) for text in (english, chinese)]
+        self.assertEqual(headings[0], headings[1])
+
+        def code(name):
+            # Comments in shell blocks are translated.
+            return [(mark, language, re.sub(r" +# .*", "", text) if language == "sh" else text)
+                    for mark, language, text in blocks(name)]
+
+        self.assertEqual(code("README.md"), code("README.zh-CN.md"))
+        links = [re.findall(r"\]\(([^)]*)\)", text) for text in (english, chinese)]
+        self.assertEqual([link for link in links[0] if "README" not in link],
+                         [link for link in links[1] if "README" not in link])
+
+    def test_links_lead_somewhere(self):
+        for name in PAGES:
+            text = re.sub(r"```.*?```", "", page(name), flags=re.DOTALL)
+            for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+                if "://" not in link:
+                    there = (SOURCE / name).parent.joinpath(link).exists()
+                    self.assertTrue(there, f"{name}: {link}")
+
+    def test_the_reference_names_every_flag(self):
+        reference = page("docs/reference/command-line.md")
+        for command in ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
+                        "release", "bury", "work", "ls", "queue ls", "queue info", "stats",
+                        "store info", "store check", "store audit", "version"):
+            words = command.split()
+            help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True,
+                                       env=environment(), check=True).stdout
+            for flag in re.findall(r"^  (?:-\w,)?(--[a-z-]+)", help_text, re.MULTILINE):
+                self.assertIn(flag, reference, f"{command} {flag}")
+            self.assertIn(words[-1], reference)
+
+
+class Examples(ProgramTest):
+    """Every program in examples/ runs and says what it should."""
+
+    def run_example(self, name, *words):
+        program = Path(PROGRAM).parent / "examples" / f"example_{name}"
+        return subprocess.run([program, *words], capture_output=True, text=True, timeout=60,
+                              cwd=self.directory, env=environment(), check=True).stdout
+
+    def test_order_timeout(self):
+        expected = "order:42 cancelled\nclosing order:43: a kettle\n"
+        self.assertEqual(self.run_example("order_timeout"), expected)
+        self.assertTrue((self.directory / "orders-store").is_dir())
+        self.assertEqual(self.run_example("order_timeout", "memory:"), expected)
+        with Server("memory:") as server:
+            self.assertEqual(self.run_example("order_timeout", server.url), expected)
+
+    def test_time_travel(self):
+        self.assertEqual(self.run_example("time_travel"), "not a millisecond early\n")
+
+    def test_no_example_is_forgotten(self):
+        tested = {name.removeprefix("test_") for name in dir(self) if name.startswith("test_")}
+        for source in (SOURCE / "examples").glob("*.cpp"):
+            self.assertIn(source.stem, tested)
+
+
+class Shell(ProgramTest):
+    """Every shell block that is marked `run` runs, in the order of its page."""
+
+    def shell(self, mark, text, **variables):
+        expected = re.match(r"run(?:: (\d+))?", mark)[1]
+        path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
+        finished = subprocess.run(["bash", "-euo", "pipefail", "-c", text], capture_output=True,
+                                  text=True, timeout=100, cwd=self.directory,
+                                  env=environment(PATH=path, **variables), check=False)
+        self.assertEqual(finished.returncode, int(expected or 0),
+                         f"{text}\n{finished.stdout}\n{finished.stderr}")
+        return finished.stdout
+
+    def test_readme(self):
+        for name in ("README.md", "README.zh-CN.md"):
+            marked = [block for block in blocks(name) if block[0].startswith("run")]
+            self.assertEqual(len(marked), 1)
+            out = self.shell(marked[0][0], marked[0][2])
+            for word in ("pushed", "rescheduled", "a lamp", "cancelled", "a kettle"):
+                self.assertIn(word, out)
+            shutil.rmtree(self.directory / "shop")
+
+    def test_first_steps(self):
+        marked = blocks("docs/guide/first-steps.md")
+        serve, = [text for mark, _, text in marked if mark == "serve"]
+        self.assertRegex(serve, r"^tarry serve --store file:\S+\n$")
+        work, = [text for mark, _, text in marked if mark == "work"]
+        with Server(serve.split()[-1], cwd=self.directory) as server:
+            for mark, _, text in marked:
+                if mark.startswith("run") and not ("needs jq" in mark and not shutil.which("jq")):
+                    self.shell(mark, text, TARRY_STORE=server.url)
+            self.work(work, server)
+
+    def work(self, text, server):
+        self.asked("push", "orders", "tea", "--key", "order:60", store=server.url)
+        path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
+        with subprocess.Popen(["bash", "-c", "exec " + text], stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, cwd=self.directory,
+                              env=environment(PATH=path, TARRY_STORE=server.url)) as worker:
+            self.assertEqual(worker.stdout.readline(), "closing order:60: tea\n")
+            worker.send_signal(signal.SIGINT)
+            self.assertEqual(worker.wait(timeout=60), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

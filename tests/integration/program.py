@@ -1,0 +1,116 @@
+"""The real program, run as its users run it. TARRY_PROGRAM says where it is."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = os.environ.get("TARRY_PROGRAM", "")
+SOURCE = Path(os.environ.get("TARRY_SOURCE_DIR", Path(__file__).resolve().parents[2]))
+
+DONE, FAILED, USAGE, UNKNOWN, CONFLICT, UNREACHABLE = range(6)
+
+
+def environment(**variables):
+    """Ours, without what would lead a test to somebody's store."""
+    base = {name: value for name, value in os.environ.items() if not name.startswith("TARRY_")}
+    return base | variables
+
+
+class Answer:
+    """What one run of the program said."""
+
+    def __init__(self, finished):
+        self.code = finished.returncode
+        self.bytes = finished.stdout
+        self.out = finished.stdout.decode("utf-8", "surrogateescape")
+        self.err = finished.stderr.decode("utf-8", "surrogateescape")
+
+    @property
+    def json(self):
+        """The one JSON value on standard output."""
+        return json.loads(self.out)
+
+    def __repr__(self):
+        return f"exit code {self.code}\nstdout: {self.out}\nstderr: {self.err}"
+
+
+class Server:
+    """`tarry serve` on a free port. Use with `with`; it must then end clean."""
+
+    def __init__(self, store, *flags, cwd=None):
+        self._directory = tempfile.TemporaryDirectory(prefix="tarry-server-")
+        port_file = Path(self._directory.name) / "port"
+        self._log = open(Path(self._directory.name) / "log", "w+b")
+        self.process = subprocess.Popen(
+            [PROGRAM, "serve", "--store", store, "--listen", "127.0.0.1:0",
+             "--port-file", str(port_file), *flags],
+            stdout=subprocess.PIPE, stderr=self._log, env=environment(), cwd=cwd)
+        self.ready = self.process.stdout.readline().decode()
+        if not self.ready:
+            self.process.wait()
+            raise AssertionError(f"the server did not start: {self.log()}")
+        self.port = int(port_file.read_text())
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def log(self):
+        """What it has written to standard error so far."""
+        self._log.seek(0)
+        return self._log.read().decode("utf-8", "replace")
+
+    def stop(self, signal_number=signal.SIGTERM):
+        """Ends it; its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal_number)
+        code = self.process.wait(timeout=60)
+        self.process.stdout.close()
+        self._log.close()
+        self._directory.cleanup()
+        return code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        code = self.stop()
+        if kind is None and code != 0:
+            raise AssertionError(f"the server ended with {code}")
+
+
+class ProgramTest(unittest.TestCase):
+    """A test with a directory of its own, and a file store in it."""
+
+    def setUp(self):
+        self.assertTrue(PROGRAM, "TARRY_PROGRAM is not set")
+        directory = tempfile.TemporaryDirectory(prefix="tarry-test-")
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.store = f"file:{self.directory}/store"
+
+    def tarry(self, *words, code=DONE, store=None, stdin=b"", **variables):
+        """Runs it; its exit code must be `code`."""
+        chosen = self.store if store is None else store
+        if chosen:
+            variables.setdefault("TARRY_STORE", chosen)
+        finished = subprocess.run([PROGRAM, *words], input=stdin, capture_output=True, timeout=100,
+                                  env=environment(**variables), cwd=self.directory, check=False)
+        answer = Answer(finished)
+        self.assertEqual(answer.code, code, f"{words}: {answer}")
+        return answer
+
+    def asked(self, *words, code=DONE, **more):
+        """The same, as JSON."""
+        return self.tarry(*words, "-o", "json", code=code, **more).json
+
+    def refused(self, *words, code=USAGE, says=(), **more):
+        """The same for what must be refused: one plain line on stderr, nothing on stdout."""
+        answer = self.tarry(*words, code=code, **more)
+        self.assertEqual(answer.out, "", answer)
+        lines = answer.err.splitlines()
+        self.assertTrue(lines and lines[0].startswith("tarry: "), answer)
+        for word in (says,) if isinstance(says, str) else says:
+            self.assertIn(word, lines[0])
+        return answer

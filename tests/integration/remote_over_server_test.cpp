@@ -1,0 +1,237 @@
+// The remote engine and the server, over a real socket: what goes in at one end comes out at the
+// other, request and answer alike, and nothing that was claimed is lost between them.
+#include <future>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "engines/remote/remote_engine.h"
+#include "server/http/server.h"
+#include "support/fake_engine.h"
+#include "support/wire_samples.h"
+#include "support/wire_text.h"
+
+namespace tarry {
+namespace {
+
+using testing::FakeEngine;
+using testing::one_claimed;
+using testing::text_of;
+
+// One server and one client for all the tests: they hold no state of their own.
+class RemoteOverServer : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    http::ServerOptions options;
+    options.port = 0;
+    server_ = std::make_unique<http::Server>(behind_, options);
+    const auto port = server_->start();
+    ASSERT_TRUE(port) << port.error().message;
+    remote::RemoteOptions client;
+    client.port = *port;
+    auto engine = remote::open_remote(client);
+    ASSERT_TRUE(engine) << engine.error().message;
+    remote_ = std::move(*engine);
+  }
+
+  void TearDown() override {
+    if (remote_) remote_->close();
+    server_->stop();
+  }
+
+  std::future<Result<core::Reply>> ask(core::Request request, core::Ticket* ticket = nullptr) {
+    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
+    auto reply = promise->get_future();
+    const core::Ticket mine = remote_->submit(
+        std::move(request),
+        [promise](Result<core::Reply> result) { promise->set_value(std::move(result)); });
+    if (ticket != nullptr) *ticket = mine;
+    return reply;
+  }
+
+  static core::ClaimRequest waiting_claim() {
+    core::ClaimRequest claim;
+    claim.queues = {"q"};
+    claim.wait = Millis(60'000);
+    return claim;
+  }
+
+  // The next request behind the server must be a release; its receipts.
+  std::string released() {
+    auto held = behind_.next();
+    const auto* settle = std::get_if<core::SettleRequest>(&held.request);
+    if (settle == nullptr) return "another request";
+    std::string receipts;
+    core::ItemsReply reply;
+    for (const auto& item : settle->items) {
+      if (item.action != core::SettleAction::release) return "another action";
+      receipts += core::view(settle->bytes, item.receipt);
+      reply.items.emplace_back();
+    }
+    held.answer(core::Reply(std::move(reply)));
+    return receipts;
+  }
+
+  FakeEngine behind_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<core::Engine> remote_;
+};
+
+core::Reply any_reply_to(const core::Request& request) {
+  if (const auto* push = std::get_if<core::PushRequest>(&request)) {
+    return testing::any_push_reply(push->items.size());
+  }
+  if (std::holds_alternative<core::ClaimRequest>(request)) return testing::any_claim_reply();
+  if (std::holds_alternative<core::ListRequest>(request)) return testing::any_list_reply();
+  if (std::holds_alternative<core::ConfigureRequest>(request)) {
+    return core::ConfigureReply{testing::any_settings()};
+  }
+  return core::CountReply{testing::any_u64()};
+}
+
+// Within what the engine's own rules let through; the wire's tests go beyond them.
+core::Request sound_request() {
+  switch (*rc::gen::inRange(0, 5)) {
+    case 0: {
+      core::PushRequest push{"q", {}, {}};
+      for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
+        core::PushItem item;
+        item.key = core::append(push.bytes, testing::any_bytes());
+        item.payload = core::append(push.bytes, testing::any_bytes());
+        item.headers = core::append(push.bytes, testing::encoded_headers());
+        item.due = testing::any_due();
+        push.items.push_back(item);
+      }
+      return push;
+    }
+    case 1: {
+      core::ClaimRequest claim;
+      claim.queues = {"a/b", "q"};
+      claim.max = *rc::gen::inRange(1u, 100u);
+      return claim;
+    }
+    case 2: {
+      core::ListRequest list;
+      list.queue = "a/b:c@d";
+      list.after = testing::any_bytes();
+      list.prefix = testing::any_bytes();
+      return list;
+    }
+    case 3: {
+      core::ConfigureRequest configure{"q", {}};
+      configure.patch.lease = testing::maybe_millis();
+      return configure;
+    }
+    default: break;
+  }
+  return core::PurgeRequest{"$q_-+;().:@"};
+}
+
+TEST_F(RemoteOverServer, requests_and_answers_survive_the_way) {
+  const bool survived = rc::check([this] {
+    const core::Request request = sound_request();
+    auto reply = ask(request);
+    auto held = behind_.next();
+    RC_ASSERT(text_of(held.request) == text_of(request));
+    const core::Reply answer = any_reply_to(request);
+    held.answer(answer);
+    auto result = reply.get();
+    if (!result) RC_FAIL(result.error().message);
+    RC_ASSERT(text_of(*result) == text_of(answer));
+  });
+  EXPECT_TRUE(survived);
+}
+
+TEST_F(RemoteOverServer, errors_keep_their_code_and_message) {
+  for (const ErrorCode code :
+       {ErrorCode::invalid_argument, ErrorCode::too_large, ErrorCode::unsupported,
+        ErrorCode::not_found, ErrorCode::conflict, ErrorCode::unavailable, ErrorCode::no_space,
+        ErrorCode::closed, ErrorCode::unknown_outcome, ErrorCode::damaged, ErrorCode::io_error,
+        ErrorCode::permission_denied, ErrorCode::misuse}) {
+    auto reply = ask(core::PurgeRequest{"q"});
+    const Error error{code, "what \"it\" was: \u00e4"};
+    behind_.next().answer(error);
+    EXPECT_EQ(reply.get().error(), error);
+  }
+}
+
+TEST_F(RemoteOverServer, many_at_once) {
+  behind_.set_rule([](const core::Request& request) -> std::optional<Result<core::Reply>> {
+    const auto& push = std::get<core::PushRequest>(request);
+    core::PushReply reply;
+    for (const auto& item : push.items) {
+      reply.items.push_back({std::nullopt, Outcome::pushed, 1, 1,
+                             core::append(reply.bytes, core::view(push.bytes, item.key))});
+    }
+    return core::Reply(std::move(reply));
+  });
+  std::vector<std::future<Result<core::Reply>>> replies;
+  for (int i = 0; i < 500; ++i) {
+    core::PushRequest push{"q", {}, {}};
+    core::PushItem item;
+    item.key = core::append(push.bytes, std::to_string(i));
+    push.items.push_back(item);
+    replies.push_back(ask(std::move(push)));
+  }
+  for (int i = 0; i < 500; ++i) {
+    const auto reply = replies[static_cast<std::size_t>(i)].get();
+    ASSERT_TRUE(reply) << reply.error().message;
+    const auto& pushed = std::get<core::PushReply>(*reply);
+    EXPECT_EQ(core::view(pushed.bytes, pushed.items[0].key), std::to_string(i));
+  }
+}
+
+TEST_F(RemoteOverServer, withdrawing_a_claim_reaches_the_engine_behind) {
+  core::Ticket ticket = 0;
+  auto reply = ask(waiting_claim(), &ticket);
+  auto held = behind_.next();
+  remote_->withdraw(ticket);
+  EXPECT_TRUE(std::get<core::ClaimReply>(*reply.get()).items.empty());
+  behind_.wait_for_withdrawal(held.ticket);
+  held.answer(one_claimed("r"));  // it was too late
+  EXPECT_EQ(released(), "r");
+}
+
+// Whichever of the two is quicker: the message is handed over or released, never neither.
+TEST_F(RemoteOverServer, a_claim_answered_as_it_is_withdrawn_is_handed_over_or_released) {
+  for (int round = 0; round < 200; ++round) {
+    core::Ticket ticket = 0;
+    auto reply = ask(waiting_claim(), &ticket);
+    auto held = behind_.next();
+    auto withdrawn = std::async(std::launch::async, [&] { remote_->withdraw(ticket); });
+    held.answer(one_claimed("r"));
+    withdrawn.get();
+    const auto result = reply.get();
+    ASSERT_TRUE(result) << result.error().message;
+    if (std::get<core::ClaimReply>(*result).items.empty()) {
+      ASSERT_EQ(released(), "r") << round;
+    }
+  }
+}
+
+TEST_F(RemoteOverServer, closing_the_client_ends_its_claims_behind) {
+  auto reply = ask(waiting_claim());
+  auto held = behind_.next();
+  auto closed = std::async(std::launch::async, [&] { remote_->close(); });
+  EXPECT_EQ(reply.get().error().code, ErrorCode::closed);
+  behind_.wait_for_withdrawal(held.ticket);
+  held.answer(core::Reply(core::ClaimReply()));
+  closed.get();
+}
+
+TEST_F(RemoteOverServer, a_drained_server_answers_its_waiting_claims_and_is_gone) {
+  auto reply = ask(waiting_claim());
+  auto held = behind_.next();
+  std::promise<std::size_t> open;
+  server_->drain(Millis(60'000), [&](std::size_t n) { open.set_value(n); });
+  behind_.wait_for_withdrawal(held.ticket);
+  held.answer(core::Reply(core::ClaimReply()));
+  EXPECT_TRUE(std::get<core::ClaimReply>(*reply.get()).items.empty());
+  EXPECT_EQ(open.get_future().get(), 0u);
+  EXPECT_EQ(ask(core::PurgeRequest{"q"}).get().error().code, ErrorCode::unavailable);
+}
+
+}  // namespace
+}  // namespace tarry

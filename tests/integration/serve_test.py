@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""tarry serve: starts, says so, drains on a signal, survives being killed."""
+
+import http.client
+import json
+import signal
+import subprocess
+import threading
+import unittest
+from pathlib import Path
+
+from program import DONE, FAILED, PROGRAM, USAGE, ProgramTest, Server, environment
+
+
+class Serve(ProgramTest):
+    """The real server on a file store."""
+
+    def test_the_ready_line_names_address_and_store(self):
+        with Server(self.store) as server:
+            self.assertIn(server.url, server.ready)
+            self.assertIn(self.store, server.ready)
+
+    def test_every_command_works_over_http(self):
+        with Server(self.store) as server:
+            remote = {"store": server.url}
+            self.asked("push", "q", "hello", "--key", "k", "--in", "1h", **remote)
+            self.assertEqual(self.asked("get", "q", "k", **remote)["payload"], "hello")
+            self.asked("reschedule", "q", "k", "--in", "0s", **remote)
+            message, = self.asked("claim", "q", "--wait", "10s", **remote)["messages"]
+            self.asked("retry", "q", message["receipt"], "--in", "1ms", **remote)
+            message, = self.asked("claim", "q", "--wait", "10s", **remote)["messages"]
+            self.assertEqual(message["attempt"], 2)
+            self.asked("ack", "q", message["receipt"], **remote)
+            self.assertEqual(self.asked("ls", "q", **remote)["messages"], [])
+            self.assertEqual(self.asked("stats", **remote)["queues"][0]["counters"]["acked"], 1)
+            self.assertTrue(self.asked("store", "audit", **remote)["balanced"])
+
+    def test_what_it_needs(self):
+        cases = [
+            (["serve"], "--store"),
+            (["serve", "--store", "http://127.0.0.1:1"], "file:"),
+            (["serve", "--store", "memory:", "--listen", "nowhere"], '"nowhere"'),
+            (["serve", "--store", "memory:", "--listen", "127.0.0.1:99999"], "99999"),
+            (["serve", "--store", "memory:", "--listen", "0.0.0.0:0"], "0.0.0.0"),
+        ]
+        for words, says in cases:
+            with self.subTest(words):
+                self.refused(*words, store="", code=USAGE, says=says)
+
+    def test_a_port_that_is_taken(self):
+        with Server("memory:") as server:
+            answer = self.tarry("serve", "--store", "memory:", "--listen",
+                                f"127.0.0.1:{server.port}", code=FAILED)
+            self.assertIn(str(server.port), answer.err)
+
+    def test_a_port_file_that_cannot_be_written(self):
+        self.refused("serve", "--store", "memory:", "--listen", "127.0.0.1:0", "--port-file",
+                     "/no/such/directory/port", code=USAGE, says="/no/such/directory/port")
+
+    def test_both_signals_end_it_clean(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                server = Server(self.store)
+                self.asked("push", "q", "x", "--in", "1h", store=server.url)
+                self.assertEqual(server.stop(number), DONE)
+                shard, = self.asked("store", "check", "--deep")["per_shard"]
+                self.assertTrue(shard["clean"])
+                self.assertEqual(shard["problems"], [])
+
+    def test_drain_answers_a_waiting_claim(self):
+        server = Server(self.store)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection.request("POST", "/v1/claim", json.dumps({"queues": ["q"], "wait": "1h"}),
+                           {"Content-Type": "application/json"})
+        self.asked("push", "q", "x", "--in", "1h", store=server.url)
+        while self.asked("queue", "info", "q", store=server.url)["waiting_claims"] == 0:
+            pass  # the claim is on its way
+        answers = []
+        reader = threading.Thread(target=lambda: answers.append(connection.getresponse()))
+        reader.start()
+        self.assertEqual(server.stop(), DONE)
+        reader.join(timeout=60)
+        self.assertEqual(answers[0].status, 200)
+        self.assertEqual(json.loads(answers[0].read()), {"messages": []})
+
+    def test_killed_and_started_again(self):
+        lines = "".join(json.dumps({"key": f"k:{i}", "payload": "x" * (i % 100), "delay": "1h"}) +
+                        "\n" for i in range(5000))
+        server = Server(self.store)
+        self.asked("push", "q", "--jsonl", "-", stdin=lines.encode(), store=server.url)
+        self.asked("push", "q", "x", "--key", "tried", store=server.url)
+        message, = self.asked("claim", "q", store=server.url)["messages"]
+        self.asked("retry", "q", message["receipt"], "--in", "1h", store=server.url)
+        before = self.messages(server)
+        server.process.kill()
+        server.process.wait()
+        with Server(self.store) as again:
+            self.assertEqual(self.messages(again), before)
+            self.assertEqual(before["tried"][1], 1)
+            self.assertTrue(self.asked("store", "audit", store=again.url)["balanced"])
+
+    def messages(self, server):
+        listed = self.asked("ls", "q", "--limit", "10000", store=server.url)["messages"]
+        return {m["key"]: (m["due_ms"], m["attempt"], m["id"], m["state"]) for m in listed}
+
+    def test_a_clock_that_is_moved_by_hand(self):
+        with Server("memory:", "--test-clock") as server:
+            self.asked("push", "q", "x", "--in", "31d", store=server.url)
+            self.assertEqual(self.asked("claim", "q", store=server.url)["messages"], [])
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            connection.request("POST", "/v1/clock/advance", '{"by":"31d"}',
+                               {"Content-Type": "application/json"})
+            self.assertEqual(connection.getresponse().status, 200)
+            message, = self.asked("claim", "q", "--wait", "10s", store=server.url)["messages"]
+            self.assertEqual(message["claimed_ms"], message["due_ms"])
+
+    def test_no_clock_to_move_otherwise(self):
+        with Server("memory:") as server:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            connection.request("POST", "/v1/clock/advance", '{"by":"31d"}',
+                               {"Content-Type": "application/json"})
+            self.assertEqual(connection.getresponse().status, 404)
+
+    def test_stopped_before_it_was_ready(self):
+        """A signal at any moment of the start ends it, one way or the other."""
+        process = subprocess.Popen([PROGRAM, "serve", "--store", self.store, "--listen",
+                                    "127.0.0.1:0"], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env=environment())
+        process.send_signal(signal.SIGTERM)
+        self.assertIn(process.wait(timeout=60), (DONE, -signal.SIGTERM))
+        if (Path(self.store.removeprefix("file:"))).exists():
+            self.asked("push", "q", "x")  # whatever was made of the store, it opens
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""tarry work: payload in, exit status out, drains on a signal."""
+
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+from program import DONE, PROGRAM, UNREACHABLE, ProgramTest, Server, environment
+
+
+class Work(ProgramTest):
+    """With a server beside it, so that what it does can be looked at meanwhile."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = Server("memory:")
+        self.addCleanup(self.server.stop)
+        # What the commands write here is read as they write it: no waiting, no polling.
+        os.mkfifo(self.directory / "said")
+        self.said_fd = os.open(self.directory / "said", os.O_RDWR)
+        self.addCleanup(os.close, self.said_fd)
+        self.said = os.fdopen(os.dup(self.said_fd), "r", encoding="utf-8")
+        self.addCleanup(self.said.close)
+
+    def start(self, script, *flags, queues=("q",), output="json"):
+        """tarry work in the background, running that script for every message."""
+        return subprocess.Popen(
+            [PROGRAM, "--store", self.server.url, "-o", output, "work", *queues, *flags, "--",
+             "sh", "-c", script],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory, env=environment())
+
+    def stop(self, worker, number=signal.SIGTERM, code=DONE):
+        """Drains it; what it has counted."""
+        worker.send_signal(number)
+        out, err = worker.communicate(timeout=60)
+        self.assertEqual(worker.returncode, code, err)
+        return json.loads(out)
+
+    def remote(self, *words, **more):
+        return self.asked(*words, store=self.server.url, **more)
+
+    def test_payload_and_environment(self):
+        pushed = self.remote("push", "q", "two\nlines", "--key", "order:42")
+        worker = self.start('printf "%s|%s|%s|%s|%s|" "$TARRY_KEY" "$TARRY_ID" "$TARRY_ATTEMPT" '
+                            '"$TARRY_QUEUE" "$TARRY_DUE_MS" > said; cat > payload; echo > said')
+        self.assertEqual(self.said.readline().split("|")[:5],
+                         ["order:42", pushed["id"], "1", "q", str(pushed["due_ms"])])
+        counts = self.stop(worker)
+        self.assertEqual((self.directory / "payload").read_text(), "two\nlines")
+        self.assertEqual((counts["delivered"], counts["acked"]), (1, 1))
+        self.assertEqual(self.remote("queue", "info", "q")["counters"]["acked"], 1)
+
+    def test_exit_statuses(self):
+        statuses = {"ok": 0, "again": 75, "poison": 65, "broken": 1, "killed": 9}
+        for key, status in statuses.items():
+            self.remote("push", "q", str(status), "--key", key)
+        worker = self.start('read s; echo $TARRY_KEY > said; [ $s != 9 ] || kill -9 $$; exit $s')
+        self.assertEqual({self.said.readline().strip() for _ in statuses}, set(statuses))
+        counts = self.stop(worker)
+        self.assertEqual((counts["acked"], counts["buried"], counts["retried"]), (1, 1, 3))
+        states = {m["key"]: m["state"] for m in self.remote("ls", "q")["messages"]}
+        self.assertEqual(states["poison"], "dead")
+        self.assertEqual({states[key] for key in ("again", "broken", "killed")}, {"scheduled"})
+        self.assertNotIn("ok", states)
+
+    def test_several_queues_and_commands_at_once(self):
+        for queue in ("a", "b"):
+            for i in range(20):
+                self.remote("push", queue, "x", "--key", f"{queue}:{i}")
+        worker = self.start("echo $TARRY_KEY > said", "--concurrency", "3", queues=("a", "b"))
+        keys = {self.said.readline().strip() for _ in range(40)}
+        self.assertEqual(len(keys), 40)
+        self.assertEqual(self.stop(worker)["acked"], 40)
+
+    def test_a_large_payload_that_is_not_read(self):
+        self.remote("push", "q", "-", stdin=b"x" * 1_000_000)
+        worker = self.start("echo done > said")
+        self.assertEqual(self.said.readline(), "done\n")
+        self.assertEqual(self.stop(worker)["acked"], 1)
+
+    def test_drain_lets_the_running_command_finish(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                queue = f"q{number:d}"
+                os.mkfifo(self.directory / queue)
+                self.remote("push", queue, "x")
+                self.remote("push", queue, "y")
+                worker = self.start(f"echo begun > said; read w < {queue}; echo $w > said",
+                                    queues=(queue,), output="table")
+                self.assertEqual(self.said.readline(), "begun\n")
+                worker.send_signal(number)
+                self.assertIn(b"Stopping", worker.stderr.readline())
+                # The second message stays where it is. Now the first may go on.
+                with open(self.directory / queue, "w", encoding="utf-8") as go_on:
+                    go_on.write("finished\n")
+                self.assertEqual(self.said.readline(), "finished\n")
+                _, err = worker.communicate(timeout=60)
+                self.assertEqual(worker.returncode, DONE)
+                self.assertIn(b"delivered 1: acked 1,", err)
+                info = self.remote("queue", "info", queue)
+                self.assertEqual((info["leased"], info["ready"]), (0, 1))
+
+    def test_a_second_signal_is_passed_on(self):
+        self.remote("push", "q", "x")
+        worker = self.start("trap 'echo told > said; exit 75' TERM; echo begun > said; "
+                            "sleep 600 & wait")
+        self.assertEqual(self.said.readline(), "begun\n")
+        worker.send_signal(signal.SIGTERM)
+        worker.send_signal(signal.SIGINT)
+        self.assertEqual(self.said.readline(), "told\n")
+        out, _ = worker.communicate(timeout=60)
+        self.assertEqual(json.loads(out)["retried"], 1)
+
+    def test_a_server_that_goes_away(self):
+        worker = self.start("true")
+        while not self.remote("stats")["queues"]:
+            self.remote("push", "q", "x")
+        self.server.process.kill()
+        self.server.process.wait()
+        worker.send_signal(signal.SIGTERM)
+        worker.communicate(timeout=60)
+        self.assertIn(worker.returncode, (DONE, UNREACHABLE))
+
+
+if __name__ == "__main__":
+    unittest.main()

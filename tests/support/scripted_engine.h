@@ -1,0 +1,193 @@
+// ScriptedEngine: an engine that does nothing but remember what it was asked. The test takes each
+// request in turn and says what is answered, from a thread of the engine's own.
+//
+// Thread safe. Waiting for a request is bounded, so that a test whose request never comes fails
+// instead of hanging; the bound is no statement about speed.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/unique_function.h"
+#include "core/engine.h"
+
+namespace tarry::test {
+
+inline constexpr std::chrono::seconds kPatience{30};
+
+class ScriptedEngine final : public core::Engine {
+ public:
+  template <typename R>
+  struct Asked {
+    core::Ticket ticket = 0;
+    R request;
+  };
+  using Responder = std::function<std::optional<Result<core::Reply>>(const core::Request&)>;
+
+  ScriptedEngine() : thread_([this] { run(); }) {}
+  ~ScriptedEngine() override { ScriptedEngine::close(); }
+
+  core::Ticket submit(core::Request request, core::Completion completion) override {
+    std::unique_lock lock(mutex_);
+    if (closed_) {
+      lock.unlock();
+      completion(Error{ErrorCode::closed, "the store is closed"});
+      return 0;
+    }
+    const core::Ticket ticket = next_ticket_++;
+    completions_.emplace(ticket, std::move(completion));
+    if (responder_) {
+      if (auto reply = responder_(request)) {
+        answer_locked(ticket, *std::move(reply));
+        return ticket;
+      }
+    }
+    asked_.emplace_back(ticket, std::move(request));
+    changed_.notify_all();
+    return ticket;
+  }
+
+  void withdraw(core::Ticket ticket) override {
+    const std::lock_guard lock(mutex_);
+    withdrawn_.push_back(ticket);
+    changed_.notify_all();
+    if (!answers_withdrawals_) return;
+    std::erase_if(asked_, [&](const auto& asked) { return asked.first == ticket; });
+    answer_locked(ticket, core::Reply(core::ClaimReply{}));
+  }
+
+  [[nodiscard]] core::Capabilities capabilities() const override {
+    core::Capabilities capabilities;
+    capabilities.engine = "scripted";
+    return capabilities;
+  }
+
+  void close() override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!closed_) {
+        closed_ = true;
+        while (!completions_.empty()) {
+          answer_locked(completions_.begin()->first,
+                        Error{ErrorCode::closed, "the store is closed"});
+        }
+      }
+      ended_ = true;
+      changed_.notify_all();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // -- the test's side
+
+  /// The next request of that kind, in the order of asking. Throws when none comes.
+  template <typename R>
+  [[nodiscard]] Asked<R> next() {
+    std::unique_lock lock(mutex_);
+    std::optional<Asked<R>> found;
+    wait(lock, "no such request came", [&] {
+      for (auto asked = asked_.begin(); asked != asked_.end(); ++asked) {
+        if (!std::holds_alternative<R>(asked->second)) continue;
+        found = Asked<R>{asked->first, std::get<R>(std::move(asked->second))};
+        asked_.erase(asked);
+        return true;
+      }
+      return false;
+    });
+    return *std::move(found);
+  }
+
+  /// Completes a request; one that was completed already, or never was made, is ignored.
+  void answer(core::Ticket ticket, Result<core::Reply> reply) {
+    const std::lock_guard lock(mutex_);
+    answer_locked(ticket, std::move(reply));
+  }
+
+  /// Requests are answered by this where it answers; the rest wait for `next`.
+  void respond(Responder responder) {
+    const std::lock_guard lock(mutex_);
+    responder_ = std::move(responder);
+  }
+
+  /// Off: a withdrawn claim is answered by the test, as when it meets messages on their way.
+  void answer_withdrawals(bool on) {
+    const std::lock_guard lock(mutex_);
+    answers_withdrawals_ = on;
+  }
+
+  /// The tickets withdrawn so far, once there are at least that many.
+  [[nodiscard]] std::vector<core::Ticket> withdrawn(std::size_t at_least = 0) {
+    std::unique_lock lock(mutex_);
+    wait(lock, "nothing was withdrawn", [&] { return withdrawn_.size() >= at_least; });
+    return withdrawn_;
+  }
+
+  [[nodiscard]] bool closed() {
+    const std::lock_guard lock(mutex_);
+    return closed_;
+  }
+  [[nodiscard]] std::thread::id thread() const { return thread_.get_id(); }
+  /// Requests made and neither taken by `next` nor answered.
+  [[nodiscard]] std::size_t untaken() {
+    const std::lock_guard lock(mutex_);
+    return asked_.size();
+  }
+
+ private:
+  template <typename Predicate>
+  void wait(std::unique_lock<std::mutex>& lock, const char* what, Predicate&& holds) {
+    if (!changed_.wait_for(lock, kPatience, std::forward<Predicate>(holds))) {
+      throw std::runtime_error(what);
+    }
+  }
+
+  void answer_locked(core::Ticket ticket, Result<core::Reply> reply) {
+    const auto found = completions_.find(ticket);
+    if (found == completions_.end()) return;
+    work_.emplace_back([completion = std::move(found->second), reply = std::move(reply)]() mutable {
+      completion(std::move(reply));
+    });
+    completions_.erase(found);
+    changed_.notify_all();
+  }
+
+  void run() {
+    const core::EngineThreadScope scope;
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return ended_ || !work_.empty(); });
+      if (work_.empty()) return;
+      base::UniqueFunction<void()> task = std::move(work_.front());
+      work_.pop_front();
+      lock.unlock();
+      task();
+      task = nullptr;
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  core::Ticket next_ticket_ = 1;
+  std::deque<std::pair<core::Ticket, core::Request>> asked_;
+  std::map<core::Ticket, core::Completion> completions_;
+  std::vector<core::Ticket> withdrawn_;
+  std::deque<base::UniqueFunction<void()>> work_;
+  Responder responder_;
+  bool answers_withdrawals_ = true;
+  bool closed_ = false;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tarry::test
