@@ -1,0 +1,62 @@
+# How everything of ours is compiled: the language, warnings, sanitizers, ccache.
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12.2)
+  message(FATAL_ERROR "tarry needs g++ 12.2 or newer; this is ${CMAKE_CXX_COMPILER_VERSION}")
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+  endif()
+  # The default -O3 buys nothing measurable here and costs build time.
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+  # Sanitizers: fast enough to run everything, with lines in the stacks.
+  set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1")
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endif()
+
+# A user may link libtarry.a into a shared library.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+if(TARRY_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(TARRY_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+elseif(NOT TARRY_SANITIZE STREQUAL "")
+  message(FATAL_ERROR "TARRY_SANITIZE=${TARRY_SANITIZE}: must be empty, address or thread")
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(TARRY_CCACHE ccache)
+  if(TARRY_CCACHE)
+    # Without these ccache takes every file that uses a precompiled header for uncacheable.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        env
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+        ${TARRY_CCACHE})
+    if(TARRY_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      add_compile_options(-fpch-preprocess)
+    elseif(TARRY_PCH AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+    endif()
+  endif()
+endif()
+
+set(TARRY_WARNINGS -Wall -Wextra -Wpedantic -Wconversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # Wrong about std::string's own insides (GCC bugs 105329, 105651); ASan watches this for us.
+  list(APPEND TARRY_WARNINGS -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
+endif()
+if(TARRY_WERROR)
+  list(APPEND TARRY_WARNINGS -Werror)
+endif()
+
+# What every target of ours, library, program or test, is compiled with.
+function(tarry_compile target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE ${TARRY_WARNINGS})
+endfunction()

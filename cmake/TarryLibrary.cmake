@@ -1,0 +1,68 @@
+# What a user links: tarry::tarry (all engines) and tarry::embedded (memory: and file: only), each
+# one archive made of the modules' objects, so that nothing of our inner cut shows outside.
+
+# tarry_library(<component> NAME <file name> MODULES <module>... [LIBS <target>...])
+function(tarry_library component)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME" "MODULES;LIBS")
+  set(objects "")
+  foreach(module IN LISTS arg_MODULES)
+    if(TARGET tarry_${module})
+      get_target_property(type tarry_${module} TYPE)
+      if(type STREQUAL "STATIC_LIBRARY")
+        list(APPEND objects $<TARGET_OBJECTS:tarry_${module}>)
+      endif()
+    endif()
+  endforeach()
+  if(NOT objects)
+    return()
+  endif()
+  set(target tarry_lib_${component})
+  add_library(${target} STATIC ${objects})
+  add_library(tarry::${component} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${arg_NAME} EXPORT_NAME ${component} LINKER_LANGUAGE CXX
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PRIVATE ${arg_LIBS} PUBLIC Threads::Threads)
+  install(TARGETS ${target} EXPORT tarry_${component}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT tarry_${component} NAMESPACE tarry:: FILE tarry-${component}-targets.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tarry)
+
+  # Relative to the .pc file itself, so that what was installed may be moved.
+  cmake_path(APPEND pc_dir "/prefix" ${CMAKE_INSTALL_LIBDIR} pkgconfig)
+  file(RELATIVE_PATH TARRY_PC_UP ${pc_dir} /prefix)
+  string(REPLACE "_" "-" TARRY_PC_NAME ${arg_NAME})
+  set(TARRY_PC_LIBS "-l${arg_NAME}")
+  foreach(lib IN LISTS arg_LIBS)
+    string(REGEX REPLACE "^Boost::" "-lboost_" flag ${lib})
+    string(APPEND TARRY_PC_LIBS " ${flag}")
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/tarry.pc.in
+                 ${PROJECT_BINARY_DIR}/${TARRY_PC_NAME}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${TARRY_PC_NAME}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# The headers, the program, and what find_package(tarry) reads.
+function(tarry_install)
+  include(CMakePackageConfigHelpers)
+  configure_package_config_file(
+    ${PROJECT_SOURCE_DIR}/cmake/tarry-config.cmake.in ${PROJECT_BINARY_DIR}/tarry-config.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tarry)
+  # Before 1.0 a minor version may break its users.
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/tarry-config-version.cmake
+                                   COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/tarry-config.cmake
+                ${PROJECT_BINARY_DIR}/tarry-config-version.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tarry)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tarry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          FILES_MATCHING PATTERN "*.h")
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  if(TARGET tarry)
+    install(TARGETS tarry RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endfunction()

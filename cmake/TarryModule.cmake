@@ -1,0 +1,108 @@
+# tarry_module(<name> [DEPS <module>...] [LIBS <target>...] [DEFINES <NAME=value>...]
+#              [PCH <header>...] [SOURCES <file>...] [EXCLUDE <file>...] [TEST_LIBS <target>...])
+#
+# One folder of src/: the static library tarry_<name> from every *.cpp at or below it, but
+# *_test.cpp and main.cpp; and, with tests on, tarry_<name>_test from every *_test.cpp.
+# DEPS are the arrows: the modules that this one may include. LIBS are from outside.
+# PCH are headers from outside that are dear to parse. SOURCES names the files instead of looking
+# for them (and makes no tests); EXCLUDE leaves some out. TEST_LIBS are what its tests need besides.
+
+function(tarry_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;LIBS;DEFINES;PCH;SOURCES;EXCLUDE;TEST_LIBS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tarry_module(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+
+  set(tests "")
+  if(arg_SOURCES)
+    set(sources ${arg_SOURCES})
+  else()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+         ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+    set(tests ${sources})
+    list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "(_test|^main)\\.cpp$")
+    if(arg_EXCLUDE)
+      list(REMOVE_ITEM sources ${arg_EXCLUDE})
+    endif()
+  endif()
+
+  set(target tarry_${name})
+  list(TRANSFORM arg_DEPS PREPEND tarry_ OUTPUT_VARIABLE deps)
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    tarry_compile(${target})
+    # lib/ is for what is installed; libtarry_embedded.a would otherwise be two files.
+    set_target_properties(${target} PROPERTIES
+                          ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules)
+    target_compile_definitions(${target} PRIVATE ${arg_DEFINES})
+    tarry_pch(${target} ${arg_PCH})
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/include
+                                                ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(${target} SYSTEM ${scope} ${TARRY_XXHASH_INCLUDE_DIR})
+  target_link_libraries(${target} ${scope} ${deps} ${arg_LIBS} Threads::Threads)
+
+  if(TARRY_TESTS AND tests)
+    tarry_gtest(${target}_test LABEL unit SOURCES ${tests} LIBS ${target} ${arg_TEST_LIBS}
+                DEFINES ${arg_DEFINES} PCH ${arg_PCH})
+  endif()
+endfunction()
+
+# tarry_pch(<target> [<header>...]): precompiles headers from outside, where that is wanted.
+function(tarry_pch target)
+  if(TARRY_PCH AND ARGN)
+    list(TRANSFORM ARGN REPLACE "^(.+)$" "<\\1>" OUTPUT_VARIABLE headers)
+    target_precompile_headers(${target} PRIVATE ${headers})
+  endif()
+endfunction()
+
+# tarry_gtest(<target> LABEL <label> SOURCES <file>... [LIBS <target>...] [DEFINES <NAME=value>...]
+#             [PCH <header>...] [TIMEOUT <seconds>] [SERIAL])
+#
+# One GoogleTest program, each of its tests registered as <label>.<suite>.<test>.
+function(tarry_gtest target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "LABEL;TIMEOUT" "SOURCES;LIBS;DEFINES;PCH")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${target} ${arg_SOURCES})
+  tarry_compile(${target})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${target} PRIVATE ${arg_DEFINES})
+  target_link_libraries(${target} PRIVATE ${arg_LIBS} GTest::gtest_main rapidcheck
+                                          rapidcheck_gtest)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  if(TARRY_PCH)
+    if(arg_PCH)
+      tarry_pch(${target} gtest/gtest.h rapidcheck.h rapidcheck/gtest.h ${arg_PCH})
+    else()
+      target_precompile_headers(${target} REUSE_FROM tarry_test_pch)
+    endif()
+  endif()
+  set(serial "")
+  if(arg_SERIAL)
+    set(serial RUN_SERIAL ON)
+  endif()
+  # PRE_TEST: listing tests under a sanitizer on a busy machine can outlast a build step's limit.
+  gtest_discover_tests(${target} TEST_PREFIX ${arg_LABEL}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST
+                       DISCOVERY_TIMEOUT 120
+                       PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ${serial})
+endfunction()
+
+# GoogleTest and rapidcheck, parsed once for all test programs. A program rather than a library,
+# because -fPIE and -fPIC cannot share a precompiled header.
+if(TARRY_TESTS AND TARRY_PCH)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_pch.cpp CONTENT "int main() {}\n")
+  add_executable(tarry_test_pch EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_pch.cpp)
+  tarry_compile(tarry_test_pch)
+  target_link_libraries(tarry_test_pch PRIVATE GTest::gtest_main rapidcheck rapidcheck_gtest)
+  set_target_properties(tarry_test_pch PROPERTIES
+                        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules)
+  target_precompile_headers(tarry_test_pch PRIVATE <gtest/gtest.h> <rapidcheck.h>
+                                                   <rapidcheck/gtest.h>)
+endif()
