@@ -74,6 +74,8 @@ Result<void> Journal::prepare(std::uint64_t bytes) {
     if (auto removed = directory_->remove(segment_name(next_segment_)); !removed) return removed;
     return done;
   }
+  // Names become durable in the order of their numbers: recovery may then take a gap for a loss.
+  if (auto synced = directory_->sync(); !synced) return synced;
   ++next_segment_;
   files_->add(prepared.info.number, prepared.file);
   prepared_.push_back(std::move(prepared));

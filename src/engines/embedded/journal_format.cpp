@@ -104,6 +104,16 @@ std::optional<BatchHeader> guess_batch_header(std::string_view bytes) {
   return peek_batch_header(bytes, base::load_u64(bytes.data() + 16));
 }
 
+std::size_t find_batch_magic(std::string_view bytes) noexcept {
+  char magic[4];
+  base::store_u32(magic, kBatchMagic);
+  std::size_t at = 0;
+  do {
+    at = bytes.find(std::string_view(magic, sizeof magic), at);
+  } while (at != std::string_view::npos && at++ % kBatchAlignment != 0);
+  return at == std::string_view::npos ? at : at - 1;
+}
+
 bool batch_checks(std::string_view batch) {
   return batch.size() >= kBatchHeaderBytes && base::load_u32(batch.data() + 4) == batch_crc(batch);
 }

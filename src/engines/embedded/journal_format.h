@@ -70,6 +70,9 @@ void seal_batch(std::string& batch, const BatchHeader& header);
 /// The same with the salt taken from the bytes themselves: only to find out what a segment held
 /// whose own header is lost.
 [[nodiscard]] std::optional<BatchHeader> guess_batch_header(std::string_view bytes);
+/// The first multiple of kBatchAlignment at which a batch header may begin; npos where there is
+/// none.
+[[nodiscard]] std::size_t find_batch_magic(std::string_view bytes) noexcept;
 /// `batch` is header and body, without padding.
 [[nodiscard]] bool batch_checks(std::string_view batch);
 

@@ -116,7 +116,7 @@ class MessageSlab {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return messages_.bytes(); }
 
  private:
-  ChunkedArray<Message, 16> messages_;
+  ChunkedArray<Message, 12> messages_;
   Handle free_ = kNoHandle;
   bool replaying_ = false;
 };

@@ -33,7 +33,8 @@ TEST(Position, TheSegmentIsFoundAcrossTheWrapOfItsBits) {
 }
 
 RC_GTEST_PROP(Position, SizeIsEnoughAndHardlyTooMuch, ()) {
-  const auto size = *rc::gen::inRange<std::uint64_t>(0, std::uint64_t{133} << 20);
+  constexpr std::uint64_t kLargest = std::uint64_t{255} << 19;  // 255 x 2^15 units of 16 bytes
+  const auto size = *rc::gen::inRange<std::uint64_t>(0, kLargest + 1);
   const Position position(1, 96, size);
   RC_ASSERT(position.size() >= size);
   RC_ASSERT(position.size() - size <= std::max<std::uint64_t>(15, size / 128));

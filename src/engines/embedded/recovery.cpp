@@ -108,11 +108,22 @@ class Recovery {
     return first;
   }
 
+  // Segments are written front to back: where nothing stands at the front, the rest is not read.
+  static Result<std::uint64_t> written_end(const Found& found) {
+    std::string buffer(std::min(found.size, kRewritePiece), '\0');
+    auto got = found.file->read_at(0, buffer);
+    if (!got) return std::move(got).error();
+    const std::string_view front = std::string_view(buffer).substr(0, *got);
+    return front.find_first_not_of('\0') == std::string_view::npos ? 0 : found.size;
+  }
+
   Result<void> drop_newest() {
     const Found& found = segments_.back();
     const bool has_header = !has_none(headers_.back());
     const auto salt = has_header ? std::optional(found.header.salt) : std::nullopt;
-    SegmentScanner scanner(*found.file, salt, 0, found.size);
+    auto end = written_end(found);
+    if (!end) return std::move(end).error();
+    SegmentScanner scanner(*found.file, salt, 0, *end);
     if (!has_header) {
       // The first batch's head shares the header's sector: what kept the one kept the other.
       auto first = scanner.batch_at(kSegmentHeaderBytes);

@@ -60,6 +60,15 @@ Result<bool> SegmentScanner::batch_at(std::uint64_t offset) {
 Result<std::uint64_t> SegmentScanner::highest_durable_beyond(std::uint64_t enough) {
   std::uint64_t highest = 0;
   for (std::uint64_t at = offset_; at < end_ && highest < enough;) {
+    auto head = read(at, kBatchHeaderBytes);
+    if (!head) return std::move(head).error();
+    if (head->size() < kBatchHeaderBytes) break;
+    const auto held = std::string_view(buffer_).substr(at - buffer_offset_);
+    const std::size_t next = find_batch_magic(held);
+    if (next != 0) {
+      at += next != std::string_view::npos ? next : held.size() / kBatchAlignment * kBatchAlignment;
+      continue;
+    }
     BatchHeader header;
     auto loaded = load_batch(at, header);
     if (!loaded) return std::move(loaded).error();
