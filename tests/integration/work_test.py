@@ -3,6 +3,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import unittest
@@ -104,8 +105,16 @@ class Work(ProgramTest):
 
     def test_a_second_signal_is_passed_on(self):
         self.remote("push", "q", "x")
-        worker = self.start("trap 'echo told > said; exit 75' TERM; echo begun > said; "
-                            "sleep 600 & wait")
+        # Nothing of it is left behind with the worker's standard output, and no signal is missed
+        # between "begun" and the wait: it is blocked meanwhile.
+        told = ("from signal import *\n"
+                "pthread_sigmask(SIG_BLOCK, [SIGTERM])\n"
+                "with open('said', 'w') as said:\n"
+                "    print('begun', file=said, flush=True)\n"
+                "    sigwait([SIGTERM])\n"
+                "    print('told', file=said, flush=True)\n"
+                "raise SystemExit(75)\n")
+        worker = self.start(f"exec python3 -c {shlex.quote(told)}")
         self.assertEqual(self.said.readline(), "begun\n")
         worker.send_signal(signal.SIGTERM)
         worker.send_signal(signal.SIGINT)
