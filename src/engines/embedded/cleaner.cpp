@@ -11,7 +11,10 @@ bool Cleaner::wanted() const {
   const SegmentInfo& oldest = journal_->closed().front();
   if (state_->live.of(oldest.number).messages == 0) return true;
   if (pressed_) return state_->live.of(oldest.number).bytes < oldest.used;
-  return journal_->closed_bytes() > state_->live.total_bytes() / 2 * 3;
+  // What every segment opens with cleaning cannot win back. Counted as garbage, it would keep the
+  // cleaner going round for ever where there are more queues than fit into a third of a segment.
+  const std::uint64_t openings = journal_->closed().size() * journal_->opening_bytes();
+  return journal_->closed_bytes() > state_->live.total_bytes() / 2 * 3 + openings;
 }
 
 Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {

@@ -27,7 +27,7 @@ class Cleaner {
       : state_(&state), journal_(&journal), files_(&files) {}
 
   /// True when there is more garbage than the journal should hold: closed segments over 1.5 times
-  /// the live bytes, or the oldest wholly dead.
+  /// the live bytes (without what each must open with), or the oldest wholly dead.
   [[nodiscard]] bool wanted() const;
   /// Also while there is no garbage to speak of, when room is short.
   void press() noexcept { pressed_ = true; }

@@ -145,6 +145,27 @@ TEST_F(CleanerTest, BeginsAtOneAndAHalfTimesWhatIsLive) {
   EXPECT_LE(journal->closed_bytes(), state.live.total_bytes() / 2 * 3 + 9000);
 }
 
+// Each segment opens with all queues. What that takes is no garbage: taken for it, it would be
+// cleaned, and so written again, for ever.
+TEST_F(CleanerTest, ComesToAnEndWhereQueuesFillMuchOfASegment) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 1; i < 30; ++i) names.push_back("queue-" + std::to_string(i));
+  for (std::uint32_t i = 1; i < 30; ++i) write(test::queue(i, names[i - 1]));
+  const std::string payload(500, 'l');
+  for (int i = 0; i < 40; ++i) put("live", payload);
+  commit();
+  ASSERT_GT(journal->opening_bytes(), 8 * 1024 / 3);
+  Cleaner cleaner(state, *journal, files);
+  int slices = 0;
+  while (cleaner.wanted() && ++slices < 1000) {
+    const auto slice = cleaner.run(1000);
+    ASSERT_TRUE(slice) << slice.error().message;
+    commit(slice->finished ? std::vector<std::uint64_t>{*slice->finished}
+                           : std::vector<std::uint64_t>{});
+  }
+  EXPECT_LT(slices, 1000);
+}
+
 TEST_F(CleanerTest, PressedItCleansWhatIsNotWhollyLive) {
   const std::string payload(3000, 'l');
   put("live", payload);

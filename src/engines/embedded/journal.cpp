@@ -34,9 +34,13 @@ Journal::Journal(Config config, storage::Directory& directory, SegmentFiles& fil
 
 // -- room
 
+std::uint64_t Journal::opening_bytes() const noexcept {
+  return kSegmentHeaderBytes + kSlack + last_opening_bytes_;
+}
+
 // What a fresh segment spends before the first record, with some growth of the opening allowed for.
 std::uint64_t Journal::overhead() const noexcept {
-  return kSegmentHeaderBytes + kSlack + last_opening_bytes_ + last_opening_bytes_ / 4 + 1024;
+  return opening_bytes() + last_opening_bytes_ / 4 + 1024;
 }
 
 // A batch may end anywhere, and the next one needs its header.

@@ -102,6 +102,8 @@ class Journal {
   /// The oldest segment has been cleaned: forgets it. The committer removes its file.
   void drop_oldest();
   [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
+  /// What a segment holds before its first message, at most.
+  [[nodiscard]] std::uint64_t opening_bytes() const noexcept;
   [[nodiscard]] std::uint64_t disk_bytes() const noexcept;
   /// The newest segment that holds records.
   [[nodiscard]] std::uint64_t newest_segment() const noexcept {

@@ -142,6 +142,7 @@ class Shard {
   void due_expired(Handle handle);
   void lease_expired(Handle handle);
   [[nodiscard]] bool expiry_room();
+  void record_renewed_leases();
   void observe_step(timing::Instant now);
 
   // shard.cpp: helpers

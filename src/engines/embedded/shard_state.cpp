@@ -504,7 +504,10 @@ void ShardState::finish_replay(timing::Instant now) {
     Message& message = slab[handle];
     if (message.stage() == Stage::leased) {
       History& history = histories[message.history];
-      if (history.until_ms == kOtherBoot) history.until_ms = now.boottime_ms + history.stamp_ms;
+      if (history.until_ms == kOtherBoot) {
+        history.until_ms = now.boottime_ms + history.stamp_ms;
+        renewed_leases_.push_back(handle);
+      }
     }
     arm(handle);
   }

@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <tarry/result.h>
@@ -83,6 +84,11 @@ class ShardState {
   Result<void> replay(const Record& record, std::uint64_t segment, std::uint64_t offset);
   /// Links everything, by `now`.
   void finish_replay(timing::Instant now);
+  /// The leases of another boot, whose clock says nothing in this one: finish_replay began them
+  /// anew. Answers them once.
+  [[nodiscard]] std::vector<Handle> take_renewed_leases() noexcept {
+    return std::exchange(renewed_leases_, {});
+  }
 
   // -- evolve
   void evolve(const QueueRecord& record);
@@ -180,6 +186,7 @@ class ShardState {
   std::uint64_t low_water_ = 1;
   std::uint64_t pending_ = 0;
   std::uint64_t newest_segment_ = 0;
+  std::vector<Handle> renewed_leases_;
   bool replaying_ = false;
   bool same_boot_ = true;
 };

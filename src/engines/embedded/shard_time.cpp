@@ -103,6 +103,16 @@ void Shard::lease_expired(Handle handle) {
   emit(record);
 }
 
+// A lease that outlived its boot has begun anew. That is written down, or each further restart would
+// begin it once more and the message never come back.
+void Shard::record_renewed_leases() {
+  for (const Handle handle : state_->take_renewed_leases()) {
+    if (!expiry_room()) return;
+    const History& history = state_->histories[state_->slab[handle].history];
+    emit(LeaseRecord{state_->slab[handle].queue, ref(handle), history.until_ms, history.stamp_ms});
+  }
+}
+
 void Shard::run_wheels() {
   // Leases first: what they give back is due already and becomes ready in the same call.
   state_->lease_wheel.advance_to(
@@ -115,6 +125,7 @@ void Shard::advance(timing::Instant now) {
   observe_step(now);
   now_ = now;
   if (failure_) return;
+  record_renewed_leases();
   start_leases();
   run_wheels();
   for (const auto& [name, waiting] : waiters_) {

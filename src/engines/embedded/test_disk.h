@@ -64,7 +64,9 @@ inline std::unique_ptr<storage::MemoryDisk> copy_of(const storage::MemoryDisk& d
 /// A disk that knows what of it was synced. Contents become durable by sync_data(), names by the
 /// sync() of their directory; `lose_power` answers what may be left if nobody had the time to do
 /// more: of everything else each 512-byte sector, size and name may be the new or the old, and a
-/// sector also zeros or garbage. One level of subdirectories, durable at once.
+/// sector that held nothing durable also zeros or garbage. (One that did is written whole or not at
+/// all: docs/formats/journal.md, "What it relies on".) One level of subdirectories, durable at
+/// once.
 class CrashDisk {
  public:
   static constexpr std::size_t kSector = 512;
@@ -128,13 +130,14 @@ class CrashDisk {
       std::string old = at < before ? content.synced.substr(at, size) : std::string();
       old.resize(size, '\0');
       if (fresh == old) continue;
-      switch (random() % 4) {
+      const bool virgin = old.find_first_not_of('\0') == std::string::npos;
+      switch (random() % (virgin ? 4 : 2)) {
         case 0: break;  // dropped
-        case 1: bytes.replace(at, size, std::string(size, '\0')); break;
-        case 2:
+        case 1: bytes.replace(at, size, fresh); break;
+        case 2: bytes.replace(at, size, std::string(size, '\0')); break;
+        default:
           for (std::size_t i = 0; i < size; ++i) bytes[at + i] = static_cast<char>(random());
           break;
-        default: bytes.replace(at, size, fresh); break;
       }
     }
     return bytes;

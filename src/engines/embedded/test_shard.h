@@ -1,0 +1,231 @@
+// For tests: one shard, its journal and its committer on one thread, step by step: a turn decides
+// and hands over a job, a commit makes it durable; in between the power may fail.
+//
+// Thread safety: none.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engines/embedded/committer.h"
+#include "engines/embedded/recovery.h"
+#include "engines/embedded/shard.h"
+#include "engines/embedded/test_journal.h"
+#include "engines/embedded/test_state.h"
+
+namespace tarry::embedded::test {
+
+class OneShard final : public Router {
+ public:
+  struct Options {
+    std::uint64_t segment_bytes = 4096;
+    SyncPolicy policy = SyncPolicy::always;
+  };
+
+  OneShard(std::unique_ptr<storage::Directory> directory, timing::ManualClock& clock,
+           Options options)
+      : directory_(std::move(directory)),
+        clock_(&clock),
+        state_(identity(clock), clock.now()),
+        committer_(options.policy, *directory_, files_, clock) {
+    state_.begin_replay();
+    RecoveryOptions recovery;
+    recovery.store_id = kStoreId;
+    auto recovered = recover(*directory_, files_, state_, recovery);
+    if (!recovered) {
+      error_ = recovered.error();
+      return;
+    }
+    state_.finish_replay(clock.now());
+    durable_ = recovered->tail.next_batch - 1;
+    history_[durable_] = describe(state_, false);
+    committer_.start_at(durable_);
+    Journal::Config config;
+    config.store_id = kStoreId;
+    config.segment_bytes = options.segment_bytes;
+    config.policy = options.policy;
+    config.random = next_salt;
+    journal_ = std::make_unique<Journal>(
+        config, *directory_, files_, committer_, std::move(recovered->tail),
+        [this](std::string& out) { state_.append_opening(out, clock_->now()); });
+    shard_ = std::make_unique<Shard>(Shard::Config{}, state_, *journal_, committer_, files_, *this);
+  }
+
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[nodiscard]] const ShardState& state() const { return state_; }
+  [[nodiscard]] Shard& shard() { return *shard_; }
+  [[nodiscard]] Journal& journal() { return *journal_; }
+  [[nodiscard]] Committer& committer() { return committer_; }
+  [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
+  /// The state after each batch that ended a turn.
+  [[nodiscard]] const std::map<std::uint64_t, std::string>& history() const { return history_; }
+  /// The last batch that something was answered on the strength of.
+  [[nodiscard]] std::uint64_t answered() const { return answered_; }
+
+  using Done = std::function<void(const Result<core::Reply>&)>;
+  void submit(core::Request request, Done done = {}) {
+    Part part;
+    part.op = std::make_shared<Operation>(std::move(request),
+                                          [done = std::move(done)](Result<core::Reply> reply) {
+                                            if (done) done(reply);
+                                          });
+    std::visit([&](const auto& asked) { prepare(*part.op, asked); }, part.op->request);
+    inbox_.push_back(std::move(part));
+  }
+
+  void turn() {
+    shard_->advance(clock_->now());
+    for (Part& part : std::exchange(inbox_, {})) shard_->execute(std::move(part));
+    shard_->serve_waiters();
+    has_more_work_ = shard_->work_slice();
+    CommitJob job = shard_->take_job();
+    std::uint64_t& last = last_taken_;
+    if (!job.batches.empty()) {
+      last = job.batches.back()->number;
+      history_[last] = describe(state_, false);
+    }
+    if (!job.empty()) jobs_.emplace_back(last, std::move(job));
+  }
+
+  /// Makes the oldest job durable. False when there is none.
+  bool commit() {
+    if (jobs_.empty()) return false;
+    auto [last, job] = std::move(jobs_.front());
+    jobs_.pop_front();
+    committer_.run(std::move(job));
+    if (!committer_.failed()) answered_ = std::max(answered_, last);
+    return true;
+  }
+
+  /// Turns and commits until nothing is left to do.
+  void settle() {
+    do {
+      turn();
+      while (commit()) {
+      }
+    } while (!inbox_.empty() || has_more_work_);
+  }
+
+  Result<core::Reply> ask(core::Request request) {
+    std::optional<Result<core::Reply>> answer;
+    submit(std::move(request), [&](const Result<core::Reply>& reply) { answer.emplace(reply); });
+    while (!answer) {
+      turn();
+      while (commit()) {
+      }
+    }
+    return *answer;
+  }
+
+  // -- Router
+  void finish_part(const OperationPtr& op) override {
+    if (op->parts.fetch_sub(1) != 1) return;
+    if (op->error) {
+      op->completion(*op->error);
+    } else {
+      op->completion(std::move(op->reply));
+    }
+  }
+  void claim_visited(const OperationPtr& op, std::uint32_t /*shard*/) override { finish_part(op); }
+  void list_visited(const OperationPtr& op, std::uint32_t /*shard*/, Handle cursor,
+                    bool exhausted) override {
+    if (exhausted) return finish_part(op);
+    Part part;
+    part.op = op;
+    part.cursor = cursor;
+    inbox_.push_back(std::move(part));
+  }
+  void post(std::uint32_t /*shard*/, Part part) override { inbox_.push_back(std::move(part)); }
+  void log(std::string_view line) override { lines_.emplace_back(line); }
+
+ private:
+  static ShardState::Identity identity(const timing::ManualClock& clock) {
+    return Recovery::identity(clock.boot_id());
+  }
+  static std::uint64_t next_salt() {
+    static std::uint64_t salt = 0x0E5A'17ED;
+    return salt += 0x9E37'79B9'7F4A'7C15;
+  }
+
+  // What the engine's front does before it hands a request over.
+  static void prepare(Operation& op, const core::PushRequest& request) {
+    core::PushReply reply;
+    reply.items.resize(request.items.size());
+    for (std::size_t i = 0; i < request.items.size(); ++i) {
+      reply.items[i].key = core::append(reply.bytes, std::string(25, ' '));
+    }
+    op.reply = std::move(reply);
+  }
+  static void prepare(Operation& op, const core::MoveRequest& request) {
+    core::PushReply reply;
+    reply.items.resize(request.items.size());
+    for (std::size_t i = 0; i < request.items.size(); ++i) {
+      reply.items[i].key = core::append(reply.bytes, std::string(25, ' '));
+    }
+    op.reply = std::move(reply);
+  }
+  static void prepare_items(Operation& op, std::size_t count) {
+    core::ItemsReply reply;
+    reply.items.resize(count);
+    op.reply = std::move(reply);
+  }
+  static void prepare(Operation& op, const core::CancelRequest& request) {
+    prepare_items(op, request.keys.size());
+  }
+  static void prepare(Operation& op, const core::RescheduleRequest& request) {
+    prepare_items(op, request.items.size());
+  }
+  static void prepare(Operation& op, const core::SettleRequest& request) {
+    prepare_items(op, request.items.size());
+  }
+  static void prepare(Operation& op, const core::ExtendRequest& request) {
+    prepare_items(op, request.items.size());
+  }
+  static void prepare(Operation& op, const core::ClaimRequest&) { op.reply = core::ClaimReply(); }
+  static void prepare(Operation& op, const core::GetRequest& request) {
+    core::GetReply reply;
+    for (std::size_t i = 0; i < request.keys.size(); ++i) {
+      reply.items.emplace_back(Error{ErrorCode::not_found, ""});
+    }
+    op.reply = std::move(reply);
+  }
+  static void prepare(Operation& op, const core::ListRequest&) { op.reply = core::ListReply(); }
+  static void prepare(Operation& op, const core::StatsRequest&) {
+    op.reply = StoreStats();
+    op.figures.resize(1);
+  }
+  static void prepare(Operation& op, const core::ForecastRequest&) {
+    op.reply = core::ForecastReply();
+  }
+  static void prepare(Operation& op, const core::ConfigureRequest&) {
+    op.reply = core::ConfigureReply();
+  }
+  static void prepare(Operation& op, const core::PauseRequest&) { op.reply = core::CountReply(); }
+  static void prepare(Operation& op, const core::ResumeRequest&) { op.reply = core::CountReply(); }
+  static void prepare(Operation& op, const core::PurgeRequest&) { op.reply = core::CountReply(); }
+  static void prepare(Operation& op, const core::ReviveRequest&) { op.reply = core::CountReply(); }
+
+  std::unique_ptr<storage::Directory> directory_;
+  timing::ManualClock* clock_;
+  SegmentFiles files_;
+  ShardState state_;
+  Committer committer_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Shard> shard_;
+  std::optional<Error> error_;
+  std::vector<Part> inbox_;
+  bool has_more_work_ = false;
+  std::deque<std::pair<std::uint64_t, CommitJob>> jobs_;
+  std::map<std::uint64_t, std::string> history_;
+  std::uint64_t last_taken_ = 0;
+  std::uint64_t durable_ = 0;
+  std::uint64_t answered_ = 0;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace tarry::embedded::test
