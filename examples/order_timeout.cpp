@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
 
   std::stop_source stop;
   tarry::Worker worker(orders, {.concurrency = 4}, [&](const tarry::Delivery& d, std::stop_token) {
-    std::cout << "closing " << d.key() << ": " << d.payload() << std::endl;
+    std::cout << "closing " << d.key() << ": " << d.payload() << "\n" << std::flush;
     stop.request_stop();  // one is enough for an example
     return tarry::ack();  // or tarry::retry(10s), or tarry::bury("no such order")
   });

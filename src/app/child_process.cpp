@@ -88,7 +88,7 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
     const std::string_view text(*entry);
     if (!variables.contains(std::string(text.substr(0, text.find('='))))) out.emplace_back(text);
   }
-  for (const auto& [name, value] : variables) out.push_back(name + "=" + value);
+  for (const auto& [name, value] : variables) out.emplace_back(name).append("=").append(value);
   return out;
 }
 

@@ -14,14 +14,15 @@ namespace tarry::app {
 namespace {
 
 class ChildProcessTest : public ::testing::Test {
+ public:
+  ~ChildProcessTest() override { std::filesystem::remove_all(directory_); }
+
  protected:
   ChildProcessTest() {
     std::signal(SIGPIPE, SIG_IGN);
     std::string name = "/tmp/tarry-child-XXXXXX";
     directory_ = ::mkdtemp(name.data());
   }
-  ~ChildProcessTest() override { std::filesystem::remove_all(directory_); }
-
   [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
   [[nodiscard]] std::string content(const std::string& name) const {
     std::ostringstream text;

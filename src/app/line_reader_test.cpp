@@ -17,7 +17,6 @@ class File {
   explicit File(const std::string& content) : file_(std::tmpfile()) {
     std::fwrite(content.data(), 1, content.size(), file_);
     std::fflush(file_);
-    std::rewind(file_);
     ::lseek(fd(), 0, SEEK_SET);
   }
   ~File() { std::fclose(file_); }

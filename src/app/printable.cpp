@@ -88,15 +88,13 @@ std::string printable(std::string_view text) {
   out.reserve(text.size());
   while (!text.empty()) {
     const CodePoint point = first_of(text);
-    if (!point.valid) {
-      out += fmt::format("\\x{:02x}", point.value);
-    } else if (point.value == '\n') {
+    if (point.value == '\n') {
       out += "\\n";
     } else if (point.value == '\r') {
       out += "\\r";
     } else if (point.value == '\t') {
       out += "\\t";
-    } else if (point.value < 0x20 || point.value == 0x7F) {
+    } else if (!point.valid || point.value < 0x20 || point.value == 0x7F) {
       out += fmt::format("\\x{:02x}", point.value);
     } else if (in_any(kUnsafe, point.value)) {
       out += fmt::format("\\u{{{:x}}}", point.value);

@@ -17,7 +17,7 @@ constexpr std::size_t kNarrowest = 6;  // a cut cell still shows a few character
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-void Table::add(std::vector<std::string_view> cells) {
+void Table::add(const std::vector<std::string_view>& cells) {
   TARRY_ASSERT(cells.size() == columns_.size());
   auto& row = rows_.emplace_back();
   row.reserve(cells.size());

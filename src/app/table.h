@@ -21,7 +21,7 @@ class Table {
   explicit Table(std::vector<Column> columns);
 
   /// One cell a column. Cells are made printable here.
-  void add(std::vector<std::string_view> cells);
+  void add(const std::vector<std::string_view>& cells);
 
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
 

@@ -76,7 +76,7 @@ TEST(Quoted, LeavesOrdinaryTextAlone) {
 // With <iomanip> in sight, std::quoted must not be taken for strings.
 TEST(Quoted, IsOursForEveryKindOfString) {
   const std::string fixed = "a\nb";
-  std::string variable = fixed;
+  std::string variable = "a\nb";
   for (const std::string& shown :
        {quoted(fixed), quoted(variable), quoted(std::string("a\nb")), quoted("a\nb")}) {
     EXPECT_EQ(shown, R"("a\nb")");

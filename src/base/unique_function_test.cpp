@@ -107,7 +107,7 @@ TEST(UniqueFunction, MayBeReplacedByWhatItOwnsWhileItEnds) {
   UniqueFunction<void()> function;
   struct Resetting {
     UniqueFunction<void()>* target;
-    Resetting(UniqueFunction<void()>* t) : target(t) {}
+    explicit Resetting(UniqueFunction<void()>* t) : target(t) {}
     Resetting(Resetting&& other) noexcept : target(std::exchange(other.target, nullptr)) {}
     ~Resetting() {
       if (target != nullptr) *target = nullptr;

@@ -56,10 +56,10 @@ Outcome expected(Rule rule, Place place) {
     case Place::ready:
       switch (rule) {
         case Rule::reject: return Outcome::exists;
-        case Rule::keep: return Outcome::kept;
         case Rule::replace: return Outcome::replaced;
         case Rule::earlier_by_less: return Outcome::moved;
-        case Rule::earlier_by_more: return Outcome::kept;
+        case Rule::keep:
+        case Rule::earlier_by_more:
         case Rule::later_by_less: return Outcome::kept;
         case Rule::later_by_more: return Outcome::moved;
       }

@@ -18,7 +18,7 @@ namespace {
 std::filesystem::path base_directory() {
   if (const char* chosen = std::getenv("TARRY_TEST_DIR")) return chosen;
   std::error_code failed;
-  const std::filesystem::path ram = "/dev/shm";
+  std::filesystem::path ram = "/dev/shm";
   const std::filesystem::space_info space = std::filesystem::space(ram, failed);
   if (!failed && space.available >= (std::uintmax_t{2} << 30) && ::access(ram.c_str(), W_OK) == 0) {
     return ram;

@@ -43,7 +43,8 @@ class CommitterTest : public testing::Test {
     return sealed;
   }
 
-  CommitJob job(std::vector<std::shared_ptr<const SealedBatch>> batches, std::string name = "") {
+  CommitJob job(std::vector<std::shared_ptr<const SealedBatch>> batches,
+                const std::string& name = "") {
     CommitJob job;
     job.batches = std::move(batches);
     job.tasks.emplace_back([this, name](const CommitOutcome& outcome) {

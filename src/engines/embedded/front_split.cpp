@@ -1,6 +1,7 @@
 // How each kind of request is cut into parts, and what its reply looks like before the shards fill
 // it in.
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "core/shard_rule.h"
@@ -104,8 +105,7 @@ void Front::dispatch(const OperationPtr& op, core::PushRequest& request) {
     reply.items[i].error = core::check_item(request, request.items[i], config_.limits);
   }
   op->reply = std::move(reply);
-  split_pushes(op, request.queue, request.bytes, request.items,
-               [](const core::PushItem& item) -> const core::PushItem& { return item; });
+  split_pushes(op, request.queue, request.bytes, request.items, std::identity());
 }
 
 void Front::dispatch(const OperationPtr& op, core::MoveRequest& request) {

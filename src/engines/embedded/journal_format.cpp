@@ -107,11 +107,10 @@ std::optional<BatchHeader> guess_batch_header(std::string_view bytes) {
 std::size_t find_batch_magic(std::string_view bytes) noexcept {
   char magic[4];
   base::store_u32(magic, kBatchMagic);
-  std::size_t at = 0;
-  do {
-    at = bytes.find(std::string_view(magic, sizeof magic), at);
-  } while (at != std::string_view::npos && at++ % kBatchAlignment != 0);
-  return at == std::string_view::npos ? at : at - 1;
+  const std::string_view wanted(magic, sizeof magic);
+  std::size_t at = bytes.find(wanted);
+  while (at != std::string_view::npos && at % kBatchAlignment != 0) at = bytes.find(wanted, at + 1);
+  return at;
 }
 
 bool batch_checks(std::string_view batch) {

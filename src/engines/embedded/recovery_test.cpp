@@ -50,7 +50,7 @@ class RecoveryTable : public testing::Test {
   }
 
   // Recovers, then again what that left: the same both times.
-  void expect_messages(std::vector<std::uint64_t> ids) {
+  void expect_messages(const std::vector<std::uint64_t>& ids) {
     for (int round = 0; round < 2; ++round) {
       test::Recovery recovery(*directory);
       ASSERT_TRUE(recovery.ok()) << recovery.error();

@@ -249,6 +249,8 @@ void Shard::wait(const OperationPtr& op) {
   deadlines_.emplace(op->wait_until_boot_ms, op.get());
 }
 
+// By value: what is handed in may be the very element that is erased.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void Shard::forget(OperationPtr op) {
   if (deadlines_.erase({op->wait_until_boot_ms, op.get()}) == 0) return;
   const auto& request = std::get<core::ClaimRequest>(op->request);

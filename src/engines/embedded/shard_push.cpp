@@ -1,5 +1,6 @@
 // Push and move: the verb table's first row.
 #include <algorithm>
+#include <functional>
 
 #include "base/crc32c.h"
 #include "engines/embedded/shard.h"
@@ -174,8 +175,7 @@ void Shard::push_items(const std::string& name, const Part& part, core::PushRepl
 
 void Shard::execute(const core::PushRequest& request, const Part& part) {
   auto& reply = std::get<core::PushReply>(part.op->reply);
-  const auto [bytes, largest] = put_bytes(
-      request.items, [](const core::PushItem& item) -> const core::PushItem& { return item; });
+  const auto [bytes, largest] = put_bytes(request.items, std::identity());
   push_items(request.queue, part, reply, bytes, largest, [&](std::size_t i, QueueId queue) {
     push_one(queue, request.bytes, request.items[i], reply.items[i], reply.bytes, nullptr);
   });

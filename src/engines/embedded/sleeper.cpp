@@ -104,7 +104,7 @@ class ManualSleeper final : public Sleeper {
 
 }  // namespace
 
-std::unique_ptr<Sleeper> make_sleeper(std::shared_ptr<const timing::Clock> clock) {
+std::unique_ptr<Sleeper> make_sleeper(const std::shared_ptr<const timing::Clock>& clock) {
   if (auto manual = std::dynamic_pointer_cast<const timing::ManualClock>(clock)) {
     // Subscribing does not move the clock, but changes it; whoever made it holds it unconst.
     return std::make_unique<ManualSleeper>(

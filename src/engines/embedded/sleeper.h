@@ -24,6 +24,7 @@ class Sleeper {
 };
 
 /// For the machine's clock or, where `clock` is a timing::ManualClock, for that.
-[[nodiscard]] std::unique_ptr<Sleeper> make_sleeper(std::shared_ptr<const timing::Clock> clock);
+[[nodiscard]] std::unique_ptr<Sleeper> make_sleeper(
+    const std::shared_ptr<const timing::Clock>& clock);
 
 }  // namespace tarry::embedded
