@@ -103,8 +103,8 @@ void Shard::lease_expired(Handle handle) {
   emit(record);
 }
 
-// A lease that outlived its boot has begun anew. That is written down, or each further restart would
-// begin it once more and the message never come back.
+// A lease that outlived its boot has begun anew. That is written down, or each further restart
+// would begin it once more and the message never come back.
 void Shard::record_renewed_leases() {
   for (const Handle handle : state_->take_renewed_leases()) {
     if (!expiry_room()) return;
