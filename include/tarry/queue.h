@@ -4,9 +4,11 @@
 // `closed`. All members are thread safe.
 //
 // Callbacks run exactly once, on the executor given to `open` (without one: on a thread of the
-// engine, where they must be quick), and must not throw. A blocking verb called from a thread of
-// the engine is `misuse`, not a deadlock. A batch answers item by item, in order: one bad item
-// fails alone. Limits of a batch: 10,000 items, 128 MiB.
+// engine, where they must be quick), and must not throw. They never run within the verb on the
+// thread that called it, not even where it is refused or the store is closed: a caller may hold a
+// mutex that its callback takes. (With an executor that runs its task in place: on the engine's
+// thread.) A blocking verb called from a thread of the engine is `misuse`, not a deadlock. A batch
+// answers item by item, in order: one bad item fails alone. Its limits: 10,000 items, 128 MiB.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +62,7 @@ class Delivery {
 
 struct ClaimOptions {
   std::uint32_t max = 1;                  ///< 1 .. 10,000 messages
-  std::uint64_t max_bytes = 64ull << 20;  ///< payload bytes; at least one message is handed out
+  std::uint64_t max_bytes = 64ull << 20;  ///< 1 .. 128 MiB of payload; one message at least
   std::optional<Millis> lease = {};       ///< default: the queue's
   Millis wait{0};                         ///< 0 .. 1 h: how long to wait for something to fall due
 };
@@ -83,7 +85,7 @@ struct Settle {
 struct ListOptions {
   std::optional<State> state = {};
   std::string after = {};        ///< the `next` of the page before; empty: from the start
-  std::uint32_t limit = 100;     ///< 1 .. 10,000
+  std::uint32_t limit = 100;     ///< 1 .. 10,000; a page also ends at about 64 MiB
   std::string_view prefix = {};  ///< only keys that start so
 };
 

@@ -15,7 +15,8 @@
 namespace tarry::core {
 
 /// Runs exactly once, on a thread of the engine, and must be quick. It may submit; it must not
-/// wait for another completion.
+/// wait for another completion. It never runs within `submit` on the submitting thread, refusals
+/// and a closed engine included: the caller may hold what the completion needs.
 using Completion = base::UniqueFunction<void(Result<Reply>)>;
 
 /// Names a submitted request, for `withdraw`. 0 is none.
@@ -40,7 +41,8 @@ class Engine {
 
   /// Any thread; never blocks on I/O. The completion runs exactly once, with a Reply of the kind
   /// that belongs to the request, or an Error that concerns the request as a whole (`closed`,
-  /// `invalid_argument` for its queue, `unknown_outcome` ...). After `close` it runs with `closed`.
+  /// `invalid_argument` for its queue, `unknown_outcome` ...). After `close` it runs with `closed`,
+  /// on a thread that the engine keeps for this until it is destroyed.
   virtual Ticket submit(Request request, Completion completion) = 0;
 
   /// A waiting claim whose caller has gone: completes soon with an empty ClaimReply. What was

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "core/limits.h"
+#include "core/validation.h"
 
 namespace tarry::core {
 namespace {
@@ -34,19 +35,16 @@ bool next_header(base::ByteReader& in, std::string_view& name, std::string_view&
 }  // namespace
 
 Result<std::string> encode_headers(const Headers& headers) {
-  std::string out;
   std::size_t total = 0;
+  for (const Header& header : headers) total += header.name.size() + header.value.size();
+  if (auto error = check_headers_size(headers.size(), total)) return std::move(*error);
+  std::string out;
   for (const Header& header : headers) {
     if (header.name.empty() || header.name.size() > kMaxName ||
         !std::all_of(header.name.begin(), header.name.end(), is_token_byte)) {
       return Unexpected(ErrorCode::invalid_argument,
                         "header name " + base::quoted(header.name) +
                             " must be 1 to 255 letters, digits or any of !#$%&'*+-.^_`|~");
-    }
-    total += header.name.size() + header.value.size();
-    if (total > kMaxHeaders) {
-      return Unexpected(ErrorCode::too_large, "headers take more than the limit of " +
-                                                  std::to_string(kMaxHeaders) + " bytes");
     }
     base::ByteWriter writer(out);
     writer.u16(static_cast<std::uint16_t>(header.name.size()));
@@ -69,6 +67,15 @@ Result<Headers> decode_headers(std::string_view encoded) {
     headers.push_back({std::string(name), std::string(value)});
   }
   return headers;
+}
+
+std::size_t count_headers(std::string_view encoded) noexcept {
+  base::ByteReader in(encoded);
+  std::string_view name;
+  std::string_view value;
+  std::size_t count = 0;
+  while (in.remaining() > 0 && next_header(in, name, value)) ++count;
+  return count;
 }
 
 std::optional<std::string_view> find_header(std::string_view encoded,

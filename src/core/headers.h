@@ -3,6 +3,7 @@
 // an allocation each.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,11 +14,15 @@
 namespace tarry::core {
 
 /// Errors: `invalid_argument` for a name that is empty, over 255 bytes, or has bytes outside
-/// printable ASCII (RFC 9110 tokens); `too_large` for more than kMaxHeaders bytes in all.
+/// printable ASCII (RFC 9110 tokens); `too_large` for more than kMaxHeaders bytes or
+/// kMaxHeaderCount headers in all.
 [[nodiscard]] Result<std::string> encode_headers(const Headers& headers);
 
 /// Errors: `damaged` for bytes that are not encoded headers.
 [[nodiscard]] Result<Headers> decode_headers(std::string_view encoded);
+
+/// How many there are; ill-formed bytes end the count.
+[[nodiscard]] std::size_t count_headers(std::string_view encoded) noexcept;
 
 /// The first header of that name (ASCII case ignored). Ill-formed bytes have none.
 [[nodiscard]] std::optional<std::string_view> find_header(std::string_view encoded,

@@ -54,8 +54,24 @@ TEST(CoreHeaders, AreLimitedToSixteenKibTogether) {
     const auto encoded = encode_headers(over);
     ASSERT_FALSE(encoded);
     EXPECT_EQ(encoded.error().code, ErrorCode::too_large);
-    EXPECT_NE(encoded.error().message.find("16384"), std::string::npos);
+    std::size_t total = 0;
+    for (const Header& header : over) total += header.name.size() + header.value.size();
+    EXPECT_EQ(encoded.error().message,
+              "headers of " + std::to_string(total) + " bytes is over the limit of 16384");
   }
+}
+
+// The journal keeps the length of the encoded headers in 16 bits.
+TEST(CoreHeaders, AreLimitedInNumberSoThatTheirCodeStaysShort) {
+  Headers most(kMaxHeaderCount, {"nnn", ""});
+  most[0].value = std::string(kMaxHeaders - kMaxHeaderCount * 3, 'v');
+  const auto encoded = encode_headers(most);
+  ASSERT_TRUE(encoded) << encoded.error().message;
+  EXPECT_LT(encoded->size(), std::size_t{1} << 16);
+  const auto refused = encode_headers(Headers(kMaxHeaderCount + 1, {"n", ""}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::too_large);
+  EXPECT_EQ(refused.error().message, "message of 4097 headers is over the limit of 4096");
 }
 
 TEST(CoreHeaders, CutBytesAreDamaged) {
@@ -77,6 +93,7 @@ RC_GTEST_PROP(CoreHeaders, AnyBytesAreDecodedOrRefused, (const std::string& byte
   std::size_t size = 0;
   for (const Header& header : *decoded) size += 4 + header.name.size() + header.value.size();
   RC_ASSERT(size == bytes.size());
+  RC_ASSERT(count_headers(bytes) == decoded->size());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace tarry::core {
 inline constexpr std::size_t kMaxQueueName = 127;      // bytes; 128 is over-long
 inline constexpr std::size_t kMaxKey = 512;            // bytes
 inline constexpr std::size_t kMaxHeaders = 16 * 1024;  // bytes, names and values together
+inline constexpr std::size_t kMaxHeaderCount = 4'096;  // encoded they stay below 64 KiB
 inline constexpr std::size_t kMaxReason = 255;         // bytes
 inline constexpr std::size_t kMaxReceipt = 128;        // bytes
 inline constexpr std::uint64_t kDefaultMaxPayload = 1ull << 20;
@@ -16,6 +17,12 @@ inline constexpr std::uint64_t kMaxMaxPayload = 64ull << 20;
 inline constexpr std::size_t kMaxBatch = 10'000;  // items a request
 inline constexpr std::uint64_t kMaxBatchBytes = 128ull
                                                 << 20;  // keys, headers and payloads together
+// Payload bytes of a claim. Its reply, with keys and headers, stays below the 4 GiB that a Slice
+// can reach, and as JSON below what a client reads, even where each byte takes six.
+inline constexpr std::uint64_t kMaxClaimBytes = 128ull << 20;
+inline constexpr std::uint64_t kDefaultClaimBytes = 64ull << 20;
+// Keys, headers and payloads of an answer to get or list; a get answers its first message anyway.
+inline constexpr std::uint64_t kMaxReplyBytes = 64ull << 20;
 inline constexpr std::size_t kMaxClaimQueues = 1'000;
 inline constexpr std::size_t kMaxListLimit = 10'000;
 inline constexpr std::uint32_t kMaxForecastBuckets = 10'000;
@@ -34,6 +41,7 @@ inline constexpr std::uint32_t kMaxAttempts = 65'535;
 /// What one store allows; the rest of the limits are the same for all.
 struct Limits {
   std::uint64_t max_payload = kDefaultMaxPayload;
+  std::uint64_t max_reply = kMaxReplyBytes;  // of get and list; lower in tests only
 };
 
 }  // namespace tarry::core

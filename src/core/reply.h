@@ -61,12 +61,15 @@ struct ClaimReply {
 };
 
 struct GetReply {
-  std::vector<Result<MessageInfo>> items;  // not_found where there is none
+  // not_found where there is none, too_large where the answer was full: ask again for those
+  std::vector<Result<MessageInfo>> items;
+  std::uint64_t bytes = 0;  // that the items take up; counted by the engine while it fills them in
 };
 
 struct ListReply {
   std::vector<MessageInfo> messages;  // without payloads
   std::string next;                   // empty: no more
+  std::uint64_t bytes = 0;            // as above
 };
 
 struct ForecastReply {

@@ -5,7 +5,9 @@
 // Plain values, moved into `Engine::submit`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +17,9 @@
 #include <tarry/message.h>
 #include <tarry/settings.h>
 #include <tarry/time.h>
+
+#include "base/assert.h"
+#include "core/limits.h"
 
 namespace tarry::core {
 
@@ -28,8 +33,11 @@ struct Slice {
   return std::string_view(bytes).substr(slice.offset, slice.size);
 }
 
-/// Appends to `bytes` and answers where. The caller has checked that the whole stays below 4 GiB.
+/// Appends to `bytes` and answers where. The limits keep the whole below 4 GiB; beyond, a Slice
+/// would name other bytes, so that aborts.
 [[nodiscard]] inline Slice append(std::string& bytes, std::string_view piece) {
+  constexpr std::size_t kReach = std::numeric_limits<std::uint32_t>::max();
+  TARRY_ASSERT(bytes.size() <= kReach && piece.size() <= kReach - bytes.size());
   const Slice slice{static_cast<std::uint32_t>(bytes.size()),
                     static_cast<std::uint32_t>(piece.size())};
   bytes.append(piece);
@@ -73,8 +81,9 @@ struct ClaimRequest {
   std::vector<std::string> keys;    // not empty: only these messages, of the one queue named
   bool any_state = false;           // with keys: what is scheduled or dead too
   std::uint32_t max = 1;
-  std::uint64_t max_bytes = 64ull << 20;  // of payload; the first message is handed out anyway
-  std::optional<Millis> lease;            // empty: the queue's
+  // Of payload, up to kMaxClaimBytes; the first message is handed out anyway.
+  std::uint64_t max_bytes = kDefaultClaimBytes;
+  std::optional<Millis> lease;  // empty: the queue's
   Millis wait{0};
 };
 

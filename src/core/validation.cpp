@@ -83,6 +83,7 @@ MaybeError check_reason(std::string_view reason) {
 // Walked without decoding into strings: a push pays for this on the hot path.
 MaybeError check_headers(std::string_view encoded) {
   std::size_t total = 0;
+  std::size_t count = 0;
   base::ByteReader in(encoded);
   while (in.remaining() > 0) {
     std::uint16_t name_size = 0;
@@ -95,9 +96,9 @@ MaybeError check_headers(std::string_view encoded) {
                      " bytes are not well encoded");
     }
     total += name.size() + value.size();
+    ++count;
   }
-  if (total > kMaxHeaders) return too_large("headers", total, kMaxHeaders, "bytes");
-  return {};
+  return check_headers_size(count, total);
 }
 
 MaybeError check_push(const std::string& bytes, const PushItem& item, const Limits& limits) {
@@ -176,7 +177,7 @@ MaybeError check_own(const ClaimRequest& claim) {
                    std::to_string(kMaxBatch));
   }
   if (auto error = check_number("max", claim.max, 1, kMaxBatch)) return error;
-  if (claim.max_bytes == 0) return invalid("max_bytes 0 must be at least 1");
+  if (auto error = check_number("max_bytes", claim.max_bytes, 1, kMaxClaimBytes)) return error;
   if (auto error = check_lease(claim.lease)) return error;
   return check_span("wait", claim.wait, 0, kMaxWaitMs);
 }
@@ -261,6 +262,12 @@ MaybeError check_patch(const SettingsPatch& patch, const QueueSettings& onto) {
                    " must not be over backoff_max, which is " +
                    base::format_duration_ms(after.backoff_max.count()));
   }
+  return {};
+}
+
+MaybeError check_headers_size(std::size_t count, std::size_t bytes) {
+  if (bytes > kMaxHeaders) return too_large("headers", bytes, kMaxHeaders, "bytes");
+  if (count > kMaxHeaderCount) return too_large("message", count, kMaxHeaderCount, "headers");
   return {};
 }
 

@@ -32,6 +32,9 @@ using MaybeError = std::optional<Error>;
 [[nodiscard]] MaybeError check_receipt(std::string_view receipt);
 [[nodiscard]] MaybeError check_patch(const SettingsPatch& patch, const QueueSettings& onto);
 
+/// Together: at most kMaxHeaders bytes of names and values, and kMaxHeaderCount headers.
+[[nodiscard]] MaybeError check_headers_size(std::size_t count, std::size_t bytes);
+
 /// The size of a batch: at most kMaxBatch items and kMaxBatchBytes. For those who put one together
 /// too, before they do.
 [[nodiscard]] MaybeError check_batch(std::size_t items, std::uint64_t bytes);

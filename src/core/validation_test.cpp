@@ -211,7 +211,10 @@ TEST(PushItemCheck, Headers) {
                                             {"b", std::string(8'191, 'y')}});
   EXPECT_TRUE(accepted(check_first(push_of("k", 1, most))));
   // 16 KiB of names, which their lengths take beyond 16 KiB of bytes.
-  EXPECT_TRUE(accepted(check_first(push_of("k", 1, *encode_headers(Headers(16'384, {"n", ""}))))));
+  const std::string many = *encode_headers(Headers(4'096, {"n", ""}));
+  EXPECT_TRUE(accepted(check_first(push_of("k", 1, many))));
+  EXPECT_TRUE(is_error(check_first(push_of("k", 1, many + *encode_headers({{"n", ""}}))), kTooLarge,
+                       {"4097 headers", "4096"}));
   const std::string one_more = most + *encode_headers({{"c", ""}});
   EXPECT_TRUE(is_error(check_first(push_of("k", 1, one_more)), kTooLarge, {"16385", "16384"}));
   EXPECT_TRUE(is_error(check_first(push_of("k", 1, most.substr(0, most.size() - 1))), kInvalid,
@@ -383,6 +386,11 @@ TEST(RequestCheck, Claims) {
   EXPECT_TRUE(is_error(claim([](ClaimRequest& c) { c.max = 0; }), kInvalid, {"max 0", "10000"}));
   EXPECT_TRUE(is_error(claim([](ClaimRequest& c) { c.max = 10'001; }), kInvalid, {"max 10001"}));
   EXPECT_TRUE(is_error(claim([](ClaimRequest& c) { c.max_bytes = 0; }), kInvalid, {"max_bytes 0"}));
+  EXPECT_TRUE(accepted(claim([](ClaimRequest& c) { c.max_bytes = kMaxClaimBytes; })));
+  EXPECT_TRUE(is_error(claim([](ClaimRequest& c) { c.max_bytes = kMaxClaimBytes + 1; }), kInvalid,
+                       {"max_bytes 134217729", "1 to 134217728"}));
+  EXPECT_TRUE(is_error(claim([](ClaimRequest& c) { c.max_bytes = 5ull << 30; }), kInvalid,
+                       {"max_bytes 5368709120", "134217728"}));
   EXPECT_TRUE(is_error(claim([](ClaimRequest& c) { c.lease = 0ms; }), kInvalid, {"lease 0s"}));
   EXPECT_TRUE(is_error(claim([](ClaimRequest& c) { c.wait = -1ms; }), kInvalid, {"wait -1ms"}));
   EXPECT_TRUE(

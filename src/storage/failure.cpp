@@ -26,6 +26,8 @@ ErrorCode code_of_errno(int error_number) noexcept {
     case EROFS: return ErrorCode::permission_denied;
     case ENOENT: return ErrorCode::not_found;
     case EEXIST: return ErrorCode::conflict;
+    case EMFILE:
+    case ENFILE: return ErrorCode::unavailable;
     case EFBIG: return ErrorCode::too_large;
     // The path names the wrong thing: the caller's input, and no fault of the storage.
     case ENOTDIR:

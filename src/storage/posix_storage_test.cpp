@@ -270,7 +270,8 @@ TEST(Failure, ErrnoValuesBecomeWhatTheCallerShouldDo) {
                                                         {EISDIR, ErrorCode::invalid_argument},
                                                         {ENAMETOOLONG, ErrorCode::invalid_argument},
                                                         {EIO, ErrorCode::io_error},
-                                                        {EMFILE, ErrorCode::io_error},
+                                                        {EMFILE, ErrorCode::unavailable},
+                                                        {ENFILE, ErrorCode::unavailable},
                                                         {EBADF, ErrorCode::io_error}};
   for (const auto& [error_number, code] : expected) {
     EXPECT_EQ(to_string(code_of_errno(error_number)), to_string(code)) << error_number;

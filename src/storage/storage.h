@@ -14,7 +14,8 @@
 // Error codes: no_space (disk or quota full), permission_denied (rights, read-only file system),
 // not_found, conflict (exists, or locked by another), too_large (over the largest file),
 // invalid_argument (a bad name; a directory where a file should be, or the reverse), misuse (a
-// write through a read-only File), io_error (everything else: the storage failed).
+// write through a read-only File), unavailable (too many open files: again
+// later), io_error (everything else: the storage failed).
 #pragma once
 
 #include <cstddef>

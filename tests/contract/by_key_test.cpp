@@ -84,6 +84,50 @@ TEST_P(ByKey, AClaimOfTheSameKeyTwiceTakesItOnce) {
   EXPECT_EQ(claimed->size(), 1u);
 }
 
+// What else is ready in the queue is none of its affair.
+TEST_P(ByKey, AClaimThatWaitsForAKeyWaitsUntilThatKeyIsDue) {
+  const Queue q = queue();
+  (void)must(q.push({.key = "now", .payload = "x"}));
+  (void)must(q.push({.key = "later", .payload = "x", .due = in(5min)}));
+  core::ClaimRequest request;
+  request.queues = {"q"};
+  request.keys = {"later"};
+  request.max = 10;
+  request.lease = kLongLease;
+  request.wait = 30min;
+  core::Ticket ticket = 0;
+  const auto waiting = submit_async(rig().engine(), std::move(request), ticket);
+  // Until it waits; one that was answered at once instead is told by what it was answered.
+  wait_until("the claim waits",
+             [&] { return waiting.ready() || must(q.stats()).waiting_claims >= 1; });
+  clock().advance(5min - 1ms);
+  (void)must(q.push({.key = "another", .payload = "x"}));
+  (void)must(q.stats());
+  EXPECT_FALSE(waiting.ready());
+  clock().advance(1ms);
+  EXPECT_EQ(keys_of(deliveries(must(waiting.get()))), std::vector<std::string>{"later"});
+  EXPECT_EQ(key_set(claim_all(q)), (std::multiset<std::string>{"another", "now"}));
+}
+
+TEST_P(ByKey, AClaimThatWaitsForAKeyLetsTheOthersBy) {
+  const Queue q = queue();
+  (void)must(q.push({.key = "later", .payload = "x", .due = in(5min)}));
+  core::ClaimRequest request;
+  request.queues = {"q"};
+  request.keys = {"later"};
+  request.lease = kLongLease;
+  request.wait = 30min;
+  core::Ticket ticket = 0;
+  const auto by_key = submit_async(rig().engine(), std::move(request), ticket);
+  await_waiting(q, 1);
+  const auto other = waiting_claim(q, {.max = 10, .lease = kLongLease, .wait = 30min});
+  (void)must(q.push({.key = "now", .payload = "x"}));
+  EXPECT_EQ(keys_of(must(other.get())), std::vector<std::string>{"now"});
+  EXPECT_FALSE(by_key.ready());
+  clock().advance(5min);
+  EXPECT_EQ(keys_of(deliveries(must(by_key.get()))), std::vector<std::string>{"later"});
+}
+
 TEST_P(ByKey, AReleasedScheduledOneIsScheduledAgain) {
   const Queue q = queue();
   const Pushed pushed = must(q.push({.key = "k", .payload = "x", .due = in(1h)}));

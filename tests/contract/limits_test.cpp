@@ -103,7 +103,20 @@ TEST_P(Limits, HeaderSizes) {
   refused(q.push({.key = "b", .payload = "x", .headers = with(255, core::kMaxHeaders - 254)}),
           kTooLarge, {"16384"});
   refused(q.push({.key = "b", .payload = "x", .headers = with(256, 1)}), kInvalid, {"255"});
-  refused(q.push({.key = "b", .payload = "x", .headers = with(1, 70'000)}), kTooLarge, {"16384"});
+  refused(q.push({.key = "b", .payload = "x", .headers = with(1, 70'000)}), kTooLarge,
+          {"70001", "16384"});
+  EXPECT_FALSE(find(q, "b"));
+}
+
+TEST_P(Limits, HeaderCounts) {
+  const Queue q = queue();
+  const Headers most(core::kMaxHeaderCount, {"n", ""});
+  EXPECT_EQ(must(q.push({.key = "a", .payload = "x", .headers = most})).outcome, Outcome::pushed);
+  EXPECT_EQ(find(q, "a")->headers, most);
+  EXPECT_EQ(claim_one(q).headers(), most);
+  // As many as fit into the 16 KiB of names and values.
+  refused(q.push({.key = "b", .payload = "x", .headers = Headers(core::kMaxHeaders, {"n", ""})}),
+          kTooLarge, {"16384", "4096"});
   EXPECT_FALSE(find(q, "b"));
 }
 
@@ -199,6 +212,9 @@ TEST_P(Limits, ClaimOptionsAsAWhole) {
   refused(q.claim({.max = 0}), kInvalid, {"0", "10000"});
   refused(q.claim({.max = core::kMaxBatch + 1}), kInvalid, {"10001", "10000"});
   refused(q.claim({.max_bytes = 0}), kInvalid, {"0", "1"});
+  EXPECT_TRUE(must(q.claim({.max_bytes = core::kMaxClaimBytes})).empty());
+  refused(q.claim({.max_bytes = core::kMaxClaimBytes + 1}), kInvalid, {"134217729", "134217728"});
+  refused(q.claim({.max_bytes = 6ull << 30}), kInvalid, {"6442450944", "134217728"});
   refused(q.claim({.wait = -1ms}), kInvalid, {"-1", "1h"});
   refused(q.claim({.wait = Millis(core::kMaxWaitMs) + 1ms}), kInvalid, {"1h"});
   (void)must(q.push({.payload = "x"}));
@@ -282,6 +298,34 @@ TEST_P(Limits, Lists) {
   options.prefix = {};
   options.after = "not a page's next";
   refused(q.list(options), kInvalid, {"not a page's next"});
+}
+
+// A request of a few bytes must not be answered with gigabytes.
+TEST_P(Limits, BytesOfAGet) {
+  const Queue q = queue();
+  const std::string payload(core::kDefaultMaxPayload, 'p');
+  (void)must(q.push({.key = "k", .payload = payload}));
+  core::GetRequest request;
+  request.queue = "q";
+  const core::Slice key = core::append(request.bytes, "k");
+  request.keys.assign(70, key);
+  core::GetRequest again = request;
+  const auto reply = std::get<core::GetReply>(must(submit(rig().engine(), std::move(request))));
+  ASSERT_EQ(reply.items.size(), 70u);
+  std::size_t answered = 0;
+  for (const Result<MessageInfo>& item : reply.items) {
+    if (item) {
+      EXPECT_EQ(item->payload.size(), payload.size());
+      ++answered;
+    } else {
+      refused(item, kTooLarge, {"\"k\"", std::to_string(core::kMaxReplyBytes)});
+    }
+  }
+  EXPECT_EQ(answered, core::kMaxReplyBytes / core::kDefaultMaxPayload - 1);  // with their keys
+
+  again.with_payload = false;
+  const auto bare = std::get<core::GetReply>(must(submit(rig().engine(), std::move(again))));
+  for (const Result<MessageInfo>& item : bare.items) EXPECT_EQ(must(item).key, "k");
 }
 
 TEST_P(Limits, Settings) {

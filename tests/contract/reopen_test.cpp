@@ -318,12 +318,12 @@ TEST_P(Reopen, ReceiptsOfBeforeStayFencedWhenSlotsAreUsedAgain) {
   EXPECT_EQ(must(queue().ack(delivery.receipt())), Outcome::done);
 }
 
-TEST_P(Reopen, AnotherNumberOfShardsIsAConflict) {
+TEST_P(Reopen, AnotherNumberOfShardsIsRefused) {
   (void)must(queue().push({.key = "k", .payload = "x"}));
   rig().close();
   const Result<Store> other = tarry::open(rig().url("shards=7"), {});
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().code, ErrorCode::conflict);
+  EXPECT_EQ(other.error().code, ErrorCode::invalid_argument);
   expect_names(other.error(), {"7", std::to_string(GetParam().shards)});
   rig().open();
   EXPECT_TRUE(find(queue(), "k"));

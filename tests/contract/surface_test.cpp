@@ -1,9 +1,13 @@
 // The two forms of each verb: where callbacks run, what a blocking verb does in one, and how
 // everything ends when the store is closed.
 #include <deque>
+#include <future>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "contract.h"
+#include "core/limits.h"
 
 namespace tarry::contract {
 namespace {
@@ -181,7 +185,91 @@ std::vector<std::thread::id> each_verb_with_callback(const Store& store) {
 }
 
 TEST_P(Surface, EachVerbAnswersItsCallbackOnce) {
-  EXPECT_EQ(each_verb_with_callback(store()).size(), 20u);
+  const std::vector<std::thread::id> threads = each_verb_with_callback(store());
+  EXPECT_EQ(threads.size(), 20u);
+  for (const std::thread::id& thread : threads) EXPECT_NE(thread, std::this_thread::get_id());
+}
+
+// A callback may take the very mutex that is held around the verb; so it never runs within it, also
+// where the answer is known at once.
+TEST_P(Surface, NoCallbackRunsWithinItsVerb) {
+  const Queue q = queue();
+  (void)must(q.configure({}));
+  const auto elsewhere = [](const auto& pending, ErrorCode code, int line) {
+    const auto result = pending.get();
+    ASSERT_FALSE(result) << "line " << line;
+    EXPECT_EQ(result.error().code, code) << "line " << line;
+    EXPECT_NE(pending.thread(), std::this_thread::get_id()) << "line " << line;
+  };
+  {
+    Pending<Pushed> done;
+    queue("-bad").push({.key = "k", .payload = "x"}, done.callback());
+    elsewhere(done, ErrorCode::invalid_argument, __LINE__);
+  }
+  {
+    Pending<Pushed> done;  // the only item of its batch is a bad one
+    q.push({.key = "k", .payload = std::string(core::kDefaultMaxPayload + 1, 'x')},
+           done.callback());
+    elsewhere(done, ErrorCode::too_large, __LINE__);
+  }
+  {
+    Pending<Answer> done;
+    q.settle({.receipt = "no receipt", .action = Action::ack, .reason = {}}, done.callback());
+    elsewhere(done, ErrorCode::invalid_argument, __LINE__);
+  }
+  {
+    Pending<std::vector<Delivery>> done;
+    q.claim({.max = 0}, done.callback());
+    elsewhere(done, ErrorCode::invalid_argument, __LINE__);
+  }
+  {
+    ListOptions options;
+    options.after = "not a page's next";
+    Pending<Page> done;
+    q.list(options, done.callback());
+    elsewhere(done, ErrorCode::invalid_argument, __LINE__);
+  }
+  if (!rig().engine().capabilities().forecast) {
+    core::Ticket ticket = 0;
+    core::ForecastRequest forecast;
+    forecast.queue = "q";
+    forecast.width = 10min;
+    forecast.buckets = 6;
+    elsewhere(submit_async(rig().engine(), forecast, ticket), ErrorCode::unsupported, __LINE__);
+  }
+  store().close();
+  {
+    Pending<Pushed> done;
+    q.push({.key = "k", .payload = "x"}, done.callback());
+    elsewhere(done, ErrorCode::closed, __LINE__);
+  }
+  {
+    Pending<std::vector<Delivery>> done;
+    q.claim({.wait = 1h}, done.callback());
+    elsewhere(done, ErrorCode::closed, __LINE__);
+  }
+  drop_rig();
+}
+
+// The handle that the callback holds is the last one: what it was a handle of ends with it.
+TEST_P(Surface, ACallbackMayHoldTheLastHandleOfAClosedStore) {
+  std::optional<Queue> mine = queue();
+  const auto last = std::make_shared<std::optional<Queue>>(mine);
+  store().close();
+  drop_rig();
+  std::promise<void> dropped;
+  Pending<Pushed> pending;
+  mine->push({.payload = "x"}, [last, others = dropped.get_future().share(),
+                                answered = pending.callback()](Result<Pushed> result) {
+    others.wait();
+    last->reset();
+    answered(std::move(result));
+  });
+  mine.reset();
+  dropped.set_value();
+  const Result<Pushed> result = pending.get();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::closed);
 }
 
 TEST_P(Surface, CallbacksRunOnTheExecutor) {

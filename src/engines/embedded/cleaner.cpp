@@ -5,16 +5,22 @@
 
 namespace tarry::embedded {
 
-bool Cleaner::wanted() const {
+bool Cleaner::wanted() {
   if (scanner_) return true;
   if (!journal_->oldest_is_written()) return false;
   const SegmentInfo& oldest = journal_->closed().front();
   if (state_->live.of(oldest.number).messages == 0) return true;
-  if (pressed_) return state_->live.of(oldest.number).bytes < oldest.used;
   // What every segment opens with cleaning cannot win back. Counted as garbage, it would keep the
   // cleaner going round for ever where there are more queues than fit into a third of a segment.
   const std::uint64_t openings = journal_->closed().size() * journal_->opening_bytes();
-  return journal_->closed_bytes() > state_->live.total_bytes() / 2 * 3 + openings;
+  const std::uint64_t live = state_->live.total_bytes();
+  if (journal_->closed_bytes() > live / 2 * 3 + openings) return true;
+  if (pressed_ == Press::none) return false;
+  const std::uint64_t least = live / (pressed_ == Press::hard ? 64 : 8);
+  const std::uint64_t live_here = live - state_->live.of(journal_->head().number).bytes;
+  if (journal_->closed_bytes() > live_here + openings + least) return true;
+  pressed_ = Press::none;
+  return false;
 }
 
 Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
@@ -110,7 +116,6 @@ Result<void> Cleaner::finish(Slice& slice) {
   slice.finished = segment_;
   scanner_.reset();
   file_.reset();
-  pressed_ = false;
   return {};
 }
 

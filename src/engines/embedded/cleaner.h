@@ -9,6 +9,7 @@
 // Thread safety: none; the shard's thread owns it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,9 +29,11 @@ class Cleaner {
 
   /// True when there is more garbage than the journal should hold: closed segments over 1.5 times
   /// the live bytes (without what each must open with), or the oldest wholly dead.
-  [[nodiscard]] bool wanted() const;
-  /// Also while there is no garbage to speak of, when room is short.
-  void press() noexcept { pressed_ = true; }
+  [[nodiscard]] bool wanted();
+  /// Room is short: clean while that gains anything to speak of. Lightly: an eighth of the live
+  /// bytes. Hard: a sixty-fourth, which is below what the shard keeps back for work.
+  enum class Press : std::uint8_t { none, lightly, hard };
+  void press(Press press) noexcept { pressed_ = std::max(pressed_, press); }
 
   struct Slice {
     std::uint64_t copied = 0;
@@ -52,7 +55,7 @@ class Cleaner {
   std::unique_ptr<SegmentScanner> scanner_;  // of the oldest segment, while it is being cleaned
   std::shared_ptr<storage::File> file_;
   std::uint64_t segment_ = 0;
-  bool pressed_ = false;
+  Press pressed_ = Press::none;
 };
 
 }  // namespace tarry::embedded

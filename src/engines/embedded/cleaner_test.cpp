@@ -168,12 +168,15 @@ TEST_F(CleanerTest, ComesToAnEndWhereQueuesFillMuchOfASegment) {
 
 TEST_F(CleanerTest, PressedItCleansWhatIsNotWhollyLive) {
   const std::string payload(3000, 'l');
-  put("live", payload);
   for (int i = 0; i < 10; ++i) put("live", payload);
   commit();
   Cleaner cleaner(state, *journal, files);
+  cleaner.press(Cleaner::Press::hard);
+  EXPECT_FALSE(cleaner.wanted()) << "all of it is live";
+  gone(put("filler", filler));
+  roll();
   ASSERT_FALSE(cleaner.wanted());
-  cleaner.press();
+  cleaner.press(Cleaner::Press::hard);
   EXPECT_TRUE(cleaner.wanted());
 }
 
@@ -315,7 +318,7 @@ TEST_F(CleanerTest, WithoutRoomItTriesAgainLater) {
   roll();
   disk.set_capacity(disk.used_bytes());
   Cleaner cleaner(state, *journal, files);
-  cleaner.press();
+  cleaner.press(Cleaner::Press::hard);
   Result<Cleaner::Slice> slice = cleaner.run(1'000'000);
   while (slice) {  // as far as the reserved room goes
     commit(slice->finished ? std::vector<std::uint64_t>{*slice->finished}

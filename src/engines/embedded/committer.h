@@ -1,5 +1,5 @@
 // Committer: writes batches, syncs them by the policy, then runs their tasks. What makes an answer
-// true. It is a plain object; CommitThread runs it, a test or simulator can call it.
+// true. It is a plain object: ShardRunner's commit thread runs it, or a test or simulator does.
 //
 // Invariants
 //  1. Batches reach their files in order; a task runs after all batches up to its job's are

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -17,6 +18,11 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::uint64_t kMinSegmentBytes = 64ull << 10;
+constexpr std::uint64_t kDefaultSegmentBytes = 64ull << 20;
+constexpr std::uint64_t kLeastDefaultSegmentBytes = 256ull << 10;
+constexpr std::uint64_t kSegmentsOnDisk = 16;
+// More than can be accepted between the last sync that a power failure left and the failure.
+constexpr std::uint64_t kLostIds = 1ull << 28;
 
 std::uint64_t random_number() {
   std::random_device device;
@@ -31,7 +37,8 @@ std::optional<Error> check(const EmbeddedOptions& options) {
     return bad("shards " + std::to_string(options.shards) + " is not within 1.." +
                std::to_string(core::kMaxShards));
   }
-  if (options.segment_bytes < kMinSegmentBytes || options.segment_bytes > kMaxSegmentBytes) {
+  const std::uint64_t segment = options.segment_bytes;
+  if (segment != 0 && (segment < kMinSegmentBytes || segment > kMaxSegmentBytes)) {
     return bad("segment of " + std::to_string(options.segment_bytes) + " bytes is not within " +
                std::to_string(kMinSegmentBytes) + ".." + std::to_string(kMaxSegmentBytes));
   }
@@ -99,7 +106,7 @@ class Opening {
     if (*found) {
       identity_ = **found;
       if (options_.shards != 0 && options_.shards != identity_.shards) {
-        return Unexpected(ErrorCode::conflict,
+        return Unexpected(ErrorCode::invalid_argument,
                           directory_->path() +
                               " was made with shards=" + std::to_string(identity_.shards) +
                               ", not " + std::to_string(options_.shards) + "; the number is fixed");
@@ -117,7 +124,7 @@ class Opening {
     if (!options_.progress) return {};
     for (std::uint32_t shard = 0; shard < identity_.shards; ++shard) {
       auto directory = directory_->subdirectory(shard_directory_name(shard), false);
-      if (!directory) return std::move(directory).error();
+      if (!directory) continue;  // open_shard says what is wrong with it
       auto bytes = journal_bytes(**directory);
       if (!bytes) return std::move(bytes).error();
       total_bytes_ += *bytes;
@@ -128,10 +135,7 @@ class Opening {
   Result<ShardParts> open_shard(std::uint32_t number, Router& router) {
     ShardParts parts;
     auto directory = directory_->subdirectory(shard_directory_name(number), false);
-    if (!directory) {
-      return Unexpected(ErrorCode::damaged,
-                        "a shard's directory is missing: " + directory.error().message);
-    }
+    if (!directory) return shard_directory_error(std::move(directory).error());
     parts.directory = std::move(*directory);
 
     const timing::Instant now = options_.clock->now();
@@ -155,6 +159,9 @@ class Opening {
     if (!recovered) return std::move(recovered).error();
     tell(number, recovered->report, now, router);
     parts.state->finish_replay(options_.clock->now());
+    if (recovered->report.files > 0 && !recovered->report.clean) {
+      parts.state->skip_ids(kLostIds);
+    }
 
     parts.committer =
         std::make_unique<Committer>(options_.sync, *parts.directory, *parts.files, *options_.clock);
@@ -163,7 +170,7 @@ class Opening {
     Journal::Config config;
     config.store_id = identity_.store_id;
     config.shard = number;
-    config.segment_bytes = options_.segment_bytes;
+    config.segment_bytes = segment_bytes();
     config.policy = options_.sync;
     config.random = random_number;
     parts.journal = std::make_unique<Journal>(
@@ -179,6 +186,15 @@ class Opening {
     parts.shard = std::make_unique<Shard>(shard, *parts.state, *parts.journal, *parts.committer,
                                           *parts.files, router);
     return parts;
+  }
+
+  // On a small disk a segment is small too: cleaning gives back whole ones.
+  std::uint64_t segment_bytes() const {
+    if (options_.segment_bytes != 0) return options_.segment_bytes;
+    const auto space = directory_->space();
+    if (!space) return kDefaultSegmentBytes;
+    const std::uint64_t share = space->total_bytes / kSegmentsOnDisk / identity_.shards;
+    return std::clamp(share, kLeastDefaultSegmentBytes, kDefaultSegmentBytes);
   }
 
   static void tell(std::uint32_t shard, const RecoveryReport& report, timing::Instant now,

@@ -27,9 +27,9 @@ enum class SyncPolicy : std::uint8_t {
 struct EmbeddedOptions {
   std::string path;  // empty: in RAM
   SyncPolicy sync = SyncPolicy::always;
-  std::uint32_t shards = 0;                   // 0: what the store has; 1 for a new one
-  std::uint64_t segment_bytes = 64ull << 20;  // 64 KiB .. 256 MiB
-  std::uint64_t memory_bytes = UINT64_MAX;    // capacity in RAM, path empty only
+  std::uint32_t shards = 0;                 // 0: what the store has; 1 for a new one
+  std::uint64_t segment_bytes = 0;          // 64 KiB .. 256 MiB; 0: 64 MiB, less on a small disk
+  std::uint64_t memory_bytes = UINT64_MAX;  // capacity in RAM, path empty only
   core::Limits limits;
   std::function<std::unique_ptr<storage::Directory>()> directory;  // for tests: instead of `path`
   std::shared_ptr<const timing::Clock> clock;                      // empty: the machine's
@@ -38,8 +38,8 @@ struct EmbeddedOptions {
   std::function<void(std::string_view line)> log;  // what an operator should know; any thread
 };
 
-/// Opens or makes the store. Errors: `conflict` (another process holds it; shards differ),
-/// `invalid_argument` (not a store, options out of range), `unsupported` (a newer version),
+/// Opens or makes the store. Errors: `conflict` (another process holds it), `invalid_argument` (not
+/// a store, options out of range, shards differ), `unsupported` (a newer version),
 /// `damaged` (file and offset in the message), `permission_denied`, `io_error`, `no_space`.
 [[nodiscard]] Result<std::unique_ptr<core::Engine>> open_embedded(EmbeddedOptions options);
 

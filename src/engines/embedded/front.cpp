@@ -75,11 +75,11 @@ core::Capabilities Front::capabilities() const {
 
 core::Ticket Front::submit(core::Request request, core::Completion completion) {
   if (closed_.load(std::memory_order_acquire)) {
-    completion(closed_error());
+    refuse(std::move(completion), closed_error());
     return 0;
   }
   if (auto error = core::check_request(request)) {
-    completion(std::move(*error));
+    refuse(std::move(completion), std::move(*error));
     return 0;
   }
   auto op = std::make_shared<Operation>(std::move(request), std::move(completion));
@@ -97,6 +97,16 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
 void Front::post(std::uint32_t shard, Part part) { (void)runners_[shard]->post(part); }
 
 // -- ends
+
+void Front::refuse(core::Completion completion, Error error) {
+  answers_.post([completion = std::move(completion), error = std::move(error)]() mutable {
+    completion(std::move(error));
+  });
+}
+
+void Front::finish_later(const OperationPtr& op) {
+  answers_.post([this, op] { finish_part(op); });
+}
 
 void Front::finish_part(const OperationPtr& op) {
   if (op->parts.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -186,8 +196,8 @@ void Front::begin_waiting(const OperationPtr& op) {
   op->wait_until_boot_ms =
       config_.clock->now().boottime_ms + request.wait.count() + config_.clock->rounding_ms();
   op->waited = true;
-  op->phase.store(ClaimPhase::waiting, std::memory_order_release);
-  if (op->abandoned.load(std::memory_order_acquire)) {
+  op->phase.store(ClaimPhase::waiting);
+  if (op->abandoned.load()) {
     if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_claim(op);
     return;
   }
@@ -253,10 +263,10 @@ void Front::withdraw(core::Ticket ticket) {
     op = found->second.lock();
   }
   if (!op) return;
-  op->abandoned.store(true, std::memory_order_release);
+  op->abandoned.store(true);
   if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
   forget_waiting(op);
-  end_claim(op);
+  answers_.post([this, op] { end_claim(op); });
 }
 
 // -- lists
@@ -270,7 +280,7 @@ void Front::list_visited(const OperationPtr& op, std::uint32_t shard, Handle cur
     cursor = 0;
   }
   if (shard < shards()) {
-    if (reply.messages.size() < request.limit) {
+    if (reply.messages.size() < request.limit && reply.bytes < config_.limits.max_reply) {
       Part part;
       part.op = op;
       part.cursor = cursor;
@@ -285,7 +295,7 @@ void Front::list_visited(const OperationPtr& op, std::uint32_t shard, Handle cur
 void Front::send(const OperationPtr& op, std::uint32_t shard, Part part) {
   if (runners_[shard]->post(part)) return;
   op->fail(closed_error());
-  finish_part(op);
+  finish_later(op);
 }
 
 void Front::close() {

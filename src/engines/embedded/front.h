@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/answer_thread.h"
 #include "core/engine.h"
 #include "core/limits.h"
 #include "engines/embedded/operation.h"
@@ -85,6 +86,9 @@ class Front final : public core::Engine, public Router {
   void to_all(const OperationPtr& op);
   void send(const OperationPtr& op, std::uint32_t shard, Part part);
 
+  // What ends on the caller's thread is completed on one of the engine's.
+  void refuse(core::Completion completion, Error error);
+  void finish_later(const OperationPtr& op);
   void begin_waiting(const OperationPtr& op);
   void end_claim(const OperationPtr& op);
   void forget_waiting(const OperationPtr& op);
@@ -103,6 +107,8 @@ class Front final : public core::Engine, public Router {
   std::mutex tickets_mutex_;
   std::unordered_map<core::Ticket, std::weak_ptr<Operation>> tickets_;  // claims that may wait
   core::Ticket next_ticket_ = 1;
+
+  core::AnswerThread answers_;  // last: what it still has to run needs the rest
 };
 
 }  // namespace tarry::embedded

@@ -55,10 +55,12 @@ void Front::split(const OperationPtr& op, std::size_t count, F&& shard_of) {
     const std::uint32_t shard = shard_of(i);
     if (shard != kNowhere) items[shard].push_back(static_cast<std::uint32_t>(i));
   }
-  // One part is this function's own, so that the operation cannot end before all are sent; and a
-  // request without a good item still waits its turn behind what was asked before.
-  std::uint32_t parts = 1;
+  std::uint32_t parts = 0;
   for (const auto& of_shard : items) parts += of_shard.empty() ? 0 : 1;
+  if (parts == 0) {  // no item is good: the part that every operation begins with ends here
+    finish_later(op);
+    return;
+  }
   op->parts.store(parts, std::memory_order_release);
   for (std::uint32_t shard = 0; shard < shards(); ++shard) {
     if (items[shard].empty()) continue;
@@ -68,7 +70,6 @@ void Front::split(const OperationPtr& op, std::size_t count, F&& shard_of) {
     if (!part.all_items) part.items = std::move(items[shard]);
     send(op, shard, std::move(part));
   }
-  finish_part(op);
 }
 
 void Front::to_all(const OperationPtr& op) {
@@ -217,7 +218,7 @@ void Front::dispatch(const OperationPtr& op, core::ListRequest& request) {
     const auto bad = [&] {
       op->fail({ErrorCode::invalid_argument,
                 "after " + base::quoted(request.after) + " is not the `next` of a list"});
-      finish_part(op);
+      finish_later(op);
     };
     if (dot == std::string::npos) return bad();
     auto at =
@@ -240,7 +241,7 @@ void Front::dispatch(const OperationPtr& op, core::StatsRequest&) {
 void Front::dispatch(const OperationPtr& op, core::ForecastRequest&) {
   op->reply = core::ForecastReply();
   op->fail({ErrorCode::unsupported, "this engine has no forecast yet"});
-  finish_part(op);
+  finish_later(op);
 }
 
 void Front::dispatch(const OperationPtr& op, core::ConfigureRequest&) {

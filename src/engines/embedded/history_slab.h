@@ -42,19 +42,23 @@ class HistorySlab {
       entries_.grow_to(handle + 1);
     }
     entries_[handle] = History{};
+    ++size_;
     return handle;
   }
 
   void free(HistoryHandle handle) noexcept {
     entries_[handle].reason = free_;
     free_ = handle;
+    --size_;
   }
 
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return entries_.bytes(); }
 
  private:
   ChunkedArray<History, 12> entries_;
   HistoryHandle free_ = kNoHistory;
+  std::uint64_t size_ = 0;
 };
 
 }  // namespace tarry::embedded

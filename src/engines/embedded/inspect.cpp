@@ -97,10 +97,7 @@ Result<StoreInspection> inspect(
   std::uint64_t total = 0;
   for (std::uint32_t shard = 0; shard < store.shards; ++shard) {
     auto opened = (*directory)->subdirectory(shard_directory_name(shard), false);
-    if (!opened) {
-      return Unexpected(ErrorCode::damaged,
-                        "a shard's directory is missing: " + opened.error().message);
-    }
+    if (!opened) return shard_directory_error(std::move(opened).error());
     if (auto bytes = journal_bytes(**opened)) total += *bytes;
     shards.push_back(std::move(*opened));
   }

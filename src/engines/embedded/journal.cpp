@@ -26,7 +26,11 @@ Journal::Journal(Config config, storage::Directory& directory, SegmentFiles& fil
       next_segment_(tail.next_segment),
       next_batch_(tail.next_batch),
       tail_proven_(tail.proven) {
-  for (const SegmentInfo& segment : closed_) closed_bytes_ += segment.used;
+  largest_segment_ = config_.segment_bytes;
+  for (const SegmentInfo& segment : closed_) {
+    closed_bytes_ += segment.used;
+    largest_segment_ = std::max(largest_segment_, segment.used);
+  }
   std::string sample;
   opening_(sample);
   last_opening_bytes_ = sample.size();
@@ -179,6 +183,7 @@ void Journal::roll() {
   if (head_.number != 0) {
     seal = {head_.number, head_.used, next_batch_ - 1, config_.policy != SyncPolicy::os};
     closed_bytes_ += head_.used;
+    largest_segment_ = std::max(largest_segment_, head_.used);
     closed_.push_back(head_);
   } else if (!closed_.empty()) {
     const SegmentInfo& last = closed_.back();
@@ -291,8 +296,7 @@ std::string_view Journal::unwritten(std::uint64_t segment, Position position) {
   if (segment == head_.number && position.offset() >= head_.used) {
     return std::string_view(open_).substr(position.offset() - head_.used);
   }
-  const std::uint64_t written = committer_->written();
-  while (!in_flight_.empty() && in_flight_.front()->number <= written) in_flight_.pop_front();
+  forget_written();
   for (const auto& batch : in_flight_) {
     if (batch->segment == segment && position.offset() >= batch->offset &&
         position.offset() < batch->offset + batch->bytes.size()) {

@@ -102,6 +102,8 @@ class Journal {
   /// The oldest segment has been cleaned: forgets it. The committer removes its file.
   void drop_oldest();
   [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
+  /// The size of segments, or of the largest there is.
+  [[nodiscard]] std::uint64_t largest_segment() const noexcept { return largest_segment_; }
   /// What a segment holds before its first message, at most.
   [[nodiscard]] std::uint64_t opening_bytes() const noexcept;
   [[nodiscard]] std::uint64_t disk_bytes() const noexcept;
@@ -144,6 +146,7 @@ class Journal {
 
   std::deque<SegmentInfo> closed_;
   std::uint64_t closed_bytes_ = 0;
+  std::uint64_t largest_segment_ = 0;
   SegmentInfo head_;  // number 0: none yet
   std::shared_ptr<storage::File> head_file_;
   std::deque<Prepared> prepared_;

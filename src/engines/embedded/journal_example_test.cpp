@@ -116,8 +116,8 @@ SegmentHeader second_header(std::uint64_t sealed_length) {
   SegmentHeader header = first_header();
   header.segment = 2;
   header.salt = kSecondSalt;
-  header.first_batch = 4;
-  header.seal = {1, sealed_length, 3, true};
+  header.first_batch = 5;
+  header.seal = {1, sealed_length, 4, true};
   return header;
 }
 
@@ -145,11 +145,13 @@ std::vector<std::vector<Record>> batches() {
   const ClaimedRecord claimed{0, kBoot + kDelay + 30'000, 30'000, {{put.ref, 1, 1}}};
   return {{ClockRecord{kPushed, kBoot, 0xB007}, MarksRecord{1, 1}, queue, put},
           {claimed},
-          {GoneRecord{GoneWhy::acked, 0, {put.ref}}, ClosedRecord{}}};
+          {GoneRecord{GoneWhy::acked, 0, {put.ref}}},
+          {ClosedRecord{}}};
 }
 
 const std::vector<std::int64_t>& times() {
-  static const std::vector<std::int64_t> all{kPushed, kPushed + kDelay, kPushed + kDelay + 500};
+  static const std::vector<std::int64_t> all{kPushed, kPushed + kDelay, kPushed + kDelay + 500,
+                                             kPushed + kDelay + 500};
   return all;
 }
 

@@ -3,7 +3,8 @@
 //
 // Thread safety: none; the shard's thread owns it.
 //
-// Invariant: `total_bytes` is the sum over all segments, in size classes (position.h).
+// Invariant: `total_bytes` and `messages` are sums over all segments; bytes in size classes
+// (position.h).
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ class LiveBytes {
     ++life.messages;
     life.bytes += position.size();
     total_ += position.size();
+    ++messages_;
   }
   void remove(std::uint64_t segment, Position position) {
     const auto found = segments_.find(segment);
@@ -33,6 +35,7 @@ class LiveBytes {
     --found->second.messages;
     found->second.bytes -= position.size();
     total_ -= position.size();
+    --messages_;
     if (found->second.messages == 0) segments_.erase(found);
   }
   [[nodiscard]] SegmentLife of(std::uint64_t segment) const {
@@ -40,10 +43,12 @@ class LiveBytes {
     return found == segments_.end() ? SegmentLife{} : found->second;
   }
   [[nodiscard]] std::uint64_t total_bytes() const noexcept { return total_; }
+  [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
 
  private:
   std::map<std::uint64_t, SegmentLife> segments_;
   std::uint64_t total_ = 0;
+  std::uint64_t messages_ = 0;
 };
 
 }  // namespace tarry::embedded

@@ -59,11 +59,13 @@ struct Operation {
   std::uint32_t shards_visited = 0;
   std::int64_t wait_until_boot_ms = 0;
   bool waited = false;
+  // Both sequentially consistent: who withdraws stores `abandoned` and then looks at `phase`, who
+  // begins to wait stores `phase` and then looks at `abandoned`; one of them must see the other.
   std::atomic<ClaimPhase> phase{ClaimPhase::collecting};
   std::atomic<bool> abandoned{false};
 
   [[nodiscard]] bool move_phase(ClaimPhase from, ClaimPhase to) noexcept {
-    return phase.compare_exchange_strong(from, to, std::memory_order_acq_rel);
+    return phase.compare_exchange_strong(from, to);
   }
   void fail(Error what) {
     const std::scoped_lock lock(merge);

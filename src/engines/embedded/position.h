@@ -1,10 +1,11 @@
 // Where a message's full record lies in its shard's journal, in 64 bits: segment (24), offset (28),
-// size class (12). The size class is a small float, rounded up: enough to read the record in one
-// go and to count live bytes, at most 15 bytes or 1/128 too large.
+// size class (12). The size class is rounded up: enough to read the record in one go and to count
+// live bytes, at most 3 bytes or 1/128 too large.
 //
 // Plain value.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -26,7 +27,8 @@ class Position {
   /// Bytes, rounded up to the size class.
   [[nodiscard]] constexpr std::uint64_t size() const noexcept {
     const std::uint64_t size_class = raw_ & 0xFFF;
-    return (size_class & 0xFF) << (size_class >> 8) << 4;
+    if (size_class < kFloats) return size_class * kUnit;
+    return (128 + (size_class & 0x7F)) << ((size_class >> 7 & 0xF) + kLeastShift);
   }
   [[nodiscard]] constexpr std::uint64_t raw() const noexcept { return raw_; }
 
@@ -35,19 +37,22 @@ class Position {
  private:
   static constexpr std::uint64_t kSegmentMask = 0xFF'FFFF;
 
-  // 8 bits of mantissa, 4 of exponent, units of 16 bytes: up to 255 << 15 << 4, about 133 MB.
+  // Below 8 KiB units of 4 bytes; from there on 7 bits of mantissa behind a leading one and 4 of
+  // exponent: up to 255 << 21, about 535 MB.
+  static constexpr std::uint64_t kUnit = 4;
+  static constexpr std::uint64_t kFloats = 2048;
+  static constexpr std::uint64_t kLeastShift = 6;
+
   static constexpr std::uint64_t size_class(std::uint64_t size) noexcept {
-    std::uint64_t mantissa = (size + 15) >> 4;
-    std::uint64_t exponent = 0;
+    if (size <= (kFloats - 1) * kUnit) return (size + kUnit - 1) / kUnit;
+    const auto width = static_cast<std::uint64_t>(std::bit_width(size));
+    std::uint64_t shift = std::max(width - 8, kLeastShift);
+    std::uint64_t mantissa = (size + (1ull << shift) - 1) >> shift;
     if (mantissa > 0xFF) {
-      exponent = static_cast<std::uint64_t>(std::bit_width(mantissa)) - 8;
-      mantissa = (mantissa + (1ull << exponent) - 1) >> exponent;
-      if (mantissa > 0xFF) {
-        mantissa >>= 1;
-        ++exponent;
-      }
+      mantissa >>= 1;
+      ++shift;
     }
-    return exponent << 8 | mantissa;
+    return kFloats | (shift - kLeastShift) << 7 | (mantissa - 128);
   }
 
   std::uint64_t raw_ = 0;

@@ -14,12 +14,13 @@ TEST(Position, KeepsSegmentAndOffset) {
   EXPECT_EQ(position.offset(), kMaxSegmentBytes - 1);
 }
 
-TEST(Position, SmallSizesAreRoundedToSixteen) {
+TEST(Position, SmallSizesAreRoundedToFour) {
   EXPECT_EQ(Position(1, 0, 0).size(), 0u);
-  EXPECT_EQ(Position(1, 0, 1).size(), 16u);
-  EXPECT_EQ(Position(1, 0, 16).size(), 16u);
-  EXPECT_EQ(Position(1, 0, 17).size(), 32u);
-  EXPECT_EQ(Position(1, 0, 4080).size(), 4080u);
+  EXPECT_EQ(Position(1, 0, 1).size(), 4u);
+  EXPECT_EQ(Position(1, 0, 4).size(), 4u);
+  EXPECT_EQ(Position(1, 0, 5).size(), 8u);
+  EXPECT_EQ(Position(1, 0, 8188).size(), 8188u);
+  EXPECT_EQ(Position(1, 0, 8189).size(), 8192u);
 }
 
 // 24 bits of the number are kept; the window of live segments may lie across the wrap.
@@ -33,23 +34,23 @@ TEST(Position, TheSegmentIsFoundAcrossTheWrapOfItsBits) {
 }
 
 RC_GTEST_PROP(Position, SizeIsEnoughAndHardlyTooMuch, ()) {
-  constexpr std::uint64_t kLargest = std::uint64_t{255} << 19;  // 255 x 2^15 units of 16 bytes
+  constexpr std::uint64_t kLargest = std::uint64_t{255} << 21;
   const auto size = *rc::gen::inRange<std::uint64_t>(0, kLargest + 1);
   const Position position(1, 96, size);
   RC_ASSERT(position.size() >= size);
-  RC_ASSERT(position.size() - size <= std::max<std::uint64_t>(15, size / 128));
+  RC_ASSERT(position.size() - size <= std::max<std::uint64_t>(3, size / 128));
   RC_ASSERT(position.offset() == 96u);
   RC_ASSERT(position.segment(1) == 1u);
 }
 
 // Every size class border: where an off-by-one in the rounding would show.
 TEST(Position, SizesAroundEveryPowerOfTwo) {
-  for (int bit = 4; bit < 27; ++bit) {
+  for (int bit = 4; bit < 29; ++bit) {
     const std::uint64_t middle = std::uint64_t{1} << bit;
     for (std::uint64_t size = middle - 17; size <= middle + 17; ++size) {
       const Position position(1, 0, size);
       ASSERT_GE(position.size(), size);
-      ASSERT_LE(position.size() - size, std::max<std::uint64_t>(15, size / 128)) << size;
+      ASSERT_LE(position.size() - size, std::max<std::uint64_t>(3, size / 128)) << size;
     }
   }
 }

@@ -61,6 +61,7 @@ class Recovery {
       found.size = *size;
       segments_.push_back(std::move(found));
     }
+    recovered_.report.files = segments_.size();
     std::sort(segments_.begin(), segments_.end(),
               [](const Found& a, const Found& b) { return a.number < b.number; });
     return {};

@@ -317,6 +317,8 @@ TEST_F(FlippedByte, OfAJournalThatWasClosedClean) {
   close.kind = Part::Kind::close;
   shard->shard().execute(std::move(close));
   shard->settle();
+  shard->shard().end_journal();
+  shard->settle();
   ASSERT_TRUE(shard->journal().trim());
   end();
   flip_closed_segments();

@@ -158,7 +158,8 @@ RC_GTEST_PROP(Replay, EqualsTheLifeItRecords, ()) {
     life.submit(*shard, step);
     shard->settle();
     RC_ASSERT(test::conserves(shard->state()));
-    if (++count % 8 != 0 && count != steps.size()) continue;
+    ++count;
+    if (count % 8 != 0 && count != steps.size()) continue;
     const auto image = disk.as_written();
     test::Recovery recovery(*image->root(), true, clock.boot_id(), clock.now());
     if (!recovery.ok()) RC_FAIL(recovery.error());

@@ -39,10 +39,12 @@ bool ReplyReader::add(const Grant& grant, core::ClaimReply& reply) {
   return true;
 }
 
-Result<void> ReplyReader::complete(MessageFacts& facts, bool with_payload) {
-  auto put = read_put(*files_, facts.segment, facts.position, buffer_);
-  if (!put) return std::move(put).error();
-  if (put->ref.id != facts.info.id) {
+Result<void> ReplyReader::describe(MessageFacts& facts) {
+  auto head = read_put_head(*files_, facts.segment, facts.position, buffer_);
+  if (!head) return std::move(head).error();
+  described_ = *head;
+  const PutRecord& put = described_.record;
+  if (put.ref.id != facts.info.id) {
     return Unexpected(ErrorCode::damaged, "message " + std::to_string(facts.info.id) +
                                               " is not where it should be in the journal");
   }
@@ -50,18 +52,29 @@ Result<void> ReplyReader::complete(MessageFacts& facts, bool with_payload) {
     const auto key = spell(MadeKey{store_tag_, shard_, facts.handle, facts.info.id});
     facts.info.key.assign(key.data(), key.size());
   } else {
-    facts.info.key = std::string(put->key);
+    facts.info.key = std::string(put.key);
   }
+  return {};
+}
+
+std::uint64_t ReplyReader::reply_bytes(const MessageFacts& facts, bool with_payload) const {
+  const PutRecord& put = described_.record;
+  const std::uint64_t bytes =
+      sizeof(MessageInfo) + facts.info.key.size() + facts.info.reason.size();
+  if (facts.info.state == State::remembered) return bytes;
+  return bytes + put.headers.size() + core::count_headers(put.headers) * sizeof(Header) +
+         (with_payload ? described_.payload_bytes : 0);
+}
+
+Result<void> ReplyReader::complete(MessageFacts& facts, bool with_payload) {
   if (facts.info.state == State::remembered) return {};
-  auto headers = core::decode_headers(put->headers);
+  auto headers = core::decode_headers(described_.record.headers);
   if (!headers) return std::move(headers).error();
   facts.info.headers = std::move(*headers);
   if (!with_payload) return {};
-  if (!payload_checks(*put)) {
-    return Unexpected(ErrorCode::damaged, "the payload of message " +
-                                              std::to_string(facts.info.id) + " does not check");
-  }
-  facts.info.payload = std::string(put->payload);
+  auto payload = read_payload(*files_, described_);
+  if (!payload) return std::move(payload).error();
+  facts.info.payload = std::move(*payload);
   return {};
 }
 

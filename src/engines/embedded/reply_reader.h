@@ -53,8 +53,12 @@ class ReplyReader {
   /// Appends the message to the reply. False when its bytes do not check: nothing was appended.
   bool add(const Grant& grant, core::ClaimReply& reply);
 
-  /// Fills in key and headers, and the payload if wanted (a remembered message has none left).
-  /// Errors: `damaged`.
+  /// Fills in the key. Reads no more of the record than all but its payload. Errors: `damaged`.
+  Result<void> describe(MessageFacts& facts);
+  /// What the message last described takes up in an answer: key, headers, payload if wanted.
+  [[nodiscard]] std::uint64_t reply_bytes(const MessageFacts& facts, bool with_payload) const;
+  /// Fills in headers of the message last described, and the payload if wanted. (A remembered
+  /// message has neither any more.) Errors: `damaged`.
   Result<void> complete(MessageFacts& facts, bool with_payload);
 
  private:
@@ -62,6 +66,7 @@ class ReplyReader {
   std::uint32_t store_tag_;
   std::uint16_t shard_;
   std::string buffer_;
+  PutHead described_;  // its views point into buffer_
   const std::string* last_queue_ = nullptr;
   core::Slice last_queue_slice_;
   const core::ClaimReply* last_reply_ = nullptr;

@@ -43,4 +43,21 @@ class SegmentFiles {
 [[nodiscard]] Result<PutRecord> read_put(const SegmentFiles& files, std::uint64_t segment,
                                          Position position, std::string& buffer);
 
+/// A message's record without its payload; the views of `record` point into the buffer it was read
+/// into. A short payload comes along and is there already.
+struct PutHead {
+  PutRecord record;
+  std::uint64_t segment = 0;
+  std::uint64_t payload_at = 0;  // in its file
+  std::uint32_t payload_bytes = 0;
+};
+
+/// As read_put, but reads little more than the fixed part, key and headers, however long the
+/// payload is.
+[[nodiscard]] Result<PutHead> read_put_head(const SegmentFiles& files, std::uint64_t segment,
+                                            Position position, std::string& buffer);
+
+/// The payload of such a record, checked. Errors: `damaged` where it does not check.
+[[nodiscard]] Result<std::string> read_payload(const SegmentFiles& files, const PutHead& head);
+
 }  // namespace tarry::embedded

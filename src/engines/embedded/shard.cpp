@@ -10,11 +10,14 @@
 namespace tarry::embedded {
 namespace {
 
-// What claiming and settling one message adds to the journal when they come in batches: 20 + 12
-// bytes, and its share of record and batch headers.
-constexpr std::uint64_t kReservePerMessage = 48;
-// For records that time alone makes, settings, marks.
-constexpr std::uint64_t kReserveBase = 64 * 1024;
+// What a message's full record grows by when it is copied after its first claim: what the copy
+// carries, rounded up.
+constexpr std::uint64_t kCarriedBytes = 56;
+// Room to work in between two rounds of cleaning. A round costs as many bytes as are live; so the
+// room grows with them, and with the messages, each of which can be claimed and settled.
+constexpr std::uint64_t kWorkBase = 64 * 1024;
+constexpr std::uint64_t kWorkPerMessage = 32;
+constexpr std::uint64_t kWorkShare = 16;  // of the live bytes
 
 }  // namespace
 
@@ -31,6 +34,8 @@ Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committe
 void Shard::fail(Error error) {
   if (failure_) return;
   router_->log("shard " + std::to_string(config_.number) + " stops: " + error.message);
+  // All later requests are told it. They are not at fault, whatever the file system's reason was.
+  error.code = ErrorCode::io_error;
   failure_ = std::move(error);
 }
 
@@ -80,35 +85,64 @@ void Shard::close() {
     }
   }
   waiters_.clear();
+  waiting_by_key_ = 0;
   deadlines_.clear();
   for (const Sweep& sweep : sweeps_) {
     sweep.op->fail({ErrorCode::closed, "the store was closed"});
     end_part(sweep.op);
   }
   sweeps_.clear();
+}
+
+void Shard::end_journal() {
   const Record closed = ClosedRecord{};
   if (!failure_ && journal_->fits(encoded_size(closed))) journal_->append(closed);
 }
 
 // -- room
 
-std::uint64_t Shard::reserve() const noexcept {
+// On a full disk, in this order: nothing more is accepted; claims and what gives them back wait for
+// cleaning; what ends messages goes on. Cleaning itself is never refused: what it needs for one
+// segment is never given to anything else.
+std::uint64_t Shard::reserve(Purpose purpose) const noexcept {
+  const std::uint64_t live = state_->live.total_bytes();
+  const std::uint64_t messages = state_->live.messages();
+  const std::uint64_t unclaimed = messages - std::min(messages, state_->histories.size());
+  const std::uint64_t growth = unclaimed * kCarriedBytes;
+  const std::uint64_t segment = journal_->largest_segment();
   const std::uint64_t cleaning =
-      journal_->closed().empty() ? 0 : state_->live.of(journal_->closed().front().number).bytes;
-  return state_->pending() * kReservePerMessage + cleaning + kReserveBase;
+      std::min(live + growth, segment + segment / 2) + journal_->opening_bytes();
+  const std::uint64_t work = kWorkBase + messages * kWorkPerMessage + live / kWorkShare;
+  switch (purpose) {
+    case Purpose::accept: return cleaning + growth + work;
+    case Purpose::work: return cleaning + growth + work / 2;
+    case Purpose::end: break;
+  }
+  return cleaning;
 }
 
-std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, bool into_reserve) {
-  auto done = journal_->ensure_room(bytes, largest, into_reserve ? 0 : reserve());
-  if (done) return std::nullopt;
-  if (done.error().code != ErrorCode::no_space && done.error().code != ErrorCode::too_large) {
+std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose) {
+  const std::uint64_t kept = reserve(purpose);
+  auto done = journal_->ensure_room(bytes, largest, kept);
+  if (done) {
+    if (purpose == Purpose::accept) {
+      tight_ = false;
+    } else if (tight_) {
+      cleaner_.press(Cleaner::Press::hard);  // before what ends messages runs short too
+    }
+    return std::nullopt;
+  }
+  const ErrorCode code = done.error().code;
+  if (code == ErrorCode::no_space) {
+    tight_ = true;
+    cleaner_.press(purpose == Purpose::accept ? Cleaner::Press::lightly : Cleaner::Press::hard);
+  } else if (code != ErrorCode::too_large && code != ErrorCode::unavailable) {
     fail(done.error());
     return failure_;
   }
-  cleaner_.press();
   Error error = std::move(done).error();
-  error.message = "no space for " + std::to_string(bytes) + " bytes (" + std::to_string(reserve()) +
-                  " are kept for claims and settles): " + error.message;
+  error.message = "no space for " + std::to_string(bytes) + " bytes with " + std::to_string(kept) +
+                  " kept back for what must still work: " + error.message;
   return error;
 }
 
@@ -178,6 +212,7 @@ void Shard::emit(const QueueRecord& record) {
 void Shard::emit(const PutRecord& record) {
   const Journal::Place place = journal_->append(record);
   state_->evolve(record, place.segment, place.position);
+  if (waiting_by_key_ != 0) wake_queue(record.queue);  // who waits for it in any state
 }
 void Shard::emit(const DueRecord& record) {
   journal_->append(record);

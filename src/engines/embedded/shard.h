@@ -2,8 +2,8 @@
 // the state evolve by them. Told the time, asks nothing of clocks, files or threads but through
 // Journal.
 //
-// A turn: `advance` to now, `execute` each part, `serve_waiters`, `clean`, then `take_job` for the
-// committer. Every answer leaves with the job whose batches hold what it rests on.
+// A turn: `advance` to now, `execute` each part, `serve_waiters`, `work_slice`, then `take_job`
+// for the committer. Every answer leaves with the job whose batches hold what it rests on.
 //
 // Thread safety: none; the shard's thread owns it. Tasks it puts into jobs run on the committer's
 // thread and touch only what they own, the segment files, and the Router.
@@ -71,8 +71,11 @@ class Shard {
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
   void fail(Error error);
 
-  /// Writes the record of a clean end. Call `take_job` after.
+  /// Completes what waits; its last job syncs. Call `take_job` after.
   void close();
+  /// Writes the record of a clean end, once that job is done: its batch then proves all before it
+  /// durable, and what is missing later is damage and no torn tail. Call `take_job` after.
+  void end_journal();
   [[nodiscard]] const Figures& figures() const noexcept { return figures_; }
 
  private:
@@ -120,6 +123,9 @@ class Shard {
   void damaged(const Part& part);
   [[nodiscard]] bool is_paused(const QueueState& queue) const noexcept;
   void wake_queue(QueueId queue);
+  void serve_waiters_of(const std::string& name);
+  [[nodiscard]] bool has_any(QueueId queue, const core::ClaimRequest& request);
+  [[nodiscard]] bool can_claim(Handle handle, const core::ClaimRequest& request) const;
   // shard_queries.cpp
   void execute(const core::GetRequest& request, const Part& part);
   void execute(const core::ListRequest& request, const Part& part);
@@ -155,9 +161,15 @@ class Shard {
     std::optional<std::int64_t> boot_due_ms;
   };
   [[nodiscard]] std::optional<Error> due_times(Due due, DueTimes& times) const;
-  [[nodiscard]] std::uint64_t reserve() const noexcept;
-  /// Room for a request of `bytes` in records: pushes leave the reserve alone, the rest may use it.
-  std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, bool into_reserve);
+  /// What room is wanted for decides how much must be left behind.
+  enum class Purpose : std::uint8_t {
+    accept,  // pushes, and what else makes more of the store than was
+    work,    // claims, and what gives them back
+    end,     // what ends messages: ack, cancel, purge, time
+  };
+  [[nodiscard]] std::uint64_t reserve(Purpose purpose) const noexcept;
+  /// Room for `bytes` in records, none longer than `largest`.
+  std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose);
   void end_part(const OperationPtr& op);
   template <typename F>
   void each_item(const Part& part, std::size_t count, F&& f);
@@ -193,6 +205,8 @@ class Shard {
   // waiting claims
   std::unordered_map<std::string, std::deque<OperationPtr>> waiters_;  // by queue name
   std::set<std::pair<std::int64_t, Operation*>> deadlines_;  // BOOTTIME; kept alive by waiters_
+  std::size_t waiting_by_key_ = 0;
+  bool tight_ = false;              // no space was left, and nothing has been accepted since
   std::vector<std::string> woken_;  // queues that may have something for a waiter
   std::size_t turn_ = 0;            // where a claim of several queues begins
 

@@ -119,6 +119,16 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
   end_claim_record(record);
 }
 
+bool Shard::can_claim(Handle handle, const core::ClaimRequest& request) const {
+  const Message& message = state_->slab[handle];
+  switch (message.stage()) {
+    case Stage::ready: return request.any_state || message.due_ms() <= now_.realtime_ms;
+    case Stage::scheduled:
+    case Stage::dead: return request.any_state;
+    default: return false;
+  }
+}
+
 void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
                        std::vector<Grant>& grants) {
   const QueueId id = state_->find_queue(request.queues.front());
@@ -129,12 +139,8 @@ void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, Byt
     if (record.items.size() >= max) break;
     const Handle found = resolve(id, key);
     if (found == kNoHandle) continue;  // one named twice is leased the second time
-    const Message& message = state_->slab[found];
-    const bool due = message.stage() == Stage::ready && message.due_ms() <= now_.realtime_ms;
-    const bool other = message.stage() == Stage::scheduled || message.stage() == Stage::ready ||
-                       message.stage() == Stage::dead;
-    if (!due && !(request.any_state && other)) continue;
-    if (!fits(budget, message, grants)) break;
+    if (!can_claim(found, request)) continue;
+    if (!fits(budget, state_->slab[found], grants)) break;
     take(found, record, name, grants);
   }
   end_claim_record(record);
@@ -223,7 +229,7 @@ void Shard::execute(const core::ClaimRequest& request, Part& part) {
   const std::uint64_t bytes_left =
       request.max_bytes - std::min<std::uint64_t>(payload, request.max_bytes);
   const ClaimRoom wanted = claim_room(request, max, state_->pending());
-  if (auto error = room(wanted.bytes, wanted.largest, true)) {
+  if (auto error = room(wanted.bytes, wanted.largest, Purpose::work)) {
     op->fail(std::move(*error));
     end_part(op);
     return;
@@ -235,6 +241,8 @@ void Shard::execute(const core::ClaimRequest& request, Part& part) {
 
 void Shard::wait(const OperationPtr& op) {
   const auto& request = std::get<core::ClaimRequest>(op->request);
+  // It may have ended before this shard heard of it.
+  if (op->phase.load() != ClaimPhase::waiting) return;
   if (closing_ || failure_) {
     if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) {
       op->fail(failure_ ? *failure_ : Error{ErrorCode::closed, "the store was closed"});
@@ -246,6 +254,7 @@ void Shard::wait(const OperationPtr& op) {
     waiters_[queue].push_back(op);
     woken_.push_back(queue);
   }
+  if (!request.keys.empty()) ++waiting_by_key_;
   deadlines_.emplace(op->wait_until_boot_ms, op.get());
 }
 
@@ -260,6 +269,7 @@ void Shard::forget(OperationPtr op) {
     std::erase(found->second, op);
     if (found->second.empty()) waiters_.erase(found);
   }
+  if (!request.keys.empty()) --waiting_by_key_;
 }
 
 OperationPtr Shard::waiting_operation(const Operation* op) const {
@@ -269,14 +279,50 @@ OperationPtr Shard::waiting_operation(const Operation* op) const {
                        [op](const OperationPtr& other) { return other.get() == op; });
 }
 
-void Shard::serve_waiters() {
-  while (!deadlines_.empty() && deadlines_.begin()->first <= now_.boottime_ms) {
-    const OperationPtr op = waiting_operation(deadlines_.begin()->second);
-    if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_part(op);
-    forget(op);
+bool Shard::has_any(QueueId id, const core::ClaimRequest& request) {
+  const QueueState& queue = state_->queue(id);
+  if (is_paused(queue)) return false;
+  if (request.keys.empty()) {
+    const Handle first = queue.lanes.first();
+    return first != kNoHandle && state_->slab[first].due_ms() <= now_.realtime_ms;
   }
+  return std::any_of(request.keys.begin(), request.keys.end(), [&](const std::string& key) {
+    const Handle found = resolve(id, key);
+    return found != kNoHandle && can_claim(found, request);
+  });
+}
+
+// First come, first served; but who waits for a key that is not there lets the others by.
+void Shard::serve_waiters_of(const std::string& name) {
+  const QueueId id = state_->find_queue(name);
+  if (id == kNoQueue) return;
+  std::size_t at = 0;
+  while (true) {
+    const auto found = waiters_.find(name);
+    if (found == waiters_.end() || at >= found->second.size()) return;
+    const OperationPtr op = found->second[at];
+    const auto& request = std::get<core::ClaimRequest>(op->request);
+    if (!has_any(id, request)) {
+      if (waiting_by_key_ == 0) return;
+      ++at;
+      continue;
+    }
+    forget(op);
+    if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::taken)) continue;
+    const ClaimRoom wanted = claim_room(request, request.max, state_->pending());
+    if (auto error = room(wanted.bytes, wanted.largest, Purpose::work)) {
+      op->fail(std::move(*error));
+      end_part(op);
+      continue;
+    }
+    deliver(op, claim(request, request.max, {request.max_bytes}));
+  }
+}
+
+void Shard::serve_waiters() {
   if (failure_) {
     auto all = std::exchange(waiters_, {});
+    waiting_by_key_ = 0;
     deadlines_.clear();
     for (auto& [queue, waiting] : all) {
       for (const OperationPtr& op : waiting) {
@@ -290,30 +336,12 @@ void Shard::serve_waiters() {
   std::vector<std::string> woken = std::exchange(woken_, {});
   std::sort(woken.begin(), woken.end());
   woken.erase(std::unique(woken.begin(), woken.end()), woken.end());
-  for (const std::string& name : woken) {
-    const QueueId id = state_->find_queue(name);
-    if (id == kNoQueue) continue;
-    while (true) {
-      const auto found = waiters_.find(name);
-      if (found == waiters_.end()) break;
-      const QueueState& queue = state_->queue(id);
-      const Handle first = queue.lanes.first();
-      if (is_paused(queue) || first == kNoHandle ||
-          state_->slab[first].due_ms() > now_.realtime_ms) {
-        break;
-      }
-      const OperationPtr op = found->second.front();
-      forget(op);
-      if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::taken)) continue;
-      const auto& request = std::get<core::ClaimRequest>(op->request);
-      const ClaimRoom wanted = claim_room(request, request.max, state_->pending());
-      if (auto error = room(wanted.bytes, wanted.largest, true)) {
-        op->fail(std::move(*error));
-        end_part(op);
-        continue;
-      }
-      deliver(op, claim(request, request.max, {request.max_bytes}));
-    }
+  for (const std::string& name : woken) serve_waiters_of(name);
+  // Only now: what falls due at the last moment is still delivered.
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now_.boottime_ms) {
+    const OperationPtr op = waiting_operation(deadlines_.begin()->second);
+    if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_part(op);
+    forget(op);
   }
 }
 
@@ -347,7 +375,8 @@ void Shard::damaged(const Part& part) {
   }
   router_->log("message " + std::to_string(part.id) + " of queue " +
                state_->queue(message.queue).name + " is damaged: set aside as dead");
-  if (room(256, 256, true)) return;  // its lease will run out, and the next claim tries again
+  if (room(256, 256, Purpose::end))
+    return;  // its lease will run out, and the next claim tries again
   emit_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
 }
 

@@ -1,6 +1,9 @@
 // Get, list, stats: reads. They too answer only when what they saw is durable.
 #include <algorithm>
+#include <string>
+#include <string_view>
 
+#include "base/text.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 
@@ -17,6 +20,21 @@ State state_of(Stage stage) noexcept {
     case Stage::remembered: return State::remembered;
     default: return State::scheduled;
   }
+}
+
+// Counts one more message into the answer, if it still fits; the first one always does. Before its
+// payload is read: an answer that names one long message a thousand times takes no more memory.
+Result<void> take_room(Operation& op, core::GetReply& reply, std::uint64_t bytes,
+                       std::uint64_t limit, std::string_view key) {
+  const std::scoped_lock lock(op.merge);  // the other shards count too
+  if (reply.bytes > 0 && (bytes > limit || reply.bytes > limit - bytes)) {
+    return Unexpected(ErrorCode::too_large,
+                      "message " + base::quoted(key) + " of " + std::to_string(bytes) +
+                          " bytes is over what is left of the limit of " + std::to_string(limit) +
+                          " bytes an answer; get it again with fewer keys");
+  }
+  reply.bytes += bytes;
+  return {};
 }
 
 }  // namespace
@@ -61,13 +79,19 @@ void Shard::execute(const core::GetRequest& request, const Part& part) {
   });
   tasks_.emplace_back([router = router_, op = part.op, files = files_, &reply,
                        found = std::move(found), tag = state_->store_tag(), shard = config_.number,
+                       limit = config_.limits.max_reply,
                        with_payload = request.with_payload](const CommitOutcome& outcome) mutable {
     if (outcome.failure != nullptr) {
       op->fail(*outcome.failure);
     } else {
       ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
       for (auto& [i, facts] : found) {
-        auto done = reader.complete(facts, with_payload);
+        auto done = reader.describe(facts);
+        if (done) {
+          const std::uint64_t bytes = reader.reply_bytes(facts, with_payload);
+          done = take_room(*op, reply, bytes, limit, facts.info.key);
+        }
+        if (done) done = reader.complete(facts, with_payload);
         reply.items[i] = done ? Result<MessageInfo>(std::move(facts.info))
                               : Result<MessageInfo>(std::move(done).error());
       }
@@ -93,9 +117,10 @@ void Shard::execute(const core::ListRequest& request, const Part& part) {
     if (request.state && state_of(message.stage()) != *request.state) continue;
     found.push_back(facts(cursor));
   }
-  const bool exhausted = cursor >= all;
+  bool exhausted = cursor >= all;
   tasks_.emplace_back([router = router_, op = part.op, files = files_, found = std::move(found),
                        tag = state_->store_tag(), shard = config_.number, cursor, exhausted,
+                       limit = config_.limits.max_reply,
                        prefix = request.prefix](const CommitOutcome& outcome) mutable {
     if (outcome.failure != nullptr) {
       op->fail(*outcome.failure);
@@ -105,10 +130,20 @@ void Shard::execute(const core::ListRequest& request, const Part& part) {
     ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
     auto& reply = std::get<core::ListReply>(op->reply);
     for (MessageFacts& facts : found) {
+      if (reply.bytes >= limit) {  // a full page; the next one goes on here
+        cursor = facts.handle;
+        exhausted = false;
+        break;
+      }
       // One whose record is damaged is listed with what is known of it.
-      const auto done = reader.complete(facts, false);
+      auto done = reader.describe(facts);
+      if (!facts.info.key.starts_with(prefix)) continue;
+      if (done) {
+        reply.bytes += reader.reply_bytes(facts, false);
+        done = reader.complete(facts, false);
+      }
       if (!done) facts.info.reason = done.error().message;
-      if (facts.info.key.starts_with(prefix)) reply.messages.push_back(std::move(facts.info));
+      reply.messages.push_back(std::move(facts.info));
     }
     router->list_visited(op, shard, cursor, exhausted);
   });

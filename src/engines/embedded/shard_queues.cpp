@@ -31,7 +31,7 @@ void Shard::execute(const core::ConfigureRequest& request, const Part& part) {
   const QueueSettings before = known == kNoQueue ? QueueSettings() : state_->queue(known).settings;
   if (auto bad = core::check_patch(request.patch, before)) {  // and no queue is made
     op->fail(std::move(*bad));
-  } else if (auto error = room(2 * kQueueRecord, kQueueRecord, false)) {
+  } else if (auto error = room(2 * kQueueRecord, kQueueRecord, Purpose::accept)) {
     op->fail(std::move(*error));
   } else if (auto queue = queue_for_push(request.queue); !queue) {
     op->fail(std::move(queue).error());
@@ -48,7 +48,7 @@ void Shard::execute(const core::ConfigureRequest& request, const Part& part) {
 }
 
 void Shard::execute(const core::PauseRequest& request, const Part& part) {
-  if (auto error = room(2 * kQueueRecord, kQueueRecord, true)) {
+  if (auto error = room(2 * kQueueRecord, kQueueRecord, Purpose::work)) {
     part.op->fail(std::move(*error));
   } else if (auto queue = queue_for_push(request.queue); !queue) {
     part.op->fail(std::move(queue).error());
@@ -66,7 +66,7 @@ void Shard::execute(const core::ResumeRequest& request, const Part& part) {
     end_part(part.op);
     return;
   }
-  if (auto error = room(kQueueRecord, kQueueRecord, true)) {
+  if (auto error = room(kQueueRecord, kQueueRecord, Purpose::work)) {
     part.op->fail(std::move(*error));
   } else {
     record_queue(queue, state_->queue(queue).settings, false, std::nullopt);
@@ -95,7 +95,7 @@ void Shard::execute(const core::ReviveRequest& request, const Part& part) {
     return;
   }
   const std::size_t keys = part.all_items ? request.keys.size() : part.items.size();
-  if (auto error = room(keys * kDueRecord, kDueRecord, false)) {
+  if (auto error = room(keys * kDueRecord, kDueRecord, Purpose::accept)) {
     part.op->fail(std::move(*error));
     end_part(part.op);
     return;
@@ -142,7 +142,8 @@ bool Shard::sweep_slice() {
     if (!state_->slab.is_live(sweep.cursor)) continue;
     const Message& message = state_->slab[sweep.cursor];
     if (message.queue != sweep.queue || message.id >= sweep.id_limit) continue;
-    error = room(sweep.purge ? kGoneRecord : kDueRecord, kDueRecord, sweep.purge);
+    error = room(sweep.purge ? kGoneRecord : kDueRecord, kDueRecord,
+                 sweep.purge ? Purpose::end : Purpose::accept);
     if (!error) sweep_one(sweep.cursor, sweep.purge, sweep.count);
   }
   if (!error && sweep.cursor < state_->slab.end()) return true;

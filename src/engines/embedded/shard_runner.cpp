@@ -63,6 +63,8 @@ void ShardRunner::stop() {
   }
   job_ready_.notify_one();
   commit_thread_.join();
+  parts_.shard->end_journal();
+  if (CommitJob job = parts_.shard->take_job(); !job.empty()) parts_.committer->run(std::move(job));
   // Only now is nothing written any more.
   if (!parts_.committer->failed()) {
     // A journal that could not be trimmed is as whole as after a crash.

@@ -139,6 +139,8 @@ class ShardState {
   [[nodiscard]] std::uint64_t low_water() const noexcept { return low_water_; }
   [[nodiscard]] std::uint16_t max_attempts_override(Handle handle) const;
   [[nodiscard]] std::uint32_t max_attempts(Handle handle) const;
+  /// Leaves out as many ids: where the end of the journal may be lost, they may have been given.
+  void skip_ids(std::uint64_t count) noexcept { next_id_ += count; }
   /// Messages that are scheduled, ready or leased.
   [[nodiscard]] std::uint64_t pending() const noexcept { return pending_; }
   [[nodiscard]] std::uint64_t ram_bytes() const noexcept;

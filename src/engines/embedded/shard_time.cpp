@@ -30,17 +30,7 @@ void Shard::observe_step(timing::Instant now) {
   if (backwards) state_->step_back(now.realtime_ms, stepped);
 }
 
-bool Shard::expiry_room() {
-  if (journal_->fits(kExpiryRecord)) return true;
-  auto grown = journal_->ensure_room(kExpiryRecord, kExpiryRecord, 0);
-  if (grown) return true;
-  if (grown.error().code == ErrorCode::no_space) {
-    cleaner_.press();
-  } else {
-    fail(std::move(grown).error());
-  }
-  return false;
-}
+bool Shard::expiry_room() { return !room(kExpiryRecord, kExpiryRecord, Purpose::end); }
 
 void Shard::due_expired(Handle handle) {
   const Message& message = state_->slab[handle];

@@ -62,7 +62,7 @@ void Shard::cancel_one(QueueId queue, std::string_view key, core::ItemResult& re
 void Shard::execute(const core::CancelRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = part.all_items ? request.keys.size() : part.items.size();
-  if (auto error = room(count * kCancelRecord, kCancelRecord, true)) {
+  if (auto error = room(count * kCancelRecord, kCancelRecord, Purpose::end)) {
     fail_items(reply.items, part, *error);
   } else {
     const QueueId queue = state_->find_queue(request.queue);
@@ -114,7 +114,7 @@ void Shard::reschedule_one(QueueId queue, std::string_view key, const core::Resc
 void Shard::execute(const core::RescheduleRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = part.all_items ? request.items.size() : part.items.size();
-  if (auto error = room(count * kRescheduleRecord, kRescheduleRecord, false)) {
+  if (auto error = room(count * kRescheduleRecord, kRescheduleRecord, Purpose::accept)) {
     fail_items(reply.items, part, *error);
   } else {
     const QueueId queue = state_->find_queue(request.queue);
@@ -202,10 +202,15 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = part.all_items ? request.items.size() : part.items.size();
   std::uint64_t bytes = 0;
+  Purpose purpose = Purpose::end;
   each_item(part, request.items.size(), [&](std::size_t i) {
-    bytes += request.items[i].action == core::SettleAction::ack ? kCancelRecord : kSettleRecord;
+    const bool ends = request.items[i].action == core::SettleAction::ack ||
+                      request.items[i].action == core::SettleAction::move_away;
+    bytes += ends ? kCancelRecord : kSettleRecord;
+    if (!ends) purpose = Purpose::work;
   });
-  if (auto error = room(bytes, count == 0 ? 0 : kSettleRecord, true)) {
+  const std::uint64_t largest = purpose == Purpose::end ? kCancelRecord : kSettleRecord;
+  if (auto error = room(bytes, count == 0 ? 0 : largest, purpose)) {
     fail_items(reply.items, part, *error);
   } else {
     each_item(part, request.items.size(), [&](std::size_t i) {
@@ -228,7 +233,7 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
 void Shard::execute(const core::ExtendRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = part.all_items ? request.items.size() : part.items.size();
-  if (auto error = room(count * kExtendRecord, kExtendRecord, true)) {
+  if (auto error = room(count * kExtendRecord, kExtendRecord, Purpose::work)) {
     fail_items(reply.items, part, *error);
   } else {
     each_item(part, request.items.size(), [&](std::size_t i) {

@@ -79,6 +79,11 @@ std::string shard_directory_name(std::uint32_t shard) {
   return std::string(kShardPrefix) + digits;
 }
 
+Error shard_directory_error(Error error) {
+  if (error.code != ErrorCode::not_found) return error;
+  return {ErrorCode::damaged, "a shard's directory is missing: " + error.message};
+}
+
 Result<std::optional<StoreIdentity>> read_identity(storage::Directory& directory) {
   auto names = directory.list();
   if (!names) return std::move(names).error();

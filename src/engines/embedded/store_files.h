@@ -34,6 +34,8 @@ struct StoreIdentity {
                                           const StoreIdentity& identity);
 
 [[nodiscard]] std::string shard_directory_name(std::uint32_t shard);
+/// What the failure to open one says of the store: a missing one is damage.
+[[nodiscard]] Error shard_directory_error(Error error);
 
 inline constexpr const char* kLockName = "LOCK";
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -105,6 +106,8 @@ class CrashDisk {
   struct Content {
     std::string now;
     std::string synced;
+    std::uint64_t written_end = 0;  // of what was ever written, as against allocated
+    std::uint64_t synced_end = 0;
   };
   using Names = std::map<std::string, std::shared_ptr<Content>>;
   struct Folder {
@@ -114,7 +117,10 @@ class CrashDisk {
   };
 
   static void all_synced(Folder& folder) {
-    for (const auto& [name, content] : folder.now) content->synced = content->now;
+    for (const auto& [name, content] : folder.now) {
+      content->synced = content->now;
+      content->synced_end = content->written_end = content->now.size();
+    }
     folder.synced = folder.now;
   }
 
@@ -130,7 +136,7 @@ class CrashDisk {
       std::string old = at < before ? content.synced.substr(at, size) : std::string();
       old.resize(size, '\0');
       if (fresh == old) continue;
-      const bool virgin = old.find_first_not_of('\0') == std::string::npos;
+      const bool virgin = at >= content.synced_end;
       switch (random() % (virgin ? 4 : 2)) {
         case 0: break;  // dropped
         case 1: bytes.replace(at, size, fresh); break;
@@ -181,6 +187,7 @@ class CrashDisk {
       std::string& now = content_->now;
       if (now.size() < offset + bytes.size()) now.resize(offset + bytes.size(), '\0');
       now.replace(offset, bytes.size(), bytes);
+      content_->written_end = std::max<std::uint64_t>(content_->written_end, offset + bytes.size());
       return {};
     }
     Result<void> write_at(std::uint64_t offset, std::span<const std::string_view> pieces) override {
@@ -197,6 +204,7 @@ class CrashDisk {
     Result<void> sync_data() override {
       const std::scoped_lock lock(disk_->mutex_);
       content_->synced = content_->now;
+      content_->synced_end = content_->written_end;
       return {};
     }
     Result<void> allocate(std::uint64_t size) override {

@@ -25,6 +25,7 @@ class OneShard final : public Router {
   struct Options {
     std::uint64_t segment_bytes = 4096;
     SyncPolicy policy = SyncPolicy::always;
+    bool keeps_history = true;  // takes time: describes the whole state each turn
   };
 
   OneShard(std::unique_ptr<storage::Directory> directory, timing::ManualClock& clock,
@@ -43,7 +44,8 @@ class OneShard final : public Router {
     }
     state_.finish_replay(clock.now());
     durable_ = recovered->tail.next_batch - 1;
-    history_[durable_] = describe(state_, false);
+    keeps_history_ = options.keeps_history;
+    if (keeps_history_) history_[durable_] = describe(state_, false);
     committer_.start_at(durable_);
     Journal::Config config;
     config.store_id = kStoreId;
@@ -87,7 +89,7 @@ class OneShard final : public Router {
     std::uint64_t& last = last_taken_;
     if (!job.batches.empty()) {
       last = job.batches.back()->number;
-      history_[last] = describe(state_, false);
+      if (keeps_history_) history_[last] = describe(state_, false);
     }
     if (!job.empty()) jobs_.emplace_back(last, std::move(job));
   }
@@ -220,6 +222,7 @@ class OneShard final : public Router {
   std::optional<Error> error_;
   std::vector<Part> inbox_;
   bool has_more_work_ = false;
+  bool keeps_history_ = true;
   std::deque<std::pair<std::uint64_t, CommitJob>> jobs_;
   std::map<std::uint64_t, std::string> history_;
   std::uint64_t last_taken_ = 0;

@@ -16,6 +16,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
+#include "core/answer_thread.h"
 #include "core/validation.h"
 #include "net/http_client.h"
 #include "wire/call.h"
@@ -139,7 +140,9 @@ class RemoteEngine final : public core::Engine {
     std::unique_lock lock(mutex_);
     if (closed_) {
       lock.unlock();
-      pending.completion(Error{ErrorCode::closed, "the store is closed"});
+      answers_.post([completion = std::move(pending.completion)]() mutable {
+        completion(Error{ErrorCode::closed, "the store is closed"});
+      });
       return ticket;
     }
     asio::post(io_, [this, ticket, call = std::move(call), pending = std::move(pending)]() mutable {
@@ -271,6 +274,7 @@ class RemoteEngine final : public core::Engine {
   std::unordered_map<core::Ticket, Pending> pending_;
   std::optional<HttpClient> client_;
   std::thread thread_;
+  core::AnswerThread answers_;  // for what is submitted after the close
 };
 
 }  // namespace

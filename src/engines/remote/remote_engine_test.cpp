@@ -3,7 +3,9 @@
 
 #include <future>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -97,6 +99,7 @@ class RemoteEngineTest : public ::testing::Test {
 
   static constexpr const char* kDone = R"({"results":[{"outcome":"done"}]})";
 
+  const std::thread::id caller_ = std::this_thread::get_id();
   RawServer server_;
   std::unique_ptr<core::Engine> engine_;
 };
@@ -283,13 +286,52 @@ TEST_F(RemoteEngineTest, is_closed_after_its_close) {
   const RawConnection connection = open();
   engine_->close();
   engine_->close();
-  int runs = 0;
-  engine_->submit(core::StatsRequest{}, [&](const Result<core::Reply>& reply) {
-    ++runs;
-    EXPECT_EQ(reply.error().code, ErrorCode::closed);
+  auto asked = ask(core::StatsRequest{});
+  EXPECT_EQ(asked.reply.get().error().code, ErrorCode::closed);
+  engine_->withdraw(asked.ticket);
+}
+
+// A caller that holds what its completion takes must not meet itself.
+TEST_F(RemoteEngineTest, never_completes_within_submit) {
+  const RawConnection connection = open();
+  std::mutex held;
+  const auto submit_under_lock = [&](core::Request request) {
+    std::promise<ErrorCode> done;
+    std::thread::id ran_on;
+    {
+      const std::scoped_lock lock(held);
+      engine_->submit(std::move(request), [&](const Result<core::Reply>& reply) {
+        ran_on = std::this_thread::get_id();
+        if (ran_on != caller_) held.lock();
+        const ErrorCode code = reply.error().code;
+        if (ran_on != caller_) held.unlock();
+        done.set_value(code);
+      });
+    }
+    const ErrorCode code = done.get_future().get();
+    EXPECT_NE(ran_on, caller_);
+    return code;
+  };
+  EXPECT_EQ(submit_under_lock(core::PurgeRequest{"-bad"}), ErrorCode::invalid_argument);
+  engine_->close();
+  EXPECT_EQ(submit_under_lock(core::PurgeRequest{"q"}), ErrorCode::closed);
+}
+
+TEST_F(RemoteEngineTest, its_last_handle_may_be_dropped_by_a_completion_after_the_close) {
+  const RawConnection connection = open();
+  engine_->close();
+  const auto engine = std::make_shared<std::unique_ptr<core::Engine>>(std::move(engine_));
+  const auto done = std::make_shared<std::promise<void>>();
+  auto ran = done->get_future();
+  std::promise<void> submitted;
+  (*engine)->submit(core::StatsRequest{}, [engine, done, others = submitted.get_future().share()](
+                                              const Result<core::Reply>&) {
+    others.wait();
+    engine->reset();
+    done->set_value();
   });
-  EXPECT_EQ(runs, 1);
-  engine_->withdraw(1);
+  submitted.set_value();
+  ran.get();
 }
 
 TEST_F(RemoteEngineTest, a_completion_may_submit) {

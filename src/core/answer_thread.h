@@ -1,0 +1,41 @@
+// AnswerThread: a thread of an engine for the answers that none of its other threads comes to: a
+// request that is refused before it reaches them, or submitted after they have ended. Such a
+// completion must not run within `submit` either.
+//
+// Invariants
+//  1. What was posted runs, in order, on one thread that is an engine's (`on_engine_thread`).
+//  2. The thread starts with the first post: who is never refused anything has none.
+//  3. The destructor returns when everything has run. It may be called by a task, because a
+//     completion may hold the last handle of a store: what is left then runs within it.
+//
+// Thread safety: all of it but the destructor, which comes after every `post` of another thread.
+#pragma once
+
+#include <memory>
+#include <thread>
+
+#include "base/unique_function.h"
+
+namespace tarry::core {
+
+class AnswerThread {
+ public:
+  using Task = base::UniqueFunction<void()>;
+
+  AnswerThread();
+  ~AnswerThread();
+  AnswerThread(const AnswerThread&) = delete;
+  AnswerThread& operator=(const AnswerThread&) = delete;
+
+  /// Never blocks on a task.
+  void post(Task task);
+
+ private:
+  struct Shared;
+
+  // Shared with the thread, which may see the end of this object from within a task.
+  std::shared_ptr<Shared> shared_;
+  std::thread thread_;
+};
+
+}  // namespace tarry::core

@@ -1,0 +1,32 @@
+#include "core/request.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace tarry::core {
+namespace {
+
+TEST(Append, AnswersWhereThePieceIs) {
+  std::string bytes;
+  const Slice first = append(bytes, "first");
+  const Slice empty = append(bytes, "");
+  const Slice second = append(bytes, "second");
+  EXPECT_EQ(view(bytes, first), "first");
+  EXPECT_EQ(view(bytes, empty), "");
+  EXPECT_EQ(view(bytes, second), "second");
+}
+
+// A Slice of 32 bits would silently name other bytes.
+TEST(AppendDeathTest, AbortsBeyondWhatASliceCanName) {
+  std::string bytes = "x";
+  // Never looked at, so it need not be there; volatile, lest the compiler notice.
+  const volatile std::size_t size = std::size_t{1} << 32;
+  const std::string_view four_gib(bytes.data(), size);
+  EXPECT_DEATH((void)append(bytes, four_gib), "kReach");
+  EXPECT_DEATH((void)append(bytes, four_gib.substr(1)), "kReach");
+}
+
+}  // namespace
+}  // namespace tarry::core

@@ -1,0 +1,157 @@
+// A disk without room: nothing more is accepted, and everything that was can be claimed, given
+// back, ended, and ends.
+#include <gtest/gtest.h>
+
+#include "engines/embedded/test_requests.h"
+#include "engines/embedded/test_shard.h"
+#include "storage/memory_storage.h"
+
+namespace tarry::embedded {
+namespace {
+
+using test::OneShard;
+
+class FullDisk : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kDisk = 2 << 20;
+
+  void open() {
+    shard.reset();
+    shard = std::make_unique<OneShard>(disk.root(), clock,
+                                       OneShard::Options{64 << 10, SyncPolicy::always, false});
+    ASSERT_FALSE(shard->error()) << shard->error()->message;
+  }
+  // Pushes until nothing more is accepted, also after cleaning; how many.
+  std::size_t fill(std::size_t payload) {
+    const std::string text(payload, 'x');
+    for (std::size_t count = 0;; ++count) {
+      auto reply = push(text, count);
+      if (!reply) shard->settle();
+      if (!reply && !push(text, count)) return count;
+    }
+  }
+  bool push(const std::string& payload, std::size_t number) {
+    const auto reply =
+        shard->ask(test::push("q", ("k" + std::to_string(number)).c_str(), Due(), payload));
+    const auto& item = std::get<core::PushReply>(*reply).items.front();
+    EXPECT_TRUE(!item.error || item.error->code == ErrorCode::no_space) << item.error->message;
+    return !item.error;
+  }
+  // One message's receipt; where there was no room, once more after cleaning.
+  std::string claim() {
+    auto reply = shard->ask(test::claim("q"));
+    if (!reply) {
+      EXPECT_EQ(reply.error().code, ErrorCode::no_space) << reply.error().message;
+      shard->settle();
+      ++second_tries;
+      reply = shard->ask(test::claim("q"));
+    }
+    if (!reply) {
+      ADD_FAILURE() << reply.error().message;
+      return "";
+    }
+    const auto receipts = test::receipts_of(std::get<core::ClaimReply>(*reply));
+    return receipts.empty() ? "" : receipts.front();
+  }
+  Result<Outcome> settle_once(const std::string& receipt, core::SettleAction action) {
+    const auto reply = shard->ask(test::settle({receipt}, action));
+    const auto& item = std::get<core::ItemsReply>(*reply).items.front();
+    if (item.error) return *item.error;
+    return item.outcome;
+  }
+  void expect_ack(const std::string& receipt) {
+    const auto outcome = settle_once(receipt, core::SettleAction::ack);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    ASSERT_EQ(*outcome, Outcome::done);
+  }
+
+  storage::MemoryDisk disk{kDisk};
+  timing::ManualClock clock;
+  std::unique_ptr<OneShard> shard;
+  std::size_t second_tries = 0;
+};
+
+TEST_F(FullDisk, ClaimsAndReleasesGoOnForEver) {
+  open();
+  const std::size_t count = fill(10);
+  ASSERT_GT(count, 5000u);
+  const std::size_t rounds = kDisk / 100;  // each writes more than 100 bytes
+  std::size_t again = 0;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const std::string receipt = claim();
+    ASSERT_FALSE(receipt.empty()) << "after " << i << " rounds";
+    auto outcome = settle_once(receipt, core::SettleAction::release);
+    if (!outcome) {
+      ++again;
+      shard->settle();
+      outcome = settle_once(receipt, core::SettleAction::release);
+    }
+    ASSERT_TRUE(outcome) << outcome.error().message << " after " << i << " rounds";
+  }
+  EXPECT_LT(again + second_tries, rounds / 100);
+  EXPECT_EQ(shard->state().pending(), count);
+}
+
+TEST_F(FullDisk, EverythingCanBeClaimedHeldAndAcked) {
+  for (const std::size_t payload : {10u, 3000u}) {
+    SCOPED_TRACE(payload);
+    open();
+    const std::size_t count = fill(payload);
+    ASSERT_GT(count, 400u);
+    std::vector<std::string> receipts;
+    for (std::size_t i = 0; i < count; ++i) {
+      receipts.push_back(claim());
+      ASSERT_FALSE(receipts.back().empty()) << "the claim of message " << i << " of " << count;
+    }
+    for (const std::string& receipt : receipts) expect_ack(receipt);
+    EXPECT_EQ(shard->state().pending(), 0u);
+    shard->settle();
+    EXPECT_TRUE(push("x", 0)) << "room comes back";
+    const auto cancelled = shard->ask(test::cancel("q", "k0"));
+    EXPECT_EQ(std::get<core::ItemsReply>(*cancelled).items.front().outcome, Outcome::cancelled);
+  }
+}
+
+TEST_F(FullDisk, EverythingCanBeCancelled) {
+  open();
+  const std::size_t count = fill(10);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto reply = shard->ask(test::cancel("q", "k" + std::to_string(i)));
+    const auto& item = std::get<core::ItemsReply>(*reply).items.front();
+    ASSERT_FALSE(item.error) << item.error->message << " at " << i << " of " << count;
+    ASSERT_EQ(item.outcome, Outcome::cancelled);
+  }
+}
+
+TEST_F(FullDisk, LeasesRunOutAndComeBack) {
+  open();
+  const std::size_t count = fill(10);
+  for (int round = 0; round < 5; ++round) {
+    std::size_t claimed = 0;
+    while (true) {
+      const auto reply = shard->ask(test::claim("q", 500));
+      ASSERT_TRUE(reply) << reply.error().message;
+      const std::size_t got = std::get<core::ClaimReply>(*reply).items.size();
+      claimed += got;
+      if (got == 0) break;
+    }
+    ASSERT_EQ(claimed, count) << "round " << round;
+    clock.advance(3'600'000);
+    shard->settle();
+  }
+}
+
+TEST_F(FullDisk, SurvivesARestart) {
+  open();
+  const std::size_t count = fill(10);
+  for (int i = 0; i < 3; ++i) {
+    open();
+    EXPECT_EQ(shard->state().pending(), count);
+    const std::string receipt = claim();
+    ASSERT_FALSE(receipt.empty());
+    ASSERT_TRUE(settle_once(receipt, core::SettleAction::release));
+  }
+}
+
+}  // namespace
+}  // namespace tarry::embedded
