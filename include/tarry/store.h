@@ -33,11 +33,19 @@ using Executor = std::function<void(std::function<void()>)>;
 /// Called during long work at opening (recovery): bytes done, bytes in all.
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
+/// Told what an operator should know of a store, in one line without a newline.
+using Log = std::function<void(std::string_view line)>;
+
 struct OpenOptions {
   Executor executor = {};                 ///< where callbacks run; default: a thread of the engine
   std::optional<ManualClock> clock = {};  ///< memory: and file: only
   Progress progress = {};
   std::string holder = {};  ///< written into the lock of a `file:` store; default: "pid N"
+  /// memory: and file: only; default: nobody is told. Called on the thread that opens and, until
+  /// the store is closed, on the engine's threads, several at once. It must be quick, and call no
+  /// verb of the store.
+  Log log = {};
+  bool create = true;  ///< false: a `file:` store that is not there is `not_found`, and not made
 };
 
 class Store {
@@ -79,8 +87,9 @@ class Store {
 };
 
 /// Opens the store that the URL names. Errors: `invalid_argument` for a URL or option that is
-/// wrong, `conflict` where another process holds the store or a fixed setting differs, `damaged`
-/// where its journal does not check, `unavailable` where it cannot be reached.
+/// wrong or that differs from what the store was made with, `conflict` where another process holds
+/// the store, `not_found` where there is none and `create` is false, `damaged` where its journal
+/// does not check, `unavailable` where it cannot be reached.
 [[nodiscard]] Result<Store> open(std::string_view url, OpenOptions options = {});
 
 }  // namespace tarry

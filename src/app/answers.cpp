@@ -49,12 +49,12 @@ ExitCode print_answers(Output& output, std::string_view what, const std::vector<
     } else {
       code = worst(code, exit_code(answer.error().code));
       output.error(answer.error());
-      table.add({"failed", names[i], answer.error().message});
+      if (names.size() > 1) table.add({"failed", names[i], ""});
     }
   }
   if (output.json()) {
     output.print_json([&](wire::JsonWriter& json) { write(json, what, names, answers); });
-  } else {
+  } else if (!table.empty()) {
     output.print(table);
   }
   return code;

@@ -279,7 +279,7 @@ ExitCode bulk_push(Session& session, const BulkPush& bulk) {
   const auto total = known ? static_cast<std::uint64_t>(status.st_size) : 0;
 
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = session.open(code, {.create = true});
   if (!store) {
     if (from_file) ::close(fd);
     return code;

@@ -94,6 +94,13 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
 
 std::string why(int error) { return std::strerror(error); }
 
+/// Of what others may give back, another try may get enough.
+ErrorCode code_of(int error) noexcept {
+  const bool short_of_something =
+      error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM;
+  return short_of_something ? ErrorCode::unavailable : ErrorCode::io_error;
+}
+
 }  // namespace
 
 ChildProcesses::ChildProcesses(std::vector<std::string> command) : command_(std::move(command)) {
@@ -139,7 +146,7 @@ Result<pid_t> ChildProcesses::start(int input, const std::vector<std::string>& e
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
   if (error == 0) return pid;
-  return Error{ErrorCode::io_error,
+  return Error{code_of(error),
                fmt::format("cannot run {}: {}", base::quoted(command_.front()), why(error))};
 }
 
@@ -163,7 +170,8 @@ Result<Ended> ChildProcesses::run(std::string_view input,
                                   const std::map<std::string, std::string>& variables) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return Error{ErrorCode::io_error, fmt::format("cannot make a pipe: {}", why(errno))};
+    const int error = errno;
+    return Error{code_of(error), fmt::format("cannot make a pipe: {}", why(error))};
   }
   Descriptor reading(ends[0]);
   Descriptor writing(ends[1]);

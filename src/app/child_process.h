@@ -33,7 +33,8 @@ class ChildProcesses {
   /// Blocks until the command has ended. Its output goes where ours goes. `variables` (NAME ->
   /// value, no NUL bytes) are added to our environment. It runs in a process group of its own, so
   /// that a Ctrl-C meant for us lets it finish. A command that ends, or closes its input, without
-  /// having read everything is no error. Errors: `io_error` where it cannot be started.
+  /// having read everything is no error. Errors: `unavailable` where the machine is short of
+  /// descriptors, processes or memory to start it, `io_error` where it cannot be started.
   [[nodiscard]] Result<Ended> run(std::string_view input,
                                   const std::map<std::string, std::string>& variables);
 

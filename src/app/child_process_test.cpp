@@ -1,6 +1,7 @@
 #include "app/child_process.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,6 +46,27 @@ TEST_F(ChildProcessTest, AnswersTheExitStatus) {
   EXPECT_EQ(run("exit 0").status, 0);
   EXPECT_EQ(run("exit 75").status, 75);
   EXPECT_EQ(run("kill -9 $$").signal, SIGKILL);
+}
+
+TEST_F(ChildProcessTest, AShortageIsNoReasonToGiveUp) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  ChildProcesses children({"true"});
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto refused = children.run("", {});
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(),
+            (Error{ErrorCode::unavailable, "cannot make a pipe: Too many open files"}));
+  const auto ended = children.run("", {});
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->status, 0);
+
+  const auto missing = ChildProcesses({"/no/such/program"}).run("", {});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::io_error);
 }
 
 TEST_F(ChildProcessTest, FeedsBytesOfAnyKind) {

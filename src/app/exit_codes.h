@@ -10,9 +10,9 @@ enum class ExitCode : int {
   done = 0,
   failed = 1,       // the store refused or broke, or an item of a batch did
   usage = 2,        // fix the input: flags, names, sizes, times
-  unknown = 3,      // no such message, queue or store
+  unknown = 3,      // no such message, no such queue
   conflict = 4,     // exists, in flight, stopping, settled, stale: nothing was changed, or too late
-  unreachable = 5,  // the store cannot be reached, or another process holds it
+  unreachable = 5,  // the store cannot be reached, is not there, or another process holds it
 };
 
 /// A verb that did what it was asked is `done`; `kept`, `moved` and `replaced` were asked for.
@@ -20,8 +20,9 @@ enum class ExitCode : int {
 
 [[nodiscard]] ExitCode exit_code(ErrorCode code) noexcept;
 
-/// The same for an error of `tarry::open`: a store that somebody else holds, or that we may not
-/// read, is out of reach. A script that takes 4 for "the key exists already" must not see it here.
+/// The same for an error of `tarry::open`: a store that somebody else holds, that we may not read
+/// or that is not there, is out of reach. A script that takes 4 for "the key exists already" must
+/// not see it here.
 [[nodiscard]] ExitCode exit_code_of_open(ErrorCode code) noexcept;
 
 /// Of several keys the worst counts: done < unknown < conflict < usage < failed < unreachable.

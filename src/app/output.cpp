@@ -39,6 +39,8 @@ void Output::note(std::string_view line) {
   put(stderr, printable(line) + "\n");
 }
 
+void Output::tell(std::string_view line) { put(stderr, "tarry: " + printable(line) + "\n"); }
+
 void Output::error(const Error& error) {
   std::fflush(stdout);
   put(stderr, "tarry: " + printable(error.message) + "\n");

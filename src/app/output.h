@@ -1,7 +1,7 @@
 // Output: everything that a command prints. Answers go to stdout, as tables or JSON; errors and
 // notes to stderr, one line each.
 //
-// Thread safety: one thread at a time.
+// Thread safety: one thread at a time, but for `tell`.
 #pragma once
 
 #include <string>
@@ -40,6 +40,9 @@ class Output {
 
   /// What is good to know but no answer, on stderr; nothing with `-o json`.
   void note(std::string_view line);
+
+  /// `tarry: line` on stderr at once, in either format, for what happens meanwhile. Any thread.
+  static void tell(std::string_view line);
 
   /// `tarry: message` on stderr, and with `-o json` also {"error":{"code","message"}}, below it.
   void error(const Error& error);

@@ -69,7 +69,7 @@ ExitCode push_one(Session& session, const PushOptions& options) {
   if (options.if_exists) push.if_exists = if_exists_from(*options.if_exists);
 
   ExitCode code{};
-  auto store = session.open(code);
+  auto store = session.open(code, {.create = true});
   if (!store) return code;
   auto pushed = store->queue(options.queue).push(push);
   if (!pushed) return session.output.fail(pushed.error());

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/descriptors.h"
 #include "app/signals.h"
 #include "base/text.h"
 #include "open/store_url.h"
@@ -163,18 +165,23 @@ ExitCode serve(Session& session, const ServeOptions& options) {
   if (!url) return session.output.fail(url.error());
   auto address = parse_listen(options.listen);
   if (!address) return session.output.fail(address.error());
+  // A log whose reader has gone is no reason to die: the store still wants to be closed.
+  std::signal(SIGPIPE, SIG_IGN);
   start_log();
+  const std::uint64_t descriptors = raise_descriptor_limit();
 
   ExitCode code{};
   std::optional<ManualClock> clock;
   if (options.test_clock) clock.emplace();
-  auto store = session.open(*url, clock, code);
+  const auto warn = [](std::string_view line) { spdlog::warn("{}", line); };
+  auto store = session.open(*url, {.create = true, .clock = clock, .log = warn}, code);
   if (!store) return code;
 
   http::ServerOptions server_options;
+  server_options.max_connections = connections_within(descriptors, server_options.max_connections);
   server_options.address = address->host;
   server_options.port = address->port;
-  server_options.warn = [](std::string_view line) { spdlog::warn("{}", line); };
+  server_options.warn = warn;
   if (clock) {
     server_options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
   }

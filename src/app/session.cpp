@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "app/progress.h"
@@ -14,19 +16,55 @@ std::string Session::url() const {
   return given != nullptr && *given != '\0' ? given : std::string(kDefaultStore);
 }
 
-std::optional<Store> Session::open(ExitCode& code) { return open(url(), {}, code); }
+namespace {
 
-std::optional<Store> Session::open(const std::string& url, std::optional<ManualClock> clock,
-                                   ExitCode& code) {
+/// What the store says while it is opened waits until the progress line has gone. Any thread.
+class HeldLog {
+ public:
+  explicit HeldLog(Log to) : to_(std::move(to)) {}
+
+  void say(std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    if (held_) {
+      lines_.emplace_back(line);
+    } else {
+      to_(line);
+    }
+  }
+  void let_go() {
+    const std::lock_guard lock(mutex_);
+    held_ = false;
+    for (const std::string& line : std::exchange(lines_, {})) to_(line);
+  }
+
+ private:
+  std::mutex mutex_;
+  Log to_;
+  bool held_ = true;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::optional<Store> Session::open(ExitCode& code, Access access) {
+  return open(url(), std::move(access), code);
+}
+
+std::optional<Store> Session::open(const std::string& url, Access access, ExitCode& code) {
+  if (!access.log) access.log = Output::tell;
+  const auto log = std::make_shared<HeldLog>(std::move(access.log));
   Progress progress("recovering", stderr, output.err());
   OpenOptions options;
-  options.clock = std::move(clock);
+  options.clock = std::move(access.clock);
+  options.create = access.create;
+  options.log = [log](std::string_view line) { log->say(line); };
   options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
     constexpr std::uint64_t kMiB = 1u << 20;
     progress.show(done, total, done / kMiB, "MiB");
   };
   auto store = tarry::open(url, std::move(options));
   progress.clear();
+  log->let_go();
   if (store) return std::move(*store);
   output.error(store.error());
   if (store.error().code == ErrorCode::unavailable && this->store.empty() && url == kDefaultStore) {

@@ -22,6 +22,13 @@ inline constexpr std::string_view kDefaultStore = "http://127.0.0.1:7733";
 class Session;
 using Action = std::function<ExitCode(Session&)>;
 
+/// How a command opens its store.
+struct Access {
+  bool create = false;  // makes a file: store that is not there
+  std::optional<ManualClock> clock = {};
+  Log log = {};  // where the store's own log goes; empty: to stderr
+};
+
 class Session {
  public:
   Output output;
@@ -34,9 +41,8 @@ class Session {
 
   /// Opens url(), or prints why not: empty, with the exit code in `code`. Recovery of a big `file:`
   /// store shows its progress.
-  [[nodiscard]] std::optional<Store> open(ExitCode& code);
-  [[nodiscard]] std::optional<Store> open(const std::string& url, std::optional<ManualClock> clock,
-                                          ExitCode& code);
+  [[nodiscard]] std::optional<Store> open(ExitCode& code, Access access = {});
+  [[nodiscard]] std::optional<Store> open(const std::string& url, Access access, ExitCode& code);
 };
 
 }  // namespace tarry::app

@@ -1,4 +1,7 @@
 // tarry work: runs a command for every message that falls due.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <list>
 #include <memory>
@@ -23,6 +26,8 @@ namespace {
 // From sysexits.h: EX_TEMPFAIL and EX_DATAERR.
 constexpr int kRetry = 75;
 constexpr int kBury = 65;
+
+constexpr std::chrono::seconds kBackOff{1};  // before a command is started again
 
 struct WorkOptions {
   std::vector<std::string> queues;
@@ -83,16 +88,33 @@ class Shift {
     options.concurrency = static_cast<std::uint32_t>(options_.concurrency.value_or(1));
     options.lease = options_.lease;
     workers_.push_back(std::make_unique<Worker>(
-        queue, options,
-        [this](const Delivery& delivery, const std::stop_token&) { return handle(delivery); }));
+        queue, options, [this](const Delivery& delivery, const std::stop_token& stop) {
+          return handle(delivery, stop);
+        }));
   }
 
-  Verdict handle(const Delivery& delivery) {
+  Verdict handle(const Delivery& delivery, const std::stop_token& stop) {
     const auto ended = commands_.run(delivery.payload(), variables_for(delivery));
-    if (ended) return verdict_of(*ended);
+    if (ended) {
+      short_of_something_ = false;
+      return verdict_of(*ended);
+    }
+    if (ended.error().code == ErrorCode::unavailable) {
+      // The machine's trouble, not the message's: it loses no attempt.
+      if (!short_of_something_.exchange(true)) {
+        Output::tell(ended.error().message + "; trying again");
+      }
+      back_off(stop);
+      return {.action = tarry::Action::release};
+    }
     // The next message would fare no better, and each would lose an attempt.
     fail(ended.error());
     return retry();
+  }
+
+  void back_off(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    nothing_.wait_for(lock, stop, kBackOff, [] { return false; });
   }
 
   /// The first one ends the shift.
@@ -144,6 +166,8 @@ class Shift {
   ChildProcesses commands_;
   std::list<std::unique_ptr<Worker>> workers_;
   std::stop_source stop_;
+  std::atomic<bool> short_of_something_{false};
+  std::condition_variable_any nothing_;  // but a stop
   std::mutex mutex_;
   std::optional<Error> error_;
 };

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -229,7 +230,50 @@ TEST_F(OpenFile, ShardsAreFixedAtTheBeginning) {
   (void)opened("file:" + path());
   const auto other = tarry::open("file:" + path() + "?shards=3");
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().code, ErrorCode::conflict);
+  EXPECT_EQ(other.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(OpenFile, AShardThatIsMissingIsDamage) {
+  (void)opened("file:" + path() + "?shards=2");
+  std::filesystem::remove_all(path() + "/shard-001");
+  for (const Progress& progress : {Progress(), Progress([](std::uint64_t, std::uint64_t) {})}) {
+    const auto store = tarry::open("file:" + path(), {.progress = progress});
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, ErrorCode::damaged);
+    EXPECT_NE(store.error().message.find("shard-001"), std::string::npos) << store.error().message;
+  }
+}
+
+TEST_F(OpenFile, IsNotMadeWhereOnlyWhatIsThereIsWanted) {
+  std::filesystem::create_directory(path("empty"));
+  for (const char* name : {"empty", "missing"}) {
+    const auto store = tarry::open("file:" + path(name), {.create = false});
+    ASSERT_FALSE(store) << name;
+    EXPECT_EQ(store.error().code, ErrorCode::not_found);
+    EXPECT_NE(store.error().message.find(path(name)), std::string::npos) << store.error().message;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(path("empty")));
+  EXPECT_FALSE(std::filesystem::exists(path("missing")));
+
+  std::ofstream(path("empty/thesis")) << "precious";
+  EXPECT_EQ(tarry::open("file:" + path("empty"), {.create = false}).error().code,
+            ErrorCode::invalid_argument);
+  (void)opened("file:" + path());
+  EXPECT_TRUE(tarry::open("file:" + path(), {.create = false}));
+  EXPECT_TRUE(tarry::open("memory:", {.create = false}));
+}
+
+TEST_F(OpenFile, TheOperatorIsToldOfAClockThatWentBack) {
+  const Time written = Time(Millis(1'900'000'000'000));
+  {
+    const Store store = opened("file:" + path(), {.clock = ManualClock(written)});
+    ASSERT_TRUE(store.queue("q").push({.due = in(1h)}));
+  }
+  std::vector<std::string> lines;
+  const auto log = [&lines](std::string_view line) { lines.emplace_back(line); };
+  (void)opened("file:" + path(), {.clock = ManualClock(written - 1h), .log = log});
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("3600000 ms less"), std::string::npos) << lines[0];
 }
 
 TEST_F(OpenFile, AClosedStoreMayBeOpenedAgainThoughHandlesLiveOn) {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "open/store_state.h"
+#include "open/store_tools.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::detail {
@@ -17,6 +18,9 @@ Store store_of(std::unique_ptr<core::Engine> engine, Executor executor,
 }
 
 Result<Store> open_embedded(EmbeddedUrl url, OpenOptions options) {
+  if (!options.create && !url.path.empty()) {
+    if (auto there = tools::require_store(url.path); !there) return std::move(there).error();
+  }
   std::optional<ManualClock> clock = std::move(options.clock);
   if (!clock && url.manual_clock) clock.emplace();
 
@@ -30,6 +34,7 @@ Result<Store> open_embedded(EmbeddedUrl url, OpenOptions options) {
   if (clock) wanted.clock = clock->implementation();
   wanted.holder = std::move(options.holder);
   wanted.progress = std::move(options.progress);
+  wanted.log = std::move(options.log);
 
   auto engine = embedded::open_embedded(std::move(wanted));
   if (!engine) return std::move(engine).error();

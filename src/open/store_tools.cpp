@@ -4,7 +4,10 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
+#include "engines/embedded/store_files.h"
 #include "open/store_url.h"
+#include "storage/posix_storage.h"
 
 namespace tarry::tools {
 
@@ -19,8 +22,22 @@ Result<std::string> path_of_store(std::string_view url) {
   return std::move(embedded->path);
 }
 
+Result<void> require_store(const std::string& path) {
+  auto directory = storage::open_directory(path, false);
+  if (!directory && directory.error().code != ErrorCode::not_found) {
+    return std::move(directory).error();
+  }
+  if (directory) {
+    auto identity = embedded::read_identity(**directory);
+    if (!identity) return std::move(identity).error();
+    if (*identity) return {};
+  }
+  return Unexpected(ErrorCode::not_found, "there is no store at " + base::quoted(path));
+}
+
 Result<StoreInspection> inspect_store(const std::string& path, bool deep,
                                       const Progress& progress) {
+  if (auto there = require_store(path); !there) return std::move(there).error();
   return embedded::inspect(path, deep, progress);
 }
 

@@ -23,6 +23,9 @@ using embedded::StoreInspection;
 /// The directory that a file: URL names. Errors: as `tarry::open`; `unsupported` for other stores.
 [[nodiscard]] Result<std::string> path_of_store(std::string_view url);
 
+/// Errors: `not_found` where that directory is missing or empty, else why it is no store.
+[[nodiscard]] Result<void> require_store(const std::string& path);
+
 /// Reads and checks every batch of the store in that directory, without changing or opening it.
 /// `deep` replays the records and checks every payload too.
 [[nodiscard]] Result<StoreInspection> inspect_store(const std::string& path, bool deep,

@@ -161,7 +161,7 @@ class Life:
         while True:
             for queue in QUEUES:
                 self._hurry(client, queue)
-            empty = self._consume(client)
+            empty = self._consume(client, deadline)
             figures = client.figures().values()
             if empty and not any(queue[state] for queue in figures
                                  for state in ("scheduled", "ready", "leased", "dead")):
@@ -201,15 +201,16 @@ class Life:
             client.revive_all(queue)
 
     @staticmethod
-    def _consume(client):
-        """Until nothing came for a while: whether nothing came at all."""
+    def _consume(client, deadline):
+        """Until nothing came for a while, or too long: whether nothing came at all."""
         first = True
-        while True:
+        while time.monotonic() < deadline:
             deliveries = client.claim(QUEUES, 500, 30_000, 100)
             if not deliveries:
                 return first
             first = False
             client.settle([Settle(0, receipt=delivery.receipt) for delivery in deliveries])
+        return False
 
 
 def _clocks():

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from program import (CONFLICT, DONE, FAILED, PROGRAM, UNREACHABLE, USAGE, ProgramTest, Server,
-                     environment)
+                     environment, eventually)
 
 
 class BulkPush(ProgramTest):
@@ -111,8 +111,10 @@ class BulkPush(ProgramTest):
                     lines.write(b'{"payload":"x"}\n' * 1000)
                     lines.flush()
                     # The server has some of them before it dies.
-                    while not self.asked("queue", "ls", store=server.url)["queues"]:
-                        self.assertIsNone(process.poll(), "it has given up")
+                    eventually(lambda: process.poll() is not None or
+                               self.asked("queue", "ls", store=server.url)["queues"],
+                               "the first are pushed")
+                    self.assertIsNone(process.poll(), "it has given up")
                     server.process.kill()
                     server.process.wait()
                     try:

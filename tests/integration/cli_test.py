@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """The command line on a file store: verbs, answers, exit codes, bad input."""
 
+import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -80,6 +82,7 @@ class Verbs(ProgramTest):
         self.assertEqual(self.asked("get", "q", "k")["payload"], "by replace")
 
     def test_absent(self):
+        self.make_store()
         self.tarry("cancel", "q", "nobody", code=UNKNOWN)
         self.tarry("reschedule", "q", "nobody", "--in", "1h", code=UNKNOWN)
         self.refused("get", "q", "nobody", code=UNKNOWN)
@@ -183,6 +186,7 @@ class Tables(ProgramTest):
                 self.assertTrue(self.tarry(*words).out)
 
     def test_nothing_is_due(self):
+        self.make_store()
         answer = self.tarry("claim", "q")
         self.assertEqual(answer.out, "")
         self.assertEqual(answer.err, "Nothing is due.\n")
@@ -268,17 +272,21 @@ class BadInput(ProgramTest):
             (["claim", "q", "--lease", "8d"], "8d"),
             (["claim", "q", "--wait", "2h"], "2h"),
             (["bury", "q", "r", "--reason", "x" * 256], "255"),
+            (["ack", "q", "rubbish"], "receipt"),
         ]
+        self.make_store()
         for words, says in cases:
             with self.subTest([word[:40] for word in words]):
-                self.refused_anywhere(words, says)
+                answer = self.refused(*words, says=says)
+                self.assertEqual(len(answer.err.splitlines()), 1, answer)
 
-    def refused_anywhere(self, words, says):
-        """The limit may be the flag's, or an item's: that also answers with a row."""
-        answer = self.tarry(*words, code=USAGE)
-        self.assertTrue(answer.err.startswith("tarry: "), answer)
-        self.assertEqual(len(answer.err.splitlines()), 1, answer)
-        self.assertIn(says, answer.err)
+    def test_of_several_receipts_each_has_its_row(self):
+        self.make_store()
+        answer = self.tarry("ack", "q", "rubbish", "litter", code=USAGE)
+        self.assertEqual([line.split() for line in answer.out.splitlines()[1:]],
+                         [["failed", "rubbish"], ["failed", "litter"]])
+        self.assertEqual(len(answer.err.splitlines()), 2, answer)
+
 
     def test_payload_over_the_limit(self):
         answer = self.tarry("push", "q", "-", stdin=b"x" * (2**20 + 1), code=USAGE)
@@ -303,6 +311,24 @@ class BadInput(ProgramTest):
             answer = self.tarry("--store", f"file:{path}", "stats", code=USAGE)
             self.assertIn(path, answer.err)
         self.assertEqual(os.listdir(self.directory / "other"), ["thesis.txt"])
+
+    def test_a_store_that_is_not_there(self):
+        """Only push and serve make one."""
+        for words in (["get", "q", "k"], ["ls", "q"], ["stats"], ["queue", "ls"],
+                      ["queue", "info", "q"], ["claim", "q"], ["ack", "q", "r"],
+                      ["retry", "q", "r"], ["release", "q", "r"], ["bury", "q", "r"],
+                      ["cancel", "q", "k"], ["reschedule", "q", "k", "--in", "1s"],
+                      ["work", "q", "--", "true"], ["store", "audit"], ["store", "info"],
+                      ["store", "check"]):
+            with self.subTest(words):
+                answer = self.refused(*words, store="file:typo", code=UNREACHABLE, says="typo")
+                self.assertEqual(len(answer.err.splitlines()), 1, answer)
+                self.assertFalse((self.directory / "typo").exists())
+
+    def test_shards_are_fixed(self):
+        self.make_store()
+        answer = self.refused("stats", store=f"{self.store}?shards=2", says="shards=1")
+        self.assertEqual(len(answer.err.splitlines()), 1, answer)
 
     def test_a_store_that_is_held(self):
         with Server(self.store) as server:
@@ -365,6 +391,12 @@ class StoreFiles(ProgramTest):
         self.assertEqual(self.asked("store", "check", "--deep")["problems"], 0)
         self.assertEqual(self.snapshot(), before)
 
+    def test_a_shard_that_is_missing(self):
+        self.make_store()
+        shutil.rmtree(self.directory / "store" / "shard-000")
+        for words in (["stats"], ["push", "q", "x"], ["store", "check"]):
+            self.refused(*words, code=FAILED, says="shard-000")
+
     def test_only_files_have_files(self):
         self.refused("store", "info", store="http://127.0.0.1:1", says="file:PATH")
         self.refused("store", "check", store="memory:", says="file:PATH")
@@ -372,6 +404,22 @@ class StoreFiles(ProgramTest):
     def test_no_store_there(self):
         self.refused("store", "check", store=f"file:{self.directory}/nothing", code=UNREACHABLE)
         self.assertFalse((self.directory / "nothing").exists())
+
+
+class StoreLog(ProgramTest):
+    """What a store has to say goes to standard error, and is no failure."""
+
+    def test_a_clock_that_went_back(self):
+        with Server(self.store, "--test-clock") as server:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            self.addCleanup(connection.close)
+            connection.request("POST", "/v1/clock/advance", '{"by":"36500d"}',
+                               {"Content-Type": "application/json"})
+            self.assertEqual(connection.getresponse().status, 200)
+            self.asked("push", "q", "x", store=server.url)
+        answer = self.tarry("queue", "ls")
+        self.assertRegex(answer.err,
+                         r"^tarry: shard 0: the wall clock reads \d+ ms less than [^\n]*\n$")
 
 
 class Signals(ProgramTest):

@@ -2,9 +2,11 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -18,6 +20,14 @@ def environment(**variables):
     """Ours, without what would lead a test to somebody's store."""
     base = {name: value for name, value in os.environ.items() if not name.startswith("TARRY_")}
     return base | variables
+
+
+def eventually(happens, what, seconds=60):
+    """Asks until it has happened; the bound is no statement about speed."""
+    deadline = time.monotonic() + seconds
+    while not happens():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {seconds} s")
 
 
 class Answer:
@@ -41,14 +51,17 @@ class Answer:
 class Server:
     """`tarry serve` on a free port. Use with `with`; it must then end clean."""
 
-    def __init__(self, store, *flags, cwd=None):
+    def __init__(self, store, *flags, cwd=None, descriptors=None):
+        """`descriptors`: its soft and hard limit of open files."""
         self._directory = tempfile.TemporaryDirectory(prefix="tarry-server-")
         port_file = Path(self._directory.name) / "port"
         self._log = open(Path(self._directory.name) / "log", "w+b")
         self.process = subprocess.Popen(
             [PROGRAM, "serve", "--store", store, "--listen", "127.0.0.1:0",
              "--port-file", str(port_file), *flags],
-            stdout=subprocess.PIPE, stderr=self._log, env=environment(), cwd=cwd)
+            stdout=subprocess.PIPE, stderr=self._log, env=environment(), cwd=cwd,
+            preexec_fn=descriptors and (
+                lambda: resource.setrlimit(resource.RLIMIT_NOFILE, descriptors)))
         self.ready = self.process.stdout.readline().decode()
         if not self.ready:
             self.process.wait()
@@ -100,6 +113,11 @@ class ProgramTest(unittest.TestCase):
         answer = Answer(finished)
         self.assertEqual(answer.code, code, f"{words}: {answer}")
         return answer
+
+    def make_store(self):
+        """An empty one: a server that was asked nothing."""
+        with Server(self.store):
+            pass
 
     def asked(self, *words, code=DONE, **more):
         """The same, as JSON."""

@@ -3,13 +3,17 @@
 
 import http.client
 import json
+import re
+import shutil
 import signal
+import socket
 import subprocess
 import threading
 import unittest
 from pathlib import Path
 
-from program import DONE, FAILED, PROGRAM, USAGE, ProgramTest, Server, environment
+from program import (DONE, FAILED, PROGRAM, USAGE, ProgramTest, Server, environment,
+                     eventually)
 
 
 class Serve(ProgramTest):
@@ -67,14 +71,83 @@ class Serve(ProgramTest):
                 self.assertTrue(shard["clean"])
                 self.assertEqual(shard["problems"], [])
 
+    def test_a_log_that_nobody_reads_any_more(self):
+        """The store is closed clean all the same."""
+        with subprocess.Popen([PROGRAM, "serve", "--store", self.store, "--listen",
+                               "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=environment()) as process:
+            url = re.search(rb"http://\S+", process.stdout.readline())[0].decode()
+            self.asked("push", "q", "x", "--in", "1h", store=url)
+            process.stderr.close()
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(timeout=60), DONE)
+        self.assertTrue(self.asked("store", "check", "--deep")["per_shard"][0]["clean"])
+
+    def test_its_log_has_what_the_store_says(self):
+        self.asked("push", "q", "x", "--in", "1h")
+        with Server(self.store, "--test-clock") as server:  # which stands at 2020
+            self.assertRegex(server.log(), r"warning\S* shard 0: the wall clock reads \d+ ms less")
+
+    def test_idle_connections_leave_room_for_the_store(self):
+        with Server(f"{self.store}?segment=64KiB", descriptors=(64, 300)) as server:
+            first = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            self.addCleanup(first.close)
+            idle, answered, refused = [], 0, 0
+            for _ in range(200):
+                connection = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+                self.addCleanup(connection.close)
+                idle.append(connection)
+                try:
+                    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                    status = connection.recv(12)
+                except ConnectionError:
+                    status = b""
+                answered += status == b"HTTP/1.1 200"
+                refused += status in (b"HTTP/1.1 503", b"")
+                if len(idle) == 1:
+                    first.connect()
+            self.assertEqual((answered, refused), (119, 81))
+            # Every message needs a segment of its own, and a descriptor for that.
+            for i in range(100):
+                body = json.dumps({"key": str(i), "payload": "x" * 100_000, "delay": "1h"})
+                first.request("POST", "/v1/queues/q/messages", body,
+                              {"Content-Type": "application/json"})
+                answer = first.getresponse()
+                self.assertEqual(answer.status, 200, answer.read())
+                answer.read()
+
+    def test_it_says_that_the_store_has_stopped(self):
+        with Server(f"{self.store}?segment=64KiB") as server:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            self.addCleanup(connection.close)
+
+            def ask(method, path, body=None):
+                connection.request(method, path, body, {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                return answer.status, json.loads(answer.read())
+
+            self.assertEqual(ask("GET", "/healthz")[1]["status"], "ok")
+            shutil.rmtree(self.directory / "store" / "shard-000")
+            statuses = [ask("POST", "/v1/queues/q/messages",
+                            json.dumps({"payload": "x" * 100_000, "delay": "1h"}))[0]
+                        for _ in range(3)]
+            self.assertNotEqual(statuses[-1], 200)  # there is nowhere to write a second segment
+            status, problem = ask("GET", "/healthz")
+            self.assertEqual(status, 503)
+            self.assertIn("shard-000", problem["detail"])
+            self.assertRegex(server.log(), r"warning\S* shard 0 stops: .*shard-000")
+            answer = self.tarry("stats", store=server.url, code=FAILED)
+            self.assertIn("shard-000", answer.err)
+
     def test_drain_answers_a_waiting_claim(self):
         server = Server(self.store)
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         connection.request("POST", "/v1/claim", json.dumps({"queues": ["q"], "wait": "1h"}),
                            {"Content-Type": "application/json"})
         self.asked("push", "q", "x", "--in", "1h", store=server.url)
-        while self.asked("queue", "info", "q", store=server.url)["waiting_claims"] == 0:
-            pass  # the claim is on its way
+        eventually(lambda: self.asked("queue", "info", "q",
+                                      store=server.url)["waiting_claims"] == 1,
+                   "the claim has come to the engine")
         answers = []
         reader = threading.Thread(target=lambda: answers.append(connection.getresponse()))
         reader.start()

@@ -3,6 +3,7 @@
 
 import json
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -122,10 +123,22 @@ class Work(ProgramTest):
         out, _ = worker.communicate(timeout=60)
         self.assertEqual(json.loads(out)["retried"], 1)
 
+    def test_a_shortage_costs_no_attempt(self):
+        worker = self.start("echo $TARRY_KEY $TARRY_ATTEMPT > said")
+        self.remote("push", "q", "x", "--key", "before")
+        self.assertEqual(self.said.readline(), "before 1\n")
+        limits = resource.prlimit(worker.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, (1, limits[1]))
+        self.remote("push", "q", "x", "--key", "meanwhile")
+        self.assertIn(b"Too many open files; trying again", worker.stderr.readline())
+        resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, limits)
+        self.assertEqual(self.said.readline(), "meanwhile 1\n")
+        self.assertEqual(self.stop(worker)["acked"], 2)
+
     def test_a_server_that_goes_away(self):
-        worker = self.start("true")
-        while not self.remote("stats")["queues"]:
-            self.remote("push", "q", "x")
+        worker = self.start("echo begun > said", "--lease", "1s")
+        self.remote("push", "q", "x")
+        self.assertEqual(self.said.readline(), "begun\n")  # so it looks out for signals
         self.server.process.kill()
         self.server.process.wait()
         worker.send_signal(signal.SIGTERM)

@@ -1,9 +1,8 @@
 #include "server/http/connection.h"
 
-#include <sys/socket.h>
+#include <poll.h>
 
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
@@ -75,9 +74,7 @@ void Connection::drain() {
     case State::reading:
       if (!parser_ || !parser_->started()) close();
       break;
-    case State::asking:
-      if (claiming_ && ticket_ != 0) hub_.engine.withdraw(ticket_);
-      break;
+    case State::asking: withdraw_claim(); break;
     case State::writing:
     case State::lingering:
     case State::closed: break;
@@ -100,7 +97,10 @@ void Connection::close() {
 
 void Connection::read() {
   if (read_outstanding_ || peer_ended_ || state_ == State::closed) return;
-  if (held_.size() >= kMaxPipelined) return;
+  if (held_.size() >= kMaxPipelined) {
+    if (state_ == State::asking) withdraw_claim();
+    return;
+  }
   const bool in_body = state_ == State::reading && head_seen_;
   chunk_.resize(in_body ? kLargeChunk : kSmallChunk);
   if (!in_body) chunk_.shrink_to_fit();
@@ -148,7 +148,7 @@ void Connection::on_end() {
     case State::asking:
       // One that only stopped sending cannot be told from one that is gone. A claim is safe with
       // neither; any other request was made and is carried out.
-      if (claiming_) hub_.engine.withdraw(ticket_);
+      withdraw_claim();
       break;
     case State::writing:
     case State::closed: break;
@@ -252,6 +252,7 @@ void Connection::submit(Submission submission) {
   state_ = State::asking;
   clear_deadline();
   answer_ = std::move(submission.answer);
+  checking_ = submission.checks;
   claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
   auto completion = [self = shared_from_this(),
                      work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
@@ -260,12 +261,21 @@ void Connection::submit(Submission submission) {
     });
   };
   ticket_ = hub_.engine.submit(std::move(submission.request), std::move(completion));
-  if (claiming_ && hub_.draining) hub_.engine.withdraw(ticket_);
+  if (hub_.draining || peer_ended_) withdraw_claim();
+}
+
+void Connection::withdraw_claim() {
+  if (claiming_ && ticket_ != 0) hub_.engine.withdraw(ticket_);
 }
 
 void Connection::on_reply(Result<core::Reply> result) {
   ticket_ = 0;
   MakeResponse answer = std::move(answer_);
+  if (!result) {
+    hub_.service.engine_suspect = true;
+  } else if (checking_) {
+    hub_.service.engine_suspect = false;
+  }
   if (result && claiming_) take_receipts(*result);
   if (state_ == State::closed) {
     release_unsent();
@@ -275,7 +285,11 @@ void Connection::on_reply(Result<core::Reply> result) {
     close();
     return;
   }
-  respond(result ? answer(*result) : problem(result.error()));
+  if (result) {
+    respond(answer(*result));
+  } else {
+    respond(checking_ ? unwell(result.error()) : problem(result.error()));
+  }
 }
 
 void Connection::take_receipts(const core::Reply& reply) {
@@ -296,6 +310,7 @@ void Connection::release_unsent() {
                      count](Result<core::Reply> result) mutable {
     work.post([&hub, count, result = std::move(result)] {
       if (result) return;
+      hub.service.engine_suspect = true;
       hub.warn(std::to_string(count) +
                " claimed messages could not be released, and wait for their leases: " +
                result.error().message);
@@ -304,11 +319,11 @@ void Connection::release_unsent() {
   hub_.engine.submit(std::exchange(unsent_, {}), std::move(completion));
 }
 
-// The read that is outstanding may not have been told yet what the kernel knows.
+// The read that is outstanding may not have been told yet what the kernel knows; nor would it find
+// the end behind bytes that are unread.
 bool Connection::has_hung_up() {
-  char byte = 0;
-  const ssize_t n = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  pollfd socket{socket_.native_handle(), POLLRDHUP, 0};
+  return ::poll(&socket, 1, 0) > 0;
 }
 
 void Connection::respond(Response response) {

@@ -6,8 +6,9 @@
 // Invariants
 //  1. At most one request is in progress. What a client sends beyond it (pipelining) is held, up to
 //     kMaxPipelined bytes, and read when its turn comes.
-//  2. While a request waits for the engine a read is outstanding, so that a hang-up is seen: a
-//     claim is then withdrawn.
+//  2. While a claim waits at the engine a read is outstanding, so that a hang-up is seen: the claim
+//     is then withdrawn. So is one behind which more is pipelined than is held, or whose client
+//     sends no more: the end of either would not be seen.
 //  3. Receipts are in `unsent_` from the engine's answer until the reply is written in full; when
 //     the connection closes before that, they are released.
 //  4. `closed` of the hub is called exactly once.
@@ -58,6 +59,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_fault(net::HttpFault fault, std::string_view text);
   void dispatch();
   void submit(Submission submission);
+  void withdraw_claim();
   void on_reply(Result<core::Reply> result);
   void take_receipts(const core::Reply& reply);
   void release_unsent();
@@ -96,6 +98,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool claiming_ = false;
   core::Ticket ticket_ = 0;
   MakeResponse answer_;
+  bool checking_ = false;
   core::SettleRequest unsent_;
 
   std::string head_;

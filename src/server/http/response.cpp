@@ -26,6 +26,11 @@ Response problem(const Error& error) {
   return problem(wire::status_of(error.code), error.code, error.message);
 }
 
+Response unwell(const Error& error) {
+  const bool passes = error.code == ErrorCode::unavailable || error.code == ErrorCode::closed;
+  return problem(503, passes ? error.code : ErrorCode::io_error, error.message);
+}
+
 std::string head_of(const Response& response, std::string_view request_id, bool keep_alive) {
   std::string head;
   head.reserve(256);

@@ -19,6 +19,8 @@ struct Response {
 /// application/problem+json, as every status but 200.
 [[nodiscard]] Response problem(unsigned status, ErrorCode code, std::string_view detail);
 [[nodiscard]] Response problem(const Error& error);
+/// What /healthz answers of an engine that fails at everything, for whichever reason.
+[[nodiscard]] Response unwell(const Error& error);
 
 /// Status line and fields, with the empty line.
 [[nodiscard]] std::string head_of(const Response& response, std::string_view request_id,

@@ -25,6 +25,9 @@ namespace tarry::http {
 struct Service {
   core::Capabilities capabilities;
   std::function<void(std::int64_t)> advance_clock;  // empty: no such route
+  // The last that is known of the engine is an error. That may have been the one request's, or the
+  // engine has stopped: /healthz then asks. Otherwise it answers at once, and waits for no disk.
+  bool engine_suspect = false;
 };
 
 /// A request's parts, as a handler sees them.
@@ -40,6 +43,7 @@ using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;
 struct Submission {
   core::Request request;
   MakeResponse answer;  // of the reply that belongs to the request
+  bool checks = false;  // /healthz: it is not the request that an error is about, but the engine
 };
 
 using Routed = std::variant<Response, Submission>;
@@ -50,12 +54,14 @@ using Routed = std::variant<Response, Submission>;
 /// For the handlers: a submission whose answer takes the one reply that fits.
 template <typename Reply, typename Make>
 [[nodiscard]] Routed ask(core::Request request, Make make) {
-  return Submission{std::move(request), [make = std::move(make)](core::Reply& reply) mutable {
+  return Submission{std::move(request),
+                    [make = std::move(make)](core::Reply& reply) mutable {
                       auto* fitting = std::get_if<Reply>(&reply);
                       if (fitting != nullptr) return Response(make(*fitting));
                       return problem(500, ErrorCode::misuse,
                                      "the engine's answer does not fit the request");
-                    }};
+                    },
+                    false};
 }
 
 }  // namespace tarry::http

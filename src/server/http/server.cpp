@@ -1,6 +1,8 @@
 #include "server/http/server.h"
 
+#include <algorithm>
 #include <future>
+#include <optional>
 #include <random>
 #include <thread>
 #include <unordered_map>
@@ -25,10 +27,17 @@ using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor>;
 
-// Told 503 rather than nothing; beyond these a flood is not worth an answer.
-constexpr std::size_t kMaxRefusals = 100;
+// Told 503 rather than nothing; beyond these a flood is not worth an answer. At most a quarter of
+// the connections: where descriptors are few, they are wanted elsewhere.
+std::size_t most_refusals(std::size_t connections) {
+  constexpr std::size_t kMostRefusals = 100;
+  return std::clamp<std::size_t>(connections / 4, 1, kMostRefusals);
+}
+
 // After a failed accept (out of descriptors, mostly): somebody has to close first.
 constexpr Millis kAcceptPause{100};
+// Failures that follow each other within this are one trouble, and warned of once.
+constexpr std::chrono::minutes kOneTrouble{1};
 
 std::string make_id_prefix() {
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -73,7 +82,7 @@ class Server::Impl {
       : hub_{engine, std::move(options), {}, make_id_prefix(), 0, 0, false, {}},
         acceptor_(io_),
         timer_(io_) {
-    hub_.service = {engine.capabilities(), hub_.options.advance_clock};
+    hub_.service = {engine.capabilities(), hub_.options.advance_clock, false};
     hub_.closed = [this](Connection* connection) { on_closed(connection); };
   }
 
@@ -146,7 +155,11 @@ class Server::Impl {
   }
 
   void pause_accepting(const error_code& error) {
-    hub_.warn("cannot accept a connection: " + error.message());
+    const auto now = Clock::now();
+    if (!accept_failed_ || now - *accept_failed_ > kOneTrouble) {
+      hub_.warn("cannot accept a connection: " + error.message() + "; trying until it can");
+    }
+    accept_failed_ = now;
     timer_.expires_after(kAcceptPause);
     timer_.async_wait([this](const error_code& cancelled) {
       if (!cancelled && acceptor_.is_open()) accept();
@@ -155,10 +168,11 @@ class Server::Impl {
 
   void admit(Socket socket) {
     const std::size_t open = connections_.size();
-    if (open >= hub_.options.max_connections + kMaxRefusals) return;  // closes it
+    const std::size_t most = hub_.options.max_connections;
+    if (open >= most + most_refusals(most)) return;  // closes it
     auto connection = std::make_shared<Connection>(hub_, std::move(socket));
     connections_.emplace(connection.get(), connection);
-    if (open < hub_.options.max_connections) {
+    if (open < most) {
       connection->start();
     } else {
       connection->refuse();
@@ -192,6 +206,7 @@ class Server::Impl {
   Hub hub_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   std::function<void(std::size_t)> drained_;
+  std::optional<Clock::time_point> accept_failed_;  // the last time
   // The last to be made, the first to go: what it still holds refers to the above.
   asio::io_context io_{1};
   asio::basic_socket_acceptor<tcp, Executor> acceptor_;

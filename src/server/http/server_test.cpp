@@ -2,7 +2,12 @@
 // drain have a file of their own.
 #include "server/http/server.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <future>
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -65,6 +70,39 @@ TEST_F(ServerTest, answers_health) {
   EXPECT_EQ(*response.find("Cache-Control"), "no-store");
   EXPECT_NE(response.body.find(R"("service":"tarry")"), std::string::npos);
   EXPECT_NE(response.body.find(R"("engine":"fake")"), std::string::npos);
+}
+
+TEST_F(ServerTest, is_not_well_once_the_engine_has_stopped) {
+  RawClient client(start());
+  // Whatever was the reason for which it stopped, it answers everything with that.
+  for (const ErrorCode code : {ErrorCode::io_error, ErrorCode::closed, ErrorCode::not_found}) {
+    client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+    engine_.next().answer(Error{code, "the disk failed"});
+    EXPECT_NE(client.receive().status, 200u);
+    client.send(RawClient::request("GET", "/healthz"));
+    auto asked = engine_.next();
+    EXPECT_EQ(std::get<core::StatsRequest>(asked.request).queue, "");
+    asked.answer(Error{code, "the disk failed"});
+    const auto response = client.receive();
+    EXPECT_EQ(response.status, 503u);
+    EXPECT_EQ(*response.find("Content-Type"), "application/problem+json");
+    const char* says = code == ErrorCode::closed ? R"("code":"closed")" : R"("code":"io_error")";
+    EXPECT_NE(response.body.find(says), std::string::npos) << response.body;
+    EXPECT_NE(response.body.find(R"("detail":"the disk failed")"), std::string::npos);
+  }
+}
+
+TEST_F(ServerTest, is_well_where_only_one_request_failed) {
+  RawClient client(start());
+  client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  engine_.next().answer(Error{ErrorCode::io_error, "a file could not be read"});
+  EXPECT_EQ(client.receive().status, 500u);
+  client.send(RawClient::request("GET", "/healthz"));
+  engine_.next().answer(core::Reply(StoreStats()));
+  const auto response = client.receive();
+  EXPECT_EQ(response.status, 200u);
+  EXPECT_NE(response.body.find(R"("status":"ok")"), std::string::npos);
+  EXPECT_EQ(client.get("/healthz").status, 200u);  // the engine is not asked again
 }
 
 TEST_F(ServerTest, hands_a_push_to_the_engine_and_its_answer_back) {
@@ -244,7 +282,7 @@ TEST_F(ServerTest, bounds_the_bodies_of_all_connections_together) {
   held.answer(Error{ErrorCode::no_space, "full"});
   EXPECT_EQ(first.receive().status, 503u);
   RawClient third(port);
-  EXPECT_EQ(third.get("/healthz").status, 200u);
+  EXPECT_EQ(third.get("/nothing").status, 404u);
 }
 
 TEST_F(ServerTest, refuses_more_connections_than_its_limit) {
@@ -259,6 +297,52 @@ TEST_F(ServerTest, refuses_more_connections_than_its_limit) {
   EXPECT_EQ(third.receive().status, 503u);
   EXPECT_TRUE(third.wait_for_end());
   EXPECT_EQ(first.get("/healthz").status, 200u);
+}
+
+// Leaves this process room for so many descriptors more, while it lives.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(int more) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit low = before_;
+    const int next = ::dup(STDIN_FILENO);
+    ::close(next);
+    low.rlim_cur = static_cast<rlim_t>(next + more);
+    ::setrlimit(RLIMIT_NOFILE, &low);
+  }
+  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(ServerTest, warns_once_when_descriptors_are_short_and_goes_on_when_they_are_not) {
+  std::promise<std::string> first_warning;
+  std::atomic<int> warnings{0};
+  ServerOptions options;
+  options.warn = [&](std::string_view line) {
+    if (warnings++ == 0) first_warning.set_value(std::string(line));
+  };
+  const std::uint16_t port = start(options);
+  RawClient early(port);
+  EXPECT_EQ(early.get("/healthz").status, 200u);
+  for (int i = 0; i < 3; ++i) {
+    auto limit = std::make_optional<DescriptorLimit>(1);
+    RawClient late(port);  // takes the one that is left
+    ASSERT_TRUE(late.connected());
+    if (i == 0) {
+      EXPECT_EQ(first_warning.get_future().get(),
+                "cannot accept a connection: Too many open files; trying until it can");
+    }
+    // The server comes to this after the connection that it could not accept.
+    EXPECT_EQ(early.get("/healthz").status, 200u);
+    limit.reset();
+    EXPECT_EQ(late.get("/healthz").status, 200u);
+  }
+  server_->stop();
+  EXPECT_EQ(warnings, 1);
 }
 
 TEST_F(ServerTest, gives_up_on_a_head_that_does_not_end) {
@@ -287,17 +371,28 @@ TEST_F(ServerTest, gives_up_on_a_body_that_does_not_end) {
 TEST_F(ServerTest, closes_a_connection_on_which_nothing_happens) {
   ServerOptions options;
   options.idle_deadline = Millis(20);
-  const std::uint16_t port = start(options);
-  RawClient silent(port);
+  RawClient silent(start(options));
   EXPECT_TRUE(silent.wait_for_end());
-  RawClient once(port);
-  EXPECT_EQ(once.get("/healthz").status, 200u);
-  EXPECT_TRUE(once.wait_for_end());
+}
+
+TEST_F(ServerTest, closes_a_connection_on_which_nothing_happens_any_more) {
+  ServerOptions options;
+  // The request must have come within the deadline too: a machine that is busy gets a longer one.
+  for (Millis deadline(20); deadline < std::chrono::minutes(1); deadline *= 4) {
+    options.idle_deadline = deadline;
+    RawClient once(start(options));
+    if (once.get("/healthz").status != 200) continue;
+    EXPECT_TRUE(once.wait_for_end());
+    return;
+  }
+  FAIL() << "no deadline was long enough for a request";
 }
 
 TEST_F(ServerTest, a_request_may_wait_for_the_engine_longer_than_any_deadline) {
   ServerOptions options;
-  options.idle_deadline = options.head_deadline = options.body_deadline = Millis(20);
+  // Within the first of them the request must have come; the others begin with it.
+  options.idle_deadline = std::chrono::seconds(1);
+  options.head_deadline = options.body_deadline = Millis(20);
   const std::uint16_t port = start(options);
   RawClient client(port);
   client.send(RawClient::request("POST", "/v1/queues/q/purge"));

@@ -8,7 +8,13 @@ namespace tarry::http {
 
 Routed health(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
-  return ok(wire::encode_health({TARRY_VERSION, asked.service.capabilities}));
+  auto well = [can = asked.service.capabilities] {
+    return ok(wire::encode_health({TARRY_VERSION, can}));
+  };
+  if (!asked.service.engine_suspect) return well();
+  // Of all queues: one shard may have stopped, and the others not.
+  Submission submission{core::StatsRequest{}, [well](core::Reply&) { return well(); }, true};
+  return submission;
 }
 
 Routed stats(Asked& asked) {

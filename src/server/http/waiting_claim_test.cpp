@@ -113,6 +113,58 @@ TEST_F(WaitingClaim, that_was_answered_as_the_client_hung_up_is_released) {
   EXPECT_EQ(released(), "r1;");
 }
 
+TEST_F(WaitingClaim, behind_which_too_much_is_sent_is_withdrawn) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  // More than is held: the server reads no further, and could not see an end behind it.
+  const std::string get = RawClient::request("GET", "/healthz");
+  std::size_t count = 0;
+  std::string all;
+  for (; all.size() < 100'000; ++count) all += get;
+  client.send(all);
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(core::Reply(core::ClaimReply()));
+  EXPECT_EQ(client.receive().body, R"({"messages":[]})");
+  for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(client.receive().status, 200u) << i;
+}
+
+TEST_F(WaitingClaim, that_is_read_when_too_much_is_behind_it_already_is_withdrawn) {
+  RawClient client(port_);
+  client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  auto purge = engine_.next();
+  client.send(RawClient::request("POST", "/v1/claim", kClaim) + std::string(100'000, 'x'));
+  purge.answer(core::Reply(core::CountReply{9}));
+  EXPECT_EQ(client.receive().body, R"({"count":9})");
+  auto held = engine_.next();
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(core::Reply(core::ClaimReply()));
+  EXPECT_EQ(client.receive().status, 200u);
+}
+
+TEST_F(WaitingClaim, whose_client_ended_behind_unread_bytes_is_released) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  client.send(std::string(100'000, 'x'));
+  engine_.wait_for_withdrawal(held.ticket);  // and reads no more
+  client.end_sending();
+  held.answer(one_claimed("r1"));  // the engine had answered already
+  EXPECT_EQ(released(), "r1;");
+}
+
+TEST_F(WaitingClaim, whose_client_sends_no_more_is_withdrawn_at_once) {
+  RawClient client(port_);
+  client.send(RawClient::request("POST", "/v1/queues/q/purge") +
+              RawClient::request("POST", "/v1/claim", kClaim));
+  auto purge = engine_.next();
+  client.end_sending();
+  purge.answer(core::Reply(core::CountReply{9}));
+  EXPECT_EQ(client.receive().body, R"({"count":9})");
+  auto held = engine_.next();
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(core::Reply(core::ClaimReply()));
+  EXPECT_TRUE(client.wait_for_end());
+}
+
 TEST_F(WaitingClaim, whose_client_went_unseen_is_released) {
   RawClient client(port_);
   auto held = wait_with(client);
