@@ -34,7 +34,7 @@ void print_table(Output& output, const std::vector<Delivery>& deliveries, bool n
     std::vector<std::string_view> cells{delivery.key(),    id, attempt, late, delivery.payload(),
                                         delivery.receipt()};
     if (name_queues) cells.insert(cells.begin(), delivery.queue());
-    table.add(std::move(cells));
+    table.add(cells);
   }
   output.print(table);
 }

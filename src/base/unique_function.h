@@ -89,7 +89,7 @@ class UniqueFunction<R(Args...)> {
       std::is_nothrow_move_constructible_v<Callable>;
 
   template <typename Callable>
-  static R call(Callable& callable, Args... args) {
+  static R call(Callable& callable, Args&&... args) {
     if constexpr (std::is_void_v<R>) {
       std::invoke(callable, std::forward<Args>(args)...);
     } else {

@@ -10,6 +10,7 @@
 
 #include "core/validation.h"
 #include "engines/embedded/inspect.h"
+#include "engines/embedded/test_requests.h"
 #include "storage/temp_directory.h"
 #include "timing/manual_clock.h"
 
@@ -28,37 +29,6 @@ core::Reply ask(core::Engine& engine, core::Request request) {
   auto reply = future.get();
   EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
   return std::move(reply).value();
-}
-
-core::PushRequest push_request(const std::string& queue, const std::vector<std::string>& keys,
-                               Due due, const std::string& payload = "payload") {
-  core::PushRequest request;
-  request.queue = queue;
-  for (const std::string& key : keys) {
-    core::PushItem item;
-    item.key = core::append(request.bytes, key);
-    item.payload = core::append(request.bytes, payload);
-    item.due = due;
-    request.items.push_back(item);
-  }
-  return request;
-}
-
-core::SettleRequest ack_all(const ClaimReply& claimed) {
-  core::SettleRequest request;
-  for (const auto& item : claimed.items) {
-    core::SettleItem settle;
-    settle.receipt = core::append(request.bytes, core::view(claimed.bytes, item.receipt));
-    request.items.push_back(settle);
-  }
-  return request;
-}
-
-core::ClaimRequest claim_request(const std::string& queue, std::uint32_t max) {
-  core::ClaimRequest request;
-  request.queues = {queue};
-  request.max = max;
-  return request;
 }
 
 QueueStats stats(core::Engine& engine, const std::string& queue) {
@@ -92,15 +62,15 @@ class EmbeddedEngine : public testing::TestWithParam<std::uint32_t> {
 
 TEST_P(EmbeddedEngine, PushesAndHandsOutWhenDue) {
   auto engine = open();
-  ask(*engine, push_request("q", {"a", "b"}, in(std::chrono::seconds(10))));
-  auto early = ask(*engine, claim_request("q", 10));
+  ask(*engine, test::push("q", {"a", "b"}, in(std::chrono::seconds(10))));
+  auto early = ask(*engine, test::claim("q", 10));
   EXPECT_TRUE(std::get<ClaimReply>(early).items.empty());
   clock_->advance(10'000);
-  auto reply = ask(*engine, claim_request("q", 10));
+  auto reply = ask(*engine, test::claim("q", 10));
   const auto& claimed = std::get<ClaimReply>(reply);
   ASSERT_EQ(claimed.items.size(), 2u);
   EXPECT_EQ(core::view(claimed.bytes, claimed.items[0].payload), "payload");
-  auto settled = ask(*engine, ack_all(claimed));
+  auto settled = ask(*engine, test::settle(test::receipts_of(claimed)));
   for (const auto& item : std::get<ItemsReply>(settled).items) {
     EXPECT_EQ(item.outcome, Outcome::done);
   }
@@ -113,14 +83,14 @@ TEST_P(EmbeddedEngine, KeepsEverythingAcrossRestarts) {
     auto engine = open();
     for (int i = 0; i < 3000; ++i) {
       const std::string key = "key-" + std::to_string(i);
-      auto reply = ask(*engine, push_request("q", {key}, in(std::chrono::seconds(10 + i))));
+      auto reply = ask(*engine, test::push("q", {key}, in(std::chrono::seconds(10 + i))));
       due[key] = std::get<PushReply>(reply).items[0].due_ms;
     }
   }
   auto engine = open();
   EXPECT_EQ(stats(*engine, "q").scheduled, 3000u);
   clock_->advance(4'000'000);
-  auto reply = ask(*engine, claim_request("q", 10'000));
+  auto reply = ask(*engine, test::claim("q", 10'000));
   const auto& claimed = std::get<ClaimReply>(reply);
   ASSERT_EQ(claimed.items.size(), 3000u);
   for (const auto& item : claimed.items) {
@@ -134,19 +104,19 @@ TEST_P(EmbeddedEngine, CleansWhileLongDelayedMessagesStay) {
   std::vector<std::string> keep;
   for (int i = 0; i < 100; ++i) keep.push_back("keep-" + std::to_string(i));
   auto engine = open(256 << 10);
-  ask(*engine, push_request("q", keep, in(std::chrono::hours(24)), payload));
+  ask(*engine, test::push("q", keep, in(std::chrono::hours(24)), payload));
   std::uint64_t most = 0;
   for (int round = 0; round < 60; ++round) {
     std::vector<std::string> keys;
     for (int i = 0; i < 256; ++i) keys.push_back(std::to_string(round) + "-" + std::to_string(i));
-    ask(*engine, push_request("q", keys, Due(), payload));
+    ask(*engine, test::push("q", keys, Due(), payload));
     std::size_t got = 0;
     int tries = 0;
     while (got < keys.size() && ++tries < 100) {
-      auto reply = ask(*engine, claim_request("q", 300));
+      auto reply = ask(*engine, test::claim("q", 300));
       const auto& claimed = std::get<ClaimReply>(reply);
       got += claimed.items.size();
-      ask(*engine, ack_all(claimed));
+      ask(*engine, test::settle(test::receipts_of(claimed)));
     }
     ASSERT_EQ(got, keys.size());
     auto all = ask(*engine, core::StatsRequest{});
@@ -173,14 +143,14 @@ TEST_P(EmbeddedEngine, CleansWhileLongDelayedMessagesStay) {
 
 TEST_P(EmbeddedEngine, LeasesAndReceiptsSurviveARestart) {
   auto engine = open();
-  ask(*engine, push_request("q", {"a"}, Due()));
-  auto reply = ask(*engine, claim_request("q", 1));
+  ask(*engine, test::push("q", {"a"}, Due()));
+  auto reply = ask(*engine, test::claim("q", 1));
   const auto claimed = std::get<ClaimReply>(reply);
   ASSERT_EQ(claimed.items.size(), 1u);
   engine.reset();
   engine = open();
   EXPECT_EQ(stats(*engine, "q").leased, 1u);
-  auto settled = ask(*engine, ack_all(claimed));
+  auto settled = ask(*engine, test::settle(test::receipts_of(claimed)));
   EXPECT_EQ(std::get<ItemsReply>(settled).items[0].outcome, Outcome::done);
 }
 

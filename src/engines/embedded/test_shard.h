@@ -17,6 +17,7 @@
 #include "engines/embedded/shard.h"
 #include "engines/embedded/test_journal.h"
 #include "engines/embedded/test_state.h"
+#include "engines/embedded/tokens.h"
 
 namespace tarry::embedded::test {
 
@@ -155,21 +156,19 @@ class OneShard final : public Router {
   }
 
   // What the engine's front does before it hands a request over.
-  static void prepare(Operation& op, const core::PushRequest& request) {
+  static void prepare_pushes(Operation& op, std::size_t count) {
     core::PushReply reply;
-    reply.items.resize(request.items.size());
-    for (std::size_t i = 0; i < request.items.size(); ++i) {
-      reply.items[i].key = core::append(reply.bytes, std::string(25, ' '));
+    reply.items.resize(count);
+    for (core::PushResult& item : reply.items) {
+      item.key = core::append(reply.bytes, std::string(kMadeKeySize, ' '));
     }
     op.reply = std::move(reply);
   }
+  static void prepare(Operation& op, const core::PushRequest& request) {
+    prepare_pushes(op, request.items.size());
+  }
   static void prepare(Operation& op, const core::MoveRequest& request) {
-    core::PushReply reply;
-    reply.items.resize(request.items.size());
-    for (std::size_t i = 0; i < request.items.size(); ++i) {
-      reply.items[i].key = core::append(reply.bytes, std::string(25, ' '));
-    }
-    op.reply = std::move(reply);
+    prepare_pushes(op, request.items.size());
   }
   static void prepare_items(Operation& op, std::size_t count) {
     core::ItemsReply reply;
