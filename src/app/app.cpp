@@ -61,6 +61,10 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
 }
 
 ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == "help") {
+    std::ranges::rotate(arguments, arguments.begin() + 1);
+    arguments.back() = "--help";
+  }
   session.trailing = take_trailing(arguments);
   if (asks_for_json(arguments)) session.output.set_format(Format::json);
   arguments = protect(std::move(arguments));
@@ -112,6 +116,9 @@ ExitCode run(std::vector<std::string> arguments) {
 
   ExitCode code = parse(root, session, std::move(arguments));
   if (format) session.output.set_format(format == "json" ? Format::json : Format::table);
+  if (session.action && root.count("--store") > 0 && session.store.empty()) {
+    return session.output.finish(session.output.usage("--store is empty; it takes a store's URL"));
+  }
   if (session.action) code = session.action(session);
   return session.output.finish(code);
 }

@@ -24,7 +24,7 @@ void print_table(Output& output, const std::vector<Delivery>& deliveries, bool n
   }
   std::vector<Column> columns{{"KEY", false, true},     {"ID", true},
                               {"ATTEMPT", true},        {"LATE", true},
-                              {"PAYLOAD", false, true}, {"RECEIPT"}};
+                              {"PAYLOAD", false, true}, {"RECEIPT", false, false, true}};
   if (name_queues) columns.insert(columns.begin(), {"QUEUE", false, true});
   Table table(std::move(columns));
   for (const Delivery& delivery : deliveries) {

@@ -71,6 +71,9 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
     output.note(
         "Start a server with `tarry serve --store file:DIRECTORY`, or name a store: --store URL.");
   }
+  if (store.error().code == ErrorCode::conflict && url.starts_with("file:")) {
+    output.note("If that is `tarry serve`, name its address instead: --store http://HOST:PORT.");
+  }
   code = exit_code_of_open(store.error().code);
   return std::nullopt;
 }

@@ -58,6 +58,8 @@ std::vector<std::size_t> Table::widths(std::size_t limit) const {
 
 std::string Table::text(std::size_t width) const {
   const auto widths = this->widths(width);
+  const bool whole =
+      std::ranges::any_of(columns_, [](const Column& column) { return column.whole; });
   std::string out;
   const auto put = [&](const auto& cell_of) {
     std::string line;
@@ -68,7 +70,7 @@ std::string Table::text(std::size_t width) const {
       line += columns_[i].right ? padding + cell : cell + padding;
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    out += (width == 0 ? line : clipped(line, width)) + "\n";
+    out += (width == 0 || whole ? line : clipped(line, width)) + "\n";
   };
   put([&](std::size_t i) -> const std::string& { return columns_[i].heading; });
   for (const auto& row : rows_) put([&](std::size_t i) -> const std::string& { return row[i]; });

@@ -14,6 +14,7 @@ struct Column {
   std::string heading;
   bool right = false;    // figures stand to the right
   bool shrinks = false;  // may be cut with `…` where the terminal is too narrow
+  bool whole = false;    // never cut, what users copy; the last one, lines may then be too long
 };
 
 class Table {

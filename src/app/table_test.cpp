@@ -41,6 +41,14 @@ TEST(Table, CutsOnlyWhatMayBeCut) {
             "a-very-…  0123456789\n");
 }
 
+TEST(Table, NeverCutsWhatUsersCopy) {
+  Table table({{"KEY", false, true}, {"RECEIPT", false, false, true}});
+  table.add({"a-very-long-key-indeed", "0123456789"});
+  EXPECT_EQ(table.text(12),
+            "KEY     RECEIPT\n"
+            "a-ver…  0123456789\n");
+}
+
 TEST(Table, CutsTheWidestFirst) {
   Table table({{"A", false, true}, {"B", false, true}});
   table.add({"12345678", std::string(30, 'x')});

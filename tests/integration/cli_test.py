@@ -359,6 +359,13 @@ class Help(ProgramTest):
                 self.assertIn("Usage: tarry " + command, out)
                 self.assertIn("Examples:\n  tarry ", out)
 
+    def test_help_is_a_word_too(self):
+        self.assertEqual(self.tarry("help", "push").out, self.tarry("push", "--help").out)
+        self.assertEqual(self.tarry("help").out, self.tarry("--help").out)
+
+    def test_an_empty_store_is_not_the_default_one(self):
+        self.assertIn("--store is empty", self.tarry("--store", "", "ls", "q", code=2).err)
+
     def test_the_program_names_its_commands_and_exit_codes(self):
         out = self.tarry("--help").out
         for command in self.COMMANDS:

@@ -143,7 +143,7 @@ TEST_P(EmbeddedEngine, CleansWhileLongDelayedMessagesStay) {
 
 TEST_P(EmbeddedEngine, LeasesAndReceiptsSurviveARestart) {
   auto engine = open();
-  ask(*engine, test::push("q", {"a"}, Due()));
+  ask(*engine, test::push("q", "a"));
   auto reply = ask(*engine, test::claim("q", 1));
   const auto claimed = std::get<ClaimReply>(reply);
   ASSERT_EQ(claimed.items.size(), 1u);

@@ -91,7 +91,12 @@ Result<StoreInspection> inspect(
   store.shards = (*identity)->shards;
   // Held while looking, if it can be: a store that nobody has open does not change.
   auto lock = (*directory)->lock(kLockName, "store check");
-  if (!lock && lock.error().code == ErrorCode::conflict) store.held_by = lock.error().message;
+  if (!lock && lock.error().code == ErrorCode::conflict) {
+    constexpr std::string_view kHeldBy = "held by ";
+    const std::string& said = lock.error().message;
+    const std::size_t at = said.rfind(kHeldBy);
+    store.held_by = at == std::string::npos ? said : said.substr(at + kHeldBy.size());
+  }
 
   std::vector<std::unique_ptr<storage::Directory>> shards;
   std::uint64_t total = 0;
