@@ -21,7 +21,7 @@ enum class ErrorCode : std::uint8_t {
   too_large,          ///< fix the input: it is over a size limit
   unsupported,        ///< this engine cannot do it, ever
   not_found,          ///< what was named (a queue, a file) does not exist
-  conflict,           ///< somebody else holds it (a locked store, a mismatched setting)
+  conflict,           ///< somebody else holds it (a locked store)
   unavailable,        ///< retry later: the store cannot be reached or is starting
   no_space,           ///< retry once there is room: nothing was accepted
   closed,             ///< the store was closed; nothing more will be done through this handle

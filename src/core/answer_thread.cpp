@@ -38,7 +38,8 @@ struct AnswerThread::Shared {
   }
 };
 
-AnswerThread::AnswerThread() : shared_(std::make_shared<Shared>()) {}
+AnswerThread::AnswerThread()
+    : shared_(std::make_shared<Shared>()), thread_([shared = shared_] { shared->run(); }) {}
 
 AnswerThread::~AnswerThread() {
   {
@@ -49,7 +50,6 @@ AnswerThread::~AnswerThread() {
       }
     }
   }
-  if (!thread_.joinable()) return;
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();
     return;
@@ -61,9 +61,6 @@ AnswerThread::~AnswerThread() {
 void AnswerThread::post(Task task) {
   const std::scoped_lock lock(shared_->mutex);
   shared_->tasks.push_back(std::move(task));
-  if (!thread_.joinable()) {
-    thread_ = std::thread([shared = shared_] { shared->run(); });
-  }
   shared_->changed.notify_one();
 }
 

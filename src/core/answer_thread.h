@@ -4,8 +4,7 @@
 //
 // Invariants
 //  1. What was posted runs, in order, on one thread that is an engine's (`on_engine_thread`).
-//  2. The thread starts with the first post: who is never refused anything has none.
-//  3. The destructor returns when everything has run. It may be called by a task, because a
+//  2. The destructor returns when everything has run. It may be called by a task, because a
 //     completion may hold the last handle of a store: what is left then runs within it.
 //
 // Thread safety: all of it but the destructor, which comes after every `post` of another thread.

@@ -129,17 +129,20 @@ Result<void> Journal::fit_openings() {
   return {};
 }
 
-Result<void> Journal::ensure_room(std::uint64_t bytes, std::uint64_t largest,
-                                  std::uint64_t reserve) {
+Result<void> Journal::ensure_room(std::uint64_t bytes, std::uint64_t largest, std::uint64_t reserve,
+                                  std::uint64_t largest_of_reserve) {
   if (auto done = fit_openings(); !done) return done;
   const std::uint64_t wanted = bytes + reserve;
+  const std::uint64_t longest = std::max(largest, largest_of_reserve);
   for (int i = 0; i < kMaxGrowths; ++i) {
-    const std::uint64_t have = room(largest);
-    if (have >= wanted && (head_.number != 0 || !prepared_.empty())) return {};
-    const std::uint64_t missing = wanted - std::min(have, wanted) + largest;
+    const std::uint64_t here = room(largest);
+    const std::uint64_t have = room(largest_of_reserve);
+    if (here >= bytes && have >= wanted && (head_.number != 0 || !prepared_.empty())) return {};
+    const std::uint64_t missing =
+        std::max(bytes - std::min(here, bytes), wanted - std::min(have, wanted)) + longest;
     // In long steps, so that it is seldom; where those do not fit, no more than needed.
-    auto grown = grow(missing, largest, std::min(kStep, config_.segment_bytes));
-    if (!grown && grown.error().code == ErrorCode::no_space) grown = grow(missing, largest, kPage);
+    auto grown = grow(missing, longest, std::min(kStep, config_.segment_bytes));
+    if (!grown && grown.error().code == ErrorCode::no_space) grown = grow(missing, longest, kPage);
     if (!grown) return grown;
   }
   return Unexpected(ErrorCode::no_space,
@@ -223,6 +226,7 @@ Journal::Place Journal::append(const PutRecord& record) {
   const std::size_t size = encoded_size(record);
   begin_record(size);
   run_start_ = 0;
+  largest_put_ = std::max<std::uint64_t>(largest_put_, size);
   const Place place{head_.number, Position(head_.number, head_end(), size)};
   append_record(open_, record);
   return place;
@@ -337,6 +341,10 @@ void Journal::drop_oldest() {
   TARRY_ASSERT(!closed_.empty());
   closed_bytes_ -= closed_.front().used;
   closed_.pop_front();
+  largest_segment_ = std::max(config_.segment_bytes, head_.used);
+  for (const SegmentInfo& segment : closed_) {
+    largest_segment_ = std::max(largest_segment_, segment.used);
+  }
 }
 
 std::uint64_t Journal::disk_bytes() const noexcept {

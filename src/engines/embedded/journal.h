@@ -75,7 +75,9 @@ class Journal {
   /// Makes sure that `bytes` of records, none longer than `largest`, can be appended and `reserve`
   /// more stay in hand. Allocates as needed. Errors: `no_space` (nothing changed that matters);
   /// anything else is final.
-  Result<void> ensure_room(std::uint64_t bytes, std::uint64_t largest, std::uint64_t reserve);
+  /// The reserve is for records of at most `largest_of_reserve`.
+  Result<void> ensure_room(std::uint64_t bytes, std::uint64_t largest, std::uint64_t reserve,
+                           std::uint64_t largest_of_reserve = 0);
 
   /// Seals the open batch and hands over all sealed batches.
   [[nodiscard]] std::vector<std::shared_ptr<const SealedBatch>> take(std::int64_t realtime_ms);
@@ -102,7 +104,9 @@ class Journal {
   /// The oldest segment has been cleaned: forgets it. The committer removes its file.
   void drop_oldest();
   [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
-  /// The size of segments, or of the largest there is.
+  /// The longest message's record that was appended since the start.
+  [[nodiscard]] std::uint64_t largest_put() const noexcept { return largest_put_; }
+  /// The size of segments, or of the largest closed one if that is longer.
   [[nodiscard]] std::uint64_t largest_segment() const noexcept { return largest_segment_; }
   /// What a segment holds before its first message, at most.
   [[nodiscard]] std::uint64_t opening_bytes() const noexcept;
@@ -147,6 +151,7 @@ class Journal {
   std::deque<SegmentInfo> closed_;
   std::uint64_t closed_bytes_ = 0;
   std::uint64_t largest_segment_ = 0;
+  std::uint64_t largest_put_ = 0;
   SegmentInfo head_;  // number 0: none yet
   std::shared_ptr<storage::File> head_file_;
   std::deque<Prepared> prepared_;

@@ -396,5 +396,17 @@ TEST_F(JournalTest, LongBatchesAreSplit) {
   EXPECT_EQ(recovered()->state.pending(), 20u);
 }
 
+// Each segment may waste as much as the longest record. Where that is nearly all of it, longer
+// segments are made, not thousands.
+TEST_F(JournalTest, RoomForLongRecordsTakesFewSegments) {
+  constexpr std::uint64_t segment_bytes = 64 * 1024;
+  constexpr std::uint64_t longest = segment_bytes - 1500;
+  ASSERT_TRUE(journal->ensure_room(longest, longest, 0));
+  ASSERT_TRUE(journal->ensure_room(longest, longest, 20 * segment_bytes, longest));
+  EXPECT_LT(directory->list()->size(), 30u);
+  ASSERT_TRUE(journal->ensure_room(50, 50, 40 * segment_bytes, longest));
+  EXPECT_LT(directory->list()->size(), 60u);
+}
+
 }  // namespace
 }  // namespace tarry::embedded

@@ -14,7 +14,7 @@ namespace {
 using test::OneShard;
 using Files = std::map<std::string, std::string>;
 
-constexpr std::uint64_t kSegmentBytes = 2048;
+constexpr std::uint64_t kSegmentBytes = 3072;
 constexpr Millis kMinute{60'000};
 
 Files files_of(storage::Directory& directory) {
@@ -79,6 +79,9 @@ class RecoveryDamage : public testing::Test {
     configure.queue = "q";
     configure.patch.remember = kMinute * 60;
     ASSERT_TRUE(shard->ask(std::move(configure)));
+    // So much that is live that the segment is not worth cleaning.
+    ASSERT_TRUE(shard->ask(test::push("q", {"1", "2", "3", "4", "5", "6", "7", "8"},
+                                      Due::after(kMinute * 60), std::string(100, 'l'))));
     ASSERT_TRUE(shard->ask(test::push("q", {"a", "b", "c", "", "e", "f"})));
     const auto receipts = claim(6);
     ASSERT_EQ(receipts.size(), 6u);

@@ -18,6 +18,8 @@ constexpr std::uint64_t kCarriedBytes = 56;
 constexpr std::uint64_t kWorkBase = 64 * 1024;
 constexpr std::uint64_t kWorkPerMessage = 32;
 constexpr std::uint64_t kWorkShare = 16;  // of the live bytes
+// What ends a message writes no longer record than this.
+constexpr std::uint64_t kEndRecord = 512;
 
 }  // namespace
 
@@ -102,11 +104,12 @@ void Shard::end_journal() {
 // -- room
 
 // On a full disk, in this order: nothing more is accepted; claims and what gives them back wait for
-// cleaning; what ends messages goes on. Cleaning itself is never refused: what it needs for one
-// segment is never given to anything else.
-std::uint64_t Shard::reserve(Purpose purpose) const noexcept {
-  const std::uint64_t live = state_->live.total_bytes();
-  const std::uint64_t messages = state_->live.messages();
+// cleaning; what ends messages goes on. What cleaning needs for one segment is given to nothing
+// else.
+std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
+                             std::uint64_t more) const noexcept {
+  const std::uint64_t live = state_->live.total_bytes() + more_bytes;
+  const std::uint64_t messages = state_->live.messages() + more;
   const std::uint64_t unclaimed = messages - std::min(messages, state_->histories.size());
   const std::uint64_t growth = unclaimed * kCarriedBytes;
   const std::uint64_t segment = journal_->largest_segment();
@@ -121,9 +124,12 @@ std::uint64_t Shard::reserve(Purpose purpose) const noexcept {
   return cleaning;
 }
 
-std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose) {
-  const std::uint64_t kept = reserve(purpose);
-  auto done = journal_->ensure_room(bytes, largest, kept);
+std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
+                                 std::uint64_t accepted) {
+  const std::uint64_t kept = reserve(purpose, accepted == 0 ? 0 : bytes, accepted);
+  const std::uint64_t largest_kept =
+      std::max({kEndRecord, journal_->largest_put(), purpose == Purpose::accept ? largest : 0});
+  auto done = journal_->ensure_room(bytes, largest, kept, largest_kept);
   if (done) {
     if (purpose == Purpose::accept) {
       tight_ = false;
@@ -133,10 +139,10 @@ std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Pur
     return std::nullopt;
   }
   const ErrorCode code = done.error().code;
-  if (code == ErrorCode::no_space) {
+  if (code == ErrorCode::no_space || code == ErrorCode::unavailable) {
     tight_ = true;
     cleaner_.press(purpose == Purpose::accept ? Cleaner::Press::lightly : Cleaner::Press::hard);
-  } else if (code != ErrorCode::too_large && code != ErrorCode::unavailable) {
+  } else if (code != ErrorCode::too_large) {
     fail(done.error());
     return failure_;
   }
@@ -212,7 +218,7 @@ void Shard::emit(const QueueRecord& record) {
 void Shard::emit(const PutRecord& record) {
   const Journal::Place place = journal_->append(record);
   state_->evolve(record, place.segment, place.position);
-  if (waiting_by_key_ != 0) wake_queue(record.queue);  // who waits for it in any state
+  wake_by_key(record.queue);
 }
 void Shard::emit(const DueRecord& record) {
   journal_->append(record);
@@ -221,10 +227,12 @@ void Shard::emit(const DueRecord& record) {
 void Shard::emit(const BackRecord& record) {
   journal_->append(record);
   state_->evolve(record);
+  wake_by_key(record.queue);
 }
 void Shard::emit(const DeadRecord& record) {
   journal_->append(record);
   state_->evolve(record);
+  wake_by_key(record.queue);
 }
 void Shard::emit(const StoppingRecord& record) {
   journal_->append(record);

@@ -123,6 +123,8 @@ class Shard {
   void damaged(const Part& part);
   [[nodiscard]] bool is_paused(const QueueState& queue) const noexcept;
   void wake_queue(QueueId queue);
+  /// Something of the queue may be claimed by key now, in whatever state.
+  void wake_by_key(QueueId queue);
   void serve_waiters_of(const std::string& name);
   [[nodiscard]] bool has_any(QueueId queue, const core::ClaimRequest& request);
   [[nodiscard]] bool can_claim(Handle handle, const core::ClaimRequest& request) const;
@@ -167,9 +169,14 @@ class Shard {
     work,    // claims, and what gives them back
     end,     // what ends messages: ack, cancel, purge, time
   };
-  [[nodiscard]] std::uint64_t reserve(Purpose purpose) const noexcept;
-  /// Room for `bytes` in records, none longer than `largest`.
-  std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose);
+  /// What must stay behind when there are `more` messages of `more_bytes` than now.
+  [[nodiscard]] std::uint64_t reserve(Purpose purpose, std::uint64_t more_bytes = 0,
+                                      std::uint64_t more = 0) const noexcept;
+  /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
+  std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
+                            std::uint64_t accepted = 0);
+  /// Room for a claim; where there is none for `max` messages, lowers it to what there is room for.
+  std::optional<Error> room_to_claim(const core::ClaimRequest& request, std::uint32_t& max);
   void end_part(const OperationPtr& op);
   template <typename F>
   void each_item(const Part& part, std::size_t count, F&& f);

@@ -36,6 +36,21 @@ void Shard::wake_queue(QueueId queue) {
   }
 }
 
+void Shard::wake_by_key(QueueId queue) {
+  if (waiting_by_key_ != 0) wake_queue(queue);
+}
+
+// One record holds all that are claimed together. On a full disk there may be room for some.
+std::optional<Error> Shard::room_to_claim(const core::ClaimRequest& request, std::uint32_t& max) {
+  while (true) {
+    const ClaimRoom wanted = claim_room(request, max, state_->pending());
+    auto error = room(wanted.bytes, wanted.largest, Purpose::work);
+    if (!error || error->code != ErrorCode::no_space || max <= 1) return error;
+    max = static_cast<std::uint32_t>(std::min<std::uint64_t>(max, state_->pending() + 1) / 2);
+    max = std::max(max, 1u);
+  }
+}
+
 ClaimedRecord Shard::begin_claim(QueueId queue, const core::ClaimRequest& request) const {
   ClaimedRecord record;
   record.queue = queue;
@@ -223,13 +238,12 @@ void Shard::execute(const core::ClaimRequest& request, Part& part) {
   const OperationPtr& op = part.op;
   const auto& reply = std::get<core::ClaimReply>(op->reply);
   const auto have = static_cast<std::uint32_t>(reply.items.size());
-  const std::uint32_t max = request.max - std::min(have, request.max);
+  std::uint32_t max = request.max - std::min(have, request.max);
   std::uint64_t payload = 0;
   for (const core::ClaimedItem& item : reply.items) payload += item.payload.size;
   const std::uint64_t bytes_left =
       request.max_bytes - std::min<std::uint64_t>(payload, request.max_bytes);
-  const ClaimRoom wanted = claim_room(request, max, state_->pending());
-  if (auto error = room(wanted.bytes, wanted.largest, Purpose::work)) {
+  if (auto error = room_to_claim(request, max)) {
     op->fail(std::move(*error));
     end_part(op);
     return;
@@ -309,13 +323,13 @@ void Shard::serve_waiters_of(const std::string& name) {
     }
     forget(op);
     if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::taken)) continue;
-    const ClaimRoom wanted = claim_room(request, request.max, state_->pending());
-    if (auto error = room(wanted.bytes, wanted.largest, Purpose::work)) {
+    std::uint32_t max = request.max;
+    if (auto error = room_to_claim(request, max)) {
       op->fail(std::move(*error));
       end_part(op);
       continue;
     }
-    deliver(op, claim(request, request.max, {request.max_bytes}));
+    deliver(op, claim(request, max, {request.max_bytes}));
   }
 }
 

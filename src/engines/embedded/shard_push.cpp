@@ -157,7 +157,7 @@ void Shard::push_one(QueueId queue, const std::string& bytes, const core::PushIt
 template <typename F>
 void Shard::push_items(const std::string& name, const Part& part, core::PushReply& reply,
                        std::uint64_t bytes, std::uint64_t largest, F&& push) {
-  const std::optional<Error> error = room(bytes, largest, Purpose::accept);
+  const std::optional<Error> error = room(bytes, largest, Purpose::accept, reply.items.size());
   std::optional<Result<QueueId>> queue;
   if (error) queue = Result<QueueId>(*error);
   each_item(part, reply.items.size(), [&](std::size_t i) {

@@ -163,20 +163,24 @@ bool Shard::work_slice() {
     }
     return false;
   }
-  if (closing_) return false;  // the journal's last record is written
+  if (closing_) return false;  // what comes now would not be synced
   bool more = sweep_slice();
   if (!cleaner_.wanted()) return more;
   // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon.
   constexpr std::uint64_t kLeast = 512 * 1024;
   auto slice = cleaner_.run(std::max(kLeast, 2 * journal_->untaken_bytes()));
   if (!slice) {
-    if (slice.error().code != ErrorCode::no_space) fail(std::move(slice).error());
+    const ErrorCode code = slice.error().code;
+    if (code != ErrorCode::no_space && code != ErrorCode::unavailable) {
+      fail(std::move(slice).error());
+    }
     return more;
   }
   figures_.copied_messages += slice->copied;
   if (slice->finished) {
     remove_segments_.push_back(*slice->finished);
     ++figures_.cleaned_segments;
+    if (tight_) tight_ = !journal_->ensure_room(0, 0, reserve(Purpose::accept));
   }
   return more || cleaner_.wanted();
 }

@@ -89,6 +89,9 @@ class ShardState {
   [[nodiscard]] std::vector<Handle> take_renewed_leases() noexcept {
     return std::exchange(renewed_leases_, {});
   }
+  void give_back_renewed_leases(std::vector<Handle> leases) noexcept {
+    renewed_leases_ = std::move(leases);
+  }
 
   // -- evolve
   void evolve(const QueueRecord& record);

@@ -96,8 +96,15 @@ void Shard::lease_expired(Handle handle) {
 // A lease that outlived its boot has begun anew. That is written down, or each further restart
 // would begin it once more and the message never come back.
 void Shard::record_renewed_leases() {
-  for (const Handle handle : state_->take_renewed_leases()) {
-    if (!expiry_room()) return;
+  std::vector<Handle> renewed = state_->take_renewed_leases();
+  while (!renewed.empty()) {
+    const Handle handle = renewed.back();
+    if (!state_->slab.is_live(handle) || state_->slab[handle].stage() != Stage::leased) {
+      renewed.pop_back();
+      continue;
+    }
+    if (!expiry_room()) return state_->give_back_renewed_leases(std::move(renewed));
+    renewed.pop_back();
     const History& history = state_->histories[state_->slab[handle].history];
     emit(LeaseRecord{state_->slab[handle].queue, ref(handle), history.until_ms, history.stamp_ms});
   }

@@ -10,7 +10,7 @@ namespace tarry::embedded {
 namespace {
 
 // The longest record that the verb writes for one message.
-constexpr std::uint64_t kCancelRecord = 32;
+constexpr std::uint64_t kCancelRecord = 48;  // remembered; gone is shorter
 constexpr std::uint64_t kRescheduleRecord = 48;
 constexpr std::uint64_t kSettleRecord = 64 + core::kMaxReason;
 constexpr std::uint64_t kExtendRecord = 48;

@@ -2,6 +2,7 @@
 // drain have a file of their own.
 #include "server/http/server.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -305,7 +306,7 @@ class DescriptorLimit {
   explicit DescriptorLimit(int more) {
     ::getrlimit(RLIMIT_NOFILE, &before_);
     rlimit low = before_;
-    const int next = ::dup(STDIN_FILENO);
+    const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     ::close(next);
     low.rlim_cur = static_cast<rlim_t>(next + more);
     ::setrlimit(RLIMIT_NOFILE, &low);
@@ -392,7 +393,7 @@ TEST_F(ServerTest, a_request_may_wait_for_the_engine_longer_than_any_deadline) {
   ServerOptions options;
   // Within the first of them the request must have come; the others begin with it.
   options.idle_deadline = std::chrono::seconds(1);
-  options.head_deadline = options.body_deadline = Millis(20);
+  options.head_deadline = options.body_deadline = std::chrono::seconds(1);
   const std::uint16_t port = start(options);
   RawClient client(port);
   client.send(RawClient::request("POST", "/v1/queues/q/purge"));
