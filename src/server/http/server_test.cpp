@@ -320,6 +320,11 @@ class DescriptorLimit {
 };
 
 TEST_F(ServerTest, warns_once_when_descriptors_are_short_and_goes_on_when_they_are_not) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  GTEST_SKIP() << "UBSan's vptr check opens a pipe, and reports an error where it cannot";
+#endif
+#endif
   std::promise<std::string> first_warning;
   std::atomic<int> warnings{0};
   ServerOptions options;
