@@ -31,7 +31,7 @@ def build_with_cmake(component, prefix, work):
     # CMake's files find their place by themselves: a prefix that was moved still works.
     moved = work / "moved"
     prefix.rename(moved)
-    run(CMAKE, "-S", USER, "-B", work / "user", f"-DCMAKE_PREFIX_PATH={moved}",
+    run(CMAKE, "-G", "Ninja", "-S", USER, "-B", work / "user", f"-DCMAKE_PREFIX_PATH={moved}",
         f"-DCMAKE_CXX_COMPILER={CXX}", f"-DCOMPONENT={component}")
     run(CMAKE, "--build", work / "user")
     return work / "user" / "user"
