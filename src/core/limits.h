@@ -18,7 +18,8 @@ inline constexpr std::size_t kMaxBatch = 10'000;  // items a request
 inline constexpr std::uint64_t kMaxBatchBytes = 128ull
                                                 << 20;  // keys, headers and payloads together
 // Payload bytes of a claim. Its reply, with keys and headers, stays below the 4 GiB that a Slice
-// can reach, and as JSON below what a client reads, even where each byte takes six.
+// can reach, and as JSON below what a client reads, even where each byte of payload takes six.
+// Headers do not count.
 inline constexpr std::uint64_t kMaxClaimBytes = 128ull << 20;
 inline constexpr std::uint64_t kDefaultClaimBytes = 64ull << 20;
 // Keys, headers and payloads of an answer to get or list; a get answers its first message anyway.

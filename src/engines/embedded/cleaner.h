@@ -28,7 +28,8 @@ class Cleaner {
       : state_(&state), journal_(&journal), files_(&files) {}
 
   /// True when there is more garbage than the journal should hold: closed segments over 1.5 times
-  /// the live bytes (without what each must open with), or the oldest wholly dead.
+  /// the live bytes (without what each must open with), or the oldest wholly dead; or, when
+  /// pressed, less than that. Forgets the press once it would gain too little.
   [[nodiscard]] bool wanted();
   /// Room is short: clean while that gains anything to speak of. Lightly: an eighth of the live
   /// bytes. Hard: a sixty-fourth, which is below what the shard keeps back for work.

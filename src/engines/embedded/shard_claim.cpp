@@ -389,8 +389,8 @@ void Shard::damaged(const Part& part) {
   }
   router_->log("message " + std::to_string(part.id) + " of queue " +
                state_->queue(message.queue).name + " is damaged: set aside as dead");
-  if (room(256, 256, Purpose::end))
-    return;  // its lease will run out, and the next claim tries again
+  // Else its lease will run out, and the next claim tries again.
+  if (room(256, 256, Purpose::end)) return;
   emit_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
 }
 
