@@ -9,23 +9,32 @@ using Stage = ModelMessage::Stage;
 
 // ---- time
 
-void Model::advance(std::int64_t by) {
-  realtime_ += by;
-  boottime_ += by;
-  apply_time();
+void Model::advance(std::int64_t by) { set_time(realtime_ + by, boottime_ + by); }
+
+void Model::step(std::int64_t by) { set_time(realtime_ + by, boottime_); }
+
+void Model::set_time(std::int64_t realtime, std::int64_t boottime, const Done& done) {
+  realtime_ = realtime;
+  boottime_ = boottime;
+  apply_time(done);
 }
 
-void Model::step(std::int64_t by) {
-  realtime_ += by;
-  apply_time();
+void Model::new_boot(std::int64_t realtime, std::int64_t boottime) {
+  realtime_ = realtime;
+  boottime_ = boottime;
+  for (auto& [key, message] : messages_) {
+    message.boot_due.reset();
+    if (message.stage == Stage::leased) message.lease_end = boottime + message.lease;
+  }
 }
 
-void Model::apply_time() {
+void Model::apply_time(const Done& done) {
   std::vector<KeyId> keys;
   for (const auto& [key, message] : messages_) keys.push_back(key);
   for (const KeyId key : keys) {
     ModelMessage& message = messages_.at(key);
     if (message.stage != Stage::leased || message.lease_end > boottime_) continue;
+    if (done && !done(message)) continue;
     if (message.stopping) {
       end(message, Ending::cancelled);
       continue;
@@ -42,6 +51,7 @@ void Model::apply_time() {
     const ModelMessage& message = entry.second;
     const bool kept = message.stage == Stage::dead || message.stage == Stage::remembered;
     if (!kept || message.kept_until > realtime_) return false;
+    if (done && !done(message)) return false;
     if (message.stage == Stage::dead) ++counters_.expired;
     return true;
   });
@@ -188,17 +198,53 @@ std::vector<ModelMessage> Model::claim(std::uint32_t max, std::optional<std::int
   if (due.size() > max) due.resize(max);
   std::vector<ModelMessage> claimed;
   for (ModelMessage* message : due) {
-    message->stage = Stage::leased;
-    message->stopping = false;
-    message->lease_end = boottime_ + lease.value_or(settings_.lease.count());
-    if (message->tallies.claims > 0) message->claim_before = message->claim;
-    message->claim = claims_++;
-    ++message->attempt;
-    ++message->tallies.claims;
-    ++counters_.claims;
+    lease_out(*message, lease);
     claimed.push_back(*message);
   }
   return claimed;
+}
+
+void Model::lease_out(ModelMessage& message, std::optional<std::int64_t> lease) {
+  if (message.stage == Stage::dead) message.attempt = 0;
+  message.stage = Stage::leased;
+  message.stopping = false;
+  message.lease = lease.value_or(settings_.lease.count());
+  message.lease_end = boottime_ + message.lease;
+  if (message.tallies.claims > 0) message.claim_before = message.claim;
+  message.claim = claims_++;
+  ++message.attempt;
+  ++message.tallies.claims;
+  ++counters_.claims;
+}
+
+const ModelMessage& Model::take(KeyId key, std::optional<std::int64_t> lease) {
+  ModelMessage& message = messages_.at(key);
+  lease_out(message, lease);
+  return message;
+}
+
+void Model::delay_lease(std::size_t claim, std::int64_t by) {
+  if (ModelMessage* message = find_claim(claim)) message->lease_end += by;
+}
+
+ModelPushed Model::move(const ModelPush& push, std::uint32_t attempt, const Tallies& tallies,
+                        const std::optional<std::string>& dead) {
+  const bool known = push.key && messages_.contains(*push.key);
+  const ModelPushed pushed = this->push(push);
+  if (known) return pushed;  // pushed onto what was there, as by any other push
+  ModelMessage& message = messages_.at(pushed.key);
+  message.attempt = attempt;
+  message.tallies = tallies;
+  if (dead) die(message, *dead);
+  return pushed;
+}
+
+ModelAnswer Model::move_away(std::size_t claim) {
+  const ModelMessage* message = find_claim(claim);
+  if (message == nullptr) return {Outcome::stale, {}, {}};
+  ++counters_.moved_away;
+  messages_.erase(message->key);
+  return {Outcome::done, {}, {}};
 }
 
 ModelMessage* Model::find_claim(std::size_t claim) {
@@ -244,7 +290,8 @@ ModelAnswer Model::settle(std::size_t claim, Action action, std::optional<std::i
 ModelAnswer Model::extend(std::size_t claim, std::optional<std::int64_t> lease) {
   ModelMessage* message = find_claim(claim);
   if (message == nullptr) return {Outcome::stale, {}, {}};
-  message->lease_end = boottime_ + lease.value_or(settings_.lease.count());
+  message->lease = lease.value_or(settings_.lease.count());
+  message->lease_end = boottime_ + message->lease;
   return {Outcome::done, {}, {}};
 }
 

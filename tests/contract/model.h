@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,6 +57,7 @@ struct ModelMessage {
   // leased
   bool stopping = false;
   std::int64_t lease_end = 0;  // boottime
+  std::int64_t lease = 0;      // its length
   std::size_t claim = 0;
   std::optional<std::size_t> claim_before;
   // dead, remembered
@@ -92,6 +94,11 @@ class Model {
   // -- time
   void advance(std::int64_t by);
   void step(std::int64_t by);
+  /// Whether what time does to a message is done; an engine may take it in slices.
+  using Done = std::function<bool(const ModelMessage&)>;
+  void set_time(std::int64_t realtime, std::int64_t boottime, const Done& done = {});
+  /// Another boot: its BOOTTIME says nothing of delays before it, and leases begin anew.
+  void new_boot(std::int64_t realtime, std::int64_t boottime);
 
   // -- verbs
   ModelPushed push(const ModelPush& message);
@@ -99,6 +106,14 @@ class Model {
   ModelAnswer reschedule(KeyId key, Due due, std::optional<std::uint32_t> priority);
   /// The messages as they are once claimed, in their order.
   std::vector<ModelMessage> claim(std::uint32_t max, std::optional<std::int64_t> lease);
+  /// What an engine chose to hand out: one message, whatever it is but leased or remembered.
+  const ModelMessage& take(KeyId key, std::optional<std::int64_t> lease);
+  /// The claim was durable so much later than it was decided: its lease began then.
+  void delay_lease(std::size_t claim, std::int64_t by);
+  /// A push that keeps what the message has been through; `dead` with a reason.
+  ModelPushed move(const ModelPush& message, std::uint32_t attempt, const Tallies& tallies,
+                   const std::optional<std::string>& dead);
+  ModelAnswer move_away(std::size_t claim);
   /// Without `delay`, a retry waits the backoff: the model knows that only where it is 0.
   ModelAnswer settle(std::size_t claim, Action action, std::optional<std::int64_t> delay,
                      std::optional<std::uint32_t> priority, const std::string& reason);
@@ -108,6 +123,11 @@ class Model {
   void pause(std::optional<std::int64_t> until);
   void resume() { paused_ = false; }
   void configure(const SettingsPatch& patch);
+
+  // -- what a crash has left
+  void put_back(const ModelMessage& message) { messages_.insert_or_assign(message.key, message); }
+  void take_out(KeyId key) { messages_.erase(key); }
+  void put_back(const QueueCounters& counters) { counters_ = counters; }
 
   // -- questions
   [[nodiscard]] const ModelMessage* find(KeyId key) const;
@@ -123,11 +143,12 @@ class Model {
   [[nodiscard]] std::int64_t boottime() const noexcept { return boottime_; }
 
  private:
-  void apply_time();
+  void apply_time(const Done& done);
   void set_due(ModelMessage& message, Due due) const;
   [[nodiscard]] bool is_due(const ModelMessage& message) const noexcept;
   [[nodiscard]] std::uint32_t max_attempts(const ModelMessage& message) const noexcept;
   ModelMessage* find_claim(std::size_t claim);
+  void lease_out(ModelMessage& message, std::optional<std::int64_t> lease);
   ModelPushed put(KeyId key, const ModelPush& message, Outcome outcome);
   void end(ModelMessage& message, Ending ending);
   void die(ModelMessage& message, std::optional<std::string> reason);

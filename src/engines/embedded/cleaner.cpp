@@ -9,16 +9,26 @@ bool Cleaner::wanted() {
   if (scanner_) return true;
   if (!journal_->oldest_is_written()) return false;
   const SegmentInfo& oldest = journal_->closed().front();
-  if (state_->live.of(oldest.number).messages == 0) return true;
+  if (state_->live.of(oldest.number).messages == 0) {
+    mark("cleaning.dead-segment");
+    return true;
+  }
   // What every segment opens with cleaning cannot win back. Counted as garbage, it would keep the
   // cleaner going round for ever where there are more queues than fit into a third of a segment.
   const std::uint64_t openings = journal_->closed().size() * journal_->opening_bytes();
   const std::uint64_t live = state_->live.total_bytes();
-  if (journal_->closed_bytes() > live / 2 * 3 + openings) return true;
+  if (journal_->closed_bytes() > live / 2 * 3 + openings) {
+    mark("cleaning.garbage");
+    return true;
+  }
   if (pressed_ == Press::none) return false;
   const std::uint64_t least = live / (pressed_ == Press::hard ? 64 : 8);
   const std::uint64_t live_here = live - state_->live.of(journal_->head().number).bytes;
-  if (journal_->closed_bytes() > live_here + openings + least) return true;
+  if (journal_->closed_bytes() > live_here + openings + least) {
+    mark(pressed_ == Press::hard ? "cleaning.pressed-hard" : "cleaning.pressed-lightly");
+    return true;
+  }
+  mark("cleaning.press-ends");
   pressed_ = Press::none;
   return false;
 }
@@ -34,15 +44,19 @@ Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
   again.carried.reset();
   if (message.history != kNoHistory || message.stopping != 0) {
     again.carried = state_->carried(handle);
+    mark("cleaning.copy-carried");
   }
   if (message.stage() == Stage::remembered) {
+    mark("cleaning.copy-remembered");
     again.headers = {};
     again.payload = {};
     again.payload_crc = 0;
   } else if (!payload_checks(record)) {
+    mark("cleaning.copy-damaged");
     again.damaged = true;
   }
   if (auto done = journal_->ensure_room(encoded_size(again), encoded_size(again), 0); !done) {
+    mark("cleaning.no-room");
     return done;
   }
   const Journal::Place place = journal_->append(again);
@@ -84,10 +98,12 @@ Result<void> Cleaner::rescue(Slice& slice) {
     if (message.position.segment(journal_->newest_segment()) != segment_) continue;
     auto put = read_put(*files_, segment_, message.position, buffer);
     if (put && put->ref == Ref{handle, message.id}) {
+      mark("cleaning.rescue-copy");
       if (auto done = copy(*put, slice); !done) return done;
       continue;
     }
     if (!put && put.error().code != ErrorCode::damaged) return std::move(put).error();
+    mark("cleaning.rescue-lost");
     PutRecord lost;
     lost.ref = {handle, message.id};
     lost.queue = message.queue;
@@ -113,6 +129,7 @@ Result<void> Cleaner::finish(Slice& slice) {
   journal_->append(record);
   state_->evolve(marks);
   journal_->drop_oldest();
+  mark("cleaning.finished");
   slice.finished = segment_;
   scanner_.reset();
   file_.reset();
@@ -132,7 +149,10 @@ Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
   }
   std::uint64_t read = 0;
   while (state_->live.of(segment_).messages > 0) {
-    if (read >= budget) return slice;
+    if (read >= budget) {
+      mark("cleaning.slice-ends");
+      return slice;
+    }
     auto step = scanner_->next();
     if (!step) return std::move(step).error();
     if (*step != SegmentScanner::Step::batch) {
@@ -141,6 +161,7 @@ Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
     }
     read += scanner_->body().size();
     if (auto done = copy_live(scanner_->body(), scanner_->body_offset(), slice); !done) {
+      mark("cleaning.again");
       // What was copied stays copied; the rest of the segment is walked again next time.
       scanner_.reset();
       return std::move(done).error();

@@ -13,10 +13,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include <tarry/result.h>
 
 #include "engines/embedded/journal.h"
+#include "engines/embedded/marks.h"
 #include "engines/embedded/segment_scanner.h"
 #include "engines/embedded/shard_state.h"
 
@@ -24,8 +27,8 @@ namespace tarry::embedded {
 
 class Cleaner {
  public:
-  Cleaner(ShardState& state, Journal& journal, SegmentFiles& files)
-      : state_(&state), journal_(&journal), files_(&files) {}
+  Cleaner(ShardState& state, Journal& journal, SegmentFiles& files, Mark mark = {})
+      : state_(&state), journal_(&journal), files_(&files), mark_(std::move(mark)) {}
 
   /// True when there is more garbage than the journal should hold: closed segments over 1.5 times
   /// the live bytes (without what each must open with), or the oldest wholly dead; or, when
@@ -50,6 +53,10 @@ class Cleaner {
   Result<void> rescue(Slice& slice);
   Result<void> finish(Slice& slice);
 
+  void mark(std::string_view branch) const {
+    if (mark_) mark_(branch);
+  }
+
   ShardState* state_;
   Journal* journal_;
   SegmentFiles* files_;
@@ -57,6 +64,7 @@ class Cleaner {
   std::shared_ptr<storage::File> file_;
   std::uint64_t segment_ = 0;
   Press pressed_ = Press::none;
+  Mark mark_;
 };
 
 }  // namespace tarry::embedded

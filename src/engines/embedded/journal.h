@@ -54,7 +54,7 @@ class Journal {
     std::uint32_t shard = 0;
     std::uint64_t segment_bytes = 64ull << 20;
     SyncPolicy policy = SyncPolicy::always;
-    std::uint64_t (*random)() = nullptr;
+    std::function<std::uint64_t()> random;
   };
   /// Appends the records that a new segment opens with: clock, marks, queues with counters.
   using Opening = std::function<void(std::string&)>;

@@ -33,7 +33,8 @@ class Recovery {
   Result<Recovered> run() {
     if (auto done = open_segments(); !done) return std::move(done).error();
     if (auto done = drop_unwritten(); !done) return std::move(done).error();
-    if (!segments_.empty()) {  // else S1
+    if (segments_.empty()) mark(doomed_.empty() ? "S1" : "S1 after S2");
+    if (!segments_.empty()) {
       if (auto done = find_low_water(); !done) return std::move(done).error();
       if (auto done = drop_below_low_water(); !done) return std::move(done).error();
       if (auto done = replay_all(); !done) return std::move(done).error();
@@ -44,6 +45,10 @@ class Recovery {
   }
 
  private:
+  void mark(std::string_view row) const {
+    if (options_.mark) options_.mark(row);
+  }
+
   Result<void> open_segments() {
     auto names = directory_.list();
     if (!names) return std::move(names).error();
@@ -129,7 +134,10 @@ class Recovery {
       // The first batch's head shares the header's sector: what kept the one kept the other.
       auto first = scanner.batch_at(kSegmentHeaderBytes);
       if (!first) return std::move(first).error();
-      if (*first) return lost_header(found.number);
+      if (*first) {
+        mark("S4");
+        return lost_header(found.number);
+      }
     }
     auto durable = scanner.highest_durable_beyond(UINT64_MAX);
     if (!durable) return std::move(durable).error();
@@ -139,6 +147,7 @@ class Recovery {
     } else if (headers_.back() == HeaderState::broken) {
       recovered_.report.torn_bytes += kSegmentHeaderBytes;
     }
+    mark(headers_.back() == HeaderState::blank ? "S2" : has_header ? "S3 later" : "S3");
     oldest_unwritten_ = found.number;
     doomed_.push_back(found.number);
     segments_.pop_back();
@@ -154,29 +163,36 @@ class Recovery {
   // A segment without a header was taken for never written. Not so if what is in it, or behind it,
   // was known durable, or if it is all there is of a journal that began before it.
   Result<void> check_unwritten() {
-    if (unwritten_proof_ >= recovered_.tail.next_batch) return lost_header(oldest_unwritten_);
+    if (unwritten_proof_ >= recovered_.tail.next_batch) {
+      mark("S4 by proof");
+      return lost_header(oldest_unwritten_);
+    }
     if (segments_.empty() && oldest_unwritten_ > 1) return missing(oldest_unwritten_ - 1);
     return {};
   }
 
   Unexpected missing(std::uint64_t segment) const {
+    mark("S5");
     return Unexpected(ErrorCode::damaged,
                       directory_.path() + "/" + segment_name(segment) + " is missing");
   }
 
   Result<void> check_header(std::size_t i) {
     const Found& found = segments_[i];
-    if (headers_[i] == HeaderState::newer) {  // S7
+    if (headers_[i] == HeaderState::newer) {
+      mark("S7 newer");
       return Unexpected(ErrorCode::unsupported,
                         directory_.path() + "/" + segment_name(found.number) +
                             " is of format version " + std::to_string(found.header.version) +
                             "; this program knows version " + std::to_string(kFormatVersion));
     }
-    if (headers_[i] != HeaderState::valid) {  // S4
+    if (headers_[i] != HeaderState::valid) {
+      mark("S4 older");
       return damage(directory_, found.number, 0, "the segment's header does not check");
     }
     if (found.header.store_id != options_.store_id || found.header.shard != options_.shard ||
-        found.header.segment != found.number) {  // S7
+        found.header.segment != found.number) {
+      mark("S7");
       return damage(directory_, found.number, 0,
                     "the segment belongs to another store, shard or place");
     }
@@ -225,7 +241,10 @@ class Recovery {
       low_water_ = segments_[first].number;
       mark_is_guess_ = true;
     }
-    while (!segments_.empty() && segments_.front().number < low_water_) drop_front();  // S6
+    while (!segments_.empty() && segments_.front().number < low_water_) {
+      mark("S6");
+      drop_front();
+    }
     std::uint64_t expected = low_water_;
     for (std::size_t i = 0; i < segments_.size(); ++i, ++expected) {
       if (segments_[i].number != expected) return missing(expected);  // S5
@@ -250,7 +269,8 @@ class Recovery {
       auto whole = replay_segment(i);
       if (!whole) return std::move(whole).error();
       if (*whole) continue;
-      while (segments_.size() > i + 1) {  // B4
+      while (segments_.size() > i + 1) {
+        mark("B4 later");
         recovered_.report.torn_bytes += segments_.back().size;
         doomed_.push_back(segments_.back().number);
         segments_.pop_back();
@@ -261,11 +281,13 @@ class Recovery {
   }
 
   Result<void> check_guess() {
-    const std::uint64_t mark = state_.low_water();
-    if (mark < segments_.front().number) return missing(segments_.front().number - 1);  // S5
-    while (segments_.front().number < mark && segments_.size() > 1) {                   // S6
+    const std::uint64_t low_water = state_.low_water();
+    if (low_water < segments_.front().number) return missing(segments_.front().number - 1);
+    while (segments_.front().number < low_water && segments_.size() > 1) {
+      mark("S6 by replay");
       const std::uint64_t number = segments_.front().number;
-      if (state_.live.of(number).messages != 0) {  // R1
+      if (state_.live.of(number).messages != 0) {
+        mark("R1 left below");
         return damage(directory_, number, 0, "messages are left below the low-water mark");
       }
       drop_front();
@@ -284,7 +306,8 @@ class Recovery {
       auto step = scanner.next();
       if (!step) return std::move(step).error();
       if (*step != SegmentScanner::Step::batch) break;
-      if (auto done = replay_batch(found, scanner); !done) return std::move(done).error();  // B1
+      mark("B1");
+      if (auto done = replay_batch(found, scanner); !done) return std::move(done).error();
       if (options_.progress && scanner.good_end() - reported > kRewritePiece) {
         options_.progress(scanner.good_end() - reported);
         reported = scanner.good_end();
@@ -303,7 +326,8 @@ class Recovery {
     ++recovered_.report.segments;
     if (seal != nullptr && seal->segment == found.number && end == seal->length &&
         scanner.next_number() == seal->last_batch + 1) {
-      return true;  // B2
+      mark("B2");
+      return true;
     }
     const auto broken = [&] {
       return damage(directory_, found.number, end,
@@ -312,10 +336,17 @@ class Recovery {
     };
     auto beyond = highest_durable_after(i, scanner);
     if (!beyond) return std::move(beyond).error();
-    if (seal != nullptr && seal->proven) return broken();                      // B3
-    if (std::max(proven_, *beyond) >= scanner.next_number()) return broken();  // B5
+    if (seal != nullptr && seal->proven) {
+      mark("B3");
+      return broken();
+    }
+    if (std::max(proven_, *beyond) >= scanner.next_number()) {
+      mark(seal == nullptr ? "B5" : "B4 proven");
+      return broken();
+    }
     if (end < found.size) recovered_.report.torn_bytes += torn_bytes(found, end);
-    return seal == nullptr ? true : false;  // B6, B4
+    mark(seal == nullptr ? "B6" : "B4");
+    return seal == nullptr;
   }
 
   // What good batches beyond the bad one state: in this segment, and where its seal proves nothing,
@@ -363,12 +394,14 @@ class Recovery {
       const std::uint64_t offset =
           scanner.body_offset() + static_cast<std::uint64_t>(body.data() - scanner.body().data());
       const auto record = take_record(body);
-      if (!record) {  // R1
+      if (!record) {
+        mark("R1");
         return damage(directory_, found.number, offset, "a record does not decode");
       }
       recovered_.report.clean = std::holds_alternative<ClosedRecord>(*record);
       ++recovered_.report.records;
-      if (auto done = state_.replay(*record, found.number, offset); !done) {  // R1
+      if (auto done = state_.replay(*record, found.number, offset); !done) {
+        mark("R1 contradicts");
         return damage(directory_, found.number, offset, done.error().message);
       }
     }
@@ -396,7 +429,7 @@ class Recovery {
     }
     SegmentInfo& last = tail.segments.back();
     Found& found = segments_[tail.segments.size() - 1];
-    if (auto done = rewrite_unproven(); !done) return done;  // T1
+    if (auto done = rewrite_unproven(); !done) return done;
     if (found.size > last.used) {
       if (auto cut = found.file->truncate(last.used); !cut) return cut;
       if (auto synced = found.file->sync_data(); !synced) return synced;
@@ -409,6 +442,7 @@ class Recovery {
   // failed sync. Written again they are dirty again, and the sync means what it says.
   Result<void> rewrite_unproven() {
     if (unproven_.empty()) return {};
+    mark("T1");
     const Unproven first = unproven_.front();
     for (std::size_t i = 0; i < recovered_.tail.segments.size(); ++i) {
       const SegmentInfo& segment = recovered_.tail.segments[i];

@@ -36,6 +36,7 @@
 #include <tarry/result.h>
 
 #include "engines/embedded/journal.h"
+#include "engines/embedded/marks.h"
 #include "engines/embedded/segment_files.h"
 #include "engines/embedded/shard_state.h"
 #include "storage/storage.h"
@@ -58,6 +59,7 @@ struct RecoveryOptions {
   std::uint32_t shard = 0;
   bool read_only = false;                             // look, change nothing
   std::function<void(std::uint64_t bytes)> progress;  // bytes read since the last call
+  Mark mark;                                          // rows of the table above
 };
 
 struct Recovered {

@@ -31,7 +31,7 @@ Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committe
       committer_(&committer),
       files_(&files),
       router_(&router),
-      cleaner_(state, journal, files) {}
+      cleaner_(state, journal, files, config.mark) {}
 
 void Shard::fail(Error error) {
   if (failure_) return;
@@ -56,7 +56,10 @@ void Shard::execute(Part part) {
   }
   // What the parts before made due is ready for this one.
   const auto next = state_->due_wheel.next_due();
-  if (next && *next <= now_.realtime_ms) run_wheels();
+  if (next && *next <= now_.realtime_ms) {
+    run_wheels();
+    if (config_.mark) config_.mark("time.amid-turn");
+  }
   std::visit([&](const auto& request) { execute(request, part); }, part.op->request);
 }
 
@@ -72,7 +75,10 @@ CommitJob Shard::take_job() {
   job.batches = journal_->take(now_.realtime_ms);
   job.tasks = std::exchange(tasks_, {});
   job.remove_segments = std::exchange(remove_segments_, {});
-  job.sync = closing_;
+  // The first one has the mark of the ids left out after a crash, whatever the policy: were it lost
+  // in another crash, the same ids would be given once more.
+  job.sync = closing_ || (first_job_ && !job.batches.empty());
+  if (!job.batches.empty()) first_job_ = false;
   return job;
 }
 

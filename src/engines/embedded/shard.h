@@ -23,6 +23,7 @@
 #include "core/request.h"
 #include "engines/embedded/cleaner.h"
 #include "engines/embedded/journal.h"
+#include "engines/embedded/marks.h"
 #include "engines/embedded/operation.h"
 #include "engines/embedded/reply_reader.h"
 #include "engines/embedded/shard_state.h"
@@ -47,10 +48,20 @@ class Shard {
     std::uint64_t copied_messages = 0;
   };
 
+  /// How much of what takes long is done in one turn: a spike of a million due messages is taken in
+  /// slices between which requests are served.
+  struct Slices {
+    std::size_t wheel = 65'536;          // messages that time moves, a wheel
+    Handle sweep = 65'536;               // handles that a purge or a list looks at
+    std::uint64_t cleaning = 512 << 10;  // bytes that cleaning reads, at least
+  };
+
   struct Config {
     std::uint32_t number = 0;
     core::Limits limits;
     std::int64_t rounding_ms = 0;  // timing::Clock::rounding_ms
+    Slices slices;
+    Mark mark;
   };
   Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,
         SegmentFiles& files, Router& router);
@@ -208,6 +219,7 @@ class Shard {
   base::Histogram lateness_;
   Figures figures_;
   bool closing_ = false;
+  bool first_job_ = true;
 
   // waiting claims
   std::unordered_map<std::string, std::deque<OperationPtr>> waiters_;  // by queue name

@@ -10,8 +10,6 @@
 namespace tarry::embedded {
 namespace {
 
-constexpr Handle kListSlice = 65'536;  // handles looked at in one turn
-
 State state_of(Stage stage) noexcept {
   switch (stage) {
     case Stage::ready: return State::ready;
@@ -108,8 +106,8 @@ void Shard::execute(const core::ListRequest& request, const Part& part) {
       request.limit - std::min<std::size_t>(request.limit, reply.messages.size());
   Handle cursor = part.cursor;
   const Handle all = queue == kNoQueue ? cursor : state_->slab.end();
-  const Handle end =
-      static_cast<Handle>(std::min<std::uint64_t>(all, std::uint64_t{cursor} + kListSlice));
+  const Handle end = static_cast<Handle>(
+      std::min<std::uint64_t>(all, std::uint64_t{cursor} + config_.slices.sweep));
   for (; cursor < end && found.size() < wanted; ++cursor) {
     if (!state_->slab.is_live(cursor)) continue;
     const Message& message = state_->slab[cursor];

@@ -10,7 +10,6 @@ namespace {
 constexpr std::uint64_t kQueueRecord = 80 + core::kMaxQueueName;
 constexpr std::uint64_t kGoneRecord = 32;
 constexpr std::uint64_t kDueRecord = 48;
-constexpr Handle kSweepSlice = 65'536;  // handles looked at in one turn
 
 }  // namespace
 
@@ -135,8 +134,8 @@ void Shard::sweep_one(Handle handle, bool purge, std::uint64_t& count) {
 bool Shard::sweep_slice() {
   if (sweeps_.empty()) return false;
   Sweep& sweep = sweeps_.front();
-  const Handle end = static_cast<Handle>(
-      std::min<std::uint64_t>(state_->slab.end(), std::uint64_t{sweep.cursor} + kSweepSlice));
+  const Handle end = static_cast<Handle>(std::min<std::uint64_t>(
+      state_->slab.end(), std::uint64_t{sweep.cursor} + config_.slices.sweep));
   std::optional<Error> error = failure_;
   for (; sweep.cursor < end && !error; ++sweep.cursor) {
     if (!state_->slab.is_live(sweep.cursor)) continue;
@@ -167,8 +166,7 @@ bool Shard::work_slice() {
   bool more = sweep_slice();
   if (!cleaner_.wanted()) return more;
   // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon.
-  constexpr std::uint64_t kLeast = 512 * 1024;
-  auto slice = cleaner_.run(std::max(kLeast, 2 * journal_->untaken_bytes()));
+  auto slice = cleaner_.run(std::max(config_.slices.cleaning, 2 * journal_->untaken_bytes()));
   if (!slice) {
     const ErrorCode code = slice.error().code;
     if (code != ErrorCode::no_space && code != ErrorCode::unavailable) {

@@ -7,9 +7,6 @@
 namespace tarry::embedded {
 namespace {
 
-// Bounds one call of advance, so that a spike of a million due messages is taken in slices between
-// which requests are served.
-constexpr std::size_t kWheelSlice = 65'536;
 // The longest record that an expiry writes: a dead message's, with its reason.
 constexpr std::uint64_t kExpiryRecord = 64 + core::kMaxReason;
 // On a full disk what time ends stays so much longer, and is tried again.
@@ -113,9 +110,9 @@ void Shard::record_renewed_leases() {
 void Shard::run_wheels() {
   // Leases first: what they give back is due already and becomes ready in the same call.
   state_->lease_wheel.advance_to(
-      now_.boottime_ms, [this](Handle handle) { lease_expired(handle); }, kWheelSlice);
+      now_.boottime_ms, [this](Handle handle) { lease_expired(handle); }, config_.slices.wheel);
   state_->due_wheel.advance_to(
-      now_.realtime_ms, [this](Handle handle) { due_expired(handle); }, kWheelSlice);
+      now_.realtime_ms, [this](Handle handle) { due_expired(handle); }, config_.slices.wheel);
 }
 
 void Shard::advance(timing::Instant now) {

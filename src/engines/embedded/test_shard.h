@@ -27,7 +27,15 @@ class OneShard final : public Router {
     std::uint64_t segment_bytes = 4096;
     SyncPolicy policy = SyncPolicy::always;
     bool keeps_history = true;  // takes time: describes the whole state each turn
+    Shard::Slices slices;
+    Mark mark;
+    std::function<std::uint64_t()> random = next_salt;
+    bool skips_ids = false;  // after an unclean end, as the engine does
   };
+
+  /// What has just been done in a turn, for who looks over the shard's shoulder.
+  enum class Moment : std::uint8_t { time, part, waiters, work };
+  using Watch = std::function<void(Moment, const Part*)>;
 
   OneShard(std::unique_ptr<storage::Directory> directory, timing::ManualClock& clock,
            Options options)
@@ -38,13 +46,17 @@ class OneShard final : public Router {
     state_.begin_replay();
     RecoveryOptions recovery;
     recovery.store_id = kStoreId;
+    recovery.mark = options.mark;
     auto recovered = recover(*directory_, files_, state_, recovery);
     if (!recovered) {
       error_ = recovered.error();
       return;
     }
     state_.finish_replay(clock.now());
+    report_ = recovered->report;
+    if (options.skips_ids && report_.files > 0 && !report_.clean) state_.skip_ids(kSkippedIds);
     durable_ = recovered->tail.next_batch - 1;
+    last_taken_ = answered_ = durable_;
     keeps_history_ = options.keeps_history;
     if (keeps_history_) history_[durable_] = describe(state_, false);
     committer_.start_at(durable_);
@@ -52,11 +64,14 @@ class OneShard final : public Router {
     config.store_id = kStoreId;
     config.segment_bytes = options.segment_bytes;
     config.policy = options.policy;
-    config.random = next_salt;
+    config.random = options.random;
     journal_ = std::make_unique<Journal>(
         config, *directory_, files_, committer_, std::move(recovered->tail),
         [this](std::string& out) { state_.append_opening(out, clock_->now()); });
-    shard_ = std::make_unique<Shard>(Shard::Config{}, state_, *journal_, committer_, files_, *this);
+    Shard::Config shard;
+    shard.slices = options.slices;
+    shard.mark = options.mark;
+    shard_ = std::make_unique<Shard>(shard, state_, *journal_, committer_, files_, *this);
   }
 
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
@@ -70,29 +85,44 @@ class OneShard final : public Router {
   /// The last batch that something was answered on the strength of.
   [[nodiscard]] std::uint64_t answered() const { return answered_; }
 
+  [[nodiscard]] const RecoveryReport& report() const { return report_; }
+  /// The last batch that a turn handed over, and the last one that is in its file.
+  [[nodiscard]] std::uint64_t last_taken() const { return last_taken_; }
+  [[nodiscard]] std::size_t jobs() const { return jobs_.size(); }
+  [[nodiscard]] bool has_more_work() const { return has_more_work_; }
+  [[nodiscard]] bool idle() const { return inbox_.empty() && !has_more_work_ && jobs_.empty(); }
+  void watch(Watch watch) { watch_ = std::move(watch); }
+
   using Done = std::function<void(const Result<core::Reply>&)>;
-  void submit(core::Request request, Done done = {}) {
+  OperationPtr submit(core::Request request, Done done = {}) {
     Part part;
     part.op = std::make_shared<Operation>(std::move(request),
                                           [done = std::move(done)](Result<core::Reply> reply) {
                                             if (done) done(reply);
                                           });
     std::visit([&](const auto& asked) { prepare(*part.op, asked); }, part.op->request);
+    OperationPtr op = part.op;
     inbox_.push_back(std::move(part));
+    return op;
   }
 
   void turn() {
     shard_->advance(clock_->now());
-    for (Part& part : std::exchange(inbox_, {})) shard_->execute(std::move(part));
-    shard_->serve_waiters();
-    has_more_work_ = shard_->work_slice();
-    CommitJob job = shard_->take_job();
-    std::uint64_t& last = last_taken_;
-    if (!job.batches.empty()) {
-      last = job.batches.back()->number;
-      if (keeps_history_) history_[last] = describe(state_, false);
+    tell(Moment::time);
+    for (Part& part : std::exchange(inbox_, {})) {
+      const Part copy = part;
+      shard_->execute(std::move(part));
+      tell(Moment::part, &copy);
     }
-    if (!job.empty()) jobs_.emplace_back(last, std::move(job));
+    shard_->serve_waiters();
+    tell(Moment::waiters);
+    has_more_work_ = shard_->work_slice();
+    tell(Moment::work);
+    if (committer_.failed() && !shard_->failure()) {
+      shard_->fail({ErrorCode::io_error, "the journal could not be written"});
+      shard_->serve_waiters();
+    }
+    take(shard_->take_job());
   }
 
   /// Makes the oldest job durable. False when there is none.
@@ -100,8 +130,9 @@ class OneShard final : public Router {
     if (jobs_.empty()) return false;
     auto [last, job] = std::move(jobs_.front());
     jobs_.pop_front();
+    const bool answers = !job.tasks.empty();
     committer_.run(std::move(job));
-    if (!committer_.failed()) answered_ = std::max(answered_, last);
+    if (!committer_.failed() && answers) answered_ = std::max(answered_, last);
     return true;
   }
 
@@ -112,6 +143,20 @@ class OneShard final : public Router {
       while (commit()) {
       }
     } while (!inbox_.empty() || has_more_work_);
+  }
+
+  /// Ends as the engine does: everything asked is answered, the journal says that it was closed.
+  void close() {
+    turn();
+    shard_->close();
+    take(shard_->take_job());
+    while (commit()) {
+    }
+    shard_->end_journal();
+    take(shard_->take_job());
+    while (commit()) {
+    }
+    if (!committer_.failed()) (void)journal_->trim();
   }
 
   Result<core::Reply> ask(core::Request request) {
@@ -134,7 +179,20 @@ class OneShard final : public Router {
       op->completion(std::move(op->reply));
     }
   }
-  void claim_visited(const OperationPtr& op, std::uint32_t /*shard*/) override { finish_part(op); }
+  void claim_visited(const OperationPtr& op, std::uint32_t /*shard*/) override {
+    const auto& request = std::get<core::ClaimRequest>(op->request);
+    const bool empty = std::get<core::ClaimReply>(op->reply).items.empty();
+    if (op->phase.load() == ClaimPhase::taken || !empty || request.wait.count() == 0) {
+      return finish_part(op);
+    }
+    op->wait_until_boot_ms = clock_->now().boottime_ms + request.wait.count();
+    op->waited = true;
+    op->phase.store(ClaimPhase::waiting);
+    Part part;
+    part.kind = Part::Kind::wait;
+    part.op = op;
+    inbox_.push_back(std::move(part));
+  }
   void list_visited(const OperationPtr& op, std::uint32_t /*shard*/, Handle cursor,
                     bool exhausted) override {
     if (exhausted) return finish_part(op);
@@ -146,7 +204,21 @@ class OneShard final : public Router {
   void post(std::uint32_t /*shard*/, Part part) override { inbox_.push_back(std::move(part)); }
   void log(std::string_view line) override { lines_.emplace_back(line); }
 
+  static constexpr std::uint64_t kSkippedIds = 1000;
+
  private:
+  void tell(Moment moment, const Part* part = nullptr) const {
+    if (watch_) watch_(moment, part);
+  }
+
+  void take(CommitJob job) {
+    if (!job.batches.empty()) {
+      last_taken_ = job.batches.back()->number;
+      if (keeps_history_) history_[last_taken_] = describe(state_, false);
+    }
+    if (!job.empty()) jobs_.emplace_back(last_taken_, std::move(job));
+  }
+
   static ShardState::Identity identity(const timing::ManualClock& clock) {
     return Recovery::identity(clock.boot_id());
   }
@@ -219,6 +291,8 @@ class OneShard final : public Router {
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Shard> shard_;
   std::optional<Error> error_;
+  RecoveryReport report_;
+  Watch watch_;
   std::vector<Part> inbox_;
   bool has_more_work_ = false;
   bool keeps_history_ = true;

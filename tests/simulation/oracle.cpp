@@ -1,0 +1,229 @@
+#include "oracle.h"
+
+#include <algorithm>
+
+#include "engines/embedded/tokens.h"
+
+namespace tarry::simulation {
+
+using embedded::Stage;
+
+namespace {
+
+// Anything else than errors.
+bool acknowledges(const core::Reply& reply) {
+  const auto good = [](const auto& item) { return !item.error; };
+  if (const auto* push = std::get_if<core::PushReply>(&reply)) {
+    return std::ranges::any_of(push->items, good);
+  }
+  if (const auto* items = std::get_if<core::ItemsReply>(&reply)) {
+    return std::ranges::any_of(items->items, good);
+  }
+  return true;
+}
+
+}  // namespace
+
+Oracle::Oracle(const Options& options, const timing::ManualClock& clock)
+    : options_(options), clock_(&clock) {
+  tolerance_.slices = options.wheel_slice < 1000;
+  // Within this the store lets the two clocks run apart before it calls that a step.
+  tolerance_.clock = options.small_steps ? embedded::ClockEras::kStepMs : 0;
+}
+
+void Oracle::fail(int invariant, std::string what) {
+  if (!failure_) failure_ = Failure{invariant, std::move(what)};
+}
+
+// ---- names
+
+Oracle::Queue& Oracle::queue(const std::string& name) {
+  return truth_.queues.try_emplace(name, clock_->now()).first->second;
+}
+
+std::optional<contract::KeyId> Oracle::key_id(const Queue& queue, const std::string& name,
+                                              std::string_view key) const {
+  // A user may name what the store has named.
+  if (const auto made = made_.find(name); made != made_.end()) {
+    for (const auto& [id, text] : made->second) {
+      if (text == key && queue.model.find(id) != nullptr) return id;
+    }
+  }
+  for (std::uint32_t number = 0; number < options_.keys; ++number) {
+    if (key_of(number) == key) return static_cast<KeyId>(number);
+  }
+  return std::nullopt;
+}
+
+std::string Oracle::key_text(const std::string& queue, KeyId key) const {
+  if (key < contract::kFirstMadeKey) return key_of(static_cast<std::uint32_t>(key));
+  const auto made = made_.find(queue);
+  if (made == made_.end()) return {};
+  const auto found = made->second.find(key);
+  return found == made->second.end() ? std::string() : found->second;
+}
+
+std::string Oracle::made_key(const std::string& queue, std::uint32_t number) const {
+  const auto made = made_.find(queue);
+  if (made == made_.end() || made->second.empty()) return {};
+  auto it = made->second.begin();
+  std::advance(it, static_cast<std::ptrdiff_t>(number % made->second.size()));
+  return it->second;
+}
+
+bool Oracle::pending() const {
+  return std::any_of(truth_.queues.begin(), truth_.queues.end(), [](const auto& entry) {
+    const contract::ModelStats stats = entry.second.model.stats();
+    return stats.scheduled + stats.ready + stats.leased != 0;
+  });
+}
+
+// ---- a turn, thing by thing
+
+void Oracle::snapshot() { turn_.states.push_back(truth_); }
+
+void Oracle::watch(const OneShard& shard, OneShard::Moment moment, const embedded::Part* part) {
+  if (failure_) return;
+  state_ = &shard.state();
+  now_ = clock_->now();
+  switch (moment) {
+    case OneShard::Moment::time: time_passed(shard); break;
+    case OneShard::Moment::part:
+      if (part->kind != embedded::Part::Kind::request) return;
+      decide(shard, *part);
+      break;
+    case OneShard::Moment::waiters: waiters_served(shard); break;
+    case OneShard::Moment::work: swept(shard); break;
+  }
+  snapshot();
+}
+
+void Oracle::time_passed(const OneShard& /*shard*/) {
+  highest_realtime_ = std::max(highest_realtime_, now_.realtime_ms);
+  for (const Delay& delay : delays_) queue(delay.queue).model.delay_lease(delay.claim, delay.by);
+  delays_.clear();
+  const bool loose = tolerance_.slices || full_ || may_fail_;
+  for (auto& [name, queue] : truth_.queues) {
+    const auto done = [&, &queue = queue](const Message& message) {
+      const embedded::Ref ref = queue.refs.at(message.uid);
+      if (!state_->slab.holds(ref.handle, ref.id)) return true;
+      if (message.stage != Message::Stage::leased) return false;
+      return !leased_now(queue, message);
+    };
+    if (loose) {
+      queue.model.set_time(now_.realtime_ms, now_.boottime_ms, done);
+    } else {
+      queue.model.set_time(now_.realtime_ms, now_.boottime_ms);
+    }
+  }
+}
+
+// What a sweep has reached: gone, or alive again.
+void Oracle::swept(const OneShard& /*shard*/) {
+  for (const auto& [name, sweep] : sweeps_) {
+    if (!sweep.active) continue;
+    Queue& queue = this->queue(name);
+    std::uint64_t count = 0;
+    const auto messages = queue.model.messages();
+    QueueCounters counters = queue.model.counters();
+    for (const auto& [key, message] : messages) {
+      const bool dead = message.stage == Message::Stage::dead;
+      if (!dead && (message.stage != Message::Stage::waiting || !sweep.purge)) continue;
+      const embedded::Ref ref = queue.refs.at(message.uid);
+      const bool there = state_->slab.holds(ref.handle, ref.id);
+      if (sweep.purge && !there) {
+        queue.model.take_out(key);
+        ++counters.purged;
+        ++count;
+      }
+    }
+    if (sweep.purge) queue.model.put_back(counters);
+    if (!sweep.purge) {
+      std::vector<KeyId> revived;
+      for (const auto& [key, message] : messages) {
+        if (message.stage != Message::Stage::dead) continue;
+        const embedded::Ref ref = queue.refs.at(message.uid);
+        if (!state_->slab.holds(ref.handle, ref.id)) continue;
+        if (state_->slab[ref.handle].stage() != Stage::dead) revived.push_back(key);
+      }
+      if (!revived.empty()) count += queue.model.revive(revived);
+    }
+    if (const auto found = asked_.find(sweep.op); found != asked_.end()) {
+      found->second.count += count;
+    }
+  }
+}
+
+void Oracle::turn_ended(const OneShard& shard) {
+  if (failure_) return;
+  turn_.last_batch = shard.last_taken();
+  for (auto& [name, queue] : truth_.queues) {
+    std::set<Uid> live;
+    for (const auto& [key, message] : queue.model.messages()) live.insert(message.uid);
+    std::erase_if(queue.refs, [&](const auto& ref) { return !live.contains(ref.first); });
+  }
+  snapshot();
+  // A turn without a batch leaves nothing: what survives is what the turns before have left.
+  if (!turns_.empty() && turns_.back().last_batch == turn_.last_batch) {
+    turns_.back().states = {std::move(turn_.states.back())};
+  } else {
+    turns_.push_back(std::move(turn_));
+  }
+  turn_ = Turn();
+  ++turn_number_;
+  // What cannot come back any more.
+  const std::uint64_t floor = options_.policy == embedded::SyncPolicy::os ? 0 : shard.answered();
+  const bool synced = options_.policy == embedded::SyncPolicy::always;
+  while (synced && turns_.size() > 1 && turns_[1].last_batch <= floor) turns_.pop_front();
+  if (may_fail_) return;
+  if (const std::string what = difference(shard.state()); !what.empty()) {
+    fail(13, "the shard is not as its answers say: " + what);
+  }
+}
+
+// ---- answers
+
+void Oracle::asked(const embedded::OperationPtr& op) {
+  Expectation expected;
+  expected.op = op;
+  expected.began_turn = turn_number_;
+  asked_.emplace(op.get(), std::move(expected));
+  if (const auto* purge = std::get_if<core::PurgeRequest>(&op->request)) {
+    sweeps_[purge->queue] = {op.get(), true, false};
+  }
+  const auto* revive = std::get_if<core::ReviveRequest>(&op->request);
+  if (revive != nullptr && revive->all) sweeps_[revive->queue] = {op.get(), false, false};
+}
+
+void Oracle::answered(const embedded::Operation* op, const Result<core::Reply>& reply) {
+  const auto found = asked_.find(op);
+  if (found == asked_.end()) return fail(4, "an operation was answered twice, or never asked");
+  const Expectation expected = std::move(found->second);
+  asked_.erase(found);
+  std::erase_if(sweeps_, [op](const auto& entry) { return entry.second.op == op; });
+  if (failure_) return;
+  ++answers_;
+  if (!reply) {
+    (void)refused(reply.error(), false);
+    return;
+  }
+  if (sync_failed_ && acknowledges(*reply))
+    return fail(10, "an operation was acknowledged after a sync had failed");
+  if (!expected.decided) return fail(4, "an operation was answered before it was decided");
+  std::visit([&](const auto& answer) { check(expected, answer); }, *reply);
+}
+
+bool Oracle::refused(const std::optional<Error>& error, bool ends) {
+  if (!error) return false;
+  if (may_fail_) return true;
+  if (error->code != ErrorCode::no_space) {
+    fail(1, "refused without a cause: " + error->message);
+  } else if (!full_) {
+    fail(12, "no space on a disk that has room: " + error->message);
+  } else if (ends) {
+    fail(12, "what ends messages was refused on a full disk: " + error->message);
+  }
+  return true;
+}
+
+}  // namespace tarry::simulation

@@ -1,0 +1,223 @@
+// Oracle: what a store may answer, and must. It looks over the shard's shoulder: after each thing
+// that a turn does it applies the same to its own model, in which verbs mean what the contract says
+// (contract/model.h); and where the engine is free to choose (which ids, which of the due, when in
+// a slice), it takes the choice and holds it against the rule. Answers are judged when they arrive;
+// what a crash has left is judged against what was true at the batch that survived.
+//
+// Thread safety: none.
+//
+// Invariants, as RELIABILITY numbers them: 1 accepted is never lost; 2 never early; 3 nothing
+// begins after a cancel; 4 no phantom, payload identical; 5 one live lease, stale receipts refused;
+// 6 none after an ack; 7 an unknown outcome never flips once seen; 8 recovery is idempotent, due
+// and attempts as they were; 9 what is due is delivered; 10 nothing is acknowledged after a failed
+// sync; 11 the state rebuilt from the journal equals the living one; 12 bounded, and ends work on a
+// full disk; 13 conservation.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "contract/model.h"
+#include "engines/embedded/test_shard.h"
+#include "workload.h"
+
+namespace tarry::simulation {
+
+struct Failure {
+  int invariant = 0;
+  std::string what;
+};
+
+/// Not exact where it need not be.
+struct Tolerance {
+  bool slices = false;     // what time does may take several turns
+  std::int64_t clock = 0;  // ms that BOOTTIME's word on relative delays may be off by
+};
+
+class Oracle {
+ public:
+  using OneShard = embedded::test::OneShard;
+  using Model = contract::Model;
+
+  Oracle(const Options& options, const timing::ManualClock& clock);
+
+  [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
+  void fail(int invariant, std::string what);
+
+  /// A shard was opened; `state` is what recovery made of a journal that ends with `last_batch`.
+  /// `least`: the batch that must be there.
+  void opened(const OneShard& shard, std::uint64_t last_batch, std::uint64_t least, bool new_boot);
+  /// After OneShard said so.
+  void watch(const OneShard& shard, OneShard::Moment moment, const embedded::Part* part);
+  void turn_ended(const OneShard& shard);
+  /// A request is on its way; the answer goes to `answered`.
+  void asked(const embedded::OperationPtr& op);
+  void answered(const embedded::Operation* op, const Result<core::Reply>& reply);
+  /// Errors are no surprise from now on, until the next opening.
+  void expect_errors() noexcept { may_fail_ = true; }
+  /// Nothing may be acknowledged any more, until the next opening.
+  void expect_no_answers() noexcept { sync_failed_ = true; }
+  /// The disk is full, or not any more: what takes room may be refused.
+  void disk_full(bool full) noexcept { full_ = full; }
+
+  // -- for who draws requests
+  [[nodiscard]] const std::vector<std::string>& receipts() const noexcept { return receipts_; }
+  [[nodiscard]] bool sweeping(const std::string& queue) const { return sweeps_.contains(queue); }
+  [[nodiscard]] std::string made_key(const std::string& queue, std::uint32_t number) const;
+  /// Anything that is to be delivered yet, or is being delivered.
+  [[nodiscard]] bool pending() const;
+  [[nodiscard]] std::uint64_t answers() const noexcept { return answers_; }
+  [[nodiscard]] std::uint64_t deliveries() const noexcept { return deliveries_; }
+  /// Everything that the model holds must be as the shard has it. "" or the first difference.
+  [[nodiscard]] std::string difference(const embedded::ShardState& state) const;
+
+ private:
+  using KeyId = contract::KeyId;
+  using Uid = contract::Uid;
+  using Message = contract::ModelMessage;
+
+  struct Queue {
+    explicit Queue(timing::Instant now) : model(now.realtime_ms, now.boottime_ms) {}
+    Model model;
+    std::map<Uid, embedded::Ref> refs;
+  };
+  struct Truth {
+    std::map<std::string, Queue> queues;
+  };
+  struct Turn {
+    std::uint64_t last_batch = 0;
+    std::vector<Truth> states;  // as each part of the turn left it; the last one is the turn's
+  };
+  struct Claim {
+    std::string queue;
+    std::size_t number = 0;  // the model's
+    Message message;
+    std::int64_t decided_boot = 0;
+    std::int64_t claimed = 0;
+  };
+  using ClaimName = std::pair<std::uint64_t, std::uint32_t>;  // id, how many claims it had
+  struct Expectation {
+    embedded::OperationPtr op;
+    bool decided = false;
+    std::vector<contract::ModelPushed> pushes;
+    std::vector<std::string> keys;  // of pushes
+    std::vector<std::optional<contract::ModelAnswer>> answers;
+    std::vector<ClaimName> claims;
+    std::vector<std::pair<std::optional<Message>, std::int64_t>> messages;
+    std::map<std::string, std::pair<contract::ModelStats, QueueCounters>> stats;
+    QueueSettings settings;
+    std::uint64_t count = 0;
+    std::uint64_t began_turn = 0;
+  };
+
+  Queue& queue(const std::string& name);
+  [[nodiscard]] std::optional<KeyId> key_id(const Queue& queue, const std::string& name,
+                                            std::string_view key) const;
+  [[nodiscard]] std::string key_text(const std::string& queue, KeyId key) const;
+
+  // oracle_decide.cpp: a part was executed
+  void decide(const OneShard& shard, const embedded::Part& part);
+  void decide(const core::PushRequest& request, Expectation& expected);
+  void decide(const core::MoveRequest& request, Expectation& expected);
+  void decide(const core::CancelRequest& request, Expectation& expected);
+  void decide(const core::RescheduleRequest& request, Expectation& expected);
+  void decide(const core::ClaimRequest& request, Expectation& expected);
+  void decide(const core::SettleRequest& request, Expectation& expected);
+  void decide(const core::ExtendRequest& request, Expectation& expected);
+  void decide(const core::GetRequest& request, Expectation& expected);
+  void decide(const core::ListRequest& request, Expectation& expected);
+  void decide(const core::StatsRequest& request, Expectation& expected);
+  void decide(const core::ForecastRequest& request, Expectation& expected);
+  void decide(const core::ConfigureRequest& request, Expectation& expected);
+  void decide(const core::PauseRequest& request, Expectation& expected);
+  void decide(const core::ResumeRequest& request, Expectation& expected);
+  void decide(const core::PurgeRequest& request, Expectation& expected);
+  void decide(const core::ReviveRequest& request, Expectation& expected);
+  void note_push(Queue& queue, const std::string& name, const core::PushResult& result,
+                 std::string_view key, bool request_names_it, const contract::ModelPushed& pushed,
+                 Expectation& expected);
+  [[nodiscard]] bool refused(const std::optional<Error>& error, bool ends);
+  void time_passed(const OneShard& shard);
+  void waiters_served(const OneShard& shard);
+  void swept(const OneShard& shard);
+
+  // oracle_claims.cpp
+  [[nodiscard]] bool leased_now(const Queue& queue, const Message& message) const;
+  [[nodiscard]] bool may_deliver(const Queue& queue, const Message& message) const;
+  [[nodiscard]] bool must_deliver(const Message& message) const;
+  [[nodiscard]] bool caught_up() const;
+  void take(const std::string& name, const Message& message, std::optional<std::int64_t> lease,
+            Expectation* expected);
+  void check_order(const Queue& queue, const std::vector<Message>& taken, std::uint32_t max);
+  void check_claimed(const Expectation* expected, const core::ClaimReply& reply);
+
+  // oracle_answers.cpp
+  void check(const Expectation& expected, const core::PushReply& reply);
+  void check(const Expectation& expected, const core::ItemsReply& reply);
+  void check(const Expectation& expected, const core::ClaimReply& reply);
+  void check(const Expectation& expected, const core::GetReply& reply);
+  void check(const Expectation& expected, const core::ListReply& reply);
+  void check(const Expectation& expected, const StoreStats& reply);
+  void check(const Expectation& expected, const core::ForecastReply& reply);
+  void check(const Expectation& expected, const core::ConfigureReply& reply);
+  void check(const Expectation& expected, const core::CountReply& reply);
+
+  // oracle_recovery.cpp
+  [[nodiscard]] std::string difference(const embedded::ShardState& state, const Truth& truth) const;
+  [[nodiscard]] std::string difference(const embedded::ShardState& state, embedded::Handle handle,
+                                       const std::string& name, const Message& message) const;
+  [[nodiscard]] bool adopt_mixture(const embedded::ShardState& state, const Truth& before,
+                                   const Truth& after);
+  void adopt(const OneShard& shard, std::uint64_t last_batch);
+  void settle_leases(const embedded::ShardState& state);
+
+  void snapshot();
+
+  const Options options_;
+  const timing::ManualClock* clock_;
+  Tolerance tolerance_;
+  std::optional<Failure> failure_;
+
+  Truth truth_;
+  std::deque<Turn> turns_;
+  Turn turn_;
+  std::uint64_t turn_number_ = 0;
+  bool in_turn_changed_ = false;
+
+  std::map<std::string, std::map<KeyId, std::string>> made_;  // keys that the store made
+  std::map<const embedded::Operation*, Expectation> asked_;
+  std::map<ClaimName, Claim> granted_;  // leased, and not handed over yet
+  std::vector<std::string> receipts_;
+  std::map<std::string, Claim, std::less<>> claims_;  // by receipt
+  struct Delay {
+    std::string queue;
+    std::size_t claim = 0;
+    std::int64_t by = 0;
+  };
+  std::vector<Delay> delays_;
+  struct Sweep {
+    const embedded::Operation* op = nullptr;
+    bool purge = true;
+    bool active = false;  // decided
+  };
+  std::map<std::string, Sweep> sweeps_;
+  std::set<std::uint64_t> ids_;    // that pushes were decided to get
+  std::set<std::uint64_t> given_;  // that they were told
+
+  const embedded::ShardState* state_ = nullptr;  // of the turn under way
+  timing::Instant now_;                          // of the turn
+  std::int64_t highest_realtime_ = 0;
+  bool may_fail_ = false;
+  bool sync_failed_ = false;
+  bool full_ = false;
+  std::uint64_t answers_ = 0;
+  std::uint64_t deliveries_ = 0;
+};
+
+}  // namespace tarry::simulation

@@ -1,0 +1,116 @@
+// Oracle: answers, held against what was expected of them.
+#include <algorithm>
+
+#include "engines/embedded/tokens.h"
+#include "oracle.h"
+
+namespace tarry::simulation {
+namespace {
+
+std::string text(Outcome outcome) { return std::string(to_string(outcome)); }
+
+}  // namespace
+
+void Oracle::check(const Expectation& expected, const core::PushReply& reply) {
+  if (reply.items.size() != expected.pushes.size()) return;  // refused as a whole
+  for (std::size_t i = 0; i < reply.items.size(); ++i) {
+    const core::PushResult& item = reply.items[i];
+    if (item.error) continue;  // judged when it was decided
+    const contract::ModelPushed& pushed = expected.pushes[i];
+    if (item.outcome != pushed.outcome) {
+      return fail(4, "push answered " + text(item.outcome) + " for " + text(pushed.outcome));
+    }
+    given_.insert(item.id);
+    if (item.due_ms != pushed.due) return fail(2, "push answered another due time");
+    if (!expected.keys[i].empty() && core::view(reply.bytes, item.key) != expected.keys[i]) {
+      return fail(4, "push answered another key");
+    }
+  }
+}
+
+void Oracle::check(const Expectation& expected, const core::ItemsReply& reply) {
+  if (reply.items.size() != expected.answers.size()) return;
+  for (std::size_t i = 0; i < reply.items.size(); ++i) {
+    const core::ItemResult& item = reply.items[i];
+    if (item.error || !expected.answers[i]) continue;
+    const contract::ModelAnswer& answer = *expected.answers[i];
+    if (item.outcome != answer.outcome) {
+      const bool fenced = answer.outcome == Outcome::stale || item.outcome == Outcome::stale;
+      return fail(fenced ? 5 : 3,
+                  "answered " + text(item.outcome) + " for " + text(answer.outcome));
+    }
+    if (answer.due && item.due_ms != answer.due) return fail(8, "answered another due time");
+    if (answer.settlement && item.settlement != answer.settlement) {
+      return fail(6, "answered another settlement");
+    }
+  }
+}
+
+void Oracle::check(const Expectation& expected, const core::ClaimReply& reply) {
+  check_claimed(expected.op->waited ? nullptr : &expected, reply);
+}
+
+void Oracle::check(const Expectation& expected, const core::GetReply& reply) {
+  for (std::size_t i = 0; i < reply.items.size() && i < expected.messages.size(); ++i) {
+    const auto& [message, boot] = expected.messages[i];
+    const auto& item = reply.items[i];
+    if (item.has_value() != message.has_value()) {
+      return fail(7, message ? "a message that is there is not found" : "a message out of nothing");
+    }
+    if (!item) continue;
+    const bool bare = message->stage == Message::Stage::remembered;
+    if (!bare && (item->payload != message->payload || item->headers != message->headers)) {
+      return fail(4, "get answers another payload or headers");
+    }
+    if (item->attempt != message->attempt || item->tallies != message->tallies ||
+        item->priority != message->priority || item->stopping != message->stopping ||
+        (!bare && item->due.time_since_epoch().count() != message->due)) {
+      return fail(8, "get answers another due, attempt, priority or tally");
+    }
+    const bool waiting = item->state == State::scheduled || item->state == State::ready;
+    if (waiting != (message->stage == Message::Stage::waiting)) {
+      return fail(7, "get answers state " + std::string(to_string(item->state)));
+    }
+    if (item->lease_left && item->lease_left->count() > message->lease_end - boot) {
+      return fail(5, "get answers a longer lease");
+    }
+  }
+}
+
+void Oracle::check(const Expectation& /*expected*/, const core::ListReply& reply) {
+  for (const MessageInfo& message : reply.messages) {
+    if (!ids_.contains(message.id)) return fail(4, "a list names a message that nobody pushed");
+  }
+}
+
+void Oracle::check(const Expectation& expected, const StoreStats& /*reply*/) {
+  if (expected.op->figures.empty()) return;
+  for (const QueueStats& stats : expected.op->figures.front().queues) {
+    const auto found = expected.stats.find(stats.queue);
+    if (found == expected.stats.end()) return fail(13, "stats of an unknown queue " + stats.queue);
+    const auto& [model, counters] = found->second;
+    if (stats.scheduled + stats.ready != model.scheduled + model.ready ||
+        stats.leased != model.leased || stats.dead != model.dead ||
+        stats.remembered != model.remembered) {
+      return fail(13, "stats count otherwise in queue " + stats.queue);
+    }
+    if (stats.counters != counters) return fail(13, "counters differ in queue " + stats.queue);
+  }
+}
+
+void Oracle::check(const Expectation& /*expected*/, const core::ForecastReply& /*reply*/) {}
+
+void Oracle::check(const Expectation& expected, const core::ConfigureReply& reply) {
+  if (reply.settings != expected.settings) fail(8, "configure answers other settings");
+}
+
+void Oracle::check(const Expectation& expected, const core::CountReply& reply) {
+  const bool counts = std::holds_alternative<core::PurgeRequest>(expected.op->request) ||
+                      std::holds_alternative<core::ReviveRequest>(expected.op->request);
+  if (counts && reply.count != expected.count) {
+    fail(13, "a sweep answers " + std::to_string(reply.count) + " for " +
+                 std::to_string(expected.count));
+  }
+}
+
+}  // namespace tarry::simulation

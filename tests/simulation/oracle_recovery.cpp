@@ -1,0 +1,264 @@
+// Oracle: what a crash has left, held against what was true at the batch that survived.
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "oracle.h"
+
+namespace tarry::simulation {
+
+using embedded::Stage;
+
+namespace {
+
+Stage stage_of(contract::ModelMessage::Stage stage) {
+  using contract::ModelMessage;
+  switch (stage) {
+    case ModelMessage::Stage::leased: return Stage::leased;
+    case ModelMessage::Stage::dead: return Stage::dead;
+    case ModelMessage::Stage::remembered: return Stage::remembered;
+    case ModelMessage::Stage::waiting: break;
+  }
+  return Stage::scheduled;
+}
+
+}  // namespace
+
+std::string Oracle::difference(const embedded::ShardState& state, embedded::Handle handle,
+                               const std::string& name, const Message& message) const {
+  const embedded::Message& there = state.slab[handle];
+  const std::string who = "message " + std::to_string(there.id) + " of " + name + ": ";
+  const auto differs = [&](std::string_view what, auto is, auto should) {
+    std::ostringstream out;
+    out << who << what << " is " << is << ", not " << should;
+    return out.str();
+  };
+  const embedded::Carried is = state.carried(handle);
+  if (is.stage != stage_of(message.stage)) {
+    return differs("stage", static_cast<int>(is.stage), static_cast<int>(stage_of(message.stage)));
+  }
+  if (is.attempt != message.attempt) return differs("attempt", is.attempt, message.attempt);
+  if (is.tallies != message.tallies) return who + "its tallies differ";
+  if (is.stage == Stage::remembered) {
+    if (is.ending != message.settlement.how) return who + "it ended otherwise";
+    if (is.stamp_ms != message.settlement.when.time_since_epoch().count()) {
+      return who + "it ended at another time";
+    }
+  } else {
+    if (there.due_ms() != message.due) return differs("due", there.due_ms(), message.due);
+    if (there.priority != message.priority) {
+      return differs("priority", there.priority, message.priority);
+    }
+    const std::uint32_t most = state.max_attempts_override(handle);
+    if (most != message.max_attempts) return differs("max_attempts", most, message.max_attempts);
+    const auto boot_due = state.boot_due_ms(there);
+    if (tolerance_.clock == 0 && is.stage == Stage::scheduled) {
+      if (boot_due && message.boot_due && *boot_due != *message.boot_due) {
+        return differs("BOOTTIME due", *boot_due, *message.boot_due);
+      }
+      if (!boot_due && message.boot_due && *message.boot_due > clock_->now().boottime_ms) {
+        return who + "its delay is not bound to BOOTTIME any more";
+      }
+    }
+  }
+  if (is.stage == Stage::leased) {
+    if (is.stopping != message.stopping) return differs("stopping", is.stopping, message.stopping);
+    if (is.stamp_ms != message.lease) return differs("lease", is.stamp_ms, message.lease);
+    if (is.until_ms > message.lease_end && !tolerance_.slices && !full_) {
+      return differs("lease's end", is.until_ms, message.lease_end);
+    }
+  }
+  if (is.stage == Stage::dead) {
+    if (message.reason && is.reason != *message.reason)
+      return who + "it is dead for another reason";
+  }
+  if ((is.stage == Stage::dead || is.stage == Stage::remembered) &&
+      is.until_ms != message.kept_until && !full_ && !tolerance_.slices) {
+    return differs("kept until", is.until_ms, message.kept_until);
+  }
+  return "";
+}
+
+std::string Oracle::difference(const embedded::ShardState& state, const Truth& truth) const {
+  std::size_t count = 0;
+  for (const auto& [name, queue] : truth.queues) {
+    const embedded::QueueId id = state.find_queue(name);
+    if (id == embedded::kNoQueue) return "queue " + name + " is lost";
+    const embedded::QueueState& there = state.queue(id);
+    if (there.settings != queue.model.settings()) return "queue " + name + " has other settings";
+    const bool paused =
+        there.paused && (!there.paused_until_ms || *there.paused_until_ms > queue.model.realtime());
+    if (paused != queue.model.paused()) return "queue " + name + " is paused, or not any more";
+    if (there.counters != queue.model.counters()) {
+      std::ostringstream out;
+      out << "queue " << name << ": counters are ";
+      embedded::test::tell(out, there.counters);
+      out << ", not ";
+      embedded::test::tell(out, queue.model.counters());
+      return out.str();
+    }
+    for (const auto& [key, message] : queue.model.messages()) {
+      const embedded::Ref ref = queue.refs.at(message.uid);
+      if (!state.slab.holds(ref.handle, ref.id) || state.slab[ref.handle].queue != id) {
+        return "message " + std::to_string(ref.id) + " of " + name + " is lost";
+      }
+      ++count;
+      std::string what = difference(state, ref.handle, name, message);
+      if (!what.empty()) return what;
+    }
+  }
+  std::size_t there = 0;
+  for (embedded::Handle handle = 0; handle < state.slab.end(); ++handle) {
+    if (state.slab.is_live(handle)) ++there;
+  }
+  if (there != count) {
+    return std::to_string(there) + " messages are there, and should be " + std::to_string(count);
+  }
+  return "";
+}
+
+std::string Oracle::difference(const embedded::ShardState& state) const {
+  return difference(state, truth_);
+}
+
+// A batch that ends amid a part's records: each message is as it was before, or as it is after.
+bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& before,
+                           const Truth& after) {
+  Truth mixed = after;
+  for (auto& [name, queue] : mixed.queues) {
+    const embedded::QueueId id = state.find_queue(name);
+    const auto found = before.queues.find(name);
+    if (id == embedded::kNoQueue) {
+      if (found != before.queues.end()) return false;
+      continue;
+    }
+    // Each message by its id: one that replaced another under its key is another message.
+    std::map<std::uint64_t, std::pair<const Message*, const Message*>> known;
+    if (found != before.queues.end()) {
+      for (const auto& [key, message] : found->second.model.messages()) {
+        known[found->second.refs.at(message.uid).id].first = &message;
+      }
+    }
+    const Queue after_queue = queue;
+    for (const auto& [key, message] : after_queue.model.messages()) {
+      known[after_queue.refs.at(message.uid).id].second = &message;
+    }
+    std::map<KeyId, const Message*> there;
+    for (embedded::Handle handle = 0; handle < state.slab.end(); ++handle) {
+      if (!state.slab.is_live(handle) || state.slab[handle].queue != id) continue;
+      const auto which = known.find(state.slab[handle].id);
+      if (which == known.end()) return false;
+      const auto [old, fresh] = which->second;
+      const Message* is = nullptr;
+      if (fresh != nullptr && difference(state, handle, name, *fresh).empty()) {
+        is = fresh;
+      } else if (old != nullptr && difference(state, handle, name, *old).empty()) {
+        is = old;
+      }
+      if (is == nullptr || there.contains(is->key)) return false;
+      there[is->key] = is;
+    }
+    // What is gone must be gone after, or have not been before.
+    for (const auto& [known_id, which] : known) {
+      const auto [old, fresh] = which;
+      const Message* any = old != nullptr ? old : fresh;
+      const auto at = there.find(any->key);
+      const bool here = at != there.end() && (at->second == old || at->second == fresh);
+      if (!here && old != nullptr && fresh != nullptr) return false;
+    }
+    for (const auto& [key, message] : after_queue.model.messages()) queue.model.take_out(key);
+    if (found != before.queues.end()) {
+      for (const auto& [uid, ref] : found->second.refs) queue.refs.emplace(uid, ref);
+    }
+    for (const auto& [key, message] : there) queue.model.put_back(*message);
+    queue.model.put_back(state.queue(id).counters);
+  }
+  std::erase_if(mixed.queues, [&](const auto& entry) {
+    return state.find_queue(entry.first) == embedded::kNoQueue;
+  });
+  truth_ = std::move(mixed);
+  return difference(state, truth_).empty();
+}
+
+void Oracle::adopt(const OneShard& shard, std::uint64_t last_batch) {
+  const embedded::ShardState& state = shard.state();
+  const auto at = std::find_if(turns_.rbegin(), turns_.rend(),
+                               [&](const Turn& turn) { return turn.last_batch <= last_batch; });
+  if (at == turns_.rend()) return fail(1, "the journal ends before what was durable");
+  const Truth& whole = at->states.back();
+  if (at->last_batch == last_batch) {
+    const std::string what = difference(state, whole);
+    if (!what.empty()) fail(1, "after batch " + std::to_string(last_batch) + ": " + what);
+    truth_ = whole;
+    return;
+  }
+  if (at == turns_.rbegin()) return fail(4, "the journal goes on beyond what was written");
+  // Amid a turn.
+  const std::vector<Truth>& states = (at - 1)->states;
+  const Truth* before = &whole;
+  for (const Truth& after : states) {
+    if (difference(state, after).empty()) {
+      truth_ = after;
+      return;
+    }
+    if (adopt_mixture(state, *before, after)) return;
+    before = &after;
+  }
+  fail(1, "after batch " + std::to_string(last_batch) +
+              ", amid a turn, nothing is there that the turn went through: " +
+              difference(state, states.back()));
+}
+
+// A lease began when its claim was durable, which no record says: read back it may be shorter.
+void Oracle::settle_leases(const embedded::ShardState& state) {
+  for (auto& [name, queue] : truth_.queues) {
+    const auto messages = queue.model.messages();
+    for (const auto& [key, message] : messages) {
+      if (message.stage != Message::Stage::leased) continue;
+      const embedded::Ref ref = queue.refs.at(message.uid);
+      Message settled = message;
+      settled.lease_end = state.histories[state.slab[ref.handle].history].until_ms;
+      queue.model.put_back(settled);
+    }
+  }
+}
+
+void Oracle::opened(const OneShard& shard, std::uint64_t last_batch, std::uint64_t least,
+                    bool new_boot) {
+  asked_.clear();
+  granted_.clear();
+  delays_.clear();
+  sweeps_.clear();
+  may_fail_ = sync_failed_ = false;
+  highest_realtime_ = clock_->now().realtime_ms;
+  if (failure_) return;
+  if (last_batch < least) {
+    return fail(1, "the journal ends at batch " + std::to_string(last_batch) + "; batch " +
+                       std::to_string(least) + " was acknowledged");
+  }
+  if (new_boot) {
+    const timing::Instant now = clock_->now();
+    for (Turn& turn : turns_) {
+      for (Truth& truth : turn.states) {
+        for (auto& [name, queue] : truth.queues) {
+          queue.model.new_boot(now.realtime_ms, now.boottime_ms);
+        }
+      }
+    }
+  }
+  if (!turns_.empty()) adopt(shard, last_batch);
+  if (failure_) return;
+  settle_leases(shard.state());
+  // Receipts of claims that are not there any more name nothing; the next claim may take their
+  // name.
+  std::erase_if(claims_, [&](const auto& entry) {
+    const auto found = truth_.queues.find(entry.second.queue);
+    return found == truth_.queues.end() || entry.second.number >= found->second.model.claims();
+  });
+  std::erase_if(receipts_, [&](const std::string& receipt) { return !claims_.contains(receipt); });
+  turns_.clear();
+  turns_.push_back({last_batch, {truth_}});
+  turn_ = Turn();
+}
+
+}  // namespace tarry::simulation

@@ -1,0 +1,131 @@
+#include "workload.h"
+
+#include <random>
+#include <sstream>
+
+#include "engines/embedded/test_journal.h"
+#include "engines/embedded/tokens.h"
+
+namespace tarry::simulation {
+namespace {
+
+struct Kind {
+  std::string_view name;
+  std::uint8_t weight;  // the highest that is drawn
+  std::uint8_t chance;  // of 8: how many seeds have it at all
+};
+
+constexpr std::array<Kind, kOps> kKinds{{
+    {"push", 40, 8},    {"push_many", 12, 6},  {"move", 6, 3},      {"claim", 30, 8},
+    {"waiting", 8, 4},  {"claim_keys", 8, 3},  {"ack", 20, 7},      {"retry", 10, 6},
+    {"release", 8, 5},  {"bury", 6, 5},        {"move_away", 4, 2}, {"extend", 8, 5},
+    {"cancel", 12, 6},  {"reschedule", 10, 6}, {"configure", 5, 5}, {"pause", 3, 2},
+    {"resume", 5, 6},   {"purge", 2, 2},       {"revive", 5, 4},    {"get", 6, 4},
+    {"list", 2, 3},     {"stats", 3, 3},       {"nothing", 10, 6},  {"sync", 5, 5},
+    {"advance", 20, 8}, {"step", 5, 3},        {"drift", 4, 2},     {"fill", 4, 2},
+    {"room", 6, 8},     {"fault", 4, 4},       {"kill", 3, 5},      {"power", 4, 6},
+    {"reboot", 3, 4},   {"close", 2, 4},       {"rebuild", 3, 5},   {"rot", 3, 4},
+}};
+
+const Kind& kind_of(Op op) { return kKinds[static_cast<std::size_t>(op)]; }
+
+template <typename T>
+T one_of(std::mt19937_64& random, std::initializer_list<T> choices) {
+  return *(choices.begin() + static_cast<std::ptrdiff_t>(random() % choices.size()));
+}
+
+}  // namespace
+
+std::string_view to_string(Op op) noexcept { return kind_of(op).name; }
+
+std::string to_string(const Step& step) {
+  std::ostringstream out;
+  out << to_string(step.op) << ' ' << int{step.a} << ' ' << int{step.b} << ' ' << step.c
+      << (step.turns ? "; turn" : "") << "; commits " << int{step.commits};
+  return out.str();
+}
+
+Options options_of(std::uint64_t seed) {
+  std::mt19937_64 random(seed * 0x9E37'79B9'7F4A'7C15 + 1);
+  using embedded::SyncPolicy;
+  Options options;
+  options.seed = seed;
+  options.policy = one_of(
+      random, {SyncPolicy::always, SyncPolicy::always, SyncPolicy::every_100ms, SyncPolicy::os});
+  options.segment_bytes = one_of<std::uint64_t>(random, {1024, 2048, 4096, 8192, 32'768});
+  options.wheel_slice = one_of<std::size_t>(random, {1, 3, 65'536, 65'536});
+  options.sweep_slice = one_of<std::uint32_t>(random, {1, 4, 65'536, 65'536});
+  options.cleaning_slice = one_of<std::uint64_t>(random, {1, 300, 512 << 10});
+  options.queues = one_of<std::uint32_t>(random, {1, 1, 2, 3});
+  options.keys = one_of<std::uint32_t>(random, {1, 3, 8, 24});
+  options.payload = one_of<std::uint32_t>(random, {0, 40, 200, 1000});
+  options.small_steps = random() % 4 == 0;
+  options.steps = static_cast<std::uint32_t>(20 + random() % 180);
+  for (std::size_t op = 0; op < kOps; ++op) {
+    const Kind& kind = kKinds[op];
+    const bool has = random() % 8 < kind.chance;
+    const auto weight = static_cast<std::uint8_t>(1 + random() % kind.weight);
+    options.weights[op] = has ? weight : std::uint8_t{0};
+  }
+  return options;
+}
+
+std::vector<Step> script_of(const Options& options) {
+  std::mt19937_64 random(options.seed ^ 0xA5A5'5A5A'1234'4321);
+  std::vector<int> weights(options.weights.begin(), options.weights.end());
+  std::discrete_distribution<std::size_t> draw(weights.begin(), weights.end());
+  // How far the committer lags behind is each world's own.
+  const std::uint64_t lag = random() % 3;
+  std::vector<Step> script;
+  for (std::uint32_t i = 0; i < options.steps; ++i) {
+    Step step;
+    step.op = static_cast<Op>(draw(random));
+    step.a = static_cast<std::uint8_t>(random());
+    step.b = static_cast<std::uint8_t>(random());
+    step.c = static_cast<std::uint32_t>(random());
+    step.turns = lag == 0 || random() % 4 != 0;
+    step.commits = static_cast<std::uint8_t>(lag == 0 ? 3 : random() % (5 - lag));
+    script.push_back(step);
+  }
+  return script;
+}
+
+std::string to_string(const Options& options) {
+  std::ostringstream out;
+  const char* const policies[] = {"always", "100ms", "os"};
+  out << "sync=" << policies[static_cast<std::size_t>(options.policy)]
+      << " segment=" << options.segment_bytes << " wheel_slice=" << options.wheel_slice
+      << " sweep_slice=" << options.sweep_slice << " cleaning_slice=" << options.cleaning_slice
+      << " queues=" << options.queues << " keys=" << options.keys << " payload=" << options.payload
+      << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
+  for (std::size_t op = 0; op < kOps; ++op) {
+    if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};
+  }
+  return out.str();
+}
+
+std::string key_of(std::uint32_t number) {
+  using namespace std::string_literals;
+  const auto made = [](std::uint32_t tag, std::uint32_t handle, std::uint64_t id) {
+    const auto text = embedded::spell(embedded::MadeKey{tag, 0, handle, id});
+    return std::string(text.begin(), text.end());
+  };
+  const auto tag = static_cast<std::uint32_t>(embedded::test::kStoreId);
+  switch (number) {
+    case 0: return "order:42";
+    case 1: return "\0"s;
+    case 2: return "\0\0"s;
+    case 3: return std::string(512, 'k');
+    case 4: return std::string(511, 'k') + "K";
+    case 5: return "\xFF\xFE\x80";
+    case 6: return made(tag, 0, 1);  // as if we had made it
+    case 7: return made(tag + 1, 0, 1);
+    case 8: return "{a}b";
+    case 9: return "_" + std::string(24, 'A');
+    case 10: return "r" + std::string(30, 'A');
+    case 11: return "../../etc";
+    default: return "key-" + std::to_string(number);
+  }
+}
+
+}  // namespace tarry::simulation

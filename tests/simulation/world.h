@@ -1,0 +1,86 @@
+// World: one life of a store, or several: a shard with its journal, committer, recovery and
+// cleaning as they are in production, on a virtual clock and a virtual disk, on one thread. A
+// script drives it, an Oracle looks on.
+//
+// Thread safety: none. The same options and steps give the same life, always.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engines/embedded/test_shard.h"
+#include "oracle.h"
+#include "storage/virtual_disk.h"
+#include "timing/manual_clock.h"
+#include "workload.h"
+
+namespace tarry::simulation {
+
+/// What happened, by name: faults injected, crashes, branches taken, answers.
+using Figures = std::map<std::string, std::uint64_t>;
+
+struct Life {
+  std::optional<Failure> failure;
+  std::size_t failed_at = 0;  // the step; the script's size: afterwards, while it was healed
+  Figures figures;
+};
+
+class World {
+ public:
+  explicit World(const Options& options);
+  Life live(const std::vector<Step>& script);
+
+ private:
+  using OneShard = embedded::test::OneShard;
+
+  // world.cpp
+  void step(const Step& step);
+  void flow(const Step& step);
+  void turn();
+  bool commit();
+  void settle();
+  void heal();
+  void drain();
+  void count(const std::string& name, std::uint64_t by = 1) { figures_[name] += by; }
+  void pass_time(std::int64_t ms);
+
+  // world_requests.cpp
+  [[nodiscard]] std::optional<core::Request> request_of(const Step& step);
+  [[nodiscard]] std::string queue_of(const Step& step) const;
+  [[nodiscard]] std::string key_for(const Step& step, const std::string& queue) const;
+  [[nodiscard]] std::string receipt_of(std::uint8_t number) const;
+  void submit(core::Request request);
+  core::Request push(const Step& step, std::size_t items);
+  core::Request move(const Step& step);
+  core::Request claim(const Step& step);
+  core::Request settle(const Step& step, core::SettleAction action);
+  core::Request configure(const Step& step);
+
+  // world_crashes.cpp
+  enum class End : std::uint8_t { kill, power, reboot, close };
+  void open(std::uint64_t least, bool new_boot);
+  void crash(End end, std::uint32_t seed);
+  bool interrupt_recovery(std::uint32_t seed, bool power);
+  void rebuild();
+  void rot(std::uint32_t seed);
+  [[nodiscard]] std::uint64_t least(End end) const;
+  [[nodiscard]] OneShard::Options shard_options();
+
+  const Options options_;
+  timing::ManualClock clock_;
+  std::shared_ptr<storage::Faults> faults_ = std::make_shared<storage::Faults>();
+  storage::VirtualDisk disk_{faults_};
+  Oracle oracle_;
+  std::unique_ptr<OneShard> shard_;
+  Figures figures_;
+  std::uint64_t salt_ = 0;
+  std::uint64_t base_ = 0;  // the last batch that was durable when the shard was opened
+  std::uint64_t pushed_ = 0;
+  std::uint64_t boots_ = 1;
+  bool armed_ = false;
+};
+
+}  // namespace tarry::simulation
