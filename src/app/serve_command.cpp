@@ -160,6 +160,17 @@ Result<std::string> servable_store(const Session& session) {
                            base::quoted(detail::masked_url(url)))};
 }
 
+// Called on the server's thread alone, so nothing moves the clock in between.
+Result<void> step(ManualClock& clock, std::int64_t ms) {
+  const std::int64_t to = clock.now().time_since_epoch().count() + ms;
+  if (to < 0 || to > base::kMaxTimeMs) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("a step of {} ms leaves the years from 1970 to 2200", ms)};
+  }
+  clock.step(Millis(ms));
+  return {};
+}
+
 ExitCode serve(Session& session, const ServeOptions& options) {
   const auto url = servable_store(session);
   if (!url) return session.output.fail(url.error());
@@ -184,6 +195,7 @@ ExitCode serve(Session& session, const ServeOptions& options) {
   server_options.warn = warn;
   if (clock) {
     server_options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
+    server_options.step_clock = [clock](std::int64_t ms) mutable { return step(*clock, ms); };
   }
   http::Server server(store->engine(), std::move(server_options));
   Events events;
@@ -200,7 +212,8 @@ ExitCode serve(Session& session, const ServeOptions& options) {
     if (!written) return session.output.fail(written.error());
   }
   say_ready(session.output, address->url(), detail::masked_url(*url));
-  if (clock) spdlog::warn("the clock stands still: POST /v1/clock/advance moves it");
+  if (clock)
+    spdlog::warn("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 
   events.wait_for_signal();
   drain(server, events);

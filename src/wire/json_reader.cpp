@@ -204,6 +204,15 @@ std::optional<std::string_view> Fields::bytes(std::string_view name, std::string
 }
 
 std::optional<Millis> Fields::duration(std::string_view name, std::string_view name_ms) {
+  return duration_of(name, name_ms, false);
+}
+
+std::optional<Millis> Fields::signed_duration(std::string_view name, std::string_view name_ms) {
+  return duration_of(name, name_ms, true);
+}
+
+std::optional<Millis> Fields::duration_of(std::string_view name, std::string_view name_ms,
+                                          bool may_be_negative) {
   const bool one = only_one(name, name_ms);
   const auto exact = millis(name_ms);
   const json::value* value = take(name);
@@ -216,8 +225,11 @@ std::optional<Millis> Fields::duration(std::string_view name, std::string_view n
     wrong_type(name, "a duration such as \"30s\", or whole milliseconds", *value);
     return std::nullopt;
   }
-  const auto parsed = base::parse_duration_ms(view_of(*text));
-  if (parsed) return Millis(*parsed);
+  std::string_view said = view_of(*text);
+  const bool back = may_be_negative && said.starts_with('-');
+  if (back) said.remove_prefix(1);
+  const auto parsed = base::parse_duration_ms(said);
+  if (parsed) return Millis(back ? -*parsed : *parsed);
   fail({ErrorCode::invalid_argument, in_quotes(name) + ": " + parsed.error().message});
   return std::nullopt;
 }

@@ -82,6 +82,8 @@ class Fields {
                                         std::string& scratch);
   /// NAME ("30s", or whole milliseconds), or NAME_ms (whole milliseconds).
   std::optional<Millis> duration(std::string_view name, std::string_view name_ms);
+  /// The same, of either sign: "-30s".
+  std::optional<Millis> signed_duration(std::string_view name, std::string_view name_ms);
   /// NAME (RFC 3339, or whole milliseconds since 1970 that do not look like seconds), or NAME_ms
   /// (any whole milliseconds).
   std::optional<Time> moment(std::string_view name, std::string_view name_ms);
@@ -116,6 +118,8 @@ class Fields {
 
  private:
   const boost::json::value* take(std::string_view name);
+  std::optional<Millis> duration_of(std::string_view name, std::string_view name_ms,
+                                    bool may_be_negative);
   bool only_one(std::string_view a, std::string_view b);
   void wrong_type(std::string_view name, std::string_view wanted, const boost::json::value& got);
   void fail_choice(std::string_view name, std::string_view word, const std::string& known);

@@ -5,6 +5,26 @@
 #include "wire/json_writer.h"
 
 namespace tarry::wire {
+namespace {
+
+Result<Millis> decode_by(std::string_view body, std::int64_t least) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  const auto by =
+      least < 0 ? fields.signed_duration("by", "by_ms") : fields.duration("by", "by_ms");
+  if (!by) fields.require("by");
+  if (by && (by->count() < least || by->count() > base::kMaxDurationMs)) {
+    fields.fail({ErrorCode::invalid_argument, "\"by\" is " + std::to_string(by->count()) +
+                                                  " ms; it must be from " + std::to_string(least) +
+                                                  " to " + std::to_string(base::kMaxDurationMs) +
+                                                  " (100 years)"});
+  }
+  if (MaybeError error = fields.finish()) return *error;
+  return *by;
+}
+
+}  // namespace
 
 std::string encode_health(const Health& health) {
   const core::Capabilities& can = health.capabilities;
@@ -38,24 +58,19 @@ Result<Health> decode_health(std::string_view body) {
   return health;
 }
 
-Result<Millis> decode_advance(std::string_view body) {
-  Document document(body.size());
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the body", Unknown::refused);
-  const auto by = fields.duration("by", "by_ms");
-  if (!by) fields.require("by");
-  if (by && (by->count() < 0 || by->count() > base::kMaxDurationMs)) {
-    fields.fail({ErrorCode::invalid_argument,
-                 "\"by\" is " + std::to_string(by->count()) + " ms; it must be from 0 to " +
-                     std::to_string(base::kMaxDurationMs) + " (100 years)"});
-  }
-  if (MaybeError error = fields.finish()) return *error;
-  return *by;
-}
+Result<Millis> decode_advance(std::string_view body) { return decode_by(body, 0); }
+
+Result<Millis> decode_step(std::string_view body) { return decode_by(body, -base::kMaxDurationMs); }
 
 std::string encode_advanced(Millis by) {
   std::string text;
   JsonWriter(text).begin_object().millis_field("advanced", by.count()).end_object();
+  return text;
+}
+
+std::string encode_stepped(Millis by) {
+  std::string text;
+  JsonWriter(text).begin_object().millis_field("stepped", by.count()).end_object();
   return text;
 }
 

@@ -1,7 +1,8 @@
 // What a server says of itself, and its test clock, on the wire.
 //
 //   health:  {"status":"ok","service":"tarry","version","engine","durable","manual_clock",...}
-//   advance: {"by":"31d"} -> {"advanced_ms":N}
+//   advance, suspend: {"by":"31d"} -> {"advanced_ms":N}
+//   step: {"by":"-1h"} -> {"stepped_ms":N}
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -28,5 +29,8 @@ struct Health {
 /// Errors: `invalid_argument`, also for less than 0 ms and more than 100 years.
 [[nodiscard]] Result<Millis> decode_advance(std::string_view body);
 [[nodiscard]] std::string encode_advanced(Millis by);
+/// Of either sign. Errors: `invalid_argument`, also for more than 100 years either way.
+[[nodiscard]] Result<Millis> decode_step(std::string_view body);
+[[nodiscard]] std::string encode_stepped(Millis by);
 
 }  // namespace tarry::wire

@@ -187,12 +187,39 @@ class Serve(ProgramTest):
             message, = self.asked("claim", "q", "--wait", "10s", store=server.url)["messages"]
             self.assertEqual(message["claimed_ms"], message["due_ms"])
 
+    def test_a_clock_that_is_stepped_by_hand(self):
+        with Server("memory:", "--test-clock") as server:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            self.addCleanup(connection.close)
+
+            def clock(move, by):
+                connection.request("POST", f"/v1/clock/{move}", json.dumps({"by": by}),
+                                   {"Content-Type": "application/json"})
+                answer = connection.getresponse()
+                return answer.status, json.loads(answer.read())
+
+            start = self.asked("push", "q", "x", "--key", "now", store=server.url)["due_ms"]
+            self.asked("cancel", "q", "now", store=server.url)
+            self.asked("push", "q", "x", "--in", "1h", store=server.url)
+            self.assertEqual(clock("step", "2h"), (200, {"stepped": "2h", "stepped_ms": 7_200_000}))
+            # The wall clock says that it is due, but an hour has not passed.
+            self.assertEqual(self.asked("claim", "q", store=server.url)["messages"], [])
+            self.assertEqual(clock("suspend", "1h")[0], 200)
+            message, = self.asked("claim", "q", "--wait", "10s", store=server.url)["messages"]
+            self.assertEqual(message["claimed_ms"], start + 3 * 3_600_000)
+            self.assertEqual(clock("step", "-3h")[0], 200)
+            self.assertEqual(clock("step", "-90y")[0], 400)  # no such unit
+            self.assertEqual(clock("step", "-20000d")[0], 400)  # before 1970
+            self.assertEqual(self.asked("push", "q", "x", store=server.url)["due_ms"], start)
+
     def test_no_clock_to_move_otherwise(self):
         with Server("memory:") as server:
-            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-            connection.request("POST", "/v1/clock/advance", '{"by":"31d"}',
-                               {"Content-Type": "application/json"})
-            self.assertEqual(connection.getresponse().status, 404)
+            for move in ("advance", "suspend", "step"):
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+                connection.request("POST", f"/v1/clock/{move}", '{"by":"31d"}',
+                                   {"Content-Type": "application/json"})
+                self.assertEqual(connection.getresponse().status, 404, move)
+                connection.close()
 
     def test_stopped_before_it_was_ready(self):
         """A signal at any moment of the start ends it, one way or the other."""

@@ -39,6 +39,8 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/stats", stats},
     Route{"GET", "/healthz", health},
     Route{"POST", "/v1/clock/advance", advance_clock},
+    Route{"POST", "/v1/clock/suspend", advance_clock},
+    Route{"POST", "/v1/clock/step", step_clock},
 };
 
 std::string_view next_segment(std::string_view& path) {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <variant>
 
+#include <tarry/result.h>
+
 #include "base/unique_function.h"
 #include "core/engine.h"
 #include "core/reply.h"
@@ -28,6 +30,7 @@ struct Service {
   // The last that is known of the engine is an error. That may have been the one request's, or the
   // engine has stopped: /healthz then asks. Otherwise it answers at once, and waits for no disk.
   bool engine_suspect = false;
+  std::function<Result<void>(std::int64_t)> step_clock = {};  // empty: no such route
 };
 
 /// A request's parts, as a handler sees them.

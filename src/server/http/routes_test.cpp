@@ -263,6 +263,39 @@ TEST(Routes, the_test_clock_moves_where_there_is_one) {
   EXPECT_EQ(moved, 2'678'400'000);
 }
 
+TEST(Routes, the_test_clock_sleeps_and_steps_either_way) {
+  for (const char* path : {"/v1/clock/step", "/v1/clock/suspend"}) {
+    EXPECT_EQ(refused("POST", path, R"({"by":"1h"})").status, 404u) << path;
+  }
+  std::int64_t slept = 0;
+  std::int64_t stepped = 0;
+  const Service service{{},
+                        [&](std::int64_t ms) { slept += ms; },
+                        false,
+                        [&](std::int64_t ms) -> Result<void> {
+                          if (ms == 1) return Error{ErrorCode::invalid_argument, "too far"};
+                          stepped += ms;
+                          return {};
+                        }};
+  const auto asked = [&](const char* path, const char* body) {
+    auto m = message("POST", path, body);
+    return std::get<Response>(route(service, m));
+  };
+  EXPECT_EQ(asked("/v1/clock/suspend", R"({"by":"1h"})").body, R"({"advanced_ms":3600000})");
+  EXPECT_EQ(slept, 3'600'000);
+  EXPECT_EQ(asked("/v1/clock/suspend", R"({"by":"-1h"})").status, 400u);
+  EXPECT_EQ(asked("/v1/clock/step", R"({"by":"-1h"})").body, R"({"stepped_ms":-3600000})");
+  EXPECT_EQ(asked("/v1/clock/step", R"({"by":"1s"})").body, R"({"stepped_ms":1000})");
+  EXPECT_EQ(asked("/v1/clock/step", R"({"by_ms":-5})").body, R"({"stepped_ms":-5})");
+  EXPECT_EQ(stepped, -3'600'000 + 1000 - 5);
+  for (const char* bad : {R"({"by":"--1s"})", R"({"by":"-"})", "{}", R"({"by":-3155760000001})",
+                          R"({"by":3155760000001})", R"({"by":1})"}) {
+    EXPECT_EQ(asked("/v1/clock/step", bad).status, 400u) << bad;
+  }
+  EXPECT_EQ(slept, 3'600'000);
+  EXPECT_EQ(stepped, -3'600'000 + 1000 - 5);
+}
+
 // Whatever is asked, it is answered or submitted.
 RC_GTEST_PROP(Routes, any_target_and_body, (const std::string& tail, const std::string& body)) {
   const auto method = *rc::gen::element(std::string("GET"), std::string("POST"));

@@ -82,7 +82,8 @@ class Server::Impl {
       : hub_{engine, std::move(options), {}, make_id_prefix(), 0, 0, false, {}},
         acceptor_(io_),
         timer_(io_) {
-    hub_.service = {engine.capabilities(), hub_.options.advance_clock, false};
+    hub_.service = {engine.capabilities(), hub_.options.advance_clock, false,
+                    hub_.options.step_clock};
     hub_.closed = [this](Connection* connection) { on_closed(connection); };
   }
 

@@ -40,8 +40,12 @@ struct ServerOptions {
   Millis idle_deadline = std::chrono::minutes(5);    // between requests
   Millis write_deadline = std::chrono::seconds(30);  // without any progress
 
-  /// Set: POST /v1/clock/advance calls it with milliseconds (`tarry serve --test-clock`).
+  /// Set: POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
+  /// --test-clock`).
   std::function<void(std::int64_t)> advance_clock = {};
+  /// Set: POST /v1/clock/step calls it with milliseconds of either sign; the wall clock alone
+  /// moves.
+  std::function<Result<void>(std::int64_t)> step_clock = {};
   /// Told, in one line, of what its operator should know. Default: nobody.
   std::function<void(std::string_view)> warn = {};
 };

@@ -5,6 +5,14 @@
 #include "wire/stats.h"
 
 namespace tarry::http {
+namespace {
+
+Response no_test_clock() {
+  return problem(404, ErrorCode::not_found,
+                 "this server has no test clock; start it with --test-clock");
+}
+
+}  // namespace
 
 Routed health(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
@@ -26,14 +34,21 @@ Routed stats(Asked& asked) {
 }
 
 Routed advance_clock(Asked& asked) {
-  if (!asked.service.advance_clock) {
-    return problem(404, ErrorCode::not_found,
-                   "this server has no test clock; start it with --test-clock");
-  }
+  if (!asked.service.advance_clock) return no_test_clock();
   const auto by = wire::decode_advance(asked.body);
   if (!by) return problem(by.error());
   asked.service.advance_clock(by->count());
   return ok(wire::encode_advanced(*by));
+}
+
+Routed step_clock(Asked& asked) {
+  if (!asked.service.step_clock) return no_test_clock();
+  const auto by = wire::decode_step(asked.body);
+  if (!by) return problem(by.error());
+  if (const auto stepped = asked.service.step_clock(by->count()); !stepped) {
+    return problem(stepped.error());
+  }
+  return ok(wire::encode_stepped(*by));
 }
 
 }  // namespace tarry::http
