@@ -11,7 +11,7 @@ TIMEOUT_SECONDS = 60  # bounds waits that only a failure makes long
 
 
 class Lost(Exception):
-    """No answer: the server was killed, or is."""
+    """No answer: the server was killed, or is. Or the client is to ask no more."""
 
 
 class WrongAnswer(Exception):
@@ -57,6 +57,7 @@ class Client:
         self.server = server
         self.history = history
         self.on_event = lambda: None  # after each request that went out, and each answer
+        self.ending = False  # set: asks nothing more
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port,
                                                       timeout=TIMEOUT_SECONDS)
 
@@ -79,6 +80,8 @@ class Client:
 
     def _send(self, operations, method, path, body=None):
         data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8")
+        if self.ending:
+            raise Lost
         self.connect()
         sent = now_ms()
         for operation in operations:
@@ -101,6 +104,7 @@ class Client:
             self._lost(error)
         ended = now_ms()
         if response.status not in statuses:
+            self._refused(operations, response.status, text, ended)
             raise WrongAnswer(f"{method} {path} {str(body)[:500]}: {response.status} {text[:500]}")
         for operation in operations:
             operation.ended = ended
@@ -108,13 +112,20 @@ class Client:
         self.on_event()
         return json.loads(text)
 
+    def _refused(self, operations, status, text, ended):
+        """May raise what fits better than WrongAnswer."""
+
+    def _refused_item(self, operation, error):
+        raise WrongAnswer(f"{operation}: {error}")
+
     def _results(self, answer, operations):
         results = answer["results"]
         if len(results) != len(operations):
             raise WrongAnswer(f"{len(results)} results for {len(operations)} items")
         for result, operation in zip(results, operations):
             if "error" in result:
-                raise WrongAnswer(f"{operation}: {result}")
+                self._refused_item(operation, result["error"])
+                continue
             operation.outcome = result["outcome"]
             if "due_ms" in result:
                 operation.due_ms = result["due_ms"]
@@ -146,7 +157,7 @@ class Client:
         for result, push in zip(results, pushes):
             if "id" in result:
                 push.id = int(result["id"])
-            push.made_key = result["key"]
+            push.made_key = result.get("key")
 
     def cancel(self, queue, keys):
         cancels = [Cancel(0, queue=queue, key=key) for key in keys]

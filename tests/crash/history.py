@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass, field
 
 FOREVER = float("inf")
+NO_SPACE = "no_space"  # an outcome: refused, and nothing was done
 TOKEN = "token"  # the header that says which push a message comes from
 
 

@@ -19,6 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from books import Books
+from history import NO_SPACE
 from stories import Stories
 
 # Both clocks of the store are read in whole milliseconds.
@@ -274,7 +275,7 @@ class _Judge:
         after = [l for l in story.deliveries if l.number > leased.number]
         for settling in leased.settlings:
             operation = settling.operation
-            if not operation.known:
+            if not operation.known or operation.outcome == NO_SPACE:
                 continue
             low, high = leased.lease_end(operation.sent, operation.ended)
             others = [s for s in leased.settlings if s is not settling and s.kind != "extend"
@@ -323,6 +324,8 @@ class _Judge:
                                                if s.outcome == "stale")
         count["operations without an answer"] += sum(1 for o in self.history.operations()
                                                      if not o.known)
+        count["refused for want of space"] += sum(1 for o in self.history.operations()
+                                                  if getattr(o, "outcome", None) == NO_SPACE)
         count["kills"] += len(self.history.kills)
         count["lost"] += len(self.verdict.of(1))
         count["early"] += len(self.verdict.of(2)) + len(self.verdict.of(3))

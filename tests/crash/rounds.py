@@ -8,7 +8,6 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from client import Client, Lost, WrongAnswer
 from history import History, Queue, Reschedule, Settle, now_ms
@@ -48,6 +47,10 @@ class Plan:
     keep: bool = False  # the store, on failure
     sabotage: object = None  # done to the store's directory after each kill: the oracle must see it
     say: object = field(default=lambda line: None)
+    until: float | None = None  # by time.monotonic: no store is begun after that
+
+    def over(self):
+        return self.until is not None and time.monotonic() > self.until
 
 
 class Trigger:
@@ -75,8 +78,9 @@ class Life:
         self._plan = plan
         self._random = rng
         self.shards = plan.shards[number % len(plan.shards)]
-        self.server = Server(f"shards={self.shards}&segment={plan.segment}&sync={plan.sync}",
-                             plan.parent)
+        self.figures = Counter()  # besides the oracle's
+        self.most_pending = MOST_PENDING
+        self.server = self._server()
         self.history = History({name: Queue(settings.get("max_attempts", 10),
                                             3000 if "remember" in settings else 0)
                                 for name, settings in SETTINGS.items()}, self.shards)
@@ -86,8 +90,19 @@ class Life:
         self._consumers = [Consumer(rng.random()) for _ in range(CONSUMERS)]
         self._errors = []
 
+    def _server(self):
+        plan = self._plan
+        return Server(f"shards={self.shards}&segment={plan.segment}&sync={plan.sync}", plan.parent)
+
     def _client(self):
         return Client(self.server, self.history)
+
+    def _load_client(self):
+        """For a producer or a consumer."""
+        return self._client()
+
+    def close(self, keep):
+        self.server.close(keep)
 
     def begin(self):
         self.server.start()
@@ -104,23 +119,29 @@ class Life:
                 self._errors.append(error)
         return threading.Thread(target=guarded)
 
-    def round(self, number):
-        """From a started server to the next one that is started."""
-        r = self._random
+    def live(self, rounds):
+        """From its making to its end."""
+        self.begin()
+        for number in range(rounds):
+            self.round(number)
+        self.drain()
+
+    def _load(self, on_event):
+        """Starts producers and consumers: their clients and threads."""
         there = len(self.history.snapshots[-1].items) if self.history.snapshots else 0
-        room = max(0, MOST_PENDING - there) // PRODUCERS
-        linger = r.choice((None, r.uniform(0, 0.005)))
-        trigger = Trigger(self.server, r.randrange(self._plan.least_events,
-                                                   self._plan.most_events), linger)
-        clients = [self._client() for _ in range(PRODUCERS + CONSUMERS)]
+        room = max(0, self.most_pending - there) // PRODUCERS
+        clients = [self._load_client() for _ in range(PRODUCERS + CONSUMERS)]
         for client in clients:
-            client.on_event = trigger.event
+            client.on_event = on_event
         threads = [self._thread(lambda p=producer, c=client: p.work(c, room))
                    for producer, client in zip(self._producers, clients)]
         threads += [self._thread(lambda k=consumer, c=client: k.work(c))
                     for consumer, client in zip(self._consumers, clients[PRODUCERS:])]
         for thread in threads:
             thread.start()
+        return clients, threads
+
+    def _wait_for(self, trigger):
         deadline = time.monotonic() + FAILURE_SECONDS
         while not trigger.reached.wait(0.2):
             if self._errors:
@@ -129,14 +150,31 @@ class Life:
                 self._errors.append(Failure("the server answers too little: a round takes over "
                                             f"{FAILURE_SECONDS} s"))
                 break
+
+    def _join(self, threads):
+        for thread in threads:
+            thread.join(FAILURE_SECONDS)
+            if thread.is_alive():
+                self._errors.append(Failure("a client still waits for an answer"))
+
+    def _look(self, why):
+        client = self._client()
+        client.snapshot(why)
+        client.close()
+
+    def round(self, number):
+        """From a started server to the next one that is started."""
+        r = self._random
+        linger = r.choice((None, r.uniform(0, 0.005)))
+        trigger = Trigger(self.server, r.randrange(self._plan.least_events,
+                                                   self._plan.most_events), linger)
+        clients, threads = self._load(trigger.event)
+        self._wait_for(trigger)
         if linger is not None and not self.server.alive_for(linger):
             self._errors.append(ServerFailure("the server died by itself"))
         killed = now_ms()
         self.server.shoot()
-        for thread in threads:
-            thread.join(FAILURE_SECONDS)
-            if thread.is_alive():
-                self._errors.append(Failure("a client still waits for a dead server"))
+        self._join(threads)
         self.server.bury()
         self.history.died(killed, now_ms())
         for client in clients:
@@ -144,13 +182,11 @@ class Life:
         if self._errors:
             raise self._errors[0]
         if self._plan.sabotage is not None:
-            self._plan.sabotage(self.server.path / "store")
+            self._plan.sabotage(self.server.directory)
         while r.random() < 0.2:
             self.server.start_and_kill(r.uniform(0, 0.03))
         self.server.start()
-        client = self._client()
-        client.snapshot(f"after kill {number}")
-        client.close()
+        self._look(f"after kill {number}")
 
     # -- the end
 
@@ -184,7 +220,7 @@ class Life:
     def segments(self):
         """How many the journals began, and how many there are."""
         begun = there = 0
-        for shard in Path(self.server.path, "store").glob("shard-*"):
+        for shard in self.server.directory.glob("shard-*"):
             numbers = [int(segment.stem) for segment in shard.glob("*.seg")]
             begun += max(numbers, default=0)
             there += len(numbers)
@@ -213,21 +249,25 @@ class Life:
         return False
 
 
+def add(figures, more):
+    """Sums, but of what is a maximum."""
+    for name, value in more.items():
+        figures[name] = max(figures[name], value) if name.endswith("at most") else \
+            figures[name] + value
+
+
 def _clocks():
     return now_ms() - time.monotonic_ns() / 1e6
 
 
-def run_life(plan, number, rounds, rng):
+def run_life(plan, number, rounds, rng, kind=Life):
     """The verdict's figures. Raises Failure."""
-    life = Life(plan, number, rng)
+    life = kind(plan, number, rng)
     kept = False
     clocks = _clocks()
     try:
         try:
-            life.begin()
-            for i in range(rounds):
-                life.round(i)
-            life.drain()
+            life.live(rounds)
             error = None
         except (Failure, ServerFailure, WrongAnswer, Lost, OSError) as caught:
             error = caught
@@ -239,6 +279,7 @@ def run_life(plan, number, rounds, rng):
             begun, there = life.segments()
             verdict.figures["segments begun"] += begun
             verdict.figures["segments cleaned"] += begun - there
+            verdict.figures.update(life.figures)
             return verdict.figures
         kept = plan.keep
         where = f"\nthe store is kept: {life.server.path}" if kept else ""
@@ -246,19 +287,19 @@ def run_life(plan, number, rounds, rng):
                       f"{verdict.report()}\nserver log:\n{life.server.log()}{where}",
                       verdict) from error
     finally:
-        life.server.close(kept)
+        life.close(kept)
 
 
-def run_plan(plan, figures):
+def run_plan(plan, figures, kind=Life):
     """All rounds; adds to the figures. Raises Failure at the first store that fails."""
     sys.setswitchinterval(0.0005)  # so that clients really overlap
     rng = random.Random(plan.seed)
     done = 0
     for number in itertools.count():
-        if done >= plan.rounds:
+        if done >= plan.rounds or plan.over():
             return
         rounds = min(plan.rounds_a_store, plan.rounds - done)
-        figures.update(run_life(plan, number, rounds, random.Random(rng.random())))
+        add(figures, run_life(plan, number, rounds, random.Random(rng.random()), kind))
         done += rounds
         figures["rounds"] += rounds
         plan.say(f"{done} rounds, " + ", ".join(f"{name} {figures[name]}" for name in

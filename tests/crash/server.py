@@ -1,4 +1,4 @@
-"""`tarry serve` on a file store, made to be killed."""
+"""`tarry serve` on a file store, made to be killed, or to be stopped for a while."""
 
 import os
 import shutil
@@ -31,9 +31,11 @@ class ServerFailure(Exception):
 class Server:
     """One directory, and one process after the other that serves the store in it."""
 
-    def __init__(self, options="", parent=None):
+    def __init__(self, options="", parent=None, disk=None, words=()):
         self.path = Path(tempfile.mkdtemp(prefix="tarry-crash-", dir=parent))
-        self.store = f"file:{self.path}/store"
+        self.directory = Path(disk or self.path, "store")
+        self.store = f"file:{self.directory}"
+        self._words = words
         self._url = self.store + (f"?{options}" if options else "")
         self._log = open(self.path / "log", "w+b")
         self._process = None
@@ -57,7 +59,7 @@ class Server:
         self.starts += 1
         self._process = subprocess.Popen(
             [PROGRAM, "serve", "--store", self._url, "--listen", "127.0.0.1:0",
-             "--port-file", str(port_file)],
+             "--port-file", str(port_file), *self._words],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._log, env=environment())
         return port_file
 
@@ -111,6 +113,14 @@ class Server:
     def kill(self):
         self.shoot()
         self.bury()
+
+    def freeze(self):
+        """SIGSTOP: it stands still, and does not know."""
+        self._process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WNOWAIT)
+
+    def thaw(self):
+        self._process.send_signal(signal.SIGCONT)
 
     def stop(self):
         """SIGTERM; it must then end clean."""

@@ -1,6 +1,6 @@
 """From a history to the stories of its messages."""
 
-from history import Cancel, Push, Reschedule, Revive
+from history import NO_SPACE, Cancel, Push, Reschedule, Revive
 from story import Absent, End, Leased, Seen, Setter, Settling, Story
 
 
@@ -156,6 +156,8 @@ class Stories:
         for operation in operations:
             for story in involved:
                 story.key_operations.append(operation)
+            if operation.outcome == NO_SPACE:
+                continue
             alive = [s for s in holders if s.possibly_alive(operation.sent)]
             if isinstance(operation, Push):
                 story = self.by_token[operation.token]

@@ -1,0 +1,280 @@
+"""Lives of a store on a disk without room. The disk is filled by pushes, or by somebody else's file
+while the head segment is open; then the store is used and killed while it is full, and has room
+again."""
+
+import json
+import time
+
+from client import Client, WrongAnswer
+from disk import SmallDisk
+from history import NO_SPACE, TOKEN, Push, Settle
+from load import QUEUES
+from rounds import Failure, Life
+from server import FAILURE_SECONDS, Server, run
+
+MOST_PUSHED = 5000  # what our own bookkeeping can take; the rest of the disk is somebody else's
+STORE_BYTES = (6 << 20, 40 << 20)
+TINY = 8
+LARGE = 20_000
+SETTLES_A_REQUEST = 500
+SAID = "no space"
+
+
+class NoSpace(Exception):
+    """A whole request was refused so, and nothing was done."""
+
+
+class Cramped(Client):
+    """Refusals for want of room are in the history, as what did nothing; all others are wrong."""
+
+    def _refused(self, operations, status, text, ended):
+        problem = json.loads(text)
+        if problem.get("code") != NO_SPACE:
+            return
+        if status != 503 or SAID not in problem["detail"]:
+            raise WrongAnswer(f"no clear refusal: {status} {problem}")
+        for operation in operations:
+            operation.known = True
+            operation.ended = ended
+            operation.outcome = NO_SPACE
+        raise NoSpace(problem["detail"])
+
+    def _refused_item(self, operation, error):
+        if error.get("code") != NO_SPACE:
+            super()._refused_item(operation, error)
+        if SAID not in error["message"]:
+            raise WrongAnswer(f"no clear refusal: {error}")
+        operation.outcome = NO_SPACE
+        if type(operation).__name__ == "Cancel" or getattr(operation, "action", "") == "ack":
+            raise WrongAnswer(f"refused on a full disk, though it ends a message: {operation} "
+                              f"{error}")
+
+
+class Resigned(Cramped):
+    """For producers and consumers, who take a refusal for an answer."""
+
+    def push(self, queue, pushes, single=False):
+        try:
+            super().push(queue, pushes, single)
+        except NoSpace:
+            pass
+
+    def claim(self, queues, max_, lease, wait=0):
+        try:
+            return super().claim(queues, max_, lease, wait)
+        except NoSpace:
+            return []
+
+
+class FullDiskLife(Life):
+    def __init__(self, plan, number, rng):
+        self.disk = SmallDisk(parent=plan.parent)
+        try:
+            super().__init__(plan, number, rng)
+        except BaseException:
+            self.disk.close()
+            raise
+        self.most_pending = MOST_PUSHED + 1000
+        self._foreign = rng.random() < 0.5  # the file of somebody else's comes last
+        self._payload = rng.choice((TINY, 100, 700, 3000, 20_000, 150_000))
+        self._token = 10_000_000  # apart from the producers'
+        self._client_now = None
+        plan.say(f"{self.disk.kind}, {self.shards} shards, segments "
+                 f"{self._segment or 'by the disk'}, payloads of {self._payload} bytes, filled by "
+                 f"{'a foreign file' if self._foreign else 'pushes'}")
+
+    def _server(self):
+        r = self._random
+        self._segment = r.choice(("", "64KiB", "256KiB", "1MiB", "4MiB"))
+        segment = f"&segment={self._segment}" if self._segment else ""
+        return Server(f"shards={self.shards}&sync={self._plan.sync}{segment}", self._plan.parent,
+                      self.disk.path)
+
+    def _client(self):
+        return Cramped(self.server, self.history)
+
+    def _load_client(self):
+        return Resigned(self.server, self.history)
+
+    def close(self, keep):
+        super().close(keep)
+        self.disk.close(keep)
+
+    def live(self, rounds):
+        self.begin()
+        self.figures[f"stores on {self.disk.kind}"] += 1
+        self.fill()
+        self.hold_everything()
+        for number in range(rounds):
+            self.squeeze()
+            self.round(number)  # a kill under load, and a start on what is still full
+            if self._random.random() < 0.5:
+                self.hold_everything()
+        self.make_room()
+        self.round(rounds)
+        self.drain()
+        self.audit()
+
+    # -- filling
+
+    def _push(self, client, count, payload):
+        """How many of them were accepted."""
+        r = self._random
+        pushes = []
+        for _ in range(count):
+            self._token += 1
+            text = f"{self._token}:".encode()
+            pushes.append(Push(0, queue=r.choice(QUEUES), key=f"f{self._token}", token=self._token,
+                               headers=((TOKEN, str(self._token).encode()),),
+                               payload=text + b"x" * payload,
+                               delay=r.choice((0, 0, 0, 1500, 3_600_000))))
+        accepted = 0
+        for queue in QUEUES:
+            mine = [push for push in pushes if push.queue == queue]
+            if not mine:
+                continue
+            try:
+                client.push(queue, mine, single=count == 1)
+            except NoSpace:
+                continue
+            accepted += sum(1 for push in mine if push.outcome == "pushed")
+        self.figures["pushed on the way to a full disk"] += accepted
+        return accepted
+
+    def fill(self):
+        r = self._random
+        low, high = STORE_BYTES
+        wanted = (self._payload + 150) * MOST_PUSHED * 3 // 4
+        store = r.randrange(low, max(low + 1, min(high, wanted + low)))
+        client = self._client()
+        if not self._foreign:
+            self.disk.fill(leave=store)
+        else:
+            batch = max(1, min(100, 400_000 // self._payload))
+            for _ in range(r.randrange(1, max(2, MOST_PUSHED // batch // 2))):
+                if self._push(client, batch, self._payload) < batch:
+                    break
+            self.disk.fill()
+        self._push_until_full(client)
+        client.close()
+
+    def _push_until_full(self, client):
+        """Until not even a tiny message is accepted, three times in a row."""
+        refused = 0
+        batch = max(1, min(100, 400_000 // self._payload))
+        for _ in range(2 * MOST_PUSHED):
+            accepted = self._push(client, batch, self._payload)
+            if accepted < batch:
+                accepted += self._push(client, 1, self._payload)
+            if accepted == 0:
+                accepted += self._push(client, 1, TINY)
+            refused = refused + 1 if accepted == 0 else 0
+            if refused == 3:
+                self.figures["times filled"] += 1
+                return
+        raise Failure("the disk never filled")
+
+    def squeeze(self):
+        """Full again, after what the round before has freed."""
+        if self._foreign:
+            self.disk.fill()
+        client = self._client()
+        self._push_until_full(client)
+        client.close()
+
+    # -- while it is full
+
+    def _claim(self, client, max_, lease):
+        """A claim may be refused while cleaning makes room for it; then not for long."""
+        deadline = time.monotonic() + FAILURE_SECONDS / 4
+        tries = 0
+        while True:
+            try:
+                return client.claim(QUEUES, max_, lease)
+            except NoSpace as error:
+                tries += 1
+                self._tried("claim", tries, error, deadline)
+                client.figures()  # gives the shards a turn
+
+    def _tried(self, what, tries, error, deadline):
+        self.figures[f"{what}s refused at first"] += tries == 1
+        most = f"tries of a {what}, at most"
+        self.figures[most] = max(self.figures[most], tries + 1)
+        if time.monotonic() > deadline:
+            raise Failure(f"on a full disk a {what} is refused for ever, {tries} times: {error}")
+
+    def _settle(self, client, receipts, action):
+        left = receipts
+        deadline = time.monotonic() + FAILURE_SECONDS / 4
+        tries = 0
+        while left:
+            refused = []
+            for start in range(0, len(left), SETTLES_A_REQUEST):
+                settles = [Settle(0, receipt=receipt, action=action,
+                                  delay=0 if action == "retry" else None)
+                           for receipt in left[start:start + SETTLES_A_REQUEST]]
+                try:
+                    client.settle(settles)
+                except NoSpace:
+                    pass
+                refused += [s.receipt for s in settles if s.outcome == NO_SPACE]
+            left = refused
+            if left:
+                tries += 1
+                self._tried(action, tries, f"{len(left)} are left", deadline)
+                client.figures()
+
+    def hold_everything(self):
+        """All that is due is claimed and held; then some of it is given back, some is ended."""
+        r = self._random
+        client = self._client()
+        for _ in range(r.choice((1, 2, 4)) if self._payload < LARGE else 1):
+            held = []
+            while True:
+                deliveries = self._claim(client, r.choice((1, 50, 500, 5000)), 60_000)
+                held += [delivery.receipt for delivery in deliveries]
+                if not deliveries:
+                    break
+            self.figures["claimed while full"] += len(held)
+            ready = sum(queue["ready"] for queue in client.figures().values())
+            if not held and ready:
+                raise Failure(f"{ready} messages are ready, and a claim finds none of them")
+            share = r.random() * 0.2
+            acked = [receipt for receipt in held if r.random() < share]
+            ended = set(acked)
+            self._settle(client, acked, "ack")
+            for action in ("release", "retry"):
+                some = [receipt for receipt in held if receipt not in ended
+                        and (action == "retry" or r.random() < 0.8)]
+                ended.update(some)
+                self._settle(client, some, action)
+        keys = [push.key for push in self.history.pushes
+                if push.queue == QUEUES[0] and push.outcome == "pushed" and push.key]
+        client.cancel(QUEUES[0], r.sample(keys, min(len(keys), 20)))
+        client.close()
+
+    # -- and after
+
+    def make_room(self):
+        """The foreign file goes, or the messages do: then pushes are accepted again."""
+        client = self._client()
+        if self._foreign or self._random.random() < 0.5:
+            self.disk.free()
+        else:
+            self._consume(client, time.monotonic() + FAILURE_SECONDS)
+        deadline = time.monotonic() + FAILURE_SECONDS / 4
+        tries = 1
+        while self._push(client, 1, 1000) == 0:
+            if time.monotonic() > deadline:
+                raise Failure(f"there is room again, {self.disk.left()} bytes of it, and pushes "
+                              f"are still refused")
+            tries += 1
+            client.figures()
+        most = "pushes until one was accepted again, at most"
+        self.figures[most] = max(self.figures[most], tries)
+        client.close()
+
+    def audit(self):
+        code, said = run("store", "audit", "--store", self.server.store)
+        if code != 0:
+            raise Failure(f"store audit: {code}\n{said}")
