@@ -28,7 +28,8 @@ class StopLife(Life):
         self._wait_for(before)
         self.server.freeze()
         still = r.uniform(1.05, 2.5) * LONGEST_LEASE_MS / 1000
-        time.sleep(still)  # what is tested: time passes, and nobody is there
+        if not self.server.alive_for(still):  # time passes, and nobody is there
+            raise Failure("the server died while it was stopped")
         for client in clients:
             client.on_event = after.event
         self.server.thaw()
@@ -46,14 +47,6 @@ class StopLife(Life):
         for client in clients:
             client.close()
         self._look(f"after stop {number}")
-
-
-def _until(what, done):
-    deadline = time.monotonic() + FAILURE_SECONDS
-    while not done():
-        if time.monotonic() > deadline:
-            raise Failure(f"{FAILURE_SECONDS} s, and not yet: {what}")
-        time.sleep(0.01)
 
 
 class _Shop:
@@ -81,6 +74,14 @@ class _Shop:
     def stats(self):
         queue, = json.loads(self.asked("stats", "-o", "json"))["queues"]
         return queue
+
+    def until(self, what, done):
+        deadline = time.monotonic() + FAILURE_SECONDS
+        while not done():
+            if time.monotonic() > deadline:
+                raise Failure(f"{FAILURE_SECONDS} s, and not yet: {what}")
+            if not self.server.alive_for(0.01):
+                raise Failure("the server died by itself")
 
     def begun(self):
         return Counter(self.log.read_text().split())
@@ -119,13 +120,13 @@ def stop_a_worker(plan, rng):
     shop = _Shop(plan, messages)
     try:
         stopped = shop.worker()
-        _until("the worker has begun", lambda: len(shop.begun()) == HANDS)
+        shop.until("the worker has begun", lambda: len(shop.begun()) == HANDS)
         stopped.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, stopped.pid, os.WSTOPPED | os.WNOWAIT)
-        _until("the leases have run out", lambda: shop.stats()["counters"]["run_outs"] >= HANDS)
+        shop.until("the leases have run out", lambda: shop.stats()["counters"]["run_outs"] >= HANDS)
         other = shop.worker()
         shop.go.touch()
-        _until("all is acked", lambda: shop.stats()["counters"]["acked"] == messages)
+        shop.until("all is acked", lambda: shop.stats()["counters"]["acked"] == messages)
         stopped.send_signal(signal.SIGCONT)
         ends = [shop.end(stopped), shop.end(other)]
         begun, counters = shop.begun(), shop.stats()["counters"]
