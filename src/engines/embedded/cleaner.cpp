@@ -33,6 +33,18 @@ bool Cleaner::wanted() {
   return false;
 }
 
+bool Cleaner::head_wanted() const {
+  if (pressed_ != Press::hard || scanner_) return false;
+  constexpr std::uint64_t kLeast = 16 * 1024;
+  const std::uint64_t live = state_->live.total_bytes();
+  const std::uint64_t least = std::max(kLeast, live / 64);
+  const std::uint64_t live_here = state_->live.of(journal_->head().number).bytes;
+  const std::uint64_t opening = journal_->opening_bytes();
+  const std::uint64_t openings = journal_->closed().size() * opening;
+  return journal_->closed_bytes() <= live - live_here + openings + live / 64 &&
+         journal_->head().used > live_here + opening + least;
+}
+
 Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
   const Handle handle = record.ref.handle;
   const Message& message = state_->slab[handle];
@@ -62,6 +74,7 @@ Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
   const Journal::Place place = journal_->append(again);
   state_->evolve(again, place.segment, place.position);
   ++slice.copied;
+  spent_ += encoded_size(again);
   return {};
 }
 

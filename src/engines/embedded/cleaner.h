@@ -34,6 +34,9 @@ class Cleaner {
   /// the live bytes (without what each must open with), or the oldest wholly dead; or, when
   /// pressed, less than that. Forgets the press once it would gain too little.
   [[nodiscard]] bool wanted();
+  /// Pressed hard, and what there is to gain lies in the head, which nothing is won back from
+  /// before it is closed.
+  [[nodiscard]] bool head_wanted() const;
   /// Room is short: clean while that gains anything to speak of. Lightly: an eighth of the live
   /// bytes. Hard: a sixty-fourth, which is below what the shard keeps back for work.
   enum class Press : std::uint8_t { none, lightly, hard };
@@ -46,6 +49,12 @@ class Cleaner {
   /// Cleans about `budget` bytes of the oldest segment. Errors: `no_space` (tries again later),
   /// anything else is final.
   Result<Slice> run(std::uint64_t budget);
+  /// In the middle of a segment.
+  [[nodiscard]] bool running() const noexcept { return scanner_ != nullptr; }
+  /// Of what is kept back for cleaning so many bytes are copies by now. Until the whole is in hand
+  /// again (`repaid`), only the rest is still needed.
+  [[nodiscard]] std::uint64_t spent() const noexcept { return spent_; }
+  void repaid() noexcept { spent_ = 0; }
 
  private:
   Result<void> copy_live(std::string_view body, std::uint64_t body_offset, Slice& slice);
@@ -63,6 +72,7 @@ class Cleaner {
   std::unique_ptr<SegmentScanner> scanner_;  // of the oldest segment, while it is being cleaned
   std::shared_ptr<storage::File> file_;
   std::uint64_t segment_ = 0;
+  std::uint64_t spent_ = 0;
   Press pressed_ = Press::none;
   Mark mark_;
 };

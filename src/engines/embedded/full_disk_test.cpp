@@ -181,6 +181,69 @@ TEST_F(FullDisk, LeasesRunOutAndComeBack) {
   }
 }
 
+// Somebody else takes the rest of the disk while all there is lies in one open segment.
+TEST_F(FullDisk, ClaimsAndReleasesGoOnInTheOpenSegment) {
+  for (const std::size_t payload : {10u, 1000u}) {
+    SCOPED_TRACE(payload);
+    storage::MemoryDisk fresh{kDisk};
+    shard = std::make_unique<OneShard>(fresh.root(), clock,
+                                       OneShard::Options{1 << 20, SyncPolicy::always, false});
+    const std::size_t count = 300;
+    const std::string text(payload, 'x');
+    for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(push(text, i));
+    fresh.set_capacity(fresh.used_bytes());
+    second_tries = 0;
+    std::size_t again = 0;
+    const std::size_t rounds = (5 << 20) / 100;
+    for (std::size_t i = 0; i < rounds; ++i) {
+      const std::string receipt = claim();
+      ASSERT_FALSE(receipt.empty()) << "after " << i << " rounds";
+      auto outcome = settle_once(receipt, core::SettleAction::release);
+      if (!outcome) {
+        ++again;
+        shard->settle();
+        outcome = settle_once(receipt, core::SettleAction::release);
+      }
+      ASSERT_TRUE(outcome) << outcome.error().message << " after " << i << " rounds";
+    }
+    EXPECT_LT(again + second_tries, rounds / 100);
+    EXPECT_EQ(shard->state().pending(), count);
+    shard.reset();
+  }
+}
+
+// A long segment is cleaned in slices, and requests come in between.
+TEST_F(FullDisk, EndsGoOnWhileLongSegmentsAreCleaned) {
+  for (const bool taken_by_others : {false, true}) {
+    SCOPED_TRACE(taken_by_others);
+    storage::MemoryDisk large{8 << 20};
+    shard = std::make_unique<OneShard>(large.root(), clock,
+                                       OneShard::Options{2 << 20, SyncPolicy::always, false});
+    const std::string text(3000, 'x');
+    std::size_t count = 0;
+    while (count < (taken_by_others ? 300 : 50'000) && push(text, count)) ++count;
+    if (taken_by_others) large.set_capacity(large.used_bytes());
+    ASSERT_GT(count, 200u);
+    std::size_t acked = 0;
+    for (std::size_t i = 0; i < 200'000 && acked < count; ++i) {
+      const auto reply = shard->ask(test::claim("q", 20));
+      if (!reply) {
+        ASSERT_EQ(reply.error().code, ErrorCode::no_space) << reply.error().message;
+        continue;
+      }
+      bool ack = i % 10 == 0;  // one of so many claims, and all that cannot be given back
+      for (const std::string& receipt : test::receipts_of(std::get<core::ClaimReply>(*reply))) {
+        if (!ack && settle_once(receipt, core::SettleAction::release)) continue;
+        ASSERT_NO_FATAL_FAILURE(expect_ack(receipt)) << acked << " of " << count << " are acked";
+        ++acked;
+        ack = false;
+      }
+    }
+    EXPECT_EQ(acked, count);
+    shard.reset();
+  }
+}
+
 TEST_F(FullDisk, SurvivesARestart) {
   open();
   const std::size_t count = fill(10);

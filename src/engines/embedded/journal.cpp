@@ -149,6 +149,41 @@ Result<void> Journal::ensure_room(std::uint64_t bytes, std::uint64_t largest, st
                     "the journal cannot reserve " + std::to_string(wanted) + " bytes");
 }
 
+Result<bool> Journal::close_head(std::uint64_t least) {
+  forget_written();
+  if (head_.number == 0 || !open_.empty() || !in_flight_.empty()) return false;
+  const std::uint64_t spare = (head_.allocated - head_.used) / kPage * kPage;
+  // The pages that the two files' ends and the file system's own notes may take.
+  constexpr std::uint64_t kLost = 4 * kPage;
+  std::uint64_t after = spare;
+  for (const Prepared& prepared : prepared_) after += prepared.info.allocated - overhead();
+  if (after < overhead() + least + kLost) return false;
+  if (prepared_.empty() && spare < overhead() + kLost) return false;
+  if (auto cut = head_file_->truncate(head_.used); !cut) return std::move(cut).error();
+  if (prepared_.empty()) {
+    Result<void> prepared = prepare(spare - kPage);
+    if (!prepared && prepared.error().code == ErrorCode::no_space)
+      prepared = prepare(spare - kLost);
+    if (!prepared) {
+      // Somebody else was quicker, or there is no descriptor: the head takes back what it can.
+      if (!head_file_->allocate(head_.allocated)) head_.allocated = head_.used;
+      const ErrorCode code = prepared.error().code;
+      if (code == ErrorCode::no_space || code == ErrorCode::unavailable) return false;
+      return std::move(prepared).error();
+    }
+  }
+  head_.allocated = head_.used;
+  roll();
+  // What was cut off, for what is kept back; it has been there a moment ago.
+  if (auto kept = ensure_room(0, 0, least, largest_put_); !kept) {
+    const ErrorCode code = kept.error().code;
+    if (code != ErrorCode::no_space && code != ErrorCode::unavailable) {
+      return std::move(kept).error();
+    }
+  }
+  return true;
+}
+
 // -- appending
 
 void Journal::open_batch() {

@@ -12,6 +12,7 @@
 //  4. A record's position is final when `append` returns, though its bytes are written later.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -98,14 +99,19 @@ class Journal {
   [[nodiscard]] const std::deque<SegmentInfo>& closed() const noexcept { return closed_; }
   /// The oldest closed segment has wholly reached its file, so it can be read and removed.
   [[nodiscard]] bool oldest_is_written() const noexcept;
+  /// On a disk that has nothing more to give: closes the head, so that what it holds can be
+  /// cleaned; its spare room goes to what comes next. False, and nothing changed, unless all is
+  /// written and about `least` bytes of room are left then.
+  Result<bool> close_head(std::uint64_t least);
   /// A record of `size` fits without further allocation.
   [[nodiscard]] bool fits(std::uint64_t size) const noexcept { return room(size) >= size; }
   [[nodiscard]] const SegmentInfo& head() const noexcept { return head_; }
   /// The oldest segment has been cleaned: forgets it. The committer removes its file.
   void drop_oldest();
   [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
-  /// The longest message's record that was appended since the start.
+  /// The longest message's record that was appended since the start, or noted.
   [[nodiscard]] std::uint64_t largest_put() const noexcept { return largest_put_; }
+  void note_put(std::uint64_t bytes) noexcept { largest_put_ = std::max(largest_put_, bytes); }
   /// The size of segments, or of the largest closed one if that is longer.
   [[nodiscard]] std::uint64_t largest_segment() const noexcept { return largest_segment_; }
   /// What a segment holds before its first message, at most.

@@ -31,7 +31,12 @@ Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committe
       committer_(&committer),
       files_(&files),
       router_(&router),
-      cleaner_(state, journal, files, config.mark) {}
+      cleaner_(state, journal, files, config.mark) {
+  // What is kept back must hold for the longest of what the last run has left.
+  for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
+    if (state_->slab.is_live(handle)) journal_->note_put(state_->slab[handle].position.size());
+  }
+}
 
 void Shard::fail(Error error) {
   if (failure_) return;
@@ -112,26 +117,40 @@ void Shard::end_journal() {
 // On a full disk, in this order: nothing more is accepted; claims and what gives them back wait for
 // cleaning; what ends messages goes on. What cleaning needs for one segment is given to nothing
 // else.
-std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
-                             std::uint64_t more) const noexcept {
+Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) const noexcept {
   const std::uint64_t live = state_->live.total_bytes() + more_bytes;
   const std::uint64_t messages = state_->live.messages() + more;
   const std::uint64_t unclaimed = messages - std::min(messages, state_->histories.size());
-  const std::uint64_t growth = unclaimed * kCarriedBytes;
   const std::uint64_t segment = journal_->largest_segment();
-  const std::uint64_t cleaning =
-      std::min(live + growth, segment + segment / 2) + journal_->opening_bytes();
-  const std::uint64_t work = kWorkBase + messages * kWorkPerMessage + live / kWorkShare;
+  Reserve parts;
+  parts.growth = unclaimed * kCarriedBytes;
+  parts.cleaning = std::min(live + parts.growth, segment + segment / 2) + journal_->opening_bytes();
+  parts.work = kWorkBase + messages * kWorkPerMessage + live / kWorkShare;
+  return parts;
+}
+
+std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
+                             std::uint64_t more) const noexcept {
+  const Reserve parts = reserves(more_bytes, more);
   switch (purpose) {
-    case Purpose::accept: return cleaning + growth + work;
-    case Purpose::work: return cleaning + growth + work / 2;
+    case Purpose::accept: return parts.cleaning + parts.growth + parts.work;
+    case Purpose::work: return parts.cleaning + parts.growth + parts.work / 2;
     case Purpose::end: break;
   }
-  return cleaning;
+  // What ends messages is not refused because a cleaning that makes room is half done.
+  return parts.cleaning - std::min(parts.cleaning, cleaner_.spent());
+}
+
+void Shard::repay_cleaning() {
+  if (cleaner_.spent() == 0 || cleaner_.running()) return;
+  if (journal_->ensure_room(0, 0, reserves().cleaning, journal_->largest_put())) {
+    cleaner_.repaid();
+  }
 }
 
 std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
                                  std::uint64_t accepted) {
+  repay_cleaning();
   const std::uint64_t kept = reserve(purpose, accepted == 0 ? 0 : bytes, accepted);
   const std::uint64_t largest_kept =
       std::max({kEndRecord, journal_->largest_put(), purpose == Purpose::accept ? largest : 0});

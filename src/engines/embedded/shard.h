@@ -180,9 +180,18 @@ class Shard {
     work,    // claims, and what gives them back
     end,     // what ends messages: ack, cancel, purge, time
   };
+  struct Reserve {
+    std::uint64_t cleaning = 0;  // for one segment
+    std::uint64_t growth = 0;    // what records grow by at their first claim
+    std::uint64_t work = 0;
+  };
+  [[nodiscard]] Reserve reserves(std::uint64_t more_bytes = 0,
+                                 std::uint64_t more = 0) const noexcept;
   /// What must stay behind when there are `more` messages of `more_bytes` than now.
   [[nodiscard]] std::uint64_t reserve(Purpose purpose, std::uint64_t more_bytes = 0,
                                       std::uint64_t more = 0) const noexcept;
+  /// Takes again what cleaning has used of its reserve, if there is room.
+  void repay_cleaning();
   /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
   std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
                             std::uint64_t accepted = 0);

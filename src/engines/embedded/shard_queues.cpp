@@ -164,6 +164,13 @@ bool Shard::work_slice() {
   }
   if (closing_) return false;  // what comes now would not be synced
   bool more = sweep_slice();
+  repay_cleaning();
+  if (cleaner_.head_wanted()) {
+    if (auto closed = journal_->close_head(reserve(Purpose::end)); !closed) {
+      fail(std::move(closed).error());
+      return more;
+    }
+  }
   if (!cleaner_.wanted()) return more;
   // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon.
   auto slice = cleaner_.run(std::max(config_.slices.cleaning, 2 * journal_->untaken_bytes()));
