@@ -217,6 +217,12 @@ class Recovery {
           std::string_view one = body.substr(0, length);
           const auto record = take_record(one);
           const auto* marks = record ? std::get_if<MarksRecord>(&*record) : nullptr;
+          if (marks != nullptr && marks->low_water > newest.number) {  // R1
+            return damage(directory_, newest.number,
+                          scanner.body_offset() +
+                              static_cast<std::uint64_t>(body.data() - scanner.body().data()),
+                          "the low-water mark is above the journal's end");
+          }
           if (marks != nullptr) low_water_ = std::max(low_water_, marks->low_water);
         }
         body.remove_prefix(length);
@@ -369,7 +375,7 @@ class Recovery {
 
   // Allocated and never written is not torn.
   static std::uint64_t torn_bytes(const Found& found, std::uint64_t from) {
-    std::string buffer(kRewritePiece, '\0');
+    std::string buffer(std::min(kRewritePiece, found.size - from), '\0');
     std::uint64_t last = from;
     for (std::uint64_t at = from; at < found.size;) {
       auto got = found.file->read_at(at, buffer);
@@ -456,7 +462,7 @@ class Recovery {
   }
 
   static Result<void> rewrite(storage::File& file, std::uint64_t from, std::uint64_t end) {
-    std::string buffer(kRewritePiece, '\0');
+    std::string buffer(std::min(kRewritePiece, end - from), '\0');
     for (std::uint64_t at = from; at < end;) {
       const std::uint64_t size = std::min<std::uint64_t>(kRewritePiece, end - at);
       auto got = file.read_at(at, std::span<char>(buffer.data(), size));

@@ -439,19 +439,39 @@ TEST_F(RecoveryTable, R1_ARecordThatContradictsTheStateIsDamage) {
   PutRecord ready = put(7, 9, "x");
   ready.carried.emplace();
   ready.carried->stage = Stage::ready;
-  for (const Record& record :
-       std::initializer_list<Record>{put(0, 99, "x"),  // the place is taken
-                                     other_queue,      // a message changed its queue
-                                     unknown_queue,    //
-                                     ready,            // ready is no state of a record
-                                     test::queue(0, "another name"),            //
-                                     test::queue(5, "number out of order"),     //
-                                     DueRecord{Ref{0, 1}, 3, 1, 0, false, {}},  // unknown queues
-                                     ClaimedRecord{3, 1, 1, {}},                //
-                                     BackRecord{BackWhy::retry, Ref{0, 1}, 3, 1, 1, 1, {}},
-                                     GoneRecord{GoneWhy::acked, 3, {Ref{0, 1}}},  //
-                                     RememberedRecord{Ending::acked, 3, 1, 2, {Ref{0, 1}}},
-                                     DeadRecord{DeadWhy::buried, Ref{0, 1}, 3, 1, 2, 3, ""}}) {
+  PutRecord boundless = put(7, 9, "x");
+  boundless.boot_due_ms = INT64_MIN;
+  PutRecord leased = put(7, 9, "x");
+  leased.carried.emplace();
+  leased.carried->stage = Stage::leased;
+  leased.carried->stamp_ms = INT64_MAX;
+  QueueRecord endless = test::queue(1, "r");
+  endless.settings.dead_keep = Millis(INT64_MAX);
+  for (const Record& record : std::initializer_list<Record>{
+           put(0, 99, "x"),                           // the place is taken
+           other_queue,                               // a message changed its queue
+           unknown_queue,                             //
+           ready,                                     // ready is no state of a record
+           test::queue(0, "another name"),            //
+           test::queue(5, "number out of order"),     //
+           DueRecord{Ref{0, 1}, 3, 1, 0, false, {}},  // unknown queues
+           ClaimedRecord{3, 1, 1, {}},                //
+           BackRecord{BackWhy::retry, Ref{0, 1}, 3, 1, 1, 1, {}},
+           GoneRecord{GoneWhy::acked, 3, {Ref{0, 1}}},  //
+           RememberedRecord{Ending::acked, 3, 1, 2, {Ref{0, 1}}},
+           DeadRecord{DeadWhy::buried, Ref{0, 1}, 3, 1, 2, 3, ""},
+           // of the queue 0, not 1
+           DueRecord{Ref{0, 1}, 1, 1, 0, false, {}}, ClaimedRecord{1, 1, 1, {{Ref{0, 1}, 1, 1}}},
+           BackRecord{BackWhy::retry, Ref{0, 1}, 1, 1, 1, 1, {}},
+           GoneRecord{GoneWhy::acked, 1, {Ref{0, 1}}},  //
+           RememberedRecord{Ending::acked, 1, 1, 2, {Ref{0, 1}}},
+           DeadRecord{DeadWhy::buried, Ref{0, 1}, 1, 1, 2, 3, ""}, StoppingRecord{1, Ref{0, 1}},  //
+           LeaseRecord{1, Ref{0, 1}, 1, 1},                                                       //
+           test::queue(2, "r"),                 // one name twice
+           endless, boundless, leased,          // times without end
+           ClaimedRecord{0, 1, INT64_MAX, {}},  //
+           LeaseRecord{0, Ref{0, 1}, 1, INT64_MIN},
+           MarksRecord{4, 3}}) {  // above the newest segment
     SCOPED_TRACE(record.index());
     two = good;
     const std::uint64_t queue_batch = two.batch({test::queue(1, "r")}, 5);
