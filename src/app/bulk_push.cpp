@@ -18,11 +18,11 @@
 
 #include "app/line_reader.h"
 #include "app/progress.h"
+#include "app/push_line.h"
 #include "base/text.h"
 #include "core/engine.h"
 #include "core/validation.h"
 #include "wire/batch.h"
-#include "wire/push.h"
 
 namespace tarry::app {
 namespace {
@@ -30,8 +30,6 @@ namespace {
 constexpr std::size_t kBatchItems = 500;
 constexpr std::size_t kBatchBytes = 4u << 20;
 constexpr std::size_t kInFlight = 4;  // batches: the store works while the next are being read
-// The largest payload as base64, and room for the rest.
-constexpr std::size_t kLongestLine = (core::kMaxMaxPayload / 3 + 1) * 4 + (1u << 20);
 constexpr std::size_t kErrorsShown = 5;
 
 struct LineError {
@@ -140,21 +138,12 @@ class Feeder {
 
   void line(const LineReader& reader, std::string_view text) {
     if (text.find_first_not_of(" \t") == std::string_view::npos) return;
-    if (reader.too_long()) {
-      pipeline_.fail(reader.number(), {ErrorCode::too_large,
-                                       fmt::format("the line is over {} bytes", kLongestLine)});
-      return;
-    }
-    auto push = wire::decode_push(bulk_.queue, text);
-    if (push && !push->single) {
-      push =
-          Error{ErrorCode::invalid_argument, "unknown field \"messages\": a line is one message"};
-    }
+    const auto push = read_push_line(bulk_.queue, reader, text);
     if (!push) {
       pipeline_.fail(reader.number(), push.error());
       return;
     }
-    take(push->request, reader.number());
+    take(*push, reader.number());
   }
 
   void flush() {

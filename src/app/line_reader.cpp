@@ -50,7 +50,8 @@ Result<bool> LineReader::next(std::string_view& line) {
     const std::size_t end = buffer_.find('\n', searched);
     if (end == std::string::npos && !ended_) {
       searched = buffer_.size() - at_;  // where it will be once fill() has moved the rest
-      if (searched > longest_) {
+      // One byte more may be a carriage return, whose line feed was not read yet.
+      if (searched > longest_ + 1) {
         // The rest of such a line is read and dropped, a chunk at a time.
         too_long_ = true;
         buffer_.resize(at_ + longest_);
@@ -63,7 +64,8 @@ Result<bool> LineReader::next(std::string_view& line) {
     const std::size_t stop = end == std::string::npos ? buffer_.size() : end;
     line = std::string_view(buffer_).substr(at_, stop - at_);
     at_ = end == std::string::npos ? stop : stop + 1;
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    // Of a line that was cut above, the last byte is one of its middle.
+    if (!too_long_ && line.ends_with('\r')) line.remove_suffix(1);
     if (line.size() > longest_) {
       line = line.substr(0, longest_);
       too_long_ = true;

@@ -68,6 +68,14 @@ TEST(LineReader, CutsAndMarksWhatIsTooLong) {
   EXPECT_EQ(lines_of(huge + "\nb", 3'000'000), (Lines{{huge}, {"b"}}));
 }
 
+TEST(LineReader, CountsACarriageReturnThatEndsAChunkWithTheLineEnd) {
+  const std::string longest(256 * 1024 - 1, 'x');  // a chunk, with the carriage return
+  EXPECT_EQ(lines_of(longest + "\r\nb", longest.size()), (Lines{{longest}, {"b"}}));
+  EXPECT_EQ(lines_of(longest + "\r", longest.size()), (Lines{{longest}}));
+  EXPECT_EQ(lines_of(longest + "xx\nb", longest.size()), (Lines{{longest, true}, {"b"}}));
+  EXPECT_EQ(lines_of("xx\r" + longest + "\nb", 3), (Lines{{"xx\r", true}, {"b"}}));
+}
+
 RC_GTEST_PROP(LineReader, LosesNothingAcrossChunks, ()) {
   // Lines about as long as the chunks that are read, so that they end everywhere in them.
   const auto sizes = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 300'000));
