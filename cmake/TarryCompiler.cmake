@@ -30,6 +30,10 @@ elseif(NOT TARRY_SANITIZE STREQUAL "")
   message(FATAL_ERROR "TARRY_SANITIZE=${TARRY_SANITIZE}: must be empty, address or thread")
 endif()
 
+if(TARRY_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "TARRY_FUZZ needs clang's libFuzzer; this is ${CMAKE_CXX_COMPILER_ID}")
+endif()
+
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(TARRY_CCACHE ccache)
   if(TARRY_CCACHE)

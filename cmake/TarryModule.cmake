@@ -36,6 +36,10 @@ function(tarry_module name)
     set_target_properties(${target} PROPERTIES
                           ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules)
     target_compile_definitions(${target} PRIVATE ${arg_DEFINES})
+    if(TARRY_FUZZ AND TARRY_SANITIZE STREQUAL "address")
+      # Coverage that guides the fuzzers. The sanitizer's runtime knows it, so tests link as before.
+      target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
     tarry_pch(${target} ${arg_PCH})
     set(scope PUBLIC)
   else()

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""check.py arrows|tidy ROOT: prints what breaks the house's rules; exit 1 if anything does."""
+"""check.py arrows|fuzzers|tidy ROOT: prints what breaks the house's rules; exit 1 if any."""
 
 import sys
 
 import arrows
+import fuzzers
 import tidy
 
 
 def main(arguments):
-    checks = {"arrows": arrows.check, "tidy": tidy.check}
+    checks = {"arrows": arrows.check, "fuzzers": fuzzers.check, "tidy": tidy.check}
     if len(arguments) != 2 or arguments[0] not in checks:
         print(__doc__, file=sys.stderr)
         return 2

@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import arrows
+import fuzzers
 import source
 import tidy
 
@@ -150,6 +151,28 @@ class Tidy(unittest.TestCase):
         self.refused("src/core/a.cc", "\n", "dead")
         self.assertNotIn("dead", broken(tidy.check, {"src/core/a.h": "#pragma once\n",
                                                      "src/app/b.cpp": '#include "core/a.h"\n'}))
+
+
+class Fuzzers(unittest.TestCase):
+    RULES = {"fuzz/CMakeLists.txt": "tarry_fuzzer(a tarry_base)\n", "fuzz/a_fuzz.cpp": "",
+             "fuzz/corpus/a/one": "1"}
+
+    def changed(self, **changes):
+        tree = {**self.RULES, **changes}
+        return broken(fuzzers.check, {path: text for path, text in tree.items()
+                                      if text is not None})
+
+    def test_each_is_listed_and_has_a_corpus(self):
+        self.assertEqual(self.changed(), [])
+        for path in self.RULES:
+            self.assertEqual(self.changed(**{path: None}), ["fuzzer"], path)
+        self.assertEqual(self.changed(**{"fuzz/b_fuzz.cpp": ""}), ["fuzzer"])
+        self.assertEqual(self.changed(**{"fuzz/corpus/b/one": "1"}), ["fuzzer"])
+        self.assertEqual(self.changed(**{"fuzz/b.dict": ""}), ["fuzzer"])
+        self.assertEqual(self.changed(**{"fuzz/a.dict": ""}), [])
+
+    def test_corpora_stay_small(self):
+        self.assertEqual(self.changed(**{"fuzz/corpus/a/two": "x" * 300 * 1024}), ["fuzzer"])
 
 
 class Source(unittest.TestCase):

@@ -14,7 +14,7 @@ def run(*command):
 
 class Scripts(unittest.TestCase):
     def test_unknown_argument_is_a_usage_error(self):
-        for script in ("run", "test", "setup", "format", "tidy"):
+        for script in ("run", "test", "setup", "format", "tidy", "fuzz"):
             with self.subTest(script):
                 said = run(str(ROOT / "scripts" / script), "--no-such-option")
                 self.assertEqual(said.returncode, 2, said.stderr)
@@ -26,11 +26,16 @@ class Scripts(unittest.TestCase):
         self.assertEqual(said.returncode, 2)
 
     def test_help(self):
-        for script in ("run", "test", "setup", "tidy"):
+        for script in ("run", "test", "setup", "tidy", "fuzz"):
             with self.subTest(script):
                 said = run(str(ROOT / "scripts" / script), "--help")
                 self.assertEqual(said.returncode, 0)
                 self.assertIn(f"scripts/{script}", said.stdout)
+
+    def test_unknown_fuzzer_is_named_before_anything_is_built(self):
+        said = run(str(ROOT / "scripts" / "fuzz"), "no_such_fuzzer")
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("no_such_fuzzer", said.stderr)
 
     def test_shell_syntax(self):
         for script in [*(ROOT / "scripts").iterdir(), ROOT / ".ci" / "run"]:
