@@ -185,6 +185,13 @@ Result<std::unique_ptr<Lock>> FaultyDirectory::lock(std::string_view name,
   return under_->lock(name, holder);
 }
 
+Result<std::unique_ptr<Lock>> FaultyDirectory::lock_shared(std::string_view name) {
+  if (auto fault = faults_->on_call(Faults::Kind::read, "lock " + join_path(path(), name))) {
+    return *std::move(fault);
+  }
+  return under_->lock_shared(name);
+}
+
 Result<Space> FaultyDirectory::space() const {
   if (auto fault = faults_->on_call(Kind::read, "space " + path())) return *std::move(fault);
   return under_->space();

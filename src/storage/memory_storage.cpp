@@ -20,7 +20,8 @@ struct FileNode {
   explicit FileNode(std::shared_ptr<MemoryRoom> room) : contents(std::move(room)) {}
 
   MemoryContents contents;
-  bool locked = false;  // under Names
+  bool locked = false;       // under Names, as the next
+  std::uint32_t shared = 0;  // by how many at once
 };
 
 struct DirectoryNode;
@@ -111,6 +112,22 @@ class MemoryLock final : public Lock {
   std::shared_ptr<FileNode> node_;
 };
 
+class MemorySharedLock final : public Lock {
+ public:
+  MemorySharedLock(std::shared_ptr<Disk> disk, std::shared_ptr<FileNode> node)
+      : disk_(std::move(disk)), node_(std::move(node)) {}
+  ~MemorySharedLock() override {
+    const std::scoped_lock names(disk_->names);
+    --node_->shared;
+  }
+  MemorySharedLock(const MemorySharedLock&) = delete;
+  MemorySharedLock& operator=(const MemorySharedLock&) = delete;
+
+ private:
+  std::shared_ptr<Disk> disk_;
+  std::shared_ptr<FileNode> node_;
+};
+
 class MemoryDirectory final : public Directory {
  public:
   MemoryDirectory(std::shared_ptr<Disk> disk, std::shared_ptr<DirectoryNode> node, std::string path)
@@ -181,7 +198,7 @@ class MemoryDirectory final : public Directory {
     auto file = node_->entries.contains(name) ? find_file("lock", name) : make_file(name);
     if (!file) return file.error();
     FileNode& node = **file;
-    if (node.locked) {
+    if (node.locked || node.shared > 0) {
       return failure(ErrorCode::conflict, "lock", join_path(path_, name),
                      "held by " + text_of(node.contents));
     }
@@ -192,6 +209,20 @@ class MemoryDirectory final : public Directory {
     static_cast<void>(node.contents.write(0, {&piece, 1}, piece.size()));
     node.locked = true;
     return std::unique_ptr<Lock>(new MemoryLock(disk_, std::move(*file)));
+  }
+
+  Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) override {
+    if (auto ok = check_name("lock", path_, name); !ok) return ok.error();
+    const std::scoped_lock names(disk_->names);
+    auto file = find_file("lock", name);
+    if (!file) return file.error();
+    FileNode& node = **file;
+    if (node.locked) {
+      return failure(ErrorCode::conflict, "lock", join_path(path_, name),
+                     "held by " + text_of(node.contents));
+    }
+    ++node.shared;
+    return std::unique_ptr<Lock>(new MemorySharedLock(disk_, std::move(*file)));
   }
 
   Result<Space> space() const override { return disk_->room->space(); }

@@ -70,6 +70,20 @@ class PosixLock final : public Lock {
   pid_t owner_;
 };
 
+class PosixSharedLock final : public Lock {
+ public:
+  explicit PosixSharedLock(FileDescriptor fd) : fd_(std::move(fd)), owner_(::getpid()) {}
+  ~PosixSharedLock() override {
+    if (::getpid() == owner_) static_cast<void>(::flock(fd_.get(), LOCK_UN));
+  }
+  PosixSharedLock(const PosixSharedLock&) = delete;
+  PosixSharedLock& operator=(const PosixSharedLock&) = delete;
+
+ private:
+  FileDescriptor fd_;
+  pid_t owner_;
+};
+
 class PosixDirectory final : public Directory {
  public:
   PosixDirectory(FileDescriptor fd, std::string path)
@@ -171,6 +185,18 @@ class PosixDirectory final : public Directory {
     // The text is a courtesy: a full disk must not keep a store from being opened.
     if (!written && written.error().code != ErrorCode::no_space) return written.error();
     return std::unique_ptr<Lock>(new PosixLock(std::move(file)));
+  }
+
+  Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) override {
+    if (auto ok = check_name("lock", path_, name); !ok) return ok.error();
+    const std::string path = join_path(path_, name);
+    auto fd = open_regular("lock", fd_.get(), std::string(name), path, O_RDONLY);
+    if (!fd) return fd.error();
+    if (uninterrupted([&] { return ::flock(fd->get(), LOCK_SH | LOCK_NB); }) != 0) {
+      if (errno != EWOULDBLOCK) return system_failure("lock", path, errno);
+      return failure(ErrorCode::conflict, "lock", path, held_by(fd->get()));
+    }
+    return std::unique_ptr<Lock>(new PosixSharedLock(std::move(*fd)));
   }
 
   Result<Space> space() const override {

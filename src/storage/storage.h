@@ -118,6 +118,11 @@ class Directory {
   /// left behind by a killed process holds nothing. A full disk costs only the text.
   virtual Result<std::unique_ptr<Lock>> lock(std::string_view name, std::string_view holder) = 0;
 
+  /// Keeps every lock() of file `name` out, and other lock_shared() not: for who looks and must
+  /// change nothing. Makes no file (not_found where there is none: then nobody holds it) and writes
+  /// nothing into it. Does not wait: when lock() holds it, conflict, as there.
+  virtual Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) = 0;
+
   virtual Result<Space> space() const = 0;
 
   /// For messages only.

@@ -303,6 +303,7 @@ TEST_P(StorageTest, NamesAreOneComponent) {
     expect_error(root->rename("x", name), ErrorCode::invalid_argument, "name");
     expect_error(root->subdirectory(name, true), ErrorCode::invalid_argument, "name");
     expect_error(root->lock(name, "me"), ErrorCode::invalid_argument, "name");
+    expect_error(root->lock_shared(name), ErrorCode::invalid_argument, "name");
   }
   EXPECT_OK(root->open(long_name.substr(1), OpenMode::create_new));
   EXPECT_EQ(root->list().value().size(), 1U);
@@ -331,6 +332,24 @@ TEST_P(StorageTest, ALockIsExclusiveAndNamesItsHolder) {
   const auto second = std::move(again->lock("lock", "pid 3")).value();
   expect_error(root->lock("lock", "pid 2"), ErrorCode::conflict, "held by pid 3");
   EXPECT_EQ(root->list().value(), (std::vector<std::string>{"lock", "other"}));
+}
+
+TEST_P(StorageTest, ASharedLockMakesAndWritesNothing) {
+  expect_error(root->lock_shared("lock"), ErrorCode::not_found, "/lock");
+  EXPECT_EQ(root->list().value(), std::vector<std::string>{});
+  EXPECT_OK(create("lock")->write_at(0, "pid 99 (killed long ago)\n"));
+  auto first = std::move(root->lock_shared("lock")).value();
+  auto second = std::move(place->root()->lock_shared("lock")).value();
+  expect_error(root->lock("lock", "pid 2"), ErrorCode::conflict, "/lock");
+  first.reset();
+  expect_error(root->lock("lock", "pid 2"), ErrorCode::conflict, "/lock");
+  second.reset();
+  EXPECT_EQ(read_all(*root->open("lock", OpenMode::read_only).value()),
+            "pid 99 (killed long ago)\n");
+  auto lock = std::move(root->lock("lock", "pid 3")).value();
+  expect_error(root->lock_shared("lock"), ErrorCode::conflict, "held by pid 3");
+  lock.reset();
+  EXPECT_OK(root->lock_shared("lock"));
 }
 
 TEST_P(StorageTest, ALockTakesOverAnOldFileAndItsText) {

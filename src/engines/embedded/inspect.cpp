@@ -90,7 +90,8 @@ Result<StoreInspection> inspect(
   store.store_id = (*identity)->store_id;
   store.shards = (*identity)->shards;
   // Held while looking, if it can be: a store that nobody has open does not change.
-  auto lock = (*directory)->lock(kLockName, "store check");
+  // The file is made by whoever opens the store: without it nobody can hold it.
+  auto lock = (*directory)->lock_shared(kLockName);
   if (!lock && lock.error().code == ErrorCode::conflict) {
     constexpr std::string_view kHeldBy = "held by ";
     const std::string& said = lock.error().message;

@@ -284,6 +284,9 @@ class CrashDisk {
                                                 std::string_view /*holder*/) override {
       return std::make_unique<storage::Lock>();
     }
+    Result<std::unique_ptr<storage::Lock>> lock_shared(std::string_view /*name*/) override {
+      return std::make_unique<storage::Lock>();
+    }
     Result<storage::Space> space() const override { return storage::Space{UINT64_MAX, UINT64_MAX}; }
     std::string path() const override { return "crash:"; }
 
