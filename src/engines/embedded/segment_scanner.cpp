@@ -57,9 +57,9 @@ Result<bool> SegmentScanner::batch_at(std::uint64_t offset) {
   return load_batch(offset, header);
 }
 
-Result<std::uint64_t> SegmentScanner::highest_durable_beyond(std::uint64_t enough) {
-  std::uint64_t highest = 0;
-  for (std::uint64_t at = offset_; at < end_ && highest < enough;) {
+// The first good batch at `at` or behind: moves `at` there.
+Result<bool> SegmentScanner::find_good(std::uint64_t& at, BatchHeader& header) {
+  while (at < end_) {
     auto head = read(at, kBatchHeaderBytes);
     if (!head) return std::move(head).error();
     if (head->size() < kBatchHeaderBytes) break;
@@ -69,13 +69,39 @@ Result<std::uint64_t> SegmentScanner::highest_durable_beyond(std::uint64_t enoug
       at += next != std::string_view::npos ? next : held.size() / kBatchAlignment * kBatchAlignment;
       continue;
     }
-    BatchHeader header;
     auto loaded = load_batch(at, header);
-    if (!loaded) return std::move(loaded).error();
-    if (*loaded) highest = std::max(highest, header.durable);
-    at += *loaded ? padded(kBatchHeaderBytes + std::uint64_t{header.body_bytes}) : kBatchAlignment;
+    if (!loaded || *loaded) return loaded;
+    at += kBatchAlignment;
+  }
+  return false;
+}
+
+Result<std::uint64_t> SegmentScanner::highest_durable_beyond(std::uint64_t enough) {
+  std::uint64_t highest = 0;
+  BatchHeader header;
+  for (std::uint64_t at = offset_; highest < enough;) {
+    auto found = find_good(at, header);
+    if (!found) return std::move(found).error();
+    if (!*found) break;
+    highest = std::max(highest, header.durable);
+    at += padded(kBatchHeaderBytes + std::uint64_t{header.body_bytes});
   }
   return highest;
+}
+
+Result<bool> SegmentScanner::skip_bad() {
+  BatchHeader header;
+  for (std::uint64_t at = offset_;;) {
+    auto found = find_good(at, header);
+    if (!found) return std::move(found).error();
+    if (!*found) return false;
+    if (header.number >= next_number_) {
+      next_offset_ = at;
+      next_number_ = header.number;
+      return true;
+    }
+    at += padded(kBatchHeaderBytes + std::uint64_t{header.body_bytes});
+  }
 }
 
 }  // namespace tarry::embedded

@@ -46,12 +46,17 @@ class SegmentScanner {
   /// there is none. Looks at every aligned place, and no further once it has found `enough`.
   Result<std::uint64_t> highest_durable_beyond(std::uint64_t enough);
 
+  /// After Step::bad: the next call of `next` goes on with the first good batch behind that is of
+  /// the number that was due or a later one. False where there is none.
+  Result<bool> skip_bad();
+
   /// A good batch of any number begins at `offset`.
   Result<bool> batch_at(std::uint64_t offset);
 
  private:
   Result<std::string_view> read(std::uint64_t offset, std::uint64_t size);
   Result<bool> load_batch(std::uint64_t offset, BatchHeader& header);
+  Result<bool> find_good(std::uint64_t& at, BatchHeader& header);
 
   const storage::File* file_;
   std::optional<std::uint64_t> salt_;

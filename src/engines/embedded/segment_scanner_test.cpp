@@ -70,6 +70,38 @@ TEST_F(SegmentScannerTest, ABrokenBatchStopsItAndLaterOnesAreFound) {
   EXPECT_EQ(s.highest_durable_beyond(1).value(), 1u) << "no further than needed";
 }
 
+TEST_F(SegmentScannerTest, GoesOnBehindABrokenBatch) {
+  segment.bytes()[offsets[1] + kBatchHeaderBytes] ^= 1;
+  auto s = scanner();
+  ASSERT_EQ(s.next().value(), Step::batch);
+  ASSERT_EQ(s.next().value(), Step::bad);
+  ASSERT_TRUE(s.skip_bad().value());
+  EXPECT_EQ(s.good_end(), offsets[2]);
+  EXPECT_EQ(s.next_number(), 3u);
+  ASSERT_EQ(s.next().value(), Step::batch);
+  EXPECT_EQ(s.offset(), offsets[2]);
+  EXPECT_EQ(s.next().value(), Step::end);
+
+  segment.bytes()[offsets[2] + kBatchHeaderBytes] ^= 1;
+  auto none = scanner();
+  ASSERT_EQ(none.next().value(), Step::batch);
+  ASSERT_EQ(none.next().value(), Step::bad);
+  EXPECT_FALSE(none.skip_bad().value());
+  EXPECT_EQ(none.good_end(), offsets[1]);
+  EXPECT_EQ(none.next_number(), 2u);
+}
+
+TEST_F(SegmentScannerTest, NeverGoesOnWithAnEarlierBatch) {
+  auto s = scanner();
+  SegmentScanner late(*file, segment.header().salt, 3, segment.bytes().size());
+  ASSERT_EQ(late.next().value(), Step::bad);
+  ASSERT_TRUE(late.skip_bad().value());
+  EXPECT_EQ(late.good_end(), offsets[2]);
+  SegmentScanner later(*file, segment.header().salt, 4, segment.bytes().size());
+  ASSERT_EQ(later.next().value(), Step::bad);
+  EXPECT_FALSE(later.skip_bad().value());
+}
+
 TEST_F(SegmentScannerTest, WithoutASaltAnyBatchCounts) {
   segment.bytes().replace(0, kSegmentHeaderBytes, std::string(kSegmentHeaderBytes, 'x'));
   auto salted = scanner();
