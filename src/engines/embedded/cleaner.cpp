@@ -1,7 +1,7 @@
 #include "engines/embedded/cleaner.h"
 
 #include "base/assert.h"
-#include "base/crc32c.h"
+#include "engines/embedded/full_copy.h"
 
 namespace tarry::embedded {
 
@@ -46,27 +46,16 @@ bool Cleaner::head_wanted() const {
 }
 
 Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
-  const Handle handle = record.ref.handle;
-  const Message& message = state_->slab[handle];
-  PutRecord again = record;
-  again.copy = true;
-  again.due_ms = message.due_ms();
-  again.priority = message.priority;
-  again.boot_due_ms = state_->boot_due_ms(message);
-  again.carried.reset();
-  if (message.history != kNoHistory || message.stopping != 0) {
-    again.carried = state_->carried(handle);
-    mark("cleaning.copy-carried");
-  }
-  if (message.stage() == Stage::remembered) {
+  const PutRecord again = full_copy(*state_, record);
+  if (again.carried) mark("cleaning.copy-carried");
+  if (again.damaged) mark("cleaning.copy-damaged");
+  if (again.carried && again.carried->stage == Stage::remembered) {
     mark("cleaning.copy-remembered");
-    again.headers = {};
-    again.payload = {};
-    again.payload_crc = 0;
-  } else if (!payload_checks(record)) {
-    mark("cleaning.copy-damaged");
-    again.damaged = true;
   }
+  return append(again, slice);
+}
+
+Result<void> Cleaner::append(const PutRecord& again, Slice& slice) {
   if (auto done = journal_->ensure_room(encoded_size(again), encoded_size(again), 0); !done) {
     mark("cleaning.no-room");
     return done;
@@ -117,17 +106,12 @@ Result<void> Cleaner::rescue(Slice& slice) {
     }
     if (!put && put.error().code != ErrorCode::damaged) return std::move(put).error();
     mark("cleaning.rescue-lost");
-    PutRecord lost;
-    lost.ref = {handle, message.id};
-    lost.queue = message.queue;
-    lost.max_attempts = state_->max_attempts_override(handle);
-    lost.damaged = true;
-    lost.made_key = true;
+    const PutRecord lost = full_copy_of_lost(*state_, handle);
     if (message.made_key == 0) {
       state_->index.erase(handle);
       state_->slab[handle].made_key = 1;
     }
-    if (auto done = copy(lost, slice); !done) return done;
+    if (auto done = append(lost, slice); !done) return done;
   }
   return {};
 }

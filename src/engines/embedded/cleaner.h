@@ -59,6 +59,7 @@ class Cleaner {
  private:
   Result<void> copy_live(std::string_view body, std::uint64_t body_offset, Slice& slice);
   Result<void> copy(const PutRecord& record, Slice& slice);
+  Result<void> append(const PutRecord& again, Slice& slice);
   Result<void> rescue(Slice& slice);
   Result<void> finish(Slice& slice);
 
