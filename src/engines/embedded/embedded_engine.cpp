@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include "base/text.h"
@@ -18,16 +17,6 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::uint64_t kMinSegmentBytes = 64ull << 10;
-constexpr std::uint64_t kDefaultSegmentBytes = 64ull << 20;
-constexpr std::uint64_t kLeastDefaultSegmentBytes = 256ull << 10;
-constexpr std::uint64_t kSegmentsOnDisk = 16;
-// More than can be accepted between the last sync that a power failure left and the failure.
-constexpr std::uint64_t kLostIds = 1ull << 28;
-
-std::uint64_t random_number() {
-  std::random_device device;
-  return std::uint64_t{device()} << 32 | device();
-}
 
 std::optional<Error> check(const EmbeddedOptions& options) {
   const auto bad = [](std::string message) {
@@ -188,13 +177,9 @@ class Opening {
     return parts;
   }
 
-  // On a small disk a segment is small too: cleaning gives back whole ones.
   std::uint64_t segment_bytes() const {
     if (options_.segment_bytes != 0) return options_.segment_bytes;
-    const auto space = directory_->space();
-    if (!space) return kDefaultSegmentBytes;
-    const std::uint64_t share = space->total_bytes / kSegmentsOnDisk / identity_.shards;
-    return std::clamp(share, kLeastDefaultSegmentBytes, kDefaultSegmentBytes);
+    return default_segment_bytes(*directory_, identity_.shards);
   }
 
   static void tell(std::uint32_t shard, const RecoveryReport& report, timing::Instant now,

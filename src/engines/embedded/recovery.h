@@ -67,6 +67,10 @@ struct Recovered {
   RecoveryReport report;
 };
 
+/// Ids to leave out where the end of the journal may be lost: more than can be accepted between the
+/// last sync that a power failure left and the failure.
+inline constexpr std::uint64_t kLostIds = 1ull << 28;
+
 /// Replays the journal in `directory` into `state` (which has begun replay), and leaves the files
 /// ready to go on with. Errors: `damaged`, `unsupported`, io_error, `permission_denied`.
 [[nodiscard]] Result<Recovered> recover(storage::Directory& directory, SegmentFiles& files,

@@ -5,129 +5,21 @@
 #include <algorithm>
 #include <functional>
 
-#include "engines/embedded/test_requests.h"
-#include "engines/embedded/test_shard.h"
+#include "engines/embedded/test_damage.h"
 
 namespace tarry::embedded {
 namespace {
 
+using test::disk_with;
+using test::Files;
+using test::files_of;
+using test::Frame;
+using test::frames_of;
+using test::kMinute;
+using test::kSegmentBytes;
 using test::OneShard;
-using Files = std::map<std::string, std::string>;
-
-constexpr std::uint64_t kSegmentBytes = 3072;
-constexpr Millis kMinute{60'000};
-
-Files files_of(storage::Directory& directory) {
-  Files files;
-  const auto names = directory.list();
-  for (const std::string& name : *names) files[name] = test::read_all(directory, name);
-  return files;
-}
-
-std::unique_ptr<storage::MemoryDisk> disk_with(const Files& files) {
-  auto disk = std::make_unique<storage::MemoryDisk>();
-  const auto root = disk->root();
-  for (const auto& [name, bytes] : files) test::write_all(*root, name, bytes);
-  return disk;
-}
-
-struct Frame {
-  std::uint64_t offset = 0;
-  std::uint64_t checked = 0;  // the end of what its checksum covers
-  std::uint64_t end = 0;      // padding included
-};
-
-std::vector<Frame> frames_of(std::string_view segment) {
-  std::vector<Frame> frames;
-  const SegmentHeader header = decode_segment_header(segment).header;
-  for (std::uint64_t at = kSegmentHeaderBytes;;) {
-    const auto found = peek_batch_header(segment.substr(std::min(at, segment.size())), header.salt);
-    if (!found) return frames;
-    const std::uint64_t size = kBatchHeaderBytes + std::uint64_t{found->body_bytes};
-    frames.push_back({at, at + size, at + padded(size)});
-    at = frames.back().end;
-  }
-}
-
-std::vector<Record> records_of(std::string_view segment, const Frame& frame) {
-  std::vector<Record> records;
-  const std::uint64_t body = frame.offset + kBatchHeaderBytes;
-  std::string_view bytes = segment.substr(body, frame.checked - body);
-  while (!bytes.empty()) records.push_back(take_record(bytes).value());
-  return records;
-}
-
-class RecoveryDamage : public testing::Test {
- protected:
-  void begin(SyncPolicy policy = SyncPolicy::always) {
-    options.policy = policy;
-    shard = std::make_unique<OneShard>(disk.root(), clock, options);
-  }
-
-  void push(const char* key) {
-    ASSERT_TRUE(shard->ask(test::push("q", key, Due::after(kMinute), std::string(90, *key))));
-  }
-
-  std::vector<std::string> claim(std::uint32_t max) {
-    const auto reply = shard->ask(test::claim("q", max));
-    return test::receipts_of(std::get<core::ClaimReply>(reply.value()));
-  }
-
-  // Messages in every stage, and records of every type that says so; a batch for each verb.
-  void live() {
-    core::ConfigureRequest configure;
-    configure.queue = "q";
-    configure.patch.remember = kMinute * 60;
-    ASSERT_TRUE(shard->ask(std::move(configure)));
-    // So much that is live that the segment is not worth cleaning.
-    ASSERT_TRUE(shard->ask(test::push("q", {"1", "2", "3", "4", "5", "6", "7", "8"},
-                                      Due::after(kMinute * 60), std::string(100, 'l'))));
-    ASSERT_TRUE(shard->ask(test::push("q", {"a", "b", "c", "", "e", "f"})));
-    const auto receipts = claim(6);
-    ASSERT_EQ(receipts.size(), 6u);
-    ASSERT_TRUE(shard->ask(test::settle({receipts[0]})));
-    ASSERT_TRUE(shard->ask(test::settle({receipts[1]}, core::SettleAction::retry)));
-    ASSERT_TRUE(shard->ask(test::settle({receipts[2]}, core::SettleAction::bury, "no such order")));
-    ASSERT_TRUE(shard->ask(test::settle({receipts[3]}, core::SettleAction::release)));
-    ASSERT_TRUE(shard->ask(test::extend(receipts[4], kMinute)));
-    ASSERT_TRUE(shard->ask(test::cancel("q", "f")));
-    push("g");
-    push("h");
-    ASSERT_TRUE(shard->ask(test::reschedule("q", "g", Due::after(kMinute * 5))));
-    ASSERT_TRUE(shard->ask(test::cancel("q", "h")));
-    ASSERT_TRUE(shard->ask(core::PauseRequest{"other", std::nullopt}));
-    shard->settle();
-  }
-
-  // Pushes until another segment begins: with the last of these.
-  void push_into_another_segment() {
-    const std::uint64_t segment = shard->journal().head().number;
-    for (int i = 0; shard->journal().head().number == segment; ++i) {
-      ASSERT_LT(i, 100);
-      ASSERT_TRUE(shard->ask(test::push("q", "", Due::after(kMinute), std::string(50, 'x'))));
-    }
-  }
-
-  // Ends as a process ends that is killed: everything written, nothing closed. Of the many small
-  // segments that are prepared one is enough.
-  void end() {
-    history = shard->history();
-    files = files_of(*disk.root());
-    newest = segment_name(shard->journal().head().number);
-    const std::size_t more = std::min<std::size_t>(
-        2, static_cast<std::size_t>(std::distance(files.find(newest), files.end())));
-    files.erase(std::next(files.find(newest), static_cast<std::ptrdiff_t>(more)), files.end());
-    shard.reset();
-  }
-
-  timing::ManualClock clock;
-  test::CrashDisk disk;
-  OneShard::Options options{kSegmentBytes, SyncPolicy::always};
-  std::unique_ptr<OneShard> shard;
-  std::map<std::uint64_t, std::string> history;
-  Files files;
-  std::string newest;
-};
+using test::records_of;
+using RecoveryDamage = test::LivedJournal;
 
 // -- the end of the journal, which a crash may tear
 
@@ -283,6 +175,17 @@ class FlippedByte : public RecoveryDamage {
     EXPECT_TRUE(files_of(*copy->root()) == files) << "files were changed";
   }
 
+  // At the end of the last batch that is whole.
+  void expect_refusal_within(const std::string& name) {
+    const std::string& bytes = files.at(name);
+    std::uint64_t end = kSegmentHeaderBytes;
+    for (const Frame& frame : frames_of(bytes)) {
+      if (frame.checked > bytes.size()) break;
+      end = frame.end;
+    }
+    expect_refusal(name + " offset " + std::to_string(end) + ": ");
+  }
+
   // Every file but the newest: closed by the header of the next, which knew it durable.
   void flip_closed_segments() {
     ASSERT_NE(files.begin()->first, newest);
@@ -339,6 +242,55 @@ TEST_F(FlippedByte, OfAJournalThatWasClosedClean) {
   flip_every_byte(newest, [&](std::uint64_t at) {
     return at >= frames.back().offset || is_padding(at, frames);
   });
+}
+
+// -- what was durable, cut off
+
+class CutFile : public FlippedByte {};
+
+TEST_F(CutFile, OfASegmentThatAnotherFollows) {
+  begin();
+  live();
+  push_into_another_segment();
+  end();
+  ASSERT_NE(files.begin()->first, newest);
+  const std::string state = recovered_state();
+  for (auto next = std::next(files.begin()); std::prev(next)->first != newest; ++next) {
+    const auto& [name, bytes] = *std::prev(next);
+    const std::string whole = bytes;
+    const std::vector<Frame> frames = frames_of(whole);
+    const std::uint64_t length = decode_segment_header(next->second).header.seal.length;
+    ASSERT_EQ(length, frames.back().end);
+    for (std::uint64_t size = 0; size <= whole.size(); ++size) {
+      SCOPED_TRACE(name + " cut to " + std::to_string(size));
+      files[name] = whole.substr(0, size);
+      // Padding that is not there reads as no batch; what was only allocated nobody misses.
+      if (size >= length) {
+        EXPECT_EQ(recovered_state(), state);
+      } else if (size < kSegmentHeaderBytes) {
+        expect_refusal(name + " offset 0: ");
+      } else {
+        expect_refusal_within(name);
+      }
+      if (HasFailure()) return;
+    }
+    files[name] = whole;
+  }
+}
+
+TEST_F(CutFile, OrGone) {
+  begin();
+  live();
+  push_into_another_segment();
+  end();
+  ASSERT_GE(std::distance(files.begin(), files.find(newest)), 1);
+  const Files all = files;
+  for (const auto& [name, bytes] : all) {
+    if (name == newest) break;
+    files.erase(name);
+    expect_refusal(name + " is missing");
+    files = all;
+  }
 }
 
 }  // namespace

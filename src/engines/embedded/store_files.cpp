@@ -1,6 +1,7 @@
 #include "engines/embedded/store_files.h"
 
 #include <algorithm>
+#include <random>
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
@@ -16,6 +17,9 @@ constexpr std::string_view kShardPrefix = "shard-";
 // magic 8, crc 4, version 4, shards 4, zero 4, store id 8, hash seed 8
 constexpr std::size_t kBytes = 40;
 constexpr std::size_t kMostBytes = 4096;  // of any version: its checksum covers all of it
+constexpr std::uint64_t kDefaultSegmentBytes = 64ull << 20;
+constexpr std::uint64_t kLeastDefaultSegmentBytes = 256ull << 10;
+constexpr std::uint64_t kSegmentsOnDisk = 16;
 
 std::string encode(const StoreIdentity& identity) {
   std::string out;
@@ -46,10 +50,20 @@ Result<StoreIdentity> decode(std::string_view bytes, const std::string& path) {
       identity.shards = base::load_u32(bytes.data() + 16);
       identity.store_id = base::load_u64(bytes.data() + 24);
       identity.hash_seed = base::load_u64(bytes.data() + 32);
-      if (identity.shards >= 1 && identity.shards <= 256) return identity;
+      if (identity.shards >= 1 && identity.shards <= kMostShards) return identity;
     }
   }
   return Unexpected(ErrorCode::damaged, path + "/" + std::string(kName) + " does not check");
+}
+
+Result<std::string> read_store_file(storage::Directory& directory) {
+  auto file = directory.open(kName, storage::OpenMode::read_only);
+  if (!file) return std::move(file).error();
+  std::string bytes(kMostBytes, '\0');
+  auto got = (*file)->read_at(0, bytes);
+  if (!got) return std::move(got).error();
+  bytes.resize(*got);
+  return bytes;
 }
 
 // Segments are made only after STORE: where there are some, it has been lost.
@@ -79,6 +93,18 @@ std::string shard_directory_name(std::uint32_t shard) {
   return std::string(kShardPrefix) + digits;
 }
 
+std::uint64_t default_segment_bytes(const storage::Directory& directory, std::uint32_t shards) {
+  const auto space = directory.space();
+  if (!space) return kDefaultSegmentBytes;
+  const std::uint64_t share = space->total_bytes / kSegmentsOnDisk / shards;
+  return std::clamp(share, kLeastDefaultSegmentBytes, kDefaultSegmentBytes);
+}
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
 Error shard_directory_error(Error error) {
   if (error.code != ErrorCode::not_found) return error;
   return {ErrorCode::damaged, "a shard's directory is missing: " + error.message};
@@ -88,6 +114,11 @@ Result<std::optional<StoreIdentity>> read_identity(storage::Directory& directory
   auto names = directory.list();
   if (!names) return std::move(names).error();
   if (std::find(names->begin(), names->end(), kName) == names->end()) {
+    if (std::find(names->begin(), names->end(), kSalvageName) != names->end()) {
+      return Unexpected(ErrorCode::damaged, directory.path() +
+                                                " is what a salvage that did not end has left: "
+                                                "remove it and salvage again");
+    }
     const bool ours = std::all_of(names->begin(), names->end(), [](const std::string& name) {
       return name == kLockName || name == kTemporary || name.starts_with(kShardPrefix) ||
              name == "lost+found";
@@ -97,14 +128,25 @@ Result<std::optional<StoreIdentity>> read_identity(storage::Directory& directory
                       directory.path() + " is not a tarry store: it is not empty and has no file " +
                           std::string(kName));
   }
-  auto file = directory.open(kName, storage::OpenMode::read_only);
-  if (!file) return std::move(file).error();
-  std::string bytes(kMostBytes, '\0');
-  auto got = (*file)->read_at(0, bytes);
-  if (!got) return std::move(got).error();
-  auto identity = decode(std::string_view(bytes).substr(0, *got), directory.path());
+  auto bytes = read_store_file(directory);
+  if (!bytes) return std::move(bytes).error();
+  auto identity = decode(*bytes, directory.path());
   if (!identity) return std::move(identity).error();
   return std::optional<StoreIdentity>(*identity);
+}
+
+std::optional<StoreIdentity> repair_identity(storage::Directory& directory) {
+  auto bytes = read_store_file(directory);
+  if (!bytes || bytes->size() != kBytes) return std::nullopt;
+  for (char& byte : *bytes) {
+    const char before = byte;
+    for (int flip = 1; flip < 256; ++flip) {
+      byte = static_cast<char>(before ^ flip);
+      if (const auto identity = decode(*bytes, {})) return *identity;
+    }
+    byte = before;
+  }
+  return std::nullopt;
 }
 
 Result<void> write_identity(storage::Directory& directory, const StoreIdentity& identity) {

@@ -29,6 +29,9 @@ struct StoreIdentity {
 /// there are journals).
 [[nodiscard]] Result<std::optional<StoreIdentity>> read_identity(storage::Directory& directory);
 
+/// The identity that STORE says but for one wrong byte, where there is one that its checksum fits.
+[[nodiscard]] std::optional<StoreIdentity> repair_identity(storage::Directory& directory);
+
 /// Makes the store: its shards' directories, then STORE.
 [[nodiscard]] Result<void> write_identity(storage::Directory& directory,
                                           const StoreIdentity& identity);
@@ -38,5 +41,15 @@ struct StoreIdentity {
 [[nodiscard]] Error shard_directory_error(Error error);
 
 inline constexpr const char* kLockName = "LOCK";
+/// Stands in a directory while `store salvage` fills it: it is no store before that is done.
+inline constexpr const char* kSalvageName = "SALVAGE";
+inline constexpr std::uint32_t kMostShards = 256;
+
+/// How large the segments of a store on this disk are, unless told otherwise: on a small disk
+/// small, since cleaning gives back whole ones.
+[[nodiscard]] std::uint64_t default_segment_bytes(const storage::Directory& directory,
+                                                  std::uint32_t shards);
+/// Random bits from the system: for ids, seeds and salts.
+[[nodiscard]] std::uint64_t random_number();
 
 }  // namespace tarry::embedded

@@ -57,6 +57,35 @@ TEST_F(StoreFiles, SomebodyElsesDirectoryIsRefused) {
   EXPECT_NE(message.find("memory: is not a tarry store"), std::string::npos) << message;
 }
 
+TEST_F(StoreFiles, OneWrongByteCanBePutRightAndTwoCannot) {
+  ASSERT_TRUE(write_identity(*directory, kIdentity));
+  const std::string good = test::read_all(*directory, "STORE");
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x20);
+    test::write_all(*directory, "STORE", bad);
+    EXPECT_EQ(code(), ErrorCode::damaged);
+    const auto repaired = repair_identity(*directory);
+    ASSERT_TRUE(repaired) << at;
+    EXPECT_EQ(repaired->shards, kIdentity.shards);
+    EXPECT_EQ(repaired->store_id, kIdentity.store_id);
+    EXPECT_EQ(repaired->hash_seed, kIdentity.hash_seed);
+    bad[(at + 1) % bad.size()] ^= 1;
+    test::write_all(*directory, "STORE", bad);
+    EXPECT_FALSE(repair_identity(*directory)) << at;
+  }
+  test::write_all(*directory, "STORE", good.substr(0, 39));
+  EXPECT_FALSE(repair_identity(*directory));
+}
+
+TEST_F(StoreFiles, ASalvageThatDidNotEndIsNoStore) {
+  test::write_all(*directory, kSalvageName, "");
+  EXPECT_EQ(code(), ErrorCode::damaged);
+  EXPECT_NE(message.find("salvage"), std::string::npos) << message;
+  ASSERT_TRUE(write_identity(*directory, kIdentity));  // ended, but for the mark
+  EXPECT_TRUE(read_identity(*directory).value());
+}
+
 TEST_F(StoreFiles, ANewerVersionIsNamed) {
   ASSERT_TRUE(write_identity(*directory, kIdentity));
   std::string bytes = test::read_all(*directory, "STORE");

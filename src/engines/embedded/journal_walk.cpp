@@ -1,0 +1,246 @@
+#include "engines/embedded/journal_walk.h"
+
+#include <algorithm>
+
+#include "engines/embedded/forgiving_file.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr std::uint64_t kPiece = 1ull << 20;
+
+std::string batches(std::uint64_t first, std::uint64_t behind) {
+  if (behind <= first) return "no batch checks";
+  if (behind == first + 1) return "batch " + std::to_string(first) + " does not check";
+  return "batches " + std::to_string(first) + " to " + std::to_string(behind - 1) + " do not check";
+}
+
+/// Behind the last byte from `from` on that is no zero; `from` where there is none.
+Result<std::uint64_t> written_end(const storage::File& file, std::uint64_t from,
+                                  std::uint64_t size) {
+  std::string buffer(kPiece, '\0');
+  std::uint64_t last = from;
+  for (std::uint64_t at = from; at < size;) {
+    auto got = file.read_at(at, buffer);
+    if (!got) return std::move(got).error();
+    if (*got == 0) break;
+    const std::size_t used = std::string_view(buffer).substr(0, *got).find_last_not_of('\0');
+    if (used != std::string_view::npos) last = at + used + 1;
+    at += *got;
+  }
+  return std::min(last, size);
+}
+
+}  // namespace
+
+Result<void> JournalWalk::open() {
+  auto names = directory_->list();
+  if (!names) return std::move(names).error();
+  for (const std::string& name : *names) {
+    Segment segment;
+    segment.number = segment_number(name);
+    if (segment.number == 0) continue;
+    auto file = directory_->open(name, storage::OpenMode::read_only);
+    if (!file) return std::move(file).error();
+    segment.file = std::make_shared<ForgivingFile>(std::move(*file));
+    auto size = segment.file->size();
+    if (!size) return std::move(size).error();
+    segment.size = *size;
+    std::string bytes(kSegmentHeaderBytes, '\0');
+    auto got = segment.file->read_at(0, bytes);
+    if (!got) return std::move(got).error();
+    const DecodedHeader decoded = decode_segment_header(std::string_view(bytes).substr(0, *got));
+    segment.state = decoded.state;
+    segment.header = decoded.header;
+    if (segment.state == HeaderState::newer) {
+      return Unexpected(ErrorCode::unsupported, path_of(segment.number) + " is of format version " +
+                                                    std::to_string(segment.header.version) +
+                                                    "; this program knows version " +
+                                                    std::to_string(kFormatVersion));
+    }
+    files_.add(segment.number, segment.file);
+    segments_.push_back(std::move(segment));
+  }
+  std::sort(segments_.begin(), segments_.end(),
+            [](const Segment& a, const Segment& b) { return a.number < b.number; });
+  return {};
+}
+
+std::string JournalWalk::path_of(std::uint64_t segment) const {
+  return directory_->path() + "/" + segment_name(segment);
+}
+
+bool JournalWalk::is_ours(const Segment& segment) const noexcept {
+  return segment.header.store_id == store_id_ && segment.header.shard == shard_ &&
+         segment.header.segment == segment.number;
+}
+
+// But for those that were prepared ahead.
+bool JournalWalk::is_newest(std::size_t i) const noexcept {
+  return std::all_of(segments_.begin() + static_cast<std::ptrdiff_t>(i) + 1, segments_.end(),
+                     [](const Segment& s) { return s.state == HeaderState::blank; });
+}
+
+void JournalWalk::lose(std::uint64_t segment, std::uint64_t offset, std::uint64_t bytes,
+                       std::string what) {
+  figures_.losses.push_back({path_of(segment), offset, bytes, std::move(what)});
+  lost_something_ = true;
+}
+
+void JournalWalk::lose_missing(std::uint64_t first, std::uint64_t behind) {
+  std::string what = "is missing";
+  if (behind > first + 1) what += ", with those after it up to " + segment_name(behind - 1);
+  lose(first, 0, 0, std::move(what));
+}
+
+// Batch `batch` is there: what is missing before it is lost.
+void JournalWalk::reach(std::uint64_t batch, Visitor& visitor) {
+  if (next_batch_ != 0 && batch > next_batch_) {
+    figures_.lost_batches += batch - next_batch_;
+    visitor.gap();
+  } else if (next_batch_ == 0 && lost_something_) {
+    visitor.gap();
+  }
+  next_batch_ = std::max(next_batch_, batch);
+  lost_something_ = false;
+}
+
+Result<std::optional<std::uint64_t>> JournalWalk::guess_salt(std::size_t i) const {
+  const Segment& segment = segments_[i];
+  std::uint64_t behind = UINT64_MAX;  // the numbers in it are below
+  for (std::size_t later = i + 1; later < segments_.size() && behind == UINT64_MAX; ++later) {
+    if (segments_[later].state == HeaderState::valid && is_ours(segments_[later])) {
+      behind = segments_[later].header.first_batch;
+    }
+  }
+  SegmentScanner scanner(*segment.file, std::nullopt, std::max<std::uint64_t>(next_batch_, 1),
+                         segment.size);
+  while (true) {
+    auto step = scanner.next();
+    if (!step) return std::move(step).error();
+    if (*step == SegmentScanner::Step::end) break;
+    if (*step == SegmentScanner::Step::batch) {
+      if (scanner.header().number < behind) return std::optional(scanner.header().salt);
+      break;
+    }
+    auto more = scanner.skip_bad();
+    if (!more) return std::move(more).error();
+    if (!*more) break;
+  }
+  return std::optional<std::uint64_t>();
+}
+
+// Nothing where the segment cannot be read at all.
+Result<std::optional<std::uint64_t>> JournalWalk::salt_of(std::size_t i) {
+  const Segment& segment = segments_[i];
+  if (segment.state == HeaderState::valid) {
+    if (is_ours(segment)) return std::optional(segment.header.salt);
+    lose(segment.number, 0, segment.size, "the segment belongs to another store, shard or place");
+    return std::optional<std::uint64_t>();
+  }
+  auto salt = guess_salt(i);
+  if (!salt) return salt;
+  if (*salt) {
+    lose(segment.number, 0, kSegmentHeaderBytes, "the segment's header does not check");
+    return salt;
+  }
+  auto end = written_end(*segment.file, 0, segment.size);
+  if (!end) return std::move(end).error();
+  if (is_newest(i)) {
+    figures_.torn_bytes += *end;
+  } else {
+    lose(segment.number, 0, segment.size, "nothing in the segment checks");
+  }
+  return salt;
+}
+
+// What stands behind the last good batch.
+Result<void> JournalWalk::look_behind(std::size_t i, const SegmentScanner& scanner,
+                                      const Seal* seal) {
+  const Segment& segment = segments_[i];
+  const std::uint64_t end = scanner.good_end();
+  if (seal != nullptr) {
+    if (scanner.next_number() <= seal->last_batch) {
+      lose(segment.number, end, seal->length - std::min(end, seal->length),
+           batches(scanner.next_number(), seal->last_batch + 1));
+    }
+    return {};
+  }
+  auto used = written_end(*segment.file, end, segment.size);
+  if (!used) return std::move(used).error();
+  if (*used == end) return {};
+  if (is_newest(i)) {
+    figures_.torn_bytes += *used - end;
+  } else {
+    lose(segment.number, end, *used - end, "no batch checks");
+  }
+  return {};
+}
+
+Result<void> JournalWalk::walk_segment(std::size_t i, std::uint64_t salt, Visitor& visitor) {
+  const Segment& segment = segments_[i];
+  if (segment.state == HeaderState::valid) reach(segment.header.first_batch, visitor);
+  const Seal* seal = nullptr;
+  if (i + 1 < segments_.size() && segments_[i + 1].state == HeaderState::valid &&
+      is_ours(segments_[i + 1]) && segments_[i + 1].header.seal.segment == segment.number) {
+    seal = &segments_[i + 1].header.seal;
+  }
+  const std::uint64_t end = seal != nullptr ? std::min(segment.size, seal->length) : segment.size;
+  SegmentScanner scanner(*segment.file, salt, std::max<std::uint64_t>(next_batch_, 1), end);
+  ++figures_.segments;
+  bool begun = false;
+  while (true) {
+    auto step = scanner.next();
+    if (!step) return std::move(step).error();
+    if (*step == SegmentScanner::Step::end) break;
+    if (*step == SegmentScanner::Step::bad) {
+      const std::uint64_t from = scanner.offset();
+      const std::uint64_t due = scanner.next_number();
+      auto more = scanner.skip_bad();
+      if (!more) return std::move(more).error();
+      if (!*more) break;
+      const std::uint64_t bytes = scanner.good_end() - from;  // none where only numbers are missing
+      if (bytes > 0) lose(segment.number, from, bytes, batches(due, scanner.next_number()));
+      continue;
+    }
+    reach(scanner.header().number, visitor);
+    if (!begun && scanner.offset() != kSegmentHeaderBytes) visitor.opening_lost();
+    begun = true;
+    const std::string_view body = scanner.body();
+    const std::size_t read = visitor.batch(segment.number, scanner.body_offset(), body);
+    if (read != body.size()) {
+      lose(segment.number, scanner.body_offset() + read, body.size() - read,
+           "a record does not decode");
+      visitor.gap();
+    }
+    ++figures_.batches;
+    next_batch_ = scanner.next_number();
+    lost_something_ = false;
+  }
+  return look_behind(i, scanner, seal);
+}
+
+Result<JournalWalk::Figures> JournalWalk::run(std::uint64_t first, Visitor& visitor,
+                                              const std::function<void(std::uint64_t)>& progress) {
+  figures_ = {};
+  next_batch_ = 0;
+  lost_something_ = false;
+  std::uint64_t expected = first;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const Segment& segment = segments_[i];
+    if (segment.number >= first) {
+      if (expected != 0 && segment.number > expected) lose_missing(expected, segment.number);
+      expected = segment.number + 1;
+      auto salt = salt_of(i);
+      if (!salt) return std::move(salt).error();
+      if (*salt) {
+        if (auto done = walk_segment(i, **salt, visitor); !done) return std::move(done).error();
+      }
+    }
+    if (progress) progress(segment.size);
+  }
+  if (lost_something_) visitor.gap();
+  return std::move(figures_);
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,104 @@
+// JournalWalk: the good batches of a journal that is damaged, in order, and what is missing between
+// them. Recovery stops at the first bad byte; this goes on behind it.
+//
+// A batch is good where it checks, has its segment's salt, and a number above the last one's. A
+// segment without a header is read by the salt of the first batch in it whose number fits.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/journal_format.h"
+#include "engines/embedded/segment_files.h"
+#include "engines/embedded/segment_scanner.h"
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+/// A place where something is gone.
+struct Loss {
+  std::string file;  // with its path
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;  // 0 with a file that is missing
+  std::string what;
+};
+
+class JournalWalk {
+ public:
+  class Visitor {
+   public:
+    virtual ~Visitor() = default;
+    /// The next batch comes from a segment whose opening is lost: which boot's is not known.
+    virtual void opening_lost() = 0;
+    /// Between the batch before and the next one something is lost.
+    virtual void gap() = 0;
+    /// Answers where in `body` it could not go on reading; its size where it could.
+    virtual std::size_t batch(std::uint64_t segment, std::uint64_t body_offset,
+                              std::string_view body) = 0;
+  };
+
+  struct Figures {
+    std::uint64_t segments = 0;
+    std::uint64_t batches = 0;       // good ones
+    std::uint64_t lost_batches = 0;  // by the gaps in their numbers
+    std::uint64_t torn_bytes = 0;    // at the end of the newest segment: never acknowledged
+    std::vector<Loss> losses;
+  };
+
+  JournalWalk(storage::Directory& directory, std::uint64_t store_id, std::uint32_t shard)
+      : directory_(&directory), store_id_(store_id), shard_(shard) {}
+
+  /// Errors: `unsupported` (a segment of a newer version), `permission_denied` and the like.
+  Result<void> open();
+
+  /// From segment `first` on. `progress` is told bytes.
+  Result<Figures> run(std::uint64_t first, Visitor& visitor,
+                      const std::function<void(std::uint64_t)>& progress = {});
+
+  /// Its files, to read messages from; forgiving ones.
+  [[nodiscard]] const SegmentFiles& files() const noexcept { return files_; }
+  [[nodiscard]] std::uint64_t newest_segment() const noexcept {
+    return segments_.empty() ? 0 : segments_.back().number;
+  }
+
+ private:
+  struct Segment {
+    std::uint64_t number = 0;
+    std::uint64_t size = 0;
+    std::shared_ptr<storage::File> file;
+    HeaderState state = HeaderState::broken;
+    SegmentHeader header;
+  };
+
+  [[nodiscard]] std::string path_of(std::uint64_t segment) const;
+  [[nodiscard]] bool is_ours(const Segment& segment) const noexcept;
+  [[nodiscard]] bool is_newest(std::size_t i) const noexcept;
+  void lose(std::uint64_t segment, std::uint64_t offset, std::uint64_t bytes, std::string what);
+  void lose_missing(std::uint64_t first, std::uint64_t behind);
+  void reach(std::uint64_t batch, Visitor& visitor);
+  Result<std::optional<std::uint64_t>> salt_of(std::size_t i);
+  Result<std::optional<std::uint64_t>> guess_salt(std::size_t i) const;
+  Result<void> walk_segment(std::size_t i, std::uint64_t salt, Visitor& visitor);
+  Result<void> look_behind(std::size_t i, const SegmentScanner& scanner, const Seal* seal);
+
+  storage::Directory* directory_;
+  std::uint64_t store_id_;
+  std::uint32_t shard_;
+  std::vector<Segment> segments_;
+  SegmentFiles files_;
+
+  Figures figures_;
+  std::uint64_t next_batch_ = 0;  // 0: not known yet
+  bool lost_something_ = false;   // since the last good batch
+};
+
+}  // namespace tarry::embedded
