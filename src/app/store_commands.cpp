@@ -175,7 +175,7 @@ ExitCode audit(Session& session) {
 }  // namespace
 
 void add_store_commands(CLI::App& root, Session& session) {
-  CLI::App& store = add_command(root, "store", "The store itself: info, check, audit",
+  CLI::App& store = add_command(root, "store", "The store itself: info, check, audit, salvage",
                                 {"tarry --store file:/var/lib/tarry store check"});
   store.require_subcommand(1);
   {
@@ -199,6 +199,7 @@ void add_store_commands(CLI::App& root, Session& session) {
         {"tarry store audit", "tarry --store file:/var/lib/tarry store audit"});
     set_action(command, session, audit);
   }
+  add_salvage_command(store, session);
 }
 
 }  // namespace tarry::app

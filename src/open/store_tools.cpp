@@ -1,6 +1,7 @@
 #include "open/store_tools.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 #include <variant>
 
@@ -39,6 +40,51 @@ Result<StoreInspection> inspect_store(const std::string& path, bool deep,
                                       const Progress& progress) {
   if (auto there = require_store(path); !there) return std::move(there).error();
   return embedded::inspect(path, deep, progress);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Links followed, as far as the path exists.
+fs::path real(const std::string& path) {
+  std::error_code failed;
+  fs::path absolute = fs::absolute(path, failed);
+  fs::path found = fs::weakly_canonical(absolute, failed);
+  return failed ? absolute.lexically_normal() : found;
+}
+
+bool lies_within(const std::string& path, const std::string& outer) {
+  const fs::path inside = real(path);
+  const fs::path around = real(outer);
+  const auto [end, rest] =
+      std::mismatch(around.begin(), around.end(), inside.begin(), inside.end());
+  return end == around.end() || end->empty();  // empty: it ended in a slash
+}
+
+}  // namespace
+
+Result<SalvageReport> salvage_store(const std::string& path, const std::string& target,
+                                    const Progress& progress) {
+  auto source = storage::open_directory(path, false);
+  if (!source) {
+    if (source.error().code != ErrorCode::not_found) return std::move(source).error();
+    return Unexpected(ErrorCode::not_found, "there is no store at " + base::quoted(path));
+  }
+  if (lies_within(target, path)) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      base::quoted(target) + " lies in the store that is not to be changed");
+  }
+  std::error_code failed;
+  const bool was_there = fs::exists(target, failed);
+  auto made = storage::open_directory(target, true);
+  if (!made) return std::move(made).error();
+  embedded::SalvageOptions options;
+  options.progress = progress;
+  auto report = embedded::salvage(**source, **made, options);
+  // Refused before anything was put there: then it goes too.
+  if (!report && !was_there) fs::remove(target, failed);
+  return report;
 }
 
 bool StoreAudit::balanced() const noexcept {

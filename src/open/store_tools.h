@@ -14,9 +14,13 @@
 #include <tarry/store.h>
 
 #include "engines/embedded/inspect.h"
+#include "engines/embedded/salvage.h"
 
 namespace tarry::tools {
 
+using embedded::Loss;
+using embedded::SalvagedShard;
+using embedded::SalvageReport;
 using embedded::ShardInspection;
 using embedded::StoreInspection;
 
@@ -30,6 +34,13 @@ using embedded::StoreInspection;
 /// `deep` replays the records and checks every payload too.
 [[nodiscard]] Result<StoreInspection> inspect_store(const std::string& path, bool deep,
                                                     const Progress& progress = {});
+
+/// Makes a store of all that still checks of the one in directory `path`, in directory `target`,
+/// which is made and may be there only if it is empty. Changes nothing in `path`. Errors: those of
+/// `embedded::salvage`; `not_found` where `path` is missing.
+[[nodiscard]] Result<SalvageReport> salvage_store(const std::string& path,
+                                                  const std::string& target,
+                                                  const Progress& progress = {});
 
 /// Guarantee 9 for one queue: what was accepted is there, or has ended in a way that is counted.
 struct QueueAudit {

@@ -319,7 +319,7 @@ class BadInput(ProgramTest):
                       ["retry", "q", "r"], ["release", "q", "r"], ["bury", "q", "r"],
                       ["cancel", "q", "k"], ["reschedule", "q", "k", "--in", "1s"],
                       ["work", "q", "--", "true"], ["store", "audit"], ["store", "info"],
-                      ["store", "check"]):
+                      ["store", "check"], ["store", "salvage", "new"]):
             with self.subTest(words):
                 answer = self.refused(*words, store="file:typo", code=UNREACHABLE, says="typo")
                 self.assertEqual(len(answer.err.splitlines()), 1, answer)
@@ -350,7 +350,7 @@ class Help(ProgramTest):
 
     COMMANDS = ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry", "release",
                 "bury", "work", "ls", "queue", "queue ls", "queue info", "stats", "store",
-                "store info", "store check", "store audit", "version")
+                "store info", "store check", "store audit", "store salvage", "version")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:
@@ -397,6 +397,18 @@ class StoreFiles(ProgramTest):
         self.assertEqual(info["per_shard"][0]["messages"], 20)
         self.assertEqual(self.asked("store", "check", "--deep")["problems"], 0)
         self.assertEqual(self.snapshot(), before)
+
+    def test_they_make_nothing(self):
+        self.make_store()
+        lock = self.directory / "store" / "LOCK"
+        lock.write_bytes(b"pid 1 that was killed\n")
+        for words in (["info"], ["check"], ["check", "--deep"]):
+            self.asked("store", *words)
+            self.assertEqual(lock.read_bytes(), b"pid 1 that was killed\n")
+        lock.unlink()
+        for words in (["info"], ["check"], ["check", "--deep"]):
+            self.asked("store", *words)
+            self.assertFalse(lock.exists())
 
     def test_a_shard_that_is_missing(self):
         self.make_store()

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""A store whose files were damaged: it is refused, check says where, salvage saves the rest."""
+
+import hashlib
+import json
+import shutil
+import unittest
+
+from program import DONE, FAILED, UNREACHABLE, USAGE, ProgramTest, Server
+
+PAYLOAD = "x" * 900
+MESSAGES = 300
+
+
+class Salvage(ProgramTest):
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.directory / "store"
+        self.new = self.directory / "new"
+
+    def fill(self, shards=1):
+        """A store of several segments in each shard."""
+        self.url = f"{self.store}?segment=65536&shards={shards}"
+        lines = [json.dumps({"key": f"key {i}", "payload": f"{i} {PAYLOAD}", "delay": "1h"})
+                 for i in range(MESSAGES * shards)]
+        self.tarry("push", "orders", "--jsonl", "-", store=self.url,
+                   stdin="\n".join(lines).encode())
+        self.made = self.asked("push", "orders", "mine", "--in", "2h", store=self.url)["key"]
+
+    def segments(self, shard=0):
+        """The closed ones, oldest first."""
+        found = sorted((self.path / f"shard-{shard:03}").glob("*.seg"))
+        self.assertGreater(len(found), 2)
+        return found[:-1]
+
+    def flip(self, path, offset):
+        data = bytearray(path.read_bytes())
+        data[offset] ^= 0x40
+        path.write_bytes(data)
+
+    def sums(self):
+        return {path: hashlib.sha256(path.read_bytes()).hexdigest()
+                for path in sorted(self.path.rglob("*")) if path.is_file()}
+
+    def salvage(self, *words, code=DONE):
+        before = self.sums()
+        answer = self.asked("store", "salvage", str(self.new), *words, code=code)
+        self.assertEqual(self.sums(), before)
+        return answer
+
+    def kept(self):
+        store = f"file:{self.new}"
+        self.assertTrue(self.asked("store", "audit", store=store)["balanced"])
+        check = self.asked("store", "check", "--deep", store=store)
+        self.assertEqual(check["problems"], 0)
+        listed = self.asked("ls", "orders", "--limit", "10000", store=store)["messages"]
+        for message in listed:
+            if message["key"].startswith("key "):
+                payload = self.asked("get", "orders", message["key"], store=store)["payload"]
+                self.assertEqual(payload, f"{message['key'][4:]} {PAYLOAD}")
+        return {message["key"] for message in listed}
+
+    def test_a_byte_in_a_closed_segment(self):
+        self.fill()
+        damaged = self.segments()[1]
+        self.flip(damaged, 20_000)
+        for words in (["stats"], ["store", "check"], ["store", "check", "--deep"]):
+            answer = self.tarry(*words, code=FAILED)
+            self.assertRegex(answer.err, rf"{damaged.name} offset \d+: ")
+        answer = self.salvage()
+        shard = answer["per_shard"][0]
+        self.assertFalse(shard["sound"])
+        self.assertGreater(shard["lost_batches"], 0)
+        loss = shard["losses"][0]
+        self.assertEqual(loss["file"], str(damaged))
+        self.assertLessEqual(loss["offset"], 20_000)
+        self.assertGreater(loss["offset"] + loss["bytes"], 20_000)
+        kept = self.kept()
+        self.assertEqual(len(kept), answer["messages"])
+        self.assertGreater(len(kept), 0)
+        self.assertLess(len(kept), MESSAGES + 1)
+        self.assertIn(self.made, kept)
+        # It is a store as any other: names from then, and new ones.
+        store = f"file:{self.new}"
+        self.asked("cancel", "orders", self.made, store=store)
+        self.asked("push", "orders", "after", "--key", "after", store=store)
+        self.assertTrue(self.asked("store", "audit", store=store)["balanced"])
+
+    def test_in_words(self):
+        self.fill()
+        damaged = self.segments()[0]
+        self.flip(damaged, 20_000)
+        answer = self.tarry("store", "salvage", f"file:{self.new}")
+        self.assertIn("damaged", answer.out)
+        self.assertRegex(answer.err, rf"lost: .*{damaged.name} offset \d+, ")
+        self.assertRegex(answer.err, r"may have been settled, cancelled or changed")
+
+    def test_a_sound_store_is_copied_whole(self):
+        self.fill(shards=2)
+        answer = self.salvage()
+        self.assertTrue(all(shard["sound"] and not shard["losses"]
+                            for shard in answer["per_shard"]))
+        kept = self.kept()
+        self.assertEqual(kept, {f"key {i}" for i in range(2 * MESSAGES)} | {self.made})
+
+    def test_a_segment_and_a_shard_that_are_gone(self):
+        self.fill(shards=2)
+        gone = self.segments(0)[1]
+        gone.unlink()
+        shutil.rmtree(self.path / "shard-001")
+        self.assertIn(gone.name, self.refused_check())
+        answer = self.salvage()
+        self.assertEqual([loss["what"] for shard in answer["per_shard"]
+                          for loss in shard["losses"]], ["is missing", "is missing"])
+        self.assertGreater(len(self.kept()), 0)
+
+    def refused_check(self):
+        """What is wrong with the first shard, though the second is missing."""
+        (self.path / "shard-001").mkdir()
+        said = self.tarry("store", "check", code=FAILED).err
+        (self.path / "shard-001").rmdir()
+        return said
+
+    def test_the_file_that_says_which_store_it_is(self):
+        self.fill()
+        self.flip(self.path / "STORE", 25)
+        for words in (["stats"], ["store", "check"]):
+            self.refused(*words, code=FAILED, says="STORE")
+        self.assertIn("store_file", self.salvage())
+        self.assertEqual(len(self.kept()), MESSAGES + 1)
+
+    def test_what_it_does_not_touch(self):
+        self.fill()
+        for target in (self.path, self.path / "within", self.directory / "link" / "within"):
+            if "link" in target.parts:
+                (self.directory / "link").symlink_to(self.path)
+            before = self.sums()
+            self.refused("store", "salvage", str(target))
+            self.assertEqual(self.sums(), before)
+            self.assertEqual(sorted(p.name for p in self.path.iterdir() if p.is_dir()),
+                             ["shard-000"])
+        self.new.mkdir()
+        (self.new / "thesis.txt").write_text("all my work")
+        self.refused("store", "salvage", str(self.new), says="not empty")
+        (self.new / "thesis.txt").unlink()
+        with Server(self.store) as server:
+            answer = self.refused("store", "salvage", str(self.new), code=UNREACHABLE)
+            self.assertIn(str(server.process.pid), answer.err)
+        self.assertEqual(list(self.new.iterdir()), [])
+        self.refused("store", "salvage", "x", store="memory:", code=USAGE)
+        self.refused("store", "salvage", "x", store="file:nothing", code=UNREACHABLE)
+        self.assertFalse((self.directory / "x").exists())
+
+    def test_what_was_cut_short_is_no_store(self):
+        self.fill()
+        self.salvage()
+        (self.new / "STORE").unlink()
+        (self.new / "SALVAGE").write_bytes(b"")
+        for words in (["stats"], ["push", "q", "x"], ["store", "check"]):
+            self.refused(*words, store=f"file:{self.new}", code=FAILED, says="salvage")
+
+
+if __name__ == "__main__":
+    unittest.main()
