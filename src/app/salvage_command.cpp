@@ -136,8 +136,7 @@ ExitCode salvage(Session& session, const std::string& target) {
 void add_salvage_command(CLI::App& store, Session& session) {
   auto target = std::make_shared<std::string>();
   CLI::App& command = add_command(
-      store, "salvage",
-      "Make a new store of all that still checks of a damaged file: store; changes nothing",
+      store, "salvage", "Make a new store of what still checks of a damaged file: store",
       {"tarry --store file:/var/lib/tarry store salvage /var/lib/tarry-new"},
       "Answers what was lost, by file and offset. The new store has the old one's id, so keys\n"
       "and receipts stay good: use one of the two, never both.\n");

@@ -89,7 +89,7 @@ class Salvage(ProgramTest):
 
     def test_in_words(self):
         self.fill()
-        damaged = self.segments()[0]
+        damaged = self.segments()[1]
         self.flip(damaged, 20_000)
         answer = self.tarry("store", "salvage", f"file:{self.new}")
         self.assertIn("damaged", answer.out)
