@@ -245,7 +245,10 @@ class VirtualDisk::OpenDirectory final : public Directory {
                         path_ + "/" + std::string(name) + " is a directory");
     }
     NodePtr file = create ? std::make_shared<Node>() : found->second;
-    if (create) node_->entries.emplace(std::string(name), file);
+    if (create) {
+      node_->entries.emplace(std::string(name), file);
+      node_->lost.clear();
+    }
     return std::unique_ptr<File>(new OpenFile(
         *disk_, std::move(file), path_ + "/" + std::string(name), mode != OpenMode::read_only));
   }
@@ -264,7 +267,7 @@ class VirtualDisk::OpenDirectory final : public Directory {
       return Unexpected(ErrorCode::not_found, path_ + "/" + std::string(name));
     }
     node_->entries.erase(found);
-    node_->lost.erase(std::string(name));
+    node_->lost.clear();
     return {};
   }
   Result<void> rename(std::string_view from, std::string_view to) override {
@@ -276,8 +279,7 @@ class VirtualDisk::OpenDirectory final : public Directory {
     }
     NodePtr node = found->second;
     node_->entries.erase(found);
-    node_->lost.erase(std::string(from));
-    node_->lost.erase(std::string(to));
+    node_->lost.clear();
     node_->entries.insert_or_assign(std::string(to), std::move(node));
     return {};
   }
@@ -316,6 +318,12 @@ class VirtualDisk::OpenDirectory final : public Directory {
     auto& node = node_->entries[std::string(name)];
     if (!node) node = std::make_shared<Node>();
     return std::make_unique<Lock>();
+  }
+  Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) override {
+    const std::scoped_lock lock(disk_->mutex_);
+    if (auto error = fault(Faults::Kind::read, "lock", name)) return std::move(*error);
+    if (node_->entries.contains(name)) return std::make_unique<Lock>();
+    return Unexpected(ErrorCode::not_found, path_ + "/" + std::string(name));
   }
   Result<Space> space() const override {
     const std::scoped_lock lock(disk_->mutex_);

@@ -8,7 +8,8 @@
 //
 // A sync that fails is as Linux has it: what was dirty is called clean, and part of it never
 // reached the medium. The next sync says nothing of that and succeeds. The cache still shows the
-// new bytes, until the process ends: then they may have been evicted.
+// new bytes, until the process ends: then they may have been evicted. The same with names; but the
+// next change of the directory dirties its block again, and all that is in it.
 //
 // Faults, where given, count the calls as in faulty_storage.h.
 //

@@ -24,7 +24,9 @@ void Model::new_boot(std::int64_t realtime, std::int64_t boottime) {
   boottime_ = boottime;
   for (auto& [key, message] : messages_) {
     message.boot_due.reset();
-    if (message.stage == Stage::leased) message.lease_end = boottime + message.lease;
+    if (message.stage != Stage::leased) continue;
+    message.lease_end = boottime + message.lease;
+    message.renewed = true;
   }
 }
 
@@ -210,6 +212,7 @@ void Model::lease_out(ModelMessage& message, std::optional<std::int64_t> lease) 
   message.stopping = false;
   message.lease = lease.value_or(settings_.lease.count());
   message.lease_end = boottime_ + message.lease;
+  message.renewed = false;
   if (message.tallies.claims > 0) message.claim_before = message.claim;
   message.claim = claims_++;
   ++message.attempt;
@@ -292,6 +295,7 @@ ModelAnswer Model::extend(std::size_t claim, std::optional<std::int64_t> lease) 
   if (message == nullptr) return {Outcome::stale, {}, {}};
   message->lease = lease.value_or(settings_.lease.count());
   message->lease_end = boottime_ + message->lease;
+  message->renewed = false;
   return {Outcome::done, {}, {}};
 }
 

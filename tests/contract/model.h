@@ -58,6 +58,7 @@ struct ModelMessage {
   bool stopping = false;
   std::int64_t lease_end = 0;  // boottime
   std::int64_t lease = 0;      // its length
+  bool renewed = false;        // another boot began it anew
   std::size_t claim = 0;
   std::optional<std::size_t> claim_before;
   // dead, remembered

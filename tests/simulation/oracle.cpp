@@ -220,7 +220,7 @@ bool Oracle::refused(const std::optional<Error>& error, bool ends) {
     fail(1, "refused without a cause: " + error->message);
   } else if (!full_) {
     fail(12, "no space on a disk that has room: " + error->message);
-  } else if (ends) {
+  } else if (ends && !opened_full_ && pending()) {
     fail(12, "what ends messages was refused on a full disk: " + error->message);
   }
   return true;

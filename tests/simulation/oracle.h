@@ -63,7 +63,8 @@ class Oracle {
   void expect_errors() noexcept { may_fail_ = true; }
   /// Nothing may be acknowledged any more, until the next opening.
   void expect_no_answers() noexcept { sync_failed_ = true; }
-  /// The disk is full, or not any more: what takes room may be refused.
+  /// The disk is full, or not any more: what takes room may be refused. What ends messages may not,
+  /// but in a store that was opened on a disk already full and had nothing to keep back.
   void disk_full(bool full) noexcept { full_ = full; }
 
   // -- for who draws requests
@@ -216,6 +217,7 @@ class Oracle {
   bool may_fail_ = false;
   bool sync_failed_ = false;
   bool full_ = false;
+  bool opened_full_ = false;
   std::uint64_t answers_ = 0;
   std::uint64_t deliveries_ = 0;
 };

@@ -64,7 +64,9 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
   if (is.stage == Stage::leased) {
     if (is.stopping != message.stopping) return differs("stopping", is.stopping, message.stopping);
     if (is.stamp_ms != message.lease) return differs("lease", is.stamp_ms, message.lease);
-    if (is.until_ms > message.lease_end && !tolerance_.slices && !full_) {
+    // One that another boot had begun anew, and that was not written down yet, begins once more.
+    const bool again = message.renewed && is.until_ms == clock_->now().boottime_ms + message.lease;
+    if (is.until_ms > message.lease_end && !again && !tolerance_.slices && !full_) {
       return differs("lease's end", is.until_ms, message.lease_end);
     }
   }
@@ -230,6 +232,7 @@ void Oracle::opened(const OneShard& shard, std::uint64_t last_batch, std::uint64
   delays_.clear();
   sweeps_.clear();
   may_fail_ = sync_failed_ = false;
+  opened_full_ = full_;
   highest_realtime_ = clock_->now().realtime_ms;
   if (failure_) return;
   if (last_batch < least) {

@@ -112,7 +112,6 @@ bool World::interrupt_recovery(std::uint32_t seed, bool power) {
   };
   const auto before = last_batch();
   if (!before) return false;
-  disk_.forget_failed_syncs();
   std::mt19937_64 random(seed);
   const int times = 1 + static_cast<int>(random() % 2);
   for (int i = 0; i < times; ++i) {

@@ -1,5 +1,7 @@
 #include "engines/embedded/cleaner.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "engines/embedded/full_copy.h"
 
@@ -12,6 +14,11 @@ bool Cleaner::wanted() {
   if (state_->live.of(oldest.number).messages == 0) {
     mark("cleaning.dead-segment");
     return true;
+  }
+  if (garbage() < rests_below_) {
+    mark("cleaning.rests");
+    pressed_ = Press::none;
+    return false;
   }
   // What every segment opens with cleaning cannot win back. Counted as garbage, it would keep the
   // cleaner going round for ever where there are more queues than fit into a third of a segment.
@@ -128,9 +135,25 @@ Result<void> Cleaner::finish(Slice& slice) {
   journal_->drop_oldest();
   mark("cleaning.finished");
   slice.finished = segment_;
+  end_round();
   scanner_.reset();
   file_.reset();
   return {};
+}
+
+std::uint64_t Cleaner::garbage() const noexcept {
+  const std::uint64_t held = journal_->closed_bytes() + journal_->head().used;
+  return held - std::min(held, state_->live.total_bytes());
+}
+
+void Cleaner::end_round() {
+  if (segment_ < round_end_) return;
+  const std::uint64_t now = garbage();
+  const std::uint64_t least = std::max<std::uint64_t>(state_->live.total_bytes() / 64, 1);
+  const bool gained = round_end_ == 0 || now + least <= round_garbage_;
+  rests_below_ = gained ? 0 : now + now / 8;
+  round_end_ = journal_->head().number;
+  round_garbage_ = now;
 }
 
 Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {

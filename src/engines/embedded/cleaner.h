@@ -62,6 +62,8 @@ class Cleaner {
   Result<void> append(const PutRecord& again, Slice& slice);
   Result<void> rescue(Slice& slice);
   Result<void> finish(Slice& slice);
+  void end_round();
+  [[nodiscard]] std::uint64_t garbage() const noexcept;
 
   void mark(std::string_view branch) const {
     if (mark_) mark_(branch);
@@ -75,6 +77,12 @@ class Cleaner {
   std::uint64_t segment_ = 0;
   std::uint64_t spent_ = 0;
   Press pressed_ = Press::none;
+  // A round goes over all that is closed when it begins. One that gains nothing is followed by none
+  // until there is more to gain: short batches make the journal longer than what is counted as
+  // live, and without this the cleaner would go round for ever.
+  std::uint64_t round_end_ = 0;      // the last segment of the round
+  std::uint64_t round_garbage_ = 0;  // what was not live when it began
+  std::uint64_t rests_below_ = 0;    // so much must not be live for another one
   Mark mark_;
 };
 

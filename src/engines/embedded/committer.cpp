@@ -65,12 +65,17 @@ Result<void> Committer::remove_segments(const CommitJob& job) {
   return {};
 }
 
+void Committer::fail(Error error) {
+  failure_ = std::move(error);
+  failed_.store(true, std::memory_order_release);
+}
+
 void Committer::run(CommitJob job) {
+  if (!failure_ && stopped_.load(std::memory_order_acquire)) {
+    fail({ErrorCode::io_error, "the journal's directory failed; the store has stopped"});
+  }
   if (!failure_) {
-    if (auto done = commit(job); !done) {
-      failure_ = std::move(done).error();
-      failed_.store(true, std::memory_order_release);
-    }
+    if (auto done = commit(job); !done) fail(std::move(done).error());
   }
   CommitOutcome outcome;
   outcome.failure = failure_ ? &*failure_ : nullptr;
@@ -78,18 +83,12 @@ void Committer::run(CommitJob job) {
   for (CommitTask& task : job.tasks) task(outcome);
   // After the tasks: what they deliver may have been decided before cleaning moved it.
   if (failure_) return;
-  if (auto removed = remove_segments(job); !removed) {
-    failure_ = std::move(removed).error();
-    failed_.store(true, std::memory_order_release);
-  }
+  if (auto removed = remove_segments(job); !removed) fail(std::move(removed).error());
 }
 
 void Committer::sync_pending() {
   if (failure_ || dirty_.empty()) return;
-  if (auto synced = sync_all(); !synced) {
-    failure_ = std::move(synced).error();
-    failed_.store(true, std::memory_order_release);
-  }
+  if (auto synced = sync_all(); !synced) fail(std::move(synced).error());
 }
 
 }  // namespace tarry::embedded

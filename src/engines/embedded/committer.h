@@ -12,7 +12,7 @@
 //  5. Files are removed only after the batches before are synced, whatever the policy, and after
 //     the tasks before have read what they deliver.
 //
-// Thread safety: `run` and `sync_pending` by one thread; `durable`, `written` and `failed` by any.
+// Thread safety: `run` and `sync_pending` by one thread; the rest by any.
 #pragma once
 
 #include <atomic>
@@ -37,6 +37,8 @@ class Committer {
       : policy_(policy), directory_(&directory), files_(&files), clock_(&clock) {}
 
   void run(CommitJob job);
+  /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
+  void stop() noexcept { stopped_.store(true, std::memory_order_release); }
   /// Policy 100ms: syncs what is written and not synced.
   void sync_pending();
   [[nodiscard]] bool has_pending() const noexcept {
@@ -60,6 +62,7 @@ class Committer {
   Result<void> commit(const CommitJob& job);
   Result<void> remove_segments(const CommitJob& job);
   Result<void> sync_all();
+  void fail(Error error);
 
   SyncPolicy policy_;
   storage::Directory* directory_;
@@ -73,6 +76,7 @@ class Committer {
   std::atomic<std::uint64_t> written_{0};
   std::atomic<std::uint64_t> syncs_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<bool> stopped_{false};
 };
 
 }  // namespace tarry::embedded

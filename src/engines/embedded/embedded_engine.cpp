@@ -174,6 +174,7 @@ class Opening {
     shard.rounding_ms = options_.clock->rounding_ms();
     parts.shard = std::make_unique<Shard>(shard, *parts.state, *parts.journal, *parts.committer,
                                           *parts.files, router);
+    parts.shard->keep_back();
     return parts;
   }
 

@@ -447,9 +447,19 @@ class Recovery {
   // The system may hold these bytes in its cache only, and may have called them clean after a
   // failed sync. Written again they are dirty again, and the sync means what it says.
   Result<void> rewrite_unproven() {
-    if (unproven_.empty()) return {};
-    mark("T1");
-    const Unproven first = unproven_.front();
+    // The header of a segment of which nothing is proven is in no better case than its batches.
+    const JournalTail& tail = recovered_.tail;
+    Unproven first{tail.next_batch, UINT64_MAX, 0};
+    if (!unproven_.empty()) first = unproven_.front();
+    for (std::size_t i = 0; i < tail.segments.size(); ++i) {
+      if (segments_[i].header.first_batch <= proven_) continue;
+      if (tail.segments[i].number <= first.segment) {
+        first = {segments_[i].header.first_batch, tail.segments[i].number, kSegmentHeaderBytes};
+      }
+      break;
+    }
+    if (first.segment == UINT64_MAX) return {};
+    mark(unproven_.empty() ? "T1 header" : "T1");
     for (std::size_t i = 0; i < recovered_.tail.segments.size(); ++i) {
       const SegmentInfo& segment = recovered_.tail.segments[i];
       if (segment.number < first.segment) continue;

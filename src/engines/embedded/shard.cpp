@@ -43,7 +43,15 @@ void Shard::fail(Error error) {
   router_->log("shard " + std::to_string(config_.number) + " stops: " + error.message);
   // All later requests are told it. They are not at fault, whatever the file system's reason was.
   error.code = ErrorCode::io_error;
+  committer_->stop();
   failure_ = std::move(error);
+}
+
+void Shard::keep_back() {
+  if (state_->live.messages() == 0) return;
+  for (const Purpose purpose : {Purpose::end, Purpose::work, Purpose::accept}) {
+    if (room(0, 0, purpose)) return;
+  }
 }
 
 void Shard::execute(Part part) {

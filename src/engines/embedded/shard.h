@@ -67,6 +67,9 @@ class Shard {
         SegmentFiles& files, Router& router);
 
   void advance(timing::Instant now);
+  /// At opening: takes what must be kept back, before others do, as far as there is room. The
+  /// last run's went with its crash.
+  void keep_back();
   void execute(Part part);
   /// Claims that wait, for which something is due now.
   void serve_waiters();

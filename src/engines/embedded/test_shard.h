@@ -72,6 +72,7 @@ class OneShard final : public Router {
     shard.slices = options.slices;
     shard.mark = options.mark;
     shard_ = std::make_unique<Shard>(shard, state_, *journal_, committer_, files_, *this);
+    shard_->keep_back();
   }
 
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
