@@ -30,6 +30,10 @@ void Model::new_boot(std::int64_t realtime, std::int64_t boottime) {
   }
 }
 
+void Model::note_renewed() {
+  for (auto& [key, message] : messages_) message.renewed = false;
+}
+
 void Model::apply_time(const Done& done) {
   std::vector<KeyId> keys;
   for (const auto& [key, message] : messages_) keys.push_back(key);

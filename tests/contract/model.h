@@ -100,6 +100,8 @@ class Model {
   void set_time(std::int64_t realtime, std::int64_t boottime, const Done& done = {});
   /// Another boot: its BOOTTIME says nothing of delays before it, and leases begin anew.
   void new_boot(std::int64_t realtime, std::int64_t boottime);
+  /// That leases began anew is written down.
+  void note_renewed();
 
   // -- verbs
   ModelPushed push(const ModelPush& message);

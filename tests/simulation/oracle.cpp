@@ -102,6 +102,9 @@ void Oracle::time_passed(const OneShard& /*shard*/) {
   highest_realtime_ = std::max(highest_realtime_, now_.realtime_ms);
   for (const Delay& delay : delays_) queue(delay.queue).model.delay_lease(delay.claim, delay.by);
   delays_.clear();
+  if (!full_ && !may_fail_) {
+    for (auto& [name, queue] : truth_.queues) queue.model.note_renewed();
+  }
   const bool loose = tolerance_.slices || full_ || may_fail_;
   for (auto& [name, queue] : truth_.queues) {
     const auto done = [&, &queue = queue](const Message& message) {

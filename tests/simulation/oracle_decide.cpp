@@ -31,8 +31,9 @@ void Oracle::decide(const OneShard& shard, const embedded::Part& part) {
   Expectation& expected = found->second;
   expected.decided = true;
   // A shard that has stopped decides nothing; nor does one that had no room for the whole.
+  const auto* revive = std::get_if<core::ReviveRequest>(&part.op->request);
   const bool sweeps = std::holds_alternative<core::PurgeRequest>(part.op->request) ||
-                      std::holds_alternative<core::ReviveRequest>(part.op->request);
+                      (revive != nullptr && revive->all);
   if (part.op->error && (!sweeps || part.op->error->code != ErrorCode::no_space)) {
     (void)refused(part.op->error, false);
     return;

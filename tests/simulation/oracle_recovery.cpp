@@ -255,8 +255,12 @@ void Oracle::opened(const OneShard& shard, std::uint64_t last_batch, std::uint64
   // Receipts of claims that are not there any more name nothing; the next claim may take their
   // name.
   std::erase_if(claims_, [&](const auto& entry) {
-    const auto found = truth_.queues.find(entry.second.queue);
-    return found == truth_.queues.end() || entry.second.number >= found->second.model.claims();
+    const Claim& claim = entry.second;
+    const auto found = truth_.queues.find(claim.queue);
+    if (found == truth_.queues.end() || claim.number >= found->second.model.claims()) return true;
+    const Message* message = found->second.model.find(claim.message.key);
+    return message != nullptr && message->uid == claim.message.uid &&
+           message->tallies.claims < claim.message.tallies.claims;
   });
   std::erase_if(receipts_, [&](const std::string& receipt) { return !claims_.contains(receipt); });
   turns_.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/planted.h"
 #include "engines/embedded/full_copy.h"
 
 namespace tarry::embedded {
@@ -53,7 +54,9 @@ bool Cleaner::head_wanted() const {
 }
 
 Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
-  const PutRecord again = full_copy(*state_, record);
+  PutRecord again = full_copy(*state_, record);
+  if (TARRY_PLANTED_BUG(copy_forgets_the_past)) again.carried.reset();
+  if (TARRY_PLANTED_BUG(copy_has_the_old_due)) again.due_ms = record.due_ms;
   if (again.carried) mark("cleaning.copy-carried");
   if (again.damaged) mark("cleaning.copy-damaged");
   if (again.carried && again.carried->stage == Stage::remembered) {
@@ -67,6 +70,7 @@ Result<void> Cleaner::append(const PutRecord& again, Slice& slice) {
     mark("cleaning.no-room");
     return done;
   }
+  round_written_ += encoded_size(again);
   const Journal::Place place = journal_->append(again);
   state_->evolve(again, place.segment, place.position);
   ++slice.copied;
@@ -125,16 +129,20 @@ Result<void> Cleaner::rescue(Slice& slice) {
 
 Result<void> Cleaner::finish(Slice& slice) {
   TARRY_ASSERT(state_->live.of(segment_).messages == 0);
-  const MarksRecord marks{state_->next_id_mark(), segment_ + 1};
+  const std::uint64_t low_water = TARRY_PLANTED_BUG(low_water_not_raised) ? 1 : segment_ + 1;
+  const MarksRecord marks{state_->next_id_mark(), low_water};
   const Record record = marks;
   if (auto done = journal_->ensure_room(encoded_size(record), encoded_size(record), 0); !done) {
     return done;
   }
   journal_->append(record);
   state_->evolve(marks);
+  const std::uint64_t used = journal_->closed().front().used;
+  round_freed_ += used - std::min(used, journal_->opening_bytes());
   journal_->drop_oldest();
   mark("cleaning.finished");
   slice.finished = segment_;
+  round_written_ += encoded_size(record);
   end_round();
   scanner_.reset();
   file_.reset();
@@ -148,12 +156,9 @@ std::uint64_t Cleaner::garbage() const noexcept {
 
 void Cleaner::end_round() {
   if (segment_ < round_end_) return;
-  const std::uint64_t now = garbage();
-  const std::uint64_t least = std::max<std::uint64_t>(state_->live.total_bytes() / 64, 1);
-  const bool gained = round_end_ == 0 || now + least <= round_garbage_;
-  rests_below_ = gained ? 0 : now + now / 8;
-  round_end_ = journal_->head().number;
-  round_garbage_ = now;
+  const std::uint64_t least = state_->live.total_bytes() / 64;
+  const bool gained = round_freed_ > round_written_ + least;
+  rests_below_ = gained ? 0 : garbage() + garbage() / 8;
 }
 
 Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
@@ -162,11 +167,16 @@ Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
   const SegmentInfo& oldest = journal_->closed().front();
   if (!scanner_) {
     segment_ = oldest.number;
+    if (segment_ > round_end_) {
+      round_end_ = journal_->closed().back().number;
+      round_freed_ = round_written_ = 0;
+    }
     file_ = files_->get(segment_);
     TARRY_ASSERT(file_ != nullptr);
     scanner_ =
         std::make_unique<SegmentScanner>(*file_, oldest.salt, oldest.first_batch, oldest.used);
   }
+  round_written_ += kBatchHeaderBytes + kBatchAlignment;  // what is copied now is a batch
   std::uint64_t read = 0;
   while (state_->live.of(segment_).messages > 0) {
     if (read >= budget) {

@@ -80,9 +80,10 @@ class Cleaner {
   // A round goes over all that is closed when it begins. One that gains nothing is followed by none
   // until there is more to gain: short batches make the journal longer than what is counted as
   // live, and without this the cleaner would go round for ever.
-  std::uint64_t round_end_ = 0;      // the last segment of the round
-  std::uint64_t round_garbage_ = 0;  // what was not live when it began
-  std::uint64_t rests_below_ = 0;    // so much must not be live for another one
+  std::uint64_t round_end_ = 0;    // the last segment of the round
+  std::uint64_t round_freed_ = 0;  // bytes
+  std::uint64_t round_written_ = 0;
+  std::uint64_t rests_below_ = 0;  // so much must not be live for another one
   Mark mark_;
 };
 

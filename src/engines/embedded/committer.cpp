@@ -1,7 +1,9 @@
 #include "engines/embedded/committer.h"
 
 #include <array>
+#include <utility>
 
+#include "base/planted.h"
 #include "engines/embedded/journal_format.h"
 
 namespace tarry::embedded {
@@ -16,10 +18,13 @@ void Committer::start_at(std::uint64_t durable) noexcept {
 
 Result<void> Committer::sync_all() {
   for (const auto& [segment, file] : dirty_) {
-    if (auto synced = file->sync_data(); !synced) return synced;
+    if (TARRY_PLANTED_BUG(skip_data_sync)) continue;
+    auto synced = file->sync_data();
+    if (TARRY_PLANTED_BUG(retry_failed_sync) && !synced) synced = file->sync_data();
+    if (!synced) return synced;
   }
   dirty_.clear();
-  if (directory_dirty_) {
+  if (directory_dirty_ && !TARRY_PLANTED_BUG(skip_directory_sync)) {
     if (auto synced = directory_->sync(); !synced) return synced;
     directory_dirty_ = false;
   }
@@ -48,9 +53,10 @@ Result<void> Committer::commit(const CommitJob& job) {
   const bool now = policy_ == SyncPolicy::always ||
                    (policy_ == SyncPolicy::every_100ms &&
                     clock_->now().boottime_ms - last_sync_boot_ms_ >= kSyncEveryMs);
-  if (job.sync || !job.remove_segments.empty() || (now && !dirty_.empty())) {
+  const bool removes = !job.remove_segments.empty() && !TARRY_PLANTED_BUG(remove_before_sync);
+  if (job.sync || removes || (now && !dirty_.empty())) {
     if (auto synced = sync_all(); !synced) return synced;
-  } else if (directory_dirty_) {
+  } else if (directory_dirty_ && !TARRY_PLANTED_BUG(skip_directory_sync)) {
     if (auto synced = directory_->sync(); !synced) return synced;
     directory_dirty_ = false;
   }
@@ -71,6 +77,12 @@ void Committer::fail(Error error) {
 }
 
 void Committer::run(CommitJob job) {
+  if (TARRY_PLANTED_BUG(forget_failure)) failure_.reset();
+  if (TARRY_PLANTED_BUG(answer_before_write)) {
+    for (CommitTask& task : std::exchange(job.tasks, {})) {
+      task({nullptr, clock_->now().boottime_ms});
+    }
+  }
   if (!failure_ && stopped_.load(std::memory_order_acquire)) {
     fail({ErrorCode::io_error, "the journal's directory failed; the store has stopped"});
   }

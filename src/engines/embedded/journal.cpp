@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/planted.h"
 
 namespace tarry::embedded {
 namespace {
@@ -83,7 +84,9 @@ Result<void> Journal::prepare(std::uint64_t bytes) {
     return done;
   }
   // Names become durable in the order of their numbers: recovery may then take a gap for a loss.
-  if (auto synced = directory_->sync(); !synced) return synced;
+  if (!TARRY_PLANTED_BUG(skip_directory_sync)) {
+    if (auto synced = directory_->sync(); !synced) return synced;
+  }
   ++next_segment_;
   files_->add(prepared.info.number, prepared.file);
   prepared_.push_back(std::move(prepared));
@@ -204,6 +207,7 @@ void Journal::seal_open_batch(std::int64_t realtime_ms) {
   header.salt = head_.salt;
   header.number = batch->number;
   header.durable = committer_->durable();
+  if (TARRY_PLANTED_BUG(durable_overstated)) header.durable = header.number;
   header.realtime_ms = realtime_ms;
   header.body_bytes = static_cast<std::uint32_t>(open_.size() - kBatchHeaderBytes);
   seal_batch(open_, header);
@@ -219,7 +223,8 @@ void Journal::roll() {
   seal_open_batch(last_realtime_ms_);
   Seal seal;
   if (head_.number != 0) {
-    seal = {head_.number, head_.used, next_batch_ - 1, config_.policy != SyncPolicy::os};
+    seal = {head_.number, head_.used, next_batch_ - 1,
+            config_.policy != SyncPolicy::os || TARRY_PLANTED_BUG(seal_overstated)};
     closed_bytes_ += head_.used;
     largest_segment_ = std::max(largest_segment_, head_.used);
     closed_.push_back(head_);

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "base/planted.h"
 
 namespace tarry::embedded {
 namespace {
@@ -114,7 +115,9 @@ std::size_t find_batch_magic(std::string_view bytes) noexcept {
 }
 
 bool batch_checks(std::string_view batch) {
-  return batch.size() >= kBatchHeaderBytes && base::load_u32(batch.data() + 4) == batch_crc(batch);
+  if (batch.size() < kBatchHeaderBytes) return false;
+  return base::load_u32(batch.data() + 4) == batch_crc(batch) ||
+         TARRY_PLANTED_BUG(checksum_not_checked);
 }
 
 std::string segment_name(std::uint64_t segment) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <optional>
 
+#include "base/planted.h"
 #include "engines/embedded/segment_scanner.h"
 
 namespace tarry::embedded {
@@ -342,6 +344,7 @@ class Recovery {
     };
     auto beyond = highest_durable_after(i, scanner);
     if (!beyond) return std::move(beyond).error();
+    if (TARRY_PLANTED_BUG(damage_taken_for_a_torn_tail)) return seal == nullptr;
     if (seal != nullptr && seal->proven) {
       mark("B3");
       return broken();
@@ -422,8 +425,13 @@ class Recovery {
       if (auto done = finish_newest(); !done) return done;
     }
     // Only now: while anything of the above could still be lost, these may be all there is.
+    // The newest first, and each for good before the next: a crash in between must leave no gap.
+    std::sort(doomed_.begin(), doomed_.end(), std::greater<>());
     for (const std::uint64_t segment : doomed_) {
       if (auto removed = directory_.remove(segment_name(segment)); !removed) return removed;
+      if (segments_.empty() || segment > segments_.back().number) {
+        if (auto synced = directory_.sync(); !synced) return synced;
+      }
     }
     return directory_.sync();
   }
@@ -435,7 +443,9 @@ class Recovery {
     }
     SegmentInfo& last = tail.segments.back();
     Found& found = segments_[tail.segments.size() - 1];
-    if (auto done = rewrite_unproven(); !done) return done;
+    if (!TARRY_PLANTED_BUG(unproven_not_rewritten)) {
+      if (auto done = rewrite_unproven(); !done) return done;
+    }
     if (found.size > last.used) {
       if (auto cut = found.file->truncate(last.used); !cut) return cut;
       if (auto synced = found.file->sync_data(); !synced) return synced;

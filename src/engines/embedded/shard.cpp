@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/planted.h"
 #include "engines/embedded/shard_items.h"
 #include "engines/embedded/tokens.h"
 
@@ -90,7 +91,8 @@ CommitJob Shard::take_job() {
   job.remove_segments = std::exchange(remove_segments_, {});
   // The first one has the mark of the ids left out after a crash, whatever the policy: were it lost
   // in another crash, the same ids would be given once more.
-  job.sync = closing_ || (first_job_ && !job.batches.empty());
+  job.sync = closing_ ||
+             (first_job_ && !job.batches.empty() && !TARRY_PLANTED_BUG(skipped_ids_not_synced));
   if (!job.batches.empty()) first_job_ = false;
   return job;
 }
@@ -139,6 +141,7 @@ Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) con
 
 std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
                              std::uint64_t more) const noexcept {
+  if (TARRY_PLANTED_BUG(nothing_kept_back)) return 0;
   const Reserve parts = reserves(more_bytes, more);
   switch (purpose) {
     case Purpose::accept: return parts.cleaning + parts.growth + parts.work;
@@ -278,7 +281,9 @@ void Shard::emit(const LeaseRecord& record) {
 void Shard::emit_gone(GoneWhy why, Handle handle) {
   const QueueId queue = state_->slab[handle].queue;
   const Ref gone = ref(handle);
-  journal_->append_gone(why, queue, gone);
+  if (!TARRY_PLANTED_BUG(cancel_not_logged) || why != GoneWhy::cancelled) {
+    journal_->append_gone(why, queue, gone);
+  }
   state_->evolve(why, queue, gone);
 }
 void Shard::emit_remembered(Ending ending, Handle handle, std::int64_t until_ms) {

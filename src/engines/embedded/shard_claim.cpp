@@ -1,6 +1,7 @@
 // Claims: taking what is due, waiting for it, handing it over.
 #include <algorithm>
 
+#include "base/planted.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 
@@ -127,7 +128,8 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
   while (record.items.size() < max) {
     const Handle first = queue.lanes.first();
     // Guarantee 2: by the clock at the claim, whatever made it ready.
-    if (first == kNoHandle || state_->slab[first].due_ms() > now_.realtime_ms) break;
+    const std::int64_t now = now_.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
+    if (first == kNoHandle || state_->slab[first].due_ms() > now) break;
     if (!fits(budget, state_->slab[first], grants)) break;
     take(first, record, name, grants);
   }
@@ -204,7 +206,7 @@ void Shard::deliver(const OperationPtr& op, std::vector<Grant> grants) {
         router->finish_part(op);
         return;
       }
-      if (outcome.committed_boot_ms > decided) {
+      if (outcome.committed_boot_ms > decided && !TARRY_PLANTED_BUG(lease_begins_too_early)) {
         start.delay_ms = static_cast<std::uint64_t>(outcome.committed_boot_ms - decided);
         const std::scoped_lock lock(starts->mutex);
         starts->done.push_back(std::move(start));

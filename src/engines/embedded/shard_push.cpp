@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/crc32c.h"
+#include "base/planted.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 #include "engines/embedded/tokens.h"
@@ -143,7 +144,8 @@ void Shard::push_one(QueueId queue, const std::string& bytes, const core::PushIt
                      core::PushResult& result, std::string& reply_bytes,
                      const core::MoveItem* move) {
   const std::string_view key = core::view(bytes, item.key);
-  const Handle found = key.empty() ? kNoHandle : resolve(queue, key);
+  const bool blind = key.empty() || TARRY_PLANTED_BUG(key_not_looked_up);
+  const Handle found = blind ? kNoHandle : resolve(queue, key);
   if (found != kNoHandle) {
     const IfExists rule = item.if_exists.value_or(state_->queue(queue).settings.if_exists);
     push_onto(found, rule, bytes, item, result, reply_bytes);

@@ -1,5 +1,6 @@
 // A queue as a whole: settings, pause, purge, revive. What touches every message goes in slices, so
 // that a purge of ten million holds nobody up.
+#include "base/planted.h"
 #include "core/validation.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
@@ -115,7 +116,9 @@ void Shard::sweep_one(Handle handle, bool purge, std::uint64_t& count) {
   const Message& message = state_->slab[handle];
   const Stage stage = message.stage();
   if (purge) {
-    if (stage != Stage::scheduled && stage != Stage::ready && stage != Stage::dead) return;
+    const bool leased = stage == Stage::leased && TARRY_PLANTED_BUG(purge_takes_leased);
+    if (stage != Stage::scheduled && stage != Stage::ready && stage != Stage::dead && !leased)
+      return;
     emit_gone(GoneWhy::purged, handle);
     ++count;
     return;

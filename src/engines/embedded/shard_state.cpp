@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/planted.h"
 
 namespace tarry::embedded {
 namespace {
@@ -239,6 +240,9 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
   message.position = position;
   live.add(segment, position);
   set_due(message, record.due_ms, record.boot_due_ms);
+  if (TARRY_PLANTED_BUG(due_moved_by_replay) && replaying_ && record.boot_due_ms) {
+    message.set_due_ms(record.due_ms + 1);
+  }
   message.made_key = record.made_key ? 1 : 0;
   if (!record.made_key) {
     const std::uint64_t hash = key_hash(record.queue, record.key);
@@ -316,6 +320,7 @@ void ShardState::evolve(const BackRecord& record) {
   Message& message = slab[handle];
   History& history = history_of(message);
   history.attempt = record.attempt;
+  if (TARRY_PLANTED_BUG(attempts_reset_by_replay) && replaying_) history.attempt = 0;
   if (record.why == BackWhy::release) ++history.tallies.releases;
   if (record.why == BackWhy::run_out) ++history.tallies.run_outs;
   if (record.why == BackWhy::retry) set_due(message, record.due_ms, record.boot_due_ms);
@@ -412,7 +417,7 @@ void ShardState::append_opening(std::string& out, timing::Instant now) const {
     record.settings = queue.settings;
     record.paused = queue.paused;
     record.paused_until_ms = queue.paused_until_ms;
-    record.counters = queue.counters;
+    if (!TARRY_PLANTED_BUG(opening_without_counters)) record.counters = queue.counters;
     append_record(out, Record(record));
   }
 }

@@ -2,6 +2,7 @@
 // wall clock steps.
 #include <algorithm>
 
+#include "base/planted.h"
 #include "engines/embedded/shard.h"
 
 namespace tarry::embedded {
@@ -24,7 +25,8 @@ void Shard::observe_step(timing::Instant now) {
     router_->log("the wall clock stepped by " + std::to_string(state_->eras.last_step_ms()) +
                  " ms");
   }
-  if (backwards) state_->step_back(now.realtime_ms, stepped);
+  if (backwards && !TARRY_PLANTED_BUG(step_back_ignored))
+    state_->step_back(now.realtime_ms, stepped);
 }
 
 bool Shard::expiry_room() { return !room(kExpiryRecord, kExpiryRecord, Purpose::end); }
@@ -33,13 +35,14 @@ void Shard::due_expired(Handle handle) {
   const Message& message = state_->slab[handle];
   if (message.stage() == Stage::scheduled) {
     // In another era than it was counted in, a relative delay needs BOOTTIME's word too.
-    if (message.era != 0 && message.era != state_->eras.current() &&
+    if (!TARRY_PLANTED_BUG(delay_not_held) && message.era != 0 &&
+        message.era != state_->eras.current() &&
         state_->eras.boot_due_ms(message.era, message.due_ms()) > now_.boottime_ms) {
       state_->hold(handle);
       return;
     }
     state_->make_ready(handle);
-    wake_queue(message.queue);
+    if (!TARRY_PLANTED_BUG(waiter_not_woken)) wake_queue(message.queue);
     return;
   }
   if (!expiry_room()) {
@@ -68,7 +71,7 @@ void Shard::lease_expired(Handle handle) {
     return;
   }
   state_->lease_wheel.insert(handle);
-  if (message.stopping != 0) {
+  if (message.stopping != 0 && !TARRY_PLANTED_BUG(cancel_stops_nothing)) {
     end_claim(Ending::cancelled, handle);
     return;
   }
@@ -103,6 +106,7 @@ void Shard::record_renewed_leases() {
     if (!expiry_room()) return state_->give_back_renewed_leases(std::move(renewed));
     renewed.pop_back();
     const History& history = state_->histories[state_->slab[handle].history];
+    if (TARRY_PLANTED_BUG(renewed_lease_not_logged)) continue;
     emit(LeaseRecord{state_->slab[handle].queue, ref(handle), history.until_ms, history.stamp_ms});
   }
 }
@@ -112,7 +116,8 @@ void Shard::run_wheels() {
   state_->lease_wheel.advance_to(
       now_.boottime_ms, [this](Handle handle) { lease_expired(handle); }, config_.slices.wheel);
   state_->due_wheel.advance_to(
-      now_.realtime_ms, [this](Handle handle) { due_expired(handle); }, config_.slices.wheel);
+      now_.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0),
+      [this](Handle handle) { due_expired(handle); }, config_.slices.wheel);
 }
 
 void Shard::advance(timing::Instant now) {

@@ -3,8 +3,6 @@
 // Thread safety: the functions none; CrashDisk: any thread.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <map>

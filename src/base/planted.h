@@ -1,0 +1,72 @@
+// Planted bugs: mistakes that others have made, or that we nearly did, each behind a switch, so
+// that the simulator can show that it would notice. Only where TARRY_PLANTED is defined, which is
+// for tests/simulation alone; everywhere else TARRY_PLANTED_BUG is the constant false, and the
+// mistake is not compiled.
+//
+// Thread safety: the switch is set before anything runs, in a program of its own.
+#pragma once
+
+#ifdef TARRY_PLANTED
+
+namespace tarry::base {
+
+#define TARRY_EACH_PLANTED_BUG(X) \
+  X(skip_data_sync)               \
+  X(skip_directory_sync)          \
+  X(answer_before_write)          \
+  X(retry_failed_sync)            \
+  X(forget_failure)               \
+  X(early_by_a_tick)              \
+  X(cancel_not_logged)            \
+  X(attempts_reset_by_replay)     \
+  X(due_moved_by_replay)          \
+  X(stale_receipt_accepted)       \
+  X(cancel_stops_nothing)         \
+  X(remove_before_sync)           \
+  X(copy_forgets_the_past)        \
+  X(copy_has_the_old_due)         \
+  X(low_water_not_raised)         \
+  X(checksum_not_checked)         \
+  X(damage_taken_for_a_torn_tail) \
+  X(unproven_not_rewritten)       \
+  X(skipped_ids_not_synced)       \
+  X(step_back_ignored)            \
+  X(delay_not_held)               \
+  X(waiter_not_woken)             \
+  X(nothing_kept_back)            \
+  X(opening_without_counters)     \
+  X(purge_takes_leased)           \
+  X(durable_overstated)           \
+  X(seal_overstated)              \
+  X(lease_begins_too_early)       \
+  X(key_not_looked_up)            \
+  X(renewed_lease_not_logged)
+
+enum class Bug {
+  none,
+#define TARRY_NAME(name) name,
+  TARRY_EACH_PLANTED_BUG(TARRY_NAME)
+#undef TARRY_NAME
+};
+
+struct PlantedBug {
+  Bug bug;
+  const char* name;
+};
+inline constexpr PlantedBug kPlantedBugs[] = {
+#define TARRY_NAME(name) {Bug::name, #name},
+    TARRY_EACH_PLANTED_BUG(TARRY_NAME)
+#undef TARRY_NAME
+};
+
+inline Bug planted_bug = Bug::none;
+
+}  // namespace tarry::base
+
+#define TARRY_PLANTED_BUG(name) (::tarry::base::planted_bug == ::tarry::base::Bug::name)
+
+#else
+
+#define TARRY_PLANTED_BUG(name) false
+
+#endif

@@ -1,0 +1,215 @@
+#include "runner.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <sstream>
+#include <thread>
+
+#include "base/assert.h"
+#include "shrink.h"
+
+namespace tarry::simulation {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a process tells its parent, in memory that both see.
+struct Board {
+  std::atomic<std::uint64_t> seed{0};  // the one being lived
+  std::atomic<std::uint64_t> lived{0};
+  std::atomic<bool> found{false};
+  std::uint64_t step = 0;
+  int invariant = 0;
+  std::array<char, 16 * 1024> what{};
+  std::array<char, 64 * 1024> figures{};
+};
+
+class Boards {
+ public:
+  explicit Boards(std::size_t count) : bytes_(count * sizeof(Board)) {
+    memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    TARRY_ASSERT(memory_ != MAP_FAILED);
+    for (std::size_t i = 0; i < count; ++i) new (&at(i)) Board();
+  }
+  Boards(const Boards&) = delete;
+  Boards& operator=(const Boards&) = delete;
+  ~Boards() { munmap(memory_, bytes_); }
+  [[nodiscard]] Board& at(std::size_t i) { return static_cast<Board*>(memory_)[i]; }
+
+ private:
+  std::size_t bytes_;
+  void* memory_ = nullptr;
+};
+
+template <std::size_t N>
+void put(std::array<char, N>& into, const std::string& text) {
+  const std::size_t size = std::min(text.size(), N - 1);
+  std::memcpy(into.data(), text.data(), size);
+  into[size] = '\0';
+}
+
+void put_figures(Board& board, const Figures& figures) {
+  std::ostringstream out;
+  for (const auto& [name, count] : figures) out << count << ' ' << name << '\n';
+  put(board.figures, out.str());
+}
+
+void add_figures(const Board& board, Figures& to) {
+  std::istringstream in(board.figures.data());
+  std::uint64_t count = 0;
+  std::string name;
+  while (in >> count && in.get() == ' ' && std::getline(in, name)) to[name] += count;
+}
+
+bool live_seeds(const Plan& plan, unsigned worker, Board& board, Clock::time_point end) {
+  Figures figures;
+  for (std::uint64_t i = worker; i < plan.seeds; i += plan.jobs) {
+    if (plan.seconds > 0 && Clock::now() >= end) break;
+    const std::uint64_t seed = plan.first + i;
+    board.seed.store(seed);
+    const Options options = options_of(seed);
+    Life life = World(options).live(script_of(options));
+    for (const auto& [name, count] : life.figures) figures[name] += count;
+    board.lived.fetch_add(1);
+    if (life.failure) {
+      board.step = life.failed_at;
+      board.invariant = life.failure->invariant;
+      put(board.what, life.failure->what);
+      board.found.store(true);
+      put_figures(board, figures);
+      return false;
+    }
+    if (i / plan.jobs % 256 == 0) put_figures(board, figures);
+  }
+  put_figures(board, figures);
+  return true;
+}
+
+std::string cause_of(int status) {
+  if (WIFSIGNALED(status)) return std::string("the process died: ") + strsignal(WTERMSIG(status));
+  return "the process ended with " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+Report run(const Plan& plan) {
+  const auto began = Clock::now();
+  const auto end = began + std::chrono::duration_cast<Clock::duration>(
+                               std::chrono::duration<double>(plan.seconds));
+  Boards boards(plan.jobs);
+  std::vector<pid_t> workers;
+  for (unsigned i = 0; i < plan.jobs; ++i) {
+    const pid_t pid = fork();
+    TARRY_ASSERT(pid >= 0);
+    if (pid == 0) _exit(live_seeds(plan, i, boards.at(i), end) ? 0 : 1);
+    workers.push_back(pid);
+  }
+  Report report;
+  const auto lived = [&] {
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < plan.jobs; ++i) sum += boards.at(i).lived.load();
+    return sum;
+  };
+  std::vector<bool> ended(plan.jobs, false);
+  while (std::find(ended.begin(), ended.end(), false) != ended.end()) {
+    for (unsigned i = 0; i < plan.jobs; ++i) {
+      int status = 0;
+      if (ended[i] || waitpid(workers[i], &status, WNOHANG) != workers[i]) continue;
+      ended[i] = true;
+      Board& board = boards.at(i);
+      if (board.found.load()) {
+        report.finds.push_back({board.seed.load(), board.step, board.invariant, board.what.data()});
+      } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        report.finds.push_back({board.seed.load(), 0, 0, cause_of(status)});
+      }
+    }
+    if (plan.progress) plan.progress(lived());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  report.lived = lived();
+  report.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  for (unsigned i = 0; i < plan.jobs; ++i) add_figures(boards.at(i), report.figures);
+  std::ranges::sort(report.finds, {}, &Find::seed);
+  return report;
+}
+
+std::string explain(const Find& find) {
+  const Options options = options_of(find.seed);
+  std::ostringstream out;
+  out << "seed " << find.seed << ": ";
+  if (find.invariant != 0) out << "invariant " << find.invariant << ": ";
+  out << find.what << "\n  " << to_string(options) << "\n";
+  if (find.invariant == 0) return out.str();
+  Boards boards(1);
+  const pid_t pid = fork();
+  TARRY_ASSERT(pid >= 0);
+  if (pid == 0) {
+    const std::vector<Step> script = script_of(options);
+    const std::vector<std::size_t> indices = shrink(options, script, find.invariant);
+    std::ostringstream text;
+    text << "  shortened to " << indices.size() << " of " << script.size() << " steps:\n";
+    for (const std::size_t i : indices) {
+      text << "    " << i << "  " << to_string(script[i]) << "\n";
+    }
+    const Life life = World(options).live(kept(script, indices));
+    if (life.failure) text << "  then: " << life.failure->what << "\n";
+    put(boards.at(0).what, text.str());
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  out << boards.at(0).what.data();
+  return out.str();
+}
+
+// Every row of recovery's table (recovery.h) and every branch of cleaning. S7 and R1 are of bytes
+// that check and yet are wrong, which no crash and no rot makes: recovery_damage_test.cpp has them.
+std::vector<std::string> missing_marks(const Figures& figures) {
+  const char* const wanted[] = {
+      "S1",
+      "S1 after S2",
+      "S2",
+      "S3",
+      "S4",
+      "S4 older",
+      "S5",
+      "S6",
+      "B1",
+      "B2",
+      "B3",
+      "B4",
+      "B4 later",
+      "B5",
+      "B6",
+      "T1",
+      "T1 header",
+      "cleaning.dead-segment",
+      "cleaning.garbage",
+      "cleaning.pressed-lightly",
+      "cleaning.pressed-hard",
+      "cleaning.press-ends",
+      "cleaning.rests",
+      "cleaning.copy-carried",
+      "cleaning.copy-remembered",
+      "cleaning.no-room",
+      "cleaning.slice-ends",
+      "cleaning.again",
+      "cleaning.finished",
+      "time.amid-turn",
+  };
+  std::vector<std::string> missing;
+  for (const char* const name : wanted) {
+    if (!figures.contains("mark." + std::string(name))) missing.emplace_back(name);
+  }
+  return missing;
+}
+
+}  // namespace tarry::simulation
