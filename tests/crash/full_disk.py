@@ -184,13 +184,13 @@ class FullDiskLife(Life):
 
     # -- while it is full
 
-    def _claim(self, client, max_, lease):
+    def _claim(self, client, max_, lease, wait=0):
         """A claim may be refused while cleaning makes room for it; then not for long."""
         deadline = time.monotonic() + FAILURE_SECONDS / 4
         tries = 0
         while True:
             try:
-                return client.claim(QUEUES, max_, lease)
+                return client.claim(QUEUES, max_, lease, wait)
             except NoSpace as error:
                 tries += 1
                 self._tried("claim", tries, error, deadline)
@@ -252,6 +252,17 @@ class FullDiskLife(Life):
                 if push.queue == QUEUES[0] and push.outcome == "pushed" and push.key]
         client.cancel(QUEUES[0], r.sample(keys, min(len(keys), 20)))
         client.close()
+
+    def _consume(self, client, deadline):
+        """While the disk is full, a claim may be refused here too, and not for long."""
+        first = True
+        while time.monotonic() < deadline:
+            deliveries = self._claim(client, 500, 30_000, 100)
+            if not deliveries:
+                return first
+            first = False
+            self._settle(client, [delivery.receipt for delivery in deliveries], "ack")
+        return False
 
     # -- and after
 

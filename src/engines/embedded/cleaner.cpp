@@ -16,7 +16,7 @@ bool Cleaner::wanted() {
     mark("cleaning.dead-segment");
     return true;
   }
-  if (garbage() < rests_below_) {
+  if (resting()) {
     mark("cleaning.rests");
     pressed_ = Press::none;
     return false;
@@ -53,6 +53,12 @@ bool Cleaner::head_wanted() const {
          journal_->head().used > live_here + opening + least;
 }
 
+std::uint64_t Cleaner::cost() const {
+  if (journal_->closed().empty()) return 0;
+  const SegmentLife life = state_->live.of(journal_->closed().front().number);
+  return life.bytes + life.messages * kCarriedBytes;
+}
+
 Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
   PutRecord again = full_copy(*state_, record);
   if (TARRY_PLANTED_BUG(copy_forgets_the_past)) again.carried.reset();
@@ -75,6 +81,7 @@ Result<void> Cleaner::append(const PutRecord& again, Slice& slice) {
   state_->evolve(again, place.segment, place.position);
   ++slice.copied;
   spent_ += encoded_size(again);
+  round_written_ += encoded_size(again);
   return {};
 }
 
@@ -137,12 +144,11 @@ Result<void> Cleaner::finish(Slice& slice) {
   }
   journal_->append(record);
   state_->evolve(marks);
-  const std::uint64_t used = journal_->closed().front().used;
-  round_freed_ += used - std::min(used, journal_->opening_bytes());
+  round_freed_ += journal_->closed().front().used;
+  round_written_ += journal_->opening_bytes() + encoded_size(record);
   journal_->drop_oldest();
   mark("cleaning.finished");
   slice.finished = segment_;
-  round_written_ += encoded_size(record);
   end_round();
   scanner_.reset();
   file_.reset();
@@ -154,11 +160,20 @@ std::uint64_t Cleaner::garbage() const noexcept {
   return held - std::min(held, state_->live.total_bytes());
 }
 
+// So much more than a round could not gain must there be for another one.
+bool Cleaner::resting() const noexcept {
+  if (!rests_) return false;
+  const std::uint64_t more =
+      pressed_ == Press::hard ? state_->live.total_bytes() / 64 : rest_garbage_ / 8;
+  return garbage() < rest_garbage_ + more;
+}
+
 void Cleaner::end_round() {
   if (segment_ < round_end_) return;
   const std::uint64_t least = state_->live.total_bytes() / 64;
-  const bool gained = round_freed_ > round_written_ + least;
-  rests_below_ = gained ? 0 : garbage() + garbage() / 8;
+  // By what cleaning itself freed and wrote: what others write meanwhile is no failure of its own.
+  rests_ = round_freed_ <= round_written_ + least;
+  rest_garbage_ = garbage();
 }
 
 Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {

@@ -25,6 +25,10 @@
 
 namespace tarry::embedded {
 
+/// What a message's full record grows by when it is copied after its first claim: what the copy
+/// carries, rounded up.
+inline constexpr std::uint64_t kCarriedBytes = 56;
+
 class Cleaner {
  public:
   Cleaner(ShardState& state, Journal& journal, SegmentFiles& files, Mark mark = {})
@@ -55,6 +59,8 @@ class Cleaner {
   /// again (`repaid`), only the rest is still needed.
   [[nodiscard]] std::uint64_t spent() const noexcept { return spent_; }
   void repaid() noexcept { spent_ = 0; }
+  /// What cleaning the oldest segment will copy, at most.
+  [[nodiscard]] std::uint64_t cost() const;
 
  private:
   Result<void> copy_live(std::string_view body, std::uint64_t body_offset, Slice& slice);
@@ -63,6 +69,7 @@ class Cleaner {
   Result<void> rescue(Slice& slice);
   Result<void> finish(Slice& slice);
   void end_round();
+  [[nodiscard]] bool resting() const noexcept;
   [[nodiscard]] std::uint64_t garbage() const noexcept;
 
   void mark(std::string_view branch) const {
@@ -82,8 +89,9 @@ class Cleaner {
   // live, and without this the cleaner would go round for ever.
   std::uint64_t round_end_ = 0;    // the last segment of the round
   std::uint64_t round_freed_ = 0;  // bytes
-  std::uint64_t round_written_ = 0;
-  std::uint64_t rests_below_ = 0;  // so much must not be live for another one
+  std::uint64_t round_written_ = 0;  // by cleaning alone
+  bool rests_ = false;
+  std::uint64_t rest_garbage_ = 0;  // what the last round could gain nothing of
   Mark mark_;
 };
 

@@ -38,8 +38,9 @@ using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
 struct CommitJob {
   std::vector<std::shared_ptr<const SealedBatch>> batches;
   std::vector<CommitTask> tasks;
-  std::vector<std::uint64_t> remove_segments;  // once the batches are synced
-  bool sync = false;                           // whatever the policy
+  std::vector<std::uint64_t> remove_segments;              // once the batches are synced
+  std::vector<base::UniqueFunction<void()>> when_removed;  // not after a failure
+  bool sync = false;                                       // whatever the policy
 
   [[nodiscard]] bool empty() const noexcept {
     return batches.empty() && tasks.empty() && remove_segments.empty() && !sync;

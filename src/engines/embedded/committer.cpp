@@ -95,7 +95,8 @@ void Committer::run(CommitJob job) {
   for (CommitTask& task : job.tasks) task(outcome);
   // After the tasks: what they deliver may have been decided before cleaning moved it.
   if (failure_) return;
-  if (auto removed = remove_segments(job); !removed) fail(std::move(removed).error());
+  if (auto removed = remove_segments(job); !removed) return fail(std::move(removed).error());
+  for (auto& tell : job.when_removed) tell();
 }
 
 void Committer::sync_pending() {

@@ -82,6 +82,7 @@ struct Part {
     wait,     // a claim that found nothing anywhere: wait for something to fall due
     forget,   // a waiting claim has ended: drop it
     damaged,  // a claimed message did not check: to the dead
+    removed,  // a cleaned segment's file is gone: its room is free
     close,    // complete what waits; nothing comes after
   };
   Kind kind = Kind::request;

@@ -11,9 +11,6 @@
 namespace tarry::embedded {
 namespace {
 
-// What a message's full record grows by when it is copied after its first claim: what the copy
-// carries, rounded up.
-constexpr std::uint64_t kCarriedBytes = 56;
 // Room to work in between two rounds of cleaning. A round costs as many bytes as are live; so the
 // room grows with them, and with the messages, each of which can be claimed and settled.
 constexpr std::uint64_t kWorkBase = 64 * 1024;
@@ -21,6 +18,8 @@ constexpr std::uint64_t kWorkPerMessage = 32;
 constexpr std::uint64_t kWorkShare = 16;  // of the live bytes
 // What ends a message writes no longer record than this.
 constexpr std::uint64_t kEndRecord = 512;
+// What is kept back is taken to so many bytes, where there is not all.
+constexpr std::uint64_t kLeastStep = 16 * 1024;
 
 }  // namespace
 
@@ -49,10 +48,28 @@ void Shard::fail(Error error) {
 }
 
 void Shard::keep_back() {
-  if (state_->live.messages() == 0) return;
-  for (const Purpose purpose : {Purpose::end, Purpose::work, Purpose::accept}) {
-    if (room(0, 0, purpose)) return;
+  if (failure_ || state_->live.messages() == 0) return;
+  repay_cleaning();
+  const std::uint64_t whole = reserve(Purpose::accept);
+  const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
+  std::uint64_t have = 0;
+  for (std::uint64_t step = whole; have < whole && step >= kLeastStep; step /= 2) {
+    const auto done = journal_->ensure_room(0, 0, have + step, largest);
+    if (done) {
+      have += step;
+    } else if (const ErrorCode code = done.error().code;
+               code != ErrorCode::no_space && code != ErrorCode::unavailable) {
+      return fail(done.error());
+    }
   }
+  tight_ = have < whole;
+  if (tight_) cleaner_.press(Cleaner::Press::lightly);
+}
+
+void Shard::room_is_back(std::uint64_t segments) {
+  TARRY_ASSERT(segments <= removing_);
+  removing_ -= segments;
+  if (tight_ || cleaner_.spent() != 0) keep_back();
 }
 
 void Shard::execute(Part part) {
@@ -60,6 +77,7 @@ void Shard::execute(Part part) {
     case Part::Kind::wait: wait(part.op); return;
     case Part::Kind::forget: forget(part.op); return;
     case Part::Kind::damaged: damaged(part); return;
+    case Part::Kind::removed: room_is_back(part.id); return;
     case Part::Kind::close: close(); return;
     case Part::Kind::request: break;
   }
@@ -89,6 +107,15 @@ CommitJob Shard::take_job() {
   job.batches = journal_->take(now_.realtime_ms);
   job.tasks = std::exchange(tasks_, {});
   job.remove_segments = std::exchange(remove_segments_, {});
+  if (!job.remove_segments.empty()) {
+    job.when_removed.emplace_back(
+        [router = router_, shard = config_.number, count = job.remove_segments.size()] {
+          Part part;
+          part.kind = Part::Kind::removed;
+          part.id = count;
+          router->post(shard, std::move(part));
+        });
+  }
   // The first one has the mark of the ids left out after a crash, whatever the policy: were it lost
   // in another crash, the same ids would be given once more.
   job.sync = closing_ ||
@@ -124,9 +151,9 @@ void Shard::end_journal() {
 
 // -- room
 
-// On a full disk, in this order: nothing more is accepted; claims and what gives them back wait for
-// cleaning; what ends messages goes on. What cleaning needs for one segment is given to nothing
-// else.
+// On a full disk, in this order: nothing more is accepted; claims wait for cleaning; what gives
+// them back does; what ends messages goes on. What cleaning needs for one segment is given to
+// nothing else, and cleaning takes nothing else. Why that is enough: docs/decisions/0001.
 Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) const noexcept {
   const std::uint64_t live = state_->live.total_bytes() + more_bytes;
   const std::uint64_t messages = state_->live.messages() + more;
@@ -136,6 +163,8 @@ Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) con
   parts.growth = unclaimed * kCarriedBytes;
   parts.cleaning = std::min(live + parts.growth, segment + segment / 2) + journal_->opening_bytes();
   parts.work = kWorkBase + messages * kWorkPerMessage + live / kWorkShare;
+  parts.leases = state_->lease_wheel.size() * kRunOutBytes;
+  parts.all_leases = messages * kRunOutBytes;
   return parts;
 }
 
@@ -144,8 +173,9 @@ std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
   if (TARRY_PLANTED_BUG(nothing_kept_back)) return 0;
   const Reserve parts = reserves(more_bytes, more);
   switch (purpose) {
-    case Purpose::accept: return parts.cleaning + parts.growth + parts.work;
-    case Purpose::work: return parts.cleaning + parts.growth + parts.work / 2;
+    case Purpose::accept: return parts.cleaning + parts.growth + parts.work + parts.all_leases;
+    case Purpose::work: return parts.cleaning + parts.growth + parts.work / 2 + parts.leases;
+    case Purpose::back: return parts.cleaning + parts.growth + parts.work / 4;
     case Purpose::end: break;
   }
   // What ends messages is not refused because a cleaning that makes room is half done.
@@ -157,6 +187,13 @@ void Shard::repay_cleaning() {
   if (journal_->ensure_room(0, 0, reserves().cleaning, journal_->largest_put())) {
     cleaner_.repaid();
   }
+}
+
+// What frees room is the removal, which comes after a sync. A cleaner that went on before would
+// take what the ends need, for room that is on its way.
+bool Shard::cleaning_waits() const {
+  return removing_ != 0 && !cleaner_.running() && cleaner_.spent() != 0 &&
+         cleaner_.spent() + cleaner_.cost() > reserves().cleaning;
 }
 
 std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,

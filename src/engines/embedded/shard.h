@@ -40,6 +40,9 @@ struct ByteBudget {
   bool exact = false;
 };
 
+/// What a lease writes when it runs out.
+inline constexpr std::uint64_t kRunOutBytes = 48;
+
 class Shard {
  public:
   struct Figures {
@@ -67,8 +70,8 @@ class Shard {
         SegmentFiles& files, Router& router);
 
   void advance(timing::Instant now);
-  /// At opening: takes what must be kept back, before others do, as far as there is room. The
-  /// last run's went with its crash.
+  /// Takes what must be kept back, before others do, as far as there is room. At opening: the last
+  /// run's went with its end.
   void keep_back();
   void execute(Part part);
   /// Claims that wait, for which something is due now.
@@ -180,13 +183,16 @@ class Shard {
   /// What room is wanted for decides how much must be left behind.
   enum class Purpose : std::uint8_t {
     accept,  // pushes, and what else makes more of the store than was
-    work,    // claims, and what gives them back
+    work,    // claims, and what else can wait for cleaning
+    back,    // what gives claims back: release, retry, bury
     end,     // what ends messages: ack, cancel, purge, time
   };
   struct Reserve {
     std::uint64_t cleaning = 0;  // for one segment
     std::uint64_t growth = 0;    // what records grow by at their first claim
     std::uint64_t work = 0;
+    std::uint64_t leases = 0;      // that they run out, of those there are
+    std::uint64_t all_leases = 0;  // and were all messages leased
   };
   [[nodiscard]] Reserve reserves(std::uint64_t more_bytes = 0,
                                  std::uint64_t more = 0) const noexcept;
@@ -195,6 +201,10 @@ class Shard {
                                       std::uint64_t more = 0) const noexcept;
   /// Takes again what cleaning has used of its reserve, if there is room.
   void repay_cleaning();
+  /// Cleaning has spent what is kept back for it, and what it has freed is not here yet.
+  [[nodiscard]] bool cleaning_waits() const;
+  /// So many cleaned segments' files are gone.
+  void room_is_back(std::uint64_t segments);
   /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
   std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
                             std::uint64_t accepted = 0);
@@ -232,6 +242,7 @@ class Shard {
   Figures figures_;
   bool closing_ = false;
   bool first_job_ = true;
+  std::uint64_t removing_ = 0;  // cleaned segments whose files may still be there
 
   // waiting claims
   std::unordered_map<std::string, std::deque<OperationPtr>> waiters_;  // by queue name

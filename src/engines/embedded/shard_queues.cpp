@@ -174,7 +174,7 @@ bool Shard::work_slice() {
       return more;
     }
   }
-  if (!cleaner_.wanted()) return more;
+  if (!cleaner_.wanted() || cleaning_waits()) return more;
   // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon.
   auto slice = cleaner_.run(std::max(config_.slices.cleaning, 2 * journal_->untaken_bytes()));
   if (!slice) {
@@ -187,10 +187,10 @@ bool Shard::work_slice() {
   figures_.copied_messages += slice->copied;
   if (slice->finished) {
     remove_segments_.push_back(*slice->finished);
+    ++removing_;
     ++figures_.cleaned_segments;
-    if (tight_) tight_ = !journal_->ensure_room(0, 0, reserve(Purpose::accept));
   }
-  return more || cleaner_.wanted();
+  return more || (cleaner_.wanted() && !cleaning_waits());
 }
 
 }  // namespace tarry::embedded

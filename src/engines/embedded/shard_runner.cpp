@@ -123,6 +123,7 @@ void ShardRunner::hand_over(CommitJob job) {
     append_all(slot_.batches, std::move(job.batches));
     append_all(slot_.tasks, std::move(job.tasks));
     append_all(slot_.remove_segments, std::move(job.remove_segments));
+    append_all(slot_.when_removed, std::move(job.when_removed));
     slot_.sync = slot_.sync || job.sync;
     slot_bytes_ += bytes;
   }

@@ -13,11 +13,27 @@ namespace {
 // The longest record that the verb writes for one message.
 constexpr std::uint64_t kCancelRecord = 48;  // remembered; gone is shorter
 constexpr std::uint64_t kRescheduleRecord = 48;
-constexpr std::uint64_t kSettleRecord = 64 + core::kMaxReason;
+constexpr std::uint64_t kBackRecord = 48;
+constexpr std::uint64_t kRetryRecord = 112;  // or dead, and why
+constexpr std::uint64_t kDeadRecord = 48;    // without the reason
 constexpr std::uint64_t kExtendRecord = 48;
 
 Settlement settlement_of(const History& history) {
   return {history.ending, Time(Millis(history.stamp_ms))};
+}
+
+bool ends(core::SettleAction action) {
+  return action == core::SettleAction::ack || action == core::SettleAction::move_away;
+}
+
+std::uint64_t settle_bytes(const core::SettleItem& item) {
+  switch (item.action) {
+    case core::SettleAction::release: return kBackRecord;
+    case core::SettleAction::retry: return kRetryRecord;
+    case core::SettleAction::bury:
+      return kDeadRecord + std::min<std::uint64_t>(item.reason.size, core::kMaxReason);
+    default: return kCancelRecord;
+  }
 }
 
 template <typename Items>
@@ -63,12 +79,19 @@ void Shard::cancel_one(QueueId queue, std::string_view key, core::ItemResult& re
 void Shard::execute(const core::CancelRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   const std::size_t count = part.all_items ? request.keys.size() : part.items.size();
-  if (auto error = room(count * kCancelRecord, kCancelRecord, Purpose::end)) {
-    fail_items(reply.items, part, *error);
+  const auto no_room = room(count * kCancelRecord, kCancelRecord, Purpose::end);
+  if (failure_) {
+    fail_items(reply.items, part, *failure_);
   } else {
     const QueueId queue = state_->find_queue(request.queue);
+    std::optional<Error> refused;
     each_item(part, request.keys.size(), [&](std::size_t i) {
       if (reply.items[i].error) return;
+      if (no_room && !refused) refused = room(kCancelRecord, kCancelRecord, Purpose::end);
+      if (refused) {
+        reply.items[i].error = refused;
+        return;
+      }
       cancel_one(queue, core::view(request.bytes, request.keys[i]), reply.items[i]);
     });
   }
@@ -202,19 +225,23 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
 
 void Shard::execute(const core::SettleRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
-  const std::size_t count = part.all_items ? request.items.size() : part.items.size();
   std::uint64_t bytes = 0;
+  std::uint64_t largest = 0;
   Purpose purpose = Purpose::end;
   each_item(part, request.items.size(), [&](std::size_t i) {
-    const bool ends = request.items[i].action == core::SettleAction::ack ||
-                      request.items[i].action == core::SettleAction::move_away;
-    bytes += ends ? kCancelRecord : kSettleRecord;
-    if (!ends) purpose = Purpose::work;
+    const std::uint64_t size = settle_bytes(request.items[i]);
+    bytes += size;
+    largest = std::max(largest, size);
+    if (!ends(request.items[i].action)) purpose = Purpose::back;
   });
-  const std::uint64_t largest = purpose == Purpose::end ? kCancelRecord : kSettleRecord;
-  if (auto error = room(bytes, count == 0 ? 0 : largest, purpose)) {
-    fail_items(reply.items, part, *error);
+  // Where there is no room for all, it is asked for item by item: an ack is not refused for the
+  // company that it comes in.
+  const auto no_room = room(bytes, largest, purpose);
+  if (failure_) {
+    fail_items(reply.items, part, *failure_);
   } else {
+    std::optional<Error> no_end;
+    std::optional<Error> no_back;
     each_item(part, request.items.size(), [&](std::size_t i) {
       core::ItemResult& result = reply.items[i];
       if (result.error) return;
@@ -222,6 +249,15 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
       const Handle handle = find_claim(core::view(request.bytes, item.receipt));
       if (handle == kNoHandle) {
         result.outcome = Outcome::stale;
+        return;
+      }
+      std::optional<Error>& refused = ends(item.action) ? no_end : no_back;
+      if (no_room && !refused) {
+        const std::uint64_t size = settle_bytes(item);
+        refused = room(size, size, ends(item.action) ? Purpose::end : Purpose::back);
+      }
+      if (refused) {
+        result.error = refused;
         return;
       }
       settle_one(handle, item, core::view(request.bytes, item.reason), result);

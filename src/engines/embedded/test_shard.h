@@ -27,8 +27,8 @@ class OneShard final : public Router {
     std::uint64_t segment_bytes = 4096;
     SyncPolicy policy = SyncPolicy::always;
     bool keeps_history = true;  // takes time: describes the whole state each turn
-    Shard::Slices slices;
-    Mark mark;
+    Shard::Slices slices = {};
+    Mark mark = {};
     std::function<std::uint64_t()> random = next_salt;
     bool skips_ids = false;  // after an unclean end, as the engine does
   };
