@@ -8,8 +8,8 @@
 namespace tarry::embedded {
 namespace {
 
-// The longest record that an expiry writes: a dead message's, with its reason.
-constexpr std::uint64_t kExpiryRecord = 64 + core::kMaxReason;
+// The longest record that an expiry writes: a dead message's, with the reason that it gives here.
+constexpr std::uint64_t kExpiryRecord = 112;
 // On a full disk what time ends stays so much longer, and is tried again.
 constexpr std::int64_t kExpiryAgainMs = 1000;
 
