@@ -6,6 +6,10 @@
 //
 // Thread safe. A Store is a handle: the last copy to go closes the engine, as `close` does, even
 // where Queues live on; they then answer `closed`.
+//
+// Out of memory: a verb throws std::bad_alloc, having done nothing, or, where it was done and only
+// its answer found no room, says `unknown_outcome`. `close` and destructors need none. On threads
+// of the library, and in Worker::run, it ends the program.
 #pragma once
 
 #include <functional>
@@ -52,7 +56,7 @@ class Store {
  public:
   /// For the library: `tarry::open` makes them. Copies of this one own the state together; a second
   /// Store made of the same state would own it again.
-  explicit Store(std::shared_ptr<detail::StoreState> state) noexcept;
+  explicit Store(std::shared_ptr<detail::StoreState> state);
 
   /// A handle on the queue of that name. Makes nothing: its first push or `configure` does. A name
   /// that is ill-formed is refused by the verbs.

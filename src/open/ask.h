@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,12 @@ template <typename T>
 [[nodiscard]] Result<T> ask(const StoreState& state, Question<T> question) {
   Result<core::Reply> reply = wait_for(state.engine(), std::move(question.request));
   if (!reply) return std::move(reply).error();
-  return question.read(*std::move(reply));
+  try {
+    return question.read(*std::move(reply));
+  } catch (const std::bad_alloc&) {
+    // It was done; only what it answered is lost. (The text is short enough to need no memory.)
+    return Unexpected(ErrorCode::unknown_outcome, "out of memory");
+  }
 }
 
 template <typename T>

@@ -15,7 +15,7 @@ std::vector<std::string> copied(std::span<const std::string_view> names) {
 
 }  // namespace
 
-Store::Store(std::shared_ptr<detail::StoreState> state) noexcept
+Store::Store(std::shared_ptr<detail::StoreState> state)
     : state_(std::move(state)),
       owner_(nullptr, [state = state_](std::nullptr_t) { detail::StoreState::close(state); }) {}
 

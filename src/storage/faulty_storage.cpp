@@ -95,6 +95,11 @@ void Faults::disarm() {
   first_failed_.clear();
 }
 
+void Faults::count_reads(bool reads_too) {
+  const std::scoped_lock lock(mutex_);
+  if (plan_) plan_->reads_too = reads_too;
+}
+
 std::uint64_t Faults::calls() const {
   const std::scoped_lock lock(mutex_);
   return calls_;
@@ -112,7 +117,12 @@ std::string Faults::first_failed() const {
 
 bool Faults::short_writes() const {
   const std::scoped_lock lock(mutex_);
-  return plan_ && plan_->short_write;
+  return plan_ && plan_->short_write && (!plan_->dies || failed_ == 1);
+}
+
+bool Faults::dead() const {
+  const std::scoped_lock lock(mutex_);
+  return plan_ && plan_->dies && failed_ > 0;
 }
 
 std::optional<Error> Faults::on_call(Kind kind, std::string_view what) {
@@ -120,7 +130,8 @@ std::optional<Error> Faults::on_call(Kind kind, std::string_view what) {
   if (kind == Kind::read && !(plan_ && plan_->reads_too)) return std::nullopt;
   ++calls_;
   if (!plan_) return std::nullopt;
-  const bool fails = plan_->for_good ? calls_ >= plan_->fail_at : calls_ == plan_->fail_at;
+  const bool lasts = plan_->for_good || plan_->dies;
+  const bool fails = lasts ? calls_ >= plan_->fail_at : calls_ == plan_->fail_at;
   if (!fails) return std::nullopt;
   if (failed_++ == 0) first_failed_ = what;
   const ErrorCode code = kind == Kind::sync ? ErrorCode::io_error : plan_->code;

@@ -9,6 +9,9 @@
 //     the bytes written.
 //  3. A failed sync is io_error whatever the plan says, and is not remembered: the next one
 //     "succeeds", as it does on Linux. Who retries will believe it.
+//  4. `dies`: the process ends at that call. It does not reach the disk, a sync does no damage, and
+//     nothing later is executed either; with `short_write` half of a write that it dies in is
+//     there.
 // For a disk that is merely full (reserved room can still be written, files can be removed) use a
 // MemoryDisk and set_capacity().
 #pragma once
@@ -30,6 +33,7 @@ struct FaultPlan {
   bool for_good = false;                 ///< that call and every one after it, else only that
   bool short_write = false;              ///< a failing write_at leaves half its bytes
   bool reads_too = false;                ///< calls that change nothing are counted and failed
+  bool dies = false;                     ///< no failure, but the end: see 4
 };
 
 /// The counter and the plan, shared by a FaultyDirectory and all that was opened through it.
@@ -38,6 +42,8 @@ class Faults {
   /// Starts counting from zero. Without a plan nothing fails.
   void arm(const FaultPlan& plan);
   void disarm();
+  /// Changes the plan's `reads_too`, where there is one.
+  void count_reads(bool reads_too);
 
   /// Counted since the last arm() or disarm(), or since the start; without a plan, mutations only.
   [[nodiscard]] std::uint64_t calls() const;
@@ -49,7 +55,10 @@ class Faults {
   enum class Kind : std::uint8_t { read, mutation, sync };
   /// For the decorators: counts one call, and says whether and with what it has to fail.
   [[nodiscard]] std::optional<Error> on_call(Kind kind, std::string_view what);
+  /// Of the call that has just failed: half of what it writes gets there.
   [[nodiscard]] bool short_writes() const;
+  /// The process that called has ended, by plan.
+  [[nodiscard]] bool dead() const;
 
  private:
   mutable std::mutex mutex_;

@@ -33,6 +33,8 @@ std::optional<Error> VirtualDisk::fault(Faults::Kind kind, std::string_view what
 
 bool VirtualDisk::short_writes() const { return faults_ && faults_->short_writes(); }
 
+bool VirtualDisk::dead() const { return faults_ && faults_->dead(); }
+
 std::uint64_t VirtualDisk::used(const Node& directory) {
   std::uint64_t sum = 0;
   for (const auto& [name, node] : directory.entries) {
@@ -178,7 +180,7 @@ class VirtualDisk::OpenFile final : public File {
   Result<void> sync_data() override {
     const std::scoped_lock lock(disk_->mutex_);
     if (auto error = disk_->fault(Faults::Kind::sync, "sync_data " + name_)) {
-      disk_->fail_sync(*node_);
+      if (!disk_->dead()) disk_->fail_sync(*node_);
       return std::move(*error);
     }
     sync_file(*node_);
@@ -286,7 +288,7 @@ class VirtualDisk::OpenDirectory final : public Directory {
   Result<void> sync() override {
     const std::scoped_lock lock(disk_->mutex_);
     if (auto error = fault(Faults::Kind::sync, "sync", "")) {
-      disk_->fail_sync_names(*node_);
+      if (!disk_->dead()) disk_->fail_sync_names(*node_);
       return std::move(*error);
     }
     disk_->sync_names(*node_);
@@ -421,20 +423,27 @@ void VirtualDisk::each_file(Node& directory, const F& f) {
   }
 }
 
-void VirtualDisk::kill(std::uint64_t seed) {
-  const std::scoped_lock lock(mutex_);
-  std::mt19937_64 random(seed);
-  std::erase_if(root_->lost, [&](const std::string& name) {
+void VirtualDisk::evict_names(Node& directory, std::mt19937_64& random) {
+  std::erase_if(directory.lost, [&](const std::string& name) {
     if (random() % 2 == 0) return false;
-    const auto before = root_->durable.find(name);
-    if (before == root_->durable.end()) {
-      root_->entries.erase(name);
+    const auto before = directory.durable.find(name);
+    if (before == directory.durable.end()) {
+      directory.entries.erase(name);
     } else {
-      root_->entries.insert_or_assign(name, before->second);
+      directory.entries.insert_or_assign(name, before->second);
     }
     ++damage_.names_lost;
     return true;
   });
+  for (auto& [name, node] : directory.entries) {
+    if (node->is_directory) evict_names(*node, random);
+  }
+}
+
+void VirtualDisk::kill(std::uint64_t seed) {
+  const std::scoped_lock lock(mutex_);
+  std::mt19937_64 random(seed);
+  evict_names(*root_, random);
   each_file(*root_, [&](Node& file) {
     std::erase_if(file.worn, [&](std::size_t sector) {
       if (file.sectors[sector] != Sector::lost || random() % 2 == 0) return false;

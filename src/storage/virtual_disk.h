@@ -102,6 +102,7 @@ class VirtualDisk {
 
   [[nodiscard]] std::optional<Error> fault(Faults::Kind kind, std::string_view what);
   [[nodiscard]] bool short_writes() const;
+  [[nodiscard]] bool dead() const;
   [[nodiscard]] Result<void> reserve(const Node& file, std::uint64_t size) const;
   static void resize(Node& file, std::uint64_t size);
   static void write(Node& file, std::uint64_t offset, std::string_view bytes);
@@ -112,6 +113,7 @@ class VirtualDisk {
   void fail_sync_names(Node& directory);
   template <typename F>
   void each_file(Node& directory, const F& f);
+  void evict_names(Node& directory, std::mt19937_64& random);
   void tear(Node& file, std::mt19937_64& random);
   void tear_names(Node& directory, std::mt19937_64& random);
   static std::uint64_t used(const Node& directory);

@@ -50,8 +50,7 @@ class Worker::Impl {
         return Unexpected(ErrorCode::misuse, "the worker runs already; once is the limit");
       running_ = true;
     }
-    worker::Session session(queue_.engine(), queue_.name(), options_, handler_, counters_);
-    Result<void> result = session.run(std::move(stop), stop_.get_token());
+    Result<void> result = run_session(std::move(stop));
     // Under the lock, or the destructor could free what is still being notified.
     const std::lock_guard lock(mutex_);
     running_ = false;
@@ -76,6 +75,13 @@ class Worker::Impl {
   }
 
  private:
+  // Without memory it ends the program: answers are on their way to a session, which cannot just
+  // go.
+  Result<void> run_session(std::stop_token stop) noexcept {
+    worker::Session session(queue_.engine(), queue_.name(), options_, handler_, counters_);
+    return session.run(std::move(stop), stop_.get_token());
+  }
+
   const Queue queue_;
   const WorkerOptions options_;
   const Handler handler_;

@@ -28,10 +28,28 @@ struct Life {
   Figures figures;
 };
 
+/// One fault, and how the life that had it ends.
+struct Trial {
+  enum class End : std::uint8_t {
+    kill,    // all that was written is there
+    drop,    // nothing is but what was synced
+    power,   // something between
+    reboot,  // that, and another boot
+  };
+  storage::FaultPlan plan;
+  End end = End::kill;
+  std::uint32_t seed = 0;
+};
+
 class World {
  public:
   explicit World(const Options& options);
   Life live(const std::vector<Step>& script);
+  /// Lives `prelude` unharmed, then `script` with the trial's fault, then ends and looks at what is
+  /// left. `close` in the script closes and opens with the fault still to come. With sync=always.
+  /// Figures: "calls" that the script made, "calls.before-last" up to its last step, and
+  /// "failed.CALL", the first one.
+  Life live(const std::vector<Step>& prelude, const std::vector<Step>& script, const Trial& trial);
 
  private:
   using OneShard = embedded::test::OneShard;
@@ -62,12 +80,17 @@ class World {
   // world_crashes.cpp
   enum class End : std::uint8_t { kill, power, reboot, close };
   void open(std::uint64_t least, bool new_boot);
+  void look_on(std::uint64_t least, bool new_boot);
   void crash(End end, std::uint32_t seed);
   bool interrupt_recovery(std::uint32_t seed, bool power);
   void rebuild();
   void rot(std::uint32_t seed);
   [[nodiscard]] std::uint64_t least(End end) const;
   [[nodiscard]] OneShard::Options shard_options();
+
+  // trial.cpp
+  void close_and_open();
+  void end(const Trial& trial);
 
   const Options options_;
   timing::ManualClock clock_;
@@ -81,6 +104,7 @@ class World {
   std::uint64_t pushed_ = 0;
   std::uint64_t boots_ = 1;
   bool armed_ = false;
+  std::uint64_t kept_ = 0;  // by a life of which no shard is left: the batch that must survive
 };
 
 }  // namespace tarry::simulation

@@ -37,6 +37,10 @@ void World::open(std::uint64_t least, bool new_boot) {
     oracle_.fail(1, "recovery refuses: " + shard_->error()->message);
     return;
   }
+  look_on(least, new_boot);
+}
+
+void World::look_on(std::uint64_t least, bool new_boot) {
   base_ = shard_->last_taken();
   shard_->watch([this](OneShard::Moment moment, const embedded::Part* part) {
     if (armed_ && faults_->failed() > 0) oracle_.expect_errors();

@@ -76,7 +76,6 @@ Result<void> Cleaner::append(const PutRecord& again, Slice& slice) {
     mark("cleaning.no-room");
     return done;
   }
-  round_written_ += encoded_size(again);
   const Journal::Place place = journal_->append(again);
   state_->evolve(again, place.segment, place.position);
   ++slice.copied;

@@ -90,7 +90,15 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
     tickets_.emplace(op->ticket, op);
   }
   const core::Ticket ticket = op->ticket;
-  std::visit([&](auto& asked) { dispatch(op, asked); }, op->request);
+  try {
+    std::visit([&](auto& asked) { dispatch(op, asked); }, op->request);
+  } catch (...) {  // no memory: no shard has heard of it
+    if (ticket != 0) {
+      const std::scoped_lock lock(tickets_mutex_);
+      tickets_.erase(ticket);
+    }
+    throw;
+  }
   return ticket;
 }
 
@@ -293,7 +301,10 @@ void Front::list_visited(const OperationPtr& op, std::uint32_t shard, Handle cur
 }
 
 void Front::send(const OperationPtr& op, std::uint32_t shard, Part part) {
-  if (runners_[shard]->post(part)) return;
+  if (!runners_[shard]->post(part)) refuse_part(op);
+}
+
+void Front::refuse_part(const OperationPtr& op) {
   op->fail(closed_error());
   finish_later(op);
 }

@@ -85,6 +85,11 @@ class Front final : public core::Engine, public Router {
                     const Items& items, const Pick& pick);
   void to_all(const OperationPtr& op);
   void send(const OperationPtr& op, std::uint32_t shard, Part part);
+  /// One part to each shard that `part_of` gives one for: to all of them, or it throws, to none.
+  template <typename F>
+  void send_all(const OperationPtr& op, std::uint32_t parts, F&& part_of);
+
+  void refuse_part(const OperationPtr& op);
 
   // What ends on the caller's thread is completed on one of the engine's.
   void refuse(core::Completion completion, Error error);

@@ -2,6 +2,8 @@
 // it in.
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "core/shard_rule.h"
@@ -61,24 +63,43 @@ void Front::split(const OperationPtr& op, std::size_t count, F&& shard_of) {
     finish_later(op);
     return;
   }
-  op->parts.store(parts, std::memory_order_release);
-  for (std::uint32_t shard = 0; shard < shards(); ++shard) {
-    if (items[shard].empty()) continue;
+  send_all(op, parts, [&](std::uint32_t shard) -> std::optional<Part> {
+    if (items[shard].empty()) return std::nullopt;
     Part part;
     part.op = op;
     part.all_items = items[shard].size() == count;
     if (!part.all_items) part.items = std::move(items[shard]);
-    send(op, shard, std::move(part));
-  }
+    return part;
+  });
 }
 
 void Front::to_all(const OperationPtr& op) {
-  op->parts.store(shards(), std::memory_order_release);
+  send_all(op, shards(), [&](std::uint32_t /*shard*/) {
+    std::optional<Part> part(std::in_place);
+    part->op = op;
+    return part;
+  });
+}
+
+template <typename F>
+void Front::send_all(const OperationPtr& op, std::uint32_t parts, F&& part_of) {
+  op->parts.store(parts, std::memory_order_release);
+  std::vector<std::pair<std::uint32_t, Part>> all;
+  all.reserve(parts);
   for (std::uint32_t shard = 0; shard < shards(); ++shard) {
-    Part part;
-    part.op = op;
-    send(op, shard, std::move(part));
+    if (auto part = part_of(shard)) all.emplace_back(shard, *std::move(part));
   }
+  if (all.size() == 1) return send(op, all.front().first, std::move(all.front().second));
+  std::size_t kept = 0;
+  try {
+    for (; kept < all.size(); ++kept) runners_[all[kept].first]->keep_place();
+  } catch (...) {
+    while (kept > 0) runners_[all[--kept].first]->give_place_back();
+    throw;
+  }
+  std::uint32_t refused = 0;
+  for (auto& [shard, part] : all) refused += runners_[shard]->post_kept(part) ? 0 : 1;
+  for (; refused > 0; --refused) refuse_part(op);
 }
 
 template <typename Items, typename Pick>

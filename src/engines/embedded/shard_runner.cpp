@@ -1,5 +1,6 @@
 #include "engines/embedded/shard_runner.h"
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <utility>
@@ -20,6 +21,12 @@ void append_all(std::vector<T>& to, std::vector<T>&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+// For so many more; reserve() alone would grow it by one each time.
+void make_room(std::vector<Part>& inbox, std::size_t more) {
+  const std::size_t wanted = inbox.size() + more;
+  if (inbox.capacity() < wanted) inbox.reserve(std::max(wanted, 2 * inbox.capacity()));
+}
+
 }  // namespace
 
 ShardRunner::ShardRunner(ShardParts parts, std::shared_ptr<const timing::Clock> clock)
@@ -37,6 +44,7 @@ bool ShardRunner::post(Part& part) {
   {
     const std::scoped_lock lock(inbox_mutex_);
     if (stopping_) return false;
+    make_room(inbox_, kept_ + 1);
     wake = inbox_.empty();
     inbox_.push_back(std::move(part));
   }
@@ -44,31 +52,48 @@ bool ShardRunner::post(Part& part) {
   return true;
 }
 
-void ShardRunner::stop() {
-  if (!shard_thread_.joinable()) return;
+void ShardRunner::keep_place() {
+  const std::scoped_lock lock(inbox_mutex_);
+  make_room(inbox_, kept_ + 1);
+  ++kept_;
+}
+
+void ShardRunner::give_place_back() noexcept {
+  const std::scoped_lock lock(inbox_mutex_);
+  --kept_;
+}
+
+bool ShardRunner::post_kept(Part& part) noexcept {
+  bool wake = false;
   {
     const std::scoped_lock lock(inbox_mutex_);
-    if (!stopping_) {
-      Part close;
-      close.kind = Part::Kind::close;
-      inbox_.push_back(std::move(close));
+    --kept_;
+    if (stopping_) return false;
+    wake = inbox_.empty();
+    inbox_.push_back(std::move(part));
+  }
+  if (wake) sleeper_->wake();
+  return true;
+}
+
+// Runs on the caller's thread, in destructors too: it needs no memory. What closing takes is done
+// by the threads themselves.
+void ShardRunner::stop() {
+  if (shard_thread_.joinable()) {
+    {
+      const std::scoped_lock lock(inbox_mutex_);
       stopping_ = true;
     }
+    sleeper_->wake();
+    shard_thread_.join();
   }
-  sleeper_->wake();
-  shard_thread_.join();
-  {
-    const std::scoped_lock lock(job_mutex_);
-    no_more_jobs_ = true;
-  }
-  job_ready_.notify_one();
-  commit_thread_.join();
-  parts_.shard->end_journal();
-  if (CommitJob job = parts_.shard->take_job(); !job.empty()) parts_.committer->run(std::move(job));
-  // Only now is nothing written any more.
-  if (!parts_.committer->failed()) {
-    // A journal that could not be trimmed is as whole as after a crash.
-    [[maybe_unused]] const auto trimmed = parts_.journal->trim();
+  if (commit_thread_.joinable()) {
+    {
+      const std::scoped_lock lock(job_mutex_);
+      no_more_jobs_ = true;
+    }
+    job_ready_.notify_one();
+    commit_thread_.join();
   }
 }
 
@@ -91,7 +116,13 @@ void ShardRunner::run_shard() {
     {
       const std::scoped_lock lock(inbox_mutex_);
       inbox.swap(inbox_);
+      make_room(inbox_, kept_);
       last = stopping_;
+    }
+    if (last) {
+      Part close;
+      close.kind = Part::Kind::close;
+      inbox.push_back(std::move(close));
     }
     turn(inbox);
     more = shard.work_slice();
@@ -100,7 +131,10 @@ void ShardRunner::run_shard() {
       shard.serve_waiters();
     }
     if (CommitJob job = shard.take_job(); !job.empty()) hand_over(std::move(job));
-    if (last) return;
+    if (last) {
+      was_closed_ = true;
+      return;
+    }
     {
       const std::scoped_lock lock(inbox_mutex_);
       if (!inbox_.empty()) continue;
@@ -147,7 +181,7 @@ void ShardRunner::run_committer() {
         job_ready_.wait(lock, ready);
       }
       if (!timed_out) {
-        if (slot_.empty()) return;
+        if (slot_.empty()) break;
         job = std::exchange(slot_, {});
         slot_bytes_ = 0;
       }
@@ -160,6 +194,18 @@ void ShardRunner::run_committer() {
     job_taken_.notify_one();
     committer.run(std::move(job));
     if (committer.failed()) sleeper_->wake();  // claims that wait must hear of it
+  }
+  if (was_closed_) end_journal();
+}
+
+// The shard's thread has ended by now.
+void ShardRunner::end_journal() {
+  parts_.shard->end_journal();
+  if (CommitJob job = parts_.shard->take_job(); !job.empty()) parts_.committer->run(std::move(job));
+  // Only now is nothing written any more.
+  if (!parts_.committer->failed()) {
+    // A journal that could not be trimmed is as whole as after a crash.
+    [[maybe_unused]] const auto trimmed = parts_.journal->trim();
   }
 }
 

@@ -39,8 +39,15 @@ class ShardRunner {
   ShardRunner& operator=(const ShardRunner&) = delete;
 
   void start();
-  /// False after `stop` began: the part was not taken.
+  /// False after `stop` began: the part was not taken. Where memory ends it throws, and has not
+  /// taken it either; but never with a place kept.
   bool post(Part& part);
+  /// A place in the inbox for a part to come, so that a request of several shards is posted to all
+  /// of them or to none.
+  void keep_place();
+  void give_place_back() noexcept;
+  /// As `post`, into a place that was kept.
+  bool post_kept(Part& part) noexcept;
   /// Lets what was posted end, completes waiting claims with `closed`, closes the journal clean,
   /// joins the threads. Idempotent; not from the shard's threads.
   void stop();
@@ -48,6 +55,7 @@ class ShardRunner {
  private:
   void run_shard();
   void run_committer();
+  void end_journal();
   void hand_over(CommitJob job);
   void turn(std::vector<Part>& inbox);
 
@@ -57,6 +65,7 @@ class ShardRunner {
 
   std::mutex inbox_mutex_;
   std::vector<Part> inbox_;
+  std::size_t kept_ = 0;  // places: inbox_ has the capacity for so many more
   bool stopping_ = false;
 
   std::mutex job_mutex_;
@@ -65,6 +74,7 @@ class ShardRunner {
   CommitJob slot_;
   std::uint64_t slot_bytes_ = 0;
   bool no_more_jobs_ = false;
+  bool was_closed_ = false;  // set by the shard's thread, read when that has ended
 
   std::thread shard_thread_;
   std::thread commit_thread_;

@@ -1,0 +1,309 @@
+// Every Nth allocation of a verb fails, on the thread that calls it: either std::bad_alloc comes
+// and nothing has changed, or the verb says `unknown_outcome`; and the store goes on. A program of
+// its own, because it replaces operator new.
+#include <gtest/gtest.h>
+#include <tarry/store.h>
+#include <tarry/worker.h>
+
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "storage/temp_directory.h"
+
+namespace {
+
+// The calling thread's: the engine's own threads are none of this test's concern.
+thread_local std::uint64_t fail_in = 0;  // 0: never
+thread_local bool has_failed = false;
+
+void* allocate(std::size_t size) {
+  if (fail_in > 0 && --fail_in == 0) {
+    has_failed = true;
+    throw std::bad_alloc();
+  }
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void* operator new[](std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace tarry {
+namespace {
+
+enum class Came { answer, nothing, unknown };
+
+/// Runs `verb` with its first, second, third ... allocation failing, until it has no more.
+/// `after` is told what came of each.
+template <typename Verb>
+std::uint64_t each_allocation(const char* name, Verb verb,
+                              const std::function<void(Came)>& after = {}) {
+  for (std::uint64_t n = 1; n < 5000; ++n) {
+    Came came = Came::answer;
+    has_failed = false;
+    std::optional<ErrorCode> code;
+    fail_in = n;
+    try {
+      code = verb();
+      fail_in = 0;
+      if (code == ErrorCode::unknown_outcome) came = Came::unknown;
+    } catch (const std::bad_alloc&) {
+      came = Came::nothing;
+    }
+    fail_in = 0;
+    EXPECT_TRUE(came != Came::answer || !code) << name << ", allocation " << n;
+    EXPECT_TRUE(came == Came::answer || has_failed) << name << ", allocation " << n;
+    if (after) after(came);
+    if (!has_failed) {
+      std::cout << name << ": " << n - 1 << " allocations failed in turn\n";
+      return n - 1;
+    }
+    if (testing::Test::HasFailure()) return n;
+  }
+  ADD_FAILURE() << name << " always has one more";
+  return 0;
+}
+
+template <typename T>
+std::optional<ErrorCode> code_of(const Result<T>& result) {
+  return result ? std::nullopt : std::optional(result.error().code);
+}
+
+class NthAllocation : public testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] std::string url() const {
+    std::string text = GetParam();
+    const std::size_t at = text.find("PATH");
+    return at == std::string::npos ? text : text.replace(at, 4, directory_.path() + "/store");
+  }
+  Store opened() {
+    OpenOptions options;
+    options.clock = clock_;
+    auto store = open(url(), std::move(options));
+    EXPECT_TRUE(store) << store.error().message;
+    return *std::move(store);
+  }
+  static std::uint64_t accepted(const Queue& queue) {
+    const auto stats = queue.stats();
+    return stats ? stats->counters.accepted : 0;
+  }
+  static std::string receipt(const Queue& queue) {
+    EXPECT_TRUE(queue.push({.payload = "to be claimed"}));
+    const auto claimed = queue.claim();
+    EXPECT_TRUE(claimed && claimed->size() == 1);
+    return std::string(claimed->front().receipt());
+  }
+
+  storage::TempDirectory directory_;
+  ManualClock clock_;
+};
+
+TEST_P(NthAllocation, OfOpeningLeavesAStoreThatOpens) {
+  EXPECT_GT(each_allocation("open",
+                            [this] {
+                              OpenOptions options;
+                              const auto store = open(url(), std::move(options));
+                              return code_of(store);
+                            }),
+            10u);
+  EXPECT_TRUE(opened().queue("q").push({.payload = "x"}));
+}
+
+TEST_P(NthAllocation, OfClosingIsNone) {
+  Store store = opened();
+  EXPECT_TRUE(store.queue("q").push({.key = "a-key-too-long-to-be-short", .payload = "x"}));
+  EXPECT_EQ(each_allocation("close",
+                            [&]() -> std::optional<ErrorCode> {
+                              store.close();
+                              return std::nullopt;
+                            }),
+            0u);
+}
+
+TEST_P(NthAllocation, OfTheLastHandleIsNone) {
+  std::optional<Store> store = opened();
+  EXPECT_TRUE(store->queue("q").push({.payload = "x"}));
+  fail_in = 1;
+  store.reset();
+  fail_in = 0;
+  EXPECT_FALSE(has_failed);
+}
+
+TEST_P(NthAllocation, OfAPushChangesNothing) {
+  Store store = opened();
+  const Queue queue = store.queue("q");
+  ASSERT_TRUE(queue.configure({}));
+  std::uint64_t before = accepted(queue);
+  const auto whole = [&](std::uint64_t count) {
+    return [&, count](Came came) {
+      const std::uint64_t now = accepted(queue);
+      EXPECT_EQ(now - before, came == Came::nothing ? 0 : count);
+      before = now;
+    };
+  };
+  each_allocation("push", [&] { return code_of(queue.push({.payload = "x"})); }, whole(1));
+  // Of both shards: all or nothing.
+  std::uint64_t round = 0;
+  std::vector<std::string> keys(20);
+  std::vector<Push> batch(20);
+  each_allocation(
+      "push of 20",
+      [&] {
+        const std::uint64_t armed = std::exchange(fail_in, 0);
+        ++round;
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+          keys[i] = "round " + std::to_string(round) + " number " + std::to_string(i);
+          batch[i] = {.key = keys[i], .payload = "a payload of its own"};
+        }
+        fail_in = armed;
+        return code_of(queue.push(batch));
+      },
+      whole(20));
+  // With a callback the answer is not the caller's to allocate.
+  before = accepted(queue);
+  each_allocation(
+      "push with a callback",
+      [&]() -> std::optional<ErrorCode> {
+        queue.push({.payload = "y"}, [](const Result<Pushed>&) {});
+        return std::nullopt;
+      },
+      whole(1));
+}
+
+TEST_P(NthAllocation, OfAVerbByKeyChangesNothing) {
+  Store store = opened();
+  const Queue queue = store.queue("q");
+  const std::string key = "a key that is too long to be kept within a string";
+  ASSERT_TRUE(queue.push({.key = key, .payload = "x", .due = in(std::chrono::hours(1))}));
+  Time due = queue.get(key)->due;
+  each_allocation(
+      "reschedule", [&] { return code_of(queue.reschedule(key, in(std::chrono::hours(2)))); },
+      [&](Came came) {
+        const auto now = queue.get(key)->due;
+        EXPECT_EQ(now != due, came != Came::nothing);
+        ASSERT_TRUE(queue.reschedule(key, in(std::chrono::hours(1))));
+        due = queue.get(key)->due;
+      });
+  each_allocation("get", [&] { return code_of(queue.get(key)); });
+  each_allocation("list", [&] { return code_of(queue.list()); });
+  each_allocation("stats", [&] { return code_of(queue.stats()); });
+  each_allocation("stats of all", [&] { return code_of(store.stats()); });
+  each_allocation(
+      "cancel", [&] { return code_of(queue.cancel(key)); },
+      [&](Came came) {
+        EXPECT_EQ(queue.get(key).has_value(), came == Came::nothing);
+        ASSERT_TRUE(queue.push({.key = key, .due = in(std::chrono::hours(1))}));
+      });
+}
+
+TEST_P(NthAllocation, OfAClaimAndItsEndChangesNothing) {
+  Store store = opened();
+  const Queue queue = store.queue("q");
+  ASSERT_TRUE(queue.push({.payload = "x"}));
+  each_allocation(
+      "claim", [&] { return code_of(queue.claim()); },
+      [&](Came came) {
+        EXPECT_EQ(queue.stats()->leased, came == Came::nothing ? 0u : 1u);
+        clock_.advance(std::chrono::hours(1));
+        EXPECT_EQ(queue.stats()->leased, 0u);
+      });
+  ASSERT_TRUE(queue.purge());
+  for (const Action action : {Action::ack, Action::retry, Action::release, Action::bury}) {
+    std::string held = receipt(queue);
+    each_allocation(
+        "settle",
+        [&] {
+          return code_of(queue.settle(
+              {.receipt = held, .action = action, .reason = "a reason that is rather long"}));
+        },
+        [&](Came came) {
+          EXPECT_EQ(queue.stats()->leased, came == Came::nothing ? 1u : 0u);
+          if (came == Came::nothing) return;
+          ASSERT_TRUE(queue.purge());
+          held = receipt(queue);
+        });
+    ASSERT_TRUE(queue.ack(held));
+  }
+  const std::string held = receipt(queue);
+  each_allocation("extend", [&] { return code_of(queue.extend(held)); });
+  EXPECT_EQ(queue.stats()->leased, 1u);
+}
+
+TEST_P(NthAllocation, OfAVerbOfTheWholeQueueChangesNothing) {
+  Store store = opened();
+  const Queue queue = store.queue("q");
+  each_allocation("configure", [&] { return code_of(queue.configure({.max_attempts = 3})); });
+  EXPECT_EQ(queue.configure({})->max_attempts, 3u);
+  each_allocation(
+      "pause", [&] { return code_of(queue.pause()); },
+      [&](Came came) {
+        EXPECT_EQ(queue.stats()->paused, came != Came::nothing);
+        ASSERT_TRUE(queue.resume());
+      });
+  ASSERT_TRUE(queue.pause());
+  each_allocation("resume", [&] { return code_of(queue.resume()); });
+  EXPECT_FALSE(queue.stats()->paused);
+  each_allocation(
+      "purge",
+      [&] {
+        const std::uint64_t armed = std::exchange(fail_in, 0);
+        for (int i = 0; i < 8; ++i) EXPECT_TRUE(queue.push({.payload = "x"}));
+        fail_in = armed;
+        return code_of(queue.purge());
+      },
+      [&](Came came) { EXPECT_EQ(queue.stats()->ready > 0, came == Came::nothing); });
+  each_allocation("revive", [&] { return code_of(queue.revive()); });
+}
+
+TEST_P(NthAllocation, OfAWorkersMakingAndOfHandlesIsHarmless) {
+  Store store = opened();
+  each_allocation("queue", [&]() -> std::optional<ErrorCode> {
+    const Queue queue = store.queue("a name that is too long to be kept within");
+    return std::nullopt;
+  });
+  each_allocation("worker", [&]() -> std::optional<ErrorCode> {
+    const Worker worker(store.queue("q"), {},
+                        [](const Delivery&, std::stop_token) { return ack(); });
+    return std::nullopt;
+  });
+  EXPECT_TRUE(store.queue("q").push({.payload = "x"}));
+}
+
+TEST_P(NthAllocation, OfARefusalIsHarmless) {
+  Store store = opened();
+  const Queue queue = store.queue("q");
+  store.close();
+  for (std::uint64_t n = 1; n < 100; ++n) {
+    has_failed = false;
+    fail_in = n;
+    try {
+      const auto pushed = queue.push({.payload = "x"});
+      fail_in = 0;
+      EXPECT_FALSE(pushed);
+    } catch (const std::bad_alloc&) {
+    }
+    fail_in = 0;
+    if (!has_failed) return;
+  }
+  ADD_FAILURE() << "always one more";
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, NthAllocation,
+                         testing::Values("memory:?shards=2", "file:PATH?shards=2&sync=os"),
+                         [](const auto& info) {
+                           return std::string(info.param).substr(0, 4) == "file" ? "file"
+                                                                                 : "memory";
+                         });
+
+}  // namespace
+}  // namespace tarry
