@@ -220,14 +220,13 @@ TEST_P(NthAllocation, OfAClaimAndItsEndChangesNothing) {
   ASSERT_TRUE(queue.purge());
   for (const Action action : {Action::ack, Action::retry, Action::release, Action::bury}) {
     std::string held = receipt(queue);
+    const std::string_view why = action == Action::bury ? "a reason that is rather long" : "";
     each_allocation(
         "settle",
-        [&] {
-          return code_of(queue.settle(
-              {.receipt = held, .action = action, .reason = "a reason that is rather long"}));
-        },
+        [&] { return code_of(queue.settle({.receipt = held, .action = action, .reason = why})); },
         [&](Came came) {
-          EXPECT_EQ(queue.stats()->leased, came == Came::nothing ? 1u : 0u);
+          EXPECT_EQ(queue.stats()->leased, came == Came::nothing ? 1u : 0u)
+              << static_cast<int>(action) << " came " << static_cast<int>(came);
           if (came == Came::nothing) return;
           ASSERT_TRUE(queue.purge());
           held = receipt(queue);
