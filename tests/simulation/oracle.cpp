@@ -105,7 +105,7 @@ void Oracle::time_passed(const OneShard& /*shard*/) {
   if (!full_ && !may_fail_) {
     for (auto& [name, queue] : truth_.queues) queue.model.note_renewed();
   }
-  const bool loose = tolerance_.slices || full_ || may_fail_;
+  const bool loose = tolerance_.slices || was_full_ || may_fail_;
   for (auto& [name, queue] : truth_.queues) {
     const auto done = [&, &queue = queue](const Message& message) {
       const embedded::Ref ref = queue.refs.at(message.uid);
@@ -219,11 +219,13 @@ void Oracle::answered(const embedded::Operation* op, const Result<core::Reply>& 
 bool Oracle::refused(const std::optional<Error>& error, bool ends) {
   if (!error) return false;
   if (may_fail_) return true;
+  // What the store keeps back between two rounds of cleaning (shard.cpp) is made for this much.
+  const bool keeps_enough = options_.work_base >= embedded::Shard::kWorkBase;
   if (error->code != ErrorCode::no_space) {
     fail(1, "refused without a cause: " + error->message);
   } else if (!full_) {
     fail(12, "no space on a disk that has room: " + error->message);
-  } else if (ends && !opened_full_ && pending()) {
+  } else if (ends && !opened_full_ && pending() && keeps_enough) {
     fail(12, "what ends messages was refused on a full disk: " + error->message);
   }
   return true;

@@ -65,7 +65,10 @@ class Oracle {
   void expect_no_answers() noexcept { sync_failed_ = true; }
   /// The disk is full, or not any more: what takes room may be refused. What ends messages may not,
   /// but in a store that was opened on a disk already full and had nothing to keep back.
-  void disk_full(bool full) noexcept { full_ = full; }
+  void disk_full(bool full) noexcept {
+    full_ = full;
+    was_full_ = was_full_ || full;
+  }
 
   // -- for who draws requests
   [[nodiscard]] const std::vector<std::string>& receipts() const noexcept { return receipts_; }
@@ -218,6 +221,7 @@ class Oracle {
   bool sync_failed_ = false;
   bool full_ = false;
   bool opened_full_ = false;
+  bool was_full_ = false;  // since the opening: what time ends may have been put off
   std::uint64_t answers_ = 0;
   std::uint64_t deliveries_ = 0;
 };

@@ -66,7 +66,7 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
     if (is.stamp_ms != message.lease) return differs("lease", is.stamp_ms, message.lease);
     // One that another boot had begun anew, and that was not written down yet, begins once more.
     const bool again = message.renewed && is.until_ms == clock_->now().boottime_ms + message.lease;
-    if (is.until_ms > message.lease_end && !again && !tolerance_.slices && !full_) {
+    if (is.until_ms > message.lease_end && !again && !tolerance_.slices && !was_full_) {
       return differs("lease's end", is.until_ms, message.lease_end);
     }
   }
@@ -75,7 +75,7 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
       return who + "it is dead for another reason";
   }
   if ((is.stage == Stage::dead || is.stage == Stage::remembered) &&
-      is.until_ms != message.kept_until && !full_ && !tolerance_.slices) {
+      is.until_ms != message.kept_until && !was_full_ && !tolerance_.slices) {
     return differs("kept until", is.until_ms, message.kept_until);
   }
   return "";
@@ -232,7 +232,7 @@ void Oracle::opened(const OneShard& shard, std::uint64_t last_batch, std::uint64
   delays_.clear();
   sweeps_.clear();
   may_fail_ = sync_failed_ = false;
-  opened_full_ = full_;
+  opened_full_ = was_full_ = full_;
   highest_realtime_ = clock_->now().realtime_ms;
   if (failure_) return;
   if (last_batch < least) {

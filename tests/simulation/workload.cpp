@@ -56,6 +56,7 @@ Options options_of(std::uint64_t seed) {
   options.wheel_slice = one_of<std::size_t>(random, {1, 3, 65'536, 65'536});
   options.sweep_slice = one_of<std::uint32_t>(random, {1, 4, 65'536, 65'536});
   options.cleaning_slice = one_of<std::uint64_t>(random, {1, 300, 512 << 10});
+  options.work_base = one_of<std::uint64_t>(random, {2048, 2048, 2048, 64 << 10});
   options.queues = one_of<std::uint32_t>(random, {1, 1, 2, 3});
   options.keys = one_of<std::uint32_t>(random, {1, 3, 8, 24});
   options.payload = one_of<std::uint32_t>(random, {0, 40, 200, 1000});
@@ -96,7 +97,8 @@ std::string to_string(const Options& options) {
   out << "sync=" << policies[static_cast<std::size_t>(options.policy)]
       << " segment=" << options.segment_bytes << " wheel_slice=" << options.wheel_slice
       << " sweep_slice=" << options.sweep_slice << " cleaning_slice=" << options.cleaning_slice
-      << " queues=" << options.queues << " keys=" << options.keys << " payload=" << options.payload
+      << " work_base=" << options.work_base << " queues=" << options.queues
+      << " keys=" << options.keys << " payload=" << options.payload
       << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};

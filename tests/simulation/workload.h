@@ -74,6 +74,7 @@ struct Options {
   std::size_t wheel_slice = 65'536;
   std::uint32_t sweep_slice = 65'536;
   std::uint64_t cleaning_slice = 512 << 10;
+  std::uint64_t work_base = 64 << 10;
   std::uint32_t queues = 1;
   std::uint32_t keys = 8;
   std::uint32_t payload = 64;  // bytes at most

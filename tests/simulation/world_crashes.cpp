@@ -19,6 +19,7 @@ World::OneShard::Options World::shard_options() {
   options.policy = options_.policy;
   options.keeps_history = false;
   options.slices = {options_.wheel_slice, options_.sweep_slice, options_.cleaning_slice};
+  options.work_base = options_.work_base;
   options.mark = [this](std::string_view branch) {
     count("mark." + std::string(branch));
     if (branch == "time.amid-turn") oracle_.watch(*shard_, OneShard::Moment::time, nullptr);
@@ -188,7 +189,9 @@ void World::rot(std::uint32_t seed) {
     if (!copy->flip(name, random() % *size, static_cast<std::uint8_t>(1 + random() % 255)))
       continue;
     count("fault.rot");
-    const embedded::test::Recovery recovery(*copy->root(), true, clock_.boot_id(), clock_.now());
+    const auto mark = [this](std::string_view row) { count("mark." + std::string(row)); };
+    const embedded::test::Recovery recovery(*copy->root(), true, clock_.boot_id(), clock_.now(),
+                                            mark);
     if (!recovery.ok()) {
       count("rot.refused");
       if (recovery.code() != ErrorCode::damaged && recovery.code() != ErrorCode::unsupported) {

@@ -164,7 +164,9 @@ bool Cleaner::resting() const noexcept {
   if (!rests_) return false;
   const std::uint64_t more =
       pressed_ == Press::hard ? state_->live.total_bytes() / 64 : rest_garbage_ / 8;
-  return garbage() < rest_garbage_ + more;
+  // And more than what a round leaves open, or writes besides the copies.
+  constexpr std::uint64_t kLeast = 2048;
+  return garbage() < rest_garbage_ + more + journal_->opening_bytes() + kLeast;
 }
 
 void Cleaner::end_round() {

@@ -13,7 +13,6 @@ namespace {
 
 // Room to work in between two rounds of cleaning. A round costs as many bytes as are live; so the
 // room grows with them, and with the messages, each of which can be claimed and settled.
-constexpr std::uint64_t kWorkBase = 64 * 1024;
 constexpr std::uint64_t kWorkPerMessage = 32;
 constexpr std::uint64_t kWorkShare = 16;  // of the live bytes
 // What ends a message writes no longer record than this.
@@ -162,7 +161,7 @@ Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) con
   Reserve parts;
   parts.growth = unclaimed * kCarriedBytes;
   parts.cleaning = std::min(live + parts.growth, segment + segment / 2) + journal_->opening_bytes();
-  parts.work = kWorkBase + messages * kWorkPerMessage + live / kWorkShare;
+  parts.work = config_.work_base + messages * kWorkPerMessage + live / kWorkShare;
   parts.leases = state_->lease_wheel.size() * kRunOutBytes;
   parts.all_leases = messages * kRunOutBytes;
   return parts;

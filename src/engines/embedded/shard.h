@@ -51,6 +51,8 @@ class Shard {
     std::uint64_t copied_messages = 0;
   };
 
+  static constexpr std::uint64_t kWorkBase = 64 * 1024;
+
   /// How much of what takes long is done in one turn: a spike of a million due messages is taken in
   /// slices between which requests are served.
   struct Slices {
@@ -64,6 +66,7 @@ class Shard {
     core::Limits limits;
     std::int64_t rounding_ms = 0;  // timing::Clock::rounding_ms
     Slices slices;
+    std::uint64_t work_base = kWorkBase;  // bytes kept back for work, however little there is
     Mark mark;
   };
   Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,

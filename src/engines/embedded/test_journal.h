@@ -107,8 +107,8 @@ inline void store(storage::Directory& directory, const Segment& segment) {
 struct Recovery {
   explicit Recovery(storage::Directory& directory, bool read_only = false,
                     std::uint64_t boot_id = kBootId,
-                    timing::Instant now = timing::ManualClock::kStart)
-      : state(identity(boot_id), now), result(run(directory, read_only)) {
+                    timing::Instant now = timing::ManualClock::kStart, const Mark& mark = {})
+      : state(identity(boot_id), now), result(run(directory, read_only, mark)) {
     if (result) state.finish_replay(now);
   }
 
@@ -134,11 +134,12 @@ struct Recovery {
   Result<Recovered> result;
 
  private:
-  Result<Recovered> run(storage::Directory& directory, bool read_only) {
+  Result<Recovered> run(storage::Directory& directory, bool read_only, const Mark& mark) {
     state.begin_replay();
     RecoveryOptions options;
     options.store_id = kStoreId;
     options.read_only = read_only;
+    options.mark = mark;
     return recover(directory, files, state, options);
   }
 };

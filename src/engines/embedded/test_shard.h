@@ -28,6 +28,7 @@ class OneShard final : public Router {
     SyncPolicy policy = SyncPolicy::always;
     bool keeps_history = true;  // takes time: describes the whole state each turn
     Shard::Slices slices = {};
+    std::uint64_t work_base = Shard::kWorkBase;
     Mark mark = {};
     std::function<std::uint64_t()> random = next_salt;
     bool skips_ids = false;  // after an unclean end, as the engine does
@@ -70,6 +71,7 @@ class OneShard final : public Router {
         [this](std::string& out) { state_.append_opening(out, clock_->now()); });
     Shard::Config shard;
     shard.slices = options.slices;
+    shard.work_base = options.work_base;
     shard.mark = options.mark;
     shard_ = std::make_unique<Shard>(shard, state_, *journal_, committer_, files_, *this);
     shard_->keep_back();
