@@ -70,6 +70,9 @@ class Oracle {
     was_full_ = was_full_ || full;
   }
 
+  /// What time ends may have been put off for want of room, which no record says.
+  [[nodiscard]] bool was_full() const noexcept { return was_full_; }
+
   // -- for who draws requests
   [[nodiscard]] const std::vector<std::string>& receipts() const noexcept { return receipts_; }
   [[nodiscard]] bool sweeping(const std::string& queue) const { return sweeps_.contains(queue); }
@@ -221,7 +224,7 @@ class Oracle {
   bool sync_failed_ = false;
   bool full_ = false;
   bool opened_full_ = false;
-  bool was_full_ = false;  // since the opening: what time ends may have been put off
+  bool was_full_ = false;  // at some time: what time ends may have been put off
   std::uint64_t answers_ = 0;
   std::uint64_t deliveries_ = 0;
 };

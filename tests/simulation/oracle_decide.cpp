@@ -70,6 +70,7 @@ void Oracle::note_push(Queue& queue, const std::string& name, const core::PushRe
 void Oracle::decide(const core::PushRequest& request, Expectation& expected) {
   const auto& reply = std::get<core::PushReply>(expected.op->reply);
   for (std::size_t i = 0; i < request.items.size() && !failure_; ++i) {
+    snapshot();  // a crash may come between two items
     const core::PushResult& result = reply.items[i];
     if (refused(result.error, false)) {
       expected.pushes.emplace_back();
@@ -88,6 +89,7 @@ void Oracle::decide(const core::PushRequest& request, Expectation& expected) {
 void Oracle::decide(const core::MoveRequest& request, Expectation& expected) {
   const auto& reply = std::get<core::PushReply>(expected.op->reply);
   for (std::size_t i = 0; i < request.items.size() && !failure_; ++i) {
+    snapshot();  // a crash may come between two items
     const core::PushResult& result = reply.items[i];
     if (refused(result.error, false)) {
       expected.pushes.emplace_back();
@@ -112,6 +114,7 @@ void Oracle::decide(const core::MoveRequest& request, Expectation& expected) {
 void Oracle::decide(const core::CancelRequest& request, Expectation& expected) {
   const auto& reply = std::get<core::ItemsReply>(expected.op->reply);
   for (std::size_t i = 0; i < request.keys.size(); ++i) {
+    snapshot();
     expected.answers.emplace_back();
     if (refused(reply.items[i].error, true)) continue;
     contract::ModelAnswer answer;
@@ -145,6 +148,7 @@ void Oracle::decide(const core::RescheduleRequest& request, Expectation& expecte
 void Oracle::decide(const core::SettleRequest& request, Expectation& expected) {
   const auto& reply = std::get<core::ItemsReply>(expected.op->reply);
   for (std::size_t i = 0; i < request.items.size() && !failure_; ++i) {
+    snapshot();
     const core::SettleItem& item = request.items[i];
     const core::ItemResult& result = reply.items[i];
     expected.answers.emplace_back();

@@ -146,6 +146,7 @@ bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& befor
       known[after_queue.refs.at(message.uid).id].second = &message;
     }
     std::map<KeyId, const Message*> there;
+    std::map<Uid, embedded::Ref> places;
     for (embedded::Handle handle = 0; handle < state.slab.end(); ++handle) {
       if (!state.slab.is_live(handle) || state.slab[handle].queue != id) continue;
       const auto which = known.find(state.slab[handle].id);
@@ -159,6 +160,8 @@ bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& befor
       }
       if (is == nullptr || there.contains(is->key)) return false;
       there[is->key] = is;
+      // Of one that a later item of its batch replaced nobody had seen the place.
+      places[is->uid] = {handle, state.slab[handle].id};
     }
     // What is gone must be gone after, or have not been before.
     for (const auto& [known_id, which] : known) {
@@ -172,6 +175,7 @@ bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& befor
     if (found != before.queues.end()) {
       for (const auto& [uid, ref] : found->second.refs) queue.refs.emplace(uid, ref);
     }
+    for (const auto& [uid, ref] : places) queue.refs[uid] = ref;
     for (const auto& [key, message] : there) queue.model.put_back(*message);
     queue.model.put_back(state.queue(id).counters);
   }
@@ -232,7 +236,7 @@ void Oracle::opened(const OneShard& shard, std::uint64_t last_batch, std::uint64
   delays_.clear();
   sweeps_.clear();
   may_fail_ = sync_failed_ = false;
-  opened_full_ = was_full_ = full_;
+  opened_full_ = full_;
   highest_realtime_ = clock_->now().realtime_ms;
   if (failure_) return;
   if (last_batch < least) {

@@ -150,7 +150,7 @@ bool World::interrupt_recovery(std::uint32_t seed, bool power) {
 
 // Invariant 11.
 void World::rebuild() {
-  if (armed_ || shard_->shard().failure()) return;
+  if (armed_ || oracle_.was_full() || shard_->shard().failure()) return;
   turn();
   while (commit()) {
   }
