@@ -8,10 +8,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <new>
 #include <sstream>
-#include <thread>
 
 #include "base/assert.h"
 #include "shrink.h"
@@ -105,6 +105,10 @@ Report run(const Plan& plan) {
   const auto end = began + std::chrono::duration_cast<Clock::duration>(
                                std::chrono::duration<double>(plan.seconds));
   Boards boards(plan.jobs);
+  sigset_t ended_child;
+  sigemptyset(&ended_child);
+  sigaddset(&ended_child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &ended_child, nullptr);
   std::vector<pid_t> workers;
   for (unsigned i = 0; i < plan.jobs; ++i) {
     const pid_t pid = fork();
@@ -132,7 +136,8 @@ Report run(const Plan& plan) {
       }
     }
     if (plan.progress) plan.progress(lived());
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    constexpr timespec kShowProgress{0, 200'000'000};
+    sigtimedwait(&ended_child, nullptr, &kShowProgress);
   }
   report.lived = lived();
   report.seconds = std::chrono::duration<double>(Clock::now() - began).count();
