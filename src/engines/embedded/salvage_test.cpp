@@ -13,6 +13,7 @@
 #include "engines/embedded/store_files.h"
 #include "engines/embedded/test_damage.h"
 #include "engines/embedded/test_life.h"
+#include "engines/embedded/test_sample.h"
 #include "storage/faulty_storage.h"
 
 namespace tarry::embedded {
@@ -298,7 +299,7 @@ TEST_F(Salvage, OfEveryByteThatIsFlipped) {
   std::uint64_t refused = 0;
   std::uint64_t used = 0;
   for_each_closed([&](const Files& whole, const std::string& name, const std::string& bytes) {
-    for (std::uint64_t at = 0; at < bytes.size(); ++at) {
+    for (std::uint64_t at = 0; at < bytes.size(); at += test::kTryEvery) {
       Files damaged = whole;
       damaged[name][at] = static_cast<char>(bytes[at] ^ 0xFF);
       ASSERT_EQ(judge(whole, damaged, frame_at(name, bytes, at), clock, &refused), "")
@@ -307,14 +308,17 @@ TEST_F(Salvage, OfEveryByteThatIsFlipped) {
     used += kSegmentHeaderBytes;
     for (const Frame& frame : frames_of(bytes)) used += frame.checked - frame.offset;
   });
-  EXPECT_EQ(refused, used);  // all but padding and what is only allocated
+  if (test::kTryEvery == 1) {
+    EXPECT_EQ(refused, used);  // all but padding and what is only allocated
+  }
+  EXPECT_GT(refused, 0u);
   EXPECT_GT(used, 1000u);
 }
 
 TEST_F(Salvage, OfEveryLengthThatIsCut) {
   a_life();
   for_each_closed([&](const Files& whole, const std::string& name, const std::string& bytes) {
-    for (std::uint64_t size = 0; size < bytes.size(); ++size) {
+    for (std::uint64_t size = 0; size < bytes.size(); size += test::kTryEvery) {
       Files damaged = whole;
       damaged[name].resize(size);
       Damage damage{segment_number(name), kSegmentHeaderBytes, bytes.size()};
