@@ -166,9 +166,13 @@ void Oracle::turn_ended(const OneShard& shard) {
     std::erase_if(queue.refs, [&](const auto& ref) { return !live.contains(ref.first); });
   }
   snapshot();
-  // A turn without a batch leaves nothing: what survives is what the turns before have left.
+  // A turn without a batch leaves nothing: what survives is what the turns before have left, by
+  // now.
   if (!turns_.empty() && turns_.back().last_batch == turn_.last_batch) {
-    turns_.back().states = {std::move(turn_.states.back())};
+    Turn& written = turns_.back();
+    if (written.went_on) written.states.pop_back();
+    written.states.push_back(std::move(turn_.states.back()));
+    written.went_on = true;
   } else {
     turns_.push_back(std::move(turn_));
   }

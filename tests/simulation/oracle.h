@@ -100,6 +100,7 @@ class Oracle {
   struct Turn {
     std::uint64_t last_batch = 0;
     std::vector<Truth> states;  // as each part of the turn left it; the last one is the turn's
+    bool went_on = false;       // that one is of a later turn, which wrote nothing
   };
   struct Claim {
     std::string queue;
@@ -181,6 +182,8 @@ class Oracle {
                                        const std::string& name, const Message& message) const;
   [[nodiscard]] bool adopt_mixture(const embedded::ShardState& state, const Truth& before,
                                    const Truth& after);
+  [[nodiscard]] Truth with_new_queues(const embedded::ShardState& state, const Truth& before,
+                                      const Truth& after) const;
   void adopt(const OneShard& shard, std::uint64_t last_batch);
   void settle_leases(const embedded::ShardState& state);
 

@@ -113,6 +113,11 @@ std::string Oracle::difference(const embedded::ShardState& state, const Truth& t
   for (embedded::Handle handle = 0; handle < state.slab.end(); ++handle) {
     if (state.slab.is_live(handle)) ++there;
   }
+  const auto queues = static_cast<std::size_t>(state.queue_count());
+  if (queues != truth.queues.size()) {
+    return std::to_string(queues) + " queues are there, and should be " +
+           std::to_string(truth.queues.size());
+  }
   if (there != count) {
     return std::to_string(there) + " messages are there, and should be " + std::to_string(count);
   }
@@ -186,6 +191,16 @@ bool Oracle::adopt_mixture(const embedded::ShardState& state, const Truth& befor
   return difference(state, truth_).empty();
 }
 
+// A queue is written down before the first thing in it: cut there, it is empty.
+Oracle::Truth Oracle::with_new_queues(const embedded::ShardState& state, const Truth& before,
+                                      const Truth& after) const {
+  Truth truth = before;
+  for (const auto& [name, queue] : after.queues) {
+    if (state.find_queue(name) != embedded::kNoQueue) truth.queues.try_emplace(name, clock_->now());
+  }
+  return truth;
+}
+
 void Oracle::adopt(const OneShard& shard, std::uint64_t last_batch) {
   const embedded::ShardState& state = shard.state();
   const auto at = std::find_if(turns_.rbegin(), turns_.rend(),
@@ -202,13 +217,14 @@ void Oracle::adopt(const OneShard& shard, std::uint64_t last_batch) {
   // Amid a turn.
   const std::vector<Truth>& states = (at - 1)->states;
   const Truth* before = &whole;
-  for (const Truth& after : states) {
+  for (const Truth& state_after : states) {
+    const Truth after = with_new_queues(state, state_after, states.back());
     if (difference(state, after).empty()) {
       truth_ = after;
       return;
     }
     if (adopt_mixture(state, *before, after)) return;
-    before = &after;
+    before = &state_after;
   }
   fail(1, "after batch " + std::to_string(last_batch) +
               ", amid a turn, nothing is there that the turn went through: " +
