@@ -36,11 +36,12 @@ function(tarry_module name)
     set_target_properties(${target} PROPERTIES
                           ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules)
     target_compile_definitions(${target} PRIVATE ${arg_DEFINES})
-    if(TARRY_FUZZ AND TARRY_SANITIZE STREQUAL "address")
-      # Coverage that guides the fuzzers. The sanitizer's runtime knows it, so tests link as before.
-      target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    tarry_fuzzed(${target})
+    if(arg_PCH OR arg_DEFINES)
+      tarry_pch(${target} ${TARRY_STD_HEADERS} ${arg_PCH})
+    else()
+      tarry_std_pch(${target})
     endif()
-    tarry_pch(${target} ${arg_PCH})
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)
@@ -57,6 +58,13 @@ function(tarry_module name)
   endif()
 endfunction()
 
+# Coverage that guides the fuzzers. The sanitizer's runtime knows it, so tests link as before.
+function(tarry_fuzzed target)
+  if(TARRY_FUZZ AND TARRY_SANITIZE STREQUAL "address")
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endfunction()
+
 # tarry_pch(<target> [<header>...]): precompiles headers from outside, where that is wanted.
 function(tarry_pch target)
   if(TARRY_PCH AND ARGN)
@@ -65,17 +73,40 @@ function(tarry_pch target)
   endif()
 endfunction()
 
+# What nearly every file of ours includes, and half of what it costs to compile.
+set(TARRY_STD_HEADERS algorithm array atomic chrono cstdint deque functional map memory mutex
+                      optional random set string string_view thread unordered_map utility variant
+                      vector)
+
+# tarry_std_pch(<target>): the standard library, parsed once for all libraries that add no flag of
+# their own.
+function(tarry_std_pch target)
+  if(NOT TARRY_PCH)
+    return()
+  endif()
+  if(NOT TARGET tarry_std_pch)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/std_pch.cpp CONTENT "")
+    add_library(tarry_std_pch OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/std_pch.cpp)
+    tarry_compile(tarry_std_pch)
+    tarry_fuzzed(tarry_std_pch)
+    target_link_libraries(tarry_std_pch PRIVATE Threads::Threads)
+    tarry_pch(tarry_std_pch ${TARRY_STD_HEADERS})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM tarry_std_pch)
+endfunction()
+
 # tarry_gtest(<target> LABEL <label> SOURCES <file>... [LIBS <target>...] [DEFINES <NAME=value>...]
 #             [PCH <header>...] [TIMEOUT <seconds>] [SERIAL])
 #
-# One GoogleTest program, each of its tests registered as <label>.<suite>.<test>.
+# One GoogleTest program, each of its tests registered as <label>.<suite>.<test>; under a sanitizer
+# as <label>.<target>.<n>of<m>.
 function(tarry_gtest target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "LABEL;TIMEOUT" "SOURCES;LIBS;DEFINES;PCH")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   add_executable(${target} ${arg_SOURCES})
-  tarry_compile(${target})
+  tarry_compile_test(${target})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${target} PRIVATE ${arg_DEFINES})
   target_link_libraries(${target} PRIVATE ${arg_LIBS} GTest::gtest_main rapidcheck
@@ -92,10 +123,28 @@ function(tarry_gtest target)
   if(arg_SERIAL)
     set(serial RUN_SERIAL ON)
   endif()
-  # PRE_TEST: listing tests under a sanitizer on a busy machine can outlast a build step's limit.
-  gtest_discover_tests(${target} TEST_PREFIX ${arg_LABEL}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST
-                       DISCOVERY_TIMEOUT 120
-                       PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ${serial})
+  if(TARRY_SANITIZE)
+    list(LENGTH arg_SOURCES files)
+    tarry_shards(${target} ${arg_LABEL} ${files})
+  else()
+    # PRE_TEST: listing tests on a busy machine can outlast a build step's limit.
+    gtest_discover_tests(${target} TEST_PREFIX ${arg_LABEL}. NO_PRETTY_VALUES
+                         DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
+                         PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ${serial})
+  endif()
+endfunction()
+
+# A process for each test costs more than the test, under a sanitizer: a few processes, each with
+# its share of the program's tests.
+function(tarry_shards target label files)
+  math(EXPR shards "1 + ${files} / 4")
+  foreach(shard RANGE 1 ${shards})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${label}.${target}.${shard}of${shards} COMMAND ${target})
+    set_tests_properties(${label}.${target}.${shard}of${shards} PROPERTIES
+      LABELS ${label} TIMEOUT 900
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};GTEST_BRIEF=1")
+  endforeach()
 endfunction()
 
 # GoogleTest and rapidcheck, parsed once for all test programs. A program rather than a library,
@@ -103,7 +152,7 @@ endfunction()
 if(TARRY_TESTS AND TARRY_PCH)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_pch.cpp CONTENT "int main() {}\n")
   add_executable(tarry_test_pch EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_pch.cpp)
-  tarry_compile(tarry_test_pch)
+  tarry_compile_test(tarry_test_pch)
   target_link_libraries(tarry_test_pch PRIVATE GTest::gtest_main rapidcheck rapidcheck_gtest)
   set_target_properties(tarry_test_pch PROPERTIES
                         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules)

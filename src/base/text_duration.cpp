@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace tarry::base {
@@ -16,10 +17,6 @@ constexpr std::uint64_t kUsPerDay = 24 * kUsPerHour;
 constexpr std::uint64_t kMaxUs = static_cast<std::uint64_t>(kMaxDurationMs) * kUsPerMs;
 
 constexpr std::string_view kHelp = "; use 250ms, 30s, 15m, 2h, 7d or PT30M";
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-char upper(char c) noexcept { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 // Microseconds in a unit, 0 for a name that is none.
 std::uint64_t plain_unit(std::string_view name) noexcept {
@@ -58,7 +55,7 @@ class DurationParser {
   Result<std::int64_t> parse() {
     if (text_.empty()) return refuse("is empty", kHelp);
     if (text_.front() == '-') return refuse("is negative; the least is 0s");
-    const bool iso = upper(text_.front()) == 'P';
+    const bool iso = to_upper(text_.front()) == 'P';
     if (auto wrong = iso ? parse_iso() : parse_plain()) return std::move(*wrong);
     const std::uint64_t ms = (total_us_ + kUsPerMs - 1) / kUsPerMs;
     if (over_ || ms > static_cast<std::uint64_t>(kMaxDurationMs)) {
@@ -100,7 +97,7 @@ class DurationParser {
     bool in_time = false;
     bool expect_number = true;  // right after P and after T
     while (!left_.empty()) {
-      if (!in_time && upper(left_.front()) == 'T') {
+      if (!in_time && to_upper(left_.front()) == 'T') {
         in_time = true;
         expect_number = true;
         left_.remove_prefix(1);
@@ -108,7 +105,7 @@ class DurationParser {
       }
       auto number = take_number();
       if (!number || left_.empty()) return refuse(kNotIso);
-      const char designator = upper(left_.front());
+      const char designator = to_upper(left_.front());
       left_.remove_prefix(1);
       if (!in_time && (designator == 'Y' || designator == 'M')) {
         return refuse("counts years or months, whose length varies; use days, as in P30D");

@@ -11,7 +11,7 @@
 namespace tarry::base {
 namespace {
 
-constexpr std::uint64_t kMost = ~std::uint64_t{0};
+constexpr std::uint64_t kMostUnsigned = ~std::uint64_t{0};
 
 template <typename T>
 std::string message_of(const Result<T>& result) {
@@ -25,7 +25,7 @@ TEST(ParseU64, TakesDigitsWithinTheLimits) {
   EXPECT_EQ(parse_u64("0", "max", 0, 10).value(), 0U);
   EXPECT_EQ(parse_u64("10", "max", 0, 10).value(), 10U);
   EXPECT_EQ(parse_u64("007", "max", 0, 10).value(), 7U);
-  EXPECT_EQ(parse_u64("18446744073709551615", "max", 0, kMost).value(), kMost);
+  EXPECT_EQ(parse_u64("18446744073709551615", "max", 0, kMostUnsigned).value(), kMostUnsigned);
 }
 
 TEST(ParseU64, NamesTheValueAndTheLimits) {
@@ -34,8 +34,8 @@ TEST(ParseU64, NamesTheValueAndTheLimits) {
     EXPECT_EQ(message_of(parse_u64(text, "max", 1, 10)),
               "max \"" + text + "\" is not a whole number from 1 to 10");
   }
-  EXPECT_FALSE(parse_u64("18446744073709551616", "max", 0, kMost));
-  EXPECT_FALSE(parse_u64(std::string_view(), "max", 0, kMost));
+  EXPECT_FALSE(parse_u64("18446744073709551616", "max", 0, kMostUnsigned));
+  EXPECT_FALSE(parse_u64(std::string_view(), "max", 0, kMostUnsigned));
 }
 
 TEST(ParseSize, TakesUnitsOfBothKinds) {
@@ -51,7 +51,7 @@ TEST(ParseSize, TakesUnitsOfBothKinds) {
   EXPECT_EQ(parse_size("10MB").value(), 10'000'000U);
   EXPECT_EQ(parse_size("1GB").value(), 1'000'000'000U);
   EXPECT_EQ(parse_size("1TB").value(), 1'000'000'000'000U);
-  EXPECT_EQ(parse_size("18446744073709551615B").value(), kMost);
+  EXPECT_EQ(parse_size("18446744073709551615B").value(), kMostUnsigned);
   EXPECT_EQ(parse_size("16777215TiB").value(), 16'777'215ULL << 40);
 }
 

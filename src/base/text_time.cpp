@@ -4,14 +4,13 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace tarry::base {
 namespace {
 
 constexpr std::int64_t kMsPerDay = 86'400'000;
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 bool is_leap(std::int64_t year) noexcept {
   return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);

@@ -14,14 +14,14 @@
 namespace tarry::base {
 namespace {
 
-std::int64_t ms(std::string_view text) {
+std::int64_t time_ms(std::string_view text) {
   const auto parsed = parse_time_ms(text);
   if (parsed) return *parsed;
   ADD_FAILURE() << parsed.error().message;
   return -1;
 }
 
-std::string message_of(std::string_view text) {
+std::string time_error(std::string_view text) {
   const auto parsed = parse_time_ms(text);
   if (parsed) return "accepted as " + std::to_string(*parsed);
   EXPECT_EQ(parsed.error().code, ErrorCode::invalid_argument);
@@ -29,36 +29,36 @@ std::string message_of(std::string_view text) {
 }
 
 TEST(ParseTime, TakesRfc3339WithAnOffset) {
-  EXPECT_EQ(ms("1970-01-01T00:00:00Z"), 0);
-  EXPECT_EQ(ms("2026-11-20T10:00:00Z"), 1'795'168'800'000);
-  EXPECT_EQ(ms("2026-11-20t10:00:00z"), 1'795'168'800'000);
-  EXPECT_EQ(ms("2026-11-20T18:00:00+08:00"), 1'795'168'800'000);
-  EXPECT_EQ(ms("2026-11-20T04:30:00-05:30"), 1'795'168'800'000);
-  EXPECT_EQ(ms("2026-11-20T10:00:00+00:00"), 1'795'168'800'000);
-  EXPECT_EQ(ms("2026-11-20T10:00:00-00:00"), 1'795'168'800'000);
-  EXPECT_EQ(ms("2026-11-21T09:59:00+23:59"), 1'795'168'800'000);
-  EXPECT_EQ(ms("2026-11-20T10:00:00.123Z"), 1'795'168'800'123);
+  EXPECT_EQ(time_ms("1970-01-01T00:00:00Z"), 0);
+  EXPECT_EQ(time_ms("2026-11-20T10:00:00Z"), 1'795'168'800'000);
+  EXPECT_EQ(time_ms("2026-11-20t10:00:00z"), 1'795'168'800'000);
+  EXPECT_EQ(time_ms("2026-11-20T18:00:00+08:00"), 1'795'168'800'000);
+  EXPECT_EQ(time_ms("2026-11-20T04:30:00-05:30"), 1'795'168'800'000);
+  EXPECT_EQ(time_ms("2026-11-20T10:00:00+00:00"), 1'795'168'800'000);
+  EXPECT_EQ(time_ms("2026-11-20T10:00:00-00:00"), 1'795'168'800'000);
+  EXPECT_EQ(time_ms("2026-11-21T09:59:00+23:59"), 1'795'168'800'000);
+  EXPECT_EQ(time_ms("2026-11-20T10:00:00.123Z"), 1'795'168'800'123);
 }
 
 TEST(ParseTime, RoundsFractionsUp) {
-  EXPECT_EQ(ms("1970-01-01T00:00:00.5Z"), 500);
-  EXPECT_EQ(ms("1970-01-01T00:00:00.05Z"), 50);
-  EXPECT_EQ(ms("1970-01-01T00:00:00.0001Z"), 1);
-  EXPECT_EQ(ms("1970-01-01T00:00:00.1230000Z"), 123);
-  EXPECT_EQ(ms("1970-01-01T00:00:00.1230000000000000000000000000001Z"), 124);
-  EXPECT_EQ(ms("1970-01-01T00:00:00.9999Z"), 1000);
-  EXPECT_EQ(ms("1999-12-31T23:59:59.9999999999Z"), ms("2000-01-01T00:00:00Z"));
+  EXPECT_EQ(time_ms("1970-01-01T00:00:00.5Z"), 500);
+  EXPECT_EQ(time_ms("1970-01-01T00:00:00.05Z"), 50);
+  EXPECT_EQ(time_ms("1970-01-01T00:00:00.0001Z"), 1);
+  EXPECT_EQ(time_ms("1970-01-01T00:00:00.1230000Z"), 123);
+  EXPECT_EQ(time_ms("1970-01-01T00:00:00.1230000000000000000000000000001Z"), 124);
+  EXPECT_EQ(time_ms("1970-01-01T00:00:00.9999Z"), 1000);
+  EXPECT_EQ(time_ms("1999-12-31T23:59:59.9999999999Z"), time_ms("2000-01-01T00:00:00Z"));
 }
 
 TEST(ParseTime, TakesMilliseconds) {
-  EXPECT_EQ(ms("1795168800000"), 1'795'168'800'000);
-  EXPECT_EQ(ms("100000000000"), 100'000'000'000);
-  EXPECT_EQ(ms("7289654399999"), kMaxTimeMs);
+  EXPECT_EQ(time_ms("1795168800000"), 1'795'168'800'000);
+  EXPECT_EQ(time_ms("100000000000"), 100'000'000'000);
+  EXPECT_EQ(time_ms("7289654399999"), kMaxTimeMs);
 }
 
 TEST(ParseTime, RefusesWhatLooksLikeSeconds) {
   for (const std::string text : {"0", "1795168800", "99999999999", "000000000001"}) {
-    EXPECT_EQ(message_of(text),
+    EXPECT_EQ(time_error(text),
               "time \"" + text +
                   "\" looks like seconds; use milliseconds since 1970 (at least 12 digits) or RFC "
                   "3339 (2026-11-20T10:00:00Z)");
@@ -67,53 +67,53 @@ TEST(ParseTime, RefusesWhatLooksLikeSeconds) {
 
 TEST(ParseTime, AsksForAnOffset) {
   for (const std::string text : {"2026-11-20T10:00:00", "2026-11-20T10:00:00.123"}) {
-    EXPECT_EQ(message_of(text),
+    EXPECT_EQ(time_error(text),
               "time \"" + text + "\" has no offset; add Z for UTC, or one like +08:00");
   }
 }
 
 TEST(ParseTime, KnowsTheCalendar) {
-  EXPECT_EQ(ms("2024-02-29T00:00:00Z") + 86'400'000, ms("2024-03-01T00:00:00Z"));
-  EXPECT_EQ(ms("2000-02-29T00:00:00Z") + 86'400'000, ms("2000-03-01T00:00:00Z"));
-  EXPECT_EQ(ms("2200-02-28T00:00:00Z") + 86'400'000, ms("2200-03-01T00:00:00Z"));
-  EXPECT_EQ(message_of("2026-02-29T00:00:00Z"),
+  EXPECT_EQ(time_ms("2024-02-29T00:00:00Z") + 86'400'000, time_ms("2024-03-01T00:00:00Z"));
+  EXPECT_EQ(time_ms("2000-02-29T00:00:00Z") + 86'400'000, time_ms("2000-03-01T00:00:00Z"));
+  EXPECT_EQ(time_ms("2200-02-28T00:00:00Z") + 86'400'000, time_ms("2200-03-01T00:00:00Z"));
+  EXPECT_EQ(time_error("2026-02-29T00:00:00Z"),
             "time \"2026-02-29T00:00:00Z\" has the day 29; it must be 1 to 28");
-  EXPECT_EQ(message_of("2100-02-29T00:00:00Z"),
+  EXPECT_EQ(time_error("2100-02-29T00:00:00Z"),
             "time \"2100-02-29T00:00:00Z\" has the day 29; it must be 1 to 28");
-  EXPECT_EQ(message_of("2024-02-30T00:00:00Z"),
+  EXPECT_EQ(time_error("2024-02-30T00:00:00Z"),
             "time \"2024-02-30T00:00:00Z\" has the day 30; it must be 1 to 29");
-  EXPECT_EQ(message_of("2026-04-31T00:00:00Z"),
+  EXPECT_EQ(time_error("2026-04-31T00:00:00Z"),
             "time \"2026-04-31T00:00:00Z\" has the day 31; it must be 1 to 30");
-  EXPECT_EQ(message_of("2026-04-00T00:00:00Z"),
+  EXPECT_EQ(time_error("2026-04-00T00:00:00Z"),
             "time \"2026-04-00T00:00:00Z\" has the day 0; it must be 1 to 30");
-  EXPECT_EQ(message_of("2026-00-10T00:00:00Z"),
+  EXPECT_EQ(time_error("2026-00-10T00:00:00Z"),
             "time \"2026-00-10T00:00:00Z\" has the month 0; it must be 1 to 12");
-  EXPECT_EQ(message_of("2026-13-10T00:00:00Z"),
+  EXPECT_EQ(time_error("2026-13-10T00:00:00Z"),
             "time \"2026-13-10T00:00:00Z\" has the month 13; it must be 1 to 12");
-  EXPECT_EQ(message_of("2026-11-20T24:00:00Z"),
+  EXPECT_EQ(time_error("2026-11-20T24:00:00Z"),
             "time \"2026-11-20T24:00:00Z\" has the hour 24; it must be 0 to 23");
-  EXPECT_EQ(message_of("2026-11-20T10:60:00Z"),
+  EXPECT_EQ(time_error("2026-11-20T10:60:00Z"),
             "time \"2026-11-20T10:60:00Z\" has the minute 60; it must be 0 to 59");
-  EXPECT_EQ(message_of("2016-12-31T23:59:60Z"),
+  EXPECT_EQ(time_error("2016-12-31T23:59:60Z"),
             "time \"2016-12-31T23:59:60Z\" has the second 60; it must be 0 to 59");
-  EXPECT_EQ(message_of("2026-11-20T10:00:00+24:00"),
+  EXPECT_EQ(time_error("2026-11-20T10:00:00+24:00"),
             "time \"2026-11-20T10:00:00+24:00\" has the offset's hour 24; it must be 0 to 23");
-  EXPECT_EQ(message_of("2026-11-20T10:00:00+08:60"),
+  EXPECT_EQ(time_error("2026-11-20T10:00:00+08:60"),
             "time \"2026-11-20T10:00:00+08:60\" has the offset's minute 60; it must be 0 to 59");
 }
 
 TEST(ParseTime, KeepsWithinItsLimits) {
-  EXPECT_EQ(ms("2200-12-31T23:59:59.999Z"), kMaxTimeMs);
-  EXPECT_EQ(ms("1970-01-01T01:00:00+01:00"), 0);
+  EXPECT_EQ(time_ms("2200-12-31T23:59:59.999Z"), kMaxTimeMs);
+  EXPECT_EQ(time_ms("1970-01-01T01:00:00+01:00"), 0);
   for (const std::string text :
        {"2201-01-01T00:00:00Z", "2200-12-31T23:59:59.9991Z", "2200-12-31T23:59:59-00:01",
         "9999-12-31T23:59:59Z", "7289654400000", "99999999999999999999999999"}) {
-    EXPECT_EQ(message_of(text),
+    EXPECT_EQ(time_error(text),
               "time \"" + text + "\" is after the limit of 2200-12-31T23:59:59.999Z");
   }
   for (const std::string text : {"1969-12-31T23:59:59Z", "1970-01-01T00:00:00+00:01",
                                  "0000-01-01T00:00:00Z", "1969-12-31T23:59:59.998Z"}) {
-    EXPECT_EQ(message_of(text),
+    EXPECT_EQ(time_error(text),
               "time \"" + text + "\" is before the limit of 1970-01-01T00:00:00Z");
   }
 }
@@ -144,7 +144,7 @@ TEST(ParseTime, RefusesEverythingElse) {
                                  "2026-11-20T10:00:-1Z",
                                  "20261120T100000Z",
                                  "2026/11/20T10:00:00Z"}) {
-    EXPECT_EQ(message_of(text),
+    EXPECT_EQ(time_error(text),
               "time \"" + text +
                   "\" is neither RFC 3339 (2026-11-20T10:00:00Z) nor milliseconds since 1970");
   }
@@ -178,7 +178,7 @@ TEST(FormatTime, AgreesWithChronoOnEveryDay) {
                   static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
                   static_cast<unsigned>(date.day()));
     ASSERT_EQ(format_time_ms(day * 86'400'000), expected);
-    ASSERT_EQ(ms(expected), day * 86'400'000);
+    ASSERT_EQ(time_ms(expected), day * 86'400'000);
   }
 }
 

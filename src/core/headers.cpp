@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/text.h"
 #include "core/validation.h"
@@ -16,13 +17,6 @@ constexpr std::size_t kMaxName = 255;
 bool is_token_byte(char c) noexcept {
   constexpr std::string_view kSeparators = "\"(),/:;<=>?@[\\]{}";
   return c > ' ' && c < '\x7f' && kSeparators.find(c) == std::string_view::npos;
-}
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same_name(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
 }
 
 bool next_header(base::ByteReader& in, std::string_view& name, std::string_view& value) noexcept {
@@ -84,7 +78,7 @@ std::optional<std::string_view> find_header(std::string_view encoded,
   std::string_view found;
   std::string_view value;
   while (in.remaining() > 0 && next_header(in, found, value)) {
-    if (same_name(found, name)) return value;
+    if (base::equals_ignoring_case(found, name)) return value;
   }
   return std::nullopt;
 }

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/text.h"
 
@@ -19,8 +20,7 @@ namespace {
 constexpr std::string_view kMarks = "-+/;.$_():@";
 
 bool is_name_byte(char c) noexcept {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-         kMarks.find(c) != std::string_view::npos;
+  return base::is_letter(c) || base::is_digit(c) || kMarks.find(c) != std::string_view::npos;
 }
 
 MaybeError invalid(std::string message) {

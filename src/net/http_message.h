@@ -12,9 +12,6 @@ struct HttpField {
   std::string value;
 };
 
-/// ASCII letters compare alike in either case, as field names, methods of coding and hosts do.
-[[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept;
-
 struct HttpMessage {
   unsigned version = 11;  // 10 or 11
   std::string method;     // requests

@@ -6,6 +6,8 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
+#include "base/ascii.h"
+
 namespace tarry::net {
 namespace {
 
@@ -90,7 +92,7 @@ class HttpParser::Beast final : public HttpParser::Impl,
     const std::string* coding = message.find("Transfer-Encoding");
     if (coding == nullptr) return;
     // Beast takes "gzip, chunked" for chunked, and "gzip" for no coding at all.
-    if (message.version < 11 || !equals_ignoring_case(*coding, "chunked")) {
+    if (message.version < 11 || !base::equals_ignoring_case(*coding, "chunked")) {
       fault = HttpFault::unsupported_coding;
       fault_text = "the transfer coding is not chunked";
       error = BeastError::bad_transfer_encoding;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "core/limits.h"
 
@@ -22,23 +23,13 @@ Unexpected invalid(std::string message) {
   return {ErrorCode::invalid_argument, std::move(message)};
 }
 
-bool is_letter(char c) noexcept { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-int hex_value(char c) noexcept {
-  if (is_digit(c)) return c - '0';
-  const char l = lower(c);
-  return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
-}
-
 Result<std::string> percent_decoded(std::string_view what, std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (c == '%') {
-      const int high = i + 1 < text.size() ? hex_value(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
+      const int high = i + 1 < text.size() ? base::hex_value(text[i + 1]) : -1;
+      const int low = i + 2 < text.size() ? base::hex_value(text[i + 2]) : -1;
       if (high < 0 || low < 0) {
         return invalid(std::string(what) + " " + base::quoted(text) +
                        " holds a % without two hex digits; write %25 for a %");
@@ -231,13 +222,13 @@ Result<StoreUrl> parse_file(std::string_view rest) {
 
 bool is_host_name(std::string_view host) noexcept {
   return !host.empty() && host.size() <= 253 && std::ranges::all_of(host, [](char c) {
-    return is_letter(lower(c)) || is_digit(c) || c == '.' || c == '-' || c == '_';
+    return base::is_letter(c) || base::is_digit(c) || c == '.' || c == '-' || c == '_';
   });
 }
 
 bool is_ipv6(std::string_view host) noexcept {
   return host.size() >= 2 && host.size() <= 45 && std::ranges::all_of(host, [](char c) {
-           return hex_value(c) >= 0 || c == ':' || c == '.';
+           return base::hex_value(c) >= 0 || c == ':' || c == '.';
          });
 }
 
@@ -312,10 +303,10 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
   if (url.empty()) return invalid("store URL \"\" is empty; " + std::string(kForms));
   const std::size_t colon = url.find(':');
   std::string scheme(url.substr(0, colon == std::string_view::npos ? 0 : colon));
-  std::ranges::transform(scheme, scheme.begin(), lower);
+  std::ranges::transform(scheme, scheme.begin(), base::to_lower);
   const bool well_formed =
-      !scheme.empty() && is_letter(scheme.front()) && std::ranges::all_of(scheme, [](char c) {
-        return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.';
+      !scheme.empty() && base::is_letter(scheme.front()) && std::ranges::all_of(scheme, [](char c) {
+        return base::is_letter(c) || base::is_digit(c) || c == '+' || c == '-' || c == '.';
       });
   if (!well_formed) {
     return invalid("store URL " + base::quoted(masked_url(url)) + " has no scheme; " +

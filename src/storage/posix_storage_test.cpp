@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 template <typename T>
-void expect_error(const Result<T>& outcome, ErrorCode code, std::string_view message) {
+void expect_message(const Result<T>& outcome, ErrorCode code, std::string_view message) {
   ASSERT_FALSE(outcome.has_value());
   EXPECT_EQ(to_string(outcome.error().code), to_string(code));
   EXPECT_EQ(outcome.error().message, message);
@@ -44,25 +44,25 @@ class PosixStorageTest : public testing::Test {
 };
 
 TEST_F(PosixStorageTest, AMissingDirectoryIsNotFound) {
-  expect_error(open_directory(base + "/x/y", false), ErrorCode::not_found,
-               "cannot open directory " + base + "/x/y: No such file or directory");
+  expect_message(open_directory(base + "/x/y", false), ErrorCode::not_found,
+                 "cannot open directory " + base + "/x/y: No such file or directory");
 }
 
 TEST_F(PosixStorageTest, AFileIsNoDirectory) {
   std::ofstream(base + "/file") << "x";
-  expect_error(open_directory(base + "/file", false), ErrorCode::invalid_argument,
-               "cannot open directory " + base + "/file: Not a directory");
-  expect_error(open_directory(base + "/file", true), ErrorCode::invalid_argument,
-               "cannot make directory " + base + "/file: Not a directory");
-  expect_error(open_directory(base + "/file/below/it", true), ErrorCode::invalid_argument,
-               "cannot make directory " + base + "/file: Not a directory");
+  expect_message(open_directory(base + "/file", false), ErrorCode::invalid_argument,
+                 "cannot open directory " + base + "/file: Not a directory");
+  expect_message(open_directory(base + "/file", true), ErrorCode::invalid_argument,
+                 "cannot make directory " + base + "/file: Not a directory");
+  expect_message(open_directory(base + "/file/below/it", true), ErrorCode::invalid_argument,
+                 "cannot make directory " + base + "/file: Not a directory");
 }
 
 TEST_F(PosixStorageTest, PathsThatAreNone) {
-  expect_error(open_directory("", true), ErrorCode::invalid_argument,
-               "cannot open directory \"\": a path must not be empty");
-  expect_error(open_directory(std::string_view("a\0b", 3), true), ErrorCode::invalid_argument,
-               "cannot open directory \"a?b\": a path holds no zero byte");
+  expect_message(open_directory("", true), ErrorCode::invalid_argument,
+                 "cannot open directory \"\": a path must not be empty");
+  expect_message(open_directory(std::string_view("a\0b", 3), true), ErrorCode::invalid_argument,
+                 "cannot open directory \"a?b\": a path holds no zero byte");
   EXPECT_EQ(open_directory(std::string(5000, 'x'), true).error().code, ErrorCode::invalid_argument);
 }
 
@@ -96,18 +96,18 @@ TEST_F(PosixStorageTest, RightsAreRespected) {
   ASSERT_TRUE(open_directory(base + "/d", true).value()->open("f", OpenMode::create_new));
   fs::permissions(base + "/d/f", fs::perms::none);
   const auto directory = std::move(open_directory(base + "/d", false)).value();
-  expect_error(directory->open("f", OpenMode::read_only), ErrorCode::permission_denied,
-               "cannot open " + base + "/d/f: Permission denied");
+  expect_message(directory->open("f", OpenMode::read_only), ErrorCode::permission_denied,
+                 "cannot open " + base + "/d/f: Permission denied");
   fs::permissions(base + "/d", fs::perms::owner_read | fs::perms::owner_exec);
-  expect_error(directory->open("g", OpenMode::create_new), ErrorCode::permission_denied,
-               "cannot create " + base + "/d/g: Permission denied");
-  expect_error(directory->lock("l", "me"), ErrorCode::permission_denied,
-               "cannot lock " + base + "/d/l: Permission denied");
-  expect_error(open_directory(base + "/d/e", true), ErrorCode::permission_denied,
-               "cannot make directory " + base + "/d/e: Permission denied");
+  expect_message(directory->open("g", OpenMode::create_new), ErrorCode::permission_denied,
+                 "cannot create " + base + "/d/g: Permission denied");
+  expect_message(directory->lock("l", "me"), ErrorCode::permission_denied,
+                 "cannot lock " + base + "/d/l: Permission denied");
+  expect_message(open_directory(base + "/d/e", true), ErrorCode::permission_denied,
+                 "cannot make directory " + base + "/d/e: Permission denied");
   fs::permissions(base + "/d", fs::perms::none);
-  expect_error(open_directory(base + "/d", false), ErrorCode::permission_denied,
-               "cannot open directory " + base + "/d: Permission denied");
+  expect_message(open_directory(base + "/d", false), ErrorCode::permission_denied,
+                 "cannot open directory " + base + "/d: Permission denied");
   fs::permissions(base + "/d", fs::perms::owner_all);
 }
 
@@ -115,8 +115,8 @@ TEST_F(PosixStorageTest, SpecialFilesAreRefusedWithoutWaitingForThem) {
   ASSERT_EQ(::mkfifo((base + "/fifo").c_str(), 0600), 0);
   const auto directory = std::move(open_directory(base, false)).value();
   for (const OpenMode mode : {OpenMode::read_only, OpenMode::read_write}) {
-    expect_error(directory->open("fifo", mode), ErrorCode::invalid_argument,
-                 "cannot open " + base + "/fifo: Not a regular file");
+    expect_message(directory->open("fifo", mode), ErrorCode::invalid_argument,
+                   "cannot open " + base + "/fifo: Not a regular file");
   }
   EXPECT_TRUE(directory->list().value().empty());
 }
@@ -169,8 +169,9 @@ TEST_F(PosixStorageTest, AKilledProcessHoldsNoLock) {
   char answer = 0;
   ASSERT_EQ(::read(ready[0], &answer, 1), 1);
   EXPECT_EQ(answer, 'y');
-  expect_error(directory->lock("lock", "parent"), ErrorCode::conflict,
-               "cannot lock " + base + "/lock: held by pid " + std::to_string(child) + " (child)");
+  expect_message(
+      directory->lock("lock", "parent"), ErrorCode::conflict,
+      "cannot lock " + base + "/lock: held by pid " + std::to_string(child) + " (child)");
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_TRUE(fs::exists(base + "/lock"));
@@ -190,8 +191,8 @@ TEST_F(PosixStorageTest, AForkedChildDoesNotLetGoOfItsParentsLock) {
     ::_exit(0);
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  expect_error(directory->lock("lock", "second"), ErrorCode::conflict,
-               "cannot lock " + base + "/lock: held by parent");
+  expect_message(directory->lock("lock", "second"), ErrorCode::conflict,
+                 "cannot lock " + base + "/lock: held by parent");
 }
 
 TEST_F(PosixStorageTest, AChildThatInheritedTheDescriptorDoesNotKeepTheLock) {
@@ -220,17 +221,17 @@ TEST_F(PosixStorageTest, AFailedSyncIsFinal) {
   ASSERT_EQ(::pipe(ends.data()), 0);
   PosixFile file(FileDescriptor{ends[0]}, "/x/y", true);
   ::close(ends[1]);
-  expect_error(file.sync_data(), ErrorCode::io_error, "cannot sync /x/y: Invalid argument");
-  expect_error(file.sync_data(), ErrorCode::io_error,
-               "cannot sync /x/y: an earlier sync of it failed");
+  expect_message(file.sync_data(), ErrorCode::io_error, "cannot sync /x/y: Invalid argument");
+  expect_message(file.sync_data(), ErrorCode::io_error,
+                 "cannot sync /x/y: an earlier sync of it failed");
 }
 
 TEST_F(PosixStorageTest, AFullDeviceIsNoSpaceAndNamesTheOffset) {
   const int full = ::open("/dev/full", O_RDWR | O_CLOEXEC);
   if (full < 0) GTEST_SKIP() << "no /dev/full here";
   PosixFile file(FileDescriptor{full}, "/x/y", true);
-  expect_error(file.write_at(4096, "abc"), ErrorCode::no_space,
-               "cannot write /x/y (offset 4096): No space left on device");
+  expect_message(file.write_at(4096, "abc"), ErrorCode::no_space,
+                 "cannot write /x/y (offset 4096): No space left on device");
 }
 
 TEST(ReserveByWriting, FillsGapsAndTheEndAndTouchesNoData) {

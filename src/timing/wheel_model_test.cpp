@@ -13,25 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "timing/test_wheel.h"
 #include "timing/wheel.h"
 
 namespace tarry::timing {
 namespace {
 
-using Handle = std::uint32_t;
-
-struct Node {
-  Handle next = 0;
-  Handle prev = 0;
-  std::int64_t deadline = 0;
-};
-
-struct Slab {
-  std::vector<Node>* nodes;
-  Handle& next(Handle handle) { return (*nodes)[handle].next; }
-  Handle& prev(Handle handle) { return (*nodes)[handle].prev; }
-  std::int64_t deadline(Handle handle) const { return (*nodes)[handle].deadline; }
-};
+using test::Handle;
+using test::Node;
+using test::Slab;
 
 enum class Kind { insert, remove, advance, slice, drain, rebase };
 

@@ -7,23 +7,14 @@
 #include <optional>
 #include <vector>
 
+#include "timing/test_wheel.h"
+
 namespace tarry::timing {
 namespace {
 
-using Handle = std::uint32_t;
-
-struct Node {
-  Handle next;
-  Handle prev;
-  std::int64_t deadline;
-};
-
-struct Slab {
-  std::vector<Node>* nodes;
-  Handle& next(Handle handle) { return (*nodes)[handle].next; }
-  Handle& prev(Handle handle) { return (*nodes)[handle].prev; }
-  std::int64_t deadline(Handle handle) const { return (*nodes)[handle].deadline; }
-};
+using test::Handle;
+using test::Node;
+using test::Slab;
 
 using TestWheel = Wheel<Slab>;
 

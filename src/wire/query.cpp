@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/text.h"
 
@@ -11,15 +12,7 @@ namespace {
 constexpr std::size_t kMaxParameters = 32;
 
 bool is_unreserved(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_' || c == '~';
-}
-
-int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
+  return base::is_letter(c) || base::is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 }  // namespace
@@ -49,8 +42,8 @@ Result<std::string> percent_decode(std::string_view text) {
       out += text[at];
       continue;
     }
-    const int high = at + 2 < text.size() ? hex_value(text[at + 1]) : -1;
-    const int low = at + 2 < text.size() ? hex_value(text[at + 2]) : -1;
+    const int high = at + 2 < text.size() ? base::hex_value(text[at + 1]) : -1;
+    const int low = at + 2 < text.size() ? base::hex_value(text[at + 2]) : -1;
     if (high < 0 || low < 0) {
       return Unexpected(ErrorCode::invalid_argument,
                         "the URL has " + base::quoted(text.substr(at, 3)) +

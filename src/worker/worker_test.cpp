@@ -273,6 +273,7 @@ TEST_F(WorkerTest, ALostClaimIsToldToItsHandlerAndNotSettled) {
   });
   hand_out({"a"}, 3ms);
   const auto asked = next<ExtendRequest>();
+  gate.wait_for(1);  // lost any sooner, it would not be begun
   answer(asked.ticket, Reply(outcomes(1, Outcome::stale)));
   told.get_future().get();
   gate.open();

@@ -21,9 +21,9 @@ Outcome expected(Place place) {
   return Outcome::unknown;
 }
 
-using Cell = std::tuple<EngineSpec, Place>;
+using CancelCase = std::tuple<EngineSpec, Place>;
 
-class CancelCell : public OnRig, public testing::WithParamInterface<Cell> {
+class CancelCell : public OnRig, public testing::WithParamInterface<CancelCase> {
  protected:
   CancelCell() : OnRig(std::get<0>(GetParam())) {}
 };
@@ -71,7 +71,7 @@ TEST_P(CancelCell, AnswersAndActsAsTheTableSays) {
 INSTANTIATE_TEST_SUITE_P(On, CancelCell,
                          testing::Combine(testing::ValuesIn(all_engines()),
                                           testing::ValuesIn(kPlaces)),
-                         [](const testing::TestParamInfo<Cell>& info) {
+                         [](const testing::TestParamInfo<CancelCase>& info) {
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::string(to_string(std::get<1>(info.param)));
                          });

@@ -73,9 +73,9 @@ Outcome expected(Rule rule, Place place) {
   return Outcome::unknown;
 }
 
-using Cell = std::tuple<EngineSpec, Rule, Place>;
+using PushCase = std::tuple<EngineSpec, Rule, Place>;
 
-class PushCell : public OnRig, public testing::WithParamInterface<Cell> {
+class PushCell : public OnRig, public testing::WithParamInterface<PushCase> {
  protected:
   PushCell() : OnRig(std::get<0>(GetParam())) {}
 };
@@ -146,7 +146,7 @@ TEST_P(PushCell, AnswersAndActsAsTheTableSays) {
 INSTANTIATE_TEST_SUITE_P(On, PushCell,
                          testing::Combine(testing::ValuesIn(all_engines()),
                                           testing::ValuesIn(kRules), testing::ValuesIn(kPlaces)),
-                         [](const testing::TestParamInfo<Cell>& info) {
+                         [](const testing::TestParamInfo<PushCase>& info) {
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::string(name_of(std::get<1>(info.param))) + "_on_" +
                                   std::string(to_string(std::get<2>(info.param)));

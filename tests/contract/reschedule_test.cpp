@@ -23,9 +23,9 @@ Outcome expected(Place place) {
 enum class To : std::uint8_t { future, past };
 constexpr To kTos[] = {To::future, To::past};
 
-using Cell = std::tuple<EngineSpec, To, Place>;
+using RescheduleCase = std::tuple<EngineSpec, To, Place>;
 
-class RescheduleCell : public OnRig, public testing::WithParamInterface<Cell> {
+class RescheduleCell : public OnRig, public testing::WithParamInterface<RescheduleCase> {
  protected:
   RescheduleCell() : OnRig(std::get<0>(GetParam())) {}
 };
@@ -88,7 +88,7 @@ TEST_P(RescheduleCell, AnswersAndActsAsTheTableSays) {
 INSTANTIATE_TEST_SUITE_P(On, RescheduleCell,
                          testing::Combine(testing::ValuesIn(all_engines()), testing::ValuesIn(kTos),
                                           testing::ValuesIn(kPlaces)),
-                         [](const testing::TestParamInfo<Cell>& info) {
+                         [](const testing::TestParamInfo<RescheduleCase>& info) {
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::string(to_string(std::get<2>(info.param))) +
                                   (std::get<1>(info.param) == To::future ? "_to_the_future"

@@ -32,9 +32,9 @@ Answer settle(const Queue& q, Verb verb, std::string_view receipt) {
   return {};
 }
 
-using Cell = std::tuple<EngineSpec, Verb, Place>;
+using SettleCase = std::tuple<EngineSpec, Verb, Place>;
 
-class SettleCell : public OnRig, public testing::WithParamInterface<Cell> {
+class SettleCell : public OnRig, public testing::WithParamInterface<SettleCase> {
  protected:
   SettleCell() : OnRig(std::get<0>(GetParam())) {}
 };
@@ -123,7 +123,7 @@ TEST_P(SettleCell, TheLiveReceiptIsDoneOnceAndActs) {
 INSTANTIATE_TEST_SUITE_P(On, SettleCell,
                          testing::Combine(testing::ValuesIn(all_engines()),
                                           testing::ValuesIn(kVerbs), testing::ValuesIn(kPlaces)),
-                         [](const testing::TestParamInfo<Cell>& info) {
+                         [](const testing::TestParamInfo<SettleCase>& info) {
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::string(name_of(std::get<1>(info.param))) + "_on_" +
                                   std::string(to_string(std::get<2>(info.param)));

@@ -198,7 +198,6 @@ class Oracle {
   std::deque<Turn> turns_;
   Turn turn_;
   std::uint64_t turn_number_ = 0;
-  bool in_turn_changed_ = false;
 
   std::map<std::string, std::map<KeyId, std::string>> made_;  // keys that the store made
   std::map<const embedded::Operation*, Expectation> asked_;

@@ -8,7 +8,7 @@
 namespace tarry::embedded {
 namespace {
 
-using Step = SegmentScanner::Step;
+using Found = SegmentScanner::Step;
 
 class SegmentScannerTest : public testing::Test {
  protected:
@@ -35,7 +35,7 @@ class SegmentScannerTest : public testing::Test {
 TEST_F(SegmentScannerTest, ReadsBatchByBatch) {
   auto s = scanner();
   for (std::size_t i = 0; i < 3; ++i) {
-    ASSERT_EQ(s.next().value(), Step::batch);
+    ASSERT_EQ(s.next().value(), Found::batch);
     EXPECT_EQ(s.offset(), offsets[i]);
     EXPECT_EQ(s.body_offset(), offsets[i] + kBatchHeaderBytes);
     EXPECT_EQ(s.header().number, i + 1);
@@ -45,17 +45,17 @@ TEST_F(SegmentScannerTest, ReadsBatchByBatch) {
   const auto record = take_record(body);
   ASSERT_TRUE(record);
   EXPECT_EQ(std::get<MarksRecord>(*record).next_id, 6u);
-  EXPECT_EQ(s.next().value(), Step::end);
+  EXPECT_EQ(s.next().value(), Found::end);
   EXPECT_EQ(s.good_end(), segment.bytes().size());
   EXPECT_EQ(s.next_number(), 4u);
-  EXPECT_EQ(s.next().value(), Step::end) << "and stays there";
+  EXPECT_EQ(s.next().value(), Found::end) << "and stays there";
 }
 
 TEST_F(SegmentScannerTest, ZerosBehindTheLastBatchAreNone) {
   segment.bytes().resize(segment.bytes().size() + 4096);
   auto s = scanner();
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(s.next().value(), Step::batch);
-  EXPECT_EQ(s.next().value(), Step::bad);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(s.next().value(), Found::batch);
+  EXPECT_EQ(s.next().value(), Found::bad);
   EXPECT_EQ(s.good_end(), segment.bytes().size() - 4096);
   EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 0u);
 }
@@ -63,7 +63,7 @@ TEST_F(SegmentScannerTest, ZerosBehindTheLastBatchAreNone) {
 TEST_F(SegmentScannerTest, ABrokenBatchStopsItAndLaterOnesAreFound) {
   segment.bytes()[offsets[0] + kBatchHeaderBytes] ^= 1;
   auto s = scanner();
-  ASSERT_EQ(s.next().value(), Step::bad);
+  ASSERT_EQ(s.next().value(), Found::bad);
   EXPECT_EQ(s.offset(), offsets[0]);
   EXPECT_EQ(s.next_number(), 1u);
   EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 2u);
@@ -73,19 +73,19 @@ TEST_F(SegmentScannerTest, ABrokenBatchStopsItAndLaterOnesAreFound) {
 TEST_F(SegmentScannerTest, GoesOnBehindABrokenBatch) {
   segment.bytes()[offsets[1] + kBatchHeaderBytes] ^= 1;
   auto s = scanner();
-  ASSERT_EQ(s.next().value(), Step::batch);
-  ASSERT_EQ(s.next().value(), Step::bad);
+  ASSERT_EQ(s.next().value(), Found::batch);
+  ASSERT_EQ(s.next().value(), Found::bad);
   ASSERT_TRUE(s.skip_bad().value());
   EXPECT_EQ(s.good_end(), offsets[2]);
   EXPECT_EQ(s.next_number(), 3u);
-  ASSERT_EQ(s.next().value(), Step::batch);
+  ASSERT_EQ(s.next().value(), Found::batch);
   EXPECT_EQ(s.offset(), offsets[2]);
-  EXPECT_EQ(s.next().value(), Step::end);
+  EXPECT_EQ(s.next().value(), Found::end);
 
   segment.bytes()[offsets[2] + kBatchHeaderBytes] ^= 1;
   auto none = scanner();
-  ASSERT_EQ(none.next().value(), Step::batch);
-  ASSERT_EQ(none.next().value(), Step::bad);
+  ASSERT_EQ(none.next().value(), Found::batch);
+  ASSERT_EQ(none.next().value(), Found::bad);
   EXPECT_FALSE(none.skip_bad().value());
   EXPECT_EQ(none.good_end(), offsets[1]);
   EXPECT_EQ(none.next_number(), 2u);
@@ -94,11 +94,11 @@ TEST_F(SegmentScannerTest, GoesOnBehindABrokenBatch) {
 TEST_F(SegmentScannerTest, NeverGoesOnWithAnEarlierBatch) {
   auto s = scanner();
   SegmentScanner late(*file, segment.header().salt, 3, segment.bytes().size());
-  ASSERT_EQ(late.next().value(), Step::bad);
+  ASSERT_EQ(late.next().value(), Found::bad);
   ASSERT_TRUE(late.skip_bad().value());
   EXPECT_EQ(late.good_end(), offsets[2]);
   SegmentScanner later(*file, segment.header().salt, 4, segment.bytes().size());
-  ASSERT_EQ(later.next().value(), Step::bad);
+  ASSERT_EQ(later.next().value(), Found::bad);
   EXPECT_FALSE(later.skip_bad().value());
 }
 
@@ -116,22 +116,22 @@ TEST_F(SegmentScannerTest, ABatchOfAnotherSegmentOrNumberIsNone) {
   other.batch({test::clock_record()}, 9);
   segment.bytes() += other.bytes().substr(kSegmentHeaderBytes);
   auto s = scanner();
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(s.next().value(), Step::batch);
-  EXPECT_EQ(s.next().value(), Step::bad);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(s.next().value(), Found::batch);
+  EXPECT_EQ(s.next().value(), Found::bad);
   EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 0u);
   SegmentScanner late(*file, segment.header().salt, 2, segment.bytes().size());
-  EXPECT_EQ(late.next().value(), Step::bad);
+  EXPECT_EQ(late.next().value(), Found::bad);
 }
 
 TEST_F(SegmentScannerTest, StopsAtTheEndItWasGiven) {
   auto s = scanner(offsets[2]);
-  EXPECT_EQ(s.next().value(), Step::batch);
-  EXPECT_EQ(s.next().value(), Step::batch);
-  EXPECT_EQ(s.next().value(), Step::end);
+  EXPECT_EQ(s.next().value(), Found::batch);
+  EXPECT_EQ(s.next().value(), Found::batch);
+  EXPECT_EQ(s.next().value(), Found::end);
   auto inside = scanner(offsets[2] + 20);
-  EXPECT_EQ(inside.next().value(), Step::batch);
-  EXPECT_EQ(inside.next().value(), Step::batch);
-  EXPECT_EQ(inside.next().value(), Step::bad);
+  EXPECT_EQ(inside.next().value(), Found::batch);
+  EXPECT_EQ(inside.next().value(), Found::batch);
+  EXPECT_EQ(inside.next().value(), Found::bad);
 }
 
 // Longer than what it reads at once (1 MiB), batches across the border included.
@@ -143,8 +143,8 @@ TEST_F(SegmentScannerTest, ReadsAcrossItsReadAhead) {
   }
   segment = large;
   auto s = scanner();
-  for (int i = 0; i < 10; ++i) ASSERT_EQ(s.next().value(), Step::batch);
-  EXPECT_EQ(s.next().value(), Step::end);
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(s.next().value(), Found::batch);
+  EXPECT_EQ(s.next().value(), Found::end);
 }
 
 TEST_F(SegmentScannerTest, AReadErrorIsNoBadBatch) {

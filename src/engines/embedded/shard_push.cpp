@@ -13,9 +13,8 @@ namespace {
 
 // A put's record without key, headers and payload, at most: boot due and carried state included.
 constexpr std::uint64_t kPutOverhead = kPutFixedBytes + 8 + 48 + core::kMaxReason;
-// What else a push may write: the end of the message it replaces, a queue's first record.
+// What else a push may write, beside a queue's first record: the end of the message it replaces.
 constexpr std::uint64_t kPushExtra = 64;
-constexpr std::uint64_t kQueueRecord = 80 + core::kMaxQueueName;
 
 void tell(const Message& message, core::PushResult& result) {
   result.id = message.id;

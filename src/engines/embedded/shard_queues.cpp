@@ -8,7 +8,6 @@
 namespace tarry::embedded {
 namespace {
 
-constexpr std::uint64_t kQueueRecord = 80 + core::kMaxQueueName;
 constexpr std::uint64_t kGoneRecord = 32;
 constexpr std::uint64_t kDueRecord = 48;
 

@@ -2,30 +2,28 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace tarry::http {
 namespace {
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 std::string_view without_port(std::string_view host) noexcept {
   const std::size_t colon = host.rfind(':');
   if (colon == std::string_view::npos) return host;
   const std::string_view port = host.substr(colon + 1);
-  return std::ranges::all_of(port, is_digit) ? host.substr(0, colon) : host;
+  return std::ranges::all_of(port, base::is_digit) ? host.substr(0, colon) : host;
 }
 
 bool is_127(std::string_view host) noexcept {
   constexpr std::string_view kNet = "127.";
   return host.starts_with(kNet) &&
-         std::ranges::all_of(host, [](char c) { return c == '.' || is_digit(c); });
+         std::ranges::all_of(host, [](char c) { return c == '.' || base::is_digit(c); });
 }
 
 bool is_id_byte(char c) noexcept {
   constexpr std::string_view kMarks = "._:/+=-";
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         kMarks.find(c) != std::string_view::npos;
+  return base::is_letter(c) || base::is_digit(c) || kMarks.find(c) != std::string_view::npos;
 }
 
 // The host of a target in absolute form ("http://host/path"), which outranks the Host field.
@@ -40,14 +38,14 @@ bool is_ours(std::string_view host, const std::vector<std::string>& hosts) {
   if (names_loopback(host)) return true;
   const std::string_view name = without_port(host);
   return std::ranges::any_of(
-      hosts, [&](const std::string& ours) { return net::equals_ignoring_case(ours, name); });
+      hosts, [&](const std::string& ours) { return base::equals_ignoring_case(ours, name); });
 }
 
 }  // namespace
 
 bool names_loopback(std::string_view host) noexcept {
   const std::string_view name = without_port(host);
-  return net::equals_ignoring_case(name, "localhost") || name == "[::1]" || is_127(name);
+  return base::equals_ignoring_case(name, "localhost") || name == "[::1]" || is_127(name);
 }
 
 std::optional<Response> check_sender(const net::HttpMessage& message,
@@ -65,7 +63,7 @@ std::optional<Response> check_sender(const net::HttpMessage& message,
                    "the host " + base::quoted(named) + " is not this server's");
   }
   const std::string* origin = message.find("Origin");
-  if (origin != nullptr && !net::equals_ignoring_case(*origin, "http://" + std::string(named))) {
+  if (origin != nullptr && !base::equals_ignoring_case(*origin, "http://" + std::string(named))) {
     return problem(403, ErrorCode::permission_denied,
                    "requests from the origin " + base::quoted(*origin) + " are not served");
   }

@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/require.hpp>
 
+#include "base/ascii.h"
 #include "server/http/admission.h"
 
 namespace tarry::http {
@@ -200,7 +201,7 @@ void Connection::on_head() {
     return;
   }
   const std::string* expect = message.find("Expect");
-  if (expect != nullptr && !net::equals_ignoring_case(*expect, "100-continue")) {
+  if (expect != nullptr && !base::equals_ignoring_case(*expect, "100-continue")) {
     Response refused = problem(417, ErrorCode::invalid_argument, "only 100-continue is expected");
     refused.close = true;
     respond(std::move(refused));

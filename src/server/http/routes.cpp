@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "server/http/handlers.h"
 
@@ -78,7 +79,7 @@ bool is_json(std::string_view content_type) {
   const std::size_t end = std::min(content_type.find(';'), content_type.size());
   std::string_view type = content_type.substr(0, end);
   while (type.ends_with(' ')) type.remove_suffix(1);
-  return net::equals_ignoring_case(type, "application/json");
+  return base::equals_ignoring_case(type, "application/json");
 }
 
 // A web page cannot send this type to another origin without asking first: so no form and no image

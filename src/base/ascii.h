@@ -1,0 +1,34 @@
+// Characters of ASCII as headers, URLs, names, durations and times have them, whatever the locale.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace tarry::base {
+
+[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+[[nodiscard]] constexpr char to_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+[[nodiscard]] constexpr char to_upper(char c) noexcept {
+  return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+}
+
+[[nodiscard]] constexpr bool is_letter(char c) noexcept {
+  return to_lower(c) >= 'a' && to_lower(c) <= 'z';
+}
+
+/// -1 for what is no digit of that.
+[[nodiscard]] constexpr int hex_value(char c) noexcept {
+  if (is_digit(c)) return c - '0';
+  const char lower = to_lower(c);
+  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+[[nodiscard]] constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  return std::ranges::equal(a, b, [](char x, char y) { return to_lower(x) == to_lower(y); });
+}
+
+}  // namespace tarry::base
