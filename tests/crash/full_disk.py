@@ -7,7 +7,7 @@ import time
 
 from client import Client, WrongAnswer
 from disk import SmallDisk
-from history import NO_SPACE, TOKEN, Push, Settle
+from history import FOREVER, NO_SPACE, TOKEN, Push, Settle, now_ms
 from load import QUEUES
 from rounds import Failure, Life
 from server import FAILURE_SECONDS, Server, run
@@ -103,6 +103,7 @@ class FullDiskLife(Life):
     def live(self, rounds):
         self.begin()
         self.figures[f"stores on {self.disk.kind}"] += 1
+        self.history.cramped = (now_ms(), FOREVER)
         self.fill()
         self.hold_everything()
         for number in range(rounds):
@@ -111,6 +112,7 @@ class FullDiskLife(Life):
             if self._random.random() < 0.5:
                 self.hold_everything()
         self.make_room()
+        self.history.cramped = (self.history.cramped[0], now_ms())
         self.round(rounds)
         self.drain()
         self.audit()

@@ -16,6 +16,10 @@ NO_SPACE = "no_space"  # an outcome: refused, and nothing was done
 TOKEN = "token"  # the header that says which push a message comes from
 
 
+# What time ends is put off by so much on a full disk (docs/reliability.md), and noticed after that.
+LEASE_GOES_ON_MS = 1000 + 500
+
+
 def now_ms():
     return time.time_ns() / 1e6
 
@@ -180,6 +184,7 @@ class History:
         self.revives = []
         self.snapshots = []
         self.kills = []  # (sent, dead)
+        self.cramped = None  # (from, to): the disk may have been full
 
         self._lists = {Push: self.pushes, Cancel: self.cancels, Reschedule: self.reschedules,
                        Claim: self.claims, Settle: self.settles, Extend: self.extends,
@@ -192,6 +197,14 @@ class History:
         """All of them but the snapshots."""
         for operations in self._lists.values():
             yield from operations
+
+    def lets_leases_go_on(self, end, sent):
+        """A lease that ends on a full disk goes on, a second at a time, until there is room to
+        write down that it ran out."""
+        if self.cramped is None:
+            return False
+        began, ended = self.cramped
+        return began <= end and sent <= ended + LEASE_GOES_ON_MS
 
     def died(self, killed, dead):
         """The server is dead: what has had no answer by now will have no effect after."""

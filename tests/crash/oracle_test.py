@@ -4,7 +4,7 @@ history is not."""
 
 import unittest
 
-from history import Tallies
+from history import FOREVER, Tallies
 from oracle import judge
 from tale import Tale
 
@@ -418,6 +418,16 @@ class Duplicates(OracleTest):
         tale.wait(200)
         tale.settle(claim)
         self.broken(tale, 5)
+
+    def test_lease_that_goes_on_while_the_disk_is_full(self):
+        for ended, invariants in ((FOREVER, ()), (-10_000, (5,))):
+            tale = Tale()
+            push = tale.push()
+            claim = tale.claim(push, lease=100)
+            tale.wait(200)
+            tale.settle(claim)
+            tale.history.cramped = (0, tale.now + ended)
+            self.broken(tale, *invariants)
 
     def test_live_receipt_refused(self):
         tale = Tale()

@@ -204,9 +204,7 @@ std::vector<std::string> missing_marks(const Figures& figures) {
       "cleaning.rests",
       "cleaning.copy-carried",
       "cleaning.copy-remembered",
-      "cleaning.no-room",
       "cleaning.slice-ends",
-      "cleaning.again",
       "cleaning.finished",
       "time.amid-turn",
   };
