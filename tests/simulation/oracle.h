@@ -147,6 +147,8 @@ class Oracle {
   void decide(const core::ResumeRequest& request, Expectation& expected);
   void decide(const core::PurgeRequest& request, Expectation& expected);
   void decide(const core::ReviveRequest& request, Expectation& expected);
+  template <typename Request, typename Apply>
+  void decide_pushes(const Request& request, Expectation& expected, Apply&& apply);
   void note_push(Queue& queue, const std::string& name, const core::PushResult& result,
                  std::string_view key, bool request_names_it, const contract::ModelPushed& pushed,
                  Expectation& expected);

@@ -23,6 +23,9 @@ ModelPush model_push(const std::string& bytes, const core::PushItem& item) {
   return push;
 }
 
+const core::PushItem& push_of(const core::PushItem& item) { return item; }
+const core::PushItem& push_of(const core::MoveItem& item) { return item.push; }
+
 }  // namespace
 
 void Oracle::decide(const OneShard& shard, const embedded::Part& part) {
@@ -67,7 +70,9 @@ void Oracle::note_push(Queue& queue, const std::string& name, const core::PushRe
   queue.refs[pushed.uid] = {embedded::kNoHandle, result.id};
 }
 
-void Oracle::decide(const core::PushRequest& request, Expectation& expected) {
+// `apply` does the item to the model: queue, item, push.
+template <typename Request, typename Apply>
+void Oracle::decide_pushes(const Request& request, Expectation& expected, Apply&& apply) {
   const auto& reply = std::get<core::PushReply>(expected.op->reply);
   for (std::size_t i = 0; i < request.items.size() && !failure_; ++i) {
     snapshot();  // a crash may come between two items
@@ -78,35 +83,30 @@ void Oracle::decide(const core::PushRequest& request, Expectation& expected) {
       continue;
     }
     Queue& queue = this->queue(request.queue);
-    ModelPush push = model_push(request.bytes, request.items[i]);
-    const std::string_view own = core::view(request.bytes, request.items[i].key);
+    const core::PushItem& item = push_of(request.items[i]);
+    ModelPush push = model_push(request.bytes, item);
+    const std::string_view own = core::view(request.bytes, item.key);
     if (!own.empty()) push.key = key_id(queue, request.queue, own);
     const std::string_view key = own.empty() ? core::view(reply.bytes, result.key) : own;
-    note_push(queue, request.queue, result, key, !own.empty(), queue.model.push(push), expected);
+    note_push(queue, request.queue, result, key, !own.empty(), apply(queue, request.items[i], push),
+              expected);
   }
 }
 
+void Oracle::decide(const core::PushRequest& request, Expectation& expected) {
+  decide_pushes(request, expected,
+                [](Queue& queue, const core::PushItem& /*item*/, const ModelPush& push) {
+                  return queue.model.push(push);
+                });
+}
+
 void Oracle::decide(const core::MoveRequest& request, Expectation& expected) {
-  const auto& reply = std::get<core::PushReply>(expected.op->reply);
-  for (std::size_t i = 0; i < request.items.size() && !failure_; ++i) {
-    snapshot();  // a crash may come between two items
-    const core::PushResult& result = reply.items[i];
-    if (refused(result.error, false)) {
-      expected.pushes.emplace_back();
-      expected.keys.emplace_back();
-      continue;
-    }
-    Queue& queue = this->queue(request.queue);
-    const core::MoveItem& item = request.items[i];
-    ModelPush push = model_push(request.bytes, item.push);
-    const std::string_view own = core::view(request.bytes, item.push.key);
-    if (!own.empty()) push.key = key_id(queue, request.queue, own);
-    const std::string_view key = own.empty() ? core::view(reply.bytes, result.key) : own;
-    std::optional<std::string> dead;
-    if (item.dead) dead = std::string(core::view(request.bytes, item.reason));
-    note_push(queue, request.queue, result, key, !own.empty(),
-              queue.model.move(push, item.attempt, item.tallies, dead), expected);
-  }
+  decide_pushes(request, expected,
+                [&](Queue& queue, const core::MoveItem& item, const ModelPush& push) {
+                  std::optional<std::string> dead;
+                  if (item.dead) dead = std::string(core::view(request.bytes, item.reason));
+                  return queue.model.move(push, item.attempt, item.tallies, dead);
+                });
 }
 
 // ---- by key

@@ -177,6 +177,7 @@ std::string explain(const Find& find) {
 
 // Every row of recovery's table (recovery.h) and every branch of cleaning. S7 and R1 are of bytes
 // that check and yet are wrong, which no crash and no rot makes: recovery_damage_test.cpp has them.
+// "cleaning.no-room" and "cleaning.again" are cleaner_test's: a shard keeps back what a copy takes.
 std::vector<std::string> missing_marks(const Figures& figures) {
   const char* const wanted[] = {
       "S1",

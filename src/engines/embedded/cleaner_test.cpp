@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "engines/embedded/test_journal.h"
 #include "engines/embedded/test_state.h"
 #include "storage/faulty_storage.h"
@@ -317,7 +320,8 @@ TEST_F(CleanerTest, WithoutRoomItTriesAgainLater) {
   for (int i = 0; i < 12; ++i) put("live", filler);
   roll();
   disk.set_capacity(disk.used_bytes());
-  Cleaner cleaner(state, *journal, files);
+  std::set<std::string, std::less<>> marks;
+  Cleaner cleaner(state, *journal, files, [&](std::string_view mark) { marks.emplace(mark); });
   cleaner.press(Cleaner::Press::hard);
   Result<Cleaner::Slice> slice = cleaner.run(1'000'000);
   while (slice) {  // as far as the reserved room goes
@@ -327,6 +331,8 @@ TEST_F(CleanerTest, WithoutRoomItTriesAgainLater) {
     slice = cleaner.run(1'000'000);
   }
   EXPECT_EQ(slice.error().code, ErrorCode::no_space);
+  EXPECT_TRUE(marks.contains("cleaning.no-room"));
+  EXPECT_TRUE(marks.contains("cleaning.again"));
   commit();
   expect_replay_equals_life();
   disk.set_capacity(UINT64_MAX);

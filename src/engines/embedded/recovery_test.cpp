@@ -593,6 +593,33 @@ TEST_F(RecoveryTable, LeasesGoOnWithinABootAndBeginAnewAfterAnother) {
   EXPECT_EQ(other.state.histories[other.state.slab[0].history].until_ms, 1'000 + 30'000);
 }
 
+// A lease begins when its claim is durable: the copy knows that, the claim does not. Else it would
+// end otherwise once the original is gone.
+TEST_F(RecoveryTable, AtACopyALeaseEndsAsTheCopySays) {
+  const std::int64_t until = timing::ManualClock::kStart.boottime_ms + 20'000;
+  PutRecord copy = put(0, 1, "a");
+  copy.copy = true;
+  copy.carried = Carried{};
+  copy.carried->stage = Stage::leased;
+  copy.carried->attempt = copy.carried->tallies.claims = 1;
+  copy.carried->until_ms = until + 4'000;
+  copy.carried->stamp_ms = 30'000;
+  two.batch({ClaimedRecord{0, until, 30'000, {{Ref{0, 1}, 1, 1}}}, copy}, 5);
+  store_both();
+  const auto end = [](const test::Recovery& recovery) {
+    return recovery.state.histories[recovery.state.slab[0].history].until_ms;
+  };
+  const test::Recovery with_original(*directory);
+  ASSERT_TRUE(with_original.ok()) << with_original.error();
+  EXPECT_EQ(end(with_original), until + 4'000);
+  two.batch({GoneRecord{GoneWhy::acked, 0, {Ref{1, 2}}}, MarksRecord{4, 2}}, 6);
+  store_both();
+  const test::Recovery without(*directory);
+  ASSERT_TRUE(without.ok()) << without.error();
+  EXPECT_EQ(names(), std::vector<std::string>{segment_name(2)});
+  EXPECT_EQ(end(without), until + 4'000);
+}
+
 TEST_F(RecoveryTable, BootTimesOfAnotherBootMeanNothing) {
   PutRecord delayed = put(3, 4, "d");
   delayed.boot_due_ms = 9'000'000;

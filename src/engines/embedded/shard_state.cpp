@@ -231,6 +231,10 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
     live.remove(message.position.segment(newest_segment_), message.position);
     message.position = position;
     live.add(segment, position);
+    // A lease begins when its claim is durable, which no record says but a copy made later.
+    if (replaying_ && record.carried && record.carried->stage == Stage::leased && same_boot_) {
+      history_of(message).until_ms = record.carried->until_ms;
+    }
     return;
   }
   Message& message = slab.place(handle);
