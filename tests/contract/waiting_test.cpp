@@ -121,6 +121,14 @@ TEST_P(Waiting, IsAnsweredWhenAPauseEnds) {
   EXPECT_EQ(must(waiting.get()).size(), 1u);
 }
 
+TEST_P(Waiting, IsAnsweredWhenAPauseIsSetToEndNow) {
+  (void)must(queue().push({.key = "k", .payload = "x"}));
+  must(queue().pause());
+  const auto waiting = waiting_claim(queue(), kWaits);
+  must(queue().pause(clock().now()));
+  EXPECT_EQ(must(waiting.get()).size(), 1u);
+}
+
 TEST_P(Waiting, IsNotAnsweredWhilePaused) {
   const auto waiting = waiting_claim(queue(), kWaits);
   must(queue().pause());

@@ -83,7 +83,8 @@ void World::crash(End end, std::uint32_t seed) {
     oracle_.turn_ended(*shard_);
     if (oracle_.failure()) return;
   }
-  const std::uint64_t least = this->least(end);
+  // A shard that has failed cannot close: it goes as if killed.
+  const std::uint64_t least = this->least(end == End::close && failed ? End::kill : end);
   const std::uint64_t synced = std::max(base_, shard_->committer().durable());
   const bool synced_only = options_.policy == SyncPolicy::always;
   shard_.reset();

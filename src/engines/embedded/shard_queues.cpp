@@ -55,6 +55,7 @@ void Shard::execute(const core::PauseRequest& request, const Part& part) {
     std::optional<std::int64_t> until;
     if (request.until) until = request.until->time_since_epoch().count();
     record_queue(*queue, state_->queue(*queue).settings, true, until);
+    if (!is_paused(state_->queue(*queue))) wake_queue(*queue);  // until a time that has come
   }
   end_part(part.op);
 }
