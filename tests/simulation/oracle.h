@@ -70,6 +70,9 @@ class Oracle {
     was_full_ = was_full_ || full;
   }
 
+  /// Or said to be, by a fault.
+  void disk_was_full() noexcept { was_full_ = true; }
+
   /// What time ends may have been put off for want of room, which no record says.
   [[nodiscard]] bool was_full() const noexcept { return was_full_; }
 

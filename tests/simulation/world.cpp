@@ -170,6 +170,7 @@ void World::heal() {
   rebuild();
   if (oracle_.failure()) return;
   const embedded::Journal& journal = shard_->journal();
+  if (journal.head().number == 0) return;  // nothing written since it was opened: not cleaned yet
   const std::uint64_t live = shard_->state().live.total_bytes();
   const std::uint64_t openings = (journal.closed().size() + 1) * journal.opening_bytes();
   // Cleaned a few bytes at a time, each copy is a batch of its own, and may be longer than it is.

@@ -170,8 +170,7 @@ Result<bool> Journal::close_head(std::uint64_t least) {
     if (!prepared) {
       // Somebody else was quicker, or there is no descriptor: the head takes back what it can.
       if (!head_file_->allocate(head_.allocated)) head_.allocated = head_.used;
-      const ErrorCode code = prepared.error().code;
-      if (code == ErrorCode::no_space || code == ErrorCode::unavailable) return false;
+      if (is_shortage(prepared.error())) return false;
       return std::move(prepared).error();
     }
   }
@@ -179,10 +178,7 @@ Result<bool> Journal::close_head(std::uint64_t least) {
   roll();
   // What was cut off, for what is kept back; it has been there a moment ago.
   if (auto kept = ensure_room(0, 0, least, largest_put_); !kept) {
-    const ErrorCode code = kept.error().code;
-    if (code != ErrorCode::no_space && code != ErrorCode::unavailable) {
-      return std::move(kept).error();
-    }
+    if (!is_shortage(kept.error())) return std::move(kept).error();
   }
   return true;
 }

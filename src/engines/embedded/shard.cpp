@@ -49,6 +49,7 @@ void Shard::fail(Error error) {
 void Shard::keep_back() {
   if (failure_ || state_->live.messages() == 0) return;
   repay_cleaning();
+  if (failure_) return;
   const std::uint64_t whole = reserve(Purpose::accept);
   const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
   std::uint64_t have = 0;
@@ -56,8 +57,7 @@ void Shard::keep_back() {
     const auto done = journal_->ensure_room(0, 0, have + step, largest);
     if (done) {
       have += step;
-    } else if (const ErrorCode code = done.error().code;
-               code != ErrorCode::no_space && code != ErrorCode::unavailable) {
+    } else if (!is_shortage(done.error())) {
       return fail(done.error());
     }
   }
@@ -183,8 +183,11 @@ std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
 
 void Shard::repay_cleaning() {
   if (cleaner_.spent() == 0 || cleaner_.running()) return;
-  if (journal_->ensure_room(0, 0, reserves().cleaning, journal_->largest_put())) {
+  const auto done = journal_->ensure_room(0, 0, reserves().cleaning, journal_->largest_put());
+  if (done) {
     cleaner_.repaid();
+  } else if (!is_shortage(done.error())) {
+    fail(done.error());
   }
 }
 
@@ -198,6 +201,7 @@ bool Shard::cleaning_waits() const {
 std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
                                  std::uint64_t accepted) {
   repay_cleaning();
+  if (failure_) return failure_;
   const std::uint64_t kept = reserve(purpose, accepted == 0 ? 0 : bytes, accepted);
   const std::uint64_t largest_kept =
       std::max({kEndRecord, journal_->largest_put(), purpose == Purpose::accept ? largest : 0});
@@ -210,11 +214,10 @@ std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Pur
     }
     return std::nullopt;
   }
-  const ErrorCode code = done.error().code;
-  if (code == ErrorCode::no_space || code == ErrorCode::unavailable) {
+  if (is_shortage(done.error())) {
     tight_ = true;
     cleaner_.press(purpose == Purpose::accept ? Cleaner::Press::lightly : Cleaner::Press::hard);
-  } else if (code != ErrorCode::too_large) {
+  } else if (done.error().code != ErrorCode::too_large) {
     fail(done.error());
     return failure_;
   }

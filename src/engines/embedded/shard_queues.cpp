@@ -168,6 +168,7 @@ bool Shard::work_slice() {
   if (closing_) return false;  // what comes now would not be synced
   bool more = sweep_slice();
   repay_cleaning();
+  if (failure_) return more;
   if (cleaner_.head_wanted()) {
     if (auto closed = journal_->close_head(reserve(Purpose::end)); !closed) {
       fail(std::move(closed).error());
@@ -178,10 +179,7 @@ bool Shard::work_slice() {
   // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon.
   auto slice = cleaner_.run(std::max(config_.slices.cleaning, 2 * journal_->untaken_bytes()));
   if (!slice) {
-    const ErrorCode code = slice.error().code;
-    if (code != ErrorCode::no_space && code != ErrorCode::unavailable) {
-      fail(std::move(slice).error());
-    }
+    if (!is_shortage(slice.error())) fail(std::move(slice).error());
     return more;
   }
   figures_.copied_messages += slice->copied;
