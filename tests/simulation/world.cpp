@@ -136,6 +136,7 @@ void World::step(const Step& step) {
       plan.short_write = step.a % 5 == 0;
       faults_->arm(plan);
       armed_ = true;
+      if (plan.code == ErrorCode::no_space) oracle_.disk_was_full();
       break;
     }
     case Op::kill: return crash(End::kill, step.c);
