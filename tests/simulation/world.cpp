@@ -168,10 +168,15 @@ void World::heal() {
   }
   drain();
   if (oracle_.failure()) return;
+  if (shard_->journal().head().number == 0) {  // what was there at the opening waits for a write
+    submit(core::PauseRequest{"q0", std::nullopt});
+    submit(core::ResumeRequest{"q0"});
+    settle();
+    if (oracle_.failure()) return;
+  }
   rebuild();
   if (oracle_.failure()) return;
   const embedded::Journal& journal = shard_->journal();
-  if (journal.head().number == 0) return;  // nothing written since it was opened: not cleaned yet
   const std::uint64_t live = shard_->state().live.total_bytes();
   const std::uint64_t openings = (journal.closed().size() + 1) * journal.opening_bytes();
   // Cleaned a few bytes at a time, each copy is a batch of its own, and may be longer than it is.
