@@ -1,6 +1,7 @@
 #include "wire/json_reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <boost/json/serialize.hpp>
@@ -158,8 +159,11 @@ std::optional<std::uint64_t> Fields::u64(std::string_view name) {
 std::optional<double> Fields::real(std::string_view name) {
   const json::value* value = take(name);
   if (value == nullptr) return std::nullopt;
-  if (value->is_number()) return value->to_number<double>();
-  wrong_type(name, "a number", *value);
+  if (value->is_number()) {
+    const auto number = value->to_number<double>();
+    if (std::isfinite(number)) return number;
+  }
+  wrong_type(name, "a number that a double can hold", *value);
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 
 #include "wire/claim.h"
 #include "wire/push.h"
+#include "wire/stats.h"
 
 namespace tarry::wire {
 namespace {
@@ -111,6 +112,20 @@ TEST(Fields, refuses_times_that_are_none) {
   EXPECT_NE(push_error(R"({"delay":1.5})"), "");
   EXPECT_NE(push_error(R"({"delay":99999999999999999999})"), "");
   EXPECT_NE(push_error(R"({"delay":true})"), "");
+}
+
+TEST(Fields, refuses_a_number_past_what_a_double_holds) {
+  const auto with_max = [](const std::string& max) {
+    return decode_store_stats(R"({"engine":"e","queues":[],"lateness":{"max_ms":)" + max + "}}");
+  };
+  const auto largest = with_max("1e308");
+  ASSERT_TRUE(largest);
+  EXPECT_EQ(largest->lateness.max, 1e308);
+  const auto beyond = with_max("1e309");
+  ASSERT_FALSE(beyond);
+  EXPECT_NE(beyond.error().message.find("\"max_ms\" must be a number that a double can hold"),
+            std::string::npos)
+      << beyond.error().message;
 }
 
 TEST(Fields, names_bad_base64) {
