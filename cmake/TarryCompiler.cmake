@@ -67,9 +67,26 @@ function(tarry_compile target)
   target_compile_options(${target} PRIVATE ${TARRY_WARNINGS})
 endfunction()
 
-# Test programs: optimising what GoogleTest and rapidcheck expand to takes more time than it saves.
-# What they test is optimised.
+# What waits for a socket or for people, not for the processor: under a sanitizer, where that halves
+# the time it takes to compile, not optimised.
+function(tarry_compile_outer target)
+  tarry_compile(${target})
+  if(TARRY_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
+# Test programs: what GoogleTest and rapidcheck expand to takes more time to optimise, to check and to
+# describe than that saves. What they test is optimised, checked and has lines in its stacks.
+# docs/decisions/0002 has the figures.
 function(tarry_compile_test target)
   tarry_compile(${target})
   target_compile_options(${target} PRIVATE -O0)
+  if(TARRY_SANITIZE)
+    target_compile_options(${target} PRIVATE -g0)
+  endif()
+  if(TARRY_SANITIZE STREQUAL "address")
+    target_compile_options(${target} PRIVATE
+      -fno-sanitize=undefined "SHELL:-mllvm -asan-instrumentation-with-call-threshold=0")
+  endif()
 endfunction()

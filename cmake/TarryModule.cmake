@@ -1,4 +1,4 @@
-# tarry_module(<name> [DEPS <module>...] [LIBS <target>...] [DEFINES <NAME=value>...]
+# tarry_module(<name> [OUTER] [DEPS <module>...] [LIBS <target>...] [DEFINES <NAME=value>...]
 #              [PCH <header>...] [SOURCES <file>...] [EXCLUDE <file>...] [TEST_LIBS <target>...])
 #
 # One folder of src/: the static library tarry_<name> from every *.cpp at or below it, but
@@ -6,9 +6,11 @@
 # DEPS are the arrows: the modules that this one may include. LIBS are from outside.
 # PCH are headers from outside that are dear to parse. SOURCES names the files instead of looking
 # for them (and makes no tests); EXCLUDE leaves some out. TEST_LIBS are what its tests need besides.
+# OUTER: compiled by tarry_compile_outer.
 
 function(tarry_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;LIBS;DEFINES;PCH;SOURCES;EXCLUDE;TEST_LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OUTER" ""
+                        "DEPS;LIBS;DEFINES;PCH;SOURCES;EXCLUDE;TEST_LIBS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tarry_module(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -27,11 +29,16 @@ function(tarry_module name)
     endif()
   endif()
 
+  set(compile tarry_compile)
+  if(arg_OUTER)
+    set(compile tarry_compile_outer)
+  endif()
+
   set(target tarry_${name})
   list(TRANSFORM arg_DEPS PREPEND tarry_ OUTPUT_VARIABLE deps)
   if(sources)
     add_library(${target} STATIC ${sources})
-    tarry_compile(${target})
+    cmake_language(CALL ${compile} ${target})
     # lib/ is for what is installed; libtarry_embedded.a would otherwise be two files.
     set_target_properties(${target} PROPERTIES
                           ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules)
@@ -40,7 +47,7 @@ function(tarry_module name)
     if(arg_PCH OR arg_DEFINES)
       tarry_pch(${target} ${TARRY_STD_HEADERS} ${arg_PCH})
     else()
-      tarry_std_pch(${target})
+      tarry_std_pch(${target} ${compile})
     endif()
     set(scope PUBLIC)
   else()
@@ -78,28 +85,29 @@ set(TARRY_STD_HEADERS algorithm array atomic chrono cstdint deque functional map
                       optional random set string string_view thread unordered_map utility variant
                       vector)
 
-# tarry_std_pch(<target>): the standard library, parsed once for all libraries that add no flag of
-# their own.
-function(tarry_std_pch target)
+# tarry_std_pch(<target> <compile function>): the standard library, parsed once for all libraries that
+# are compiled by that function and add no flag of their own.
+function(tarry_std_pch target compile)
   if(NOT TARRY_PCH)
     return()
   endif()
-  if(NOT TARGET tarry_std_pch)
+  string(REPLACE tarry_compile tarry_std_pch pch ${compile})
+  if(NOT TARGET ${pch})
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/std_pch.cpp CONTENT "")
-    add_library(tarry_std_pch OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/std_pch.cpp)
-    tarry_compile(tarry_std_pch)
-    tarry_fuzzed(tarry_std_pch)
-    target_link_libraries(tarry_std_pch PRIVATE Threads::Threads)
-    tarry_pch(tarry_std_pch ${TARRY_STD_HEADERS})
+    add_library(${pch} OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/std_pch.cpp)
+    cmake_language(CALL ${compile} ${pch})
+    tarry_fuzzed(${pch})
+    target_link_libraries(${pch} PRIVATE Threads::Threads)
+    tarry_pch(${pch} ${TARRY_STD_HEADERS})
   endif()
-  target_precompile_headers(${target} REUSE_FROM tarry_std_pch)
+  target_precompile_headers(${target} REUSE_FROM ${pch})
 endfunction()
 
 # tarry_gtest(<target> LABEL <label> SOURCES <file>... [LIBS <target>...] [DEFINES <NAME=value>...]
 #             [PCH <header>...] [TIMEOUT <seconds>] [SERIAL])
 #
-# One GoogleTest program, each of its tests registered as <label>.<suite>.<test>; under a sanitizer
-# as <label>.<target>.<n>of<m>.
+# One GoogleTest program, each of its tests registered as <label>.<suite>.<test>; under a sanitizer,
+# and if its label is contract, its shares as <label>.<target>.<n>of<m>.
 function(tarry_gtest target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "LABEL;TIMEOUT" "SOURCES;LIBS;DEFINES;PCH")
   if(NOT arg_TIMEOUT)
@@ -119,12 +127,17 @@ function(tarry_gtest target)
       target_precompile_headers(${target} REUSE_FROM tarry_test_pch)
     endif()
   endif()
+  if(arg_LABEL MATCHES "^(unit|contract)$")
+    tarry_sanitized(${target})
+  endif()
   set(serial "")
   if(arg_SERIAL)
     set(serial RUN_SERIAL ON)
   endif()
+  list(LENGTH arg_SOURCES files)
   if(TARRY_SANITIZE)
-    list(LENGTH arg_SOURCES files)
+    tarry_shards(${target} ${arg_LABEL} ${files} RC_PARAMS=max_success=25)
+  elseif(arg_LABEL STREQUAL "contract")
     tarry_shards(${target} ${arg_LABEL} ${files})
   else()
     # PRE_TEST: listing tests on a busy machine can outlast a build step's limit.
@@ -134,8 +147,17 @@ function(tarry_gtest target)
   endif()
 endfunction()
 
-# A process for each test costs more than the test, under a sanitizer: a few processes, each with
-# its share of the program's tests.
+# tarry_sanitized(<target>): one of the programs that the sanitizer builds are for.
+function(tarry_sanitized target)
+  if(NOT TARGET tarry_sanitized_tests)
+    add_custom_target(tarry_sanitized_tests)
+  endif()
+  add_dependencies(tarry_sanitized_tests ${target})
+endfunction()
+
+# tarry_shards(<target> <label> <files> [<environment>...]): a few processes, each with its share of
+# the program's tests. For where a process for each test costs more than the test: under a sanitizer,
+# and for the contract suite's many small ones.
 function(tarry_shards target label files)
   math(EXPR shards "1 + ${files} / 4")
   foreach(shard RANGE 1 ${shards})
@@ -143,7 +165,7 @@ function(tarry_shards target label files)
     add_test(NAME ${label}.${target}.${shard}of${shards} COMMAND ${target})
     set_tests_properties(${label}.${target}.${shard}of${shards} PROPERTIES
       LABELS ${label} TIMEOUT 900
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};GTEST_BRIEF=1")
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};GTEST_BRIEF=1;${ARGN}")
   endforeach()
 endfunction()
 

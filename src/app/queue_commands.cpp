@@ -87,7 +87,7 @@ void print_sheet(Output& output, const QueueStats& stats) {
   output.print(sheet);
 }
 
-ExitCode info(Session& session, const std::string& name) {
+ExitCode queue_info(Session& session, const std::string& name) {
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -109,7 +109,7 @@ std::string bytes_text(std::uint64_t bytes) {
 }
 
 ExitCode figures(Session& session, const std::optional<std::string>& name) {
-  if (name) return info(session, *name);
+  if (name) return queue_info(session, *name);
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -154,7 +154,7 @@ void add_queue_commands(CLI::App& root, Session& session) {
     CLI::App& command = add_command(queue, "info", "Settings, state and counters of one queue",
                                     {"tarry queue info orders"});
     add_word(command, "QUEUE", *name, "The queue")->required();
-    set_action(command, session, [name](Session& given) { return info(given, *name); });
+    set_action(command, session, [name](Session& given) { return queue_info(given, *name); });
   }
   {
     auto name = std::make_shared<std::optional<std::string>>();

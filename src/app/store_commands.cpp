@@ -73,7 +73,7 @@ void print_json(Output& output, const StoreInspection& store) {
   });
 }
 
-ExitCode info(Session& session) {
+ExitCode store_info(Session& session) {
   ExitCode code{};
   const auto store = inspect(session, false, code);
   if (!store) return code;
@@ -182,7 +182,7 @@ void add_store_commands(CLI::App& root, Session& session) {
     CLI::App& command =
         add_command(store, "info", "What a file: store is and how big; changes nothing",
                     {"tarry --store file:/var/lib/tarry store info"});
-    set_action(command, session, info);
+    set_action(command, session, store_info);
   }
   {
     auto deep = std::make_shared<bool>(false);

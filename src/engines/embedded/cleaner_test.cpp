@@ -12,11 +12,6 @@
 namespace tarry::embedded {
 namespace {
 
-std::uint64_t counting_salt() {
-  static std::uint64_t salt = 0xC1EA;
-  return ++salt;
-}
-
 // State, journal and cleaner of one shard, without the shard: what happens is written down and
 // evolved by hand.
 class CleanerTest : public testing::Test {
@@ -25,7 +20,7 @@ class CleanerTest : public testing::Test {
     Journal::Config config;
     config.store_id = test::kStoreId;
     config.segment_bytes = 8 * 1024;
-    config.random = counting_salt;
+    config.random = [salt = std::uint64_t{0xC1EA}]() mutable { return ++salt; };
     journal = std::make_unique<Journal>(
         config, *directory, files, committer, JournalTail{},
         [this](std::string& out) { state.append_opening(out, clock.now()); });

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engines/embedded/test_requests.h"
+#include "engines/embedded/test_sample.h"
 #include "engines/embedded/test_shard.h"
 #include "storage/memory_storage.h"
 
@@ -194,7 +195,7 @@ TEST_F(FullDisk, ClaimsAndReleasesGoOnInTheOpenSegment) {
     fresh.set_capacity(fresh.used_bytes());
     second_tries = 0;
     std::size_t again = 0;
-    const std::size_t rounds = (5 << 20) / 100;
+    const std::size_t rounds = (5 << 20) / 100 / test::kPart;  // at least the segment
     for (std::size_t i = 0; i < rounds; ++i) {
       const std::string receipt = claim();
       ASSERT_FALSE(receipt.empty()) << "after " << i << " rounds";
@@ -216,9 +217,9 @@ TEST_F(FullDisk, ClaimsAndReleasesGoOnInTheOpenSegment) {
 TEST_F(FullDisk, EndsGoOnWhileLongSegmentsAreCleaned) {
   for (const bool taken_by_others : {false, true}) {
     SCOPED_TRACE(taken_by_others);
-    storage::MemoryDisk large{8 << 20};
-    shard = std::make_unique<OneShard>(large.root(), clock,
-                                       OneShard::Options{2 << 20, SyncPolicy::always, false});
+    storage::MemoryDisk large{(8 << 20) / test::kPart};
+    shard = std::make_unique<OneShard>(
+        large.root(), clock, OneShard::Options{(2 << 20) / test::kPart, SyncPolicy::always, false});
     const std::string text(3000, 'x');
     std::size_t count = 0;
     while (count < (taken_by_others ? 300 : 50'000) && push(text, count)) ++count;

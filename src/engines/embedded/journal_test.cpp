@@ -11,11 +11,6 @@ namespace {
 
 using test::put;
 
-std::uint64_t counting_salt() {
-  static std::uint64_t salt = 0x5A17;
-  return ++salt;
-}
-
 class JournalTest : public testing::Test {
  protected:
   JournalTest() { open(64 * 1024); }
@@ -29,7 +24,7 @@ class JournalTest : public testing::Test {
     config.store_id = test::kStoreId;
     config.segment_bytes = segment_bytes;
     config.policy = policy;
-    config.random = counting_salt;
+    config.random = [salt = std::uint64_t{0x5A17}]() mutable { return ++salt; };
     journal = std::make_unique<Journal>(
         config, *directory, files, *committer, std::move(tail), [this](std::string& out) {
           append_record(out, Record(test::clock_record()));

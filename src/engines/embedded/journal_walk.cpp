@@ -7,7 +7,7 @@
 namespace tarry::embedded {
 namespace {
 
-constexpr std::uint64_t kPiece = 1ull << 20;
+constexpr std::uint64_t kReadAtOnce = 1ull << 20;
 
 std::string batches(std::uint64_t first, std::uint64_t behind) {
   if (behind <= first) return "no batch checks";
@@ -18,7 +18,7 @@ std::string batches(std::uint64_t first, std::uint64_t behind) {
 /// Behind the last byte from `from` on that is no zero; `from` where there is none.
 Result<std::uint64_t> written_end(const storage::File& file, std::uint64_t from,
                                   std::uint64_t size) {
-  std::string buffer(kPiece, '\0');
+  std::string buffer(kReadAtOnce, '\0');
   std::uint64_t last = from;
   for (std::uint64_t at = from; at < size;) {
     auto got = file.read_at(at, buffer);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "engines/embedded/test_damage.h"
+#include "engines/embedded/test_sample.h"
 
 namespace tarry::embedded {
 namespace {
@@ -33,7 +34,7 @@ class TornEnd : public RecoveryDamage {
     const std::uint64_t number = history.rbegin()->first;
     ASSERT_TRUE(history.contains(number - 1)) << "two batches in one turn";
     ASSERT_NE(history.at(number), history.at(number - 1));
-    for (std::uint64_t at = first; at <= last.end; ++at) {
+    for (std::uint64_t at = first; at <= last.end; at += test::kTryEvery) {
       const std::string cut = whole.substr(0, at);
       std::string garbage = cut;
       while (garbage.size() < whole.size()) {
@@ -132,7 +133,7 @@ class FlippedByte : public RecoveryDamage {
     const std::vector<Frame> frames = frames_of(whole);
     const std::string state = recovered_state();
     ASSERT_EQ(state, history.rbegin()->second);
-    for (std::uint64_t at = 0; at < whole.size(); ++at) {
+    for (std::uint64_t at = 0; at < whole.size(); at += test::kTryEvery) {
       for (const int bits : {0x01, 0xFF}) {
         SCOPED_TRACE(name + " offset " + std::to_string(at) + " xor " + std::to_string(bits));
         files[name][at] = static_cast<char>(whole[at] ^ bits);
@@ -261,7 +262,7 @@ TEST_F(CutFile, OfASegmentThatAnotherFollows) {
     const std::vector<Frame> frames = frames_of(whole);
     const std::uint64_t length = decode_segment_header(next->second).header.seal.length;
     ASSERT_EQ(length, frames.back().end);
-    for (std::uint64_t size = 0; size <= whole.size(); ++size) {
+    for (std::uint64_t size = 0; size <= whole.size(); size += test::kTryEvery) {
       SCOPED_TRACE(name + " cut to " + std::to_string(size));
       files[name] = whole.substr(0, size);
       // Nobody misses the padding of the last batch, or what was only allocated.

@@ -1,5 +1,5 @@
 // For tests that try everything there is: all of it in a plain build; under a sanitizer, where each
-// try takes many times as long, every 31st.
+// try takes many times as long, a part.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,19 @@ namespace tarry::embedded::test {
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr std::uint64_t kTryEvery = 31;
-#else
-inline constexpr std::uint64_t kTryEvery = 1;
+#define TARRY_UNDER_A_SANITIZER
 #endif
+#endif
+
+/// Of places that are all alike: each, or one in so many. Odd, so that it meets every offset modulo
+/// 8 and, in time, both halves of a word.
+#ifdef TARRY_UNDER_A_SANITIZER
+inline constexpr std::uint64_t kTryEvery = 31;
+/// Of rounds, or of bytes to fill: all, or one part in so many.
+inline constexpr std::uint64_t kPart = 4;
 #else
 inline constexpr std::uint64_t kTryEvery = 1;
+inline constexpr std::uint64_t kPart = 1;
 #endif
 
 }  // namespace tarry::embedded::test
