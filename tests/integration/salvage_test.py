@@ -55,11 +55,14 @@ class Salvage(ProgramTest):
         check = self.asked("store", "check", "--deep", store=store)
         self.assertEqual(check["problems"], 0)
         listed = self.asked("ls", "orders", "--limit", "10000", store=store)["messages"]
-        for message in listed:
-            if message["key"].startswith("key "):
-                payload = self.asked("get", "orders", message["key"], store=store)["payload"]
-                self.assertEqual(payload, f"{message['key'][4:]} {PAYLOAD}")
-        return {message["key"] for message in listed}
+        keys = [message["key"] for message in listed]
+        named = [key for key in keys if key.startswith("key ")]
+        if named:
+            # Twice the first: the answer is a list even where one message is left.
+            found = self.asked("get", "orders", *named, named[0], store=store)["results"]
+            self.assertEqual([message["payload"] for message in found[:-1]],
+                             [f"{key[4:]} {PAYLOAD}" for key in named])
+        return set(keys)
 
     def test_a_byte_in_a_closed_segment(self):
         self.fill()

@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   app.add_option("--keep", keep, "with --seed: only these steps of it, as 3,17,22")->delimiter(',');
   app.add_flag("--figures", figures, "all figures, of steps and branches too");
   const auto* bugs = app.add_option("--planted", planted,
-                                    "plant this bug, or each in turn (\"all\"); in 8,000 seeds it "
+                                    "plant this bug, or each in turn (\"all\"); in 1,000 seeds it "
                                     "must be found");
   CLI11_PARSE(app, argc, argv);
   if (bugs->count() > 0) return find_planted(planted, plan.jobs);

@@ -1,5 +1,5 @@
 // The planted bugs (base/planted.h), each given to the simulator: a store with that mistake in it
-// must be found out within 8,000 seeds (the aim is 1,000).
+// must be found out within 1,000 seeds.
 #pragma once
 
 #include <string>

@@ -1,8 +1,10 @@
 #include "workload.h"
 
+#include <algorithm>
 #include <random>
 #include <sstream>
 
+#include "engines/embedded/shard.h"
 #include "engines/embedded/test_journal.h"
 #include "engines/embedded/tokens.h"
 
@@ -56,7 +58,7 @@ Options options_of(std::uint64_t seed) {
   options.wheel_slice = one_of<std::size_t>(random, {1, 3, 65'536, 65'536});
   options.sweep_slice = one_of<std::uint32_t>(random, {1, 4, 65'536, 65'536});
   options.cleaning_slice = one_of<std::uint64_t>(random, {1, 300, 512 << 10});
-  options.work_base = one_of<std::uint64_t>(random, {2048, 2048, 2048, 64 << 10});
+  options.work_base = one_of<std::uint64_t>(random, {2048, 2048, 2048, embedded::Shard::kWorkBase});
   options.queues = one_of<std::uint32_t>(random, {1, 1, 2, 3});
   options.keys = one_of<std::uint32_t>(random, {1, 3, 8, 24});
   options.payload = one_of<std::uint32_t>(random, {0, 40, 200, 1000});
@@ -67,6 +69,16 @@ Options options_of(std::uint64_t seed) {
     const bool has = random() % 8 < kind.chance;
     const auto weight = static_cast<std::uint8_t>(1 + random() % kind.weight);
     options.weights[op] = has ? weight : std::uint8_t{0};
+  }
+  if (options.weights[static_cast<std::size_t>(Op::fill)] != 0) {
+    // A full disk asks most of a store that keeps back what is shipped, of small segments, and
+    // while it stays full.
+    if (random() % 4 != 0) {
+      options.work_base = embedded::Shard::kWorkBase;
+      options.segment_bytes = std::min<std::uint64_t>(options.segment_bytes, 4096);
+      options.steps = std::max<std::uint32_t>(options.steps, 180);
+    }
+    if (random() % 4 < 3) options.weights[static_cast<std::size_t>(Op::room)] = 1;
   }
   return options;
 }
