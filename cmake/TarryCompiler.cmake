@@ -76,9 +76,9 @@ function(tarry_compile_outer target)
   endif()
 endfunction()
 
-# Test programs: what GoogleTest and rapidcheck expand to takes more time to optimise, to check and to
-# describe than that saves. What they test is optimised, checked and has lines in its stacks.
-# docs/decisions/0002 has the figures.
+# Test programs: to optimise, check and describe what GoogleTest and rapidcheck expand to takes more
+# time than it saves. What they test is optimised, checked and has lines in its stacks; the figures
+# stand in docs/decisions/0002.
 function(tarry_compile_test target)
   tarry_compile(${target})
   target_compile_options(${target} PRIVATE -O0)

@@ -85,8 +85,8 @@ set(TARRY_STD_HEADERS algorithm array atomic chrono cstdint deque functional map
                       optional random set string string_view thread unordered_map utility variant
                       vector)
 
-# tarry_std_pch(<target> <compile function>): the standard library, parsed once for all libraries that
-# are compiled by that function and add no flag of their own.
+# tarry_std_pch(<target> <compile function>): the standard library, parsed once for all libraries
+# that are compiled by that function and add no flag of their own.
 function(tarry_std_pch target compile)
   if(NOT TARRY_PCH)
     return()
@@ -155,9 +155,9 @@ function(tarry_sanitized target)
   add_dependencies(tarry_sanitized_tests ${target})
 endfunction()
 
-# tarry_shards(<target> <label> <files> [<environment>...]): a few processes, each with its share of
-# the program's tests. For where a process for each test costs more than the test: under a sanitizer,
-# and for the contract suite's many small ones.
+# tarry_shards(<target> <label> <files> [<environment>...]): a few processes, each with its share
+# of the program's tests. For where a process for each test costs more than the test: under a
+# sanitizer, and for the contract suite's many small ones.
 function(tarry_shards target label files)
   math(EXPR shards "1 + ${files} / 4")
   foreach(shard RANGE 1 ${shards})

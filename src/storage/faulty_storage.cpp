@@ -128,6 +128,7 @@ bool Faults::dead() const {
 std::optional<Error> Faults::on_call(Kind kind, std::string_view what) {
   const std::scoped_lock lock(mutex_);
   if (kind == Kind::read && !(plan_ && plan_->reads_too)) return std::nullopt;
+  if (kind != Kind::sync && plan_ && plan_->syncs_only) return std::nullopt;
   ++calls_;
   if (!plan_) return std::nullopt;
   const bool lasts = plan_->for_good || plan_->dies;

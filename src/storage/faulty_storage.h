@@ -33,6 +33,7 @@ struct FaultPlan {
   bool for_good = false;                 ///< that call and every one after it, else only that
   bool short_write = false;              ///< a failing write_at leaves half its bytes
   bool reads_too = false;                ///< calls that change nothing are counted and failed
+  bool syncs_only = false;               ///< nothing else is counted or failed
   bool dies = false;                     ///< no failure, but the end: see 4
 };
 

@@ -128,6 +128,17 @@ TEST_F(FaultyStorageTest, ReadsAreCountedOnlyWhenAsked) {
   EXPECT_EQ(faults->calls(), 5U);
 }
 
+TEST_F(FaultyStorageTest, OnlySyncsAreCountedWhenAsked) {
+  auto file = std::move(root->open("a", OpenMode::create_new)).value();
+  faults->arm({.fail_at = 2, .syncs_only = true});
+  EXPECT_TRUE(file->write_at(0, "x"));
+  EXPECT_TRUE(file->sync_data());
+  EXPECT_TRUE(file->write_at(0, "y"));
+  EXPECT_FALSE(root->sync());
+  EXPECT_EQ(faults->calls(), 2U);
+  EXPECT_EQ(faults->first_failed().substr(0, 5), "sync ");
+}
+
 TEST_F(FaultyStorageTest, SubdirectoriesShareTheCount) {
   const auto sub = std::move(root->subdirectory("s", true)).value();
   faults->arm({.fail_at = 1});

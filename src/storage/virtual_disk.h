@@ -74,6 +74,8 @@ class VirtualDisk {
 
   /// Another disk with the same contents, all of them durable.
   [[nodiscard]] std::unique_ptr<VirtualDisk> copy() const;
+  /// Another disk with what was synced, and nothing else.
+  [[nodiscard]] std::unique_ptr<VirtualDisk> synced_copy() const;
 
   [[nodiscard]] const Damage& damage() const noexcept { return damage_; }
   /// How many syncs failed, of data or names, since the last call of the other.
@@ -100,6 +102,8 @@ class VirtualDisk {
   class OpenFile;
   class OpenDirectory;
 
+  [[nodiscard]] static std::size_t sectors_of(std::uint64_t bytes);
+  [[nodiscard]] static std::string_view piece(const std::string& bytes, std::size_t sector);
   [[nodiscard]] std::optional<Error> fault(Faults::Kind kind, std::string_view what);
   [[nodiscard]] bool short_writes() const;
   [[nodiscard]] bool dead() const;
@@ -117,7 +121,9 @@ class VirtualDisk {
   void tear(Node& file, std::mt19937_64& random);
   void tear_names(Node& directory, std::mt19937_64& random);
   static std::uint64_t used(const Node& directory);
-  static NodePtr copy(const Node& node);
+  enum class Of : std::uint8_t { now, synced };
+  static NodePtr copy(const Node& node, Of of);
+  [[nodiscard]] std::unique_ptr<VirtualDisk> copy(Of of) const;
 
   mutable std::mutex mutex_;
   std::shared_ptr<Faults> faults_;

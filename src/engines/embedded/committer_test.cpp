@@ -5,6 +5,7 @@
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/test_disk.h"
 #include "storage/faulty_storage.h"
+#include "storage/virtual_disk.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {
@@ -50,13 +51,13 @@ class CommitterTest : public testing::Test {
     job.tasks.emplace_back([this, name](const CommitOutcome& outcome) {
       told.push_back(name + (outcome.failure == nullptr ? " done" : " failed"));
       boot_ms = outcome.committed_boot_ms;
-      written = read(*disk->as_written());
-      synced = read(*disk->as_synced());
+      written = read(*disk->copy());
+      synced = read(*disk->synced_copy());
     });
     return job;
   }
 
-  static std::map<std::string, std::string> read(const storage::MemoryDisk& image) {
+  static std::map<std::string, std::string> read(storage::VirtualDisk& image) {
     std::map<std::string, std::string> found;
     const auto root = image.root();
     const std::vector<std::string> names = root->list().value();
@@ -66,7 +67,7 @@ class CommitterTest : public testing::Test {
 
   std::string one = segment_name(1);
   std::string two = segment_name(2);
-  std::unique_ptr<test::CrashDisk> disk = std::make_unique<test::CrashDisk>();
+  std::unique_ptr<storage::VirtualDisk> disk = std::make_unique<storage::VirtualDisk>();
   std::shared_ptr<storage::Faults> faults = std::make_shared<storage::Faults>();
   std::unique_ptr<storage::Directory> directory;
   SegmentFiles files;
@@ -191,7 +192,7 @@ TEST_F(CommitterTest, SegmentsGoAfterTheSyncAndAfterTheTasks) {
 TEST_F(CommitterTest, TheFirstFailureIsFinal) {
   for (const SyncPolicy policy : {SyncPolicy::always, SyncPolicy::every_100ms, SyncPolicy::os}) {
     for (std::uint64_t call = 1;; ++call) {
-      disk = std::make_unique<test::CrashDisk>();
+      disk = std::make_unique<storage::VirtualDisk>();
       ends.clear();
       number = 0;
       told.clear();
@@ -216,7 +217,7 @@ TEST_F(CommitterTest, TheFirstFailureIsFinal) {
       EXPECT_EQ(committer->durable(), durable);
       EXPECT_FALSE(committer->has_pending());
       // What was answered is there.
-      const auto image = read(*disk->as_written());
+      const auto image = read(*disk->copy());
       if (told[0] == "a done") {
         EXPECT_EQ(image.at(one), "headeraa");
       }

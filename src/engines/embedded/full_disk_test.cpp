@@ -6,6 +6,7 @@
 #include "engines/embedded/test_sample.h"
 #include "engines/embedded/test_shard.h"
 #include "storage/memory_storage.h"
+#include "storage/virtual_disk.h"
 
 namespace tarry::embedded {
 namespace {
@@ -255,6 +256,37 @@ TEST_F(FullDisk, SurvivesARestart) {
     ASSERT_FALSE(receipt.empty());
     ASSERT_TRUE(settle_once(receipt, core::SettleAction::release));
   }
+}
+
+// Also a directory's, when it comes with the room that is taken back after cleaning.
+TEST_F(FullDisk, AFailedSyncStopsTheShardWhateverItWasFor) {
+  const std::string text(300, 'x');
+  std::size_t of_directories = 0;
+  for (std::uint64_t call = 1;; ++call) {
+    const auto faults = std::make_shared<storage::Faults>();
+    storage::VirtualDisk small(faults);
+    small.set_capacity(48 << 10);
+    faults->arm({.fail_at = call, .syncs_only = true});
+    OneShard::Options options{4096, SyncPolicy::always, false};
+    options.work_base = 2048;
+    OneShard one(small.root(), clock, options);
+    if (one.error()) continue;
+    for (std::size_t i = 0; i < 60; ++i) {
+      (void)one.ask(test::push("q", std::to_string(i).c_str(), Due(), text));
+    }
+    for (std::size_t i = 0; i < 60; ++i) {
+      const auto reply = one.ask(test::claim("q"));
+      if (!reply) continue;
+      const auto action = i % 4 == 0 ? core::SettleAction::ack : core::SettleAction::release;
+      (void)one.ask(test::settle(test::receipts_of(std::get<core::ClaimReply>(*reply)), action));
+      one.settle();
+    }
+    if (faults->failed() == 0) break;
+    if (faults->first_failed().starts_with("sync ")) ++of_directories;
+    one.turn();  // hears of what the committer met last
+    ASSERT_TRUE(one.shard().failure()) << "call " << call << ": " << faults->first_failed();
+  }
+  EXPECT_GT(of_directories, 20u);
 }
 
 }  // namespace

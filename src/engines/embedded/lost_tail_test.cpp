@@ -5,8 +5,8 @@
 #include <future>
 
 #include "engines/embedded/embedded_engine.h"
-#include "engines/embedded/test_disk.h"
 #include "engines/embedded/test_requests.h"
+#include "storage/virtual_disk.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {
@@ -14,7 +14,7 @@ namespace {
 
 class LostTail : public testing::Test {
  protected:
-  std::unique_ptr<core::Engine> open(test::CrashDisk& disk) {
+  std::unique_ptr<core::Engine> open(storage::VirtualDisk& disk) {
     EmbeddedOptions options;
     options.directory = [&disk] { return disk.root(); };
     options.sync = SyncPolicy::os;
@@ -42,16 +42,15 @@ class LostTail : public testing::Test {
 };
 
 TEST_F(LostTail, GivesNoIdAndNoReceiptTwice) {
-  test::CrashDisk disk;
+  storage::VirtualDisk disk;
   const auto before = open(disk);
   // What is written first is synced, whatever the policy: nothing after it is.
   (void)ask<core::PushReply>(*before, test::push("elsewhere", "first"));
   const std::uint64_t lost = push(*before, "lost");
   const std::string receipt = claim(*before);
 
-  const auto image = disk.as_synced();
-  test::CrashDisk left(*image);
-  const auto after = open(left);
+  const auto left = disk.synced_copy();
+  const auto after = open(*left);
   EXPECT_NE(push(*after, "other"), lost);
   EXPECT_NE(claim(*after), receipt);
   const auto settled = ask<core::ItemsReply>(*after, test::settle({receipt}));
@@ -59,7 +58,7 @@ TEST_F(LostTail, GivesNoIdAndNoReceiptTwice) {
 }
 
 TEST_F(LostTail, AfterACleanEndIdsGoOnWithoutAGap) {
-  test::CrashDisk disk;
+  storage::VirtualDisk disk;
   auto engine = open(disk);
   const std::uint64_t first = push(*engine, "a");
   engine->close();

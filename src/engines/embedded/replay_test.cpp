@@ -7,18 +7,19 @@
 
 #include "engines/embedded/test_life.h"
 #include "storage/faulty_storage.h"
+#include "storage/virtual_disk.h"
 
 namespace tarry::embedded {
 namespace {
 
+using storage::VirtualDisk;
 using test::gen_steps;
 using test::Life;
 using test::OneShard;
 using test::Step;
 using test::Steps;
 
-std::unique_ptr<OneShard> open(test::CrashDisk& disk, timing::ManualClock& clock,
-                               SyncPolicy policy) {
+std::unique_ptr<OneShard> open(VirtualDisk& disk, timing::ManualClock& clock, SyncPolicy policy) {
   auto shard = std::make_unique<OneShard>(disk.root(), clock, OneShard::Options{4096, policy});
   if (shard->error()) RC_FAIL(shard->error()->message);
   return shard;
@@ -27,7 +28,7 @@ std::unique_ptr<OneShard> open(test::CrashDisk& disk, timing::ManualClock& clock
 // -- invariant 11
 
 RC_GTEST_PROP(Replay, EqualsTheLifeItRecords, ()) {
-  test::CrashDisk disk;
+  VirtualDisk disk;
   timing::ManualClock clock;
   Life life(clock);
   auto shard = open(disk, clock, SyncPolicy::always);
@@ -39,7 +40,7 @@ RC_GTEST_PROP(Replay, EqualsTheLifeItRecords, ()) {
     RC_ASSERT(test::conserves(shard->state()));
     ++count;
     if (count % 8 != 0 && count != steps.size()) continue;
-    const auto image = disk.as_written();
+    const auto image = disk.copy();
     test::Recovery recovery(*image->root(), true, clock.boot_id(), clock.now());
     if (!recovery.ok()) RC_FAIL(recovery.error());
     RC_ASSERT(test::describe(recovery.state) == test::describe(shard->state()));
@@ -55,7 +56,7 @@ RC_GTEST_PROP(Replay, EqualsTheLifeItRecords, ()) {
 
 void live_and_crash(SyncPolicy policy) {
   timing::ManualClock clock;
-  auto disk = std::make_unique<test::CrashDisk>();
+  auto disk = std::make_unique<VirtualDisk>();
   for (int epoch = 0; epoch < 3; ++epoch) {
     Life life(clock);
     auto shard = open(*disk, clock, policy);
@@ -73,7 +74,8 @@ void live_and_crash(SyncPolicy policy) {
     if (policy == SyncPolicy::always) RC_ASSERT(shard->answered() <= synced);
     shard.reset();
 
-    const auto image = disk->lose_power(*rc::gen::arbitrary<std::uint64_t>());
+    disk->lose_power(*rc::gen::arbitrary<std::uint64_t>());
+    const auto image = disk->copy();
     test::Recovery recovery(*image->root(), true, clock.boot_id(), clock.now());
     if (!recovery.ok()) RC_FAIL(recovery.error());
     const std::uint64_t last = recovery.result->tail.next_batch - 1;
@@ -87,7 +89,7 @@ void live_and_crash(SyncPolicy policy) {
     }
 
     // A second failure, while the first is being recovered from, changes nothing.
-    disk = std::make_unique<test::CrashDisk>(*image);
+    disk = image->copy();
     auto faults = std::make_shared<storage::Faults>();
     faults->arm({.fail_at = *rc::gen::inRange<std::uint64_t>(1, 12), .for_good = true});
     {
@@ -95,11 +97,12 @@ void live_and_crash(SyncPolicy policy) {
       const test::Recovery interrupted(faulty, false, clock.boot_id(), clock.now());
       RC_ASSERT(interrupted.ok() == (faults->failed() == 0));
     }
-    const auto second = disk->lose_power(*rc::gen::arbitrary<std::uint64_t>());
+    disk->lose_power(*rc::gen::arbitrary<std::uint64_t>());
+    const auto second = disk->copy();
     test::Recovery again(*second->root(), false, clock.boot_id(), clock.now());
     if (!again.ok()) RC_FAIL(again.error());
     RC_ASSERT(test::describe(again.state, false) == state);
-    disk = std::make_unique<test::CrashDisk>(*second);
+    disk = second->copy();
   }
 }
 

@@ -237,7 +237,7 @@ Damage frame_at(const std::string& name, std::string_view bytes, std::uint64_t a
 // -- any life, any byte
 
 RC_GTEST_PROP(SalvageProperty, LosesWhatWasDamagedAndNothingElse, ()) {
-  test::CrashDisk disk;
+  storage::VirtualDisk disk;
   timing::ManualClock clock;
   test::Life life(clock);
   OneShard::Options options;
@@ -249,7 +249,7 @@ RC_GTEST_PROP(SalvageProperty, LosesWhatWasDamagedAndNothingElse, ()) {
       shard.settle();
     }
   }
-  const Files whole = files_of(*disk.as_written()->root());
+  const Files whole = files_of(*disk.copy()->root());
   RC_ASSERT(judge(whole, whole, {}, clock) == "");
   if (whole.empty()) return;
   for (int i = 0; i < 4; ++i) {

@@ -7,6 +7,7 @@
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/test_disk.h"
 #include "storage/faulty_storage.h"
+#include "storage/virtual_disk.h"
 
 namespace tarry::embedded {
 namespace {
@@ -164,13 +165,13 @@ TEST_F(StoreFiles, MakingCanBeCutShortAnywhere) {
 
 TEST_F(StoreFiles, PowerLostWhileMakingLeavesAllOrNothing) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    test::CrashDisk crash;
+    storage::VirtualDisk crash;
     auto faults = std::make_shared<storage::Faults>();
     storage::FaultyDirectory faulty(crash.root(), faults);
     faults->arm({.fail_at = 1 + seed % 12, .for_good = true});
     const bool made = write_identity(faulty, kIdentity).has_value();
-    const auto image = crash.lose_power(seed);
-    const auto identity = read_identity(*image->root());
+    crash.lose_power(seed);
+    const auto identity = read_identity(*crash.root());
     ASSERT_TRUE(identity) << identity.error().message;
     if (made) {
       ASSERT_TRUE(*identity);

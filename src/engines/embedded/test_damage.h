@@ -12,6 +12,8 @@
 
 #include "engines/embedded/test_requests.h"
 #include "engines/embedded/test_shard.h"
+#include "storage/memory_storage.h"
+#include "storage/virtual_disk.h"
 
 namespace tarry::embedded::test {
 
@@ -124,7 +126,7 @@ class LivedJournal : public testing::Test {
   }
 
   timing::ManualClock clock;
-  test::CrashDisk disk;
+  storage::VirtualDisk disk;
   OneShard::Options options{kSegmentBytes, SyncPolicy::always};
   std::unique_ptr<OneShard> shard;
   std::map<std::uint64_t, std::string> history;

@@ -1,0 +1,42 @@
+#include "base/ascii.h"
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+
+namespace tarry::base {
+namespace {
+
+// Of all 256: what is beyond ASCII is no letter, whatever the locale, and stays as it is.
+TEST(Ascii, AgreesWithTheCLocaleOnEveryByte) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
+    SCOPED_TRACE(byte);
+    EXPECT_EQ(is_digit(c), byte < 128 && std::isdigit(byte) != 0);
+    EXPECT_EQ(is_letter(c), byte < 128 && std::isalpha(byte) != 0);
+    EXPECT_EQ(to_lower(c), byte < 128 ? static_cast<char>(std::tolower(byte)) : c);
+    EXPECT_EQ(to_upper(c), byte < 128 ? static_cast<char>(std::toupper(byte)) : c);
+    EXPECT_EQ(hex_value(c) >= 0, byte < 128 && std::isxdigit(byte) != 0);
+  }
+}
+
+TEST(Ascii, HexDigitsHaveTheirValueInEitherCase) {
+  const std::string_view lower = "0123456789abcdef";
+  const std::string_view upper = "0123456789ABCDEF";
+  for (int value = 0; value < 16; ++value) {
+    EXPECT_EQ(hex_value(lower[static_cast<std::size_t>(value)]), value);
+    EXPECT_EQ(hex_value(upper[static_cast<std::size_t>(value)]), value);
+  }
+}
+
+TEST(Ascii, EqualsIgnoringCaseComparesAllOfBoth) {
+  EXPECT_TRUE(equals_ignoring_case("", ""));
+  EXPECT_TRUE(equals_ignoring_case("Content-Length", "CONTENT-length"));
+  EXPECT_FALSE(equals_ignoring_case("Content-Length", "Content-Lengt"));
+  EXPECT_FALSE(equals_ignoring_case("a", "b"));
+  EXPECT_FALSE(equals_ignoring_case("[", "{"));  // 32 apart, as letters are
+  EXPECT_FALSE(equals_ignoring_case("\xC4", "\xE4"));
+}
+
+}  // namespace
+}  // namespace tarry::base
