@@ -159,14 +159,21 @@ std::uint64_t Cleaner::garbage() const noexcept {
   return held - std::min(held, state_->live.total_bytes());
 }
 
-// So much more than a round could not gain must there be for another one.
+// So much more than a round could not gain must there be for another one. What it could not gain
+// lies around what was live: the less of that is left, also by what ended amid the round, the less
+// can be out of reach.
 bool Cleaner::resting() const noexcept {
   if (!rests_) return false;
-  const std::uint64_t more =
-      pressed_ == Press::hard ? state_->live.total_bytes() / 64 : rest_garbage_ / 8;
+  const std::uint64_t live = state_->live.total_bytes();
+  std::uint64_t stuck = rest_garbage_;
+  if (live < rest_live_) {
+    const double left = static_cast<double>(live) / static_cast<double>(rest_live_);
+    stuck = static_cast<std::uint64_t>(static_cast<double>(rest_garbage_) * left);
+  }
+  const std::uint64_t more = pressed_ == Press::hard ? live / 64 : stuck / 8;
   // And more than what a round leaves open, or writes besides the copies.
   constexpr std::uint64_t kLeast = 2048;
-  return garbage() < rest_garbage_ + more + journal_->opening_bytes() + kLeast;
+  return garbage() < stuck + more + journal_->opening_bytes() + kLeast;
 }
 
 void Cleaner::end_round() {
@@ -175,6 +182,7 @@ void Cleaner::end_round() {
   // By what cleaning itself freed and wrote: what others write meanwhile is no failure of its own.
   rests_ = round_freed_ <= round_written_ + least;
   rest_garbage_ = garbage();
+  rest_live_ = std::max(round_live_, state_->live.total_bytes());
 }
 
 Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
@@ -185,6 +193,7 @@ Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
     segment_ = oldest.number;
     if (segment_ > round_end_) {
       round_end_ = journal_->closed().back().number;
+      round_live_ = state_->live.total_bytes();
       round_freed_ = round_written_ = 0;
     }
     file_ = files_->get(segment_);

@@ -88,10 +88,12 @@ class Cleaner {
   // until there is more to gain: short batches make the journal longer than what is counted as
   // live, and without this the cleaner would go round for ever.
   std::uint64_t round_end_ = 0;      // the last segment of the round
+  std::uint64_t round_live_ = 0;     // bytes, when it began
   std::uint64_t round_freed_ = 0;    // bytes
   std::uint64_t round_written_ = 0;  // by cleaning alone
   bool rests_ = false;
   std::uint64_t rest_garbage_ = 0;  // what the last round could gain nothing of
+  std::uint64_t rest_live_ = 0;     // bytes that were live around it
   Mark mark_;
 };
 
