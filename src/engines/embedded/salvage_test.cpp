@@ -6,7 +6,6 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <regex>
 #include <set>
 
 #include "engines/embedded/inspect.h"
@@ -27,6 +26,15 @@ using test::frames_of;
 using test::OneShard;
 
 constexpr StoreIdentity kOneShard{kFormatVersion, 1, test::kStoreId, 0x5EED};
+
+/// The line without that name and the number that follows it, wherever they are.
+std::string without(std::string_view name, std::string line) {
+  for (std::size_t at = 0; (at = line.find(name, at)) != std::string::npos;) {
+    const std::size_t number = line.find_first_not_of('-', at + name.size());
+    line.erase(at, std::min(line.find_first_not_of("0123456789", number), line.size()) - at);
+  }
+  return line;
+}
 
 /// A store whose only shard has these files.
 std::unique_ptr<storage::MemoryDisk> store_with(const Files& files,
@@ -119,13 +127,12 @@ Held held_in(storage::Directory& directory, const test::Recovery& recovery) {
     files.add(segment.number,
               directory.open(segment_name(segment.number), storage::OpenMode::read_only).value());
   }
-  static const std::regex place(" raw [0-9]+");
   std::string buffer;
   for (Handle handle = 0; handle < state.slab.end(); ++handle) {
     if (!state.slab.is_live(handle)) continue;
     const Message& message = state.slab[handle];
     Held::One one;
-    one.line = std::regex_replace(test::message_line(state, handle, false), place, "");
+    one.line = without(" raw ", test::message_line(state, handle, false));
     one.segment = message.position.segment(newest);
     one.offset = message.position.offset();
     one.stage = message.stage();
@@ -200,9 +207,8 @@ std::string judge(const Files& whole, const Files& damaged, const Damage& damage
     }
     const bool behind = message.segment > damage.segment ||
                         (message.segment == damage.segment && message.offset >= damage.to);
-    static const std::regex boot(" boot -?[0-9]+");  // whose opening may be lost
-    if (behind && std::regex_replace(found->second.line, boot, "") !=
-                      std::regex_replace(message.line, boot, "")) {
+    // Of the boot's time the opening that says so may be lost.
+    if (behind && without(" boot ", found->second.line) != without(" boot ", message.line)) {
       return "message " + std::to_string(id) + " was\n" + message.line + "\nand is\n" +
              found->second.line;
     }
