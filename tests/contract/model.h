@@ -140,6 +140,10 @@ class Model {
   [[nodiscard]] const QueueCounters& counters() const noexcept { return counters_; }
   [[nodiscard]] const QueueSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] bool paused() const noexcept;
+  /// Milliseconds since 1970; nothing for good, or where it is not paused.
+  [[nodiscard]] std::optional<std::int64_t> paused_until() const noexcept {
+    return paused() ? paused_until_ : std::nullopt;
+  }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_; }
   [[nodiscard]] KeyId made_keys() const noexcept { return made_keys_; }
   [[nodiscard]] std::int64_t realtime() const noexcept { return realtime_; }

@@ -91,6 +91,9 @@ std::string Oracle::difference(const embedded::ShardState& state, const Truth& t
     const bool paused =
         there.paused && (!there.paused_until_ms || *there.paused_until_ms > queue.model.realtime());
     if (paused != queue.model.paused()) return "queue " + name + " is paused, or not any more";
+    if (paused && there.paused_until_ms != queue.model.paused_until()) {
+      return "queue " + name + " is paused until another time";
+    }
     if (there.counters != queue.model.counters()) {
       std::ostringstream out;
       out << "queue " << name << ": counters are ";
