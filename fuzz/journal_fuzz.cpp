@@ -24,6 +24,7 @@
 #include "engines/embedded/test_journal.h"
 #include "engines/embedded/test_state.h"
 #include "fuzz/input.h"
+#include "storage/virtual_disk.h"
 
 namespace tarry::embedded::fuzz {
 namespace {
@@ -361,7 +362,7 @@ void check_recovery(storage::Directory& directory, bool looks, bool stands) {
 }
 
 void check(Input input) {
-  test::CrashDisk disk;
+  storage::VirtualDisk disk;
   const auto directory = disk.root();
   const std::uint8_t mode = input.u8() % 8;
   check_records(input.rest());

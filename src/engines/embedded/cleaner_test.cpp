@@ -8,6 +8,7 @@
 #include "engines/embedded/test_journal.h"
 #include "engines/embedded/test_state.h"
 #include "storage/faulty_storage.h"
+#include "storage/memory_storage.h"
 
 namespace tarry::embedded {
 namespace {

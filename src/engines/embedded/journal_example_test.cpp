@@ -9,6 +9,7 @@
 #include "engines/embedded/segment_scanner.h"
 #include "engines/embedded/store_files.h"
 #include "engines/embedded/test_journal.h"
+#include "storage/memory_storage.h"
 
 namespace tarry::embedded {
 namespace {

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "engines/embedded/test_journal.h"
+#include "storage/memory_storage.h"
 
 namespace tarry::embedded {
 namespace {

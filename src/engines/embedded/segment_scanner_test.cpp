@@ -4,6 +4,7 @@
 
 #include "engines/embedded/test_journal.h"
 #include "storage/faulty_storage.h"
+#include "storage/memory_storage.h"
 
 namespace tarry::embedded {
 namespace {

@@ -7,6 +7,7 @@
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/test_disk.h"
 #include "storage/faulty_storage.h"
+#include "storage/memory_storage.h"
 #include "storage/virtual_disk.h"
 
 namespace tarry::embedded {

@@ -3,12 +3,10 @@
 // Thread safety: none.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/assert.h"
-#include "storage/memory_storage.h"
 #include "storage/storage.h"
 
 namespace tarry::embedded::test {
@@ -45,12 +43,6 @@ inline void copy_tree(storage::Directory& from, storage::Directory& to) {
       copy_tree(*from.subdirectory(name, false).value(), *to.subdirectory(name, true).value());
     }
   }
-}
-
-inline std::unique_ptr<storage::MemoryDisk> copy_of(const storage::MemoryDisk& disk) {
-  auto copy = std::make_unique<storage::MemoryDisk>();
-  copy_tree(*disk.root(), *copy->root());
-  return copy;
 }
 
 }  // namespace tarry::embedded::test

@@ -1,0 +1,90 @@
+// After replay: what may be in the cache only is written again, and what is not of the journal
+// goes.
+#include <algorithm>
+#include <functional>
+
+#include "base/planted.h"
+#include "engines/embedded/recovery_run.h"
+
+namespace tarry::embedded {
+
+Result<void> RecoveryRun::settle_tail() {
+  JournalTail& tail = recovered_.tail;
+  if (!segments_.empty()) tail.next_segment = segments_.back().number + 1;
+  if (options_.read_only) return {};
+  if (!segments_.empty()) {
+    if (auto done = finish_newest(); !done) return done;
+  }
+  // Only now: while anything of the above could still be lost, these may be all there is.
+  // The newest first, and each for good before the next: a crash in between must leave no gap.
+  std::sort(doomed_.begin(), doomed_.end(), std::greater<>());
+  for (const std::uint64_t segment : doomed_) {
+    if (auto removed = directory_.remove(segment_name(segment)); !removed) return removed;
+    if (segments_.empty() || segment > segments_.back().number) {
+      if (auto synced = directory_.sync(); !synced) return synced;
+    }
+  }
+  return directory_.sync();
+}
+
+Result<void> RecoveryRun::finish_newest() {
+  JournalTail& tail = recovered_.tail;
+  for (std::size_t i = 0; i < tail.segments.size(); ++i) {
+    files_.add(tail.segments[i].number, segments_[i].file);
+  }
+  SegmentInfo& last = tail.segments.back();
+  Found& found = segments_[tail.segments.size() - 1];
+  if (!TARRY_PLANTED_BUG(unproven_not_rewritten)) {
+    if (auto done = rewrite_unproven(); !done) return done;
+  }
+  if (found.size > last.used) {
+    if (auto cut = found.file->truncate(last.used); !cut) return cut;
+    if (auto synced = found.file->sync_data(); !synced) return synced;
+    last.allocated = last.used;
+  }
+  return {};
+}
+
+// The system may hold these bytes in its cache only, and may have called them clean after a
+// failed sync. Written again they are dirty again, and the sync means what it says.
+Result<void> RecoveryRun::rewrite_unproven() {
+  // The header of a segment of which nothing is proven is in no better case than its batches.
+  const JournalTail& tail = recovered_.tail;
+  Unproven first{tail.next_batch, UINT64_MAX, 0};
+  if (!unproven_.empty()) first = unproven_.front();
+  for (std::size_t i = 0; i < tail.segments.size(); ++i) {
+    if (segments_[i].header.first_batch <= proven_) continue;
+    if (tail.segments[i].number <= first.segment) {
+      first = {segments_[i].header.first_batch, tail.segments[i].number, kSegmentHeaderBytes};
+    }
+    break;
+  }
+  if (first.segment == UINT64_MAX) return {};
+  mark(unproven_.empty() ? "T1 header" : "T1");
+  for (std::size_t i = 0; i < recovered_.tail.segments.size(); ++i) {
+    const SegmentInfo& segment = recovered_.tail.segments[i];
+    if (segment.number < first.segment) continue;
+    const bool whole = segment.number > first.segment || first.offset == kSegmentHeaderBytes;
+    storage::File& file = *segments_[i].file;
+    if (auto done = rewrite(file, whole ? 0 : first.offset, segment.used); !done) return done;
+    if (auto synced = file.sync_data(); !synced) return synced;
+  }
+  return {};
+}
+
+Result<void> RecoveryRun::rewrite(storage::File& file, std::uint64_t from, std::uint64_t end) {
+  std::string buffer(std::min(kPiece, end - from), '\0');
+  for (std::uint64_t at = from; at < end;) {
+    const std::uint64_t size = std::min<std::uint64_t>(kPiece, end - at);
+    auto got = file.read_at(at, std::span<char>(buffer.data(), size));
+    if (!got) return std::move(got).error();
+    if (*got == 0) break;
+    if (auto done = file.write_at(at, std::string_view(buffer).substr(0, *got)); !done) {
+      return done;
+    }
+    at += *got;
+  }
+  return {};
+}
+
+}  // namespace tarry::embedded

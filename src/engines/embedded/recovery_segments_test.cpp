@@ -1,0 +1,246 @@
+// The rows S of the table in recovery.h, each by its name.
+#include <gtest/gtest.h>
+
+#include "engines/embedded/test_recovery.h"
+#include "storage/faulty_storage.h"
+
+namespace tarry::embedded {
+namespace {
+
+using test::put;
+using test::Segment;
+using RecoveryTable = test::RecoveryTable;
+
+TEST_F(RecoveryTable, S1_NoSegmentAtAllIsANewJournal) {
+  test::Recovery recovery(*directory);
+  ASSERT_TRUE(recovery.ok());
+  EXPECT_EQ(recovery.result->tail.next_segment, 1u);
+  EXPECT_EQ(recovery.result->tail.next_batch, 1u);
+  EXPECT_TRUE(recovery.result->tail.segments.empty());
+  EXPECT_EQ(recovery.state.slab.end(), 0u);
+}
+
+TEST_F(RecoveryTable, S1_OtherFilesAreLeftAlone) {
+  test::write_all(*directory, "notes.txt", "mine");
+  ASSERT_TRUE(test::Recovery(*directory).ok());
+  EXPECT_EQ(names(), std::vector<std::string>{"notes.txt"});
+}
+
+TEST_F(RecoveryTable, S2_BlankNewestFilesAreRemoved) {
+  store_both();
+  test::write_all(*directory, segment_name(3), std::string(8192, '\0'));
+  test::write_all(*directory, segment_name(4), "");
+  test::Recovery recovery(*directory);
+  ASSERT_TRUE(recovery.ok()) << recovery.error();
+  EXPECT_EQ(names(), (std::vector<std::string>{segment_name(1), segment_name(2)}));
+  EXPECT_EQ(recovery.result->tail.next_segment, 3u) << "numbers must not have gaps";
+  EXPECT_EQ(recovery.result->report.torn_bytes, 0u);
+  expect_messages({1, 2, 3});
+}
+
+TEST_F(RecoveryTable, S2_OnlyBlankFilesIsANewJournal) {
+  test::write_all(*directory, segment_name(1), std::string(8192, '\0'));
+  test::Recovery recovery(*directory);
+  ASSERT_TRUE(recovery.ok()) << recovery.error();
+  EXPECT_EQ(recovery.result->tail.next_segment, 1u);
+  EXPECT_TRUE(names().empty());
+}
+
+TEST_F(RecoveryTable, S3_ATornHeaderOfTheNewestIsRemoved) {
+  // Cut in the header, and: the first sector garbage, nothing behind it.
+  for (const std::string& torn : {two.bytes().substr(0, 60), std::string(512, '\x5A')}) {
+    test::store(*directory, one);
+    test::write_all(*directory, segment_name(2), torn);
+    test::Recovery recovery(*directory);
+    ASSERT_TRUE(recovery.ok()) << recovery.error();
+    EXPECT_GT(recovery.result->report.torn_bytes, 0u);
+    EXPECT_EQ(recovery.result->tail.next_segment, 2u);
+    EXPECT_EQ(names(), std::vector<std::string>{segment_name(1)});
+    expect_messages({1, 2});
+  }
+}
+
+TEST_F(RecoveryTable, S3_BatchesBehindATornHeaderThatProveNothingGoWithIt) {
+  // Policy 100ms: header and two batches written, none synced, only the last sector arrived.
+  build(false);
+  test::store(*directory, one);
+  two.bytes().replace(0, at_c, std::string(at_c, '\0'));
+  test::store(*directory, two);
+  expect_messages({1, 2});
+}
+
+// Policy os: nothing orders the two, so the older header may be the one that did not arrive.
+TEST_F(RecoveryTable, S3_AnOlderHeaderMayBeTornIfNoLaterSealIsProven) {
+  build(false);
+  Segment three(3, two.next_batch(), two.seal(false));
+  three.opening();
+  two.bytes().replace(0, 512, std::string(512, '\0'));
+  store_both();
+  test::store(*directory, three);
+  test::Recovery recovery(*directory);
+  ASSERT_TRUE(recovery.ok()) << recovery.error();
+  EXPECT_GT(recovery.result->report.torn_bytes, 0u);
+  EXPECT_EQ(names(), std::vector<std::string>{segment_name(1)});
+  expect_messages({1, 2});
+}
+
+TEST_F(RecoveryTable, S4_AnOlderTornHeaderIsDamageIfALaterSegmentProvesIt) {
+  build(false);
+  Segment three(3, two.next_batch(), two.seal(false));
+  three.opening(1, 4);  // batch 4 opens segment 2
+  two.bytes().replace(0, 512, std::string(512, '\0'));
+  store_both();
+  test::store(*directory, three);
+  expect_damage(2, 0);
+}
+
+TEST_F(RecoveryTable, S4_ABrokenHeaderOfAnotherFileIsDamage) {
+  one.bytes()[40] ^= 1;
+  store_both();
+  expect_damage(1, 0);
+}
+
+TEST_F(RecoveryTable, S4_ABlankFileThatIsNotTheNewestIsDamage) {
+  std::fill(one.bytes().begin(), one.bytes().end(), '\0');
+  store_both();
+  expect_damage(1, 0);
+}
+
+TEST_F(RecoveryTable, S4_ABrokenHeaderOfTheNewestIsDamageIfItsFirstBatchChecks) {
+  two = Segment(2, one.next_batch(), one.seal());
+  two.opening();
+  for (std::size_t at = 0; at < kSegmentHeaderBytes; ++at) {
+    SCOPED_TRACE(at);
+    Segment broken = two;
+    broken.bytes()[at] ^= 1;
+    test::store(*directory, one);
+    test::store(*directory, broken);
+    expect_damage(2, 0);
+  }
+}
+
+TEST_F(RecoveryTable, S4_ABrokenHeaderOfTheNewestIsDamageIfALaterBatchProvesIt) {
+  // The first sector is gone, first batch included; the second batch knew the first one durable.
+  two.bytes().replace(0, at_c, std::string(at_c, '\x11'));
+  store_both();
+  expect_damage(2, 0);
+  two.bytes().replace(0, at_c, std::string(at_c, '\0'));
+  store_both();
+  expect_damage(2, 0);
+}
+
+TEST_F(RecoveryTable, S5_AMissingSegmentIsDamage) {
+  Segment three(3, two.next_batch(), two.seal());
+  three.opening();
+  test::store(*directory, one);
+  test::store(*directory, three);
+  test::Recovery recovery(*directory);
+  EXPECT_EQ(recovery.code(), ErrorCode::damaged);
+  EXPECT_NE(recovery.error().find(segment_name(2) + " is missing"), std::string::npos)
+      << recovery.error();
+}
+
+TEST_F(RecoveryTable, S5_AMissingOldestSegmentIsDamage) {
+  test::store(*directory, two);
+  test::Recovery recovery(*directory);
+  EXPECT_EQ(recovery.code(), ErrorCode::damaged);
+  EXPECT_NE(recovery.error().find(segment_name(1) + " is missing"), std::string::npos)
+      << recovery.error();
+}
+
+TEST_F(RecoveryTable, S5_NothingButATornSegmentThatIsNotTheFirstIsDamage) {
+  test::write_all(*directory, segment_name(2), "torn");
+  test::Recovery recovery(*directory);
+  EXPECT_EQ(recovery.code(), ErrorCode::damaged);
+  EXPECT_NE(recovery.error().find(segment_name(1) + " is missing"), std::string::npos)
+      << recovery.error();
+}
+
+TEST_F(RecoveryTable, S6_WhatIsBelowTheMarkIsIgnoredAndRemoved) {
+  // Message 2 was copied into segment 2, message 1 is gone, then the mark was raised.
+  PutRecord copy = put(1, 2, "b");
+  copy.copy = true;
+  two.batch({GoneRecord{GoneWhy::acked, 0, {Ref{0, 1}}}, copy, MarksRecord{4, 2}}, 5);
+  one.bytes()[at_b + 60] ^= 1;  // nobody looks any more
+  store_both();
+  expect_messages({2, 3});
+  EXPECT_EQ(names(), std::vector<std::string>{segment_name(2)});
+}
+
+// The mark's batch is only in the system's cache when the process dies. Until it is written again
+// and synced, the old segment may be all there is.
+TEST_F(RecoveryTable, S6_NothingIsRemovedBeforeTheMarkIsDurable) {
+  PutRecord copy = put(1, 2, "b");
+  copy.copy = true;
+  two.batch({GoneRecord{GoneWhy::acked, 0, {Ref{0, 1}}}, copy, MarksRecord{4, 2}}, 5);
+  store_both();
+  auto faults = std::make_shared<storage::Faults>();
+  storage::FaultyDirectory faulty(disk.root(), faults);
+  for (std::uint64_t call = 1;; ++call) {
+    faults->arm({.fail_at = call});
+    test::Recovery recovery(faulty);
+    if (faults->failed() == 0) break;
+    EXPECT_FALSE(recovery.ok());
+    const bool before_the_sync = faults->first_failed().starts_with("write_at") ||
+                                 faults->first_failed().starts_with("sync_data");
+    EXPECT_TRUE(!before_the_sync || test::has(*directory, segment_name(1)));
+  }
+  EXPECT_FALSE(test::has(*directory, segment_name(1)));
+}
+
+// Policy os: the newest segment holds a mark, but its predecessor is torn before that, so the mark
+// goes with the rest; what it would have let go is needed.
+TEST_F(RecoveryTable, S6_AMarkThatIsCutAwayCountsForNothing) {
+  build(false);
+  PutRecord copy = put(0, 1, "a");
+  copy.copy = true;
+  const std::uint64_t torn = two.batch({copy});
+  Segment three(3, two.next_batch(), two.seal(false));
+  three.opening(2);
+  two.bytes()[torn + 60] ^= 1;
+  store_both();
+  test::store(*directory, three);
+  expect_messages({1, 2, 3});
+  EXPECT_EQ(names(), (std::vector<std::string>{segment_name(1), segment_name(2)}));
+}
+
+TEST_F(RecoveryTable, S6_TheSecondSegmentMayBeTornInItsFirstBatchAndKnowNoMark) {
+  Segment torn(3, two.next_batch(), two.seal());
+  torn.opening(2);
+  torn.bytes().resize(torn.bytes().size() - 9);
+  two.batch({GoneRecord{GoneWhy::acked, 0, {Ref{0, 1}, Ref{1, 2}}}, MarksRecord{4, 2}}, 5);
+  torn.header().seal = two.seal();
+  torn.header().first_batch = two.next_batch();
+  torn.rewrite_header();
+  store_both();
+  test::store(*directory, torn);
+  expect_messages({3});
+  EXPECT_EQ(names(), (std::vector<std::string>{segment_name(2), segment_name(3)}));
+}
+
+TEST_F(RecoveryTable, S7_ANewerVersionIsRefused) {
+  two.header().version = kFormatVersion + 1;
+  two.rewrite_header();
+  store_both();
+  test::Recovery recovery(*directory);
+  EXPECT_EQ(recovery.code(), ErrorCode::unsupported);
+  EXPECT_NE(recovery.error().find(segment_name(2) + " is of format version 2"), std::string::npos)
+      << recovery.error();
+}
+
+TEST_F(RecoveryTable, S7_AnotherStoresSegmentIsRefused) {
+  const SegmentHeader good = two.header();
+  for (int field = 0; field < 3; ++field) {
+    two.header() = good;
+    if (field == 0) two.header().store_id ^= 1;
+    if (field == 1) two.header().shard = 1;
+    if (field == 2) two.header().segment = 3;
+    two.rewrite_header();
+    test::store(*directory, one);
+    test::write_all(*directory, segment_name(2), two.bytes());
+    expect_damage(2, 0);
+  }
+}
+
+}  // namespace
+}  // namespace tarry::embedded

@@ -1,0 +1,136 @@
+// What salvage makes of records that contradict each other once something between them is lost.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "engines/embedded/test_salvage.h"
+#include "storage/memory_storage.h"
+
+namespace tarry::embedded {
+namespace {
+
+using test::Files;
+using test::Held;
+using test::held_in;
+using test::Salvaged;
+using test::store_with;
+
+class Contradiction : public testing::Test {
+ protected:
+  using Segment = test::Segment;
+
+  // Of two segments, the first damaged at `at`.
+  void damage(Segment first, Segment second, std::uint64_t at) {
+    first.bytes()[at] ^= 1;
+    Files files{{segment_name(1), first.bytes()}, {segment_name(2), second.bytes()}};
+    source = store_with(files);
+    salvaged.emplace(*source->root(), clock);
+    ASSERT_TRUE(salvaged->report) << salvaged->report.error().message;
+    ASSERT_FALSE(salvaged->told().sound);
+    held = held_in(*salvaged->shard(), clock);
+  }
+
+  static GoneRecord acked(Handle handle, std::uint64_t id) {
+    return {GoneWhy::acked, 0, {{handle, id}}};
+  }
+
+  timing::ManualClock clock;
+  std::unique_ptr<storage::MemoryDisk> source;
+  std::optional<Salvaged> salvaged;
+  Held held;
+};
+
+TEST_F(Contradiction, APlaceThatWasGivenAgain) {
+  Segment first(1);
+  first.opening();
+  first.batch({test::put(0, 1, "a")});
+  const auto lost = first.batch({acked(0, 1)});
+  first.batch({test::put(0, 2, "b")}, 2);
+  Segment second(2, first.next_batch(), first.seal());
+  second.opening(1, 4);
+  damage(first, second, lost + 50);
+  ASSERT_EQ(held.messages.size(), 1u);
+  EXPECT_EQ(held.messages.at(2).text, "b||payload");
+  EXPECT_EQ(salvaged->told().uncertain_messages, 0u);
+}
+
+TEST_F(Contradiction, AKeyThatWasGivenAgain) {
+  Segment first(1);
+  first.opening();
+  first.batch({test::put(0, 1, "a", "old"), test::put(1, 2, "c")});
+  const auto lost = first.batch({acked(0, 1)});
+  first.batch({test::put(2, 3, "a", "new")}, 2);
+  Segment second(2, first.next_batch(), first.seal());
+  second.opening(1, 4);
+  damage(first, second, lost + 50);
+  ASSERT_EQ(held.messages.size(), 2u);
+  EXPECT_EQ(held.messages.at(3).text, "a||new");
+  EXPECT_EQ(salvaged->told().uncertain_messages, 1u);  // c
+}
+
+TEST_F(Contradiction, AMessageOfWhichOnlyOthersTell) {
+  Segment first(1);
+  first.opening();
+  const auto lost = first.batch({test::put(0, 1, "a"), test::put(1, 2, "b")});
+  first.batch({ClaimedRecord{0, 10, 10, {{{0, 1}, 1, 1}, {{1, 2}, 1, 1}}}});
+  first.batch({acked(1, 2), LeaseRecord{0, {0, 1}, 20, 20}, StoppingRecord{0, {0, 1}}}, 3);
+  Segment second(2, first.next_batch(), first.seal());
+  second.opening(1, 4);
+  damage(first, second, lost + 50);
+  EXPECT_TRUE(held.messages.empty());
+  EXPECT_EQ(salvaged->told().lost_messages, 1u);
+  EXPECT_EQ(salvaged->told().lost_batches, 1u);
+}
+
+TEST_F(Contradiction, AQueueWhoseNameIsLost) {
+  Segment first(1);
+  first.opening();
+  const auto lost = first.batch({test::queue(1, "orders")});
+  PutRecord put = test::put(0, 1, "a");
+  put.queue = 1;
+  first.batch({put}, 1);
+  Segment second(2, first.next_batch(), first.seal());
+  second.batch({test::clock_record(), MarksRecord{2, 1}, test::queue(0, "q")}, 3);
+  damage(first, second, lost + 50);
+  ASSERT_EQ(held.messages.size(), 1u);
+  EXPECT_NE(held.queues.find("queue salvaged-0-1 "), std::string::npos) << held.queues;
+  EXPECT_EQ(salvaged->told().unnamed_queues, 1u);
+}
+
+TEST_F(Contradiction, ALeaseWhoseClaimIsLost) {
+  Segment first(1);
+  first.opening();
+  first.batch({test::put(0, 1, "a")});
+  const auto lost = first.batch({ClaimedRecord{0, 10, 10, {{{0, 1}, 1, 1}}}});
+  first.batch({LeaseRecord{0, {0, 1}, 20, 20}, StoppingRecord{0, {0, 1}}}, 3);
+  Segment second(2, first.next_batch(), first.seal());
+  second.opening(1, 4);
+  damage(first, second, lost + 50);
+  ASSERT_EQ(held.messages.size(), 1u);
+  EXPECT_NE(held.messages.at(1).line.find("stopping 0"), std::string::npos);
+  EXPECT_EQ(held.messages.at(1).stage, Stage::scheduled);
+}
+
+TEST_F(Contradiction, SegmentsBelowTheMarkAreNotRead) {
+  Segment first(1);
+  first.opening();
+  first.batch({test::put(0, 1, "ended long ago")});
+  Segment second(2, first.next_batch(), first.seal());
+  second.opening(2, 2);
+  const auto lost = second.batch({test::put(0, 2, "lost")});
+  second.batch({test::put(1, 3, "kept")}, 4);
+  Segment third(3, second.next_batch(), second.seal());
+  third.opening(2, 5);
+  second.bytes()[lost + 50] ^= 1;
+  source = store_with({{segment_name(1), first.bytes()},
+                       {segment_name(2), second.bytes()},
+                       {segment_name(3), third.bytes()}});
+  salvaged.emplace(*source->root(), clock);
+  ASSERT_TRUE(salvaged->report);
+  held = held_in(*salvaged->shard(), clock);
+  ASSERT_EQ(held.messages.size(), 1u);
+  EXPECT_TRUE(held.messages.contains(3));
+}
+
+}  // namespace
+}  // namespace tarry::embedded
