@@ -67,13 +67,11 @@ function(tarry_compile target)
   target_compile_options(${target} PRIVATE ${TARRY_WARNINGS})
 endfunction()
 
-# What waits for a socket or for people, not for the processor: under a sanitizer, where that halves
-# the time it takes to compile, not optimised.
+# Under a sanitizer, what waits for a socket or for people, not for the processor: unoptimised it
+# takes half the time to compile.
 function(tarry_compile_outer target)
   tarry_compile(${target})
-  if(TARRY_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
-  endif()
+  target_compile_options(${target} PRIVATE -O0)
 endfunction()
 
 # Test programs: to optimise, check and describe what GoogleTest and rapidcheck expand to takes more

@@ -6,7 +6,7 @@
 # DEPS are the arrows: the modules that this one may include. LIBS are from outside.
 # PCH are headers from outside that are dear to parse. SOURCES names the files instead of looking
 # for them (and makes no tests); EXCLUDE leaves some out. TEST_LIBS are what its tests need besides.
-# OUTER: compiled by tarry_compile_outer.
+# OUTER: under a sanitizer compiled by tarry_compile_outer.
 
 function(tarry_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OUTER" ""
@@ -30,7 +30,7 @@ function(tarry_module name)
   endif()
 
   set(compile tarry_compile)
-  if(arg_OUTER)
+  if(arg_OUTER AND TARRY_SANITIZE)
     set(compile tarry_compile_outer)
   endif()
 
