@@ -51,6 +51,13 @@ class RecoveryTable : public testing::Test {
     EXPECT_TRUE(before == after) << "files were changed";
   }
 
+  void expect_missing(std::uint64_t segment) {
+    Recovery recovery(*directory);
+    EXPECT_EQ(recovery.code(), ErrorCode::damaged);
+    EXPECT_NE(recovery.error().find(segment_name(segment) + " is missing"), std::string::npos)
+        << recovery.error();
+  }
+
   // Recovers, then again what that left: the same both times.
   void expect_messages(const std::vector<std::uint64_t>& ids) {
     for (int round = 0; round < 2; ++round) {

@@ -12,11 +12,10 @@ namespace tarry::embedded::test {
 #endif
 #endif
 
-/// Of places that are all alike: each, or one in so many. Odd, so that it meets every offset modulo
-/// 8 and, in time, both halves of a word.
+/// kTryEvery: of places that are all alike each, or one in so many; odd, so that it meets every
+/// offset modulo 8. kPart: of rounds, or of bytes to fill, all, or one part in so many.
 #ifdef TARRY_UNDER_A_SANITIZER
 inline constexpr std::uint64_t kTryEvery = 31;
-/// Of rounds, or of bytes to fill: all, or one part in so many.
 inline constexpr std::uint64_t kPart = 4;
 #else
 inline constexpr std::uint64_t kTryEvery = 1;
