@@ -246,6 +246,18 @@ TEST_F(FullDisk, EndsGoOnWhileLongSegmentsAreCleaned) {
   }
 }
 
+// Every segment's opening would be longer by it, at the cost of what is kept back for acks.
+TEST_F(FullDisk, APauseMakesNoQueue) {
+  shard = std::make_unique<OneShard>(disk.root(), clock,
+                                     OneShard::Options{2 << 10, SyncPolicy::always, false});
+  ASSERT_GT(fill(10), 0u);
+  const std::string receipt = claim();
+  std::size_t made = 0;
+  while (shard->ask(core::PauseRequest{"other" + std::to_string(made), std::nullopt})) ++made;
+  EXPECT_LT(made, 10u);
+  expect_ack(receipt);
+}
+
 TEST_F(FullDisk, SurvivesARestart) {
   open();
   const std::size_t count = fill(10);

@@ -122,6 +122,10 @@ class Journal {
   [[nodiscard]] std::uint64_t largest_segment() const noexcept { return largest_segment_; }
   /// What a segment holds before its first message, at most.
   [[nodiscard]] std::uint64_t opening_bytes() const noexcept;
+  /// How much less room there is where segments open with `bytes` more.
+  [[nodiscard]] std::uint64_t openings_grow_by(std::uint64_t bytes) const noexcept {
+    return (prepared_.size() + 1) * (bytes + bytes / 4);
+  }
   [[nodiscard]] std::uint64_t disk_bytes() const noexcept;
   /// The newest segment that holds records.
   [[nodiscard]] std::uint64_t newest_segment() const noexcept {

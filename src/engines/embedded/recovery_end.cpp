@@ -16,6 +16,9 @@ Result<void> RecoveryRun::settle_tail() {
     if (auto done = finish_newest(); !done) return done;
   }
   // Only now: while anything of the above could still be lost, these may be all there is.
+  if (segments_.empty() && !doomed_.empty()) {
+    if (auto synced = sync_absence(); !synced) return synced;
+  }
   // The newest first, and each for good before the next: a crash in between must leave no gap.
   std::sort(doomed_.begin(), doomed_.end(), std::greater<>());
   for (const std::uint64_t segment : doomed_) {
@@ -24,6 +27,19 @@ Result<void> RecoveryRun::settle_tail() {
       if (auto synced = directory_.sync(); !synced) return synced;
     }
   }
+  return directory_.sync();
+}
+
+// A removal whose sync failed is not seen any more, but may come back with a crash; what is seen
+// and removed next would then be missing before it. The sync of a directory in which nothing has
+// changed may mean nothing: so it is changed, by one more segment that was never written.
+Result<void> RecoveryRun::sync_absence() {
+  const std::uint64_t more = *std::max_element(doomed_.begin(), doomed_.end()) + 1;
+  if (auto made = directory_.open(segment_name(more), storage::OpenMode::create_new); !made) {
+    if (is_shortage(made.error())) return {};
+    return std::move(made).error();
+  }
+  doomed_.push_back(more);
   return directory_.sync();
 }
 

@@ -72,6 +72,7 @@ class RecoveryRun {
 
   // -- the end
   Result<void> settle_tail();
+  Result<void> sync_absence();
   Result<void> finish_newest();
   Result<void> rewrite_unproven();
   static Result<void> rewrite(storage::File& file, std::uint64_t from, std::uint64_t end);

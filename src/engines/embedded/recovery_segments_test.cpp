@@ -3,6 +3,7 @@
 
 #include "engines/embedded/test_recovery.h"
 #include "storage/faulty_storage.h"
+#include "storage/virtual_disk.h"
 
 namespace tarry::embedded {
 namespace {
@@ -44,6 +45,43 @@ TEST_F(RecoveryTable, S2_OnlyBlankFilesIsANewJournal) {
   ASSERT_TRUE(recovery.ok()) << recovery.error();
   EXPECT_EQ(recovery.result->tail.next_segment, 1u);
   EXPECT_TRUE(names().empty());
+}
+
+// Three files that were never written. What a failed sync loses is drawn: the syncs before it shift
+// the draw.
+void make_blank_files(storage::Directory& root, storage::Faults& faults, int syncs_before) {
+  for (int i = 0; i < syncs_before; ++i) {
+    test::write_all(root, "other" + std::to_string(i), "");
+    faults.arm({.fail_at = 1, .syncs_only = true});
+    ASSERT_FALSE(root.sync());
+    faults.disarm();
+  }
+  for (std::uint64_t segment = 1; segment <= 3; ++segment) {
+    test::write_all(root, segment_name(segment), std::string(512, '\0'));
+  }
+  ASSERT_TRUE(root.sync());
+}
+
+// Recovery is stopped by a failed call, each in turn, the process killed, and so once more: what a
+// failed sync of the directory had removed may be back, and nothing before it missing then.
+TEST_F(RecoveryTable, S2_BlankFilesGoWithoutAGapWhateverFails) {
+  for (std::uint64_t i = 0; i < 12 * 12 * 4 * 4; ++i) {
+    const std::uint64_t calls[] = {1 + i % 12, 1 + i / 12 % 12};
+    const auto faults = std::make_shared<storage::Faults>();
+    storage::VirtualDisk fragile(faults);
+    make_blank_files(*fragile.root(), *faults, static_cast<int>(i / 144 % 4));
+    for (const std::uint64_t call : calls) {
+      faults->arm({.fail_at = call, .for_good = true});
+      {
+        const test::Recovery stopped(*fragile.root());
+      }
+      faults->disarm();
+      fragile.kill(i / 576);
+    }
+    const test::Recovery recovery(*fragile.root());
+    ASSERT_TRUE(recovery.ok()) << "calls " << calls[0] << " and " << calls[1] << ", case " << i
+                               << ": " << recovery.error();
+  }
 }
 
 TEST_F(RecoveryTable, S3_ATornHeaderOfTheNewestIsRemoved) {

@@ -251,6 +251,12 @@ Handle Shard::resolve_or_none(const std::string& queue, std::string_view key) {
   return id == kNoQueue ? kNoHandle : resolve(id, key);
 }
 
+// Each segment that is taken already opens with the queue too, and has the less room for it.
+std::uint64_t Shard::queue_bytes(const std::string& name) const {
+  if (state_->find_queue(name) != kNoQueue) return 0;
+  return kQueueRecord + journal_->openings_grow_by(kQueueRecord + kCountersBytes);
+}
+
 Result<QueueId> Shard::queue_for_push(const std::string& name) {
   const QueueId found = state_->find_queue(name);
   if (found != kNoQueue) return found;

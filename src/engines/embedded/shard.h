@@ -174,6 +174,8 @@ class Shard {
   void observe_step(timing::Instant now);
 
   // shard.cpp: helpers
+  /// Room that making the queue takes; 0 where it is there.
+  [[nodiscard]] std::uint64_t queue_bytes(const std::string& name) const;
   /// The queue, made if it is not there; the error goes to every item otherwise.
   Result<QueueId> queue_for_push(const std::string& name);
   [[nodiscard]] Handle resolve(QueueId queue, std::string_view key);

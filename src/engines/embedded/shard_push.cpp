@@ -23,7 +23,7 @@ void tell(const Message& message, core::PushResult& result) {
 
 template <typename Items, typename Pick>
 std::pair<std::uint64_t, std::uint64_t> put_bytes(const Items& items, const Pick& pick) {
-  std::uint64_t bytes = kQueueRecord;
+  std::uint64_t bytes = 0;
   std::uint64_t largest = kQueueRecord;
   for (const auto& item : items) {
     const core::PushItem& push = pick(item);
@@ -158,7 +158,8 @@ void Shard::push_one(QueueId queue, const std::string& bytes, const core::PushIt
 template <typename F>
 void Shard::push_items(const std::string& name, const Part& part, core::PushReply& reply,
                        std::uint64_t bytes, std::uint64_t largest, F&& push) {
-  const std::optional<Error> error = room(bytes, largest, Purpose::accept, reply.items.size());
+  const std::optional<Error> error =
+      room(queue_bytes(name) + bytes, largest, Purpose::accept, reply.items.size());
   std::optional<Result<QueueId>> queue;
   if (error) queue = Result<QueueId>(*error);
   each_item(part, reply.items.size(), [&](std::size_t i) {

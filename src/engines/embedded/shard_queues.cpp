@@ -30,7 +30,8 @@ void Shard::execute(const core::ConfigureRequest& request, const Part& part) {
   const QueueSettings before = known == kNoQueue ? QueueSettings() : state_->queue(known).settings;
   if (auto bad = core::check_patch(request.patch, before)) {  // and no queue is made
     op->fail(std::move(*bad));
-  } else if (auto error = room(2 * kQueueRecord, kQueueRecord, Purpose::accept)) {
+  } else if (auto error =
+                 room(queue_bytes(request.queue) + kQueueRecord, kQueueRecord, Purpose::accept)) {
     op->fail(std::move(*error));
   } else if (auto queue = queue_for_push(request.queue); !queue) {
     op->fail(std::move(queue).error());
@@ -47,7 +48,9 @@ void Shard::execute(const core::ConfigureRequest& request, const Part& part) {
 }
 
 void Shard::execute(const core::PauseRequest& request, const Part& part) {
-  if (auto error = room(2 * kQueueRecord, kQueueRecord, Purpose::work)) {
+  const bool makes = state_->find_queue(request.queue) == kNoQueue;
+  const Purpose purpose = makes ? Purpose::accept : Purpose::work;
+  if (auto error = room(queue_bytes(request.queue) + kQueueRecord, kQueueRecord, purpose)) {
     part.op->fail(std::move(*error));
   } else if (auto queue = queue_for_push(request.queue); !queue) {
     part.op->fail(std::move(queue).error());
