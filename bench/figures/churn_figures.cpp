@@ -1,0 +1,74 @@
+// F7: what a store takes on the disk after hours of churn. Time is moved by hand: every second some
+// messages are pushed, half of them due in a second, half in ten minutes (long enough that
+// they are cleaned several times); what is due is claimed and settled.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include <tarry/store.h>
+
+#include "figures/figures.h"
+#include "figures/payloads.h"
+#include "harness/must.h"
+#include "harness/scratch.h"
+
+namespace tarry::bench {
+namespace {
+
+constexpr Figure kF7{"F7",    "disk a live byte after hours of churn, less two segments",
+                     "ratio", Better::lower,
+                     2,       1.5};
+constexpr std::uint64_t kSegmentBytes = 64ull << 20;
+constexpr std::int64_t kLongMs = 30 * 60'000;
+
+void settle_all_due(const Queue& queue) {
+  ClaimOptions options;
+  options.max = 2'000;
+  while (true) {
+    const auto claimed = must(queue.claim(options), "claim");
+    if (claimed.empty()) return;
+    std::vector<Settle> settles;
+    for (const Delivery& delivery : claimed) settles.emplace_back().receipt = delivery.receipt();
+    must(queue.settle(settles), "settle");
+  }
+}
+
+}  // namespace
+
+void measure_churn(Run& run) {
+  const Scratch scratch(run.directory());
+  ManualClock clock;
+  OpenOptions options;
+  options.clock = clock;
+  Store store = must(open("file:" + scratch.path() + "?sync=os", std::move(options)), "open");
+  const Queue queue = store.queue("bench");
+  const Payloads payloads(100);
+  const std::uint64_t each_second = run.scaled(1'000);
+  std::vector<double> ratios;
+  std::uint64_t number = 0;
+  for (int second = 1; second <= 3 * 3'600; ++second) {
+    std::vector<Push> batch(each_second);
+    for (Push& push : batch) {
+      push.payload = payloads(number);
+      push.due = number++ % 2 == 0 ? in(Millis(1'000)) : in(Millis(kLongMs));
+    }
+    must(queue.push(batch), "push");
+    clock.advance(Millis(1'000));
+    settle_all_due(queue);
+    if (second <= 3'600 || second % 60 != 0) continue;
+    const auto stats = must(store.stats(), "stats");
+    const auto disk = static_cast<double>(scratch.disk_bytes());
+    const auto live = static_cast<double>(stats.live_bytes);
+    ratios.push_back(std::max(0.0, disk - 2.0 * kSegmentBytes) / live);
+    if (second % 1'800 == 0) {
+      run.note(fmt::format("after {} min: live {} MB, disk {} MB", second / 60,
+                           short_number(live / 1e6), short_number(disk / 1e6)));
+    }
+  }
+  run.add(kF7, {*std::max_element(ratios.begin(), ratios.end()),
+                *std::min_element(ratios.begin(), ratios.end()),
+                *std::max_element(ratios.begin(), ratios.end())});
+}
+
+}  // namespace tarry::bench

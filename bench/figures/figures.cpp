@@ -1,0 +1,19 @@
+#include "figures/figures.h"
+
+namespace tarry::bench {
+
+const std::vector<Measurement>& measurements() {
+  static const std::vector<Measurement> all{
+      {{"F1", "F2"}, measure_against_rocksdb},
+      {{"F3"}, measure_against_lmdb},
+      {{"F4"}, measure_group_commit},
+      {{"F5"}, measure_pending},
+      {{"F6", "F8"}, measure_footprint},
+      {{"F7"}, measure_churn},
+      {{"F9"}, measure_lateness},
+      {{"F10"}, measure_spike},
+  };
+  return all;
+}
+
+}  // namespace tarry::bench

@@ -1,0 +1,29 @@
+// The figures, by id, and what measures them. A list made by hand: nothing registers itself.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "harness/run.h"
+
+namespace tarry::bench {
+
+/// One measurement, which yields one figure or several that are taken together.
+struct Measurement {
+  std::vector<std::string_view> ids;
+  void (*measure)(Run& run);
+};
+
+[[nodiscard]] const std::vector<Measurement>& measurements();
+
+// lifecycle_figures.cpp
+void measure_against_rocksdb(Run& run);  // F1, F2
+void measure_against_lmdb(Run& run);     // F3
+void measure_group_commit(Run& run);     // F4: thread_figures.cpp
+void measure_pending(Run& run);          // F5: pending_figures.cpp
+void measure_footprint(Run& run);        // F6, F8: footprint_figures.cpp
+void measure_churn(Run& run);            // F7: churn_figures.cpp
+void measure_lateness(Run& run);         // F9: lateness_figures.cpp
+void measure_spike(Run& run);            // F10
+
+}  // namespace tarry::bench

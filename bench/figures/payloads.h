@@ -1,0 +1,29 @@
+// Payloads to push: cut from bytes that are there already, so that making them costs the design
+// nothing.
+#pragma once
+
+#include <cstddef>
+#include <random>
+#include <string>
+#include <string_view>
+
+namespace tarry::bench {
+
+class Payloads {
+ public:
+  explicit Payloads(std::size_t size) : size_(size) {
+    std::mt19937_64 random(1);
+    bytes_.resize((std::size_t{1} << 20) + size);
+    for (char& byte : bytes_) byte = static_cast<char>(random());
+  }
+  /// Another one for each number.
+  [[nodiscard]] std::string_view operator()(std::uint64_t number) const noexcept {
+    return std::string_view(bytes_).substr(number % (bytes_.size() - size_), size_);
+  }
+
+ private:
+  std::size_t size_;
+  std::string bytes_;
+};
+
+}  // namespace tarry::bench

@@ -1,0 +1,32 @@
+// The wall clock, and spans of it. The benchmarks' own: what is measured is told no other time than
+// its users would.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace tarry::bench {
+
+inline constexpr std::int64_t kHourMs = 3'600'000;
+inline constexpr std::int64_t kMonthMs = 30 * 24 * kHourMs;
+
+/// UTC.
+[[nodiscard]] inline std::int64_t wall_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+[[nodiscard]] inline std::int64_t now_ms() { return wall_us() / 1'000; }
+
+/// Seconds that have passed since it was made.
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace tarry::bench
