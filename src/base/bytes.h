@@ -80,6 +80,33 @@ struct ByteWriter {
   std::string& out_;
 };
 
+/// Fills in room that a string was lengthened by: for what knows its size beforehand, and is on the
+/// way of every message. The room must be there, and stay where it is meanwhile.
+struct ByteFiller {
+  explicit ByteFiller(char* at) noexcept : at_(at) {}
+
+  void u8(std::uint8_t value) noexcept { *at_++ = static_cast<char>(value); }
+  void u16(std::uint16_t value) noexcept { put(value); }
+  void u32(std::uint32_t value) noexcept { put(value); }
+  void u64(std::uint64_t value) noexcept { put(value); }
+  void i64(std::int64_t value) noexcept { put(static_cast<std::uint64_t>(value)); }
+  void bytes(std::string_view value) noexcept {
+    if (!value.empty()) std::memcpy(at_, value.data(), value.size());
+    at_ += value.size();
+  }
+  /// Where the next byte goes.
+  [[nodiscard]] char* at() const noexcept { return at_; }
+
+ private:
+  template <std::unsigned_integral T>
+  void put(T value) noexcept {
+    detail::store(at_, value);
+    at_ += sizeof(T);
+  }
+
+  char* at_;
+};
+
 /// Takes from the front of a view, whose bytes must outlive the reader. A getter that finds too few
 /// bytes returns false, and leaves both its argument and its place as they were.
 struct ByteReader {

@@ -40,8 +40,9 @@ class Sieve {
       return false;
     }
     bytes_ += bytes;
+    if (bytes_ <= core::kMaxBatchBytes) return true;
     whole_ = core::check_batch(count_, bytes_);
-    return !whole_;
+    return false;
   }
   [[nodiscard]] const MaybeError& whole() const noexcept { return whole_; }
 

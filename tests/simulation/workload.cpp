@@ -80,6 +80,8 @@ Options options_of(std::uint64_t seed) {
     }
     if (random() % 4 < 3) options.weights[static_cast<std::size_t>(Op::room)] = 1;
   }
+  options.recent_bytes =
+      one_of<std::uint64_t>(random, {0, 0, 2000, embedded::Committer::kRecentBytes});
   return options;
 }
 
@@ -109,8 +111,8 @@ std::string to_string(const Options& options) {
   out << "sync=" << policies[static_cast<std::size_t>(options.policy)]
       << " segment=" << options.segment_bytes << " wheel_slice=" << options.wheel_slice
       << " sweep_slice=" << options.sweep_slice << " cleaning_slice=" << options.cleaning_slice
-      << " work_base=" << options.work_base << " queues=" << options.queues
-      << " keys=" << options.keys << " payload=" << options.payload
+      << " work_base=" << options.work_base << " recent=" << options.recent_bytes
+      << " queues=" << options.queues << " keys=" << options.keys << " payload=" << options.payload
       << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};

@@ -49,6 +49,7 @@ Result<void> Committer::commit(const CommitJob& job) {
     }
     dirty_[batch->segment] = batch->file;
     written_.store(batch->number, std::memory_order_release);
+    recent_.add(batch);
   }
   const bool now = policy_ == SyncPolicy::always ||
                    (policy_ == SyncPolicy::every_100ms &&
@@ -66,6 +67,7 @@ Result<void> Committer::commit(const CommitJob& job) {
 Result<void> Committer::remove_segments(const CommitJob& job) {
   for (const std::uint64_t segment : job.remove_segments) {
     files_->remove(segment);
+    recent_.forget(segment);
     if (auto removed = directory_->remove(segment_name(segment)); !removed) return removed;
   }
   return {};
@@ -92,6 +94,7 @@ void Committer::run(CommitJob job) {
   CommitOutcome outcome;
   outcome.failure = failure_ ? &*failure_ : nullptr;
   outcome.committed_boot_ms = clock_->now().boottime_ms;
+  if (!failure_) outcome.recent = &recent_;
   for (CommitTask& task : job.tasks) task(outcome);
   // After the tasks: what they deliver may have been decided before cleaning moved it.
   if (failure_) return;

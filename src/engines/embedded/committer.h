@@ -26,15 +26,23 @@
 
 #include "engines/embedded/commit.h"
 #include "engines/embedded/embedded_engine.h"
+#include "engines/embedded/recent_batches.h"
 #include "engines/embedded/segment_files.h"
 
 namespace tarry::embedded {
 
 class Committer {
  public:
+  /// How much of what was written last is kept in RAM to be read back from there.
+  static constexpr std::uint64_t kRecentBytes = 8ull << 20;
+
   Committer(SyncPolicy policy, storage::Directory& directory, SegmentFiles& files,
-            const timing::Clock& clock)
-      : policy_(policy), directory_(&directory), files_(&files), clock_(&clock) {}
+            const timing::Clock& clock, std::uint64_t recent_bytes = kRecentBytes)
+      : policy_(policy),
+        directory_(&directory),
+        files_(&files),
+        clock_(&clock),
+        recent_(recent_bytes) {}
 
   void run(CommitJob job);
   /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
@@ -68,6 +76,7 @@ class Committer {
   storage::Directory* directory_;
   SegmentFiles* files_;
   const timing::Clock* clock_;
+  RecentBatches recent_;
   std::map<std::uint64_t, std::shared_ptr<storage::File>> dirty_;
   bool directory_dirty_ = false;
   std::int64_t last_sync_boot_ms_ = 0;

@@ -19,7 +19,7 @@ class JournalTest : public testing::Test {
   void open(std::uint64_t segment_bytes, SyncPolicy policy = SyncPolicy::always,
             JournalTail tail = {}) {
     journal.reset();
-    committer = std::make_unique<Committer>(policy, *directory, files, clock);
+    committer = std::make_unique<Committer>(policy, *directory, files, clock, 0);
     committer->start_at(tail.next_batch - 1);
     Journal::Config config;
     config.store_id = test::kStoreId;

@@ -32,16 +32,20 @@ struct Head {
   std::uint16_t small;
 };
 
-void put_head(std::string& out, std::size_t length, RecordType type, std::uint8_t detail,
-              std::size_t small) {
-  base::ByteWriter to(out);
+/// Lengthens `out` by a record and fills in its head; what is returned fills in the rest.
+base::ByteFiller begin(std::string& out, std::size_t length, RecordType type, std::uint8_t detail,
+                       std::size_t small) {
+  const std::size_t start = out.size();
+  out.resize(start + length);
+  base::ByteFiller to(out.data() + start);
   to.u32(static_cast<std::uint32_t>(length));
   to.u8(static_cast<std::uint8_t>(type));
   to.u8(detail);
   to.u16(static_cast<std::uint16_t>(small));
+  return to;
 }
 
-void put_ref(base::ByteWriter& to, Ref ref) {
+void put_ref(base::ByteFiller& to, Ref ref) {
   to.u32(ref.handle);
   to.u64(ref.id);
 }
@@ -111,8 +115,7 @@ void encode(std::string& out, const QueueRecord& r) {
   const auto detail =
       static_cast<std::uint8_t>((r.paused ? kPaused : 0) | (r.paused_until_ms ? kPausedUntil : 0) |
                                 (r.counters ? kCounters : 0));
-  put_head(out, size_of(r), RecordType::queue, detail, r.name.size());
-  base::ByteWriter to(out);
+  base::ByteFiller to = begin(out, size_of(r), RecordType::queue, detail, r.name.size());
   to.u32(r.queue);
   to.i64(r.settings.lease.count());
   to.i64(r.settings.backoff_min.count());
@@ -129,7 +132,7 @@ void encode(std::string& out, const QueueRecord& r) {
   to.bytes(r.name);
 }
 
-void encode_carried(base::ByteWriter& to, const Carried& c) {
+void encode_carried(base::ByteFiller& to, const Carried& c) {
   to.u8(static_cast<std::uint8_t>(c.stage));
   to.u8(c.stopping ? 1 : 0);
   to.u8(static_cast<std::uint8_t>(c.ending));
@@ -144,12 +147,11 @@ void encode_carried(base::ByteWriter& to, const Carried& c) {
 }
 
 void encode(std::string& out, const PutRecord& r) {
-  const std::size_t start = out.size();
   const auto detail = static_cast<std::uint8_t>(
       (r.made_key ? kMadeKey : 0) | (r.boot_due_ms ? kBootDue : 0) | (r.carried ? kCarried : 0) |
       (r.copy ? kCopy : 0) | (r.damaged ? kDamaged : 0));
-  put_head(out, size_of(r), RecordType::put, detail, r.key.size());
-  base::ByteWriter to(out);
+  const std::size_t size = size_of(r);
+  base::ByteFiller to = begin(out, size, RecordType::put, detail, r.key.size());
   put_ref(to, r.ref);
   to.u32(r.queue);
   to.i64(r.due_ms);
@@ -163,8 +165,9 @@ void encode(std::string& out, const PutRecord& r) {
   if (r.carried) encode_carried(to, *r.carried);
   to.bytes(r.key);
   to.bytes(r.headers);
-  const std::string_view all = std::string_view(out).substr(start);
-  const std::uint32_t crc = base::crc32c(all);
+  const std::size_t start = out.size() - size;
+  const std::size_t before_payload = size - r.payload.size();
+  const std::uint32_t crc = base::crc32c(std::string_view(out).substr(start, before_payload));
   base::store_u32(out.data() + start + kPutFixedBytes - 4, crc);
   to.bytes(r.payload);
 }
@@ -172,8 +175,7 @@ void encode(std::string& out, const PutRecord& r) {
 void encode(std::string& out, const DueRecord& r) {
   const auto detail =
       static_cast<std::uint8_t>((r.boot_due_ms ? kDueBoot : 0) | (r.revived ? kRevived : 0));
-  put_head(out, size_of(r), RecordType::due, detail, 0);
-  base::ByteWriter to(out);
+  base::ByteFiller to = begin(out, size_of(r), RecordType::due, detail, 0);
   put_ref(to, r.ref);
   to.u32(r.queue);
   to.i64(r.due_ms);
@@ -182,8 +184,7 @@ void encode(std::string& out, const DueRecord& r) {
 }
 
 void encode(std::string& out, const ClaimedRecord& r) {
-  put_head(out, size_of(r), RecordType::claimed, 0, 0);
-  base::ByteWriter to(out);
+  base::ByteFiller to = begin(out, size_of(r), RecordType::claimed, 0, 0);
   to.u32(r.queue);
   to.u32(static_cast<std::uint32_t>(r.items.size()));
   to.i64(r.lease_until_boot_ms);
@@ -196,9 +197,8 @@ void encode(std::string& out, const ClaimedRecord& r) {
 }
 
 void encode(std::string& out, const BackRecord& r) {
-  put_head(out, size_of(r), RecordType::back, static_cast<std::uint8_t>(r.why),
-           r.boot_due_ms ? 1 : 0);
-  base::ByteWriter to(out);
+  base::ByteFiller to = begin(out, size_of(r), RecordType::back, static_cast<std::uint8_t>(r.why),
+                              r.boot_due_ms ? 1 : 0);
   put_ref(to, r.ref);
   to.u32(r.queue);
   to.i64(r.due_ms);
@@ -208,16 +208,16 @@ void encode(std::string& out, const BackRecord& r) {
 }
 
 void encode(std::string& out, const GoneRecord& r) {
-  put_head(out, size_of(r), RecordType::gone, static_cast<std::uint8_t>(r.why), 0);
-  base::ByteWriter to(out);
+  base::ByteFiller to =
+      begin(out, size_of(r), RecordType::gone, static_cast<std::uint8_t>(r.why), 0);
   to.u32(r.queue);
   to.u32(static_cast<std::uint32_t>(r.items.size()));
   for (const Ref ref : r.items) put_ref(to, ref);
 }
 
 void encode(std::string& out, const RememberedRecord& r) {
-  put_head(out, size_of(r), RecordType::remembered, static_cast<std::uint8_t>(r.ending), 0);
-  base::ByteWriter to(out);
+  base::ByteFiller to =
+      begin(out, size_of(r), RecordType::remembered, static_cast<std::uint8_t>(r.ending), 0);
   to.u32(r.queue);
   to.u32(static_cast<std::uint32_t>(r.items.size()));
   to.i64(r.settled_ms);
@@ -226,8 +226,8 @@ void encode(std::string& out, const RememberedRecord& r) {
 }
 
 void encode(std::string& out, const DeadRecord& r) {
-  put_head(out, size_of(r), RecordType::dead, static_cast<std::uint8_t>(r.why), r.reason.size());
-  base::ByteWriter to(out);
+  base::ByteFiller to =
+      begin(out, size_of(r), RecordType::dead, static_cast<std::uint8_t>(r.why), r.reason.size());
   put_ref(to, r.ref);
   to.u32(r.queue);
   to.i64(r.since_ms);
@@ -237,15 +237,13 @@ void encode(std::string& out, const DeadRecord& r) {
 }
 
 void encode(std::string& out, const StoppingRecord& r) {
-  put_head(out, size_of(r), RecordType::stopping, 0, 0);
-  base::ByteWriter to(out);
+  base::ByteFiller to = begin(out, size_of(r), RecordType::stopping, 0, 0);
   to.u32(r.queue);
   put_ref(to, r.ref);
 }
 
 void encode(std::string& out, const LeaseRecord& r) {
-  put_head(out, size_of(r), RecordType::lease, 0, 0);
-  base::ByteWriter to(out);
+  base::ByteFiller to = begin(out, size_of(r), RecordType::lease, 0, 0);
   to.u32(r.queue);
   put_ref(to, r.ref);
   to.i64(r.lease_until_boot_ms);
@@ -253,22 +251,20 @@ void encode(std::string& out, const LeaseRecord& r) {
 }
 
 void encode(std::string& out, const ClockRecord& r) {
-  put_head(out, size_of(r), RecordType::clock, 0, 0);
-  base::ByteWriter to(out);
+  base::ByteFiller to = begin(out, size_of(r), RecordType::clock, 0, 0);
   to.i64(r.realtime_ms);
   to.i64(r.boottime_ms);
   to.u64(r.boot_id);
 }
 
 void encode(std::string& out, const MarksRecord& r) {
-  put_head(out, size_of(r), RecordType::marks, 0, 0);
-  base::ByteWriter to(out);
+  base::ByteFiller to = begin(out, size_of(r), RecordType::marks, 0, 0);
   to.u64(r.next_id);
   to.u64(r.low_water);
 }
 
 void encode(std::string& out, const ClosedRecord&) {
-  put_head(out, kHead, RecordType::closed, 0, 0);
+  (void)begin(out, kHead, RecordType::closed, 0, 0);
 }
 
 // -- decoding
@@ -521,10 +517,11 @@ void append_record(std::string& out, const Record& record) {
 void append_record(std::string& out, const PutRecord& record) { encode(out, record); }
 
 void extend_run(std::string& out, std::size_t record_start, Ref ref) {
-  char* head = out.data() + record_start;
+  out.resize(out.size() + kRefBytes);
+  char* const head = out.data() + record_start;
   base::store_u32(head, base::load_u32(head) + static_cast<std::uint32_t>(kRefBytes));
   base::store_u32(head + kRunCountAt, base::load_u32(head + kRunCountAt) + 1);
-  base::ByteWriter to(out);
+  base::ByteFiller to(out.data() + out.size() - kRefBytes);
   put_ref(to, ref);
 }
 

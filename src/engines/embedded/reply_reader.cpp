@@ -3,20 +3,25 @@
 #include <limits>
 
 #include "core/headers.h"
+#include "engines/embedded/record_reads.h"
 #include "engines/embedded/tokens.h"
 
 namespace tarry::embedded {
+namespace {
 
-bool ReplyReader::add(const Grant& grant, core::ClaimReply& reply) {
-  auto put = read_put(*files_, grant.segment, grant.position, buffer_);
+// What an answer takes beside what stands in the journal.
+constexpr std::size_t kTokens = kReceiptSize + kMadeKeySize;
+// Records that are in RAM twice for a moment, here and in the answer.
+constexpr std::uint64_t kFetchedAtOnce = 4ull << 20;
+
+}  // namespace
+
+bool ReplyReader::append(const Grant& grant, std::string_view bytes, core::Slice queue,
+                         std::int64_t claimed_ms, core::ClaimReply& reply) const {
+  const auto put = decode_put(bytes);
   if (!put || put->ref.id != grant.id || !payload_checks(*put)) return false;
-  if (last_reply_ != &reply || last_queue_ != grant.queue.get()) {
-    last_reply_ = &reply;
-    last_queue_ = grant.queue.get();
-    last_queue_slice_ = core::append(reply.bytes, *grant.queue);
-  }
-  core::ClaimedItem item;
-  item.queue = last_queue_slice_;
+  core::ClaimedItem& item = reply.items.emplace_back();
+  item.queue = queue;
   if (grant.made_key) {
     const auto key = spell(MadeKey{store_tag_, shard_, grant.handle, grant.id});
     item.key = core::append(reply.bytes, {key.data(), key.size()});
@@ -30,13 +35,43 @@ bool ReplyReader::add(const Grant& grant, core::ClaimReply& reply) {
   item.receipt = core::append(reply.bytes, {receipt.data(), receipt.size()});
   item.id = grant.id;
   item.due_ms = grant.due_ms;
-  item.claimed_ms = grant.claimed_ms;
+  item.claimed_ms = claimed_ms;
   item.lease_ms = grant.lease_ms;
   item.attempt = grant.attempt;
   item.priority = grant.priority;
   item.tallies = grant.tallies;
-  reply.items.push_back(item);
   return true;
+}
+
+void ReplyReader::add(const Grants& grants, const RecentBatches& recent, core::ClaimReply& reply,
+                      std::vector<std::size_t>& damaged) {
+  std::vector<core::Slice> queues;
+  queues.reserve(grants.queues.size());
+  for (const std::string& queue : grants.queues) {
+    queues.push_back(core::append(reply.bytes, queue));
+  }
+  std::uint64_t bytes = 0;
+  for (const Grant& grant : grants.items) bytes += grant.position.size();
+  reply.items.reserve(reply.items.size() + grants.items.size());
+  reply.bytes.reserve(reply.bytes.size() + bytes + grants.items.size() * kTokens);
+
+  RecordReads reads(*files_, recent);
+  std::vector<RecordReads::Place> places;
+  for (std::size_t first = 0; first < grants.items.size(); first += places.size()) {
+    places.clear();
+    std::uint64_t fetched = 0;
+    for (std::size_t i = first; i < grants.items.size() && fetched < kFetchedAtOnce; ++i) {
+      places.push_back({grants.items[i].segment, grants.items[i].position});
+      fetched += grants.items[i].position.size();
+    }
+    const auto records = reads.fetch(places);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const Grant& grant = grants.items[first + i];
+      if (!append(grant, records[i], queues[grant.queue], grants.claimed_ms, reply)) {
+        damaged.push_back(first + i);
+      }
+    }
+  }
 }
 
 Result<void> ReplyReader::describe(MessageFacts& facts) {

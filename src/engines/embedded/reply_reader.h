@@ -16,24 +16,31 @@
 #include "core/reply.h"
 #include "engines/embedded/history_slab.h"
 #include "engines/embedded/message_slab.h"
+#include "engines/embedded/recent_batches.h"
 #include "engines/embedded/segment_files.h"
 
 namespace tarry::embedded {
 
 /// A claimed message, as decided; its bytes are still in the journal.
 struct Grant {
-  std::shared_ptr<const std::string> queue;
+  std::uint32_t queue = 0;  // of the Grants
+  bool made_key = false;
   Handle handle = kNoHandle;
   std::uint64_t id = 0;
   std::uint64_t segment = 0;
   Position position;
-  bool made_key = false;
   std::int64_t due_ms = 0;
-  std::int64_t claimed_ms = 0;
   std::int64_t lease_ms = 0;
   std::uint32_t attempt = 0;
   std::uint32_t priority = 0;
   Tallies tallies;
+};
+
+/// What one claim was given, in the order in which it is delivered.
+struct Grants {
+  std::vector<Grant> items;
+  std::vector<std::string> queues;
+  std::int64_t claimed_ms = 0;
 };
 
 /// A message looked at, as it was then.
@@ -50,8 +57,10 @@ class ReplyReader {
   ReplyReader(const SegmentFiles& files, std::uint32_t store_tag, std::uint16_t shard)
       : files_(&files), store_tag_(store_tag), shard_(shard) {}
 
-  /// Appends the message to the reply. False when its bytes do not check: nothing was appended.
-  bool add(const Grant& grant, core::ClaimReply& reply);
+  /// Appends the messages to the reply, and to `damaged` the places in `grants` of those whose
+  /// bytes do not check. `recent` is asked before the files.
+  void add(const Grants& grants, const RecentBatches& recent, core::ClaimReply& reply,
+           std::vector<std::size_t>& damaged);
 
   /// Fills in the key. Reads no more of the record than all but its payload. Errors: `damaged`.
   Result<void> describe(MessageFacts& facts);
@@ -62,14 +71,14 @@ class ReplyReader {
   Result<void> complete(MessageFacts& facts, bool with_payload);
 
  private:
+  [[nodiscard]] bool append(const Grant& grant, std::string_view bytes, core::Slice queue,
+                            std::int64_t claimed_ms, core::ClaimReply& reply) const;
+
   const SegmentFiles* files_;
   std::uint32_t store_tag_;
   std::uint16_t shard_;
   std::string buffer_;
   PutHead described_;  // its views point into buffer_
-  const std::string* last_queue_ = nullptr;
-  core::Slice last_queue_slice_;
-  const core::ClaimReply* last_reply_ = nullptr;
 };
 
 }  // namespace tarry::embedded

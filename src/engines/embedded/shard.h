@@ -127,19 +127,17 @@ class Shard {
   void wait(const OperationPtr& op);
   void forget(OperationPtr op);
   [[nodiscard]] OperationPtr waiting_operation(const Operation* op) const;
-  [[nodiscard]] std::vector<Grant> claim(const core::ClaimRequest& request, std::uint32_t max,
-                                         ByteBudget budget);
+  [[nodiscard]] Grants claim(const core::ClaimRequest& request, std::uint32_t max,
+                             ByteBudget budget);
   void claim_from(QueueId queue, const core::ClaimRequest& request, std::uint32_t max,
-                  ByteBudget& budget, std::vector<Grant>& grants);
+                  ByteBudget& budget, Grants& grants);
   void claim_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
-                  std::vector<Grant>& grants);
-  [[nodiscard]] bool fits(ByteBudget& budget, const Message& message,
-                          const std::vector<Grant>& grants);
+                  Grants& grants);
+  [[nodiscard]] bool fits(ByteBudget& budget, const Message& message, const Grants& grants);
   [[nodiscard]] ClaimedRecord begin_claim(QueueId queue, const core::ClaimRequest& request) const;
-  void take(Handle handle, ClaimedRecord& record, const std::shared_ptr<const std::string>& queue,
-            std::vector<Grant>& grants);
+  void take(Handle handle, ClaimedRecord& record, Grants& grants);
   void end_claim_record(const ClaimedRecord& record);
-  void deliver(const OperationPtr& op, std::vector<Grant> grants);
+  void deliver(const OperationPtr& op, Grants grants);
   void damaged(const Part& part);
   [[nodiscard]] bool is_paused(const QueueState& queue) const noexcept;
   void wake_queue(QueueId queue);

@@ -63,8 +63,7 @@ ClaimedRecord Shard::begin_claim(QueueId queue, const core::ClaimRequest& reques
 }
 
 // Leases one message and notes what is needed to deliver it.
-void Shard::take(Handle handle, ClaimedRecord& record,
-                 const std::shared_ptr<const std::string>& queue, std::vector<Grant>& grants) {
+void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
   const Message& message = state_->slab[handle];
   ClaimedItem item{ref(handle), 1, 1};
   if (message.history != kNoHistory) {
@@ -77,20 +76,18 @@ void Shard::take(Handle handle, ClaimedRecord& record,
   record.items.push_back(item);
   state_->evolve(record, item);
 
-  Grant grant;
-  grant.queue = queue;
+  Grant& grant = grants.items.emplace_back();
+  grant.queue = static_cast<std::uint32_t>(grants.queues.size() - 1);
   grant.handle = handle;
   grant.id = message.id;
   grant.segment = message.position.segment(journal_->newest_segment());
   grant.position = message.position;
   grant.made_key = message.made_key != 0;
   grant.due_ms = message.due_ms();
-  grant.claimed_ms = now_.realtime_ms;
   grant.lease_ms = record.lease_ms;
   grant.attempt = item.attempt;
   grant.priority = message.priority;
   grant.tallies = state_->histories[message.history].tallies;
-  grants.push_back(std::move(grant));
 }
 
 void Shard::end_claim_record(const ClaimedRecord& record) {
@@ -100,7 +97,7 @@ void Shard::end_claim_record(const ClaimedRecord& record) {
 }
 
 // Takes the message into the budget if it may go out with the others; the first one always may.
-bool Shard::fits(ByteBudget& budget, const Message& message, const std::vector<Grant>& grants) {
+bool Shard::fits(ByteBudget& budget, const Message& message, const Grants& grants) {
   const std::uint64_t rough = message.position.size();
   if (!budget.exact && budget.used + rough <= budget.max) {
     budget.used += rough;
@@ -109,23 +106,23 @@ bool Shard::fits(ByteBudget& budget, const Message& message, const std::vector<G
   if (!budget.exact) {
     budget.exact = true;
     budget.used = 0;
-    for (const Grant& grant : grants) {
+    for (const Grant& grant : grants.items) {
       budget.used += journal_->payload_bytes(grant.segment, grant.position);
     }
   }
   const std::uint64_t size = journal_->payload_bytes(
       message.position.segment(journal_->newest_segment()), message.position);
-  const bool first = grants.empty() && budget.first_may_exceed;
+  const bool first = grants.items.empty() && budget.first_may_exceed;
   if (!first && budget.used + size > budget.max) return false;
   budget.used += size;
   return true;
 }
 
 void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint32_t max,
-                       ByteBudget& budget, std::vector<Grant>& grants) {
+                       ByteBudget& budget, Grants& grants) {
   QueueState& queue = state_->queue(id);
   if (queue.lanes.empty() || is_paused(queue)) return;
-  const auto name = std::make_shared<const std::string>(queue.name);
+  grants.queues.push_back(queue.name);
   ClaimedRecord record = begin_claim(id, request);
   while (record.items.size() < max) {
     const Handle first = queue.lanes.first();
@@ -133,7 +130,7 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
     const std::int64_t now = now_.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
     if (first == kNoHandle || state_->slab[first].due_ms() > now) break;
     if (!fits(budget, state_->slab[first], grants)) break;
-    take(first, record, name, grants);
+    take(first, record, grants);
   }
   end_claim_record(record);
 }
@@ -149,10 +146,10 @@ bool Shard::can_claim(Handle handle, const core::ClaimRequest& request) const {
 }
 
 void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
-                       std::vector<Grant>& grants) {
+                       Grants& grants) {
   const QueueId id = state_->find_queue(request.queues.front());
   if (id == kNoQueue || is_paused(state_->queue(id))) return;
-  const auto name = std::make_shared<const std::string>(state_->queue(id).name);
+  grants.queues.push_back(request.queues.front());
   ClaimedRecord record = begin_claim(id, request);
   for (const std::string& key : request.keys) {
     if (record.items.size() >= max) break;
@@ -160,14 +157,14 @@ void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, Byt
     if (found == kNoHandle) continue;  // one named twice is leased the second time
     if (!can_claim(found, request)) continue;
     if (!fits(budget, state_->slab[found], grants)) break;
-    take(found, record, name, grants);
+    take(found, record, grants);
   }
   end_claim_record(record);
 }
 
-std::vector<Grant> Shard::claim(const core::ClaimRequest& request, std::uint32_t max,
-                                ByteBudget budget) {
-  std::vector<Grant> grants;
+Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBudget budget) {
+  Grants grants;
+  grants.claimed_ms = now_.realtime_ms;
   if (max == 0) return grants;
   if (!request.keys.empty()) {
     claim_keys(request, max, budget, grants);
@@ -184,21 +181,22 @@ std::vector<Grant> Shard::claim(const core::ClaimRequest& request, std::uint32_t
   const auto share = static_cast<std::uint32_t>((max + count - 1) / count);
   const std::size_t start = turn_++ % count;
   for (const std::uint32_t quota : {share, max}) {
-    for (std::size_t i = 0; i < count && grants.size() < max; ++i) {
+    for (std::size_t i = 0; i < count && grants.items.size() < max; ++i) {
       const QueueId id = state_->find_queue(request.queues[(start + i) % count]);
       if (id == kNoQueue) continue;
-      const auto left = static_cast<std::uint32_t>(max - grants.size());
+      const auto left = static_cast<std::uint32_t>(max - grants.items.size());
       claim_from(id, request, std::min(quota, left), budget, grants);
     }
   }
   return grants;
 }
 
-void Shard::deliver(const OperationPtr& op, std::vector<Grant> grants) {
-  if (!grants.empty()) {
+void Shard::deliver(const OperationPtr& op, Grants grants) {
+  if (!grants.items.empty()) {
     LeaseStart start;
-    start.claims.reserve(grants.size());
-    for (const Grant& grant : grants) start.claims.emplace_back(grant.handle, grant.tallies.claims);
+    start.claims.reserve(grants.items.size());
+    for (const Grant& grant : grants.items)
+      start.claims.emplace_back(grant.handle, grant.tallies.claims);
     tasks_.emplace_back([router = router_, op, files = files_, grants = std::move(grants),
                          starts = lease_starts_, start = std::move(start),
                          decided = now_.boottime_ms, tag = state_->store_tag(),
@@ -214,9 +212,10 @@ void Shard::deliver(const OperationPtr& op, std::vector<Grant> grants) {
         starts->done.push_back(std::move(start));
       }
       ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
-      auto& reply = std::get<core::ClaimReply>(op->reply);
-      for (const Grant& grant : grants) {
-        if (reader.add(grant, reply)) continue;
+      std::vector<std::size_t> damaged;
+      reader.add(grants, *outcome.recent, std::get<core::ClaimReply>(op->reply), damaged);
+      for (const std::size_t i : damaged) {
+        const Grant& grant = grants.items[i];
         Part part;
         part.kind = Part::Kind::damaged;
         part.handle = grant.handle;

@@ -32,6 +32,7 @@ class OneShard final : public Router {
     Mark mark = {};
     std::function<std::uint64_t()> random = next_salt;
     bool skips_ids = false;  // after an unclean end, as the engine does
+    std::uint64_t recent_bytes = Committer::kRecentBytes;
   };
 
   /// What has just been done in a turn, for who looks over the shard's shoulder.
@@ -43,7 +44,7 @@ class OneShard final : public Router {
       : directory_(std::move(directory)),
         clock_(&clock),
         state_(identity(clock), clock.now()),
-        committer_(options.policy, *directory_, files_, clock) {
+        committer_(options.policy, *directory_, files_, clock, options.recent_bytes) {
     state_.begin_replay();
     RecoveryOptions recovery;
     recovery.store_id = kStoreId;

@@ -1,0 +1,46 @@
+#include "engines/embedded/recent_batches.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace tarry::embedded {
+namespace {
+
+// With what an allocator adds to each of the three pieces.
+constexpr std::uint64_t kOverhead = sizeof(SealedBatch) + 128;
+
+std::uint64_t taken_by(const std::string_view bytes) { return bytes.size() + kOverhead; }
+
+}  // namespace
+
+void RecentBatches::add(std::shared_ptr<const SealedBatch> batch) {
+  const SealedBatch& added = *batch;
+  batches_.push_back({added.segment, added.offset, added.bytes, std::move(batch)});
+  bytes_ += taken_by(batches_.back().bytes);
+  while (bytes_ > most_) drop_oldest();
+}
+
+void RecentBatches::drop_oldest() {
+  bytes_ -= taken_by(batches_.front().bytes);
+  batches_.pop_front();
+}
+
+void RecentBatches::forget(std::uint64_t segment) {
+  while (!batches_.empty() && batches_.front().segment <= segment) drop_oldest();
+}
+
+std::string_view RecentBatches::find(std::uint64_t segment, Position position) const noexcept {
+  const auto place = std::pair(segment, position.offset());
+  const auto behind = std::upper_bound(batches_.begin(), batches_.end(), place,
+                                       [](const auto& wanted, const Entry& entry) {
+                                         return wanted < std::pair(entry.segment, entry.offset);
+                                       });
+  if (behind == batches_.begin()) return {};
+  const Entry& entry = *std::prev(behind);
+  const std::uint64_t at = place.second - entry.offset;
+  if (entry.segment != segment || at >= entry.bytes.size()) return {};
+  return entry.bytes.substr(at, position.size());
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,49 @@
+// RecentBatches: what was written to the journal last, still in RAM, so that a message which is
+// claimed soon after its push is delivered without asking the file for it again.
+//
+// Thread safety: none; the committer's thread owns it.
+//
+// Invariants
+//  1. Batches stand in the order in which they were written: by segment, then by offset.
+//  2. They take no more than `most` bytes of RAM.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string_view>
+
+#include "engines/embedded/commit.h"
+#include "engines/embedded/position.h"
+
+namespace tarry::embedded {
+
+class RecentBatches {
+ public:
+  explicit RecentBatches(std::uint64_t most) : most_(most) {}
+
+  /// The batch has been written, after all that were added before.
+  void add(std::shared_ptr<const SealedBatch> batch);
+  /// Segments up to this one are removed: what is kept of them would keep their files, and the room
+  /// that those take.
+  void forget(std::uint64_t segment);
+  /// The bytes of the record there, at most as many as its position says; empty where they are not
+  /// kept.
+  [[nodiscard]] std::string_view find(std::uint64_t segment, Position position) const noexcept;
+
+ private:
+  struct Entry {
+    std::uint64_t segment = 0;
+    std::uint64_t offset = 0;
+    std::string_view bytes;
+    std::shared_ptr<const SealedBatch> batch;  // holds them
+  };
+
+  void drop_oldest();
+
+  std::uint64_t most_;
+  std::uint64_t bytes_ = 0;
+  std::deque<Entry> batches_;
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,108 @@
+#include "engines/embedded/record_reads.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engines/embedded/journal_format.h"
+#include "engines/embedded/test_disk.h"
+#include "storage/faulty_storage.h"
+#include "storage/memory_storage.h"
+
+namespace tarry::embedded {
+namespace {
+
+class RecordReadsTest : public testing::Test {
+ protected:
+  RecordReadsTest() {
+    for (std::size_t i = 0; i < 600'000; ++i) bytes += static_cast<char>('a' + i / 7 % 26);
+    test::write_all(*directory, segment_name(1), bytes);
+    test::write_all(*directory, segment_name(2), other);
+    for (const std::uint64_t segment : {1u, 2u}) {
+      files.add(segment,
+                directory->open(segment_name(segment), storage::OpenMode::read_only).value());
+    }
+  }
+  void want(std::uint64_t segment, std::uint64_t offset, std::uint64_t size) {
+    places.push_back({segment, Position(segment, offset, size)});
+  }
+  // So many calls of the file seam; `fail_at`: that one fails.
+  std::uint64_t calls_for_all(std::uint64_t fail_at = UINT64_MAX) {
+    faults->arm({.fail_at = fail_at, .reads_too = true});
+    expect_all();
+    return faults->calls();
+  }
+  void expect_all() {
+    const auto found = reads.fetch(places);
+    ASSERT_EQ(found.size(), places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const Position position = places[i].position;
+      const std::string& all = places[i].segment == 1 ? bytes : other;
+      EXPECT_EQ(found[i], std::string_view(all).substr(position.offset(), position.size())) << i;
+    }
+  }
+
+  std::shared_ptr<storage::Faults> faults = std::make_shared<storage::Faults>();
+  storage::MemoryDisk disk;
+  storage::FaultyDirectory faulty{disk.root(), faults};
+  storage::Directory* directory = &faulty;
+  std::string bytes;
+  std::string other = "0123456789";
+  SegmentFiles files;
+  RecentBatches recent{10'000};
+  RecordReads reads{files, recent};
+  std::vector<RecordReads::Place> places;
+};
+
+TEST_F(RecordReadsTest, InAnyOrderFromAnySegment) {
+  want(1, 500'000, 200);
+  want(2, 4, 4);
+  want(1, 100, 52);
+  want(1, 152, 300);
+  want(2, 0, 4);
+  want(1, 5'000, 8);
+  expect_all();
+  places.resize(1);
+  expect_all();
+}
+
+TEST_F(RecordReadsTest, NeighboursInOneCall) {
+  for (std::uint64_t i = 0; i < 100; ++i) want(1, 99'000 - i * 200, 152);
+  EXPECT_EQ(calls_for_all(), 1u);
+}
+
+TEST_F(RecordReadsTest, LongRunsInSeveral) {
+  for (std::uint64_t i = 0; i < 1'000; ++i) want(1, i * 600, 600);
+  EXPECT_EQ(calls_for_all(), 3u);
+}
+
+TEST_F(RecordReadsTest, WhatIsNotThereIsShortOrEmpty) {
+  want(2, 8, 8);
+  want(3, 0, 8);
+  want(2, 100, 8);
+  const auto found = reads.fetch(places);
+  EXPECT_EQ(found[0], "89");
+  EXPECT_EQ(found[1], "");
+  EXPECT_EQ(found[2], "");
+}
+
+// One sector that cannot be read is not the fault of its neighbours.
+TEST_F(RecordReadsTest, AfterAFailedCallEachIsReadOnItsOwn) {
+  for (std::uint64_t i = 0; i < 3; ++i) want(1, i * 200, 152);
+  EXPECT_EQ(calls_for_all(1), 4u);
+}
+
+TEST_F(RecordReadsTest, WhatIsRecentIsNotReadAtAll) {
+  auto batch = std::make_shared<SealedBatch>();
+  batch->segment = 1;
+  batch->offset = 1'000;
+  batch->bytes = bytes.substr(1'000, 500);
+  recent.add(batch);
+  want(1, 1'100, 100);
+  want(1, 1'400, 100);
+  EXPECT_EQ(calls_for_all(), 0u);
+}
+
+}  // namespace
+}  // namespace tarry::embedded
