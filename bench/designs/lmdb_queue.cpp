@@ -2,7 +2,11 @@
 
 #include <lmdb.h>
 
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "designs/ordered.h"
 #include "harness/must.h"
@@ -35,19 +39,18 @@ class Transaction {
   MDB_txn* transaction_ = nullptr;
 };
 
+using LmdbTaken = Leased<TimedKey>;
+
 class LmdbQueue final : public Design {
  public:
   LmdbQueue(const std::string& path, Sync sync) {
     check_lmdb(::mdb_env_create(&env_), "LMDB");
     check_lmdb(::mdb_env_set_mapsize(env_, kMapBytes), "map size");
-    check_lmdb(::mdb_env_set_maxdbs(env_, 3), "databases");
+    check_lmdb(::mdb_env_set_maxdbs(env_, 2), "databases");
     const unsigned flags = sync == Sync::always ? 0u : MDB_WRITEMAP | MDB_NOSYNC;
     check_lmdb(::mdb_env_open(env_, path.c_str(), flags, 0600), "LMDB opens");
     Transaction transaction(env_);
-    check_lmdb(
-        ::mdb_dbi_open(transaction.get(), "messages", MDB_CREATE | MDB_INTEGERKEY, &messages_),
-        "messages");
-    check_lmdb(::mdb_dbi_open(transaction.get(), "waiting", MDB_CREATE, &waiting_), "waiting");
+    check_lmdb(::mdb_dbi_open(transaction.get(), "messages", MDB_CREATE, &messages_), "messages");
     check_lmdb(::mdb_dbi_open(transaction.get(), "leases", MDB_CREATE, &leases_), "leases");
     transaction.commit();
   }
@@ -58,73 +61,87 @@ class LmdbQueue final : public Design {
   std::string_view name() const override { return "LMDB"; }
 
   void push(std::span<const Message> batch) override {
-    Transaction transaction(env_);
+    std::vector<std::pair<TimedKey, std::string_view>> sorted;
+    sorted.reserve(batch.size());
+    Transaction transaction(env_);  // one that writes is alone: it guards the members too
     for (const Message& message : batch) {
-      const std::uint64_t id = next_id_++;  // a transaction that writes is alone
-      MDB_val key = val(&id, sizeof id);
-      MDB_val value = val(message.payload.data(), message.payload.size());
-      check_lmdb(::mdb_put(transaction.get(), messages_, &key, &value, MDB_APPEND), "push");
-      put_timed(transaction, waiting_, timed_key(message.due_ms, id));
+      sorted.emplace_back(timed_key(message.due_ms, next_id_++), message.payload);
     }
+    std::sort(sorted.begin(), sorted.end());
+    for (const auto& [key, payload] : sorted) put(transaction, messages_, key, payload);
+    from_ = std::min(from_, sorted.front().first);
     transaction.commit();
   }
 
   std::unique_ptr<Claimed> claim(std::size_t max) override {
-    auto taken = std::make_unique<Leased>();
-    const std::int64_t now = now_ms();
+    auto taken = std::make_unique<LmdbTaken>();
+    const TimedKey end = timed_key(now_ms() + 1, 0);
     Transaction transaction(env_);
-    MDB_cursor* cursor = nullptr;
-    check_lmdb(::mdb_cursor_open(transaction.get(), waiting_, &cursor), "range read");
-    MDB_val key{};
-    MDB_val nothing{};
-    while (taken->ids.size() < max) {
-      const int code = ::mdb_cursor_get(cursor, &key, &nothing, MDB_FIRST);
-      if (code == MDB_NOTFOUND) break;
-      check_lmdb(code, "range read");
-      const auto* bytes = static_cast<const char*>(key.mv_data);
-      if (static_cast<std::int64_t>(big_at(bytes)) > now) break;
-      const std::uint64_t id = big_at(bytes + 8);
-      check_lmdb(::mdb_cursor_del(cursor, 0), "claim");
-      MDB_val by_id = val(&id, sizeof id);
-      MDB_val value{};
-      check_lmdb(::mdb_get(transaction.get(), messages_, &by_id, &value), "read");
-      taken->payloads.emplace_back(static_cast<const char*>(value.mv_data), value.mv_size);
-      taken->ids.push_back(id);
+    pick(transaction, max, end, *taken);
+    if (taken->size() == 0) return taken;
+    for (const TimedKey& key : taken->keys) {
+      taken->leases.emplace_back(timed_key(taken->deadline_ms, big_at(&key[8])), key);
     }
-    ::mdb_cursor_close(cursor);
-    if (taken->ids.empty()) return taken;
-    for (const std::uint64_t id : taken->ids) {
-      put_timed(transaction, leases_, timed_key(taken->deadline_ms, id));
+    std::sort(taken->leases.begin(), taken->leases.end());
+    for (const auto& [lease, key] : taken->leases) {
+      put(transaction, leases_, lease,
+          std::string_view(reinterpret_cast<const char*>(key.data()), 8));
     }
     transaction.commit();
     return taken;
   }
 
   void settle(const Claimed& claimed) override {
-    const auto& taken = static_cast<const Leased&>(claimed);
+    const auto& taken = static_cast<const LmdbTaken&>(claimed);
     Transaction transaction(env_);
-    for (const std::uint64_t id : taken.ids) {
-      const TimedKey lease = timed_key(taken.deadline_ms, id);
-      MDB_val key = val(lease.data(), lease.size());
-      check_lmdb(::mdb_del(transaction.get(), leases_, &key, nullptr), "settle");
-      MDB_val by_id = val(&id, sizeof id);
-      check_lmdb(::mdb_del(transaction.get(), messages_, &by_id, nullptr), "settle");
+    for (const TimedKey& key : taken.keys) {
+      remove(transaction, messages_, key);
+      picked_.erase(big_at(&key[8]));
     }
+    for (const auto& [lease, key] : taken.leases) remove(transaction, leases_, lease);
     transaction.commit();
   }
 
  private:
-  static void put_timed(const Transaction& transaction, MDB_dbi into, const TimedKey& timed) {
+  void pick(const Transaction& transaction, std::size_t max, const TimedKey& end,
+            LmdbTaken& taken) {
+    MDB_cursor* cursor = nullptr;
+    check_lmdb(::mdb_cursor_open(transaction.get(), messages_, &cursor), "range read");
+    MDB_val key = val(from_.data(), from_.size());
+    MDB_val value{};
+    int code = ::mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    for (; code == MDB_SUCCESS && taken.size() < max;
+         code = ::mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) {
+      TimedKey at{};
+      std::memcpy(at.data(), key.mv_data, at.size());
+      if (!(at < end)) break;
+      from_ = at;
+      if (!picked_.insert(big_at(&at[8])).second) continue;
+      taken.ids.push_back(big_at(&at[8]));
+      taken.keys.push_back(at);
+      taken.payloads.emplace_back(static_cast<const char*>(value.mv_data), value.mv_size);
+    }
+    ::mdb_cursor_close(cursor);
+    if (code != MDB_NOTFOUND) check_lmdb(code, "range read");
+  }
+
+  static void put(const Transaction& transaction, MDB_dbi into, const TimedKey& timed,
+                  std::string_view bytes) {
     MDB_val key = val(timed.data(), timed.size());
-    MDB_val nothing = val("", 0);
-    check_lmdb(::mdb_put(transaction.get(), into, &key, &nothing, 0), "put");
+    MDB_val value = val(bytes.data(), bytes.size());
+    check_lmdb(::mdb_put(transaction.get(), into, &key, &value, 0), "put");
+  }
+  static void remove(const Transaction& transaction, MDB_dbi from, const TimedKey& timed) {
+    MDB_val key = val(timed.data(), timed.size());
+    check_lmdb(::mdb_del(transaction.get(), from, &key, nullptr), "delete");
   }
 
   MDB_env* env_ = nullptr;
   MDB_dbi messages_ = 0;
-  MDB_dbi waiting_ = 0;
   MDB_dbi leases_ = 0;
   std::uint64_t next_id_ = 1;
+  TimedKey from_{};                           // nothing that waits is before it
+  std::unordered_set<std::uint64_t> picked_;  // claimed, not settled
 };
 
 }  // namespace

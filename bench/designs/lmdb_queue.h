@@ -1,6 +1,6 @@
-// A delay queue on LMDB, as rocksdb_queue.h describes one: messages by id, what waits by (due time,
-// id), what is claimed by (deadline, id); a transaction a verb. Without sync it writes through the
-// memory map (MDB_WRITEMAP, MDB_NOSYNC), its fastest way; ids only rise, so messages are appended.
+// A delay queue on LMDB, of the same entries as rocksdb_queue.h: messages by (due time, id), leases
+// by (deadline, id); a transaction a verb, its keys in order. Without sync it writes through the
+// memory map (MDB_WRITEMAP, MDB_NOSYNC), its fastest way.
 #pragma once
 
 #include <memory>

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "designs/design.h"
@@ -17,16 +18,17 @@ namespace tarry::bench {
 inline constexpr std::int64_t kLeaseMs = 30'000;
 
 /// Big-endian numbers, so that bytes sort as the numbers do.
-inline void put_big(char* to, std::uint64_t value) {
-  for (int i = 0; i < 8; ++i) to[i] = static_cast<char>(value >> (56 - 8 * i));
+inline void put_big(unsigned char* to, std::uint64_t value) {
+  for (int i = 0; i < 8; ++i) to[i] = static_cast<unsigned char>(value >> (56 - 8 * i));
 }
-[[nodiscard]] inline std::uint64_t big_at(const char* bytes) {
+[[nodiscard]] inline std::uint64_t big_at(const void* bytes) {
+  const auto* at = static_cast<const unsigned char*>(bytes);
   std::uint64_t value = 0;
-  for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  for (int i = 0; i < 8; ++i) value = value << 8 | at[i];
   return value;
 }
 
-using TimedKey = std::array<char, 16>;
+using TimedKey = std::array<unsigned char, 16>;
 [[nodiscard]] inline TimedKey timed_key(std::int64_t ms, std::uint64_t id) {
   TimedKey key{};
   put_big(key.data(), static_cast<std::uint64_t>(ms));
@@ -34,6 +36,8 @@ using TimedKey = std::array<char, 16>;
   return key;
 }
 
+/// What a claim has taken; Key is how the design spells its keys.
+template <typename Key>
 struct Leased final : Claimed {
   [[nodiscard]] std::size_t size() const override { return ids.size(); }
   [[nodiscard]] std::uint64_t proof() const override {
@@ -44,6 +48,8 @@ struct Leased final : Claimed {
   std::int64_t deadline_ms = now_ms() + kLeaseMs;
   std::vector<std::uint64_t> ids;
   std::vector<std::string> payloads;
+  std::vector<Key> keys;                    // of the messages
+  std::vector<std::pair<Key, Key>> leases;  // key, and due time or the message's key
 };
 
 }  // namespace tarry::bench

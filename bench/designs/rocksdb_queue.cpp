@@ -3,9 +3,11 @@
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/perf_level.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <unordered_set>
@@ -20,15 +22,12 @@ void check(const rocksdb::Status& status, std::string_view what) {
   if (!status.ok()) give_up(what, status.ToString());
 }
 
-std::string message_key(std::uint64_t id) {
-  std::string key(9, 'm');
-  put_big(key.data() + 1, id);
-  return key;
-}
 std::string timed(char kind, std::int64_t ms, std::uint64_t id) {
   const TimedKey key = timed_key(ms, id);
-  return kind + std::string(key.data(), key.size());
+  return kind + std::string(key.begin(), key.end());
 }
+
+using RocksdbTaken = Leased<std::string>;
 
 class RocksdbQueue final : public Design {
  public:
@@ -48,51 +47,56 @@ class RocksdbQueue final : public Design {
     check(rocksdb::DB::Open(options, path + "/rocksdb", &opened), "RocksDB opens");
     db_.reset(opened);
     write_.sync = sync == Sync::always;
+    write_.memtable_insert_hint_per_batch = true;
   }
 
   std::string_view name() const override { return "RocksDB"; }
 
   void push(std::span<const Message> batch) override {
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
     std::uint64_t id = next_id_.fetch_add(batch.size());
-    rocksdb::WriteBatch writes;
-    std::string earliest;
+    std::vector<std::pair<std::string, std::string_view>> sorted;
+    sorted.reserve(batch.size());
     for (const Message& message : batch) {
-      const std::string due = timed('d', message.due_ms, id);
-      writes.Put(message_key(id), rocksdb::Slice(message.payload.data(), message.payload.size()));
-      writes.Put(due, rocksdb::Slice());
-      if (earliest.empty() || due < earliest) earliest = due;
-      ++id;
+      sorted.emplace_back(timed('d', message.due_ms, id++), message.payload);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    rocksdb::WriteBatch writes;
+    for (const auto& [key, payload] : sorted) {
+      writes.Put(key, rocksdb::Slice(payload.data(), payload.size()));
     }
     check(db_->Write(write_, &writes), "push");
     const std::scoped_lock lock(claims_);
-    if (earliest < from_) from_ = earliest;
+    if (sorted.front().first < from_) from_ = sorted.front().first;
   }
 
   std::unique_ptr<Claimed> claim(std::size_t max) override {
-    auto taken = std::make_unique<Leased>();
+    auto taken = std::make_unique<RocksdbTaken>();
+    pick(max, timed('d', now_ms() + 1, 0), *taken);
+    if (taken->size() == 0) return taken;
+    for (const std::string& key : taken->keys) {
+      taken->leases.emplace_back(timed('l', taken->deadline_ms, big_at(&key[9])), key.substr(1, 8));
+    }
+    std::sort(taken->leases.begin(), taken->leases.end());
     rocksdb::WriteBatch writes;
-    pick(max, timed('d', now_ms() + 1, 0), writes, *taken);
-    if (taken->ids.empty()) return taken;
-    read(*taken);
+    for (const auto& [key, due] : taken->leases) writes.Put(key, due);
     check(db_->Write(write_, &writes), "claim");
-    const std::scoped_lock lock(claims_);
-    for (const std::uint64_t id : taken->ids) picked_.erase(id);
     return taken;
   }
 
   void settle(const Claimed& claimed) override {
-    const auto& taken = static_cast<const Leased&>(claimed);
+    const auto& taken = static_cast<const RocksdbTaken&>(claimed);
     rocksdb::WriteBatch writes;
-    for (const std::uint64_t id : taken.ids) {
-      writes.SingleDelete(timed('l', taken.deadline_ms, id));
-      writes.SingleDelete(message_key(id));
-    }
+    for (const std::string& key : taken.keys) writes.SingleDelete(key);
+    for (const auto& [key, due] : taken.leases) writes.SingleDelete(key);
     check(db_->Write(write_, &writes), "settle");
+    const std::scoped_lock lock(claims_);
+    for (const std::uint64_t id : taken.ids) picked_.erase(id);
   }
 
  private:
   // Two claims at once take different messages: who picks is alone, but only who picks.
-  void pick(std::size_t max, const std::string& end, rocksdb::WriteBatch& writes, Leased& taken) {
+  void pick(std::size_t max, const std::string& end, RocksdbTaken& taken) {
     rocksdb::ReadOptions options;
     const rocksdb::Slice upper(end);
     options.iterate_upper_bound = &upper;
@@ -104,27 +108,11 @@ class RocksdbQueue final : public Design {
       from_.assign(key.data(), key.size());
       from_.push_back('\0');
       if (!picked_.insert(id).second) continue;
-      writes.SingleDelete(key);
-      writes.Put(timed('l', taken.deadline_ms, id), rocksdb::Slice());
       taken.ids.push_back(id);
+      taken.keys.push_back(key.ToString());
+      taken.payloads.push_back(at->value().ToString());
     }
     check(at->status(), "range read");
-  }
-
-  void read(Leased& taken) {
-    std::vector<std::string> keys;
-    keys.reserve(taken.ids.size());
-    for (const std::uint64_t id : taken.ids) keys.push_back(message_key(id));
-    const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
-    std::vector<rocksdb::PinnableSlice> values(keys.size());
-    std::vector<rocksdb::Status> statuses(keys.size());
-    db_->MultiGet(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), keys.size(), slices.data(),
-                  values.data(), statuses.data());
-    taken.payloads.reserve(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      check(statuses[i], "read");
-      taken.payloads.emplace_back(values[i].data(), values[i].size());
-    }
   }
 
   std::unique_ptr<rocksdb::DB> db_;
@@ -132,7 +120,7 @@ class RocksdbQueue final : public Design {
   std::atomic<std::uint64_t> next_id_{1};
   std::mutex claims_;
   std::string from_ = "d";                    // nothing that waits is before it
-  std::unordered_set<std::uint64_t> picked_;  // claims under way
+  std::unordered_set<std::uint64_t> picked_;  // claimed, not settled
 };
 
 }  // namespace

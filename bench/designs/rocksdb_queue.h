@@ -1,15 +1,14 @@
-// A delay queue on RocksDB, the way a careful user of it would write one. Payloads are stored once;
-// what is due is found by a range read over (due time, id); a lease is an entry under its deadline,
-// so that one which ran out would be found the same way. Each verb is one WriteBatch, so that
-// callers on several threads share syncs by RocksDB's own group commit.
+// A delay queue on RocksDB, the way a careful user of it would write one: as few writes a message
+// as a lease for each allows. Each verb is one WriteBatch, so that callers on several threads share
+// syncs by RocksDB's own group commit.
 //
-//   m ID           -> payload
-//   d DUE ID       -> nothing           what waits
-//   l DEADLINE ID  -> nothing           what is claimed
+//   d DUE ID       -> payload          from push to settle
+//   l DEADLINE ID  -> DUE              from claim to settle: whom to give it back to
 //
-// Tuned for it: deletions are SingleDeletes, since no key is written twice; a claim begins to read
-// where the last one ended, unless something earlier was pushed since, and so skips the tombstones
-// of what was claimed before; logs are recycled, which makes their syncs cheaper.
+// What is claimed is known in RAM by where the next claim begins to read; after a restart the
+// leases would say it. Tuned for it: deletions are SingleDeletes, since no key is written twice; a
+// batch writes neighbouring keys one after the other, so that the memtable finds its place by the
+// last one; logs are recycled, which makes their syncs cheaper; counting is off.
 #pragma once
 
 #include <memory>

@@ -30,6 +30,8 @@ class Run {
   }
   [[nodiscard]] const std::string& directory() const noexcept { return options_.directory; }
 
+  /// The measurement that begins, by its first figure's id.
+  void begin(std::string_view id) const;
   /// What the figure is made of, for the eyes: "tarry 312k/s, RocksDB 76k/s".
   void note(std::string_view text) const;
   void add(const Figure& figure, Measured measured) { lines_.push_back({figure, measured}); }

@@ -113,6 +113,7 @@ void ShardRunner::run_shard() {
   while (true) {
     inbox.clear();
     bool last = false;
+    std::this_thread::yield();
     {
       const std::scoped_lock lock(inbox_mutex_);
       inbox.swap(inbox_);

@@ -1,0 +1,47 @@
+"""Every figure is measured, on stores a few hundredths of their usual size: whether the harness
+works, not how fast anything is.
+
+usage: smoke_test.py PROGRAM
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+IDS = ["F1", "F2", "F3", "F4", "F5", "F6", "F6k", "F8", "F8c", "F7", "F9", "F10"]
+
+
+def run(program, *arguments):
+    return subprocess.run([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=400)
+
+
+def check(holds, what):
+    if not holds:
+        sys.exit(f"smoke_test: {what}")
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as directory:
+        out = Path(directory) / "figures.jsonl"
+        done = run(program, "--rounds", "1", "--scale", "0.01", "--dir", directory, "--out", out)
+        check(done.returncode in (0, 1), f"exit code {done.returncode}: {done.stderr}")
+        lines = [json.loads(line) for line in out.read_text().splitlines()]
+        check([line["id"] for line in lines] == IDS, f"figures {[line['id'] for line in lines]}")
+        for line in lines:
+            check(line["low"] <= line["value"] <= line["high"], f"spread of {line}")
+        worse = [line["id"] for line in lines if not line["ok"]]
+        check(bool(worse) == (done.returncode == 1), f"exit code {done.returncode} with {worse}")
+        for figure in IDS:
+            check(figure in done.stdout, f"{figure} is not in the table:\n{done.stdout}")
+        check(list(Path(directory).iterdir()) == [out], "stores are left behind")
+    unknown = run(program, "F99")
+    check(unknown.returncode == 2 and "F99" in unknown.stderr, f"unknown figure: {unknown}")
+    print(f"{len(IDS)} figures measured")
+
+
+if __name__ == "__main__":
+    main()
