@@ -41,12 +41,13 @@ using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
 struct CommitJob {
   std::vector<std::shared_ptr<const SealedBatch>> batches;
   std::vector<CommitTask> tasks;
+  std::vector<CommitTask> answers;  // as tasks, but they read nothing: any thread may run them
   std::vector<std::uint64_t> remove_segments;              // once the batches are synced
   std::vector<base::UniqueFunction<void()>> when_removed;  // not after a failure
   bool sync = false;                                       // whatever the policy
 
   [[nodiscard]] bool empty() const noexcept {
-    return batches.empty() && tasks.empty() && remove_segments.empty() && !sync;
+    return batches.empty() && tasks.empty() && answers.empty() && remove_segments.empty() && !sync;
   }
 };
 

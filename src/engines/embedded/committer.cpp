@@ -81,8 +81,10 @@ void Committer::fail(Error error) {
 void Committer::run(CommitJob job) {
   if (TARRY_PLANTED_BUG(forget_failure)) failure_.reset();
   if (TARRY_PLANTED_BUG(answer_before_write)) {
-    for (CommitTask& task : std::exchange(job.tasks, {})) {
-      task({nullptr, clock_->now().boottime_ms});
+    for (std::vector<CommitTask>* tasks : {&job.tasks, &job.answers}) {
+      for (CommitTask& task : std::exchange(*tasks, {})) {
+        task({nullptr, clock_->now().boottime_ms, &recent_});
+      }
     }
   }
   if (!failure_ && stopped_.load(std::memory_order_acquire)) {
@@ -96,6 +98,9 @@ void Committer::run(CommitJob job) {
   outcome.committed_boot_ms = clock_->now().boottime_ms;
   if (!failure_) outcome.recent = &recent_;
   for (CommitTask& task : job.tasks) task(outcome);
+  if (failure_ || !aside_ || !aside_(job.answers)) {
+    for (CommitTask& answer : job.answers) answer(outcome);
+  }
   // After the tasks: what they deliver may have been decided before cleaning moved it.
   if (failure_) return;
   if (auto removed = remove_segments(job); !removed) return fail(std::move(removed).error());

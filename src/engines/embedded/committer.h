@@ -17,9 +17,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <tarry/result.h>
@@ -45,6 +47,10 @@ class Committer {
         recent_(recent_bytes) {}
 
   void run(CommitJob job);
+  /// Asked when a job is durable: takes its answers, to run them on another thread without a
+  /// failure, or answers false and leaves them. Set before the first `run`.
+  using Aside = std::function<bool(std::vector<CommitTask>& answers)>;
+  void set_aside(Aside aside) { aside_ = std::move(aside); }
   /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
   /// Policy 100ms: syncs what is written and not synced.
@@ -77,6 +83,7 @@ class Committer {
   SegmentFiles* files_;
   const timing::Clock* clock_;
   RecentBatches recent_;
+  Aside aside_;
   std::map<std::uint64_t, std::shared_ptr<storage::File>> dirty_;
   bool directory_dirty_ = false;
   std::int64_t last_sync_boot_ms_ = 0;

@@ -56,7 +56,7 @@ void Front::start(std::vector<ShardParts> shards, std::unique_ptr<storage::Direc
   directory_ = std::move(directory);
   lock_ = std::move(lock);
   for (ShardParts& parts : shards) {
-    runners_.push_back(std::make_unique<ShardRunner>(std::move(parts), config_.clock));
+    runners_.push_back(std::make_unique<ShardRunner>(std::move(parts), config_.clock, answers_));
   }
   for (auto& runner : runners_) runner->start();
 }

@@ -1,5 +1,7 @@
 #include "engines/embedded/records.h"
 
+#include <cstring>
+
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
@@ -21,6 +23,10 @@ enum PutFlag : std::uint8_t {
 };
 enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
 enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4 };
+
+// Of a put, from its first byte.
+constexpr std::size_t kPutPayloadLengthAt = 40;
+constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;
 
 constexpr std::size_t kCarriedFixed = 48;
 constexpr std::size_t kQueueFixed = kHead + 4 + 5 * 8 + 4 + 4 + 8;
@@ -168,7 +174,7 @@ void encode(std::string& out, const PutRecord& r) {
   const std::size_t start = out.size() - size;
   const std::size_t before_payload = size - r.payload.size();
   const std::uint32_t crc = base::crc32c(std::string_view(out).substr(start, before_payload));
-  base::store_u32(out.data() + start + kPutFixedBytes - 4, crc);
+  base::store_u32(out.data() + start + kPutCrcAt, crc);
   to.bytes(r.payload);
 }
 
@@ -332,16 +338,21 @@ bool take_carried(base::ByteReader& in, Carried& c) {
 // `whole` is the record from its head on; the payload may be cut short (it is then empty, and
 // payload_checks fails).
 std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
-  base::ByteReader in(whole.substr(kHead));
+  if (whole.size() < kPutFixedBytes) return std::nullopt;
   PutRecord r;
-  std::uint16_t headers = 0;
-  std::uint32_t payload = 0;
-  std::uint32_t crc = 0;
-  if (!take_ref(in, r.ref) || !in.u32(r.queue) || !in.i64(r.due_ms) || !in.u32(r.priority) ||
-      !in.u16(headers) || !in.u16(r.max_attempts) || !in.u32(payload) || !in.u32(r.payload_crc) ||
-      !in.u32(crc) || !take_i64(in, r.boot_due_ms, (head.detail & kBootDue) != 0)) {
-    return std::nullopt;
-  }
+  const char* const fixed = whole.data();
+  r.ref = {base::load_u32(fixed + 8), base::load_u64(fixed + 12)};
+  r.queue = base::load_u32(fixed + 20);
+  r.due_ms = static_cast<std::int64_t>(base::load_u64(fixed + 24));
+  r.priority = base::load_u32(fixed + 32);
+  const std::uint16_t headers = base::load_u16(fixed + 36);
+  r.max_attempts = base::load_u16(fixed + 38);
+  const std::uint32_t payload = base::load_u32(fixed + kPutPayloadLengthAt);
+  r.payload_crc = base::load_u32(fixed + 44);
+  const std::uint32_t crc = base::load_u32(fixed + kPutCrcAt);
+
+  base::ByteReader in(whole.substr(kPutFixedBytes));
+  if (!take_i64(in, r.boot_due_ms, (head.detail & kBootDue) != 0)) return std::nullopt;
   if ((head.detail & kCarried) != 0) {
     r.carried.emplace();
     if (!take_carried(in, *r.carried)) return std::nullopt;
@@ -351,10 +362,14 @@ std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
   if (head.length != before_payload + payload || r.ref.handle > kMaxHandle || !is_due(r.due_ms)) {
     return std::nullopt;
   }
-  const char zeros[4] = {};
-  std::uint32_t expected = base::crc32c(whole.substr(0, kPutFixedBytes - 4));
-  expected = base::crc32c(std::string_view(zeros, 4), expected);
-  expected = base::crc32c(whole.substr(kPutFixedBytes, before_payload - kPutFixedBytes), expected);
+  char checked[kPutFixedBytes];
+  std::memcpy(checked, fixed, kPutCrcAt);
+  base::store_u32(checked + kPutCrcAt, 0);
+  std::uint32_t expected = base::crc32c(std::string_view(checked, sizeof checked));
+  if (before_payload > kPutFixedBytes) {
+    expected =
+        base::crc32c(whole.substr(kPutFixedBytes, before_payload - kPutFixedBytes), expected);
+  }
   if (crc != expected) return std::nullopt;
   r.made_key = (head.detail & kMadeKey) != 0;
   r.copy = (head.detail & kCopy) != 0;
@@ -533,6 +548,14 @@ std::optional<Record> take_record(std::string_view& in) {
   return decode(*head, whole);
 }
 
+std::optional<PutRecord> take_put(std::string_view& in) {
+  const auto head = read_head(in);
+  if (!head || head->type != RecordType::put || head->length > in.size()) return std::nullopt;
+  auto put = decode_put_from(*head, in.substr(0, head->length));
+  if (put) in.remove_prefix(head->length);
+  return put;
+}
+
 std::optional<PutRecord> decode_put(std::string_view bytes) {
   const auto head = read_head(bytes);
   if (!head || head->type != RecordType::put) return std::nullopt;
@@ -544,11 +567,10 @@ bool payload_checks(const PutRecord& record) noexcept {
 }
 
 std::optional<std::uint32_t> put_payload_bytes(std::string_view bytes) noexcept {
-  constexpr std::size_t kPayloadLengthAt = 40;
   if (bytes.size() < kPutFixedBytes || bytes[4] != static_cast<char>(RecordType::put)) {
     return std::nullopt;
   }
-  return base::load_u32(bytes.data() + kPayloadLengthAt);
+  return base::load_u32(bytes.data() + kPutPayloadLengthAt);
 }
 
 std::size_t record_length(std::string_view bytes) noexcept {

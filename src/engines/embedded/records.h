@@ -200,6 +200,10 @@ void extend_run(std::string& out, std::size_t record_start, Ref ref);
 /// Takes one record from the front of `in`. Nothing where the bytes are no record.
 [[nodiscard]] std::optional<Record> take_record(std::string_view& in);
 
+/// As take_record, where a put stands at the front; else nothing, and `in` is as it was. Most
+/// records are puts, and this one does not pass through the variant.
+[[nodiscard]] std::optional<PutRecord> take_put(std::string_view& in);
+
 /// Decodes a put from bytes that begin with one, as read back from its position; they may be cut
 /// short behind it. Nothing where length, type or the checksum over all but the payload do not fit.
 /// The payload is not checked: `payload_checks` does.

@@ -136,14 +136,19 @@ Result<void> RecoveryRun::replay_batch(const Found& found, const SegmentScanner&
   while (!body.empty()) {
     const std::uint64_t offset =
         scanner.body_offset() + static_cast<std::uint64_t>(body.data() - scanner.body().data());
-    const auto record = take_record(body);
-    if (!record) {
+    ++recovered_.report.records;
+    Result<void> done;
+    if (const auto put = take_put(body)) {
+      recovered_.report.clean = false;
+      done = state_.replay(*put, found.number, offset);
+    } else if (const auto record = take_record(body)) {
+      recovered_.report.clean = std::holds_alternative<ClosedRecord>(*record);
+      done = state_.replay(*record, found.number, offset);
+    } else {
       mark("R1");
       return damage(found.number, offset, "a record does not decode");
     }
-    recovered_.report.clean = std::holds_alternative<ClosedRecord>(*record);
-    ++recovered_.report.records;
-    if (auto done = state_.replay(*record, found.number, offset); !done) {
+    if (!done) {
       mark("R1 contradicts");
       return damage(found.number, offset, done.error().message);
     }

@@ -95,7 +95,7 @@ void Shard::execute(Part part) {
 }
 
 void Shard::end_part(const OperationPtr& op) {
-  tasks_.emplace_back([router = router_, op](const CommitOutcome& outcome) {
+  answers_.emplace_back([router = router_, op](const CommitOutcome& outcome) {
     if (outcome.failure != nullptr) op->fail(*outcome.failure);
     router->finish_part(op);
   });
@@ -105,6 +105,7 @@ CommitJob Shard::take_job() {
   CommitJob job;
   job.batches = journal_->take(now_.realtime_ms);
   job.tasks = std::exchange(tasks_, {});
+  job.answers = std::exchange(answers_, {});
   job.remove_segments = std::exchange(remove_segments_, {});
   if (!job.remove_segments.empty()) {
     job.when_removed.emplace_back(

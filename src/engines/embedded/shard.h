@@ -240,6 +240,7 @@ class Shard {
   timing::Instant now_;
   std::optional<Error> failure_;
   std::vector<CommitTask> tasks_;
+  std::vector<CommitTask> answers_;
   std::vector<std::uint64_t> remove_segments_;
   base::Histogram lateness_;
   Figures figures_;

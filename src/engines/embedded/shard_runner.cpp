@@ -29,8 +29,14 @@ void make_room(std::vector<Part>& inbox, std::size_t more) {
 
 }  // namespace
 
-ShardRunner::ShardRunner(ShardParts parts, std::shared_ptr<const timing::Clock> clock)
-    : parts_(std::move(parts)), clock_(std::move(clock)), sleeper_(make_sleeper(clock_)) {}
+ShardRunner::ShardRunner(ShardParts parts, std::shared_ptr<const timing::Clock> clock,
+                         core::AnswerThread& answers)
+    : parts_(std::move(parts)),
+      clock_(std::move(clock)),
+      answers_(&answers),
+      sleeper_(make_sleeper(clock_)) {
+  parts_.committer->set_aside([this](std::vector<CommitTask>& done) { return set_aside(done); });
+}
 
 ShardRunner::~ShardRunner() { stop(); }
 
@@ -113,7 +119,6 @@ void ShardRunner::run_shard() {
   while (true) {
     inbox.clear();
     bool last = false;
-    std::this_thread::yield();
     {
       const std::scoped_lock lock(inbox_mutex_);
       inbox.swap(inbox_);
@@ -157,6 +162,7 @@ void ShardRunner::hand_over(CommitJob job) {
     job_taken_.wait(lock, [this] { return slot_bytes_ < kSlotBytes; });
     append_all(slot_.batches, std::move(job.batches));
     append_all(slot_.tasks, std::move(job.tasks));
+    append_all(slot_.answers, std::move(job.answers));
     append_all(slot_.remove_segments, std::move(job.remove_segments));
     append_all(slot_.when_removed, std::move(job.when_removed));
     slot_.sync = slot_.sync || job.sync;
@@ -166,6 +172,18 @@ void ShardRunner::hand_over(CommitJob job) {
 }
 
 // -- the committer's thread
+
+bool ShardRunner::set_aside(std::vector<CommitTask>& answers) {
+  if (answers.empty()) return false;
+  {
+    const std::scoped_lock lock(job_mutex_);
+    if (slot_.batches.empty()) return false;
+  }
+  answers_->post([answers = std::move(answers)]() mutable {
+    for (CommitTask& answer : answers) answer(CommitOutcome());
+  });
+  return true;
+}
 
 void ShardRunner::run_committer() {
   const core::EngineThreadScope scope;

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/answer_thread.h"
 #include "engines/embedded/committer.h"
 #include "engines/embedded/journal.h"
 #include "engines/embedded/operation.h"
@@ -33,7 +34,10 @@ struct ShardParts {
 
 class ShardRunner {
  public:
-  ShardRunner(ShardParts parts, std::shared_ptr<const timing::Clock> clock);
+  /// `answers` must outlive it. Answers go there while the committer has the next job to do: what
+  /// waits for a disk need not wait for callers to be woken.
+  ShardRunner(ShardParts parts, std::shared_ptr<const timing::Clock> clock,
+              core::AnswerThread& answers);
   ~ShardRunner();
   ShardRunner(const ShardRunner&) = delete;
   ShardRunner& operator=(const ShardRunner&) = delete;
@@ -53,6 +57,7 @@ class ShardRunner {
   void stop();
 
  private:
+  [[nodiscard]] bool set_aside(std::vector<CommitTask>& answers);
   void run_shard();
   void run_committer();
   void end_journal();
@@ -61,6 +66,7 @@ class ShardRunner {
 
   ShardParts parts_;
   std::shared_ptr<const timing::Clock> clock_;
+  core::AnswerThread* answers_;
   std::unique_ptr<Sleeper> sleeper_;
 
   std::mutex inbox_mutex_;

@@ -34,6 +34,10 @@ bool is_sane(const Carried& carried) noexcept {
          (is_sane(carried.until_ms) && is_sane(carried.stamp_ms));
 }
 
+constexpr std::string_view kInsane = "a time is out of range";
+
+Unexpected broken(std::string_view what) { return {ErrorCode::damaged, std::string(what)}; }
+
 bool is_pending(Stage stage) noexcept {
   return stage == Stage::scheduled || stage == Stage::ready || stage == Stage::leased;
 }
@@ -468,14 +472,24 @@ void ShardState::begin_replay() noexcept {
   slab.begin_replay();
 }
 
+Result<void> ShardState::replay(const PutRecord& put, std::uint64_t segment, std::uint64_t offset) {
+  if (put.queue >= queues_.size()) return broken("a message is of an unknown queue");
+  const Handle handle = put.ref.handle;
+  if (slab.is_live(handle)) {
+    if (!slab.holds(handle, put.ref.id)) return broken("two messages have one place");
+    if (slab[handle].queue != put.queue) return broken("a message changed its queue");
+  }
+  if (put.carried && put.carried->stage == Stage::ready) return broken("unknown stage");
+  if (!is_sane(put.boot_due_ms)) return broken(kInsane);
+  if (put.carried && !is_sane(*put.carried)) return broken(kInsane);
+  evolve(put, segment, Position(segment, offset, encoded_size(put)));
+  return {};
+}
+
 Result<void> ShardState::replay(const Record& record, std::uint64_t segment, std::uint64_t offset) {
-  const auto broken = [](std::string_view what) {
-    return Unexpected(ErrorCode::damaged, std::string(what));
-  };
   const auto known = [&](QueueId queue) { return queue < queues_.size(); };
   constexpr std::string_view kUnknownQueue = "unknown queue";
   constexpr std::string_view kOtherQueue = "a record names another queue than its message's";
-  constexpr std::string_view kInsane = "a time is out of range";
   const auto elsewhere = [&](const Ref& ref, QueueId queue) {
     return slab.holds(ref.handle, ref.id) && slab[ref.handle].queue != queue;
   };
@@ -491,16 +505,7 @@ Result<void> ShardState::replay(const Record& record, std::uint64_t segment, std
     if (!is_sane(*queue)) return broken(kInsane);
     evolve(*queue);
   } else if (const auto* put = std::get_if<PutRecord>(&record)) {
-    if (!known(put->queue)) return broken("a message is of an unknown queue");
-    const Handle handle = put->ref.handle;
-    if (slab.is_live(handle)) {
-      if (!slab.holds(handle, put->ref.id)) return broken("two messages have one place");
-      if (slab[handle].queue != put->queue) return broken("a message changed its queue");
-    }
-    if (put->carried && put->carried->stage == Stage::ready) return broken("unknown stage");
-    if (!is_sane(put->boot_due_ms)) return broken(kInsane);
-    if (put->carried && !is_sane(*put->carried)) return broken(kInsane);
-    evolve(*put, segment, Position(segment, offset, encoded_size(*put)));
+    return replay(*put, segment, offset);
   } else if (const auto* due = std::get_if<DueRecord>(&record)) {
     if (!known(due->queue)) return broken(kUnknownQueue);
     if (elsewhere(due->ref, due->queue)) return broken(kOtherQueue);

@@ -82,6 +82,7 @@ class ShardState {
   void begin_replay() noexcept;
   /// Errors: `damaged` for a record that contradicts the state before it.
   Result<void> replay(const Record& record, std::uint64_t segment, std::uint64_t offset);
+  Result<void> replay(const PutRecord& put, std::uint64_t segment, std::uint64_t offset);
   /// Links everything, by `now`.
   void finish_replay(timing::Instant now);
   /// The leases of another boot, whose clock says nothing in this one: finish_replay began them

@@ -22,14 +22,14 @@ class KernelSleeper final : public Sleeper {
  public:
   KernelSleeper()
       : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-        realtime_(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC)),
-        boottime_(timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC)) {
-    TARRY_ASSERT(event_ >= 0 && realtime_ >= 0 && boottime_ >= 0);
+        realtime_{timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC), {}},
+        boottime_{timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC), {}} {
+    TARRY_ASSERT(event_ >= 0 && realtime_.fd >= 0 && boottime_.fd >= 0);
   }
   ~KernelSleeper() override {
     close(event_);
-    close(realtime_);
-    close(boottime_);
+    close(realtime_.fd);
+    close(boottime_.fd);
   }
   KernelSleeper(const KernelSleeper&) = delete;
   KernelSleeper& operator=(const KernelSleeper&) = delete;
@@ -45,14 +45,25 @@ class KernelSleeper final : public Sleeper {
     arm(realtime_, until_realtime_ms, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET);
     arm(boottime_, until_boottime_ms, TFD_TIMER_ABSTIME);
     std::array<pollfd, 3> fds{
-        {{event_, POLLIN, 0}, {realtime_, POLLIN, 0}, {boottime_, POLLIN, 0}}};
+        {{event_, POLLIN, 0}, {realtime_.fd, POLLIN, 0}, {boottime_.fd, POLLIN, 0}}};
     poll(fds.data(), fds.size(), kLongestMs);
+    // One that has fired, or was cancelled by a step of the clock, says so until it is armed anew.
+    if (fds[1].revents != 0) realtime_.armed.reset();
+    if (fds[2].revents != 0) boottime_.armed.reset();
+    if (fds[0].revents == 0) return;
     std::uint64_t count = 0;
     [[maybe_unused]] const auto got = read(event_, &count, sizeof count);
   }
 
  private:
-  static void arm(int timer, std::optional<std::int64_t> until_ms, int flags) {
+  struct Timer {
+    int fd;
+    // For when; nothing: it has to be armed, or disarmed.
+    std::optional<std::optional<std::int64_t>> armed;
+  };
+
+  static void arm(Timer& timer, std::optional<std::int64_t> until_ms, int flags) {
+    if (timer.armed && *timer.armed == until_ms) return;
     itimerspec when{};
     if (until_ms) {
       // All zero would disarm it; what is past fires at once.
@@ -60,12 +71,12 @@ class KernelSleeper final : public Sleeper {
       when.it_value.tv_sec = at / 1000;
       when.it_value.tv_nsec = at % 1000 * 1'000'000;
     }
-    timerfd_settime(timer, flags, &when, nullptr);
+    if (timerfd_settime(timer.fd, flags, &when, nullptr) == 0) timer.armed = until_ms;
   }
 
   int event_;
-  int realtime_;
-  int boottime_;
+  Timer realtime_;
+  Timer boottime_;
 };
 
 class ManualSleeper final : public Sleeper {

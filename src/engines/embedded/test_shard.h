@@ -134,7 +134,7 @@ class OneShard final : public Router {
     if (jobs_.empty()) return false;
     auto [last, job] = std::move(jobs_.front());
     jobs_.pop_front();
-    const bool answers = !job.tasks.empty();
+    const bool answers = !job.tasks.empty() || !job.answers.empty();
     committer_.run(std::move(job));
     if (!committer_.failed() && answers) answered_ = std::max(answered_, last);
     return true;
