@@ -12,7 +12,9 @@ namespace tarry::core {
 struct AnswerThread::Shared {
   std::mutex mutex;
   std::condition_variable changed;
+  std::condition_variable idle;  // nothing is left, and nothing runs
   std::deque<Task> tasks;
+  bool running = false;
   bool ended = false;
 
   // False where nothing is left.
@@ -21,10 +23,13 @@ struct AnswerThread::Shared {
     {
       Task task = std::move(tasks.front());
       tasks.pop_front();
+      running = true;
       lock.unlock();
       task();
     }  // what it owns may be the last handle of the store: destroyed without the lock
     lock.lock();
+    running = false;
+    if (tasks.empty()) idle.notify_all();
     return true;
   }
 
@@ -62,6 +67,12 @@ void AnswerThread::post(Task task) {
   const std::scoped_lock lock(shared_->mutex);
   shared_->tasks.push_back(std::move(task));
   shared_->changed.notify_one();
+}
+
+void AnswerThread::drain() {
+  if (thread_.get_id() == std::this_thread::get_id()) return;
+  std::unique_lock lock(shared_->mutex);
+  shared_->idle.wait(lock, [this] { return shared_->tasks.empty() && !shared_->running; });
 }
 
 }  // namespace tarry::core

@@ -28,6 +28,8 @@ class AnswerThread {
 
   /// Never blocks on a task.
   void post(Task task);
+  /// Returns when nothing is left to run; on that thread itself at once. Needs no memory.
+  void drain();
 
  private:
   struct Shared;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -58,6 +59,21 @@ TEST(AnswerThread, ATaskMayPostAndItRunsAfterThat) {
     posted.get_future().get();
   }
   EXPECT_TRUE(second);
+}
+
+TEST(AnswerThread, IsDrainedWhenAllHasRunThatATaskPostedToo) {
+  AnswerThread answers;
+  answers.drain();
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 50; ++i) {
+    answers.post([&] {
+      answers.post([&] { ++ran; });
+      answers.drain();  // its own: at once
+      ++ran;
+    });
+  }
+  answers.drain();
+  EXPECT_EQ(ran.load(), 100);
 }
 
 TEST(AnswerThread, MayBeDestroyedByOneOfItsTasks) {

@@ -206,6 +206,23 @@ TEST_F(OpenFile, WhatWasPushedIsThereTheNextTime) {
   EXPECT_EQ(info->state, State::scheduled);
 }
 
+// Whatever thread an answer is given on, its callback has run when `close` returns.
+TEST_F(OpenFile, AllThatWasAskedIsAnsweredWhenCloseReturns) {
+  for (int round = 0; round < 20; ++round) {
+    Store store = opened("file:" + directory.path() + "/" + std::to_string(round));
+    const Queue orders = store.queue("orders");
+    std::atomic<int> answered{0};
+    for (int i = 0; i < 200; ++i) {
+      orders.push({.payload = "body"}, [&answered](const Result<Pushed>& pushed) {
+        EXPECT_TRUE(pushed);
+        ++answered;
+      });
+    }
+    store.close();
+    EXPECT_EQ(answered.load(), 200);
+  }
+}
+
 TEST_F(OpenFile, PathsArePercentDecoded) {
   (void)opened("file:" + path("a%20b%3Fc"));
   EXPECT_TRUE(std::filesystem::is_directory(path("a b?c")));

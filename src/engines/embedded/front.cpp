@@ -313,6 +313,7 @@ void Front::close() {
   closed_.store(true, std::memory_order_release);
   const std::scoped_lock lock(close_mutex_);
   for (auto& runner : runners_) runner->stop();
+  answers_.drain();
   lock_.reset();
   directory_.reset();
 }
