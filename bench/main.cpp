@@ -2,6 +2,8 @@
 // and runs it.
 //
 // Exit codes: 0 all as good as they must be, 1 one is worse, 2 usage, 3 something failed.
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -52,7 +54,7 @@ int run(int argc, char** argv) {
   CLI::App app("Measures tarry against its rivals and limits, each in the same run.");
   std::vector<std::string> wanted;
   RunOptions options;
-  options.directory = "/tmp";
+  options.directory = ".";
   std::string out;
   std::string format = "table";
   app.add_option("figure", wanted, "F1 F4 ...; all where none is named");
@@ -77,6 +79,13 @@ int run(int argc, char** argv) {
   if (const std::string unknown = unknown_in(wanted); !unknown.empty()) {
     std::fprintf(stderr, "bench: there is no figure %s; there are%s\n", unknown.c_str(),
                  all_ids().c_str());
+    return kUsage;
+  }
+
+  struct statfs file_system{};
+  if (::statfs(options.directory.c_str(), &file_system) == 0 && file_system.f_type == TMPFS_MAGIC) {
+    std::fprintf(stderr, "bench: %s is in RAM (tmpfs): name a directory on a disk with --dir\n",
+                 options.directory.c_str());
     return kUsage;
   }
 

@@ -1,6 +1,6 @@
 // F7: what a store takes on the disk after hours of churn. Time is moved by hand: every second some
-// messages are pushed, half of them due in a second, half in ten minutes (long enough that
-// they are cleaned several times); what is due is claimed and settled.
+// messages are pushed, half of them due in a second, half in half an hour (long enough
+// that they are cleaned several times); what is due is claimed and settled.
 #include <fmt/format.h>
 
 #include <algorithm>

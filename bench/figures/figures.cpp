@@ -8,7 +8,7 @@ const std::vector<Measurement>& measurements() {
       {{"F3"}, measure_against_lmdb},
       {{"F4"}, measure_group_commit},
       {{"F5"}, measure_pending},
-      {{"F6", "F8"}, measure_footprint},
+      {{"F6", "F6k", "F8", "F8c"}, measure_footprint},
       {{"F7"}, measure_churn},
       {{"F9"}, measure_lateness},
       {{"F10"}, measure_spike},

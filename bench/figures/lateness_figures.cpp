@@ -58,7 +58,10 @@ double seconds_of_spike(const Run& run, std::uint64_t count) {
       options.wait = Millis(1'000);
       while (claimed.load() < count) {
         const auto taken = must(queue.claim(options), "claim");
-        if (!taken.empty()) last_us.store(wall_us());
+        const std::int64_t now = wall_us();
+        for (std::int64_t last = last_us.load();
+             !taken.empty() && last < now && !last_us.compare_exchange_weak(last, now);) {
+        }
         claimed.fetch_add(taken.size());
       }
     });

@@ -4,11 +4,12 @@
 // `closed`. All members are thread safe.
 //
 // Callbacks run exactly once, on the executor given to `open` (without one: on a thread of the
-// engine, where they must be quick), and must not throw. They never run within the verb on the
-// thread that called it, not even where it is refused or the store is closed: a caller may hold a
-// mutex that its callback takes. (With an executor that runs its task in place: on the engine's
-// thread.) A blocking verb called from a thread of the engine is `misuse`, not a deadlock. A batch
-// answers item by item, in order: one bad item fails alone. Its limits: 10,000 items, 128 MiB.
+// engine, where they must be quick), in any order, several at once, and must not throw. They never
+// run within the verb on the thread that called it, not even where it is refused or the store is
+// closed: a caller may hold a mutex that its callback takes. (With an executor that runs its task
+// in place: on the engine's thread.) A blocking verb called from a thread of the engine is
+// `misuse`, not a deadlock. A batch answers item by item, in order: one bad item fails alone. Its
+// limits: 10,000 items, 128 MiB.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "core/answer_thread.h"
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -12,9 +13,10 @@ namespace tarry::core {
 struct AnswerThread::Shared {
   std::mutex mutex;
   std::condition_variable changed;
-  std::condition_variable idle;  // nothing is left, and nothing runs
+  std::condition_variable progress;  // one more is done
   std::deque<Task> tasks;
-  bool running = false;
+  std::uint64_t posted = 0;
+  std::uint64_t done = 0;
   bool ended = false;
 
   // False where nothing is left.
@@ -23,13 +25,12 @@ struct AnswerThread::Shared {
     {
       Task task = std::move(tasks.front());
       tasks.pop_front();
-      running = true;
       lock.unlock();
       task();
     }  // what it owns may be the last handle of the store: destroyed without the lock
     lock.lock();
-    running = false;
-    if (tasks.empty()) idle.notify_all();
+    ++done;
+    progress.notify_all();
     return true;
   }
 
@@ -66,13 +67,16 @@ AnswerThread::~AnswerThread() {
 void AnswerThread::post(Task task) {
   const std::scoped_lock lock(shared_->mutex);
   shared_->tasks.push_back(std::move(task));
+  ++shared_->posted;
   shared_->changed.notify_one();
 }
 
 void AnswerThread::drain() {
   if (thread_.get_id() == std::this_thread::get_id()) return;
   std::unique_lock lock(shared_->mutex);
-  shared_->idle.wait(lock, [this] { return shared_->tasks.empty() && !shared_->running; });
+  // Not for what these post: a callback that asks anew at each answer would keep it up for ever.
+  shared_->progress.wait(lock,
+                         [this, posted = shared_->posted] { return shared_->done >= posted; });
 }
 
 }  // namespace tarry::core

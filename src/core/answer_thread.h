@@ -1,6 +1,6 @@
-// AnswerThread: a thread of an engine for the answers that none of its other threads comes to: a
-// request that is refused before it reaches them, or submitted after they have ended. Such a
-// completion must not run within `submit` either.
+// AnswerThread: a thread of an engine for the answers that its other threads do not give: of a
+// request that is refused before it reaches them, or submitted after they have ended (such a
+// completion must not run within `submit` either), and of those for which they have no time.
 //
 // Invariants
 //  1. What was posted runs, in order, on one thread that is an engine's (`on_engine_thread`).
@@ -28,7 +28,8 @@ class AnswerThread {
 
   /// Never blocks on a task.
   void post(Task task);
-  /// Returns when nothing is left to run; on that thread itself at once. Needs no memory.
+  /// Returns when all has run that was posted before; on that thread itself at once. Needs no
+  /// memory.
   void drain();
 
  private:

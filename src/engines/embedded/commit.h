@@ -35,7 +35,8 @@ struct CommitOutcome {
   const RecentBatches* recent = nullptr;  // valid while the task runs; null after a failure
 };
 
-/// Runs on the committer's thread, once, when the job it came with is durable or has failed.
+/// Runs once, when the job it came with is durable or has failed: on the committer's thread, but
+/// for answers, which may be set aside.
 using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
 
 struct CommitJob {

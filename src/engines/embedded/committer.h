@@ -2,8 +2,9 @@
 // true. It is a plain object: ShardRunner's commit thread runs it, or a test or simulator does.
 //
 // Invariants
-//  1. Batches reach their files in order; a task runs after all batches up to its job's are
-//     durable, as the policy has it.
+//  1. Batches reach their files in order; a task or answer runs after all batches up to its job's
+//     are durable, as the policy has it. Answers that are set aside run in any order with later
+//     ones; each is true, whatever fails meanwhile.
 //  2. The first failed write or sync is final: that job and all later ones fail, nothing is tried
 //     again (Linux may have dropped the dirty pages and call them clean).
 //  3. A segment's header is written only after its predecessor was synced (policy os: the seal then
@@ -35,7 +36,7 @@ namespace tarry::embedded {
 
 class Committer {
  public:
-  /// How much of what was written last is kept in RAM to be read back from there.
+  /// How much of what a shard wrote last is kept in RAM to be read back from there.
   static constexpr std::uint64_t kRecentBytes = 8ull << 20;
 
   Committer(SyncPolicy policy, storage::Directory& directory, SegmentFiles& files,

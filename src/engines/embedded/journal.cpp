@@ -346,9 +346,19 @@ std::string_view Journal::unwritten(std::uint64_t segment, Position position) {
   return {};
 }
 
+// Up to where a segment is written for good, as far as is known here; the committer may be writing
+// behind it.
+std::uint64_t Journal::written_end(std::uint64_t segment) const noexcept {
+  if (!in_flight_.empty() && in_flight_.front()->segment == segment) {
+    return in_flight_.front()->offset;
+  }
+  return segment == head_.number ? head_.used : UINT64_MAX;
+}
+
 Result<PutRecord> Journal::read(std::uint64_t segment, Position position) {
   const std::string_view bytes = unwritten(segment, position);
-  if (bytes.empty()) return read_put(*files_, segment, position, read_buffer_);
+  if (bytes.empty())
+    return read_put(*files_, segment, position, read_buffer_, written_end(segment));
   auto put = decode_put(bytes);
   if (!put) return Unexpected(ErrorCode::damaged, "no message where one should be");
   return *put;

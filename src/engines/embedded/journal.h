@@ -154,6 +154,7 @@ class Journal {
   Result<void> fit_openings();
   [[nodiscard]] std::uint64_t head_end() const noexcept { return head_.used + open_.size(); }
   [[nodiscard]] std::string_view unwritten(std::uint64_t segment, Position position);
+  [[nodiscard]] std::uint64_t written_end(std::uint64_t segment) const noexcept;
   [[nodiscard]] std::uint64_t head_left() const noexcept;
   [[nodiscard]] std::uint64_t room(std::uint64_t largest) const noexcept;
   [[nodiscard]] std::uint64_t overhead() const noexcept;

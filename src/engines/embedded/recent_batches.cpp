@@ -10,19 +10,21 @@ namespace {
 // With what an allocator adds to each of the three pieces.
 constexpr std::uint64_t kOverhead = sizeof(SealedBatch) + 128;
 
-std::uint64_t taken_by(const std::string_view bytes) { return bytes.size() + kOverhead; }
+std::uint64_t taken_by(const SealedBatch& batch) {
+  return batch.bytes.capacity() + batch.segment_header.capacity() + kOverhead;
+}
 
 }  // namespace
 
 void RecentBatches::add(std::shared_ptr<const SealedBatch> batch) {
   const SealedBatch& added = *batch;
   batches_.push_back({added.segment, added.offset, added.bytes, std::move(batch)});
-  bytes_ += taken_by(batches_.back().bytes);
+  bytes_ += taken_by(*batches_.back().batch);
   while (bytes_ > most_) drop_oldest();
 }
 
 void RecentBatches::drop_oldest() {
-  bytes_ -= taken_by(batches_.front().bytes);
+  bytes_ -= taken_by(*batches_.front().batch);
   batches_.pop_front();
 }
 

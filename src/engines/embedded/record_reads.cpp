@@ -6,9 +6,6 @@
 namespace tarry::embedded {
 namespace {
 
-// Bytes between two records that are read for nothing, rather than with a call of their own: a page
-// is copied in the time that the call takes.
-constexpr std::uint64_t kGap = 4096;
 constexpr std::uint64_t kLongestRun = 256 * 1024;
 
 }  // namespace

@@ -18,6 +18,10 @@ namespace tarry::embedded {
 
 class RecordReads {
  public:
+  /// Bytes between two records that are read for nothing, at most, rather than with a call of their
+  /// own: a page is copied in the time that the call takes.
+  static constexpr std::uint64_t kGap = 4096;
+
   struct Place {
     std::uint64_t segment = 0;
     Position position;

@@ -32,7 +32,8 @@ Result<void> RecoveryRun::settle_tail() {
 
 // A removal whose sync failed is not seen any more, but may come back with a crash; what is seen
 // and removed next would then be missing before it. The sync of a directory in which nothing has
-// changed may mean nothing: so it is changed, by one more segment that was never written.
+// changed may mean nothing: so it is changed, by one more segment that was never written. Where
+// there is no room for its name, what is absent is taken for durable as it is.
 Result<void> RecoveryRun::sync_absence() {
   const std::uint64_t more = *std::max_element(doomed_.begin(), doomed_.end()) + 1;
   if (auto made = directory_.open(segment_name(more), storage::OpenMode::create_new); !made) {

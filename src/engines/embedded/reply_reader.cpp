@@ -11,13 +11,15 @@ namespace {
 
 // What an answer takes beside what stands in the journal.
 constexpr std::size_t kTokens = kReceiptSize + kMadeKeySize;
-// Records that are in RAM twice for a moment, here and in the answer.
+// Bytes that are in RAM twice for a moment, here and in the answer.
 constexpr std::uint64_t kFetchedAtOnce = 4ull << 20;
 
 }  // namespace
 
 bool ReplyReader::append(const Grant& grant, std::string_view bytes, core::Slice queue,
                          std::int64_t claimed_ms, core::ClaimReply& reply) const {
+  // Cut short, its payload would be taken for an empty one.
+  if (record_length(bytes) > bytes.size()) return false;
   const auto put = decode_put(bytes);
   if (!put || put->ref.id != grant.id || !payload_checks(*put)) return false;
   core::ClaimedItem& item = reply.items.emplace_back();
@@ -62,7 +64,7 @@ void ReplyReader::add(const Grants& grants, const RecentBatches& recent, core::C
     std::uint64_t fetched = 0;
     for (std::size_t i = first; i < grants.items.size() && fetched < kFetchedAtOnce; ++i) {
       places.push_back({grants.items[i].segment, grants.items[i].position});
-      fetched += grants.items[i].position.size();
+      fetched += grants.items[i].position.size() + RecordReads::kGap;
     }
     const auto records = reads.fetch(places);
     for (std::size_t i = 0; i < records.size(); ++i) {

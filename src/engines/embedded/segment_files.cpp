@@ -18,10 +18,10 @@ auto damaged(std::uint64_t segment, Position position) {
 }  // namespace
 
 Result<PutRecord> read_put(const SegmentFiles& files, std::uint64_t segment, Position position,
-                           std::string& buffer) {
+                           std::string& buffer, std::uint64_t end) {
   const auto file = files.get(segment);
-  if (!file) return damaged(segment, position);
-  buffer.resize(position.size());
+  if (!file || end < position.offset()) return damaged(segment, position);
+  buffer.resize(std::min(position.size(), end - position.offset()));
   auto got = file->read_at(position.offset(), buffer);
   if (!got) return std::move(got).error();
   const std::string_view bytes = std::string_view(buffer).substr(0, *got);

@@ -39,9 +39,11 @@ class SegmentFiles {
 };
 
 /// Reads a message's record into `buffer` and decodes it; its views point there. Errors: `damaged`
-/// where the bytes there are no such record. The payload is not checked.
+/// where the bytes there are no such record. The payload is not checked. Nothing from `end` on is
+/// read: a position's size is rounded up, and behind the record somebody may be writing.
 [[nodiscard]] Result<PutRecord> read_put(const SegmentFiles& files, std::uint64_t segment,
-                                         Position position, std::string& buffer);
+                                         Position position, std::string& buffer,
+                                         std::uint64_t end = UINT64_MAX);
 
 /// A message's record without its payload; the views of `record` point into the buffer it was read
 /// into. A short payload comes along and is there already.

@@ -122,7 +122,6 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
                        ByteBudget& budget, Grants& grants) {
   QueueState& queue = state_->queue(id);
   if (queue.lanes.empty() || is_paused(queue)) return;
-  grants.queues.push_back(queue.name);
   ClaimedRecord record = begin_claim(id, request);
   while (record.items.size() < max) {
     const Handle first = queue.lanes.first();
@@ -130,6 +129,7 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
     const std::int64_t now = now_.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
     if (first == kNoHandle || state_->slab[first].due_ms() > now) break;
     if (!fits(budget, state_->slab[first], grants)) break;
+    if (record.items.empty()) grants.queues.push_back(queue.name);
     take(first, record, grants);
   }
   end_claim_record(record);
@@ -149,7 +149,6 @@ void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, Byt
                        Grants& grants) {
   const QueueId id = state_->find_queue(request.queues.front());
   if (id == kNoQueue || is_paused(state_->queue(id))) return;
-  grants.queues.push_back(request.queues.front());
   ClaimedRecord record = begin_claim(id, request);
   for (const std::string& key : request.keys) {
     if (record.items.size() >= max) break;
@@ -157,6 +156,7 @@ void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, Byt
     if (found == kNoHandle) continue;  // one named twice is leased the second time
     if (!can_claim(found, request)) continue;
     if (!fits(budget, state_->slab[found], grants)) break;
+    if (record.items.empty()) grants.queues.push_back(request.queues.front());
     take(found, record, grants);
   }
   end_claim_record(record);
