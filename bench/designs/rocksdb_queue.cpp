@@ -37,7 +37,6 @@ class RocksdbQueue final : public Design {
     options.compression = rocksdb::kNoCompression;
     options.write_buffer_size = 64u << 20;
     options.max_write_buffer_number = 4;
-    options.recycle_log_file_num = 4;
     options.max_background_jobs = 2;
     rocksdb::BlockBasedTableOptions table;
     table.block_cache = rocksdb::NewLRUCache(256u << 20);

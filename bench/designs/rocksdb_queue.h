@@ -8,7 +8,7 @@
 // What is claimed is known in RAM by where the next claim begins to read; after a restart the
 // leases would say it. Tuned for it: deletions are SingleDeletes, since no key is written twice; a
 // batch writes neighbouring keys one after the other, so that the memtable finds its place by the
-// last one; logs are recycled, which makes their syncs cheaper; counting is off.
+// last one; counting is off.
 #pragma once
 
 #include <memory>
