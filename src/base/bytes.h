@@ -94,8 +94,6 @@ struct ByteFiller {
     if (!value.empty()) std::memcpy(at_, value.data(), value.size());
     at_ += value.size();
   }
-  /// Where the next byte goes.
-  [[nodiscard]] char* at() const noexcept { return at_; }
 
  private:
   template <std::unsigned_integral T>
