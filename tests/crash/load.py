@@ -38,8 +38,8 @@ class Producer:
 
     def _step(self, client):
         dice = self._random.random()
-        if dice < 0.50 and self._room > 0:
-            self._push_new(client)
+        if (dice < 0.50 and self._room > 0) or not self._keys:
+            self._push_new(client)  # a step asks something, or a lost server is not noticed
         elif dice < 0.60:
             self._push_again(client)
         elif dice < 0.80:

@@ -183,6 +183,7 @@ std::vector<std::string> missing_marks(const Figures& figures) {
       "S1",
       "S1 after S2",
       "S2",
+      "S2 older",
       "S3",
       "S4",
       "S4 older",
@@ -207,6 +208,8 @@ std::vector<std::string> missing_marks(const Figures& figures) {
       "cleaning.copy-remembered",
       "cleaning.slice-ends",
       "cleaning.finished",
+      "cleaning.keeps-file",
+      "cleaning.removes-file",
       "time.amid-turn",
   };
   std::vector<std::string> missing;

@@ -143,11 +143,11 @@ Result<void> Cleaner::finish(Slice& slice) {
   }
   journal_->append(record);
   state_->evolve(marks);
-  round_freed_ += journal_->closed().front().used;
+  slice.finished = journal_->closed().front();
+  round_freed_ += slice.finished->used;
   round_written_ += journal_->opening_bytes() + encoded_size(record);
   journal_->drop_oldest();
   mark("cleaning.finished");
-  slice.finished = segment_;
   end_round();
   scanner_.reset();
   file_.reset();

@@ -48,7 +48,7 @@ class Cleaner {
 
   struct Slice {
     std::uint64_t copied = 0;
-    std::optional<std::uint64_t> finished;  // this segment may be removed after the next sync
+    std::optional<SegmentInfo> finished;  // may go after the next sync
   };
   /// Cleans about `budget` bytes of the oldest segment. Errors: `no_space` (tries again later),
   /// anything else is final.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -54,10 +55,10 @@ class CleanerTest : public testing::Test {
   }
   Ref ref(Handle handle) { return {handle, state.slab[handle].id}; }
 
-  void commit(std::vector<std::uint64_t> remove = {}) {
+  void commit(const std::optional<SegmentInfo>& cleaned = {}) {
     CommitJob job;
     job.batches = journal->take(clock.now().realtime_ms);
-    job.remove_segments = std::move(remove);
+    if (cleaned) job.remove_segments = {cleaned->number};
     committer.run(std::move(job));
     ASSERT_FALSE(committer.failed());
   }
@@ -73,8 +74,7 @@ class CleanerTest : public testing::Test {
     while (!journal->closed().empty() && journal->closed().front().number <= segment) {
       const auto slice = cleaner.run(1000);
       ASSERT_TRUE(slice) << slice.error().message;
-      commit(slice->finished ? std::vector<std::uint64_t>{*slice->finished}
-                             : std::vector<std::uint64_t>{});
+      commit(slice->finished);
     }
   }
   void expect_replay_equals_life() {
@@ -123,9 +123,10 @@ TEST_F(CleanerTest, WantsTheOldestWhenItIsWhollyDead) {
   const auto slice = cleaner.run(1000);
   ASSERT_TRUE(slice);
   EXPECT_EQ(slice->copied, 0u);
-  EXPECT_EQ(slice->finished, 1u);
+  ASSERT_TRUE(slice->finished);
+  EXPECT_EQ(slice->finished->number, 1u);
   EXPECT_EQ(state.low_water(), 2u);
-  commit({1});
+  commit(slice->finished);
   EXPECT_FALSE(test::has(*directory, segment_name(1)));
   expect_replay_equals_life();
 }
@@ -161,8 +162,7 @@ TEST_F(CleanerTest, ComesToAnEndWhereQueuesFillMuchOfASegment) {
   while (cleaner.wanted() && ++slices < 1000) {
     const auto slice = cleaner.run(1000);
     ASSERT_TRUE(slice) << slice.error().message;
-    commit(slice->finished ? std::vector<std::uint64_t>{*slice->finished}
-                           : std::vector<std::uint64_t>{});
+    commit(slice->finished);
   }
   EXPECT_LT(slices, 1000);
 }
@@ -180,8 +180,7 @@ TEST_F(CleanerTest, RestsOverWhatARoundCannotGainWhileThatIsLive) {
     for (int i = 0; i < 10'000 && cleaner.wanted(); ++i) {
       const auto slice = cleaner.run(1);
       ASSERT_TRUE(slice) << slice.error().message;
-      commit(slice->finished ? std::vector<std::uint64_t>{*slice->finished}
-                             : std::vector<std::uint64_t>{});
+      commit(slice->finished);
     }
     ASSERT_FALSE(cleaner.wanted());
   };
@@ -275,9 +274,9 @@ TEST_F(CleanerTest, GoesOnSliceBySlice) {
   while (finished < last) {
     const auto slice = cleaner.run(1);  // a batch at a time
     ASSERT_TRUE(slice);
-    if (slice->finished) finished = *slice->finished;
+    if (slice->finished) finished = slice->finished->number;
     ++slices;
-    commit(slice->finished ? std::vector<std::uint64_t>{finished} : std::vector<std::uint64_t>{});
+    commit(slice->finished);
     expect_replay_equals_life();
   }
   EXPECT_GT(slices, 1);
@@ -358,8 +357,7 @@ TEST_F(CleanerTest, WithoutRoomItTriesAgainLater) {
   cleaner.press(Cleaner::Press::hard);
   Result<Cleaner::Slice> slice = cleaner.run(1'000'000);
   while (slice) {  // as far as the reserved room goes
-    commit(slice->finished ? std::vector<std::uint64_t>{*slice->finished}
-                           : std::vector<std::uint64_t>{});
+    commit(slice->finished);
     disk.set_capacity(disk.used_bytes());
     slice = cleaner.run(1'000'000);
   }

@@ -43,12 +43,19 @@ struct CommitJob {
   std::vector<std::shared_ptr<const SealedBatch>> batches;
   std::vector<CommitTask> tasks;
   std::vector<CommitTask> answers;  // as tasks, but they read nothing: any thread may run them
-  std::vector<std::uint64_t> remove_segments;              // once the batches are synced
-  std::vector<base::UniqueFunction<void()>> when_removed;  // not after a failure
-  bool sync = false;                                       // whatever the policy
+  // Segments that nothing needs any more once the batches are synced: their files are removed, or
+  // left to the shard, which writes them again.
+  std::vector<std::uint64_t> remove_segments;
+  std::vector<std::uint64_t> reuse_segments;
+  std::vector<base::UniqueFunction<void()>> when_freed;  // not after a failure
+  bool sync = false;                                     // whatever the policy
+
+  [[nodiscard]] bool frees() const noexcept {
+    return !remove_segments.empty() || !reuse_segments.empty();
+  }
 
   [[nodiscard]] bool empty() const noexcept {
-    return batches.empty() && tasks.empty() && answers.empty() && remove_segments.empty() && !sync;
+    return batches.empty() && tasks.empty() && answers.empty() && !frees() && !sync;
   }
 };
 

@@ -54,8 +54,8 @@ Result<void> Committer::commit(const CommitJob& job) {
   const bool now = policy_ == SyncPolicy::always ||
                    (policy_ == SyncPolicy::every_100ms &&
                     clock_->now().boottime_ms - last_sync_boot_ms_ >= kSyncEveryMs);
-  const bool removes = !job.remove_segments.empty() && !TARRY_PLANTED_BUG(remove_before_sync);
-  if (job.sync || removes || (now && !dirty_.empty())) {
+  const bool frees = job.frees() && !TARRY_PLANTED_BUG(remove_before_sync);
+  if (job.sync || frees || (now && !dirty_.empty())) {
     if (auto synced = sync_all(); !synced) return synced;
   } else if (directory_dirty_ && !TARRY_PLANTED_BUG(skip_directory_sync)) {
     if (auto synced = directory_->sync(); !synced) return synced;
@@ -64,7 +64,8 @@ Result<void> Committer::commit(const CommitJob& job) {
   return {};
 }
 
-Result<void> Committer::remove_segments(const CommitJob& job) {
+Result<void> Committer::free_segments(const CommitJob& job) {
+  for (const std::uint64_t segment : job.reuse_segments) recent_.forget(segment);
   for (const std::uint64_t segment : job.remove_segments) {
     files_->remove(segment);
     recent_.forget(segment);
@@ -103,8 +104,8 @@ void Committer::run(CommitJob job) {
   }
   // After the tasks: what they deliver may have been decided before cleaning moved it.
   if (failure_) return;
-  if (auto removed = remove_segments(job); !removed) return fail(std::move(removed).error());
-  for (auto& tell : job.when_removed) tell();
+  if (auto freed = free_segments(job); !freed) return fail(std::move(freed).error());
+  for (auto& tell : job.when_freed) tell();
 }
 
 void Committer::sync_pending() {

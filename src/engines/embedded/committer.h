@@ -10,8 +10,8 @@
 //  3. A segment's header is written only after its predecessor was synced (policy os: the seal then
 //     says that it is not proven).
 //  4. The directory is synced before the first task of a new segment.
-//  5. Files are removed only after the batches before are synced, whatever the policy, and after
-//     the tasks before have read what they deliver.
+//  5. Files are removed, or left to be written again, only after the batches before are synced,
+//     whatever the policy, and after the tasks before have read what they deliver.
 //
 // Thread safety: `run` and `sync_pending` by one thread; the rest by any.
 #pragma once
@@ -75,7 +75,7 @@ class Committer {
 
  private:
   Result<void> commit(const CommitJob& job);
-  Result<void> remove_segments(const CommitJob& job);
+  Result<void> free_segments(const CommitJob& job);
   Result<void> sync_all();
   void fail(Error error);
 

@@ -55,13 +55,15 @@ std::uint64_t Journal::head_left() const noexcept {
 }
 
 // Each segment may waste as much as the record that did not fit.
+std::uint64_t Journal::room_in(std::uint64_t segment, std::uint64_t largest) const noexcept {
+  const std::uint64_t spent = overhead() + largest;
+  return segment > spent ? segment - spent : 0;
+}
+
 std::uint64_t Journal::room(std::uint64_t largest) const noexcept {
-  const auto usable = [largest](std::uint64_t left) { return left > largest ? left - largest : 0; };
-  std::uint64_t sum = usable(head_left());
-  for (const Prepared& prepared : prepared_) {
-    const std::uint64_t spent = overhead();
-    if (prepared.info.allocated > spent) sum += usable(prepared.info.allocated - spent);
-  }
+  const std::uint64_t left = head_left();
+  std::uint64_t sum = left > largest ? left - largest : 0;
+  for (const Prepared& prepared : prepared_) sum += room_in(prepared.info.allocated, largest);
   return sum;
 }
 
@@ -74,20 +76,23 @@ Result<void> Journal::grow_head(std::uint64_t to) {
 Result<void> Journal::prepare(std::uint64_t bytes) {
   auto file = directory_->open(segment_name(next_segment_), storage::OpenMode::create_new);
   if (!file) return std::move(file).error();
-  Prepared prepared;
-  prepared.info.number = next_segment_;
-  prepared.info.allocated = bytes;
-  prepared.file = std::move(*file);
-  if (auto done = prepared.file->allocate(bytes); !done) {
-    prepared.file.reset();
+  if (auto done = (*file)->allocate(bytes); !done) {
+    file->reset();
     if (auto removed = directory_->remove(segment_name(next_segment_)); !removed) return removed;
     return done;
   }
+  return add_prepared(std::move(*file), bytes);
+}
+
+Result<void> Journal::add_prepared(std::shared_ptr<storage::File> file, std::uint64_t bytes) {
   // Names become durable in the order of their numbers: recovery may then take a gap for a loss.
   if (!TARRY_PLANTED_BUG(skip_directory_sync)) {
     if (auto synced = directory_->sync(); !synced) return synced;
   }
-  ++next_segment_;
+  Prepared prepared;
+  prepared.info.number = next_segment_++;
+  prepared.info.allocated = bytes;
+  prepared.file = std::move(file);
   files_->add(prepared.info.number, prepared.file);
   prepared_.push_back(std::move(prepared));
   return {};
@@ -393,8 +398,33 @@ void Journal::drop_oldest() {
   }
 }
 
+bool Journal::keep_file(const SegmentInfo& dropped, std::uint64_t enough, std::uint64_t largest) {
+  std::uint64_t in_hand = room(largest);
+  for (const SegmentInfo& kept : kept_) in_hand += room_in(kept.allocated, largest);
+  // A segment that holds little but what each must hold is room in pieces too small for much.
+  if (in_hand >= enough || room_in(dropped.allocated, largest) < dropped.allocated / 2) return false;
+  kept_.push_back(dropped);
+  return true;
+}
+
+Result<void> Journal::reuse_file() {
+  TARRY_ASSERT(!kept_.empty());
+  const SegmentInfo old = kept_.front();
+  kept_.pop_front();
+  const std::string name = segment_name(old.number);
+  const std::shared_ptr<storage::File> file = files_->get(old.number);
+  files_->remove(old.number);
+  // The room is there, but in a copy of the store that has holes.
+  if (auto whole = file->allocate(old.allocated); !whole) {
+    return is_shortage(whole.error()) ? directory_->remove(name) : std::move(whole);
+  }
+  if (auto done = directory_->rename(name, segment_name(next_segment_)); !done) return done;
+  return add_prepared(file, old.allocated);
+}
+
 std::uint64_t Journal::disk_bytes() const noexcept {
   std::uint64_t sum = head_.allocated;
+  for (const SegmentInfo& kept : kept_) sum += kept.allocated;
   for (const SegmentInfo& segment : closed_) sum += std::max(segment.allocated, segment.used);
   for (const Prepared& prepared : prepared_) sum += prepared.info.allocated;
   return sum;
@@ -405,6 +435,12 @@ Result<void> Journal::trim() {
   while (!prepared_.empty()) {
     const std::uint64_t number = prepared_.back().info.number;
     prepared_.pop_back();
+    files_->remove(number);
+    if (auto removed = directory_->remove(segment_name(number)); !removed) return removed;
+  }
+  while (!kept_.empty()) {
+    const std::uint64_t number = kept_.front().number;
+    kept_.pop_front();
     files_->remove(number);
     if (auto removed = directory_->remove(segment_name(number)); !removed) return removed;
   }

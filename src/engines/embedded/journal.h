@@ -8,7 +8,9 @@
 //  1. Batch numbers rise by one, across segments; a batch lies in one segment.
 //  2. A record is appended only where room was reserved: within the head's allocated bytes, or in a
 //     segment that was prepared (created and allocated, not yet written).
-//  3. Segment files are never reused or renamed: a new one gets the next number.
+//  3. A segment's number is never used again. The file of one that was cleaned may be, under the next
+//     number: until it is written its header says whose it was, and what is left of the old bytes
+//     then has another salt, and batches of lower numbers.
 //  4. A record's position is final when `append` returns, though its bytes are written later.
 #pragma once
 
@@ -112,8 +114,16 @@ class Journal {
   /// A record of `size` fits without further allocation.
   [[nodiscard]] bool fits(std::uint64_t size) const noexcept { return room(size) >= size; }
   [[nodiscard]] const SegmentInfo& head() const noexcept { return head_; }
-  /// The oldest segment has been cleaned: forgets it. The committer removes its file.
+  /// The oldest segment has been cleaned: forgets it. Its file goes, or is kept.
   void drop_oldest();
+  /// The file of a segment that was dropped last is kept to be written again, by `reuse_file`, once
+  /// nobody needs it any more: so nobody else on a full disk takes its room in between, and a disk
+  /// syncs faster what was written once before. Only where less than `enough` is in hand (as
+  /// `ensure_room` counts it, for records of at most `largest`), and its room is worth it.
+  [[nodiscard]] bool keep_file(const SegmentInfo& dropped, std::uint64_t enough,
+                               std::uint64_t largest);
+  /// The first file that was kept becomes the last prepared segment. An error is final.
+  Result<void> reuse_file();
   [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
   /// The longest message's record that was appended since the start, or noted.
   [[nodiscard]] std::uint64_t largest_put() const noexcept { return largest_put_; }
@@ -133,7 +143,7 @@ class Journal {
     return closed_.empty() ? 0 : closed_.back().number;
   }
 
-  /// After the last commit: cuts the head to what it holds, removes what was only prepared.
+  /// After the last commit: cuts the head to what it holds, removes what was only prepared or kept.
   Result<void> trim();
 
  private:
@@ -148,6 +158,8 @@ class Journal {
   void roll();
   void forget_written();
   Result<void> prepare(std::uint64_t bytes);
+  Result<void> add_prepared(std::shared_ptr<storage::File> file, std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t room_in(std::uint64_t segment, std::uint64_t largest) const noexcept;
   Result<void> grow(std::uint64_t missing, std::uint64_t largest, std::uint64_t step);
   Result<void> grow_head(std::uint64_t to);
   Result<void> grow_prepared(Prepared& prepared, std::uint64_t to);
@@ -172,6 +184,7 @@ class Journal {
   SegmentInfo head_;  // number 0: none yet
   std::shared_ptr<storage::File> head_file_;
   std::deque<Prepared> prepared_;
+  std::deque<SegmentInfo> kept_;  // cleaned; their files are to be written again
   std::uint64_t next_segment_ = 1;
   std::uint64_t next_batch_ = 1;
   bool tail_proven_ = true;

@@ -72,6 +72,16 @@ DecodedHeader decode_segment_header(std::string_view bytes) {
   return decoded;
 }
 
+DecodedHeader decode_segment_header(std::string_view bytes, const SegmentPlace& place) {
+  DecodedHeader decoded = decode_segment_header(bytes);
+  const SegmentHeader& header = decoded.header;
+  if (decoded.state == HeaderState::valid && header.store_id == place.store_id &&
+      header.shard == place.shard && header.segment < place.segment) {
+    decoded.state = HeaderState::blank;
+  }
+  return decoded;
+}
+
 // magic 4, crc 4, body bytes 4, zero 4, salt 8, number 8, durable 8, realtime 8.
 void seal_batch(std::string& batch, const BatchHeader& header) {
   char* to = batch.data();
@@ -86,9 +96,13 @@ void seal_batch(std::string& batch, const BatchHeader& header) {
   batch.resize(padded(batch.size()), '\0');
 }
 
+bool has_salt(std::string_view bytes, std::uint64_t salt) noexcept {
+  return bytes.size() >= kBatchHeaderBytes && base::load_u64(bytes.data() + 16) == salt;
+}
+
 std::optional<BatchHeader> peek_batch_header(std::string_view bytes, std::uint64_t salt) {
-  if (bytes.size() < kBatchHeaderBytes || base::load_u32(bytes.data()) != kBatchMagic ||
-      base::load_u32(bytes.data() + 12) != 0 || base::load_u64(bytes.data() + 16) != salt) {
+  if (!has_salt(bytes, salt) || base::load_u32(bytes.data()) != kBatchMagic ||
+      base::load_u32(bytes.data() + 12) != 0) {
     return std::nullopt;
   }
   BatchHeader header;

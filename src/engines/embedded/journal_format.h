@@ -42,7 +42,7 @@ struct SegmentHeader {
 
 enum class HeaderState : std::uint8_t {
   valid,
-  blank,   // all zeros or too short: prepared, never written
+  blank,   // all zeros, too short, or an older segment's: prepared, never written
   newer,   // of a version that this program does not know
   broken,  // anything else
 };
@@ -51,6 +51,16 @@ struct DecodedHeader {
   SegmentHeader header;
 };
 [[nodiscard]] DecodedHeader decode_segment_header(std::string_view bytes);
+
+struct SegmentPlace {
+  std::uint64_t store_id = 0;
+  std::uint32_t shard = 0;
+  std::uint64_t segment = 0;
+};
+/// The same for the segment that belongs there: where the file was another segment's before, and
+/// has not been written since, its header is blank.
+[[nodiscard]] DecodedHeader decode_segment_header(std::string_view bytes,
+                                                  const SegmentPlace& place);
 
 struct BatchHeader {
   std::uint64_t salt = 0;        // its segment's
@@ -70,6 +80,8 @@ void seal_batch(std::string& batch, const BatchHeader& header);
 /// The same with the salt taken from the bytes themselves: only to find out what a segment held
 /// whose own header is lost.
 [[nodiscard]] std::optional<BatchHeader> guess_batch_header(std::string_view bytes);
+/// The bytes have this salt where a batch header has it, whatever else they are.
+[[nodiscard]] bool has_salt(std::string_view bytes, std::uint64_t salt) noexcept;
 /// The first multiple of kBatchAlignment at which a batch header may begin; npos where there is
 /// none.
 [[nodiscard]] std::size_t find_batch_magic(std::string_view bytes) noexcept;

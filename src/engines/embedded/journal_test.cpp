@@ -58,6 +58,13 @@ class JournalTest : public testing::Test {
     return batches;
   }
 
+  void fill_two_segments() {
+    for (; journal->closed().empty(); ++next_id) {
+      append(put(next_id, next_id, "key", std::string(1000, 'p')));
+    }
+    commit();
+  }
+
   // What the files hold, read as a restart would.
   std::unique_ptr<test::Recovery> recovered() {
     auto recovery = std::make_unique<test::Recovery>(*directory, true);
@@ -79,6 +86,7 @@ class JournalTest : public testing::Test {
   SegmentFiles files;
   timing::ManualClock clock;
   std::uint32_t queues = 1;
+  Handle next_id = 1;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<Journal> journal;
 };
@@ -366,6 +374,51 @@ TEST_F(JournalTest, TheOldestSegmentCanBeCleanedOnlyWhenItIsWritten) {
   journal->drop_oldest();
   EXPECT_EQ(journal->closed_bytes(), 0u);
   EXPECT_LE(journal->disk_bytes(), before - used);
+}
+
+TEST_F(JournalTest, TheFileOfACleanedSegmentIsWrittenAgain) {
+  fill_two_segments();
+  const SegmentInfo oldest = journal->closed().front();
+  const std::uint64_t disk_bytes = journal->disk_bytes();
+  journal->drop_oldest();
+  ASSERT_TRUE(journal->keep_file(oldest, UINT64_MAX, 100));
+  EXPECT_EQ(journal->disk_bytes(), disk_bytes) << "its room is still taken";
+  EXPECT_TRUE(test::has(*directory, segment_name(oldest.number)));
+  ASSERT_TRUE(journal->reuse_file());
+  EXPECT_EQ(journal->disk_bytes(), disk_bytes);
+  EXPECT_FALSE(test::has(*directory, segment_name(oldest.number)));
+  EXPECT_EQ(files.get(oldest.number), nullptr);
+
+  const std::uint64_t head = journal->head().number;
+  const std::string name = segment_name(head + 1);
+  ASSERT_EQ(test::read_all(*directory, name).size(), oldest.allocated);
+  disk.set_capacity(disk.used_bytes());
+  while (journal->head().number == head) append(put(next_id, next_id, "b")), ++next_id;
+  commit();
+  EXPECT_EQ(decode_segment_header(test::read_all(*directory, name).substr(0, kSegmentHeaderBytes))
+                .header.segment,
+            head + 1);
+}
+
+TEST_F(JournalTest, AFileIsKeptOnlyWhereItsRoomIsWanted) {
+  fill_two_segments();
+  const SegmentInfo oldest = journal->closed().front();
+  journal->drop_oldest();
+  EXPECT_FALSE(journal->keep_file(oldest, 0, 100)) << "there is enough";
+  EXPECT_FALSE(journal->keep_file(oldest, UINT64_MAX, oldest.allocated)) << "no record fits";
+  ASSERT_TRUE(journal->keep_file(oldest, UINT64_MAX, 100));
+  SegmentInfo next = oldest;
+  next.number = 99;
+  EXPECT_FALSE(journal->keep_file(next, oldest.allocated, 100)) << "the first one is on its way";
+}
+
+TEST_F(JournalTest, TrimRemovesWhatWasKeptAndNotWritten) {
+  fill_two_segments();
+  const SegmentInfo oldest = journal->closed().front();
+  journal->drop_oldest();
+  ASSERT_TRUE(journal->keep_file(oldest, UINT64_MAX, 100));
+  ASSERT_TRUE(journal->trim());
+  EXPECT_EQ(directory->list().value(), std::vector<std::string>{segment_name(2)});
 }
 
 TEST_F(JournalTest, TrimGivesBackWhatWasOnlyReserved) {

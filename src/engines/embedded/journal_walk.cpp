@@ -7,28 +7,10 @@
 namespace tarry::embedded {
 namespace {
 
-constexpr std::uint64_t kReadAtOnce = 1ull << 20;
-
 std::string batches(std::uint64_t first, std::uint64_t behind) {
   if (behind <= first) return "no batch checks";
   if (behind == first + 1) return "batch " + std::to_string(first) + " does not check";
   return "batches " + std::to_string(first) + " to " + std::to_string(behind - 1) + " do not check";
-}
-
-/// Behind the last byte from `from` on that is no zero; `from` where there is none.
-Result<std::uint64_t> written_end(const storage::File& file, std::uint64_t from,
-                                  std::uint64_t size) {
-  std::string buffer(kReadAtOnce, '\0');
-  std::uint64_t last = from;
-  for (std::uint64_t at = from; at < size;) {
-    auto got = file.read_at(at, buffer);
-    if (!got) return std::move(got).error();
-    if (*got == 0) break;
-    const std::size_t used = std::string_view(buffer).substr(0, *got).find_last_not_of('\0');
-    if (used != std::string_view::npos) last = at + used + 1;
-    at += *got;
-  }
-  return std::min(last, size);
 }
 
 }  // namespace
@@ -49,7 +31,8 @@ Result<void> JournalWalk::open() {
     std::string bytes(kSegmentHeaderBytes, '\0');
     auto got = segment.file->read_at(0, bytes);
     if (!got) return std::move(got).error();
-    const DecodedHeader decoded = decode_segment_header(std::string_view(bytes).substr(0, *got));
+    const DecodedHeader decoded = decode_segment_header(std::string_view(bytes).substr(0, *got),
+                                                        {store_id_, shard_, segment.number});
     segment.state = decoded.state;
     segment.header = decoded.header;
     if (segment.state == HeaderState::newer) {
@@ -144,10 +127,8 @@ Result<std::optional<std::uint64_t>> JournalWalk::salt_of(std::size_t i) {
     lose(segment.number, 0, kSegmentHeaderBytes, "the segment's header does not check");
     return salt;
   }
-  auto end = written_end(*segment.file, 0, segment.size);
-  if (!end) return std::move(end).error();
   if (is_newest(i)) {
-    figures_.torn_bytes += *end;
+    if (segment.state == HeaderState::broken) figures_.torn_bytes += kSegmentHeaderBytes;
   } else {
     lose(segment.number, 0, segment.size, "nothing in the segment checks");
   }
@@ -155,7 +136,7 @@ Result<std::optional<std::uint64_t>> JournalWalk::salt_of(std::size_t i) {
 }
 
 // What stands behind the last good batch.
-Result<void> JournalWalk::look_behind(std::size_t i, const SegmentScanner& scanner,
+Result<void> JournalWalk::look_behind(std::size_t i, SegmentScanner& scanner,
                                       const Seal* seal) {
   const Segment& segment = segments_[i];
   const std::uint64_t end = scanner.good_end();
@@ -166,7 +147,7 @@ Result<void> JournalWalk::look_behind(std::size_t i, const SegmentScanner& scann
     }
     return {};
   }
-  auto used = written_end(*segment.file, end, segment.size);
+  auto used = scanner.torn_end();
   if (!used) return std::move(used).error();
   if (*used == end) return {};
   if (is_newest(i)) {

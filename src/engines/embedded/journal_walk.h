@@ -88,7 +88,7 @@ class JournalWalk {
   Result<std::optional<std::uint64_t>> salt_of(std::size_t i);
   Result<std::optional<std::uint64_t>> guess_salt(std::size_t i) const;
   Result<void> walk_segment(std::size_t i, std::uint64_t salt, Visitor& visitor);
-  Result<void> look_behind(std::size_t i, const SegmentScanner& scanner, const Seal* seal);
+  Result<void> look_behind(std::size_t i, SegmentScanner& scanner, const Seal* seal);
 
   storage::Directory* directory_;
   std::uint64_t store_id_;

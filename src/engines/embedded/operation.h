@@ -82,7 +82,7 @@ struct Part {
     wait,     // a claim that found nothing anywhere: wait for something to fall due
     forget,   // a waiting claim has ended: drop it
     damaged,  // a claimed message did not check: to the dead
-    removed,  // a cleaned segment's file is gone: its room is free
+    freed,    // cleaned segments' files are gone, or may be written again
     close,    // complete what waits; nothing comes after
   };
   Kind kind = Kind::request;
@@ -90,6 +90,8 @@ struct Part {
   bool all_items = true;
   std::vector<std::uint32_t> items;  // where not all
   Handle cursor = 0;                 // list: where to go on
+  std::uint64_t removed = 0;         // freed: so many
+  std::uint64_t reusable = 0;
   // damaged
   Handle handle = kNoHandle;
   std::uint64_t id = 0;

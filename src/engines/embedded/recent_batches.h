@@ -24,7 +24,7 @@ class RecentBatches {
 
   /// The batch has been written, after all that were added before.
   void add(std::shared_ptr<const SealedBatch> batch);
-  /// Segments up to this one are removed: what is kept of them would keep their files, and the room
+  /// Segments up to this one are gone: what is kept of them would keep their files, and the room
   /// that those take.
   void forget(std::uint64_t segment);
   /// The bytes of the record there, at most as many as its position says; empty where they are not

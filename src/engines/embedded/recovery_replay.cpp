@@ -87,7 +87,9 @@ Result<bool> RecoveryRun::replay_segment(std::size_t i) {
     mark(seal == nullptr ? "B5" : "B4 proven");
     return broken();
   }
-  if (end < found.size) recovered_.report.torn_bytes += torn_bytes(found, end);
+  auto torn = scanner.torn_end();
+  if (!torn) return std::move(torn).error();
+  recovered_.report.torn_bytes += *torn - end;
   mark(seal == nullptr ? "B6" : "B4");
   return seal == nullptr;
 }
@@ -108,20 +110,6 @@ Result<std::uint64_t> RecoveryRun::highest_durable_after(std::size_t i, SegmentS
     }
   }
   return highest;
-}
-
-// Allocated and never written is not torn.
-std::uint64_t RecoveryRun::torn_bytes(const Found& found, std::uint64_t from) {
-  std::string buffer(std::min(kPiece, found.size - from), '\0');
-  std::uint64_t last = from;
-  for (std::uint64_t at = from; at < found.size;) {
-    auto got = found.file->read_at(at, buffer);
-    if (!got || *got == 0) break;
-    const std::size_t used = std::string_view(buffer).substr(0, *got).find_last_not_of('\0');
-    if (used != std::string_view::npos) last = at + used + 1;
-    at += *got;
-  }
-  return last - from;
 }
 
 Result<void> RecoveryRun::replay_batch(const Found& found, const SegmentScanner& scanner) {

@@ -53,6 +53,7 @@ class RecoveryRun {
   static bool has_none(HeaderState state);
   std::size_t first_unwritten() const;
   static Result<std::uint64_t> written_end(const Found& found);
+  std::uint64_t last_first_batch() const;
   Result<void> drop_newest();
   Unexpected lost_header(std::uint64_t segment) const;
   Result<void> check_unwritten();
@@ -67,7 +68,6 @@ class RecoveryRun {
   Result<void> check_guess();
   Result<bool> replay_segment(std::size_t i);
   Result<std::uint64_t> highest_durable_after(std::size_t i, SegmentScanner& scanner);
-  static std::uint64_t torn_bytes(const Found& found, std::uint64_t from);
   Result<void> replay_batch(const Found& found, const SegmentScanner& scanner);
 
   // -- the end

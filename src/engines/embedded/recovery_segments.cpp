@@ -34,7 +34,9 @@ Result<HeaderState> RecoveryRun::read_header(Found& found) {
   std::string bytes(kSegmentHeaderBytes, '\0');
   auto got = found.file->read_at(0, bytes);
   if (!got) return std::move(got).error();
-  const DecodedHeader decoded = decode_segment_header(std::string_view(bytes).substr(0, *got));
+  const DecodedHeader decoded =
+      decode_segment_header(std::string_view(bytes).substr(0, *got),
+                            {options_.store_id, options_.shard, found.number});
   found.header = decoded.header;
   return decoded.state;
 }
@@ -81,6 +83,14 @@ Result<std::uint64_t> RecoveryRun::written_end(const Found& found) {
   return front.find_first_not_of('\0') == std::string_view::npos ? 0 : found.size;
 }
 
+// Of the segments that have a header: what is written behind them has higher numbers.
+std::uint64_t RecoveryRun::last_first_batch() const {
+  for (std::size_t i = segments_.size(); i-- > 0;) {
+    if (headers_[i] == HeaderState::valid) return segments_[i].header.first_batch;
+  }
+  return 0;
+}
+
 Result<void> RecoveryRun::drop_newest() {
   const Found& found = segments_.back();
   const bool has_header = !has_none(headers_.back());
@@ -89,10 +99,11 @@ Result<void> RecoveryRun::drop_newest() {
   if (!end) return std::move(end).error();
   SegmentScanner scanner(*found.file, salt, 0, *end);
   if (!has_header) {
-    // The first batch's head shares the header's sector: what kept the one kept the other.
+    // The first batch's head shares the header's sector: what kept the one kept the other. Unless it
+    // is left of the segment whose file this was.
     auto first = scanner.batch_at(kSegmentHeaderBytes);
     if (!first) return std::move(first).error();
-    if (*first) {
+    if (*first > last_first_batch()) {
       mark("S4");
       return lost_header(found.number);
     }
@@ -105,7 +116,11 @@ Result<void> RecoveryRun::drop_newest() {
   } else if (headers_.back() == HeaderState::broken) {
     recovered_.report.torn_bytes += kSegmentHeaderBytes;
   }
-  mark(headers_.back() == HeaderState::blank ? "S2" : has_header ? "S3 later" : "S3");
+  if (headers_.back() == HeaderState::blank) {
+    mark(found.header.segment == 0 ? "S2" : "S2 older");
+  } else {
+    mark(has_header ? "S3 later" : "S3");
+  }
   oldest_unwritten_ = found.number;
   doomed_.push_back(found.number);
   segments_.pop_back();

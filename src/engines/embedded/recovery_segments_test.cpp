@@ -39,6 +39,41 @@ TEST_F(RecoveryTable, S2_BlankNewestFilesAreRemoved) {
   expect_messages({1, 2, 3});
 }
 
+// A cleaned segment's file under its next name: not written yet, or torn when it was.
+TEST_F(RecoveryTable, S2_AnOlderSegmentsFileIsNotWrittenYet) {
+  store_both();
+  Segment three(3, two.next_batch(), two.seal());
+  three.opening();
+  std::string later = three.bytes() + std::string(one.bytes().size(), '\0');
+  later.replace(0, 512, one.bytes().substr(0, 512));
+  for (const std::string& bytes : {one.bytes(), one.bytes().substr(0, 100), later}) {
+    test::write_all(*directory, segment_name(3), bytes);
+    test::Recovery recovery(*directory);
+    ASSERT_TRUE(recovery.ok()) << recovery.error();
+    EXPECT_EQ(names(), (std::vector<std::string>{segment_name(1), segment_name(2)}));
+    EXPECT_EQ(recovery.result->tail.next_segment, 3u);
+    EXPECT_EQ(recovery.result->report.torn_bytes, 0u);
+    expect_messages({1, 2, 3});
+  }
+}
+
+TEST_F(RecoveryTable, S3_WhatIsLeftOfAnOlderSegmentProvesNothing) {
+  store_both();
+  for (std::size_t at = 0; at < kSegmentHeaderBytes; ++at) {
+    std::string bytes = one.bytes();
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    test::write_all(*directory, segment_name(3), bytes);
+    expect_messages({1, 2, 3});
+  }
+}
+
+TEST_F(RecoveryTable, S4_TheNewestUnderALaterNameIsDamage) {
+  two.batch({put(9, 9, "nine")}, two.next_batch() - 1);
+  test::store(*directory, one);
+  test::write_all(*directory, segment_name(3), two.bytes());
+  expect_damage(3, 0);
+}
+
 TEST_F(RecoveryTable, S2_OnlyBlankFilesIsANewJournal) {
   test::write_all(*directory, segment_name(1), std::string(8192, '\0'));
   test::Recovery recovery(*directory);

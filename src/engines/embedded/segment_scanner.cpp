@@ -52,9 +52,38 @@ Result<SegmentScanner::Step> SegmentScanner::next() {
   return Step::batch;
 }
 
-Result<bool> SegmentScanner::batch_at(std::uint64_t offset) {
+Result<std::uint64_t> SegmentScanner::batch_at(std::uint64_t offset) {
   BatchHeader header;
-  return load_batch(offset, header);
+  auto loaded = load_batch(offset, header);
+  if (!loaded) return std::move(loaded).error();
+  return *loaded ? header.number : 0;
+}
+
+// Whether a batch of the next number begins there, even if a byte of its header has been turned.
+bool SegmentScanner::may_be_next(std::string_view head) const {
+  if (!salt_) return guess_batch_header(head).has_value();
+  const auto guess = guess_batch_header(head);
+  return has_salt(head, *salt_) || (guess && guess->number == next_number_);
+}
+
+Result<std::uint64_t> SegmentScanner::torn_end() {
+  std::uint64_t last = next_offset_;
+  for (std::uint64_t at = next_offset_; at < end_;) {
+    auto head = read(at, kBatchHeaderBytes);
+    if (!head) return std::move(head).error();
+    if (head->size() < kBatchHeaderBytes) break;
+    if (at == next_offset_ && may_be_next(*head)) last = at + kBatchHeaderBytes;
+    const auto held = std::string_view(buffer_).substr(at - buffer_offset_);
+    const std::size_t next = find_batch_magic(held);
+    if (next != 0) {
+      at += next != std::string_view::npos ? next : held.size() / kBatchAlignment * kBatchAlignment;
+      continue;
+    }
+    const auto peeked = salt_ ? peek_batch_header(*head, *salt_) : guess_batch_header(*head);
+    if (peeked) last = at + padded(kBatchHeaderBytes + std::uint64_t{peeked->body_bytes});
+    at += kBatchAlignment;
+  }
+  return std::min(last, end_);
 }
 
 // The first good batch at `at` or behind: moves `at` there.

@@ -50,12 +50,17 @@ class SegmentScanner {
   /// the number that was due or a later one. False where there is none.
   Result<bool> skip_bad();
 
-  /// A good batch of any number begins at `offset`.
-  Result<bool> batch_at(std::uint64_t offset);
+  /// Behind the last batch of this segment that begins at `good_end` or behind it, whole or not: what
+  /// was torn. Other bytes there may be an older segment's, whose file this was.
+  Result<std::uint64_t> torn_end();
+
+  /// The number of the good batch that begins at `offset`; 0: there is none.
+  Result<std::uint64_t> batch_at(std::uint64_t offset);
 
  private:
   Result<std::string_view> read(std::uint64_t offset, std::uint64_t size);
   Result<bool> load_batch(std::uint64_t offset, BatchHeader& header);
+  [[nodiscard]] bool may_be_next(std::string_view head) const;
   Result<bool> find_good(std::uint64_t& at, BatchHeader& header);
 
   const storage::File* file_;

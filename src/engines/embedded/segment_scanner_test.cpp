@@ -103,12 +103,38 @@ TEST_F(SegmentScannerTest, NeverGoesOnWithAnEarlierBatch) {
   EXPECT_FALSE(later.skip_bad().value());
 }
 
+TEST_F(SegmentScannerTest, WhatIsTornEndsBehindTheLastOfItsBatches) {
+  const std::uint64_t whole = segment.bytes().size();
+  const auto directory = disk.root();
+  test::Segment older(1);
+  older.header().salt ^= 1;
+  older.batch({MarksRecord{7, 1}});
+  const std::string old_batch = older.bytes().substr(kSegmentHeaderBytes);
+  const auto torn_end = [&](std::uint64_t turned) {
+    std::string bytes = segment.bytes() + old_batch + std::string(4096, '\0');
+    if (turned != 0) bytes[turned] = static_cast<char>(bytes[turned] ^ 0x10);
+    test::write_all(*directory, "torn", bytes);
+    const auto torn = directory->open("torn", storage::OpenMode::read_only).value();
+    SegmentScanner s(*torn, segment.header().salt, 1, bytes.size());
+    while (s.next().value() == Found::batch) {
+    }
+    return std::pair(s.good_end(), s.torn_end().value());
+  };
+  EXPECT_EQ(torn_end(0), std::pair(whole, whole)) << "an older segment's batch is none of its own";
+  EXPECT_EQ(torn_end(offsets[1] + kBatchHeaderBytes), std::pair(offsets[1], whole));
+  for (std::uint64_t at = offsets[2]; at < whole; ++at) {
+    const auto [good, torn] = torn_end(at);
+    EXPECT_EQ(good, offsets[2]);
+    EXPECT_GT(torn, good) << "byte " << at - offsets[2] << " of a batch's header";
+  }
+}
+
 TEST_F(SegmentScannerTest, WithoutASaltAnyBatchCounts) {
   segment.bytes().replace(0, kSegmentHeaderBytes, std::string(kSegmentHeaderBytes, 'x'));
   auto salted = scanner();
   SegmentScanner s(*file, std::nullopt, 0, segment.bytes().size());
-  EXPECT_TRUE(s.batch_at(offsets[0]).value());
-  EXPECT_FALSE(s.batch_at(offsets[0] + 8).value());
+  EXPECT_EQ(s.batch_at(offsets[0]).value(), 1u);
+  EXPECT_EQ(s.batch_at(offsets[0] + 8).value(), 0u);
   EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 2u);
 }
 

@@ -65,9 +65,22 @@ void Shard::keep_back() {
   if (tight_) cleaner_.press(Cleaner::Press::lightly);
 }
 
-void Shard::room_is_back(std::uint64_t segments) {
-  TARRY_ASSERT(segments <= removing_);
-  removing_ -= segments;
+void Shard::release(const SegmentInfo& cleaned) {
+  const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
+  const std::uint64_t enough = reserve(Purpose::accept) + journal_->largest_segment();
+  const bool keep = journal_->keep_file(cleaned, enough, largest);
+  (keep ? reuse_segments_ : remove_segments_).push_back(cleaned.number);
+  if (config_.mark) config_.mark(keep ? "cleaning.keeps-file" : "cleaning.removes-file");
+  ++freeing_;
+}
+
+void Shard::room_is_back(std::uint64_t removed, std::uint64_t reusable) {
+  TARRY_ASSERT(removed + reusable <= freeing_);
+  freeing_ -= removed + reusable;
+  if (failure_) return;
+  for (; reusable > 0; --reusable) {
+    if (auto done = journal_->reuse_file(); !done) return fail(std::move(done).error());
+  }
   if (tight_ || cleaner_.spent() != 0) keep_back();
 }
 
@@ -76,7 +89,7 @@ void Shard::execute(Part part) {
     case Part::Kind::wait: wait(part.op); return;
     case Part::Kind::forget: forget(part.op); return;
     case Part::Kind::damaged: damaged(part); return;
-    case Part::Kind::removed: room_is_back(part.id); return;
+    case Part::Kind::freed: room_is_back(part.removed, part.reusable); return;
     case Part::Kind::close: close(); return;
     case Part::Kind::request: break;
   }
@@ -107,14 +120,17 @@ CommitJob Shard::take_job() {
   job.tasks = std::exchange(tasks_, {});
   job.answers = std::exchange(answers_, {});
   job.remove_segments = std::exchange(remove_segments_, {});
-  if (!job.remove_segments.empty()) {
-    job.when_removed.emplace_back(
-        [router = router_, shard = config_.number, count = job.remove_segments.size()] {
-          Part part;
-          part.kind = Part::Kind::removed;
-          part.id = count;
-          router->post(shard, std::move(part));
-        });
+  job.reuse_segments = std::exchange(reuse_segments_, {});
+  if (job.frees()) {
+    job.when_freed.emplace_back([router = router_, shard = config_.number,
+                                 removed = job.remove_segments.size(),
+                                 reusable = job.reuse_segments.size()] {
+      Part part;
+      part.kind = Part::Kind::freed;
+      part.removed = removed;
+      part.reusable = reusable;
+      router->post(shard, std::move(part));
+    });
   }
   // The first one has the mark of the ids left out after a crash, whatever the policy: were it lost
   // in another crash, the same ids would be given once more.
@@ -192,10 +208,10 @@ void Shard::repay_cleaning() {
   }
 }
 
-// What frees room is the removal, which comes after a sync. A cleaner that went on before would
+// What frees room comes after a sync. A cleaner that went on before would
 // take what the ends need, for room that is on its way.
 bool Shard::cleaning_waits() const {
-  return removing_ != 0 && !cleaner_.running() && cleaner_.spent() != 0 &&
+  return freeing_ != 0 && !cleaner_.running() && cleaner_.spent() != 0 &&
          cleaner_.spent() + cleaner_.cost() > reserves().cleaning;
 }
 

@@ -206,8 +206,11 @@ class Shard {
   void repay_cleaning();
   /// Cleaning has spent what is kept back for it, and what it has freed is not here yet.
   [[nodiscard]] bool cleaning_waits() const;
-  /// So many cleaned segments' files are gone.
-  void room_is_back(std::uint64_t segments);
+  /// A segment has been cleaned: its file is written again where what is in hand is less than what
+  /// is kept back and a segment, else removed.
+  void release(const SegmentInfo& cleaned);
+  /// So many cleaned segments' files are gone, and so many may be written again.
+  void room_is_back(std::uint64_t removed, std::uint64_t reusable);
   /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
   std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
                             std::uint64_t accepted = 0);
@@ -242,11 +245,12 @@ class Shard {
   std::vector<CommitTask> tasks_;
   std::vector<CommitTask> answers_;
   std::vector<std::uint64_t> remove_segments_;
+  std::vector<std::uint64_t> reuse_segments_;
   base::Histogram lateness_;
   Figures figures_;
   bool closing_ = false;
   bool first_job_ = true;
-  std::uint64_t removing_ = 0;  // cleaned segments whose files may still be there
+  std::uint64_t freeing_ = 0;  // cleaned segments whose room is on its way
 
   // waiting claims
   std::unordered_map<std::string, std::deque<OperationPtr>> waiters_;  // by queue name

@@ -187,8 +187,7 @@ bool Shard::work_slice() {
   }
   figures_.copied_messages += slice->copied;
   if (slice->finished) {
-    remove_segments_.push_back(*slice->finished);
-    ++removing_;
+    release(*slice->finished);
     ++figures_.cleaned_segments;
   }
   return more || (cleaner_.wanted() && !cleaning_waits());

@@ -164,7 +164,8 @@ void ShardRunner::hand_over(CommitJob job) {
     append_all(slot_.tasks, std::move(job.tasks));
     append_all(slot_.answers, std::move(job.answers));
     append_all(slot_.remove_segments, std::move(job.remove_segments));
-    append_all(slot_.when_removed, std::move(job.when_removed));
+    append_all(slot_.reuse_segments, std::move(job.reuse_segments));
+    append_all(slot_.when_freed, std::move(job.when_freed));
     slot_.sync = slot_.sync || job.sync;
     slot_bytes_ += bytes;
   }
