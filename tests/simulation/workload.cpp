@@ -82,6 +82,7 @@ Options options_of(std::uint64_t seed) {
   }
   options.recent_bytes =
       one_of<std::uint64_t>(random, {0, 0, 2000, embedded::Committer::kRecentBytes});
+  options.kept_claims = one_of<std::uint64_t>(random, {1, 10, embedded::Shard::kKeptClaims});
   return options;
 }
 
@@ -111,7 +112,8 @@ std::string to_string(const Options& options) {
   out << "sync=" << policies[static_cast<std::size_t>(options.policy)]
       << " segment=" << options.segment_bytes << " wheel_slice=" << options.wheel_slice
       << " sweep_slice=" << options.sweep_slice << " cleaning_slice=" << options.cleaning_slice
-      << " work_base=" << options.work_base << " recent=" << options.recent_bytes
+      << " work_base=" << options.work_base << " kept_claims=" << options.kept_claims
+      << " recent=" << options.recent_bytes
       << " queues=" << options.queues << " keys=" << options.keys << " payload=" << options.payload
       << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {

@@ -75,6 +75,7 @@ struct Options {
   std::uint32_t sweep_slice = 65'536;
   std::uint64_t cleaning_slice = 512 << 10;
   std::uint64_t work_base = 64 << 10;
+  std::uint64_t kept_claims = 65'536;
   std::uint64_t recent_bytes = 0;  // of the journal that are read back from RAM
   std::uint32_t queues = 1;
   std::uint32_t keys = 8;

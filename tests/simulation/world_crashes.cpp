@@ -20,6 +20,7 @@ World::OneShard::Options World::shard_options() {
   options.keeps_history = false;
   options.slices = {options_.wheel_slice, options_.sweep_slice, options_.cleaning_slice};
   options.work_base = options_.work_base;
+  options.kept_claims = options_.kept_claims;
   options.recent_bytes = options_.recent_bytes;
   options.mark = [this](std::string_view branch) {
     count("mark." + std::string(branch));

@@ -45,6 +45,7 @@ class Cleaner {
   /// bytes. Hard: a sixty-fourth, which is below what the shard keeps back for work.
   enum class Press : std::uint8_t { none, lightly, hard };
   void press(Press press) noexcept { pressed_ = std::max(pressed_, press); }
+  [[nodiscard]] Press pressed() const noexcept { return pressed_; }
 
   struct Slice {
     std::uint64_t copied = 0;

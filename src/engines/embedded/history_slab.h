@@ -3,7 +3,10 @@
 //
 // Thread safety: none; the shard's thread owns it.
 //
-// Invariant: an entry belongs to exactly one message, whose `history` names it.
+// Invariants
+//  1. An entry belongs to exactly one message, whose `history` names it.
+//  2. `unwritten` counts the entries that are so: their messages' records grow when cleaning copies
+//     them.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +27,7 @@ struct History {
   std::int64_t stamp_ms = 0;      // leased: the lease's length; dead, remembered: since when
   std::uint32_t reason = 0;       // dead: number in the shard's reasons
   Ending ending = Ending::acked;  // remembered
+  bool unwritten = true;          // the message's full record does not hold it
 };
 
 class HistorySlab {
@@ -43,22 +47,33 @@ class HistorySlab {
     }
     entries_[handle] = History{};
     ++size_;
+    ++unwritten_;
     return handle;
   }
 
+  /// The message's full record holds it from now on.
+  void written(HistoryHandle handle) noexcept {
+    if (!entries_[handle].unwritten) return;
+    entries_[handle].unwritten = false;
+    --unwritten_;
+  }
+
   void free(HistoryHandle handle) noexcept {
+    written(handle);
     entries_[handle].reason = free_;
     free_ = handle;
     --size_;
   }
 
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint64_t unwritten() const noexcept { return unwritten_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return entries_.bytes(); }
 
  private:
   ChunkedArray<History, 12> entries_;
   HistoryHandle free_ = kNoHistory;
   std::uint64_t size_ = 0;
+  std::uint64_t unwritten_ = 0;
 };
 
 }  // namespace tarry::embedded

@@ -13,8 +13,7 @@ namespace {
 
 // Room to work in between two rounds of cleaning. A round costs as many bytes as are live; so the
 // room grows with them, and with the messages, each of which can be claimed and settled.
-constexpr std::uint64_t kWorkPerMessage = 32;
-constexpr std::uint64_t kWorkShare = 16;  // of the live bytes
+constexpr std::uint64_t kWorkPerMessage = 48;
 // What ends a message writes no longer record than this.
 constexpr std::uint64_t kEndRecord = 512;
 // What is kept back is taken to so many bytes, where there is not all.
@@ -67,7 +66,7 @@ void Shard::keep_back() {
 
 void Shard::release(const SegmentInfo& cleaned) {
   const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
-  const std::uint64_t enough = reserve(Purpose::accept) + journal_->largest_segment();
+  const std::uint64_t enough = reserve(Purpose::accept) + journal_->largest_segment() / 4;
   const bool keep = journal_->keep_file(cleaned, enough, largest);
   (keep ? reuse_segments_ : remove_segments_).push_back(cleaned.number);
   if (config_.mark) config_.mark(keep ? "cleaning.keeps-file" : "cleaning.removes-file");
@@ -173,14 +172,22 @@ void Shard::end_journal() {
 Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) const noexcept {
   const std::uint64_t live = state_->live.total_bytes() + more_bytes;
   const std::uint64_t messages = state_->live.messages() + more;
-  const std::uint64_t unclaimed = messages - std::min(messages, state_->histories.size());
   const std::uint64_t segment = journal_->largest_segment();
+  const std::uint64_t leased = state_->lease_wheel.size();
+  const auto kept = [this, messages](std::uint64_t besides) {
+    return std::min(messages - std::min(messages, besides), config_.kept_claims);
+  };
   Reserve parts;
-  parts.growth = unclaimed * kCarriedBytes;
-  parts.cleaning = std::min(live + parts.growth, segment + segment / 2) + journal_->opening_bytes();
-  parts.work = config_.work_base + messages * kWorkPerMessage + live / kWorkShare;
-  parts.leases = state_->lease_wheel.size() * kRunOutBytes;
-  parts.all_leases = messages * kRunOutBytes;
+  parts.growth = state_->histories.unwritten() * kCarriedBytes;
+  parts.leases = leased * kRunOutBytes;
+  parts.claims = kept(state_->histories.size()) * kCarriedBytes + kept(leased) * kRunOutBytes;
+  // Neither a claim nor a copy changes the sum of all: what is given away because there is more than
+  // enough is not missed later.
+  const std::uint64_t grown = state_->histories.size() - state_->histories.unwritten();
+  const std::uint64_t grow = messages - std::min(messages, grown);
+  parts.cleaning =
+      std::min(live + grow * kCarriedBytes, segment + segment / 2) + journal_->opening_bytes();
+  parts.work = config_.work_base + kept(0) * kWorkPerMessage + live / kWorkShare;
   return parts;
 }
 
@@ -189,7 +196,8 @@ std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
   if (TARRY_PLANTED_BUG(nothing_kept_back)) return 0;
   const Reserve parts = reserves(more_bytes, more);
   switch (purpose) {
-    case Purpose::accept: return parts.cleaning + parts.growth + parts.work + parts.all_leases;
+    case Purpose::accept:
+      return parts.cleaning + parts.growth + parts.work + parts.leases + parts.claims;
     case Purpose::work: return parts.cleaning + parts.growth + parts.work / 2 + parts.leases;
     case Purpose::back: return parts.cleaning + parts.growth + parts.work / 4;
     case Purpose::end: break;

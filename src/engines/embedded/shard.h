@@ -40,6 +40,9 @@ struct ByteBudget {
   bool exact = false;
 };
 
+/// What is kept back for work is this part of the live bytes, and more.
+inline constexpr std::uint64_t kWorkShare = 16;
+
 /// What a lease writes when it runs out.
 inline constexpr std::uint64_t kRunOutBytes = 48;
 
@@ -52,6 +55,7 @@ class Shard {
   };
 
   static constexpr std::uint64_t kWorkBase = 64 * 1024;
+  static constexpr std::uint64_t kKeptClaims = 65'536;
 
   /// How much of what takes long is done in one turn: a spike of a million due messages is taken in
   /// slices between which requests are served.
@@ -67,6 +71,7 @@ class Shard {
     std::int64_t rounding_ms = 0;  // timing::Clock::rounding_ms
     Slices slices;
     std::uint64_t work_base = kWorkBase;  // bytes kept back for work, however little there is
+    std::uint64_t kept_claims = kKeptClaims;  // so many of the messages can be claimed on a full disk
     Mark mark;
   };
   Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,
@@ -192,10 +197,10 @@ class Shard {
   };
   struct Reserve {
     std::uint64_t cleaning = 0;  // for one segment
-    std::uint64_t growth = 0;    // what records grow by at their first claim
+    std::uint64_t growth = 0;  // of those that have been claimed since they were written
     std::uint64_t work = 0;
-    std::uint64_t leases = 0;      // that they run out, of those there are
-    std::uint64_t all_leases = 0;  // and were all messages leased
+    std::uint64_t leases = 0;  // that they run out
+    std::uint64_t claims = 0;  // growth and leases of those that can still be claimed
   };
   [[nodiscard]] Reserve reserves(std::uint64_t more_bytes = 0,
                                  std::uint64_t more = 0) const noexcept;

@@ -13,7 +13,7 @@ constexpr std::uint64_t kClaimedHead = 32;
 struct ClaimRoom {
   std::uint64_t bytes;
   std::uint64_t largest;
-  std::uint64_t run_outs;  // not written yet, but no claim is given without room for it
+  std::uint64_t later;  // not written yet, but no claim is given without room for it
 };
 
 // What a claim of at most `max` messages writes: one of several queues goes round twice.
@@ -22,7 +22,7 @@ ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::
   const std::uint64_t items = std::min(max, request.keys.empty() ? pending : request.keys.size());
   const std::uint64_t bytes = items * kClaimedItemBytes;
   return {2 * request.queues.size() * kClaimedHead + bytes, kClaimedHead + bytes,
-          items * kRunOutBytes};
+          items * (kRunOutBytes + kCarriedBytes)};
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ void Shard::wake_by_key(QueueId queue) {
 std::optional<Error> Shard::room_to_claim(const core::ClaimRequest& request, std::uint32_t& max) {
   while (true) {
     const ClaimRoom wanted = claim_room(request, max, state_->pending());
-    auto error = room(wanted.bytes + wanted.run_outs, wanted.largest, Purpose::work);
+    auto error = room(wanted.bytes + wanted.later, wanted.largest, Purpose::work);
     if (!error || error->code != ErrorCode::no_space || max <= 1) return error;
     max = static_cast<std::uint32_t>(std::min<std::uint64_t>(max, state_->pending() + 1) / 2);
     max = std::max(max, 1u);

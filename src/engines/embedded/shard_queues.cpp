@@ -179,8 +179,11 @@ bool Shard::work_slice() {
     }
   }
   if (!cleaner_.wanted() || cleaning_waits()) return more;
-  // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon.
-  auto slice = cleaner_.run(std::max(config_.slices.cleaning, 2 * journal_->untaken_bytes()));
+  // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon. Pressed
+  // hard it ends a round over all that is live before what is kept back for work is half used up.
+  const bool hard = cleaner_.pressed() == Cleaner::Press::hard;
+  const std::uint64_t pace = hard ? 2 * kWorkShare : 2;
+  auto slice = cleaner_.run(std::max(config_.slices.cleaning, pace * journal_->untaken_bytes()));
   if (!slice) {
     if (!is_shortage(slice.error())) fail(std::move(slice).error());
     return more;

@@ -220,6 +220,7 @@ void ShardState::restore(Handle handle, const PutRecord& record) {
     history.ending = carried.ending;
     if (carried.stage == Stage::dead) history.reason = reasons.acquire(carried.reason);
     if (carried.stage == Stage::leased && !same_boot_) history.until_ms = kOtherBoot;
+    histories.written(message.history);
   }
   message.stopping = carried.stopping ? 1 : 0;
   set_stage(message, carried.stage);
@@ -235,6 +236,7 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
     live.remove(message.position.segment(newest_segment_), message.position);
     message.position = position;
     live.add(segment, position);
+    if (record.carried && message.history != kNoHistory) histories.written(message.history);
     // A lease begins when its claim is durable, which no record says but a copy made later.
     if (replaying_ && record.carried && record.carried->stage == Stage::leased && same_boot_) {
       history_of(message).until_ms = record.carried->until_ms;

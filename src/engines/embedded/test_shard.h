@@ -29,6 +29,7 @@ class OneShard final : public Router {
     bool keeps_history = true;  // takes time: describes the whole state each turn
     Shard::Slices slices = {};
     std::uint64_t work_base = Shard::kWorkBase;
+    std::uint64_t kept_claims = Shard::kKeptClaims;
     Mark mark = {};
     std::function<std::uint64_t()> random = next_salt;
     bool skips_ids = false;  // after an unclean end, as the engine does
@@ -73,6 +74,7 @@ class OneShard final : public Router {
     Shard::Config shard;
     shard.slices = options.slices;
     shard.work_base = options.work_base;
+    shard.kept_claims = options.kept_claims;
     shard.mark = options.mark;
     shard_ = std::make_unique<Shard>(shard, state_, *journal_, committer_, files_, *this);
     shard_->keep_back();
