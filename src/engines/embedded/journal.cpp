@@ -160,6 +160,14 @@ Result<void> Journal::ensure_room(std::uint64_t bytes, std::uint64_t largest, st
 Result<bool> Journal::close_head(std::uint64_t least) {
   forget_written();
   if (head_.number == 0 || !open_.empty() || !in_flight_.empty()) return false;
+  std::uint64_t in_prepared = 0;
+  for (const Prepared& prepared : prepared_) {
+    in_prepared += room_in(prepared.info.allocated, largest_put_);
+  }
+  if (in_prepared >= least && !prepared_.empty()) {  // the head's room comes back with its file
+    roll();
+    return true;
+  }
   const std::uint64_t spare = (head_.allocated - head_.used) / kPage * kPage;
   // The pages that the two files' ends and the file system's own notes may take.
   constexpr std::uint64_t kLost = 4 * kPage;
