@@ -189,10 +189,6 @@ Result<bool> Journal::close_head(std::uint64_t least) {
   }
   head_.allocated = head_.used;
   roll();
-  // What was cut off, for what is kept back; it has been there a moment ago.
-  if (auto kept = ensure_room(0, 0, least, largest_put_); !kept) {
-    if (!is_shortage(kept.error())) return std::move(kept).error();
-  }
   return true;
 }
 
@@ -409,24 +405,40 @@ void Journal::drop_oldest() {
 bool Journal::keep_file(const SegmentInfo& dropped, std::uint64_t enough, std::uint64_t largest) {
   std::uint64_t in_hand = room(largest);
   for (const SegmentInfo& kept : kept_) in_hand += room_in(kept.allocated, largest);
-  // A segment that holds little but what each must hold is room in pieces too small for much.
-  if (in_hand >= enough || room_in(dropped.allocated, largest) < dropped.allocated / 2) return false;
+  // Where segments are taken as they are needed, no more than a step is in hand besides. A segment
+  // that holds little but what each must hold is room in pieces too small for much.
+  const std::uint64_t step = std::min(kStep, config_.segment_bytes / 4);
+  if (in_hand >= enough + step || room_in(dropped.allocated, largest) < dropped.allocated / 2) return false;
   kept_.push_back(dropped);
   return true;
 }
 
-Result<void> Journal::reuse_file() {
+Result<void> Journal::reuse_file(std::uint64_t enough, std::uint64_t largest) {
   TARRY_ASSERT(!kept_.empty());
   const SegmentInfo old = kept_.front();
   kept_.pop_front();
   const std::string name = segment_name(old.number);
   const std::shared_ptr<storage::File> file = files_->get(old.number);
   files_->remove(old.number);
+  const auto or_remove = [&](Error error) -> Result<void> {
+    if (is_shortage(error)) return directory_->remove(name);
+    return error;
+  };
   // The room is there, but in a copy of the store that has holes.
   if (auto whole = file->allocate(old.allocated); !whole) {
-    return is_shortage(whole.error()) ? directory_->remove(name) : std::move(whole);
+    return or_remove(std::move(whole).error());
   }
-  if (auto done = directory_->rename(name, segment_name(next_segment_)); !done) return done;
+  // A segment that was only begun gives way to a longer one: pieces make more segments than needed.
+  const bool replaces = !prepared_.empty() && prepared_.back().info.allocated < old.allocated &&
+                        room(largest) + room_in(old.allocated, largest) >=
+                            enough + room_in(prepared_.back().info.allocated, largest);
+  const std::uint64_t number = next_segment_ - (replaces ? 1 : 0);
+  // A name too may take room.
+  if (auto done = directory_->rename(name, segment_name(number)); !done) {
+    return or_remove(std::move(done).error());
+  }
+  if (replaces) prepared_.pop_back();
+  next_segment_ = number;
   return add_prepared(file, old.allocated);
 }
 

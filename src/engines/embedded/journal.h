@@ -108,8 +108,9 @@ class Journal {
   /// The oldest closed segment has wholly reached its file, so it can be read and removed.
   [[nodiscard]] bool oldest_is_written() const noexcept;
   /// On a disk that has nothing more to give: closes the head, so that what it holds can be
-  /// cleaned; its spare room goes to what comes next. False, and nothing changed, unless all is
-  /// written and about `least` bytes of room are left then.
+  /// cleaned. Its spare room comes back with its file, or, where about `least` bytes are not left
+  /// without it, goes to what comes next: what was cut off is then there for who asks first. False,
+  /// and nothing changed, unless all is written and `least` are left with it.
   Result<bool> close_head(std::uint64_t least);
   /// A record of `size` fits without further allocation.
   [[nodiscard]] bool fits(std::uint64_t size) const noexcept { return room(size) >= size; }
@@ -118,12 +119,13 @@ class Journal {
   void drop_oldest();
   /// The file of a segment that was dropped last is kept to be written again, by `reuse_file`, once
   /// nobody needs it any more: so nobody else on a full disk takes its room in between, and a disk
-  /// syncs faster what was written once before. Only where less than `enough` is in hand (as
+  /// syncs faster what was written once before. Only where hardly more than `enough` is in hand (as
   /// `ensure_room` counts it, for records of at most `largest`), and its room is worth it.
   [[nodiscard]] bool keep_file(const SegmentInfo& dropped, std::uint64_t enough,
                                std::uint64_t largest);
-  /// The first file that was kept becomes the last prepared segment. An error is final.
-  Result<void> reuse_file();
+  /// The first file that was kept becomes the last prepared segment; in the place of a shorter one
+  /// where `enough` is in hand without that. An error is final.
+  Result<void> reuse_file(std::uint64_t enough, std::uint64_t largest);
   [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
   /// The longest message's record that was appended since the start, or noted.
   [[nodiscard]] std::uint64_t largest_put() const noexcept { return largest_put_; }

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "engines/embedded/test_journal.h"
+#include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
 
 namespace tarry::embedded {
@@ -381,10 +382,10 @@ TEST_F(JournalTest, TheFileOfACleanedSegmentIsWrittenAgain) {
   const SegmentInfo oldest = journal->closed().front();
   const std::uint64_t disk_bytes = journal->disk_bytes();
   journal->drop_oldest();
-  ASSERT_TRUE(journal->keep_file(oldest, UINT64_MAX, 100));
+  ASSERT_TRUE(journal->keep_file(oldest, 1 << 30, 100));
   EXPECT_EQ(journal->disk_bytes(), disk_bytes) << "its room is still taken";
   EXPECT_TRUE(test::has(*directory, segment_name(oldest.number)));
-  ASSERT_TRUE(journal->reuse_file());
+  ASSERT_TRUE(journal->reuse_file(1 << 30, 100));
   EXPECT_EQ(journal->disk_bytes(), disk_bytes);
   EXPECT_FALSE(test::has(*directory, segment_name(oldest.number)));
   EXPECT_EQ(files.get(oldest.number), nullptr);
@@ -400,13 +401,48 @@ TEST_F(JournalTest, TheFileOfACleanedSegmentIsWrittenAgain) {
             head + 1);
 }
 
+TEST_F(JournalTest, AShorterSegmentThatWasOnlyPreparedGivesWay) {
+  constexpr std::uint64_t mib = 1 << 20;
+  open(8 * mib);
+  fill_two_segments();
+  const SegmentInfo oldest = journal->closed().front();
+  ASSERT_TRUE(journal->ensure_room(0, 0, 9 * mib, 100));
+  const std::vector<std::string> names = directory->list().value();
+  const std::uint64_t short_one = test::read_all(*directory, names.back()).size();
+  ASSERT_LT(short_one, oldest.allocated);
+  journal->drop_oldest();
+  ASSERT_TRUE(journal->keep_file(oldest, 1 << 30, 100));
+  const std::uint64_t disk_bytes = journal->disk_bytes();
+  ASSERT_TRUE(journal->reuse_file(9 * mib, 100));
+  EXPECT_EQ(journal->disk_bytes(), disk_bytes - short_one);
+  EXPECT_EQ(test::read_all(*directory, names.back()).size(), oldest.allocated);
+  EXPECT_EQ(directory->list()->size(), names.size() - 1);
+  ASSERT_TRUE(journal->ensure_room(0, 0, 20 * mib, 100)) << "the numbers go on";
+}
+
+TEST_F(JournalTest, AFileThatCannotBeRenamedIsRemoved) {
+  const auto faults = std::make_shared<storage::Faults>();
+  directory = std::make_unique<storage::FaultyDirectory>(disk.root(), faults);
+  open(64 * 1024);
+  fill_two_segments();
+  const SegmentInfo oldest = journal->closed().front();
+  journal->drop_oldest();
+  ASSERT_TRUE(journal->keep_file(oldest, 1 << 30, 100));
+  faults->arm({.fail_at = 2, .code = ErrorCode::no_space});  // behind `allocate`
+  ASSERT_TRUE(journal->reuse_file(1 << 30, 100));
+  EXPECT_EQ(faults->failed(), 1u);
+  EXPECT_NE(faults->first_failed().find("rename"), std::string::npos) << faults->first_failed();
+  EXPECT_FALSE(test::has(*directory, segment_name(oldest.number)));
+  ASSERT_TRUE(journal->ensure_room(1000, 1000, 200'000));
+}
+
 TEST_F(JournalTest, AFileIsKeptOnlyWhereItsRoomIsWanted) {
   fill_two_segments();
   const SegmentInfo oldest = journal->closed().front();
   journal->drop_oldest();
   EXPECT_FALSE(journal->keep_file(oldest, 0, 100)) << "there is enough";
-  EXPECT_FALSE(journal->keep_file(oldest, UINT64_MAX, oldest.allocated)) << "no record fits";
-  ASSERT_TRUE(journal->keep_file(oldest, UINT64_MAX, 100));
+  EXPECT_FALSE(journal->keep_file(oldest, 1 << 30, oldest.allocated)) << "no record fits";
+  ASSERT_TRUE(journal->keep_file(oldest, 1 << 30, 100));
   SegmentInfo next = oldest;
   next.number = 99;
   EXPECT_FALSE(journal->keep_file(next, oldest.allocated, 100)) << "the first one is on its way";
@@ -416,7 +452,7 @@ TEST_F(JournalTest, TrimRemovesWhatWasKeptAndNotWritten) {
   fill_two_segments();
   const SegmentInfo oldest = journal->closed().front();
   journal->drop_oldest();
-  ASSERT_TRUE(journal->keep_file(oldest, UINT64_MAX, 100));
+  ASSERT_TRUE(journal->keep_file(oldest, 1 << 30, 100));
   ASSERT_TRUE(journal->trim());
   EXPECT_EQ(directory->list().value(), std::vector<std::string>{segment_name(2)});
 }

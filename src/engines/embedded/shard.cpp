@@ -66,8 +66,7 @@ void Shard::keep_back() {
 
 void Shard::release(const SegmentInfo& cleaned) {
   const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
-  const std::uint64_t enough = reserve(Purpose::accept) + journal_->largest_segment() / 4;
-  const bool keep = journal_->keep_file(cleaned, enough, largest);
+  const bool keep = journal_->keep_file(cleaned, reserve(Purpose::accept), largest);
   (keep ? reuse_segments_ : remove_segments_).push_back(cleaned.number);
   if (config_.mark) config_.mark(keep ? "cleaning.keeps-file" : "cleaning.removes-file");
   ++freeing_;
@@ -77,8 +76,10 @@ void Shard::room_is_back(std::uint64_t removed, std::uint64_t reusable) {
   TARRY_ASSERT(removed + reusable <= freeing_);
   freeing_ -= removed + reusable;
   if (failure_) return;
+  const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
   for (; reusable > 0; --reusable) {
-    if (auto done = journal_->reuse_file(); !done) return fail(std::move(done).error());
+    auto done = journal_->reuse_file(reserve(Purpose::accept), largest);
+    if (!done) return fail(std::move(done).error());
   }
   if (tight_ || cleaner_.spent() != 0) keep_back();
 }
@@ -195,15 +196,16 @@ std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
                              std::uint64_t more) const noexcept {
   if (TARRY_PLANTED_BUG(nothing_kept_back)) return 0;
   const Reserve parts = reserves(more_bytes, more);
+  // Nothing is refused because a cleaning that makes room is half done, and no room taken for it.
+  const std::uint64_t cleaning = parts.cleaning - std::min(parts.cleaning, cleaner_.spent());
   switch (purpose) {
     case Purpose::accept:
-      return parts.cleaning + parts.growth + parts.work + parts.leases + parts.claims;
-    case Purpose::work: return parts.cleaning + parts.growth + parts.work / 2 + parts.leases;
-    case Purpose::back: return parts.cleaning + parts.growth + parts.work / 4;
+      return cleaning + parts.growth + parts.work + parts.leases + parts.claims;
+    case Purpose::work: return cleaning + parts.growth + parts.work / 2 + parts.leases;
+    case Purpose::back: return cleaning + parts.growth + parts.work / 4;
     case Purpose::end: break;
   }
-  // What ends messages is not refused because a cleaning that makes room is half done.
-  return parts.cleaning - std::min(parts.cleaning, cleaner_.spent());
+  return cleaning;
 }
 
 void Shard::repay_cleaning() {

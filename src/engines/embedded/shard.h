@@ -211,8 +211,8 @@ class Shard {
   void repay_cleaning();
   /// Cleaning has spent what is kept back for it, and what it has freed is not here yet.
   [[nodiscard]] bool cleaning_waits() const;
-  /// A segment has been cleaned: its file is written again where what is in hand is less than what
-  /// is kept back and a segment, else removed.
+  /// A segment has been cleaned: its file is written again where hardly more is in hand than what is
+  /// kept back, else removed.
   void release(const SegmentInfo& cleaned);
   /// So many cleaned segments' files are gone, and so many may be written again.
   void room_is_back(std::uint64_t removed, std::uint64_t reusable);

@@ -173,10 +173,13 @@ bool Shard::work_slice() {
   repay_cleaning();
   if (failure_) return more;
   if (cleaner_.head_wanted()) {
-    if (auto closed = journal_->close_head(reserve(Purpose::end)); !closed) {
+    auto closed = journal_->close_head(reserve(Purpose::end));
+    if (!closed) {
       fail(std::move(closed).error());
       return more;
     }
+    if (*closed) keep_back();
+    if (failure_) return more;
   }
   if (!cleaner_.wanted() || cleaning_waits()) return more;
   // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon. Pressed
