@@ -113,8 +113,8 @@ std::string to_string(const Options& options) {
       << " segment=" << options.segment_bytes << " wheel_slice=" << options.wheel_slice
       << " sweep_slice=" << options.sweep_slice << " cleaning_slice=" << options.cleaning_slice
       << " work_base=" << options.work_base << " kept_claims=" << options.kept_claims
-      << " recent=" << options.recent_bytes
-      << " queues=" << options.queues << " keys=" << options.keys << " payload=" << options.payload
+      << " recent=" << options.recent_bytes << " queues=" << options.queues
+      << " keys=" << options.keys << " payload=" << options.payload
       << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};

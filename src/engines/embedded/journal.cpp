@@ -408,7 +408,8 @@ bool Journal::keep_file(const SegmentInfo& dropped, std::uint64_t enough, std::u
   // Where segments are taken as they are needed, no more than a step is in hand besides. A segment
   // that holds little but what each must hold is room in pieces too small for much.
   const std::uint64_t step = std::min(kStep, config_.segment_bytes / 4);
-  if (in_hand >= enough + step || room_in(dropped.allocated, largest) < dropped.allocated / 2) return false;
+  if (in_hand >= enough + step || room_in(dropped.allocated, largest) < dropped.allocated / 2)
+    return false;
   kept_.push_back(dropped);
   return true;
 }

@@ -136,8 +136,7 @@ Result<std::optional<std::uint64_t>> JournalWalk::salt_of(std::size_t i) {
 }
 
 // What stands behind the last good batch.
-Result<void> JournalWalk::look_behind(std::size_t i, SegmentScanner& scanner,
-                                      const Seal* seal) {
+Result<void> JournalWalk::look_behind(std::size_t i, SegmentScanner& scanner, const Seal* seal) {
   const Segment& segment = segments_[i];
   const std::uint64_t end = scanner.good_end();
   if (seal != nullptr) {

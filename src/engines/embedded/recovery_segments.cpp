@@ -34,9 +34,8 @@ Result<HeaderState> RecoveryRun::read_header(Found& found) {
   std::string bytes(kSegmentHeaderBytes, '\0');
   auto got = found.file->read_at(0, bytes);
   if (!got) return std::move(got).error();
-  const DecodedHeader decoded =
-      decode_segment_header(std::string_view(bytes).substr(0, *got),
-                            {options_.store_id, options_.shard, found.number});
+  const DecodedHeader decoded = decode_segment_header(
+      std::string_view(bytes).substr(0, *got), {options_.store_id, options_.shard, found.number});
   found.header = decoded.header;
   return decoded.state;
 }
@@ -99,8 +98,8 @@ Result<void> RecoveryRun::drop_newest() {
   if (!end) return std::move(end).error();
   SegmentScanner scanner(*found.file, salt, 0, *end);
   if (!has_header) {
-    // The first batch's head shares the header's sector: what kept the one kept the other. Unless it
-    // is left of the segment whose file this was.
+    // The first batch's head shares the header's sector: what kept the one kept the other. Unless
+    // it is left of the segment whose file this was.
     auto first = scanner.batch_at(kSegmentHeaderBytes);
     if (!first) return std::move(first).error();
     if (*first > last_first_batch()) {

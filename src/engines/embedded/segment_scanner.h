@@ -50,8 +50,8 @@ class SegmentScanner {
   /// the number that was due or a later one. False where there is none.
   Result<bool> skip_bad();
 
-  /// Behind the last batch of this segment that begins at `good_end` or behind it, whole or not: what
-  /// was torn. Other bytes there may be an older segment's, whose file this was.
+  /// Behind the last batch of this segment that begins at `good_end` or behind it, whole or not:
+  /// what was torn. Other bytes there may be an older segment's, whose file this was.
   Result<std::uint64_t> torn_end();
 
   /// The number of the good batch that begins at `offset`; 0: there is none.

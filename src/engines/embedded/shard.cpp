@@ -182,8 +182,8 @@ Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) con
   parts.growth = state_->histories.unwritten() * kCarriedBytes;
   parts.leases = leased * kRunOutBytes;
   parts.claims = kept(state_->histories.size()) * kCarriedBytes + kept(leased) * kRunOutBytes;
-  // Neither a claim nor a copy changes the sum of all: what is given away because there is more than
-  // enough is not missed later.
+  // Neither a claim nor a copy changes the sum of all: what is given away because there is more
+  // than enough is not missed later.
   const std::uint64_t grown = state_->histories.size() - state_->histories.unwritten();
   const std::uint64_t grow = messages - std::min(messages, grown);
   parts.cleaning =
@@ -199,8 +199,7 @@ std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
   // Nothing is refused because a cleaning that makes room is half done, and no room taken for it.
   const std::uint64_t cleaning = parts.cleaning - std::min(parts.cleaning, cleaner_.spent());
   switch (purpose) {
-    case Purpose::accept:
-      return cleaning + parts.growth + parts.work + parts.leases + parts.claims;
+    case Purpose::accept: return cleaning + parts.growth + parts.work + parts.leases + parts.claims;
     case Purpose::work: return cleaning + parts.growth + parts.work / 2 + parts.leases;
     case Purpose::back: return cleaning + parts.growth + parts.work / 4;
     case Purpose::end: break;

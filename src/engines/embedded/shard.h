@@ -71,7 +71,8 @@ class Shard {
     std::int64_t rounding_ms = 0;  // timing::Clock::rounding_ms
     Slices slices;
     std::uint64_t work_base = kWorkBase;  // bytes kept back for work, however little there is
-    std::uint64_t kept_claims = kKeptClaims;  // so many of the messages can be claimed on a full disk
+    std::uint64_t kept_claims =
+        kKeptClaims;  // so many of the messages can be claimed on a full disk
     Mark mark;
   };
   Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,
@@ -197,7 +198,7 @@ class Shard {
   };
   struct Reserve {
     std::uint64_t cleaning = 0;  // for one segment
-    std::uint64_t growth = 0;  // of those that have been claimed since they were written
+    std::uint64_t growth = 0;    // of those that have been claimed since they were written
     std::uint64_t work = 0;
     std::uint64_t leases = 0;  // that they run out
     std::uint64_t claims = 0;  // growth and leases of those that can still be claimed
@@ -211,8 +212,8 @@ class Shard {
   void repay_cleaning();
   /// Cleaning has spent what is kept back for it, and what it has freed is not here yet.
   [[nodiscard]] bool cleaning_waits() const;
-  /// A segment has been cleaned: its file is written again where hardly more is in hand than what is
-  /// kept back, else removed.
+  /// A segment has been cleaned: its file is written again where hardly more is in hand than what
+  /// is kept back, else removed.
   void release(const SegmentInfo& cleaned);
   /// So many cleaned segments' files are gone, and so many may be written again.
   void room_is_back(std::uint64_t removed, std::uint64_t reusable);
