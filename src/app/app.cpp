@@ -112,6 +112,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_work_command(root, session);
   add_queue_commands(root, session);
   add_store_commands(root, session);
+  add_bench_command(root, session);
   add_version_command(root, session);
 
   ExitCode code = parse(root, session, std::move(arguments));

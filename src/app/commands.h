@@ -17,6 +17,7 @@ void add_work_command(CLI::App& root, Session& session);      // work_command.cp
 void add_queue_commands(CLI::App& root, Session& session);    // queue ls, queue info, stats
 void add_store_commands(CLI::App& root, Session& session);    // store info, check, audit, salvage
 void add_salvage_command(CLI::App& store, Session& session);  // salvage_command.cpp
+void add_bench_command(CLI::App& root, Session& session);     // bench_command.cpp
 void add_version_command(CLI::App& root, Session& session);   // version_command.cpp
 
 /// `tarry 0.1.0`

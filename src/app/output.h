@@ -24,6 +24,7 @@ class Output {
 
   void set_format(Format format) noexcept { format_ = format; }
   [[nodiscard]] bool json() const noexcept { return format_ == Format::json; }
+  [[nodiscard]] const Terminal& out() const noexcept { return out_; }
   [[nodiscard]] const Terminal& err() const noexcept { return err_; }
 
   void print(const Table& table);

@@ -65,7 +65,8 @@ class Pages(unittest.TestCase):
         reference = page("docs/reference/command-line.md")
         for command in ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
                         "release", "bury", "work", "ls", "queue ls", "queue info", "stats",
-                        "store info", "store check", "store audit", "store salvage", "version"):
+                        "store info", "store check", "store audit", "store salvage", "bench",
+                        "version"):
             words = command.split()
             help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True,
                                        env=environment(), check=True).stdout

@@ -1,0 +1,72 @@
+// LoadGenerator: puts a queue under load and measures what it does: how fast messages are pushed,
+// claimed and settled, and how late they are handed over at a given rate.
+//
+// Thread safety: one thread at a time, but for `stop`. It starts threads of its own, as many as
+// there are clients, and ends them before it answers.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <tarry/queue.h>
+
+#include "base/histogram.h"
+
+namespace tarry::app {
+
+struct LoadShape {
+  std::uint32_t clients = 4;    // threads that claim and settle, and, for rates, push
+  std::uint32_t batch = 256;    // messages a verb
+  std::uint32_t payload = 100;  // bytes
+};
+
+/// Messages a second.
+struct LoadRates {
+  double push = 0;
+  double claim = 0;
+  double settle = 0;
+
+  /// Of whole lives, one verb after the other.
+  [[nodiscard]] double lifecycle() const;
+};
+
+struct LatenessAtLoad {
+  double asked = 0;    // messages a second
+  double reached = 0;  // so many were pushed
+  std::uint64_t claimed = 0;
+  base::Histogram lateness;  // microseconds from due until the claimer has it
+};
+
+class LoadGenerator {
+ public:
+  /// Of `total` steps so many are done.
+  using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+  LoadGenerator(Queue queue, const LoadShape& shape, Progress progress);
+
+  /// Each verb on its own: pushes `messages` that are due at once, claims them all, settles them
+  /// all. Errors: the first one that any client met; `unknown_outcome` after `stop`.
+  Result<LoadRates> rates(std::uint64_t messages);
+
+  /// Pushes at a steady rate, due a quarter of a second later and spread over it, and claims what
+  /// falls due. By this machine's clock. Where the store cannot follow, it takes what it can.
+  Result<LatenessAtLoad> lateness(double per_second, std::chrono::milliseconds duration);
+
+  /// What is under way ends soon. Any thread.
+  void stop() noexcept { stopped_.store(true); }
+
+ private:
+  class Clients;
+
+  Queue queue_;
+  LoadShape shape_;
+  Progress progress_;
+  std::string payload_;
+  std::atomic<bool> stopped_{false};
+};
+
+}  // namespace tarry::app

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""tarry bench: what it answers and leaves behind. How fast it was is nobody's business here."""
+
+import json
+import signal
+import subprocess
+import unittest
+import xml.etree.ElementTree
+
+from program import (CONFLICT, FAILED, PROGRAM, USAGE, ProgramTest, Server, environment,
+                     eventually)
+
+QUICK = ("bench", "--messages", "1000", "--clients", "2", "--each", "100ms")
+
+
+class Bench(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.server = Server("memory:")
+        self.addCleanup(self.server.stop)
+        self.store = self.server.url
+
+    def counts(self):
+        return json.loads(self.tarry("-o", "json", "stats", "tarry-bench").out)
+
+    def test_the_figures(self):
+        answer = json.loads(self.tarry("-o", "json", *QUICK).out)
+        for verb in ("push", "claim", "settle", "lifecycles"):
+            self.assertGreater(answer[f"{verb}_per_second"], 0)
+        self.assertEqual(len(answer["lateness"]), 6)
+        for load in answer["lateness"]:
+            self.assertLessEqual(load["p50_ms"], load["p99_ms"])
+            self.assertLessEqual(load["p99_ms"], load["p99_9_ms"])
+            self.assertLessEqual(load["p99_9_ms"], load["max_ms"])
+        # Every message that it pushed was claimed and acked, and none is left.
+        queue = self.counts()
+        claimed = 1000 + sum(load["messages"] for load in answer["lateness"])
+        self.assertEqual(queue["counters"]["acked"], claimed)
+        self.assertEqual(queue["counters"]["accepted"],
+                         claimed + queue["counters"]["purged"])
+        self.assertEqual(queue["scheduled"] + queue["ready"] + queue["leased"], 0)
+
+    def test_tables_and_pictures(self):
+        out = self.tarry(*QUICK, "--batch", "50", "--plot", "lateness.svg").out
+        for word in ("push", "claim", "settle", "P99.9", "lateness: | p50", "10ms"):
+            self.assertIn(word, out)
+        self.assertEqual(sum(line.endswith("/s") for line in out.splitlines()), 4, out)
+        root = xml.etree.ElementTree.parse(self.directory / "lateness.svg").getroot()
+        lines = root.findall("{http://www.w3.org/2000/svg}polyline")
+        self.assertEqual([len(line.get("points").split()) for line in lines], [6, 6, 6])
+
+    def test_a_queue_that_is_used_is_left_alone(self):
+        self.tarry("push", "orders", "mine", "--in", "1h")
+        err = self.tarry(*QUICK, "--queue", "orders", code=CONFLICT).err
+        self.assertIn("holds 1 messages", err)
+        self.assertEqual(self.tarry("ls", "orders").out.count("scheduled"), 1)
+
+    def test_values(self):
+        for flag, value in (("--clients", "0"), ("--batch", "10001"), ("--each", "1ms"),
+                            ("--messages", "999"), ("--payload", "1048577")):
+            self.assertIn(flag, self.tarry("bench", flag, value, code=USAGE).err)
+        self.assertIn("cannot write no/such/file.svg",
+                      self.tarry(*QUICK, "--plot", "no/such/file.svg", code=FAILED).err)
+
+    def test_it_can_be_stopped(self):
+        with subprocess.Popen([PROGRAM, "--store", self.store, "bench", "--each", "1h"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=environment()) as process:
+            # Once the first load runs, which takes an hour.
+            eventually(lambda: "tarry-bench" in self.tarry("queue", "ls").out
+                       and self.counts()["counters"]["acked"] > 100_000, "the first load runs")
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, FAILED)
+        self.assertIn(b"stopped", err)
+        self.assertEqual(self.counts()["scheduled"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
