@@ -14,6 +14,7 @@
 
 #include "app/terminal.h"
 #include "figures/figures.h"
+#include "figures/plots.h"
 #include "harness/must.h"
 
 namespace tarry::bench {
@@ -56,6 +57,7 @@ int run(int argc, char** argv) {
   RunOptions options;
   options.directory = ".";
   std::string out;
+  std::string plots;
   std::string format = "table";
   app.add_option("figure", wanted, "F1 F4 ...; all where none is named");
   app.add_option("--rounds", options.rounds, "Rounds of each")
@@ -67,6 +69,8 @@ int run(int argc, char** argv) {
   app.add_option("--dir", options.directory, "Where stores are made: on the disk to be measured")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str();
+  app.add_option("--plots", plots, "Draws the pictures into this directory, and measures no figure")
+      ->check(CLI::ExistingDirectory);
   app.add_option("--out", out, "A file to append a line of JSON for each figure to");
   app.add_option("-o,--output", format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
@@ -90,6 +94,10 @@ int run(int argc, char** argv) {
   }
 
   Run run(options);
+  if (!plots.empty()) {
+    draw_plots(run, plots);
+    return 0;
+  }
   for (const Measurement& measurement : measurements()) {
     const bool asked =
         wanted.empty() || std::any_of(wanted.begin(), wanted.end(),

@@ -1,5 +1,5 @@
-"""Every figure is measured, on stores a few hundredths of their usual size: whether the harness
-works, not how fast anything is.
+"""Every figure is measured and every picture drawn, on stores a few hundredths of their usual size:
+whether the harness works, not how fast anything is.
 
 usage: smoke_test.py PROGRAM
 """
@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+PLOTS = {"lifecycles-by-batch": 3, "lifecycles-by-clients": 3, "cost-by-pending": 2,
+         "lateness-by-load": 3}  # lines in each
 IDS = ["F1", "F2", "F3", "F4", "F5", "F6", "F6k", "F8", "F8c", "F7", "F9", "F10"]
 
 
@@ -38,9 +40,17 @@ def main():
         for figure in IDS:
             check(figure in done.stdout, f"{figure} is not in the table:\n{done.stdout}")
         check(list(Path(directory).iterdir()) == [out], "stores are left behind")
+    with tempfile.TemporaryDirectory() as directory:
+        drawn = run(program, "--rounds", "1", "--scale", "0.01", "--dir", directory, "--plots",
+                    directory)
+        check(drawn.returncode == 0, f"exit code {drawn.returncode}: {drawn.stderr}")
+        files = {path.name: path.read_text() for path in Path(directory).iterdir()}
+        check(sorted(files) == sorted(f"{name}.svg" for name in PLOTS), f"pictures {list(files)}")
+        for name, lines in PLOTS.items():
+            check(files[f"{name}.svg"].count("<polyline") == lines, f"the lines of {name}")
     unknown = run(program, "F99")
     check(unknown.returncode == 2 and "F99" in unknown.stderr, f"unknown figure: {unknown}")
-    print(f"{len(IDS)} figures measured")
+    print(f"{len(IDS)} figures measured, {len(PLOTS)} pictures drawn")
 
 
 if __name__ == "__main__":

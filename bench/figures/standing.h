@@ -1,0 +1,45 @@
+// Standing: a store with many messages pending, and what a push and a claim cost in it. Time is
+// moved by hand: in each step some messages fall due from all over the store, are claimed and
+// settled, and as many are pushed, due anywhere within a month.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <tarry/store.h>
+
+#include "figures/payloads.h"
+#include "harness/scratch.h"
+
+namespace tarry::bench {
+
+class Standing {
+ public:
+  /// Pushes so many, into a new store below `directory`.
+  Standing(const std::string& directory, std::uint64_t pending);
+
+  /// Nanoseconds a message, in batches of 256.
+  struct Cost {
+    double push_ns = 0;
+    double claim_ns = 0;
+  };
+  /// Pushes 4,096 messages, and claims and settles about as many.
+  Cost step();
+
+ private:
+  void push(std::size_t count);
+  void settle(const std::vector<Delivery>& batch);
+
+  Scratch scratch_;
+  std::uint64_t pending_;
+  ManualClock clock_;
+  Payloads payloads_{100};
+  std::mt19937_64 random_{1};
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Queue> queue_;
+};
+
+}  // namespace tarry::bench
