@@ -1,5 +1,6 @@
 // ChunkedArray<T>: an array that grows by chunks and never moves what it holds, so that growing to
-// 100M entries neither doubles memory for a moment nor stalls the shard while it copies.
+// 100M entries neither doubles memory for a moment nor stalls the shard while it copies. Beyond the
+// first chunks they lie in huge pages.
 //
 // Thread safety: none; one owner.
 //
@@ -11,7 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
+
+#include "engines/embedded/huge_pages.h"
 
 namespace tarry::embedded {
 
@@ -19,6 +23,7 @@ template <typename T, std::uint32_t ChunkBits = 14>
 class ChunkedArray {
  public:
   static constexpr std::uint32_t kChunk = 1u << ChunkBits;
+  static_assert(std::is_trivially_destructible_v<T>);
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
 
@@ -30,9 +35,7 @@ class ChunkedArray {
   }
 
   void grow_to(std::uint32_t size) {
-    while (std::uint64_t{chunks_.size()} << ChunkBits < size) {
-      chunks_.push_back(std::make_unique<T[]>(kChunk));
-    }
+    while (std::uint64_t{chunks_.size()} << ChunkBits < size) add_chunk();
     if (size > size_) size_ = size;
   }
 
@@ -41,7 +44,25 @@ class ChunkedArray {
   }
 
  private:
-  std::vector<std::unique_ptr<T[]>> chunks_;
+  static constexpr std::size_t kChunkBytes = std::size_t{kChunk} * sizeof(T);
+  // A small store has chunks of their own, a big one blocks of many.
+  static constexpr std::size_t kSingles = HugeBlock::kPage / kChunkBytes + 1;
+  static constexpr std::size_t kBlock = 4 * HugeBlock::kPage;
+  static constexpr std::size_t kInBlock = kBlock / kChunkBytes;
+  static_assert(kInBlock > 0);
+
+  void add_chunk() {
+    const std::size_t in_blocks = chunks_.size() < kSingles ? 0 : chunks_.size() - kSingles;
+    const bool single = chunks_.size() < kSingles;
+    if (single || in_blocks % kInBlock == 0) blocks_.emplace_back(single ? kChunkBytes : kBlock);
+    std::byte* const at = blocks_.back().data() + in_blocks % kInBlock * kChunkBytes;
+    T* const chunk = reinterpret_cast<T*>(at);
+    std::uninitialized_value_construct_n(chunk, kChunk);
+    chunks_.push_back(chunk);
+  }
+
+  std::vector<HugeBlock> blocks_;
+  std::vector<T*> chunks_;
   std::uint32_t size_ = 0;
 };
 

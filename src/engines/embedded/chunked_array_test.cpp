@@ -42,5 +42,21 @@ TEST(ChunkedArray, KeepsEveryElementAcrossChunkBorders) {
   for (std::uint32_t i = 0; i < 100; ++i) EXPECT_EQ(read[i], i * i);
 }
 
+TEST(ChunkedArray, GoesOnInBlocksOfManyChunks) {
+  struct Large {
+    std::uint32_t number = 7;
+    char rest[4092] = {};
+  };
+  ChunkedArray<Large, 6> array;  // chunks of 256 KiB: the ninth is the last one on its own
+  constexpr std::uint32_t kSize = 64 * 100;
+  for (std::uint32_t i = 0; i < kSize; ++i) {
+    array.grow_to(i + 1);
+    ASSERT_EQ(array[i].number, 7u);
+    array[i].number = i;
+  }
+  for (std::uint32_t i = 0; i < kSize; ++i) ASSERT_EQ(array[i].number, i);
+  EXPECT_EQ(array.bytes(), kSize * sizeof(Large));
+}
+
 }  // namespace
 }  // namespace tarry::embedded
