@@ -75,7 +75,7 @@ void draw_lifecycles(const Run& run, const std::string& directory) {
   for (const Contestant& contestant : kContestants) {
     app::Series& series = chart.series.emplace_back();
     series.name = contestant.name;
-    for (const std::size_t batch : {1, 4, 16, 64, 256, 1024}) {
+    for (const std::size_t batch : {1u, 4u, 16u, 64u, 256u, 1024u}) {
       Lifecycle shape;
       shape.batch = batch;
       shape.clients = 2;
@@ -93,7 +93,7 @@ void draw_lifecycles(const Run& run, const std::string& directory) {
   for (const Contestant& contestant : kContestants) {
     app::Series& series = chart.series.emplace_back();
     series.name = contestant.name;
-    for (const std::size_t clients : {1, 2, 4, 8, 16}) {
+    for (const std::size_t clients : {1u, 2u, 4u, 8u, 16u}) {
       Lifecycle shape;
       shape.batch = 16;
       shape.clients = clients;
@@ -113,7 +113,7 @@ void draw_costs(const Run& run, const std::string& directory) {
   chart.x_words = count_words;
   chart.y_words = [](double ns) { return count_words(ns) + " ns"; };
   chart.series = {{"push", {}}, {"claim", {}}};
-  for (const std::uint64_t pending : {10'000, 100'000, 1'000'000, 10'000'000}) {
+  for (const std::uint64_t pending : {10'000u, 100'000u, 1'000'000u, 10'000'000u}) {
     const std::uint64_t count = std::max<std::uint64_t>(run.scaled(pending), 5'000);
     Standing standing(run.directory(), count);
     std::vector<double> push;
