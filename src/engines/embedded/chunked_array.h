@@ -1,6 +1,6 @@
 // ChunkedArray<T>: an array that grows by chunks and never moves what it holds, so that growing to
 // 100M entries neither doubles memory for a moment nor stalls the shard while it copies. Beyond the
-// first chunks they lie in huge pages.
+// first 64 MiB it lies in huge pages.
 //
 // Thread safety: none; one owner.
 //
@@ -45,8 +45,9 @@ class ChunkedArray {
 
  private:
   static constexpr std::size_t kChunkBytes = std::size_t{kChunk} * sizeof(T);
-  // A small store has chunks of their own, a big one blocks of many.
-  static constexpr std::size_t kSingles = HugeBlock::kPage / kChunkBytes + 1;
+  // A big store goes on in blocks of many chunks. Not a smaller one: to make a huge page takes long
+  // enough to be seen in how late messages are (docs/decisions/0003).
+  static constexpr std::size_t kSingles = (std::size_t{64} << 20) / kChunkBytes;
   static constexpr std::size_t kBlock = 4 * HugeBlock::kPage;
   static constexpr std::size_t kInBlock = kBlock / kChunkBytes;
   static_assert(kInBlock > 0);

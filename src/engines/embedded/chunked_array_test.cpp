@@ -47,8 +47,8 @@ TEST(ChunkedArray, GoesOnInBlocksOfManyChunks) {
     std::uint32_t number = 7;
     char rest[4092] = {};
   };
-  ChunkedArray<Large, 6> array;  // chunks of 256 KiB: the ninth is the last one on its own
-  constexpr std::uint32_t kSize = 64 * 100;
+  ChunkedArray<Large, 9> array;  // chunks of 2 MiB, the first 32 of them on their own
+  constexpr std::uint32_t kSize = 512 * 50;
   for (std::uint32_t i = 0; i < kSize; ++i) {
     array.grow_to(i + 1);
     ASSERT_EQ(array[i].number, 7u);
