@@ -217,8 +217,8 @@ void Shard::repay_cleaning() {
   }
 }
 
-// What frees room comes after a sync. A cleaner that went on before would
-// take what the ends need, for room that is on its way.
+// What frees room comes after a sync. A cleaner that went on before would take what the ends need,
+// for room that is on its way.
 bool Shard::cleaning_waits() const {
   return freeing_ != 0 && !cleaner_.running() && cleaner_.spent() != 0 &&
          cleaner_.spent() + cleaner_.cost() > reserves().cleaning;
