@@ -28,7 +28,7 @@ struct BenchOptions {
 };
 
 constexpr std::uint64_t kMessages = 100'000;
-constexpr std::uint64_t kMostMessages = 100'000'000;
+constexpr std::uint64_t kMostMessages = 10'000'000;
 constexpr Millis kEach = std::chrono::seconds(2);
 constexpr Millis kMostEach = std::chrono::hours(1);
 // Of the rate of whole lives: from hardly any load to more than a user should plan for.
@@ -110,10 +110,10 @@ Result<Queue> empty_queue(Store& store, const std::string& name) {
   const auto stats = queue.stats();
   if (!stats && stats.error().code != ErrorCode::not_found) return stats.error();
   if (stats) {
-    const std::uint64_t there = stats->scheduled + stats->ready + stats->leased;
+    const std::uint64_t there = stats->scheduled + stats->ready + stats->leased + stats->dead;
     if (there != 0) {
       return Error{ErrorCode::conflict,
-                   fmt::format("queue {} holds {} messages, which would be acked: name an empty "
+                   fmt::format("queue {} holds {} messages, which would be lost: name an empty "
                                "one with --queue",
                                base::quoted(name), grouped(there))};
     }
@@ -168,17 +168,17 @@ ExitCode run(Session& session, const BenchOptions& options) {
   auto results = measure(session, *queue, options);
   const auto purged = queue->purge();
   if (!results) return session.output.fail(results.error());
-  if (!purged) return session.output.fail(purged.error());
-  if (options.plot) {
-    const std::string title = "tarry: lateness against load, " + session.url();
-    auto written = write_file(*options.plot, lateness_svg(results->lateness, title));
-    if (!written) return session.output.fail(written.error());
-  }
   if (session.output.json()) {
     print_json(session.output, *results);
   } else {
     print_tables(session.output, *results, session.output.out().width());
   }
+  if (options.plot) {
+    const std::string title = "tarry: lateness against load, " + session.url();
+    auto written = write_file(*options.plot, lateness_svg(results->lateness, title));
+    if (!written) return session.output.fail(written.error());
+  }
+  if (!purged) return session.output.fail(purged.error());
   return ExitCode::done;
 }
 

@@ -11,8 +11,8 @@ namespace tarry::app {
 namespace {
 
 using Steady = std::chrono::steady_clock;
-constexpr Millis kLease = std::chrono::minutes(10);  // none runs out while it is measured
-constexpr std::chrono::seconds kPatience(10);        // for messages that do not come
+constexpr Millis kLease = std::chrono::hours(1);  // none runs out while it is measured
+constexpr std::chrono::seconds kPatience(10);     // for messages that do not come
 constexpr const char* kStopped = "stopped before it was measured";
 constexpr std::chrono::milliseconds kAhead(250);
 constexpr std::chrono::milliseconds kTick(10);
@@ -80,6 +80,7 @@ class LoadGenerator::Clients {
     return {};
   }
   void fail() noexcept { failed_.store(true); }
+  [[nodiscard]] bool failed() const noexcept { return failed_.load(); }
 
  private:
   void wait() {
@@ -211,7 +212,7 @@ Result<LatenessAtLoad> LoadGenerator::lateness(double per_second,
       });
   Clients pusher(1, [&](std::uint32_t, const std::atomic<bool>& failed) -> Result<void> {
     std::uint64_t sent = 0;
-    while (!failed && !stopped_) {
+    while (!failed && !stopped_ && !claimers.failed()) {
       const auto elapsed = Steady::now() - start;
       if (elapsed >= duration) break;
       const double due_by_now = per_second * std::chrono::duration<double>(elapsed).count();

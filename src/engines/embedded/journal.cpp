@@ -157,14 +157,15 @@ Result<void> Journal::ensure_room(std::uint64_t bytes, std::uint64_t largest, st
                     "the journal cannot reserve " + std::to_string(wanted) + " bytes");
 }
 
-Result<bool> Journal::close_head(std::uint64_t least) {
+Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
   forget_written();
   if (head_.number == 0 || !open_.empty() || !in_flight_.empty()) return false;
   std::uint64_t in_prepared = 0;
   for (const Prepared& prepared : prepared_) {
     in_prepared += room_in(prepared.info.allocated, largest_put_);
   }
-  if (in_prepared >= least && !prepared_.empty()) {  // the head's room comes back with its file
+  const bool goes_on = !prepared_.empty() && prepared_.front().info.allocated >= overhead();
+  if (goes_on && in_prepared >= enough) {
     roll();
     return true;
   }
@@ -410,6 +411,9 @@ bool Journal::keep_file(const SegmentInfo& dropped, std::uint64_t enough, std::u
   const std::uint64_t step = std::min(kStep, config_.segment_bytes / 4);
   if (in_hand >= enough + step || room_in(dropped.allocated, largest) < dropped.allocated / 2)
     return false;
+  // Nor one of a time when segments were longer.
+  if (dropped.allocated > std::max(config_.segment_bytes, overhead() + 2 * largest + kSlack))
+    return false;
   kept_.push_back(dropped);
   return true;
 }
@@ -440,7 +444,10 @@ Result<void> Journal::reuse_file(std::uint64_t enough, std::uint64_t largest) {
   }
   if (replaces) prepared_.pop_back();
   next_segment_ = number;
-  return add_prepared(file, old.allocated);
+  // Opened anew, so that what goes wrong with it is said under its new name.
+  auto again = directory_->open(segment_name(number), storage::OpenMode::read_write);
+  if (!again && !is_shortage(again.error())) return std::move(again).error();
+  return add_prepared(again ? std::move(*again) : file, old.allocated);
 }
 
 std::uint64_t Journal::disk_bytes() const noexcept {

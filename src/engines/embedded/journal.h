@@ -109,10 +109,10 @@ class Journal {
   /// The oldest closed segment has wholly reached its file, so it can be read and removed.
   [[nodiscard]] bool oldest_is_written() const noexcept;
   /// On a disk that has nothing more to give: closes the head, so that what it holds can be
-  /// cleaned. Its spare room comes back with its file, or, where about `least` bytes are not left
-  /// without it, goes to what comes next: what was cut off is then there for who asks first. False,
-  /// and nothing changed, unless all is written and `least` are left with it.
-  Result<bool> close_head(std::uint64_t least);
+  /// cleaned. Where `enough` bytes are left without its spare room, that comes back with its file;
+  /// else it goes to what comes next, and what was cut off is there for who asks first. False, and
+  /// nothing changed, unless all is written and about `least` bytes are left then.
+  Result<bool> close_head(std::uint64_t least, std::uint64_t enough);
   /// A record of `size` fits without further allocation.
   [[nodiscard]] bool fits(std::uint64_t size) const noexcept { return room(size) >= size; }
   [[nodiscard]] const SegmentInfo& head() const noexcept { return head_; }

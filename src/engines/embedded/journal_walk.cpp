@@ -103,6 +103,8 @@ Result<std::optional<std::uint64_t>> JournalWalk::guess_salt(std::size_t i) cons
     if (!step) return std::move(step).error();
     if (*step == SegmentScanner::Step::end) break;
     if (*step == SegmentScanner::Step::batch) {
+      const bool older = segment.header.salt == scanner.header().salt;  // whose file this was
+      if (older && segment.state == HeaderState::blank) continue;
       if (scanner.header().number < behind) return std::optional(scanner.header().salt);
       break;
     }

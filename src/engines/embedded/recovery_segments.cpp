@@ -102,7 +102,7 @@ Result<void> RecoveryRun::drop_newest() {
     // it is left of the segment whose file this was.
     auto first = scanner.batch_at(kSegmentHeaderBytes);
     if (!first) return std::move(first).error();
-    if (*first > last_first_batch()) {
+    if (*first != 0 && *first >= last_first_batch()) {
       mark("S4");
       return lost_header(found.number);
     }

@@ -196,15 +196,15 @@ std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
                              std::uint64_t more) const noexcept {
   if (TARRY_PLANTED_BUG(nothing_kept_back)) return 0;
   const Reserve parts = reserves(more_bytes, more);
-  // Nothing is refused because a cleaning that makes room is half done, and no room taken for it.
-  const std::uint64_t cleaning = parts.cleaning - std::min(parts.cleaning, cleaner_.spent());
+  const std::uint64_t cleaning = parts.cleaning;
   switch (purpose) {
     case Purpose::accept: return cleaning + parts.growth + parts.work + parts.leases + parts.claims;
     case Purpose::work: return cleaning + parts.growth + parts.work / 2 + parts.leases;
     case Purpose::back: return cleaning + parts.growth + parts.work / 4;
     case Purpose::end: break;
   }
-  return cleaning;
+  // What ends messages is not refused because a cleaning that makes room is half done.
+  return cleaning - std::min(cleaning, cleaner_.spent());
 }
 
 void Shard::repay_cleaning() {

@@ -173,7 +173,7 @@ bool Shard::work_slice() {
   repay_cleaning();
   if (failure_) return more;
   if (cleaner_.head_wanted()) {
-    auto closed = journal_->close_head(reserve(Purpose::end));
+    auto closed = journal_->close_head(reserve(Purpose::end), reserve(Purpose::back));
     if (!closed) {
       fail(std::move(closed).error());
       return more;
