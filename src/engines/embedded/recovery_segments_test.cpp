@@ -74,6 +74,17 @@ TEST_F(RecoveryTable, S4_TheNewestUnderALaterNameIsDamage) {
   expect_damage(3, 0);
 }
 
+// A segment of which only the header was written begins with the same batch as the one behind it.
+TEST_F(RecoveryTable, S4_ABrokenHeaderBehindASegmentWithoutABatchIsDamage) {
+  two = Segment(2, one.next_batch(), one.seal());
+  Segment three(3, one.next_batch(), two.seal());
+  three.opening();
+  three.bytes()[40] = static_cast<char>(three.bytes()[40] ^ 1);
+  store_both();
+  test::store(*directory, three);
+  expect_damage(3, 0);
+}
+
 TEST_F(RecoveryTable, S2_OnlyBlankFilesIsANewJournal) {
   test::write_all(*directory, segment_name(1), std::string(8192, '\0'));
   test::Recovery recovery(*directory);
