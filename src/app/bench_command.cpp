@@ -187,7 +187,7 @@ ExitCode run(Session& session, const BenchOptions& options) {
 void add_bench_command(CLI::App& root, Session& session) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App& bench = add_command(
-      root, "bench", "Measure a store: rates of push, claim and settle, and lateness under load",
+      root, "bench", "Measure a store: rates of push, claim and settle, lateness under load",
       {"tarry bench --store file:/tmp/bench", "tarry bench --store memory: --batch 1 --clients 1",
        "tarry bench --each 10s --plot lateness.svg"},
       "Works on a queue of its own, in batches, by so many clients at once. First each verb on "
