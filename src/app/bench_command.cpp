@@ -136,13 +136,14 @@ Result<Results> measure(Session& session, const Queue& queue, const BenchOptions
   if (options.payload) shape.payload = static_cast<std::uint32_t>(*options.payload);
   const Millis each = options.each.value_or(kEach);
   const std::uint64_t runs = std::size(kLoads);
+  const std::string loads = fmt::format("of {} loads", runs);
   std::FILE* const out = session.output.json() ? nullptr : stderr;
   Progress progress("measuring", out, session.output.err());
   // Rates count for a part of their own, as long as a load's.
   std::uint64_t part = 0;
   LoadGenerator load(queue, shape, [&](std::uint64_t done, std::uint64_t total) {
     const std::uint64_t here = total == 0 ? 0 : done * 1000 / total;
-    progress.show(part * 1000 + here, (runs + 1) * 1000, part, "of 6 loads");
+    progress.show(part * 1000 + here, (runs + 1) * 1000, part, loads);
   });
   const SignalWatch watch([&load](int) { load.stop(); });
 
@@ -207,7 +208,8 @@ void add_bench_command(CLI::App& root, Session& session) {
       ->type_name("FILE");
   set_action(bench, session, [options](Session& given) {
     if (options->each && (*options->each < Millis(100) || *options->each > kMostEach)) {
-      return given.output.usage("--each: must be 100ms to 1h");
+      return given.output.usage("--each " + base::format_duration_ms(options->each->count()) +
+                                ": must be 100ms to 1h");
     }
     return run(given, *options);
   });

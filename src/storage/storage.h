@@ -101,8 +101,9 @@ class Directory {
   /// A regular file. What has it open can go on reading it; its room is given back after that.
   virtual Result<void> remove(std::string_view name) = 0;
 
-  /// A regular file; atomically replaces `to`, where that exists. Used only to publish small
-  /// files whole (write another name, sync_data, rename, sync the directory).
+  /// A regular file; atomically replaces `to`, where that exists. For small files that are
+  /// published whole (write another name, sync_data, rename, sync the directory), and for a cleaned
+  /// segment's file, which is given its next number. no_space: a name may take room.
   virtual Result<void> rename(std::string_view from, std::string_view to) = 0;
 
   /// fsync of the directory itself: names made, replaced or removed before are durable after it.
