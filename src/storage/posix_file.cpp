@@ -112,6 +112,7 @@ Result<void> PosixFile::truncate(std::uint64_t size) {
   if (auto ok = check_writable("truncate"); !ok) return ok;
   if (auto ok = check_range("truncate", path_, size, 0); !ok) return ok;
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(size)); }) == 0) {
+    maps_.renew();
     return {};
   }
   return system_failure_at("truncate", path_, size, errno);

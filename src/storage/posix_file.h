@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "storage/file_map.h"
 #include "storage/storage.h"
 
 namespace tarry::storage {
@@ -56,6 +57,9 @@ class PosixFile final : public File {
   void will_need(std::uint64_t offset, std::uint64_t length) const override;
 
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
+  /// The file's bytes up to `end` at least, for the kernel to copy from: see FileMap. Null: it is
+  /// shorter, or cannot be mapped.
+  [[nodiscard]] const char* mapped(std::uint64_t end) const { return maps_.up_to(end, fd_.get()); }
 
  private:
   Result<void> check_writable(std::string_view operation) const;
@@ -65,6 +69,7 @@ class PosixFile final : public File {
   std::string path_;
   bool writable_;
   bool sync_failed_ = false;
+  mutable FileMaps maps_;
 };
 
 /// statvfs. A file system that names no limit (some in RAM) has UINT64_MAX of both; an errno value

@@ -13,6 +13,7 @@
 
 #include "storage/failure.h"
 #include "storage/posix_file.h"
+#include "storage/posix_reader.h"
 
 namespace tarry::storage {
 namespace {
@@ -198,6 +199,8 @@ class PosixDirectory final : public Directory {
     }
     return std::unique_ptr<Lock>(new PosixSharedLock(std::move(*fd)));
   }
+
+  std::unique_ptr<Reader> make_reader() const override { return std::make_unique<PosixReader>(); }
 
   Result<Space> space() const override {
     Space space{};

@@ -73,6 +73,28 @@ class File {
   virtual void will_need(std::uint64_t offset, std::uint64_t length) const = 0;
 };
 
+/// One of several reads that are made together, and what became of it.
+struct Read {
+  const File* file = nullptr;
+  std::uint64_t offset = 0;
+  std::span<char> into;
+  Result<std::size_t> got = std::size_t{0};  ///< as of File::read_at
+};
+
+/// Makes many reads at once, so that they share the way into the system, and a disk that can do
+/// many things at a time is asked for all of them. One thread at a time.
+class Reader {
+ public:
+  virtual ~Reader() = default;
+
+  /// Fills in `got` of each. Ranges to read into must not overlap.
+  virtual void read(std::span<Read> reads) = 0;
+
+  /// The same for what takes no waiting for a disk. Of the rest `got` is 0, and the disk is asked,
+  /// so that a later read will find it.
+  virtual void read_cached(std::span<Read> reads) = 0;
+};
+
 /// A held lock; released on destruction, and by the system when the process dies. Any thread may
 /// destroy it.
 class Lock {
@@ -123,6 +145,9 @@ class Directory {
   /// change nothing. Makes no file (not_found where there is none: then nobody holds it) and writes
   /// nothing into it. Does not wait: when lock() holds it, conflict, as there.
   virtual Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) = 0;
+
+  /// For files of this directory, and of others of its kind. This one reads them one by one.
+  virtual std::unique_ptr<Reader> make_reader() const;
 
   virtual Result<Space> space() const = 0;
 

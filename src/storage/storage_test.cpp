@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -118,6 +119,72 @@ TEST_P(StorageTest, ReadsAreShortOnlyAtTheEnd) {
   EXPECT_EQ(read(*file, 10, 3), "");
   EXPECT_EQ(read(*file, 1'000'000'000, 3), "");
   EXPECT_EQ(read(*file, 3, 0), "");
+}
+
+/// Reads pieces of `length` bytes at these offsets, all at once.
+std::vector<std::string> read_together(Reader& reader, const File& file,
+                                       const std::vector<std::uint64_t>& offsets,
+                                       std::size_t length, bool cached_only = false) {
+  std::vector<std::string> bytes(offsets.size(), std::string(length, '?'));
+  std::vector<Read> reads(offsets.size());
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    reads[i].file = &file;
+    reads[i].offset = offsets[i];
+    reads[i].into = bytes[i];
+  }
+  cached_only ? reader.read_cached(reads) : reader.read(reads);
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    EXPECT_TRUE(reads[i].got) << reads[i].got.error().message;
+    bytes[i].resize(reads[i].got.value_or(0));
+  }
+  return bytes;
+}
+
+TEST_P(StorageTest, ManyReadsTogetherAreAsEachAlone) {
+  const auto file = create("a");
+  std::string all;
+  for (std::uint32_t i = 0; all.size() < 3'000'000; ++i) all += std::to_string(i * 2654435761u);
+  EXPECT_OK(file->write_at(0, all));
+  const auto reader = root->make_reader();
+  // Short and long ones, more of them than any call takes, over the end and beyond it.
+  for (const std::size_t length : {0, 1, 140, 5'000, 20'000, 300'000}) {
+    std::vector<std::uint64_t> offsets{all.size() - 1, all.size(), all.size() + 70'000};
+    for (std::uint64_t i = 0; i < 3'000'000 / (length + 2'000); ++i) {
+      offsets.push_back(i * 1'234'567 % all.size());
+    }
+    const auto got = read_together(*reader, *file, offsets, length);
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      ASSERT_EQ(got[i], all.substr(std::min(offsets[i], all.size()), length)) << offsets[i];
+    }
+  }
+  EXPECT_EQ(read_together(*reader, *file, {}, 10).size(), 0u);
+}
+
+TEST_P(StorageTest, ReadsTogetherSeeWhatIsWrittenAndCutBetweenThem) {
+  const auto file = create("a");
+  const auto reader = root->make_reader();
+  EXPECT_OK(file->write_at(0, std::string(10'000, 'a')));
+  EXPECT_EQ(read_together(*reader, *file, {0, 9'998}, 2), (std::vector<std::string>{"aa", "aa"}));
+  EXPECT_OK(file->write_at(9'000, std::string(100'000, 'b')));
+  EXPECT_EQ(read_together(*reader, *file, {8'999, 50'000}, 2),
+            (std::vector<std::string>{"ab", "bb"}));
+  EXPECT_OK(file->truncate(9'001));
+  EXPECT_EQ(read_together(*reader, *file, {50'000, 9'000, 8'998, 0}, 2),
+            (std::vector<std::string>{"", "b", "aa", "aa"}));
+}
+
+// On a disk that has to be waited for nothing is a right answer too.
+TEST_P(StorageTest, CachedReadsAreRightOrNothing) {
+  const auto file = create("a");
+  EXPECT_OK(file->write_at(0, std::string(100'000, 'a') + std::string(100'000, 'b')));
+  const auto reader = root->make_reader();
+  for (int i = 0; i < 100; ++i) {
+    const auto got = read_together(*reader, *file, {99'999, 150'000, 10, 300'000}, 2, true);
+    EXPECT_TRUE(got[0].empty() || got[0] == "ab") << got[0];
+    EXPECT_TRUE(got[1].empty() || got[1] == "bb") << got[1];
+    EXPECT_TRUE(got[2].empty() || got[2] == "aa") << got[2];
+    EXPECT_EQ(got[3], "");
+  }
 }
 
 TEST_P(StorageTest, GapsReadAsZeros) {

@@ -79,6 +79,7 @@ void World::flow(const Step& step) {
   if (step.turns) turn();
   for (int i = 0; i < step.commits && commit(); ++i) {
   }
+  if (step.c % 2 == 0) shard_->read_ahead();
 }
 
 void World::pass_time(std::int64_t ms) { clock_.advance(ms); }

@@ -76,7 +76,7 @@ Result<void> Cleaner::append(const PutRecord& again, Slice& slice) {
     mark("cleaning.no-room");
     return done;
   }
-  const Journal::Place place = journal_->append(again);
+  const RecordPlace place = journal_->append(again);
   state_->evolve(again, place.segment, place.position);
   ++slice.copied;
   spent_ += encoded_size(again);

@@ -27,12 +27,12 @@ struct SealedBatch {
   std::shared_ptr<storage::File> file;
 };
 
-class RecentBatches;
+class RecordReads;
 
 struct CommitOutcome {
   const Error* failure = nullptr;  // set: nothing of this job may be taken as done
   std::int64_t committed_boot_ms = 0;
-  const RecentBatches* recent = nullptr;  // valid while the task runs; null after a failure
+  RecordReads* records = nullptr;  // valid while the task runs; null after a failure
 };
 
 /// Runs once, when the job it came with is durable or has failed: on the committer's thread, but

@@ -84,7 +84,7 @@ void Committer::run(CommitJob job) {
   if (TARRY_PLANTED_BUG(answer_before_write)) {
     for (std::vector<CommitTask>* tasks : {&job.tasks, &job.answers}) {
       for (CommitTask& task : std::exchange(*tasks, {})) {
-        task({nullptr, clock_->now().boottime_ms, &recent_});
+        task({nullptr, clock_->now().boottime_ms, &records_});
       }
     }
   }
@@ -97,7 +97,7 @@ void Committer::run(CommitJob job) {
   CommitOutcome outcome;
   outcome.failure = failure_ ? &*failure_ : nullptr;
   outcome.committed_boot_ms = clock_->now().boottime_ms;
-  if (!failure_) outcome.recent = &recent_;
+  if (!failure_) outcome.records = &records_;
   for (CommitTask& task : job.tasks) task(outcome);
   if (failure_ || !aside_ || !aside_(job.answers)) {
     for (CommitTask& answer : job.answers) answer(outcome);

@@ -13,7 +13,7 @@
 //  5. Files are removed, or left to be written again, only after the batches before are synced,
 //     whatever the policy, and after the tasks before have read what they deliver.
 //
-// Thread safety: `run` and `sync_pending` by one thread; the rest by any.
+// Thread safety: `run`, `read_ahead` and `sync_pending` by one thread; the rest by any.
 #pragma once
 
 #include <atomic>
@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,7 @@
 #include "engines/embedded/commit.h"
 #include "engines/embedded/embedded_engine.h"
 #include "engines/embedded/recent_batches.h"
+#include "engines/embedded/record_reads.h"
 #include "engines/embedded/segment_files.h"
 
 namespace tarry::embedded {
@@ -45,7 +47,9 @@ class Committer {
         directory_(&directory),
         files_(&files),
         clock_(&clock),
-        recent_(recent_bytes) {}
+        recent_(recent_bytes),
+        reader_(directory.make_reader()),
+        records_(files, recent_, *reader_) {}
 
   void run(CommitJob job);
   /// Asked when a job is durable: takes its answers, to run them on another thread without a
@@ -54,6 +58,8 @@ class Committer {
   void set_aside(Aside aside) { aside_ = std::move(aside); }
   /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
+  /// Claims will soon ask for these: see RecordReads. For when there is nothing else to do.
+  void read_ahead(std::span<const RecordPlace> places) { records_.read_ahead(places); }
   /// Policy 100ms: syncs what is written and not synced.
   void sync_pending();
   [[nodiscard]] bool has_pending() const noexcept {
@@ -70,6 +76,8 @@ class Committer {
   [[nodiscard]] std::uint64_t syncs() const noexcept {
     return syncs_.load(std::memory_order_relaxed);
   }
+  /// How much is kept in RAM of what was written last.
+  [[nodiscard]] std::uint64_t recent_bytes() const noexcept { return recent_.most(); }
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   void start_at(std::uint64_t durable) noexcept;
 
@@ -84,6 +92,8 @@ class Committer {
   SegmentFiles* files_;
   const timing::Clock* clock_;
   RecentBatches recent_;
+  std::unique_ptr<storage::Reader> reader_;
+  RecordReads records_;
   Aside aside_;
   std::map<std::uint64_t, std::shared_ptr<storage::File>> dirty_;
   bool directory_dirty_ = false;

@@ -268,12 +268,12 @@ void Journal::begin_record(std::size_t size) {
   TARRY_ASSERT(head_end() + size <= head_.allocated);
 }
 
-Journal::Place Journal::append(const PutRecord& record) {
+RecordPlace Journal::append(const PutRecord& record) {
   const std::size_t size = encoded_size(record);
   begin_record(size);
   run_start_ = 0;
   largest_put_ = std::max<std::uint64_t>(largest_put_, size);
-  const Place place{head_.number, Position(head_.number, head_end(), size)};
+  const RecordPlace place{head_.number, Position(head_.number, head_end(), size)};
   append_record(open_, record);
   return place;
 }
@@ -363,6 +363,21 @@ std::uint64_t Journal::written_end(std::uint64_t segment) const noexcept {
     return in_flight_.front()->offset;
   }
   return segment == head_.number ? head_.used : UINT64_MAX;
+}
+
+bool Journal::is_only_on_disk(const RecordPlace& place) const noexcept {
+  const auto at = std::pair(place.segment, place.position.offset());
+  if (at >= std::pair(head_.number, head_.used)) return false;  // in the open batch
+  if (!in_flight_.empty() &&
+      at >= std::pair(in_flight_.front()->segment, in_flight_.front()->offset)) {
+    return false;
+  }
+  std::uint64_t behind = head_.used;
+  if (place.segment != head_.number) {
+    if (closed_.empty() || closed_.back().number != place.segment) return true;
+    behind += closed_.back().used;
+  }
+  return behind - place.position.offset() > committer_->recent_bytes();
 }
 
 Result<PutRecord> Journal::read(std::uint64_t segment, Position position) {

@@ -72,11 +72,7 @@ class Journal {
   Journal(Config config, storage::Directory& directory, SegmentFiles& files,
           const Committer& committer, JournalTail tail, Opening opening);
 
-  struct Place {
-    std::uint64_t segment = 0;
-    Position position;
-  };
-  Place append(const PutRecord& record);
+  RecordPlace append(const PutRecord& record);
   void append(const Record& record);
   void append_gone(GoneWhy why, std::uint32_t queue, Ref ref);
   void append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
@@ -103,6 +99,9 @@ class Journal {
   /// The payload's length as the record at a position states it, without reading the payload; the
   /// whole record's, where nothing can be read.
   [[nodiscard]] std::uint64_t payload_bytes(std::uint64_t segment, Position position);
+
+  /// Written, and so long ago that the committer has it no longer in RAM, probably.
+  [[nodiscard]] bool is_only_on_disk(const RecordPlace& place) const noexcept;
 
   /// Closed segments, oldest first; the head is not among them.
   [[nodiscard]] const std::deque<SegmentInfo>& closed() const noexcept { return closed_; }

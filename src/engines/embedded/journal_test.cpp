@@ -44,7 +44,7 @@ class JournalTest : public testing::Test {
     return name;
   }
 
-  Journal::Place append(const PutRecord& record) {
+  RecordPlace append(const PutRecord& record) {
     const std::uint64_t size = encoded_size(record);
     EXPECT_TRUE(journal->ensure_room(size, size, 0));
     return journal->append(record);
@@ -154,7 +154,7 @@ TEST_F(JournalTest, ReadingWhereNoMessageIsIsDamage) {
 
 TEST_F(JournalTest, RollsIntoTheNextSegmentAndSealsTheOneBefore) {
   const std::string payload(1000, 'p');
-  std::vector<Journal::Place> places;
+  std::vector<RecordPlace> places;
   for (std::uint64_t id = 1; id <= 200; ++id) {
     places.push_back(append(put(static_cast<Handle>(id), id, "key", payload)));
     commit();

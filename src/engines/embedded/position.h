@@ -58,4 +58,10 @@ class Position {
   std::uint64_t raw_ = 0;
 };
 
+/// The same with all of the segment's number.
+struct RecordPlace {
+  std::uint64_t segment = 0;
+  Position position;
+};
+
 }  // namespace tarry::embedded

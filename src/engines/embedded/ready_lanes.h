@@ -35,6 +35,25 @@ class ReadyLanes {
   /// The earliest due time of any lane; only while not empty.
   [[nodiscard]] std::int64_t oldest_due_ms() const noexcept;
 
+  /// Passes to `visit` those that stand behind the first `skip` in the lanes' order, at most
+  /// `most`; stragglers are left out. Returns how many it passed.
+  template <typename F>
+  std::size_t visit_behind(std::size_t skip, std::size_t most, F&& visit) const {
+    std::size_t visited = 0;
+    for (const auto& [priority, lane] : lanes_) {
+      for (Handle at = lane.head; at != kNoHandle; at = (*slab_)[at].next) {
+        if (skip > 0) {
+          --skip;
+          continue;
+        }
+        if (visited == most) return visited;
+        visit(at);
+        ++visited;
+      }
+    }
+    return visited;
+  }
+
   /// Removes every message due after `now_ms` (the clock stepped back) and passes it to `removed`.
   template <typename F>
   void remove_later_than(std::int64_t now_ms, F&& removed) {

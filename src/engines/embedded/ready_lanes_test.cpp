@@ -55,6 +55,19 @@ TEST_F(ReadyLanesTest, PriorityThenDueThenPushOrder) {
   EXPECT_EQ(got, (std::vector<Order>{{1, 20, 3}, {1, 30, 2}, {1, 30, 4}, {2, 10, 1}}));
 }
 
+TEST_F(ReadyLanesTest, VisitsWhatStandsBehindTheFirst) {
+  for (int i = 0; i < 3; ++i) add(1, 10 + i);
+  for (int i = 0; i < 3; ++i) add(2, 5 + i);
+  add(1, 5);  // a straggler
+  std::vector<Order> got;
+  const auto note = [&](Handle handle) { got.push_back(order(handle)); };
+  EXPECT_EQ(lanes.visit_behind(2, 3, note), 3u);
+  EXPECT_EQ(got, (std::vector<Order>{{1, 12, 3}, {2, 5, 4}, {2, 6, 5}}));
+  EXPECT_EQ(lanes.visit_behind(5, 3, note), 1u);
+  EXPECT_EQ(lanes.visit_behind(6, 3, note), 0u);
+  EXPECT_EQ(lanes.visit_behind(0, 0, note), 0u);
+}
+
 // Released messages come back with the due time and id they had.
 TEST_F(ReadyLanesTest, AStragglerOfEqualDueGoesByItsId) {
   add(1, 10, 5);

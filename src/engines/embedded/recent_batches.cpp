@@ -32,17 +32,20 @@ void RecentBatches::forget(std::uint64_t segment) {
   while (!batches_.empty() && batches_.front().segment <= segment) drop_oldest();
 }
 
-std::string_view RecentBatches::find(std::uint64_t segment, Position position) const noexcept {
-  const auto place = std::pair(segment, position.offset());
-  const auto behind = std::upper_bound(batches_.begin(), batches_.end(), place,
-                                       [](const auto& wanted, const Entry& entry) {
-                                         return wanted < std::pair(entry.segment, entry.offset);
+std::string_view RecentBatches::find(const RecordPlace& place) const noexcept {
+  const auto wanted = std::pair(place.segment, place.position.offset());
+  // Most of what is asked for is older than all that is kept.
+  if (batches_.empty() || wanted < std::pair(batches_.front().segment, batches_.front().offset)) {
+    return {};
+  }
+  const auto behind = std::upper_bound(batches_.begin(), batches_.end(), wanted,
+                                       [](const auto& at, const Entry& entry) {
+                                         return at < std::pair(entry.segment, entry.offset);
                                        });
-  if (behind == batches_.begin()) return {};
   const Entry& entry = *std::prev(behind);
-  const std::uint64_t at = place.second - entry.offset;
-  if (entry.segment != segment || at >= entry.bytes.size()) return {};
-  return entry.bytes.substr(at, position.size());
+  const std::uint64_t at = wanted.second - entry.offset;
+  if (entry.segment != place.segment || at >= entry.bytes.size()) return {};
+  return entry.bytes.substr(at, place.position.size());
 }
 
 }  // namespace tarry::embedded

@@ -22,6 +22,7 @@ class RecentBatches {
  public:
   explicit RecentBatches(std::uint64_t most) : most_(most) {}
 
+  [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
   /// The batch has been written, after all that were added before.
   void add(std::shared_ptr<const SealedBatch> batch);
   /// Segments up to this one are gone: what is kept of them would keep their files, and the room
@@ -29,7 +30,7 @@ class RecentBatches {
   void forget(std::uint64_t segment);
   /// The bytes of the record there, at most as many as its position says; empty where they are not
   /// kept.
-  [[nodiscard]] std::string_view find(std::uint64_t segment, Position position) const noexcept;
+  [[nodiscard]] std::string_view find(const RecordPlace& place) const noexcept;
 
  private:
   struct Entry {

@@ -19,7 +19,7 @@ class RecentBatchesTest : public testing::Test {
     return batch;
   }
   std::string_view find(std::uint64_t segment, std::uint64_t offset, std::uint64_t size) {
-    return recent.find(segment, Position(segment, offset, size));
+    return recent.find({segment, Position(segment, offset, size)});
   }
 
   RecentBatches recent{10'000};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engines/embedded/journal_format.h"
@@ -51,8 +52,9 @@ class RecordReadsTest : public testing::Test {
   std::string other = "0123456789";
   SegmentFiles files;
   RecentBatches recent{10'000};
-  RecordReads reads{files, recent};
-  std::vector<RecordReads::Place> places;
+  std::unique_ptr<storage::Reader> reader = faulty.make_reader();
+  RecordReads reads{files, recent, *reader};
+  std::vector<RecordPlace> places;
 };
 
 TEST_F(RecordReadsTest, InAnyOrderFromAnySegment) {
@@ -91,6 +93,50 @@ TEST_F(RecordReadsTest, WhatIsNotThereIsShortOrEmpty) {
 TEST_F(RecordReadsTest, AfterAFailedCallEachIsReadOnItsOwn) {
   for (std::uint64_t i = 0; i < 3; ++i) want(1, i * 200, 152);
   EXPECT_EQ(calls_for_all(1), 4u);
+}
+
+TEST_F(RecordReadsTest, WhatWasReadAheadIsNotReadAgain) {
+  for (std::uint64_t i = 0; i < 100; ++i) want(1, 1'000 + (i * 37 % 100) * 5'000, 152);
+  reads.read_ahead(places);
+  EXPECT_EQ(calls_for_all(), 0u);
+  // In another order, and beside others.
+  std::swap(places[3], places[90]);
+  want(2, 4, 4);
+  want(1, 520'000, 8);
+  EXPECT_EQ(calls_for_all(), 2u);
+}
+
+TEST_F(RecordReadsTest, SeveralAreReadAheadAndTheOldestGoes) {
+  std::vector<RecordPlace> all;
+  for (std::uint64_t round = 0; round < 5; ++round) {
+    places.clear();
+    for (std::uint64_t i = 0; i < 10; ++i) want(1, (round * 10 + i) * 10'000, 100);
+    reads.read_ahead(places);
+    all.insert(all.end(), places.begin(), places.end());
+  }
+  places = all;
+  EXPECT_EQ(calls_for_all(), 10u);
+}
+
+// What is read ahead may have been overtaken by what was written since.
+TEST_F(RecordReadsTest, AnewIsWhatTheFileHasNow) {
+  want(2, 2, 4);
+  reads.read_ahead(places);
+  auto file = directory->open(segment_name(2), storage::OpenMode::read_write).value();
+  ASSERT_TRUE(file->write_at(0, "9876543210"));
+  EXPECT_EQ(reads.fetch(places)[0], "2345");
+  EXPECT_EQ(reads.fetch_anew(places[0]), "7654");
+}
+
+TEST_F(RecordReadsTest, NothingIsReadAheadThatIsNotThere) {
+  want(3, 0, 8);
+  want(2, 100, 8);
+  want(2, 0, 8);
+  reads.read_ahead(places);
+  reads.read_ahead({});
+  EXPECT_EQ(reads.fetch(places)[0], "");
+  EXPECT_EQ(reads.fetch(places)[1], "");
+  EXPECT_EQ(reads.fetch(places)[2], "01234567");
 }
 
 TEST_F(RecordReadsTest, WhatIsRecentIsNotReadAtAll) {

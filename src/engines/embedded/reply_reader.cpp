@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "core/headers.h"
-#include "engines/embedded/record_reads.h"
 #include "engines/embedded/tokens.h"
 
 namespace tarry::embedded {
@@ -45,7 +44,7 @@ bool ReplyReader::append(const Grant& grant, std::string_view bytes, core::Slice
   return true;
 }
 
-void ReplyReader::add(const Grants& grants, const RecentBatches& recent, core::ClaimReply& reply,
+void ReplyReader::add(const Grants& grants, RecordReads& records, core::ClaimReply& reply,
                       std::vector<std::size_t>& damaged) {
   std::vector<core::Slice> queues;
   queues.reserve(grants.queues.size());
@@ -53,23 +52,26 @@ void ReplyReader::add(const Grants& grants, const RecentBatches& recent, core::C
     queues.push_back(core::append(reply.bytes, queue));
   }
   std::uint64_t bytes = 0;
-  for (const Grant& grant : grants.items) bytes += grant.position.size();
+  for (const Grant& grant : grants.items) bytes += grant.place.position.size();
   reply.items.reserve(reply.items.size() + grants.items.size());
   reply.bytes.reserve(reply.bytes.size() + bytes + grants.items.size() * kTokens);
 
-  RecordReads reads(*files_, recent);
-  std::vector<RecordReads::Place> places;
+  std::vector<RecordPlace> places;
   for (std::size_t first = 0; first < grants.items.size(); first += places.size()) {
     places.clear();
     std::uint64_t fetched = 0;
     for (std::size_t i = first; i < grants.items.size() && fetched < kFetchedAtOnce; ++i) {
-      places.push_back({grants.items[i].segment, grants.items[i].position});
-      fetched += grants.items[i].position.size() + RecordReads::kGap;
+      places.push_back(grants.items[i].place);
+      fetched += places.back().position.size() + RecordRuns::kGap;
     }
-    const auto records = reads.fetch(places);
-    for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto found = records.fetch(places);
+    for (std::size_t i = 0; i < found.size(); ++i) {
       const Grant& grant = grants.items[first + i];
-      if (!append(grant, records[i], queues[grant.queue], grants.claimed_ms, reply)) {
+      const auto taken = [&](std::string_view record) {
+        return append(grant, record, queues[grant.queue], grants.claimed_ms, reply);
+      };
+      // Only what the file itself says, when asked now, is damage.
+      if (!taken(found[i]) && !taken(records.fetch_anew(places[i]))) {
         damaged.push_back(first + i);
       }
     }

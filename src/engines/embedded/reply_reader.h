@@ -16,7 +16,7 @@
 #include "core/reply.h"
 #include "engines/embedded/history_slab.h"
 #include "engines/embedded/message_slab.h"
-#include "engines/embedded/recent_batches.h"
+#include "engines/embedded/record_reads.h"
 #include "engines/embedded/segment_files.h"
 
 namespace tarry::embedded {
@@ -27,8 +27,7 @@ struct Grant {
   bool made_key = false;
   Handle handle = kNoHandle;
   std::uint64_t id = 0;
-  std::uint64_t segment = 0;
-  Position position;
+  RecordPlace place;
   std::int64_t due_ms = 0;
   std::int64_t lease_ms = 0;
   std::uint32_t attempt = 0;
@@ -58,8 +57,8 @@ class ReplyReader {
       : files_(&files), store_tag_(store_tag), shard_(shard) {}
 
   /// Appends the messages to the reply, and to `damaged` the places in `grants` of those whose
-  /// bytes do not check. `recent` is asked before the files.
-  void add(const Grants& grants, const RecentBatches& recent, core::ClaimReply& reply,
+  /// bytes do not check.
+  void add(const Grants& grants, RecordReads& records, core::ClaimReply& reply,
            std::vector<std::size_t>& damaged);
 
   /// Fills in the key. Reads no more of the record than all but its payload. Errors: `damaged`.

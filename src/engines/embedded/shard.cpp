@@ -322,7 +322,7 @@ void Shard::emit(const QueueRecord& record) {
   state_->evolve(record);
 }
 void Shard::emit(const PutRecord& record) {
-  const Journal::Place place = journal_->append(record);
+  const RecordPlace place = journal_->append(record);
   state_->evolve(record, place.segment, place.position);
   wake_by_key(record.queue);
 }

@@ -88,6 +88,9 @@ class Shard {
   /// A slice of cleaning and of long sweeps (purge, revive all). True while there is more to do.
   bool work_slice();
   [[nodiscard]] CommitJob take_job();
+  /// The records that the next claims will probably ask for: of each queue that was claimed from
+  /// since the last call what stands in front now, where that is not still in RAM.
+  [[nodiscard]] std::vector<RecordPlace> look_ahead();
 
   /// When to call `advance` next; by both clocks. Nothing: no need.
   [[nodiscard]] std::optional<std::int64_t> next_realtime_ms() const;
@@ -143,6 +146,9 @@ class Shard {
   [[nodiscard]] ClaimedRecord begin_claim(QueueId queue, const core::ClaimRequest& request) const;
   void take(Handle handle, ClaimedRecord& record, Grants& grants);
   void end_claim_record(const ClaimedRecord& record);
+  // shard_ahead.cpp
+  void note_claimed(QueueId queue, std::size_t count);
+  // shard_claim.cpp
   void deliver(const OperationPtr& op, Grants grants);
   void damaged(const Part& part);
   [[nodiscard]] bool is_paused(const QueueState& queue) const noexcept;
@@ -237,6 +243,9 @@ class Shard {
   void emit_remembered(Ending ending, Handle handle, std::int64_t until_ms);
   void end_claim(Ending ending, Handle handle);
   void emit_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason);
+  [[nodiscard]] RecordPlace place_of(const Message& message) const noexcept {
+    return {message.position.segment(journal_->newest_segment()), message.position};
+  }
   [[nodiscard]] Ref ref(Handle handle) const noexcept { return {handle, state_->slab[handle].id}; }
 
   Config config_;
@@ -265,6 +274,12 @@ class Shard {
   bool tight_ = false;              // no space was left, and nothing has been accepted since
   std::vector<std::string> woken_;  // queues that may have something for a waiter
   std::size_t turn_ = 0;            // where a claim of several queues begins
+
+  struct Claimed {
+    QueueId queue = 0;
+    std::size_t most = 0;  // messages that one claim took
+  };
+  std::vector<Claimed> claimed_;  // since look_ahead was asked
 
   // long sweeps, a slice a turn
   struct Sweep {

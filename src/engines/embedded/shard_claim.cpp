@@ -80,8 +80,7 @@ void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
   grant.queue = static_cast<std::uint32_t>(grants.queues.size() - 1);
   grant.handle = handle;
   grant.id = message.id;
-  grant.segment = message.position.segment(journal_->newest_segment());
-  grant.position = message.position;
+  grant.place = place_of(message);
   grant.made_key = message.made_key != 0;
   grant.due_ms = message.due_ms();
   grant.lease_ms = record.lease_ms;
@@ -107,11 +106,11 @@ bool Shard::fits(ByteBudget& budget, const Message& message, const Grants& grant
     budget.exact = true;
     budget.used = 0;
     for (const Grant& grant : grants.items) {
-      budget.used += journal_->payload_bytes(grant.segment, grant.position);
+      budget.used += journal_->payload_bytes(grant.place.segment, grant.place.position);
     }
   }
-  const std::uint64_t size = journal_->payload_bytes(
-      message.position.segment(journal_->newest_segment()), message.position);
+  const RecordPlace place = place_of(message);
+  const std::uint64_t size = journal_->payload_bytes(place.segment, place.position);
   const bool first = grants.items.empty() && budget.first_may_exceed;
   if (!first && budget.used + size > budget.max) return false;
   budget.used += size;
@@ -132,6 +131,7 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
     if (record.items.empty()) grants.queues.push_back(queue.name);
     take(first, record, grants);
   }
+  note_claimed(id, record.items.size());
   end_claim_record(record);
 }
 
@@ -213,7 +213,7 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
       }
       ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
       std::vector<std::size_t> damaged;
-      reader.add(grants, *outcome.recent, std::get<core::ClaimReply>(op->reply), damaged);
+      reader.add(grants, *outcome.records, std::get<core::ClaimReply>(op->reply), damaged);
       for (const std::size_t i : damaged) {
         const Grant& grant = grants.items[i];
         Part part;

@@ -146,6 +146,7 @@ void ShardRunner::run_shard() {
       if (!inbox_.empty()) continue;
     }
     if (more) continue;
+    if (auto places = shard.look_ahead(); !places.empty()) ask_ahead(std::move(places));
     if (shard.failure()) {
       sleeper_->sleep(std::nullopt, std::nullopt);
     } else {
@@ -172,6 +173,15 @@ void ShardRunner::hand_over(CommitJob job) {
   job_ready_.notify_one();
 }
 
+// What was asked for before and has not been begun is no longer worth it.
+void ShardRunner::ask_ahead(std::vector<RecordPlace> places) {
+  {
+    const std::scoped_lock lock(job_mutex_);
+    ahead_ = std::move(places);
+  }
+  job_ready_.notify_one();
+}
+
 // -- the committer's thread
 
 bool ShardRunner::set_aside(std::vector<CommitTask>& answers) {
@@ -191,20 +201,29 @@ void ShardRunner::run_committer() {
   Committer& committer = *parts_.committer;
   while (true) {
     CommitJob job;
+    std::vector<RecordPlace> ahead;
     bool timed_out = false;
     {
       std::unique_lock lock(job_mutex_);
-      const auto ready = [this] { return !slot_.empty() || no_more_jobs_; };
+      const auto ready = [this] { return !slot_.empty() || !ahead_.empty() || no_more_jobs_; };
       if (committer.has_pending()) {
         timed_out = !job_ready_.wait_for(lock, kSyncEvery, ready);
       } else {
         job_ready_.wait(lock, ready);
       }
       if (!timed_out) {
-        if (slot_.empty()) break;
-        job = std::exchange(slot_, {});
-        slot_bytes_ = 0;
+        if (slot_.empty() && no_more_jobs_) break;
+        if (slot_.empty()) {
+          ahead.swap(ahead_);
+        } else {
+          job = std::exchange(slot_, {});
+          slot_bytes_ = 0;
+        }
       }
+    }
+    if (!ahead.empty()) {
+      committer.read_ahead(ahead);
+      continue;
     }
     if (timed_out) {
       committer.sync_pending();

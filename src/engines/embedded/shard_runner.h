@@ -1,6 +1,6 @@
 // ShardRunner: a shard with its two threads. One runs the state machine, turn by turn; the other
 // commits. While one job syncs, the shard gathers the next: group commit with no timer and no added
-// wait.
+// wait. Where there is nothing to commit, what the next claims will want is read.
 //
 // Thread safety: `post` from any thread; the rest by the engine's front.
 #pragma once
@@ -62,6 +62,7 @@ class ShardRunner {
   void run_committer();
   void end_journal();
   void hand_over(CommitJob job);
+  void ask_ahead(std::vector<RecordPlace> places);
   void turn(std::vector<Part>& inbox);
 
   ShardParts parts_;
@@ -79,6 +80,7 @@ class ShardRunner {
   std::condition_variable job_taken_;  // shard waits when the slot holds too much
   CommitJob slot_;
   std::uint64_t slot_bytes_ = 0;
+  std::vector<RecordPlace> ahead_;  // for when the slot is empty
   bool no_more_jobs_ = false;
   bool was_closed_ = false;  // set by the shard's thread, read when that has ended
 

@@ -53,6 +53,8 @@ struct QueueState {
   QueueCounters counters;
   std::array<std::uint64_t, 6> count{};  // by Stage
   ReadyLanes lanes;
+  // So many at the lanes' front have been read ahead, about: others may have come before them.
+  std::size_t read_ahead = 0;
 
   [[nodiscard]] std::uint64_t in(Stage stage) const noexcept {
     return count[static_cast<std::size_t>(stage)];

@@ -1,0 +1,75 @@
+// RecordRuns: many records of a journal, read at once, neighbours together.
+//
+// Thread safety: none.
+//
+// Invariants
+//  1. Between two calls it keeps no file open, whose room could not be given back.
+//  2. After `read` the entries are sorted by their place, and their bytes lie in the buffer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engines/embedded/position.h"
+#include "engines/embedded/segment_files.h"
+
+namespace tarry::embedded {
+
+class RecordRuns {
+ public:
+  /// Bytes between two records that are read for nothing, at most, rather than with a call of their
+  /// own: a page is copied in the time that the call takes.
+  static constexpr std::uint64_t kGap = 4096;
+
+  struct Entry {
+    RecordPlace place;
+    std::uint32_t index = 0;  // in the order in which they were added
+    std::string_view bytes;   // at most as many as the position says; fewer where there are no more
+  };
+
+  void clear() noexcept {
+    entries_.clear();
+    next_ = 0;
+  }
+  void add(const RecordPlace& place) {
+    entries_.push_back({place, static_cast<std::uint32_t>(entries_.size()), {}});
+  }
+  /// Reads what was added since `clear`. `cached_only`: only what takes no waiting for a disk; that
+  /// is asked for the rest. Bytes that cannot be read are missing.
+  void read(const SegmentFiles& files, storage::Reader& reader, bool cached_only);
+
+  [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
+  /// The bytes of the record there; empty where it was not read. O(1) for the one that was added
+  /// behind the one found last.
+  [[nodiscard]] std::string_view find(const RecordPlace& place) noexcept;
+
+ private:
+  // Records that are read together: entries_[first .. behind).
+  struct Run {
+    std::size_t first = 0;
+    std::size_t behind = 0;
+    std::uint64_t begin = 0;  // in the file
+    std::uint64_t end = 0;
+    std::size_t at = 0;    // in buffer_
+    std::size_t read = 0;  // of reads_; kNone: there is no such file
+  };
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  [[nodiscard]] std::size_t plan();
+  void make_room(std::size_t bytes);
+  void take(const Run& run, bool cached_only);
+
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> where_;  // in entries_, by their index
+  std::size_t next_ = 0;              // of where_: the one behind the one found last
+  std::vector<Run> runs_;
+  std::vector<storage::Read> reads_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t buffer_size_ = 0;
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,134 @@
+#include "storage/posix_reader.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tarry::storage {
+namespace {
+
+// What one call copies: it is to stay in the processor's cache until it is picked up.
+constexpr std::size_t kWindow = 256 * 1024;
+constexpr std::size_t kMostPieces = 256;
+// A longer one is worth a call of its own.
+constexpr std::size_t kLongest = 16 * 1024;
+// While the page cache lacks some, so many batches are asked for before they are read, then one is
+// tried without: its first few, so that not all would be waited for one by one.
+constexpr unsigned kColdBatches = 32;
+constexpr std::size_t kTried = 32;
+
+const PosixFile& posix(const Read& read) { return static_cast<const PosixFile&>(*read.file); }
+
+bool is_whole(const Read& read) { return read.got && *read.got == read.into.size(); }
+
+void ask_for(std::span<const Read> reads) {
+  for (const Read& read : reads) read.file->will_need(read.offset, read.into.size());
+}
+
+// So that the misses of many pieces overlap. A prefetch of what cannot be read does nothing.
+void prefetch(const char* from, std::size_t size) {
+  constexpr std::size_t kLine = 64;
+  const char* const end = from + std::min(size, 8 * kLine);
+  for (; from < end; from += kLine) __builtin_prefetch(from);
+  __builtin_prefetch(end - 1);
+}
+
+// Pages that this thread had to wait for a disk for.
+long major_faults() {
+  rusage usage{};
+  return ::getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_majflt : 0;
+}
+
+}  // namespace
+
+bool PosixReader::has_window() {
+  if (tried_) return seen_ != nullptr;
+  tried_ = true;
+  window_ = FileDescriptor(::memfd_create("tarry-reads", MFD_CLOEXEC));
+  if (window_.valid() && ::ftruncate(window_.get(), kWindow) == 0) {
+    seen_ = FileMap::make(window_.get(), kWindow);
+  }
+  return seen_ != nullptr;
+}
+
+// Copies reads from the first on, as many as one call can. The number of those that are whole.
+std::size_t PosixReader::copy_some(std::span<Read> reads) {
+  pieces_.clear();
+  std::size_t bytes = 0;
+  for (const Read& read : reads.first(std::min(reads.size(), kMostPieces))) {
+    const std::size_t size = read.into.size();
+    if (size > kLongest || bytes + size > kWindow) break;
+    const char* const from = posix(read).mapped(read.offset + size);
+    if (from == nullptr) break;
+    // The kernel only reads there.
+    pieces_.push_back({const_cast<char*>(from + read.offset), size});
+    prefetch(from + read.offset, size);
+    bytes += size;
+  }
+  if (pieces_.empty()) return 0;
+  const ssize_t written = uninterrupted([&] {
+    return ::pwritev(window_.get(), pieces_.data(), static_cast<int>(pieces_.size()), 0);
+  });
+  auto left = static_cast<std::size_t>(std::max<ssize_t>(written, 0));
+  const char* from = seen_->bytes();
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    const std::span<char> into = reads[i].into;
+    if (into.size() > left) return i;
+    std::memcpy(into.data(), from, into.size());
+    reads[i].got = into.size();
+    from += into.size();
+    left -= into.size();
+  }
+  return pieces_.size();
+}
+
+void PosixReader::copy(std::span<Read> reads) {
+  while (!reads.empty()) {
+    const std::size_t done = copy_some(reads);
+    // The one behind those has no map, is too long, or cannot be read: it is left out.
+    reads = reads.subspan(std::min(std::max<std::size_t>(done, 1), reads.size()));
+  }
+}
+
+bool PosixReader::copy_if_warm(std::span<Read> reads) {
+  const long before = major_faults();
+  copy(reads);
+  if (major_faults() == before) return true;
+  cold_ = kColdBatches;
+  return false;
+}
+
+void PosixReader::read(std::span<Read> reads) {
+  for (Read& read : reads) read.got = std::size_t{0};
+  if (reads.size() > 1 && has_window()) {
+    const auto tried = reads.first(cold_ > 0 ? 0 : std::min(reads.size(), kTried));
+    const auto rest = reads.subspan(tried.size());
+    if (copy_if_warm(tried) && cold_ == 0) {
+      static_cast<void>(copy_if_warm(rest));
+    } else {
+      --cold_;
+      ask_for(rest);
+      copy(rest);
+    }
+  } else if (reads.size() > 1) {
+    ask_for(reads);
+  }
+  for (Read& read : reads) {
+    if (!is_whole(read)) read.got = read.file->read_at(read.offset, read.into);
+  }
+}
+
+void PosixReader::read_cached(std::span<Read> reads) {
+  for (Read& read : reads) read.got = std::size_t{0};
+  while (!reads.empty() && cold_ == 0 && has_window()) {
+    const auto tried = reads.first(std::min(reads.size(), kTried));
+    reads = reads.subspan(tried.size());
+    if (!copy_if_warm(tried)) break;
+  }
+  ask_for(reads);
+}
+
+}  // namespace tarry::storage

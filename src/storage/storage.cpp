@@ -1,0 +1,18 @@
+#include "storage/storage.h"
+
+namespace tarry::storage {
+namespace {
+
+class OneByOne final : public Reader {
+ public:
+  void read(std::span<Read> reads) override {
+    for (Read& read : reads) read.got = read.file->read_at(read.offset, read.into);
+  }
+  void read_cached(std::span<Read> reads) override { read(reads); }
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> Directory::make_reader() const { return std::make_unique<OneByOne>(); }
+
+}  // namespace tarry::storage
