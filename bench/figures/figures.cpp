@@ -12,6 +12,7 @@ const std::vector<Measurement>& measurements() {
       {{"F7"}, measure_churn},
       {{"F9"}, measure_lateness},
       {{"F10"}, measure_spike},
+      {{"F17", "F17r", "F17p"}, measure_with_little_ram},
   };
   return all;
 }

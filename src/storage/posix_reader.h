@@ -25,6 +25,7 @@ class PosixReader final : public Reader {
  public:
   void read(std::span<Read> reads) override;
   void read_cached(std::span<Read> reads) override;
+  [[nodiscard]] bool has_waited() const override { return cold_ > 0; }
 
  private:
   [[nodiscard]] bool has_window();

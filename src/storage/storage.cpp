@@ -9,6 +9,7 @@ class OneByOne final : public Reader {
     for (Read& read : reads) read.got = read.file->read_at(read.offset, read.into);
   }
   void read_cached(std::span<Read> reads) override { read(reads); }
+  [[nodiscard]] bool has_waited() const override { return false; }
 };
 
 }  // namespace

@@ -93,6 +93,9 @@ class Reader {
   /// The same for what takes no waiting for a disk. Of the rest `got` is 0, and the disk is asked,
   /// so that a later read will find it.
   virtual void read_cached(std::span<Read> reads) = 0;
+
+  /// Reads have had to wait for a disk lately: File::will_need beforehand is worth its while.
+  [[nodiscard]] virtual bool has_waited() const = 0;
 };
 
 /// A held lock; released on destruction, and by the system when the process dies. Any thread may

@@ -12,6 +12,7 @@
 
 #include "base/unique_function.h"
 #include "engines/embedded/message_slab.h"
+#include "engines/embedded/position.h"
 #include "storage/storage.h"
 
 namespace tarry::embedded {
@@ -42,7 +43,8 @@ using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
 struct CommitJob {
   std::vector<std::shared_ptr<const SealedBatch>> batches;
   std::vector<CommitTask> tasks;
-  std::vector<CommitTask> answers;  // as tasks, but they read nothing: any thread may run them
+  std::vector<RecordPlace> expected;  // what the tasks will fetch, if the committer wants to know
+  std::vector<CommitTask> answers;    // as tasks, but they read nothing: any thread may run them
   // Segments that nothing needs any more once the batches are synced: their files are removed, or
   // left to the shard, which writes them again.
   std::vector<std::uint64_t> remove_segments;

@@ -92,6 +92,7 @@ void Committer::run(CommitJob job) {
     fail({ErrorCode::io_error, "the journal's directory failed; the store has stopped"});
   }
   if (!failure_) {
+    records_.expect(job.expected);  // the disk reads while we write
     if (auto done = commit(job); !done) fail(std::move(done).error());
   }
   CommitOutcome outcome;
@@ -99,6 +100,7 @@ void Committer::run(CommitJob job) {
   outcome.committed_boot_ms = clock_->now().boottime_ms;
   if (!failure_) outcome.records = &records_;
   for (CommitTask& task : job.tasks) task(outcome);
+  waits_for_disk_.store(records_.waits_for_disk(), std::memory_order_relaxed);
   if (failure_ || !aside_ || !aside_(job.answers)) {
     for (CommitTask& answer : job.answers) answer(outcome);
   }

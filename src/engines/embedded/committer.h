@@ -13,7 +13,7 @@
 //  5. Files are removed, or left to be written again, only after the batches before are synced,
 //     whatever the policy, and after the tasks before have read what they deliver.
 //
-// Thread safety: `run`, `read_ahead` and `sync_pending` by one thread; the rest by any.
+// Thread safety: `run`, `read_ahead`, `expect` and `sync_pending` by one thread; the rest by any.
 #pragma once
 
 #include <atomic>
@@ -60,6 +60,12 @@ class Committer {
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
   /// Claims will soon ask for these: see RecordReads. For when there is nothing else to do.
   void read_ahead(std::span<const RecordPlace> places) { records_.read_ahead(places); }
+  /// The same for what cannot be read now, because there is something else to do.
+  void expect(std::span<const RecordPlace> places) { records_.expect(places); }
+  /// Reads have had to wait for the disk lately: jobs should say what their tasks will fetch.
+  [[nodiscard]] bool waits_for_disk() const noexcept {
+    return waits_for_disk_.load(std::memory_order_relaxed);
+  }
   /// Policy 100ms: syncs what is written and not synced.
   void sync_pending();
   [[nodiscard]] bool has_pending() const noexcept {
@@ -103,6 +109,7 @@ class Committer {
   std::atomic<std::uint64_t> written_{0};
   std::atomic<std::uint64_t> syncs_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<bool> waits_for_disk_{false};
   std::atomic<bool> stopped_{false};
 };
 

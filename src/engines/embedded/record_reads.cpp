@@ -25,7 +25,7 @@ std::span<const std::string_view> RecordReads::fetch(std::span<const RecordPlace
     direct_.add(places[i]);
   }
   if (missing_.empty()) return found_;
-  direct_.read(*files_, *reader_, false);
+  direct_.read(*files_, *reader_, RecordRuns::How::whole);
   for (const RecordRuns::Entry& entry : direct_.entries()) {
     found_[missing_[entry.index]] = entry.bytes;
   }
@@ -35,7 +35,7 @@ std::span<const std::string_view> RecordReads::fetch(std::span<const RecordPlace
 std::string_view RecordReads::fetch_anew(const RecordPlace& place) {
   anew_.clear();
   anew_.add(place);
-  anew_.read(*files_, *reader_, false);
+  anew_.read(*files_, *reader_, RecordRuns::How::whole);
   return anew_.entries().front().bytes;
 }
 
@@ -44,7 +44,16 @@ void RecordReads::read_ahead(std::span<const RecordPlace> places) {
   oldest_ = (oldest_ + 1) % kAhead;
   ahead.clear();
   for (const RecordPlace& place : places) ahead.add(place);
-  ahead.read(*files_, *reader_, true);
+  ahead.read(*files_, *reader_, RecordRuns::How::cached);
+}
+
+void RecordReads::expect(std::span<const RecordPlace> places) {
+  if (places.empty() || !waits_for_disk()) return;
+  direct_.clear();
+  for (const RecordPlace& place : places) {
+    if (recent_->find(place).empty() && find_ahead(place).empty()) direct_.add(place);
+  }
+  direct_.read(*files_, *reader_, RecordRuns::How::expected);
 }
 
 }  // namespace tarry::embedded

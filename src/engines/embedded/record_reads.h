@@ -30,6 +30,9 @@ class RecordReads {
   /// These will be asked for soon: reads what takes no waiting for a disk, and asks the disk for
   /// the rest.
   void read_ahead(std::span<const RecordPlace> places);
+  /// These will be fetched in a moment. While `waits_for_disk`, the disk is asked for them.
+  void expect(std::span<const RecordPlace> places);
+  [[nodiscard]] bool waits_for_disk() const { return reader_->has_waited(); }
 
  private:
   // Several, because claims of several queues or claimers come in turn.

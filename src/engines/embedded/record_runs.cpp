@@ -45,7 +45,7 @@ void RecordRuns::make_room(std::size_t bytes) {
   buffer_size_ = bytes;
 }
 
-void RecordRuns::read(const SegmentFiles& files, storage::Reader& reader, bool cached_only) {
+void RecordRuns::read(const SegmentFiles& files, storage::Reader& reader, How how) {
   make_room(plan());
   reads_.clear();
   std::vector<std::shared_ptr<const storage::File>> open;
@@ -61,18 +61,23 @@ void RecordRuns::read(const SegmentFiles& files, storage::Reader& reader, bool c
     read.offset = run.begin;
     read.into = std::span<char>(buffer_.get() + run.at, run.end - run.begin);
   }
-  if (cached_only) {
-    reader.read_cached(reads_);
-  } else if (!reads_.empty()) {
-    reader.read(reads_);
+  if (!reads_.empty()) {
+    switch (how) {
+      case How::whole: reader.read(reads_); break;
+      case How::cached: reader.read_cached(reads_); break;
+      case How::expected:
+        for (const storage::Read& read : reads_)
+          read.file->will_need(read.offset, read.into.size());
+        break;
+    }
   }
   for (const Run& run : runs_) {
-    if (run.read != kNone) take(run, cached_only);
+    if (run.read != kNone && how != How::expected) take(run, how);
   }
   reads_.clear();
 }
 
-void RecordRuns::take(const Run& run, bool cached_only) {
+void RecordRuns::take(const Run& run, How how) {
   const storage::Read& read = reads_[run.read];
   for (std::size_t i = run.first; i < run.behind; ++i) {
     Entry& entry = entries_[i];
@@ -81,7 +86,7 @@ void RecordRuns::take(const Run& run, bool cached_only) {
     std::size_t got = 0;
     if (read.got) {
       got = std::min<std::uint64_t>(*read.got - std::min<std::uint64_t>(from, *read.got), size);
-    } else if (run.behind - run.first > 1 && !cached_only) {
+    } else if (run.behind - run.first > 1 && how == How::whole) {
       // Some sector of the run cannot be read: that is the fault of one record, not of all.
       got = read.file->read_at(entry.place.position.offset(), read.into.subspan(from, size))
                 .value_or(0);

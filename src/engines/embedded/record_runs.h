@@ -38,9 +38,13 @@ class RecordRuns {
   void add(const RecordPlace& place) {
     entries_.push_back({place, static_cast<std::uint32_t>(entries_.size()), {}});
   }
-  /// Reads what was added since `clear`. `cached_only`: only what takes no waiting for a disk; that
-  /// is asked for the rest. Bytes that cannot be read are missing.
-  void read(const SegmentFiles& files, storage::Reader& reader, bool cached_only);
+  enum class How : std::uint8_t {
+    whole,     ///< all of it; bytes that cannot be read are missing
+    cached,    ///< what takes no waiting for a disk; that is asked for the rest
+    expected,  ///< nothing yet; the disk is asked for all of it
+  };
+  /// Reads what was added since `clear`.
+  void read(const SegmentFiles& files, storage::Reader& reader, How how);
 
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
   /// The bytes of the record there; empty where it was not read. O(1) for the one that was added
@@ -61,7 +65,7 @@ class RecordRuns {
 
   [[nodiscard]] std::size_t plan();
   void make_room(std::size_t bytes);
-  void take(const Run& run, bool cached_only);
+  void take(const Run& run, How how);
 
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> where_;  // in entries_, by their index

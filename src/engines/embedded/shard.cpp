@@ -118,6 +118,7 @@ CommitJob Shard::take_job() {
   CommitJob job;
   job.batches = journal_->take(now_.realtime_ms);
   job.tasks = std::exchange(tasks_, {});
+  job.expected = std::exchange(expected_, {});
   job.answers = std::exchange(answers_, {});
   job.remove_segments = std::exchange(remove_segments_, {});
   job.reuse_segments = std::exchange(reuse_segments_, {});

@@ -258,6 +258,7 @@ class Shard {
   timing::Instant now_;
   std::optional<Error> failure_;
   std::vector<CommitTask> tasks_;
+  std::vector<RecordPlace> expected_;
   std::vector<CommitTask> answers_;
   std::vector<std::uint64_t> remove_segments_;
   std::vector<std::uint64_t> reuse_segments_;

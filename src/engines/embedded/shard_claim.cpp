@@ -195,8 +195,12 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
   if (!grants.items.empty()) {
     LeaseStart start;
     start.claims.reserve(grants.items.size());
-    for (const Grant& grant : grants.items)
+    for (const Grant& grant : grants.items) {
       start.claims.emplace_back(grant.handle, grant.tallies.claims);
+    }
+    if (committer_->waits_for_disk()) {
+      for (const Grant& grant : grants.items) expected_.push_back(grant.place);
+    }
     tasks_.emplace_back([router = router_, op, files = files_, grants = std::move(grants),
                          starts = lease_starts_, start = std::move(start),
                          decided = now_.boottime_ms, tag = state_->store_tag(),

@@ -163,6 +163,7 @@ void ShardRunner::hand_over(CommitJob job) {
     job_taken_.wait(lock, [this] { return slot_bytes_ < kSlotBytes; });
     append_all(slot_.batches, std::move(job.batches));
     append_all(slot_.tasks, std::move(job.tasks));
+    append_all(slot_.expected, std::move(job.expected));
     append_all(slot_.answers, std::move(job.answers));
     append_all(slot_.remove_segments, std::move(job.remove_segments));
     append_all(slot_.reuse_segments, std::move(job.reuse_segments));
@@ -213,28 +214,34 @@ void ShardRunner::run_committer() {
       }
       if (!timed_out) {
         if (slot_.empty() && no_more_jobs_) break;
-        if (slot_.empty()) {
-          ahead.swap(ahead_);
-        } else {
-          job = std::exchange(slot_, {});
-          slot_bytes_ = 0;
-        }
+        ahead.swap(ahead_);
+        job = std::exchange(slot_, {});
+        slot_bytes_ = 0;
       }
-    }
-    if (!ahead.empty()) {
-      committer.read_ahead(ahead);
-      continue;
     }
     if (timed_out) {
       committer.sync_pending();
       if (committer.failed()) sleeper_->wake();
       continue;
     }
+    if (job.empty()) {
+      committer.read_ahead(ahead);
+      continue;
+    }
     job_taken_.notify_one();
+    committer.expect(ahead);
     committer.run(std::move(job));
     if (committer.failed()) sleeper_->wake();  // claims that wait must hear of it
+    put_off(std::move(ahead));
   }
   if (was_closed_) end_journal();
+}
+
+// For when there is no job, unless something else is asked for by then.
+void ShardRunner::put_off(std::vector<RecordPlace> ahead) {
+  if (ahead.empty()) return;
+  const std::scoped_lock lock(job_mutex_);
+  if (ahead_.empty()) ahead_ = std::move(ahead);
 }
 
 // The shard's thread has ended by now.

@@ -63,6 +63,7 @@ class ShardRunner {
   void end_journal();
   void hand_over(CommitJob job);
   void ask_ahead(std::vector<RecordPlace> places);
+  void put_off(std::vector<RecordPlace> ahead);
   void turn(std::vector<Part>& inbox);
 
   ShardParts parts_;
