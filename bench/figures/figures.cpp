@@ -11,7 +11,7 @@ const std::vector<Measurement>& measurements() {
       {{"F6", "F6k", "F8", "F8c"}, measure_footprint},
       {{"F7"}, measure_churn},
       {{"F9"}, measure_lateness},
-      {{"F10"}, measure_spike},
+      {{"F10", "F10c"}, measure_spike},
       {{"F17", "F17r", "F17p"}, measure_with_little_ram},
   };
   return all;

@@ -24,7 +24,7 @@ void measure_pending(Run& run);          // F5: pending_figures.cpp
 void measure_footprint(Run& run);        // F6, F8: footprint_figures.cpp
 void measure_churn(Run& run);            // F7: churn_figures.cpp
 void measure_lateness(Run& run);         // F9: lateness_figures.cpp
-void measure_spike(Run& run);            // F10
+void measure_spike(Run& run);            // F10: spike_figures.cpp
 void measure_with_little_ram(Run& run);  // F17: tight_figures.cpp
 
 }  // namespace tarry::bench
