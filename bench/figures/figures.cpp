@@ -9,7 +9,7 @@ const std::vector<Measurement>& measurements() {
       {{"F4"}, measure_group_commit},
       {{"F5"}, measure_pending},
       {{"F6", "F6k", "F8", "F8c"}, measure_footprint},
-      {{"F7"}, measure_churn},
+      {{"F7", "F7m"}, measure_churn},
       {{"F9"}, measure_lateness},
       {{"F10", "F10c"}, measure_spike},
       {{"F17", "F17r", "F17p"}, measure_with_little_ram},
