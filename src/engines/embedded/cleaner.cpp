@@ -25,7 +25,7 @@ bool Cleaner::wanted() {
   // cleaner going round for ever where there are more queues than fit into a third of a segment.
   const std::uint64_t openings = journal_->closed().size() * journal_->opening_bytes();
   const std::uint64_t live = state_->live.total_bytes();
-  if (journal_->closed_bytes() > live / 5 * 7 + openings) {
+  if (journal_->closed_bytes() > live / 3 * 4 + openings) {
     mark("cleaning.garbage");
     return true;
   }

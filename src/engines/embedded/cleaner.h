@@ -34,7 +34,7 @@ class Cleaner {
   Cleaner(ShardState& state, Journal& journal, SegmentFiles& files, Mark mark = {})
       : state_(&state), journal_(&journal), files_(&files), mark_(std::move(mark)) {}
 
-  /// True when there is more garbage than the journal should hold: closed segments over 1.4 times
+  /// True when there is more garbage than the journal should hold: closed segments over 4/3
   /// the live bytes (without what each must open with), or the oldest wholly dead; or, when
   /// pressed, less than that. Forgets the press once it would gain too little.
   [[nodiscard]] bool wanted();
