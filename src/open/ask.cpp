@@ -1,31 +1,37 @@
 #include "open/ask.h"
 
-#include <condition_variable>
-#include <mutex>
+#include <semaphore.h>
+
+#include <cerrno>
 #include <optional>
+
+#include "base/assert.h"
 
 namespace tarry::detail {
 namespace {
 
-// Stands on the waiting thread's stack; so the completing thread must be done with it when the
-// waiting one wakes, and notifies under the lock.
+// Stands on the waiting thread's stack, which is gone once that has woken. POSIX's semaphore allows
+// it: sem_post touches nothing any more when sem_wait has returned. And it wakes with no lock held,
+// for which the woken thread would only have to sleep again.
 class Waiter {
  public:
+  Waiter() { TARRY_ASSERT(::sem_init(&arrived_, 0, 0) == 0); }
+  ~Waiter() { ::sem_destroy(&arrived_); }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
   void complete(Result<core::Reply> reply) {
-    const std::lock_guard lock(mutex_);
     reply_.emplace(std::move(reply));
-    arrived_.notify_one();
+    ::sem_post(&arrived_);
   }
 
   Result<core::Reply> wait() {
-    std::unique_lock lock(mutex_);
-    arrived_.wait(lock, [this] { return reply_.has_value(); });
+    while (::sem_wait(&arrived_) != 0) TARRY_ASSERT(errno == EINTR);
     return *std::move(reply_);
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
+  sem_t arrived_;
   std::optional<Result<core::Reply>> reply_;
 };
 
