@@ -14,7 +14,7 @@ namespace tarry::storage {
 
 class FileMap {
  public:
-  /// Null where the file cannot be mapped.
+  /// `size` may be more than the file has. Null where it cannot be mapped.
   [[nodiscard]] static std::unique_ptr<FileMap> make(int fd, std::uint64_t size);
   ~FileMap();
   FileMap(const FileMap&) = delete;
@@ -30,19 +30,21 @@ class FileMap {
   std::uint64_t size_;
 };
 
-/// The maps of one file. Any thread; what it has answered stays until it is destroyed.
+/// The maps of one file: the last is of a power of two, so that a file which grows needs few. Any
+/// thread; what it has answered stays until it is destroyed.
 class FileMaps {
  public:
   /// The bytes from the file's start to `end` at least; null where it is shorter, or has no map.
   [[nodiscard]] const char* up_to(std::uint64_t end, int fd);
   /// The file has been cut: its last page goes on behind its end, as zeros.
-  void renew() noexcept { newest_.store(nullptr, std::memory_order_release); }
+  void renew() noexcept;
 
  private:
-  std::atomic<const FileMap*> newest_{nullptr};
+  std::atomic<std::uint64_t> size_{0};  // of the file, as far as is known; never more than mapped
+  std::atomic<const char*> bytes_{nullptr};  // before size_ becomes more
   std::mutex mutex_;
-  std::vector<std::unique_ptr<FileMap>> all_;  // what has grown or was cut is mapped anew
-  bool none_ = false;                          // it cannot be mapped
+  std::vector<std::unique_ptr<FileMap>> all_;
+  bool none_ = false;  // it cannot be mapped
 };
 
 }  // namespace tarry::storage

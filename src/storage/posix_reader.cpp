@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace tarry::storage {
@@ -16,16 +17,29 @@ constexpr std::size_t kMostPieces = 256;
 // A longer one is worth a call of its own.
 constexpr std::size_t kLongest = 16 * 1024;
 // While the page cache lacks some, so many batches are asked for before they are read, then one is
-// tried without: its first few, so that not all would be waited for one by one.
+// tried without: a few at a time, so that not all would be waited for one by one.
 constexpr unsigned kColdBatches = 32;
-constexpr std::size_t kTried = 32;
+constexpr std::size_t kTried = 16;
 
 const PosixFile& posix(const Read& read) { return static_cast<const PosixFile&>(*read.file); }
 
 bool is_whole(const Read& read) { return read.got && *read.got == read.into.size(); }
 
-void ask_for(std::span<const Read> reads) {
-  for (const Read& read : reads) read.file->will_need(read.offset, read.into.size());
+void ask_for_missing(std::span<const Read> reads) {
+  for (const Read& read : reads) {
+    if (!is_whole(read)) read.file->will_need(read.offset, read.into.size());
+  }
+}
+
+// What of it takes no waiting for a disk. False where that has to be waited for.
+bool read_if_cached(Read& read) {
+  iovec vector{read.into.data(), read.into.size()};
+  const ssize_t got = uninterrupted([&] {
+    return ::preadv2(posix(read).descriptor(), &vector, 1, static_cast<off_t>(read.offset),
+                     RWF_NOWAIT);
+  });
+  read.got = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+  return got >= 0 || errno != EAGAIN;
 }
 
 // So that the misses of many pieces overlap. A prefetch of what cannot be read does nothing.
@@ -88,33 +102,37 @@ std::size_t PosixReader::copy_some(std::span<Read> reads) {
 void PosixReader::copy(std::span<Read> reads) {
   while (!reads.empty()) {
     const std::size_t done = copy_some(reads);
-    // The one behind those has no map, is too long, or cannot be read: it is left out.
-    reads = reads.subspan(std::min(std::max<std::size_t>(done, 1), reads.size()));
+    // The first has no map, cannot be read, or is long.
+    if (done == 0 && reads.front().into.size() > kLongest && !read_if_cached(reads.front())) {
+      cold_ = kColdBatches;
+    }
+    reads = reads.subspan(std::max<std::size_t>(done, 1));
   }
 }
 
-bool PosixReader::copy_if_warm(std::span<Read> reads) {
-  const long before = major_faults();
-  copy(reads);
-  if (major_faults() == before) return true;
-  cold_ = kColdBatches;
-  return false;
+// A few at a time, until the disk has to be waited for. Returns what is left then.
+std::span<Read> PosixReader::copy_while_warm(std::span<Read> reads) {
+  long faults = major_faults();
+  while (!reads.empty() && cold_ == 0) {
+    const auto tried = reads.first(std::min(reads.size(), kTried));
+    copy(tried);
+    if (const long now = major_faults(); now != faults) cold_ = kColdBatches;
+    reads = reads.subspan(tried.size());
+  }
+  return reads;
 }
 
 void PosixReader::read(std::span<Read> reads) {
   for (Read& read : reads) read.got = std::size_t{0};
   if (reads.size() > 1 && has_window()) {
-    const auto tried = reads.first(cold_ > 0 ? 0 : std::min(reads.size(), kTried));
-    const auto rest = reads.subspan(tried.size());
-    if (copy_if_warm(tried) && cold_ == 0) {
-      static_cast<void>(copy_if_warm(rest));
-    } else {
-      --cold_;
-      ask_for(rest);
-      copy(rest);
-    }
-  } else if (reads.size() > 1) {
-    ask_for(reads);
+    const bool was_cold = cold_ > 0;
+    const auto rest = copy_while_warm(reads);
+    ask_for_missing(rest);
+    copy(rest);
+    if (was_cold) --cold_;
+  } else {
+    if (reads.size() > 1) ask_for_missing(reads);
+    if (cold_ > 0) --cold_;
   }
   for (Read& read : reads) {
     if (!is_whole(read)) read.got = read.file->read_at(read.offset, read.into);
@@ -123,12 +141,12 @@ void PosixReader::read(std::span<Read> reads) {
 
 void PosixReader::read_cached(std::span<Read> reads) {
   for (Read& read : reads) read.got = std::size_t{0};
-  while (!reads.empty() && cold_ == 0 && has_window()) {
-    const auto tried = reads.first(std::min(reads.size(), kTried));
-    reads = reads.subspan(tried.size());
-    if (!copy_if_warm(tried)) break;
+  if (cold_ > 0) {
+    --cold_;
+  } else if (has_window()) {
+    static_cast<void>(copy_while_warm(reads));
   }
-  ask_for(reads);
+  ask_for_missing(reads);
 }
 
 }  // namespace tarry::storage

@@ -31,13 +31,13 @@ class PosixReader final : public Reader {
   [[nodiscard]] bool has_window();
   [[nodiscard]] std::size_t copy_some(std::span<Read> reads);
   void copy(std::span<Read> reads);
-  [[nodiscard]] bool copy_if_warm(std::span<Read> reads);
+  [[nodiscard]] std::span<Read> copy_while_warm(std::span<Read> reads);
 
   bool tried_ = false;
   FileDescriptor window_;
   std::unique_ptr<FileMap> seen_;  // the window's bytes: RAM of our own
   std::vector<iovec> pieces_;
-  unsigned cold_ = 0;  // so many more batches are taken for cold
+  unsigned cold_ = 0;  // so many more calls take the page cache to lack some
 };
 
 }  // namespace tarry::storage

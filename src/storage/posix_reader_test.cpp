@@ -83,6 +83,31 @@ TEST_F(PosixReaderTest, WhatACachedReadDoesNotGiveIsThereLater) {
   EXPECT_EQ(read_some(true), 300u);
 }
 
+TEST_F(PosixReaderTest, LongReadsAreCachedReadsToo) {
+  std::string bytes(100'000, '?');
+  std::array<Read, 2> reads;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    reads[i].file = file.get();
+    reads[i].offset = i * 1'000'000;
+    reads[i].into = std::span<char>(bytes).subspan(i * 50'000, 50'000);
+  }
+  reader.read_cached(reads);
+  EXPECT_EQ(bytes, all.substr(0, 50'000) + all.substr(1'000'000, 50'000));
+}
+
+TEST_F(PosixReaderTest, IsColdForAWhileAndNotForEver) {
+  drop_from_cache();
+  static_cast<void>(read_some(true));
+  if (!reader.has_waited()) GTEST_SKIP() << "nothing can be dropped from the page cache here";
+  std::string rest(kSize, '\0');
+  ASSERT_TRUE(file->read_at(0, rest));
+  Read one;
+  one.file = file.get();
+  one.into = std::span<char>(rest).first(10);
+  for (int i = 0; i < 40; ++i) reader.read({&one, 1});
+  EXPECT_FALSE(reader.has_waited());
+}
+
 TEST_F(PosixReaderTest, WithoutDescriptorsForAWindow) {
   rlimit old{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &old), 0);

@@ -90,8 +90,8 @@ class Reader {
   /// Fills in `got` of each. Ranges to read into must not overlap.
   virtual void read(std::span<Read> reads) = 0;
 
-  /// The same for what takes no waiting for a disk. Of the rest `got` is 0, and the disk is asked,
-  /// so that a later read will find it.
+  /// The same for what takes no waiting for a disk, or for a few pages at most. The disk is asked
+  /// for the rest, of which `got` is less than there is, so that a later read will find it.
   virtual void read_cached(std::span<Read> reads) = 0;
 
   /// Reads have had to wait for a disk lately: File::will_need beforehand is worth its while.

@@ -173,6 +173,18 @@ TEST_P(StorageTest, ReadsTogetherSeeWhatIsWrittenAndCutBetweenThem) {
             (std::vector<std::string>{"", "b", "aa", "aa"}));
 }
 
+// As another process may do it: what is known of the file's size is wrong then.
+TEST_P(StorageTest, ReadsTogetherOfAFileThatWasCutBehindTheirBack) {
+  const auto file = create("a");
+  const auto reader = root->make_reader();
+  EXPECT_OK(file->write_at(0, std::string(100'000, 'a')));
+  EXPECT_EQ(read_together(*reader, *file, {0, 50'000, 99'998}, 2),
+            (std::vector<std::string>{"aa", "aa", "aa"}));
+  EXPECT_OK(root->open("a", OpenMode::read_write).value()->truncate(8'192));
+  EXPECT_EQ(read_together(*reader, *file, {50'000, 0, 99'998, 8'190}, 2),
+            (std::vector<std::string>{"", "aa", "", "aa"}));
+}
+
 // On a disk that has to be waited for nothing is a right answer too.
 TEST_P(StorageTest, CachedReadsAreRightOrNothing) {
   const auto file = create("a");

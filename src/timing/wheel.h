@@ -304,7 +304,8 @@ std::size_t Wheel<Nodes>::advance_to(std::int64_t now_ms, F&& on_expired, std::s
   std::size_t work = 0;
   while (true) {
     // A second walk, from the other end, brings nodes into the processor's cache until the two
-    // meet: so there are always two misses under way.
+    // meet, so that two misses are under way at a time. (In a slice of a long list it is too
+    // early.)
     Handle scout = sentinels_[kCascade].prev;
     while (!is_empty(kCascade) && work < limit) {
       const Handle handle = pop_front(kCascade);

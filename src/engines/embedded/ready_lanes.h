@@ -35,23 +35,19 @@ class ReadyLanes {
   /// The earliest due time of any lane; only while not empty.
   [[nodiscard]] std::int64_t oldest_due_ms() const noexcept;
 
-  /// Passes to `visit` those that stand behind the first `skip` in the lanes' order, at most
-  /// `most`; stragglers are left out. Returns how many it passed.
+  /// Passes to `visit` those that stand behind the first `skip` in the lanes' order, until it
+  /// answers false; stragglers are left out.
   template <typename F>
-  std::size_t visit_behind(std::size_t skip, std::size_t most, F&& visit) const {
-    std::size_t visited = 0;
+  void visit_behind(std::size_t skip, F&& visit) const {
     for (const auto& [priority, lane] : lanes_) {
       for (Handle at = lane.head; at != kNoHandle; at = (*slab_)[at].next) {
         if (skip > 0) {
           --skip;
-          continue;
+        } else if (!visit(at)) {
+          return;
         }
-        if (visited == most) return visited;
-        visit(at);
-        ++visited;
       }
     }
-    return visited;
   }
 
   /// Removes every message due after `now_ms` (the clock stepped back) and passes it to `removed`.

@@ -60,12 +60,20 @@ TEST_F(ReadyLanesTest, VisitsWhatStandsBehindTheFirst) {
   for (int i = 0; i < 3; ++i) add(2, 5 + i);
   add(1, 5);  // a straggler
   std::vector<Order> got;
-  const auto note = [&](Handle handle) { got.push_back(order(handle)); };
-  EXPECT_EQ(lanes.visit_behind(2, 3, note), 3u);
+  const auto some = [&](std::size_t count) {
+    return [&, count](Handle handle) {
+      got.push_back(order(handle));
+      return got.size() < count;
+    };
+  };
+  lanes.visit_behind(2, some(3));
   EXPECT_EQ(got, (std::vector<Order>{{1, 12, 3}, {2, 5, 4}, {2, 6, 5}}));
-  EXPECT_EQ(lanes.visit_behind(5, 3, note), 1u);
-  EXPECT_EQ(lanes.visit_behind(6, 3, note), 0u);
-  EXPECT_EQ(lanes.visit_behind(0, 0, note), 0u);
+  got.clear();
+  lanes.visit_behind(5, some(3));
+  EXPECT_EQ(got, (std::vector<Order>{{2, 7, 6}}));
+  got.clear();
+  lanes.visit_behind(6, some(3));
+  EXPECT_TRUE(got.empty());
 }
 
 // Released messages come back with the due time and id they had.

@@ -1,5 +1,7 @@
 #include "engines/embedded/record_reads.h"
 
+#include <algorithm>
+
 namespace tarry::embedded {
 
 std::string_view RecordReads::find_ahead(const RecordPlace& place) noexcept {
@@ -48,12 +50,12 @@ void RecordReads::read_ahead(std::span<const RecordPlace> places) {
 }
 
 void RecordReads::expect(std::span<const RecordPlace> places) {
-  if (places.empty() || !waits_for_disk()) return;
+  if (!waits_for_disk()) return;
   direct_.clear();
-  for (const RecordPlace& place : places) {
+  for (const RecordPlace& place : places.first(std::min(places.size(), kMostExpected))) {
     if (recent_->find(place).empty() && find_ahead(place).empty()) direct_.add(place);
   }
-  direct_.read(*files_, *reader_, RecordRuns::How::expected);
+  direct_.expect(*files_);
 }
 
 }  // namespace tarry::embedded

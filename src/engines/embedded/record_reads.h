@@ -30,13 +30,15 @@ class RecordReads {
   /// These will be asked for soon: reads what takes no waiting for a disk, and asks the disk for
   /// the rest.
   void read_ahead(std::span<const RecordPlace> places);
-  /// These will be fetched in a moment. While `waits_for_disk`, the disk is asked for them.
+  /// These will be fetched in a moment. While `waits_for_disk`, the disk is asked for them; not for
+  /// more of them than it does at a time anyway.
   void expect(std::span<const RecordPlace> places);
   [[nodiscard]] bool waits_for_disk() const { return reader_->has_waited(); }
 
  private:
   // Several, because claims of several queues or claimers come in turn.
-  static constexpr std::size_t kAhead = 4;
+  static constexpr std::size_t kAhead = 8;
+  static constexpr std::size_t kMostExpected = 1024;
 
   [[nodiscard]] std::string_view find_ahead(const RecordPlace& place) noexcept;
 

@@ -45,6 +45,15 @@ void RecordRuns::make_room(std::size_t bytes) {
   buffer_size_ = bytes;
 }
 
+void RecordRuns::expect(const SegmentFiles& files) {
+  static_cast<void>(plan());
+  for (const Run& run : runs_) {
+    const auto file = files.get(entries_[run.first].place.segment);
+    if (file) file->will_need(run.begin, run.end - run.begin);
+  }
+  clear();
+}
+
 void RecordRuns::read(const SegmentFiles& files, storage::Reader& reader, How how) {
   make_room(plan());
   reads_.clear();
@@ -61,18 +70,13 @@ void RecordRuns::read(const SegmentFiles& files, storage::Reader& reader, How ho
     read.offset = run.begin;
     read.into = std::span<char>(buffer_.get() + run.at, run.end - run.begin);
   }
-  if (!reads_.empty()) {
-    switch (how) {
-      case How::whole: reader.read(reads_); break;
-      case How::cached: reader.read_cached(reads_); break;
-      case How::expected:
-        for (const storage::Read& read : reads_)
-          read.file->will_need(read.offset, read.into.size());
-        break;
-    }
+  if (how == How::cached) {
+    reader.read_cached(reads_);
+  } else if (!reads_.empty()) {
+    reader.read(reads_);
   }
   for (const Run& run : runs_) {
-    if (run.read != kNone && how != How::expected) take(run, how);
+    if (run.read != kNone) take(run, how);
   }
   reads_.clear();
 }

@@ -39,12 +39,13 @@ class RecordRuns {
     entries_.push_back({place, static_cast<std::uint32_t>(entries_.size()), {}});
   }
   enum class How : std::uint8_t {
-    whole,     ///< all of it; bytes that cannot be read are missing
-    cached,    ///< what takes no waiting for a disk; that is asked for the rest
-    expected,  ///< nothing yet; the disk is asked for all of it
+    whole,   ///< all of it; bytes that cannot be read are missing
+    cached,  ///< what takes no waiting for a disk, which is asked for the rest
   };
   /// Reads what was added since `clear`.
   void read(const SegmentFiles& files, storage::Reader& reader, How how);
+  /// Asks the disk for it, reads nothing, and clears.
+  void expect(const SegmentFiles& files);
 
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
   /// The bytes of the record there; empty where it was not read. O(1) for the one that was added

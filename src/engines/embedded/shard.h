@@ -276,11 +276,7 @@ class Shard {
   std::vector<std::string> woken_;  // queues that may have something for a waiter
   std::size_t turn_ = 0;            // where a claim of several queues begins
 
-  struct Claimed {
-    QueueId queue = 0;
-    std::size_t most = 0;  // messages that one claim took
-  };
-  std::vector<Claimed> claimed_;  // since look_ahead was asked
+  std::vector<QueueId> claimed_;  // queues with most_claimed
 
   // long sweeps, a slice a turn
   struct Sweep {

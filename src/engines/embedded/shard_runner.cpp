@@ -11,6 +11,8 @@ namespace {
 // What may wait for the committer in RAM before the shard waits for it.
 constexpr std::uint64_t kSlotBytes = 32ull << 20;
 constexpr std::chrono::milliseconds kSyncEvery(100);
+// Records to be read ahead, about.
+constexpr std::size_t kMostAhead = 4096;
 
 template <typename T>
 void append_all(std::vector<T>& to, std::vector<T>&& from) {
@@ -174,11 +176,12 @@ void ShardRunner::hand_over(CommitJob job) {
   job_ready_.notify_one();
 }
 
-// What was asked for before and has not been begun is no longer worth it.
 void ShardRunner::ask_ahead(std::vector<RecordPlace> places) {
   {
     const std::scoped_lock lock(job_mutex_);
-    ahead_ = std::move(places);
+    // Of several queues; but nobody waits for this, so it must not pile up.
+    if (ahead_.size() > kMostAhead) ahead_.clear();
+    append_all(ahead_, std::move(places));
   }
   job_ready_.notify_one();
 }
@@ -229,7 +232,10 @@ void ShardRunner::run_committer() {
       continue;
     }
     job_taken_.notify_one();
-    committer.expect(ahead);
+    if (committer.waits_for_disk()) {
+      committer.expect(ahead);
+      ahead.clear();
+    }
     committer.run(std::move(job));
     if (committer.failed()) sleeper_->wake();  // claims that wait must hear of it
     put_off(std::move(ahead));

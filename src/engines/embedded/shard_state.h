@@ -55,6 +55,7 @@ struct QueueState {
   ReadyLanes lanes;
   // So many at the lanes' front have been read ahead, about: others may have come before them.
   std::size_t read_ahead = 0;
+  std::size_t most_claimed = 0;  // by one claim, since what to read ahead was last asked
 
   [[nodiscard]] std::uint64_t in(Stage stage) const noexcept {
     return count[static_cast<std::size_t>(stage)];

@@ -142,8 +142,7 @@ class OneShard final : public Router {
     return true;
   }
 
-  /// What the engine does when it has nothing to commit. (It knows then that all is written; here
-  /// what is read ahead may lie in a batch that is not.)
+  /// What the engine does when it has nothing to commit.
   void read_ahead() { committer_.read_ahead(shard_->look_ahead()); }
 
   /// Turns and commits until nothing is left to do.
