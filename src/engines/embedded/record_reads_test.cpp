@@ -110,7 +110,7 @@ TEST_F(RecordReadsTest, SeveralAreReadAheadAndTheOldestGoes) {
   std::vector<RecordPlace> all;
   for (std::uint64_t round = 0; round < 9; ++round) {
     places.clear();
-    for (std::uint64_t i = 0; i < 10; ++i) want(1, (round * 10 + i) * 10'000, 100);
+    for (std::uint64_t i = 0; i < 10; ++i) want(1, (round * 10 + i) * 6'000, 100);
     reads.read_ahead(places);
     all.insert(all.end(), places.begin(), places.end());
   }
