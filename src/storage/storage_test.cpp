@@ -147,7 +147,8 @@ TEST_P(StorageTest, ManyReadsTogetherAreAsEachAlone) {
   EXPECT_OK(file->write_at(0, all));
   const auto reader = root->make_reader();
   // Short and long ones, more of them than any call takes, over the end and beyond it.
-  for (const std::size_t length : {0, 1, 140, 5'000, 20'000, 300'000}) {
+  for (const std::size_t length :
+       std::initializer_list<std::size_t>{0, 1, 140, 5'000, 20'000, 300'000}) {
     std::vector<std::uint64_t> offsets{all.size() - 1, all.size(), all.size() + 70'000};
     for (std::uint64_t i = 0; i < 3'000'000 / (length + 2'000); ++i) {
       offsets.push_back(i * 1'234'567 % all.size());

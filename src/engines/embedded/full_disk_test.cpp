@@ -258,6 +258,19 @@ TEST_F(FullDisk, APauseMakesNoQueue) {
   expect_ack(receipt);
 }
 
+// Each writes the queue's record again: the next segment opens with it no more often for that.
+TEST_F(FullDisk, PausesTakeNothingFromWhatEndsMessages) {
+  shard = std::make_unique<OneShard>(disk.root(), clock,
+                                     OneShard::Options{2 << 10, SyncPolicy::always, false});
+  ASSERT_GT(fill(10), 0u);
+  const std::string receipt = claim();
+  for (int i = 0; i < 50; ++i) {
+    (void)shard->ask(core::PauseRequest{"q", std::nullopt});
+    (void)shard->ask(core::ResumeRequest{"q"});
+  }
+  expect_ack(receipt);
+}
+
 TEST_F(FullDisk, SurvivesARestart) {
   open();
   const std::size_t count = fill(10);

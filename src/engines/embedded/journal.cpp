@@ -282,11 +282,12 @@ void Journal::append(const Record& record) {
   begin_record(encoded_size(record));
   run_start_ = 0;
   append_record(open_, record);
-  if (std::holds_alternative<QueueRecord>(record)) {
-    // The next segment opens with it too, counters included; a queue's second record is counted
-    // twice until then.
-    last_opening_bytes_ += encoded_size(record) + kCountersBytes;
-  }
+}
+
+void Journal::append(const QueueRecord& record, bool is_new) {
+  const Record as_any(record);
+  append(as_any);
+  if (is_new) last_opening_bytes_ += encoded_size(as_any) + kCountersBytes;
 }
 
 void Journal::append_gone(GoneWhy why, std::uint32_t queue, Ref ref) {

@@ -74,6 +74,8 @@ class Journal {
 
   RecordPlace append(const PutRecord& record);
   void append(const Record& record);
+  /// A queue's. Where it is its first, the next segment will open with one more, counters included.
+  void append(const QueueRecord& record, bool is_new);
   void append_gone(GoneWhy why, std::uint32_t queue, Ref ref);
   void append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
                          std::int64_t until_ms, Ref ref);

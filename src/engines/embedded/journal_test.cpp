@@ -276,7 +276,7 @@ TEST_F(JournalTest, QueuesMadeSinceLengthenWhatTheNextSegmentOpensWith) {
     QueueRecord record = test::queue(i, queue_name(i));
     record.counters.reset();
     ASSERT_TRUE(journal->ensure_room(200, 200, 1000));
-    journal->append(Record(record));
+    journal->append(record, true);
     ++queues;
     if (i % 7 == 0) {
       PutRecord message = put(i, i + 1, "key");

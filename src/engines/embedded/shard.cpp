@@ -319,7 +319,7 @@ std::optional<Error> Shard::due_times(Due due, DueTimes& times) const {
 // -- records: down in the journal, then into the state
 
 void Shard::emit(const QueueRecord& record) {
-  journal_->append(record);
+  journal_->append(record, record.queue == state_->queue_count());
   state_->evolve(record);
 }
 void Shard::emit(const PutRecord& record) {
