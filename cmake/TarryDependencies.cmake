@@ -7,6 +7,8 @@ find_path(TARRY_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 
 if(NOT TARRY_EMBEDDED_ONLY)
   find_package(Boost 1.81 CONFIG REQUIRED COMPONENTS json)
+  find_package(OpenSSL REQUIRED)
+  include(TarryHiredis)
   find_package(CLI11 CONFIG REQUIRED)
   find_package(fmt CONFIG REQUIRED)
   find_package(spdlog CONFIG REQUIRED)

@@ -39,6 +39,8 @@ function(tarry_library component)
   set(TARRY_PC_LIBS "-l${arg_NAME}")
   foreach(lib IN LISTS arg_LIBS)
     string(REGEX REPLACE "^Boost::" "-lboost_" flag ${lib})
+    string(REPLACE "hiredis::hiredis" "-lhiredis" flag ${flag})
+    string(REPLACE "OpenSSL::SSL" "-lssl -lcrypto" flag ${flag})
     string(APPEND TARRY_PC_LIBS " ${flag}")
   endforeach()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/tarry.pc.in
@@ -58,6 +60,7 @@ function(tarry_install)
                                    COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/tarry-config.cmake
                 ${PROJECT_BINARY_DIR}/tarry-config-version.cmake
+                ${PROJECT_SOURCE_DIR}/cmake/TarryHiredis.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tarry)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tarry DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h")

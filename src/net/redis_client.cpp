@@ -1,0 +1,177 @@
+#include "net/redis_client.h"
+
+#include <chrono>
+#include <deque>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include "base/assert.h"
+#include "net/redis_backoff.h"
+#include "net/redis_link.h"
+#include "net/redis_subscriber.h"
+
+namespace tarry::net {
+namespace {
+
+namespace asio = boost::asio;
+
+}  // namespace
+
+class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl> {
+ public:
+  Impl(asio::io_context& io, RedisOptions options) : io_(io), options_(std::move(options)) {}
+
+  void send(std::string bytes, std::size_t replies, Done done) {
+    if (replies == 0) {
+      fail_soon(std::move(done), {ErrorCode::invalid_argument, "no Redis commands to send"});
+    } else if (closed_) {
+      fail_soon(std::move(done),
+                {ErrorCode::closed, "the client of Redis at " + server() + " is closed"});
+    } else if (link_ && link_->ready()) {
+      outstanding_.push_back({std::move(done), link_->sent(), replies});
+      link_->send(bytes, replies);
+    } else if (!link_ && Clock::now() < next_attempt_) {
+      fail_soon(std::move(done), last_error_);
+    } else {
+      held_.push_back({std::move(bytes), replies, std::move(done)});
+      if (!link_) connect();
+    }
+  }
+
+  void subscribe(std::vector<std::string> channels, OnMessage on_message,
+                 OnSubscribed on_subscribed) {
+    TARRY_ASSERT(!subscriber_ && !channels.empty());
+    if (closed_) return;
+    subscriber_ = std::make_shared<RedisSubscriber>(
+        io_, options_, std::move(channels), std::move(on_message), std::move(on_subscribed));
+    subscriber_->start();
+  }
+
+  void close() {
+    if (std::exchange(closed_, true)) return;
+    if (subscriber_) subscriber_->close();
+    if (const auto link = std::exchange(link_, nullptr)) {
+      link->end({ErrorCode::closed,
+                 "the client of Redis at " + server() + " was closed before the answer came"});
+    }
+  }
+
+  [[nodiscard]] bool is_connected() const noexcept { return link_ && link_->ready(); }
+  [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+  [[nodiscard]] std::string server() const { return redis_server_name(options_); }
+
+ private:
+  using Clock = RedisBackoff::Clock;
+  // Waits for the connection.
+  struct Held {
+    std::string bytes;
+    std::size_t replies = 0;
+    Done done;
+  };
+  // Waits for its replies.
+  struct Outstanding {
+    Done done;
+    std::uint64_t start = 0;  // where its bytes begin, counted as the link's `sent`
+    std::size_t replies = 0;
+  };
+
+  // The link owns us until its end, so that every `done` runs, whatever the client's owner does.
+  void connect() {
+    const auto self = shared_from_this();
+    link_ = std::make_shared<RedisLink>(
+        io_, options_,
+        RedisLink::Events{[self] { self->on_ready(); },
+                          [self](RedisReply reply) { self->on_reply(std::move(reply)); },
+                          [self](RedisLink::End end) { self->on_end(end); }});
+    link_->start();
+  }
+
+  void on_ready() {
+    backoff_.succeeded();
+    ++connections_;
+    for (Held& held : std::exchange(held_, {})) {
+      outstanding_.push_back({std::move(held.done), link_->sent(), held.replies});
+      link_->send(held.bytes, held.replies);
+    }
+  }
+
+  void on_reply(RedisReply reply) {
+    if (outstanding_.empty()) {
+      link_->end({ErrorCode::unavailable,
+                  "Redis at " + server() + " sent a reply that nobody had asked for"});
+      return;
+    }
+    Outstanding& first = outstanding_.front();
+    if (--first.replies > 0) return;
+    Done done = std::move(first.done);
+    outstanding_.pop_front();
+    done(std::move(reply));
+  }
+
+  void on_end(const RedisLink::End& end) {
+    link_.reset();
+    auto outstanding = std::exchange(outstanding_, {});
+    std::deque<Held> held;
+    if (closed_ || !end.was_ready) {
+      held.swap(held_);
+      last_error_ = end.error;
+      next_attempt_ = Clock::now() + backoff_.failed();
+    } else if (!held_.empty()) {  // came after the break
+      connect();
+    }
+    for (Outstanding& each : outstanding) {
+      const bool sent = each.start < end.taken;
+      const ErrorCode code = sent ? ErrorCode::unknown_outcome : end.error.code;
+      each.done(RedisFailure{{code, end.error.message}, sent});
+    }
+    for (Held& each : held) each.done(RedisFailure{end.error, false});
+  }
+
+  void fail_soon(Done done, Error error) {
+    asio::post(io_, [done = std::move(done), error = std::move(error)]() mutable {
+      done(RedisFailure{std::move(error), false});
+    });
+  }
+
+  asio::io_context& io_;
+  const RedisOptions options_;
+  bool closed_ = false;
+  std::shared_ptr<RedisLink> link_;
+  std::shared_ptr<RedisSubscriber> subscriber_;
+  std::deque<Held> held_;
+  std::deque<Outstanding> outstanding_;
+  std::uint64_t connections_ = 0;
+  RedisBackoff backoff_;
+  Clock::time_point next_attempt_;
+  Error last_error_;
+};
+
+RedisClient::RedisClient(asio::io_context& io, RedisOptions options)
+    : impl_(std::make_shared<Impl>(io, std::move(options))) {}
+RedisClient::~RedisClient() { impl_->close(); }
+
+void RedisClient::send(RedisCommand command, Done done) {
+  impl_->send(std::move(command).take(), 1, std::move(done));
+}
+
+void RedisClient::send(std::vector<RedisCommand> commands, Done done) {
+  std::string bytes;
+  for (RedisCommand& command : commands) bytes += std::move(command).take();
+  impl_->send(std::move(bytes), commands.size(), std::move(done));
+}
+
+void RedisClient::subscribe(std::vector<std::string> channels, OnMessage on_message,
+                            OnSubscribed on_subscribed) {
+  impl_->subscribe(std::move(channels), std::move(on_message), std::move(on_subscribed));
+}
+
+void RedisClient::close() { impl_->close(); }
+
+bool RedisClient::is_connected() const noexcept { return impl_->is_connected(); }
+std::uint64_t RedisClient::connections() const noexcept { return impl_->connections(); }
+
+std::string RedisClient::server() const { return impl_->server(); }
+
+}  // namespace tarry::net

@@ -1,0 +1,106 @@
+// One connection to a Redis server: connects, says who we are, and then carries commands one way
+// and replies the other. What the commands are, and whose the replies, its owner knows.
+//
+// Thread safety: none; on the io_context's thread.
+//
+// Invariants
+//  1. Callbacks never run within a method. `on_end` is the last, and runs exactly once after
+//     `start`, whatever happens, as long as the io_context runs.
+//  2. What is sent while a write is going on, or within one turn of the io_context, goes out with
+//     the next write, as one.
+//  3. While replies are awaited the timer runs: without a byte for `command_timeout_ms` it ends the
+//     connection.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "net/redis_client.h"
+#include "net/redis_handshake.h"
+#include "net/redis_reader.h"
+#include "net/redis_stream.h"
+
+namespace tarry::net {
+
+class RedisLink : public std::enable_shared_from_this<RedisLink> {
+ public:
+  struct End {
+    Error error;
+    bool was_ready = false;   // it had been of use before
+    std::uint64_t taken = 0;  // of what was sent, the kernel had no byte from there on
+  };
+  struct Events {
+    base::UniqueFunction<void()> on_ready;
+    base::UniqueFunction<void(RedisReply)> on_reply;
+    base::UniqueFunction<void(End)> on_end;
+  };
+
+  /// `options` must outlive it.
+  RedisLink(boost::asio::io_context& io, const RedisOptions& options, Events events);
+
+  void start();
+  /// Once it is ready. `replies`: so many are awaited from now on.
+  void send(std::string_view bytes, std::size_t replies);
+  [[nodiscard]] bool ready() const noexcept { return state_ == State::ready; }
+  /// `on_end` follows. Without effect once it has ended.
+  void end(Error error);
+
+  /// How many bytes were sent so far: where the next ones begin.
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>,
+                                                  RedisStream::Executor>;
+  using SystemError = RedisStream::SystemError;
+  enum class State : std::uint8_t { fresh, connecting, greeting, ready, ended };
+
+  void on_connected(Result<void> result);
+  void enqueue(std::string_view bytes);
+  void write();
+  void on_written(const SystemError& error, std::size_t size);
+  void read();
+  void on_read(const SystemError& error, std::size_t size);
+  void take_replies();
+  void take_reply(RedisReply reply);
+  void take_fault();
+  void finish();
+  void fail(ErrorCode code, std::string message);
+  void arm(Clock::time_point when);
+  void on_timer();
+  void check_progress();
+  [[nodiscard]] std::string server() const { return redis_server_name(options_); }
+
+  const RedisOptions& options_;
+  Events events_;
+  const std::unique_ptr<RedisStream> stream_;
+  Timer timer_;
+  RedisHandshake handshake_;
+  RedisReader reader_;
+
+  State state_ = State::fresh;
+  bool writing_ = false;
+  bool write_posted_ = false;
+  bool write_failed_ = false;
+  bool timer_runs_ = false;
+  End end_;
+  std::string going_out_;  // what is being written
+  std::string waiting_;    // what comes after it
+  std::uint64_t sent_ = 0;
+  std::size_t awaited_ = 0;
+  Clock::time_point progress_;  // when a byte came last, or the first reply became awaited
+  std::vector<char> chunk_;
+};
+
+}  // namespace tarry::net

@@ -1,0 +1,58 @@
+// RedisReader: takes replies out of the bytes that a Redis server sends. hiredis's reader within.
+//
+// A reply's length is bounded, with all that is in it, and so is how deep it nests: freeing one is
+// recursive.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/redis_reply.h"
+
+struct redisReader;
+
+namespace tarry::net {
+
+class RedisReader {
+ public:
+  explicit RedisReader(std::size_t max_reply_bytes);
+  RedisReader(const RedisReader&) = delete;
+  RedisReader& operator=(const RedisReader&) = delete;
+
+  /// How many bytes `feed` likes to get at once: hiredis moves what it has not read yet after every
+  /// few replies, which is dear where that is much.
+  static constexpr std::size_t kPiece = 16 * 1024;
+
+  /// Take every reply after this, before the next one.
+  void feed(std::string_view bytes);
+  /// None: more bytes are needed, or there is a fault.
+  [[nodiscard]] std::optional<RedisReply> next();
+
+  enum class Fault : std::uint8_t { none, protocol, too_large };
+  /// Once there is one, nothing more is read.
+  [[nodiscard]] Fault fault() const noexcept { return fault_; }
+  /// What was wrong, in words: follows "the reply".
+  [[nodiscard]] const std::string& fault_text() const noexcept { return fault_text_; }
+
+ private:
+  struct Free {
+    void operator()(redisReader* reader) const noexcept;
+  };
+  void check_size(std::uint64_t reply_end);
+  [[nodiscard]] std::string over_limit() const;
+
+  const std::size_t max_reply_bytes_;  // the reader points at it
+  std::unique_ptr<redisReader, Free> reader_;
+  std::uint64_t fed_ = 0;
+  std::uint64_t reply_start_ = 0;  // of the reply that is being read, counted as fed_ is
+  Fault fault_ = Fault::none;
+  std::string fault_text_;
+};
+
+}  // namespace tarry::net

@@ -1,0 +1,154 @@
+#include "net/redis_tls.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/redis_rig.h"
+
+namespace tarry::net {
+namespace {
+
+using tarry::testing::RedisRig;
+using tarry::testing::RedisServer;
+
+class RedisTlsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string path = (std::filesystem::temp_directory_path() / "tarry-tls-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(path.data()), nullptr);
+    directory_ = path;
+    make("ca", "/CN=tarry's test CA", "");
+    make("other-ca", "/CN=another CA", "");
+    make("server", "/CN=server",
+         "-CA ca.pem -CAkey ca.key -addext basicConstraints=CA:FALSE "
+         "-addext subjectAltName=DNS:localhost,DNS:redis.example,IP:127.0.0.1");
+    make("client", "/CN=client", "-CA ca.pem -CAkey ca.key -addext basicConstraints=CA:FALSE");
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+
+  void make(const std::string& name, const std::string& subject, const std::string& more) const {
+    const std::string command =
+        "cd '" + directory_ +
+        "' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2" +
+        " -keyout " + name + ".key -out " + name + ".pem -subj \"" + subject + "\" " + more +
+        " >openssl.log 2>&1";
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return directory_ + "/" + name; }
+
+  void serve(const std::string& clients_certificates = "no") {
+    port_ = RedisServer::free_port();
+    server_ = std::make_unique<RedisServer>(std::vector<std::string>{
+        "--tls-port", std::to_string(port_), "--tls-cert-file", file("server.pem"),
+        "--tls-key-file", file("server.key"), "--tls-ca-cert-file", file("ca.pem"),
+        "--tls-auth-clients", clients_certificates});
+  }
+  [[nodiscard]] RedisOptions options() const {
+    RedisOptions options;
+    options.port = port_;
+    options.tls.emplace();
+    options.tls->ca_file = file("ca.pem");
+    return options;
+  }
+  static std::string ask(const RedisOptions& options) {
+    RedisRig rig;
+    rig.open(options);
+    return rig.ask({"ECHO", "hello"});
+  }
+  [[nodiscard]] std::string no_tls(const std::string& why) const {
+    return "invalid_argument: no TLS with Redis at 127.0.0.1:" + std::to_string(port_) + ": " + why;
+  }
+
+  std::string directory_;
+  std::uint16_t port_ = 0;
+  std::unique_ptr<RedisServer> server_;
+};
+
+TEST_F(RedisTlsTest, speaks_to_a_server_with_the_right_name) {
+  serve();
+  RedisOptions to = options();
+  EXPECT_EQ(ask(to), "hello");
+  to.host = "localhost";
+  EXPECT_EQ(ask(to), "hello");
+  to.host = "127.0.0.1";
+  to.tls->server_name = "redis.example";
+  EXPECT_EQ(ask(to), "hello");
+}
+
+TEST_F(RedisTlsTest, carries_much_both_ways_at_once) {
+  serve();
+  RedisRig rig;
+  rig.open(options());
+  const std::string bytes(5 << 20, 'x');
+  std::vector<RedisRig::Future> futures;
+  for (int i = 0; i < 4; ++i) {
+    futures.push_back(rig.send({"SET", "big", bytes}));
+    futures.push_back(rig.send({"GET", "big"}));
+  }
+  for (std::size_t i = 0; i < futures.size(); i += 2) {
+    EXPECT_EQ(RedisRig::text_of(std::move(futures[i])), "OK");
+    EXPECT_TRUE(RedisRig::text_of(std::move(futures[i + 1])) == bytes);
+  }
+}
+
+TEST_F(RedisTlsTest, refuses_another_name) {
+  serve();
+  RedisOptions to = options();
+  to.tls->server_name = "wrong.example";
+  EXPECT_EQ(ask(to), no_tls("its certificate is not for \"wrong.example\""));
+  to.tls->server_name = "127.0.0.2";
+  EXPECT_EQ(ask(to), no_tls("its certificate is not for \"127.0.0.2\""));
+}
+
+TEST_F(RedisTlsTest, refuses_a_certificate_that_it_does_not_trust) {
+  serve();
+  RedisOptions to = options();
+  to.tls->ca_file = file("other-ca.pem");
+  EXPECT_TRUE(ask(to).starts_with(no_tls("its certificate is not trusted: ")));
+  to.tls->ca_file.clear();  // the system's do not know our CA either
+  EXPECT_TRUE(ask(to).starts_with(no_tls("its certificate is not trusted: ")));
+}
+
+TEST_F(RedisTlsTest, shows_its_own_certificate) {
+  serve("yes");
+  RedisOptions to = options();
+  to.tls->certificate_file = file("client.pem");
+  to.tls->key_file = file("client.key");
+  EXPECT_EQ(ask(to), "hello");
+  to.tls->certificate_file.clear();
+  // TLS 1.3: the server says so only after our handshake is done.
+  const std::string said = ask(to);
+  EXPECT_NE(said.find(":" + std::to_string(port_)), std::string::npos) << said;
+}
+
+TEST_F(RedisTlsTest, names_the_file_that_cannot_be_used) {
+  serve();
+  RedisOptions to = options();
+  to.tls->ca_file = file("none.pem");
+  EXPECT_TRUE(ask(to).starts_with(no_tls("the CA file \"" + file("none.pem") + "\" cannot")));
+  to = options();
+  to.tls->certificate_file = file("openssl.log");
+  EXPECT_TRUE(ask(to).starts_with(no_tls("the certificate file \"")));
+  to.tls->certificate_file = file("client.pem");
+  to.tls->key_file = file("server.key");
+  EXPECT_TRUE(ask(to).starts_with(no_tls("the key file \"")));
+}
+
+TEST_F(RedisTlsTest, tells_a_server_without_tls) {
+  serve();
+  RedisOptions to = options();
+  to.port = port_ = server_->port();
+  to.connect_timeout_ms = 500;  // it waits for the end of a line, which TLS has none of
+  EXPECT_EQ(ask(to), "unavailable: no TLS with Redis at 127.0.0.1:" + std::to_string(port_) +
+                         ": no handshake within 500ms");
+}
+
+}  // namespace
+}  // namespace tarry::net
