@@ -26,6 +26,13 @@ void check_store_url(std::string_view text) {
     TARRY_ASSERT(!remote->host.empty() && remote->host.size() <= 253 && remote->port != 0);
     return;
   }
+  if (const auto* redis = std::get_if<detail::RedisUrl>(&*url)) {
+    TARRY_ASSERT(redis->host.empty() != redis->unix_path.empty());
+    TARRY_ASSERT(redis->host.size() <= 253 && redis->port != 0);
+    TARRY_ASSERT(redis->shards.value_or(1) >= 1 && redis->shards.value_or(1) <= core::kMaxShards);
+    TARRY_ASSERT(redis->certificate_file.empty() == redis->key_file.empty());
+    return;
+  }
   const auto& embedded = std::get<detail::EmbeddedUrl>(*url);
   TARRY_ASSERT(embedded.path.find('\0') == std::string::npos);
   TARRY_ASSERT(embedded.path.size() <= text.size());

@@ -42,10 +42,10 @@ using Log = std::function<void(std::string_view line)>;
 
 struct OpenOptions {
   Executor executor = {};                 ///< where callbacks run; default: a thread of the engine
-  std::optional<ManualClock> clock = {};  ///< memory: and file: only
+  std::optional<ManualClock> clock = {};  ///< for tests; not with http:, which has its server's
   Progress progress = {};
   std::string holder = {};  ///< written into the lock of a `file:` store; default: "pid N"
-  /// memory: and file: only; default: nobody is told. Called on the thread that opens and, until
+  /// Not with http:; default: nobody is told. Called on the thread that opens and, until
   /// the store is closed, on the engine's threads, several at once. It must be quick, and call no
   /// verb of the store.
   Log log = {};

@@ -152,11 +152,12 @@ Result<std::string> servable_store(const Session& session) {
   const std::string url = session.url();
   if (url == kDefaultStore && session.store.empty()) {
     return Error{ErrorCode::invalid_argument,
-                 "serve needs a store of its own: --store file:DIRECTORY, or memory:"};
+                 "serve needs a store of its own: --store file:DIRECTORY, memory: or redis://HOST"};
   }
-  if (url.starts_with("file:") || url.starts_with("memory:")) return url;
+  if (!url.starts_with("http:")) return url;
   return Error{ErrorCode::invalid_argument,
-               fmt::format("serve keeps a store itself: --store must be file: or memory:, not {}",
+               fmt::format("serve needs a store of its own: --store must be file:, memory: or "
+                           "redis:, not {}",
                            base::quoted(detail::masked_url(url)))};
 }
 
@@ -229,6 +230,7 @@ void add_serve_command(CLI::App& root, Session& session) {
   CLI::App& command = add_command(
       root, "serve", "Serve a store over HTTP, on this machine",
       {"tarry serve --store file:/var/lib/tarry",
+       "tarry serve --store redis://redis.example --listen 127.0.0.1:7734",
        "tarry serve --store memory: --listen 127.0.0.1:0 --port-file port --test-clock"},
       "SIGTERM and Ctrl-C finish what is under way and close the store clean; a second one ends "
       "it\n"

@@ -51,7 +51,10 @@ std::optional<Store> Session::open(ExitCode& code, Access access) {
 }
 
 std::optional<Store> Session::open(const std::string& url, Access access, ExitCode& code) {
-  if (!access.log) access.log = Output::tell;
+  if (!access.log) {
+    // What there is to say of a shared server is for its operator: `tarry serve` says it, once.
+    access.log = url.starts_with("redis") ? Log([](std::string_view) {}) : Log(Output::tell);
+  }
   const auto log = std::make_shared<HeldLog>(std::move(access.log));
   Progress progress("recovering", stderr, output.err());
   OpenOptions options;

@@ -15,7 +15,12 @@ ExitCode version(Session& session) {
   if (session.output.json()) {
     session.output.print_json([](wire::JsonWriter& json) {
       json.begin_object().field("version", TARRY_VERSION).text_field("compiler", kCompiler);
-      json.name("engines").begin_array().plain("embedded").plain("remote").end_array();
+      json.name("engines")
+          .begin_array()
+          .plain("embedded")
+          .plain("remote")
+          .plain("redis")
+          .end_array();
       json.end_object();
     });
     return ExitCode::done;
@@ -23,7 +28,8 @@ ExitCode version(Session& session) {
   Sheet sheet;
   sheet.add("tarry", TARRY_VERSION);
   sheet.add("compiler", kCompiler);
-  sheet.add("engines", "embedded (memory: file:), remote (http:)");
+  sheet.add("engines",
+            "embedded (memory: file:), remote (http:), redis (redis: rediss: redis+unix:)");
   session.output.print(sheet);
   return ExitCode::done;
 }

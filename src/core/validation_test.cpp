@@ -82,10 +82,10 @@ TEST(Key, HoldsOneTo512BytesOfAnyValue) {
       is_error(check_key(std::string(513, 'k')), kTooLarge, {"kkk", "513 bytes", "limit of 512"}));
 }
 
-TEST(Receipt, HoldsOneTo128Bytes) {
-  EXPECT_TRUE(accepted(check_receipt(std::string(128, 'r'))));
-  EXPECT_TRUE(is_error(check_receipt(""), kInvalid, {"receipt \"\"", "1 to 128"}));
-  EXPECT_TRUE(is_error(check_receipt(std::string(129, 'r')), kTooLarge, {"129 bytes", "128"}));
+TEST(Receipt, HoldsOneTo1024Bytes) {
+  EXPECT_TRUE(accepted(check_receipt(std::string(1024, 'r'))));
+  EXPECT_TRUE(is_error(check_receipt(""), kInvalid, {"receipt \"\"", "1 to 1024"}));
+  EXPECT_TRUE(is_error(check_receipt(std::string(1025, 'r')), kTooLarge, {"1025 bytes", "1024"}));
 }
 
 TEST(DueCheck, DelaysAreFromNothingToAHundredYears) {

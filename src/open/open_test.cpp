@@ -307,36 +307,57 @@ TEST_F(OpenFile, AClosedStoreMayBeOpenedAgainThoughHandlesLiveOn) {
 
 TEST(OpenWith, HttpGoesToTheOpenerItIsGiven) {
   static detail::RemoteUrl asked;
-  const auto opener = [](const detail::RemoteUrl& url) -> Result<std::unique_ptr<core::Engine>> {
+  detail::Openers openers{};
+  openers.remote = [](const detail::RemoteUrl& url) -> detail::EngineResult {
     asked = url;
     return std::unique_ptr<core::Engine>(std::make_unique<test::ScriptedEngine>());
   };
-  EXPECT_TRUE(detail::open_with("http://example.org:81", {}, opener));
+  EXPECT_TRUE(detail::open_with("http://example.org:81", {}, &openers));
   EXPECT_EQ(asked.host, "example.org");
   EXPECT_EQ(asked.port, 81);
 
-  const auto clocked = detail::open_with("http://h", {.clock = ManualClock()}, opener);
+  const auto clocked = detail::open_with("http://h", {.clock = ManualClock()}, &openers);
   ASSERT_FALSE(clocked);
   EXPECT_EQ(clocked.error().code, ErrorCode::invalid_argument);
 }
 
-TEST(OpenWith, HttpIsUnsupportedWhereItIsNotBuiltIn) {
-  const auto store = detail::open_with("http://127.0.0.1:7733", {}, nullptr);
-  ASSERT_FALSE(store);
-  EXPECT_EQ(store.error().code, ErrorCode::unsupported);
-  EXPECT_NE(store.error().message.find("tarry::tarry"), std::string::npos);
+TEST(OpenWith, RedisGoesToTheOpenerItIsGivenAndMayHaveAClock) {
+  static detail::RedisUrl asked;
+  static bool clocked;
+  detail::Openers openers{};
+  openers.redis = [](const detail::RedisUrl& url, const OpenOptions& options) {
+    asked = url;
+    clocked = options.clock.has_value();
+    return detail::EngineResult(std::make_unique<test::ScriptedEngine>());
+  };
+  EXPECT_TRUE(detail::open_with("redis://h:81/3", {.clock = ManualClock()}, &openers));
+  EXPECT_EQ(asked.host, "h");
+  EXPECT_EQ(asked.port, 81);
+  EXPECT_EQ(asked.database, 3u);
+  EXPECT_TRUE(clocked);
+}
+
+TEST(OpenWith, WhatIsNotBuiltInIsUnsupported) {
+  for (const std::string scheme : {"http", "redis", "rediss"}) {
+    const auto store = detail::open_with(scheme + "://127.0.0.1:7733", {}, nullptr);
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, ErrorCode::unsupported);
+    EXPECT_EQ(store.error().message.find(scheme + ":"), 0u) << store.error().message;
+    EXPECT_NE(store.error().message.find("tarry::tarry"), std::string::npos);
+  }
 }
 
 TEST(OpenWith, AnOpenersErrorIsOpens) {
-  const auto store = detail::open_with(
-      "http://h", {}, [](const detail::RemoteUrl&) -> Result<std::unique_ptr<core::Engine>> {
-        return Unexpected(ErrorCode::unavailable, "nobody answers at h");
-      });
+  detail::Openers openers{};
+  openers.remote = [](const detail::RemoteUrl&) -> detail::EngineResult {
+    return Unexpected(ErrorCode::unavailable, "nobody answers at h");
+  };
+  const auto store = detail::open_with("http://h", {}, &openers);
   EXPECT_EQ(store.error(), (Error{ErrorCode::unavailable, "nobody answers at h"}));
 }
 
 TEST(OpenWith, ABadUrlOpensNothing) {
-  for (const std::string_view url : {"", "redis://h", "memory:?x=y", "file:", "http://h:0"}) {
+  for (const std::string_view url : {"", "redis://h/x", "memory:?x=y", "file:", "http://h:0"}) {
     EXPECT_FALSE(tarry::open(url)) << url;
   }
 }

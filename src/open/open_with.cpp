@@ -41,30 +41,40 @@ Result<Store> open_embedded(EmbeddedUrl url, OpenOptions options) {
   return store_of(*std::move(engine), std::move(options.executor), std::move(clock));
 }
 
-Result<Store> open_http(const RemoteUrl& url, OpenOptions options, RemoteOpener open_remote) {
-  if (open_remote == nullptr) {
-    return Unexpected(ErrorCode::unsupported,
-                      "http: is not built into this library, which has memory: and file:; link "
-                      "tarry::tarry for it");
-  }
+Result<Store> open_http(const RemoteUrl& url, OpenOptions options, const Openers& openers) {
   if (options.clock) {
     return Unexpected(ErrorCode::invalid_argument,
-                      "a clock goes with memory: and file: only; http: goes by its server's");
+                      "a clock does not go with http:, which goes by its server's");
   }
-  auto engine = open_remote(url);
+  auto engine = openers.remote(url);
   if (!engine) return std::move(engine).error();
   return store_of(*std::move(engine), std::move(options.executor), {});
 }
 
+Result<Store> open_redis(const RedisUrl& url, OpenOptions options, const Openers& openers) {
+  auto engine = openers.redis(url, options);
+  if (!engine) return std::move(engine).error();
+  return store_of(*std::move(engine), std::move(options.executor), std::move(options.clock));
+}
+
 }  // namespace
 
-Result<Store> open_with(std::string_view url, OpenOptions options, RemoteOpener open_remote) {
+Result<Store> open_with(std::string_view url, OpenOptions options, const Openers* openers) {
   Result<StoreUrl> parsed = parse_store_url(url);
   if (!parsed) return std::move(parsed).error();
-  if (const auto* remote = std::get_if<RemoteUrl>(&*parsed)) {
-    return open_http(*remote, std::move(options), open_remote);
+  if (auto* embedded = std::get_if<EmbeddedUrl>(&*parsed)) {
+    return open_embedded(std::move(*embedded), std::move(options));
   }
-  return open_embedded(std::get<EmbeddedUrl>(*std::move(parsed)), std::move(options));
+  if (openers == nullptr) {
+    return Unexpected(ErrorCode::unsupported,
+                      std::string(url.substr(0, url.find(':'))) +
+                          ": is not built into this library, which has memory: and file:; link "
+                          "tarry::tarry for it");
+  }
+  if (const auto* remote = std::get_if<RemoteUrl>(&*parsed)) {
+    return open_http(*remote, std::move(options), *openers);
+  }
+  return open_redis(std::get<RedisUrl>(*parsed), std::move(options), *openers);
 }
 
 }  // namespace tarry::detail

@@ -13,10 +13,16 @@
 
 namespace tarry::detail {
 
-using RemoteOpener = Result<std::unique_ptr<core::Engine>> (*)(const RemoteUrl& url);
+using EngineResult = Result<std::unique_ptr<core::Engine>>;
 
-/// `tarry::open`. Without `open_remote`, http: is `unsupported`.
+/// How to open what the embedded library does not have.
+struct Openers {
+  EngineResult (*remote)(const RemoteUrl& url);
+  EngineResult (*redis)(const RedisUrl& url, const OpenOptions& options);
+};
+
+/// `tarry::open`. Without `openers`, all but memory: and file: is `unsupported`.
 [[nodiscard]] Result<Store> open_with(std::string_view url, OpenOptions options,
-                                      RemoteOpener open_remote);
+                                      const Openers* openers);
 
 }  // namespace tarry::detail

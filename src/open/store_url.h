@@ -3,6 +3,7 @@
 //   memory:[?clock=manual&shards=N&segment=SIZE&max_payload=SIZE&capacity=SIZE]
 //   file:PATH[?sync=always|100ms|os&shards=N&segment=SIZE&max_payload=SIZE]
 //   http://HOST[:PORT]
+//   redis://, rediss://, redis+unix://: redis_url.h
 //
 // Strict: an option that is unknown, repeated or out of range is an error that names it. A path
 // may be relative (`file:data`), absolute (`file:/srv/tarry`) or have slashes for an empty host
@@ -23,6 +24,7 @@
 #include <tarry/result.h>
 
 #include "engines/embedded/embedded_engine.h"
+#include "open/redis_url.h"
 
 namespace tarry::detail {
 
@@ -42,7 +44,7 @@ struct RemoteUrl {
   std::uint16_t port = 7733;
 };
 
-using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl>;
+using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl, RedisUrl>;
 
 /// Errors: `unsupported` for engines that this version does not have, else `invalid_argument`.
 [[nodiscard]] Result<StoreUrl> parse_store_url(std::string_view url);

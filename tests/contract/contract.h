@@ -35,6 +35,11 @@ class OnRig : public testing::Test {
   [[nodiscard]] Queue queue(std::string_view name = "q") { return store().queue(name); }
   [[nodiscard]] bool is(Kind kind) const { return rig_->spec().kind == kind; }
   [[nodiscard]] bool one_shard() const { return rig_->spec().shards == 1; }
+  /// Delays and leases go by a clock that does not step, beside the wall clock that due times go
+  /// by. Redis has the one.
+  [[nodiscard]] bool has_two_clocks() const { return !is(Kind::redis); }
+  /// What ties in priority and due time goes in push order: on the embedded engine (guarantee 8).
+  [[nodiscard]] bool keeps_push_order() const { return !is(Kind::redis); }
   /// For a test that leaves no store to be checked.
   void drop_rig() { rig_.reset(); }
 

@@ -260,11 +260,11 @@ TEST_P(Limits, Reasons) {
 TEST_P(Limits, Receipts) {
   const Queue q = queue();
   (void)must(q.configure({}));
-  refused(q.ack(std::string(core::kMaxReceipt, 'r')), kInvalid, {"128", "claim"});
-  refused(q.ack(std::string(core::kMaxReceipt + 1, 'r')), kTooLarge, {"129", "128"});
-  refused(q.ack(""), kInvalid, {"\"\"", "128"});
-  refused(q.extend(std::string(core::kMaxReceipt + 1, 'r')), kTooLarge, {"129", "128"});
-  refused(q.extend(""), kInvalid, {"\"\"", "128"});
+  refused(q.ack(std::string(core::kMaxReceipt, 'r')), kInvalid, {"claim"});
+  refused(q.ack(std::string(core::kMaxReceipt + 1, 'r')), kTooLarge, {"1025", "1024"});
+  refused(q.ack(""), kInvalid, {"\"\"", "1024"});
+  refused(q.extend(std::string(core::kMaxReceipt + 1, 'r')), kTooLarge, {"1025", "1024"});
+  refused(q.extend(""), kInvalid, {"\"\"", "1024"});
 }
 
 TEST_P(Limits, WhatHasNoEffectIsRefused) {

@@ -11,7 +11,13 @@ using Stage = ModelMessage::Stage;
 
 void Model::advance(std::int64_t by) { set_time(realtime_ + by, boottime_ + by); }
 
-void Model::step(std::int64_t by) { set_time(realtime_ + by, boottime_); }
+void Model::step(std::int64_t by) { set_time(realtime_ + by, boottime_ + (one_clock_ ? by : 0)); }
+
+void Model::go_by_one_clock(Tie tie) {
+  one_clock_ = true;
+  boottime_ = realtime_;
+  tie_ = std::move(tie);
+}
 
 void Model::set_time(std::int64_t realtime, std::int64_t boottime, const Done& done) {
   realtime_ = realtime;
@@ -198,8 +204,9 @@ std::vector<ModelMessage> Model::claim(std::uint32_t max, std::optional<std::int
   for (auto& [key, message] : messages_) {
     if (message.stage == Stage::waiting && is_due(message)) due.push_back(&message);
   }
-  std::ranges::sort(due, {}, [](const ModelMessage* message) {
-    return std::tuple(message->priority, message->due, message->uid);
+  std::ranges::sort(due, {}, [this](const ModelMessage* message) {
+    return std::tuple(message->priority, message->due, tie_ ? tie_(*message) : std::string(),
+                      message->uid);
   });
   if (due.size() > max) due.resize(max);
   std::vector<ModelMessage> claimed;

@@ -92,6 +92,11 @@ class Model {
  public:
   Model(std::int64_t realtime, std::int64_t boottime) : realtime_(realtime), boottime_(boottime) {}
 
+  /// What an engine in Redis does otherwise: one clock for all, which steps; and of equal priority
+  /// and due time those go first whose `tie` is less, before push order.
+  using Tie = std::function<std::string(const ModelMessage&)>;
+  void go_by_one_clock(Tie tie);
+
   // -- time
   void advance(std::int64_t by);
   void step(std::int64_t by);
@@ -163,6 +168,8 @@ class Model {
 
   std::int64_t realtime_;
   std::int64_t boottime_;
+  bool one_clock_ = false;
+  Tie tie_;
   std::map<KeyId, ModelMessage> messages_;
   QueueSettings settings_;
   QueueCounters counters_;

@@ -28,6 +28,22 @@ void same(std::string_view what, const T& got, const T& want) {
 
 Time moment(std::int64_t value) { return Time(Millis(value)); }
 
+// docs/formats/redis.md: what has a past goes behind what has none, then by member: made ones, in
+// the order of their making, and keys by their bytes, those that begin with a control character
+// behind an 0x1F.
+std::string redis_tie(const ModelMessage& message) {
+  const bool has_past = message.tallies.claims > 0 || message.tallies.revives > 0;
+  std::string tie(1, has_past ? '1' : '0');
+  if (message.key >= kFirstMadeKey) {
+    tie += '\x1e';
+    const std::string number = std::to_string(message.key);
+    return tie + std::string(10 - number.size(), '0') + number;
+  }
+  const std::string& key = key_pool().at(static_cast<std::size_t>(message.key));
+  if (static_cast<unsigned char>(key.front()) < 0x20) tie += '\x1f';
+  return tie + key;
+}
+
 }  // namespace
 
 const std::vector<std::string>& key_pool() {
@@ -44,6 +60,7 @@ Model ModelBench::initial_model(const SettingsPatch& settings) {
   (void)must(queue().configure(settings));
   const timing::Instant now = rig_.clock().implementation()->now();
   Model model(now.realtime_ms, now.boottime_ms);
+  if (rig_.spec().kind == Kind::redis) model.go_by_one_clock(redis_tie);
   model.configure(settings);
   return model;
 }

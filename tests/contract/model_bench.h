@@ -24,7 +24,9 @@ class ModelBench {
 
   /// Configures the queue so; engine and model stand at the same place then.
   [[nodiscard]] Model initial_model(const SettingsPatch& settings);
-  [[nodiscard]] bool can_reopen() const { return rig_.spec().kind == Kind::file; }
+  [[nodiscard]] bool can_reopen() const {
+    return rig_.spec().kind == Kind::file || rig_.spec().kind == Kind::redis;
+  }
 
   // Each takes what the model says must be answered.
   void push(const std::vector<ModelPush>& messages, const std::vector<ModelPushed>& want);

@@ -71,6 +71,7 @@ void check(const EngineSpec& spec, int sequences) {
 TEST(Model, MemoryAnswersAsTheModelDoes) { check({"memory", Kind::memory, 1}, 500); }
 TEST(Model, FileAnswersAsTheModelDoesAlsoWhenReopened) { check({"file", Kind::file, 1}, 200); }
 TEST(Model, HttpAnswersAsTheModelDoes) { check({"http", Kind::http, 1}, 100); }
+TEST(Model, RedisAnswersAsTheModelDoesAlsoWhenReopened) { check({"redis", Kind::redis, 1}, 150); }
 
 }  // namespace
 }  // namespace tarry::contract

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "http_server.h"
+#include "redis_server.h"
 
 namespace tarry::contract {
 namespace {
@@ -43,29 +44,33 @@ Store open_or_throw(const std::string& url, OpenOptions options) {
 void PrintTo(const EngineSpec& spec, std::ostream* out) { *out << spec.name; }
 
 const std::vector<EngineSpec>& all_engines() {
-  static const std::vector<EngineSpec> engines = {{"memory", Kind::memory, 1},
-                                                  {"memory4", Kind::memory, 4},
-                                                  {"file", Kind::file, 1},
-                                                  {"file4", Kind::file, 4},
-                                                  {"http", Kind::http, 1}};
+  static const std::vector<EngineSpec> engines = {
+      {"memory", Kind::memory, 1}, {"memory4", Kind::memory, 4}, {"file", Kind::file, 1},
+      {"file4", Kind::file, 4},    {"http", Kind::http, 1},      {"redis", Kind::redis, 1},
+      {"redis4", Kind::redis, 4}};
   return engines;
 }
 
 const std::vector<EngineSpec>& durable_engines() {
   static const std::vector<EngineSpec> engines = {{"file", Kind::file, 1},
-                                                  {"file4", Kind::file, 4}};
+                                                  {"file4", Kind::file, 4},
+                                                  {"redis", Kind::redis, 1},
+                                                  {"redis4", Kind::redis, 4}};
   return engines;
 }
 
 const std::vector<EngineSpec>& one_shard_engines() {
-  static const std::vector<EngineSpec> engines = {
-      {"memory", Kind::memory, 1}, {"file", Kind::file, 1}, {"http", Kind::http, 1}};
+  static const std::vector<EngineSpec> engines = {{"memory", Kind::memory, 1},
+                                                  {"file", Kind::file, 1},
+                                                  {"http", Kind::http, 1},
+                                                  {"redis", Kind::redis, 1}};
   return engines;
 }
 
 Rig::Rig(const EngineSpec& spec, Executor executor, std::string file_options)
     : spec_(spec), executor_(std::move(executor)), file_options_(std::move(file_options)) {
   if (spec_.kind == Kind::file) path_ = make_directory();
+  if (spec_.kind == Kind::redis) clear_redis();
   open();
 }
 
@@ -80,6 +85,9 @@ Rig::~Rig() {
 std::int64_t Rig::now_ms() const { return clock_.now().time_since_epoch().count(); }
 
 std::string Rig::url(const std::string& options) const {
+  if (spec_.kind == Kind::redis) {
+    return redis_url() + "?shards=" + std::to_string(spec_.shards);
+  }
   const std::string own = "shards=" + std::to_string(spec_.shards) + file_options_;
   return "file:" + path_ + "/store?" + (options.empty() ? own : options);
 }
@@ -98,6 +106,7 @@ void Rig::open() {
     case Kind::memory:
       store_ = open_or_throw("memory:?" + shards, {.executor = executor_, .clock = clock_});
       break;
+    case Kind::redis:
     case Kind::file: store_ = open_or_throw(url(), {.executor = executor_, .clock = clock_}); break;
     case Kind::http:
       backing_ = open_or_throw("memory:?" + shards, {.clock = clock_});

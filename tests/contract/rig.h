@@ -17,7 +17,7 @@
 
 namespace tarry::contract {
 
-enum class Kind : std::uint8_t { memory, file, http };
+enum class Kind : std::uint8_t { memory, file, http, redis };
 
 /// What the suite is run on.
 struct EngineSpec {

@@ -380,7 +380,7 @@ class Help(ProgramTest):
 
     def test_version(self):
         self.assertRegex(self.tarry("--version").out, r"^tarry \d+\.\d+\.\d+\n$")
-        self.assertEqual(self.asked("version")["engines"], ["embedded", "remote"])
+        self.assertEqual(self.asked("version")["engines"], ["embedded", "remote", "redis"])
 
 
 class StoreFiles(ProgramTest):

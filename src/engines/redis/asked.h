@@ -1,0 +1,25 @@
+// Asked: a request, what is known of its answer, and who waits for that.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/unique_function.h"
+#include "core/engine.h"
+#include "core/reply.h"
+#include "core/request.h"
+
+namespace tarry::redis {
+
+struct Asked {
+  core::Request request;
+  core::Reply reply;
+  /// Runs once: with the reply as it then is, or an error that concerns the whole request.
+  base::UniqueFunction<void(Result<core::Reply>)> completion;
+
+  void complete() { completion(std::move(reply)); }
+  void fail(Error error) { completion(std::move(error)); }
+};
+using AskedPtr = std::shared_ptr<Asked>;
+
+}  // namespace tarry::redis

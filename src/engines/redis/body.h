@@ -1,0 +1,64 @@
+// A message's body as Redis keeps it, the value of its member in MSGS:
+//
+//   u8 flags, u32 CRC-32C of member, headers and payload, [6 bytes id], [u32 priority],
+//   [u16 max_attempts], [u16 length, headers], payload
+//
+// What stands in brackets is there where its flag says so; integers are little-endian, ids
+// big-endian. And what is remembered of a settled one. docs/formats/redis.md says why it is so
+// short.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <tarry/message.h>
+
+namespace tarry::redis {
+
+struct Body {
+  std::uint64_t id = 0;  // 0: the member is the id
+  std::uint32_t priority = kDefaultPriority;
+  std::uint16_t max_attempts = 0;  // 0: the queue's
+  std::string_view headers = {};
+  std::string_view payload = {};
+  std::uint32_t crc = 0;
+};
+
+/// All that stands before the payload; `crc` is computed.
+void append_head(std::string& out, const Body& body, std::string_view member);
+
+/// Nothing for bytes that are no body, or are a remembered one.
+[[nodiscard]] std::optional<Body> read_body(std::string_view bytes) noexcept;
+[[nodiscard]] bool is_sound(const Body& body, std::string_view member) noexcept;
+
+struct Past {
+  std::uint32_t attempt = 0;
+  Tallies tallies;
+};
+inline constexpr std::size_t kPastSize = 24;
+void append_past(std::string& out, const Past& past);
+/// The past of a short text is empty.
+[[nodiscard]] Past read_past(std::string_view bytes) noexcept;
+
+struct Remembered {
+  Settlement settlement;
+  std::int64_t due_ms = 0;
+  std::uint32_t priority = kDefaultPriority;
+  std::uint64_t id = 0;  // 0: the member is the id
+  Past past;
+};
+/// Nothing for bytes that are not what is remembered of a message.
+[[nodiscard]] std::optional<Remembered> read_remembered(std::string_view bytes) noexcept;
+
+/// Of the dead, behind their past.
+struct DeadFacts {
+  std::int64_t due_ms = 0;
+  std::string_view reason;
+};
+[[nodiscard]] DeadFacts read_dead(std::string_view past_bytes) noexcept;
+
+}  // namespace tarry::redis

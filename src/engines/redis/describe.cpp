@@ -1,0 +1,84 @@
+#include "engines/redis/describe.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/headers.h"
+#include "engines/redis/body.h"
+#include "engines/redis/member.h"
+
+namespace tarry::redis {
+namespace {
+
+void take_past(const Past& past, MessageInfo& info) {
+  info.attempt = past.attempt;
+  info.tallies = past.tallies;
+}
+
+bool take_remembered(net::RedisView told, std::string_view member, MessageInfo& info) {
+  const auto remembered = read_remembered(told[3].text());
+  if (!remembered) return false;
+  info.state = State::remembered;
+  info.id = remembered->id != 0 ? remembered->id : id_from(member);
+  info.due = Time(Millis(remembered->due_ms));
+  info.priority = remembered->priority;
+  info.settlement = remembered->settlement;
+  info.kept_until = Time(Millis(told[2].integer()));
+  take_past(remembered->past, info);
+  return true;
+}
+
+}  // namespace
+
+std::optional<MessageInfo> read_message(net::RedisView told, const Place& place,
+                                        std::uint64_t secret, std::int64_t now_ms,
+                                        bool with_payload) {
+  if (told.size() < 7) return std::nullopt;
+  const std::string_view member = told[0].text();
+  const std::string_view where = told[1].text();
+  MessageInfo info;
+  info.queue = place.queue;
+  append_key(info.key, member, secret);
+  if (where == "r") {
+    if (!take_remembered(told, member, info)) return std::nullopt;
+    return info;
+  }
+  const auto body = read_body(told[3].text());
+  if (!body) return std::nullopt;
+  info.id = body->id != 0 ? body->id : id_from(member);
+  info.priority = body->priority;
+  take_past(read_past(told[4].text()), info);
+  const std::int64_t score = told[2].integer();
+  info.due = Time(Millis(score));
+  if (where == "w") {
+    info.state = score <= now_ms ? State::ready : State::scheduled;
+  } else if (where == "l") {
+    info.state = State::leased;
+    info.stopping = told[6].text() == "1";
+    info.lease_left = Millis(std::max<std::int64_t>(told[5].integer() - now_ms, 0));
+    ++info.attempt;  // PAST is written when the claim ends
+    ++info.tallies.claims;
+  } else if (where == "d") {
+    const DeadFacts dead = read_dead(told[4].text());
+    info.state = State::dead;
+    info.due = Time(Millis(dead.due_ms));
+    info.kept_until = Time(Millis(score));
+    info.reason = dead.reason;
+  } else {
+    return std::nullopt;
+  }
+  if (auto headers = core::decode_headers(body->headers)) info.headers = std::move(*headers);
+  if (with_payload) info.payload = body->payload;
+  return info;
+}
+
+std::uint64_t bytes_of(const MessageInfo& info) noexcept {
+  std::uint64_t bytes =
+      sizeof(MessageInfo) + info.key.size() + info.reason.size() + info.payload.size();
+  for (const Header& header : info.headers) {
+    bytes += sizeof(Header) + header.name.size() + header.value.size();
+  }
+  return bytes;
+}
+
+}  // namespace tarry::redis

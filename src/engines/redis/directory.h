@@ -1,0 +1,62 @@
+// Directory: which queues there are, and where their shards live. What was learned is kept until a
+// script says that it no longer holds.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/settings.h>
+
+#include "base/unique_function.h"
+#include "engines/redis/place.h"
+#include "engines/redis/server.h"
+
+namespace tarry::redis {
+
+/// Settings as the scripts keep them: in QueueSettings' order, by spaces.
+[[nodiscard]] std::string spell_settings(const QueueSettings& settings);
+[[nodiscard]] QueueSettings read_settings(std::string_view text);
+/// if_exists as the scripts have it: its letter.
+[[nodiscard]] char letter_of(IfExists rule) noexcept;
+
+class Directory {
+ public:
+  /// Null: there is no such queue.
+  using Found = base::UniqueFunction<void(Result<QueuePtr>)>;
+  using Names = base::UniqueFunction<void(Result<std::vector<std::string>>)>;
+
+  Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards);
+
+  void find(std::string_view queue, Found done);
+  /// Makes it where it is not there. Errors: `no_space` for one queue too many.
+  void make(std::string_view queue, Found done);
+  void find_number(std::uint32_t number, Found done);
+  void list(Names done);
+
+  /// Without asking; null: not known here.
+  [[nodiscard]] QueuePtr known(const std::string& queue) const;
+  /// Nothing that is known holds any more.
+  void clear();
+  /// What is known of it does not hold any more.
+  void forget(std::string_view queue);
+
+  [[nodiscard]] std::uint32_t partitions() const noexcept { return partitions_; }
+
+ private:
+  void learn(std::string_view queue, std::string_view record, Found done);
+  void create_shards(QueuePtr queue, Found done);
+
+  Server& server_;
+  std::uint32_t partitions_;
+  std::uint32_t new_shards_;
+  std::unordered_map<std::string, QueuePtr> queues_;
+  std::unordered_map<std::uint32_t, std::string> names_;
+};
+
+}  // namespace tarry::redis

@@ -1,0 +1,50 @@
+#include "engines/redis/identity.h"
+
+#include <utility>
+
+namespace tarry::redis {
+
+Identity::Identity(net::RedisClient& client, Server& server, Directory& directory, Ids& ids,
+                   const StoreFacts& store)
+    : client_(client),
+      server_(server),
+      directory_(directory),
+      ids_(ids),
+      secret_(store.secret),
+      partitions_(store.partitions),
+      checked_(client.connections()) {}
+
+void Identity::check(Done done) {
+  if (client_.is_connected() && client_.connections() == checked_) return done({});
+  waiting_.push_back(std::move(done));
+  if (waiting_.size() == 1) ask();
+}
+
+void Identity::ask() {
+  // A server that was restarted has forgotten them; one by one they would be given again.
+  server_.load_scripts([this](Result<void> loaded) {
+    if (loaded) return open();
+    answer(std::move(loaded).error());
+  });
+}
+
+void Identity::answer(Result<void> result) {
+  // Whatever became of the question, nothing of what waits for it was done.
+  if (!result && result.error().code == ErrorCode::unknown_outcome) {
+    result = Error{ErrorCode::unavailable, result.error().message};
+  }
+  for (Done& done : std::exchange(waiting_, {})) done(result);
+}
+
+void Identity::open() {
+  open_store(server_, partitions_, [this](Result<StoreFacts> store) {
+    if (!store) return answer(std::move(store).error());
+    directory_.clear();
+    ids_.drop();
+    secret_ = store->secret;
+    checked_ = client_.connections();
+    answer({});
+  });
+}
+
+}  // namespace tarry::redis

@@ -1,0 +1,53 @@
+// Identity: which store stands behind the connection. Asked again whenever the connection was made
+// anew: Redis may have been restarted or failed over meanwhile, and have lost what it had
+// confirmed, the store itself included. What was learned before that (queues, ids in hand, the
+// secret) may then belong to others, so it is dropped before anything else goes out.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "engines/redis/directory.h"
+#include "engines/redis/ids.h"
+#include "engines/redis/server.h"
+#include "engines/redis/start_up.h"
+#include "net/redis_client.h"
+
+namespace tarry::redis {
+
+class Identity {
+ public:
+  using Done = base::UniqueFunction<void(Result<void>)>;
+
+  /// `store` is what was found when the connection was made for the first time.
+  Identity(net::RedisClient& client, Server& server, Directory& directory, Ids& ids,
+           const StoreFacts& store);
+
+  /// May answer within the call: where it was asked on this connection already.
+  void check(Done done);
+  /// Somebody found what should be there to be gone: the next `check` asks again.
+  void doubt() noexcept { checked_ = 0; }
+  [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
+
+ private:
+  void ask();
+  void open();
+  void answer(Result<void> result);
+
+  net::RedisClient& client_;
+  Server& server_;
+  Directory& directory_;
+  Ids& ids_;
+  std::uint64_t secret_;
+  std::uint32_t partitions_;
+  std::uint64_t checked_;  // the connection on which it was asked last
+  std::vector<Done> waiting_;
+};
+
+}  // namespace tarry::redis

@@ -1,0 +1,92 @@
+// ItemVerb: a verb whose items go each to one shard of one queue: push, cancel, reschedule, get,
+// revive, settle, extend. `run_items` looks the queue up, cuts the items by shard and into calls of
+// bounded work, and does again what a shard refused because the queue had moved meanwhile.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "engines/redis/directory.h"
+#include "engines/redis/identity.h"
+#include "engines/redis/ids.h"
+#include "engines/redis/server.h"
+
+namespace tarry::redis {
+
+/// What the verbs work with. Outlives them all.
+struct Context {
+  Server& server;
+  Directory& directory;
+  Ids& ids;
+  Identity& identity;  // its secret is what keys are hashed and made keys checked with
+};
+
+using Items = std::vector<std::uint32_t>;
+using ItemSpan = std::span<const std::uint32_t>;
+
+class ItemVerb {
+ public:
+  virtual ~ItemVerb() = default;
+
+  [[nodiscard]] virtual Script script() const = 0;
+  [[nodiscard]] virtual bool makes_queue() const { return false; }
+  /// Whether an answer that was lost leaves something in doubt.
+  [[nodiscard]] virtual bool changes() const { return true; }
+  [[nodiscard]] virtual std::uint32_t shard_of(const QueuePlaces& queue, std::uint32_t item) = 0;
+  /// About how many bytes it takes on the wire.
+  [[nodiscard]] virtual std::size_t bytes_of(std::uint32_t item) const = 0;
+
+  /// The script's own arguments. May be asked twice, and adds the same then.
+  virtual void build(net::RedisCommand& command, ItemSpan items) = 0;
+  /// Where all of these can be done by plain commands and a shorter script: the commands, for
+  /// `Server::run_after`, and `build_after` then gives the script's arguments.
+  [[nodiscard]] virtual std::vector<net::RedisCommand> plainly(const Place& /*place*/,
+                                                               ItemSpan /*items*/) {
+    return {};
+  }
+  [[nodiscard]] virtual Script script_after() const { return script(); }
+  virtual void build_after(net::RedisCommand& /*command*/, ItemSpan /*items*/) {}
+  /// Takes back what `plainly` did to a queue that had moved.
+  [[nodiscard]] virtual std::vector<net::RedisCommand> undo(const Place& /*place*/,
+                                                            ItemSpan /*items*/) {
+    return {};
+  }
+
+  /// False for a reply that no script of ours gives, whichever it was.
+  [[nodiscard]] virtual bool read(const Place& place, net::RedisView reply, ItemSpan items) = 0;
+  virtual void fail(std::uint32_t item, const Error& error) = 0;
+  /// The queue is not there.
+  virtual void absent(std::uint32_t /*item*/) {}
+};
+
+/// Calls `done` when as many `end`s as `begin`s were, the one it is made with included.
+class Countdown {
+ public:
+  explicit Countdown(base::UniqueFunction<void()> done) : done_(std::move(done)) {}
+  void begin() noexcept { ++left_; }
+  void end() {
+    if (--left_ == 0) done_();
+  }
+
+ private:
+  base::UniqueFunction<void()> done_;
+  std::size_t left_ = 1;
+};
+
+/// Begins and ends once in `countdown`, when every item has its answer.
+void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_view queue,
+               Items items, std::shared_ptr<Countdown> countdown);
+
+/// The error for an answer that cannot be read.
+[[nodiscard]] Error strange_reply(const Server& server, Script script);
+
+}  // namespace tarry::redis

@@ -1,0 +1,219 @@
+// Cancel, reschedule, and revive of some: verbs that name messages by their keys.
+#include <utility>
+
+#include "core/shard_rule.h"
+#include "core/validation.h"
+#include "engines/redis/member.h"
+#include "engines/redis/verbs.h"
+
+namespace tarry::redis {
+namespace {
+
+using net::RedisCommand;
+using net::RedisView;
+
+class KeyVerb : public ItemVerb {
+ public:
+  KeyVerb(Context& context, AskedPtr asked) : context_(context), asked_(std::move(asked)) {}
+
+  std::uint32_t shard_of(const QueuePlaces& queue, std::uint32_t item) override {
+    return core::shard_of(queue.name, key_of(item), static_cast<std::uint32_t>(queue.shards.size()),
+                          context_.identity.secret());
+  }
+  std::size_t bytes_of(std::uint32_t item) const override { return 48 + key_of(item).size(); }
+  void fail(std::uint32_t item, const Error& error) override {
+    std::get<core::ItemsReply>(asked_->reply).items[item].error = error;
+  }
+
+ protected:
+  [[nodiscard]] virtual std::string_view key_of(std::uint32_t item) const = 0;
+  [[nodiscard]] std::string_view member(std::uint32_t item) {
+    return member_of(key_of(item), context_.identity.secret(), scratch_);
+  }
+  [[nodiscard]] core::ItemResult& result(std::uint32_t item) const {
+    return std::get<core::ItemsReply>(asked_->reply).items[item];
+  }
+
+  Context& context_;
+  AskedPtr asked_;
+  std::string scratch_;
+};
+
+// {'settled', how, when}
+bool read_settled(RedisView given, core::ItemResult& result) {
+  if (given.size() != 3 || given[0].text() != "settled") return false;
+  result.outcome = Outcome::settled;
+  result.settlement = Settlement{given[1].integer() == 0 ? Ending::acked : Ending::cancelled,
+                                 Time(Millis(given[2].integer()))};
+  return true;
+}
+
+class CancelVerb final : public KeyVerb {
+ public:
+  CancelVerb(Context& context, const AskedPtr& asked, const core::CancelRequest& request)
+      : KeyVerb(context, asked), request_(request) {}
+
+  Script script() const override { return Script::cancel; }
+  void build(RedisCommand& command, ItemSpan items) override {
+    for (const std::uint32_t item : items) command.add(member(item));
+  }
+  bool read(const Place& /*place*/, RedisView given, ItemSpan items) override {
+    if (given.size() != items.size()) return false;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      core::ItemResult& told = result(items[i]);
+      const std::string_view text = given[i].text();
+      if (text == "cancelled") {
+        told.outcome = Outcome::cancelled;
+      } else if (text == "stopping") {
+        told.outcome = Outcome::stopping;
+      } else if (text == "unknown") {
+        told.outcome = Outcome::unknown;
+      } else if (!read_settled(given[i], told)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::string_view key_of(std::uint32_t item) const override {
+    return core::view(request_.bytes, request_.keys[item]);
+  }
+  const core::CancelRequest& request_;
+};
+
+class RescheduleVerb final : public KeyVerb {
+ public:
+  RescheduleVerb(Context& context, const AskedPtr& asked, const core::RescheduleRequest& request)
+      : KeyVerb(context, asked), request_(request) {}
+
+  Script script() const override { return Script::reschedule; }
+  void build(RedisCommand& command, ItemSpan items) override {
+    for (const std::uint32_t i : items) {
+      const core::RescheduleItem& item = request_.items[i];
+      std::string due = item.due.is_relative() ? "+" : "";
+      due += std::to_string(item.due.millis());
+      command.add(member(i)).add(due);
+      command.add(item.priority ? std::to_string(*item.priority) : "");
+    }
+  }
+  bool read(const Place& /*place*/, RedisView given, ItemSpan items) override {
+    if (given.size() != items.size()) return false;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!read_one(given[i], items[i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool read_one(RedisView given, std::uint32_t item) {
+    core::ItemResult& told = result(item);
+    if (given.text() == "unknown") {
+      told.outcome = Outcome::unknown;
+      return true;
+    }
+    if (given.text() == "far") {
+      told.error = Error{ErrorCode::invalid_argument,
+                         "due time " + std::to_string(request_.items[item].due.millis()) +
+                             " ms is more than 100 years from now"};
+      return true;
+    }
+    if (read_settled(given, told)) return true;
+    if (given.size() != 2) return false;
+    const std::string_view outcome = given[0].text();
+    if (outcome == "in_flight") {
+      told.outcome = Outcome::in_flight;
+    } else if (outcome == "rescheduled") {
+      told.outcome = Outcome::rescheduled;
+    } else if (outcome == "revived") {
+      told.outcome = Outcome::revived;
+    } else {
+      return false;
+    }
+    told.due_ms = given[1].integer();
+    return true;
+  }
+  std::string_view key_of(std::uint32_t item) const override {
+    return core::view(request_.bytes, request_.items[item].key);
+  }
+  const core::RescheduleRequest& request_;
+};
+
+class ReviveVerb final : public KeyVerb {
+ public:
+  ReviveVerb(Context& context, const AskedPtr& asked, const core::ReviveRequest& request)
+      : KeyVerb(context, asked), request_(request) {}
+
+  Script script() const override { return Script::revive; }
+  void build(RedisCommand& command, ItemSpan items) override {
+    command.add("0");
+    for (const std::uint32_t item : items) command.add(member(item));
+  }
+  bool read(const Place& /*place*/, RedisView given, ItemSpan /*items*/) override {
+    if (given.size() != 2) return false;
+    std::get<core::CountReply>(asked_->reply).count +=
+        static_cast<std::uint64_t>(given[0].integer());
+    return true;
+  }
+  void fail(std::uint32_t /*item*/, const Error& error) override { error_ = error; }
+  [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
+
+ private:
+  std::string_view key_of(std::uint32_t item) const override {
+    return core::view(request_.bytes, request_.keys[item]);
+  }
+  const core::ReviveRequest& request_;
+  std::optional<Error> error_;
+};
+
+void run_keys(Context& context, const AskedPtr& asked, std::shared_ptr<ItemVerb> verb,
+              std::string_view queue) {
+  Items good;
+  const auto& items = std::get<core::ItemsReply>(asked->reply).items;
+  for (std::uint32_t i = 0; i < items.size(); ++i) {
+    if (!items[i].error) good.push_back(i);
+  }
+  auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
+  if (!good.empty()) run_items(context, std::move(verb), queue, std::move(good), countdown);
+  countdown->end();
+}
+
+}  // namespace
+
+void cancel(Context& context, const AskedPtr& asked) {
+  const auto& request = std::get<core::CancelRequest>(asked->request);
+  core::ItemsReply reply;
+  reply.items.resize(request.keys.size());
+  for (std::size_t i = 0; i < request.keys.size(); ++i) {
+    reply.items[i].error = core::check_key(core::view(request.bytes, request.keys[i]));
+  }
+  asked->reply = std::move(reply);
+  run_keys(context, asked, std::make_shared<CancelVerb>(context, asked, request), request.queue);
+}
+
+void reschedule(Context& context, const AskedPtr& asked) {
+  const auto& request = std::get<core::RescheduleRequest>(asked->request);
+  core::ItemsReply reply;
+  reply.items.resize(request.items.size());
+  for (std::size_t i = 0; i < request.items.size(); ++i) {
+    reply.items[i].error = core::check_item(request, request.items[i]);
+  }
+  asked->reply = std::move(reply);
+  run_keys(context, asked, std::make_shared<RescheduleVerb>(context, asked, request),
+           request.queue);
+}
+
+void revive_some(Context& context, const AskedPtr& asked) {
+  const auto& request = std::get<core::ReviveRequest>(asked->request);
+  Items all(request.keys.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  auto verb = std::make_shared<ReviveVerb>(context, asked, request);
+  auto countdown = std::make_shared<Countdown>([asked, verb] {
+    if (verb->error()) return asked->fail(*verb->error());
+    asked->complete();
+  });
+  if (!all.empty()) run_items(context, verb, request.queue, std::move(all), countdown);
+  countdown->end();
+}
+
+}  // namespace tarry::redis

@@ -1,0 +1,272 @@
+// Get and list.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "base/base64.h"
+#include "base/text.h"
+#include "core/shard_rule.h"
+#include "core/validation.h"
+#include "engines/redis/describe.h"
+#include "engines/redis/member.h"
+#include "engines/redis/verbs.h"
+
+namespace tarry::redis {
+namespace {
+
+using net::RedisCommand;
+using net::RedisReply;
+using net::RedisView;
+
+class GetVerb final : public ItemVerb {
+ public:
+  GetVerb(Context& context, AskedPtr asked, const core::GetRequest& request, std::uint64_t limit)
+      : context_(context), asked_(std::move(asked)), request_(request), limit_(limit) {}
+
+  Script script() const override { return Script::get; }
+  bool changes() const override { return false; }
+  std::uint32_t shard_of(const QueuePlaces& queue, std::uint32_t item) override {
+    return core::shard_of(queue.name, key_of(item), static_cast<std::uint32_t>(queue.shards.size()),
+                          context_.identity.secret());
+  }
+  std::size_t bytes_of(std::uint32_t item) const override { return 48 + key_of(item).size(); }
+
+  void build(RedisCommand& command, ItemSpan items) override {
+    command.add(request_.with_payload ? "1" : "0").add(static_cast<std::int64_t>(limit_));
+    for (const std::uint32_t item : items) {
+      command.add(member_of(key_of(item), context_.identity.secret(), scratch_));
+    }
+  }
+
+  bool read(const Place& place, RedisView given, ItemSpan items) override {
+    if (given.size() != items.size() + 1) return false;
+    const std::int64_t now = given[0].integer();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const RedisView told = given[i + 1];
+      if (told.is_nil()) continue;
+      if (told.size() == 2) {  // there was no room for it in the script's answer
+        fail(items[i], no_room(items[i], static_cast<std::uint64_t>(told[1].integer())));
+        continue;
+      }
+      auto info = read_message(told, place, context_.identity.secret(), now, request_.with_payload);
+      if (!info) return false;
+      take(items[i], std::move(*info));
+    }
+    return true;
+  }
+  void fail(std::uint32_t item, const Error& error) override { reply().items[item] = error; }
+
+ private:
+  [[nodiscard]] core::GetReply& reply() const { return std::get<core::GetReply>(asked_->reply); }
+  [[nodiscard]] std::string_view key_of(std::uint32_t item) const {
+    return core::view(request_.bytes, request_.keys[item]);
+  }
+  [[nodiscard]] Error no_room(std::uint32_t item, std::uint64_t bytes) const {
+    return {ErrorCode::too_large,
+            "message " + base::quoted(key_of(item)) + " of " + std::to_string(bytes) +
+                " bytes is over what is left of the limit of " + std::to_string(limit_) +
+                " bytes an answer; get it again with fewer keys"};
+  }
+  void take(std::uint32_t item, MessageInfo info) {
+    const std::uint64_t bytes = redis::bytes_of(info);
+    core::GetReply& whole = reply();
+    if (whole.bytes > 0 && (bytes > limit_ || whole.bytes > limit_ - bytes)) {
+      fail(item, no_room(item, bytes));
+      return;
+    }
+    whole.bytes += bytes;
+    whole.items[item] = std::move(info);
+  }
+
+  Context& context_;
+  AskedPtr asked_;
+  const core::GetRequest& request_;
+  std::uint64_t limit_;
+  std::string scratch_;
+};
+
+// Where a list goes on: shard, place, score, member; as text "shard.place.score.member", the last
+// two in Base64.
+struct Cursor {
+  std::uint32_t shard = 0;
+  std::int64_t place = 0;
+  std::string score;
+  std::string member;
+};
+
+std::string spell(const Cursor& cursor) {
+  return std::to_string(cursor.shard) + "." + std::to_string(cursor.place) + "." +
+         base::base64url_encode(cursor.score) + "." + base::base64url_encode(cursor.member);
+}
+
+std::optional<Cursor> read_cursor(std::string_view text) {
+  std::array<std::string_view, 4> parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t dot = i + 1 < parts.size() ? text.find('.') : text.size();
+    if (dot == std::string_view::npos) return std::nullopt;
+    parts[i] = text.substr(0, dot);
+    text.remove_prefix(std::min(dot + 1, text.size()));
+  }
+  const auto shard = base::parse_u64(parts[0], "shard", 0, core::kMaxShards - 1);
+  const auto place = base::parse_u64(parts[1], "place", 0, 9);
+  const auto score = base::base64url_decode(parts[2]);
+  const auto member = base::base64url_decode(parts[3]);
+  if (!shard || !place || !score || !member) return std::nullopt;
+  double value = 0;  // it goes into the script
+  const char* end = score->data() + score->size();
+  const auto number = std::from_chars(score->data(), end, value);
+  if (!score->empty() && (number.ec != std::errc() || number.ptr != end || !std::isfinite(value))) {
+    return std::nullopt;
+  }
+  return Cursor{static_cast<std::uint32_t>(*shard), static_cast<std::int64_t>(*place), *score,
+                *member};
+}
+
+std::string_view letter_of(const std::optional<State>& state) noexcept {
+  if (!state) return "";
+  switch (*state) {
+    case State::scheduled: return "s";
+    case State::ready: return "y";
+    case State::leased: return "l";
+    case State::dead: return "d";
+    case State::remembered: return "r";
+  }
+  return "";
+}
+
+// Pages within shards, shards one after the other, until the list is full.
+class Lister : public std::enable_shared_from_this<Lister> {
+ public:
+  Lister(Context& context, AskedPtr asked, std::uint64_t limit)
+      : context_(context),
+        asked_(std::move(asked)),
+        request_(std::get<core::ListRequest>(asked_->request)),
+        limit_(limit) {}
+
+  void start() {
+    if (!request_.after.empty()) {
+      auto cursor = read_cursor(request_.after);
+      if (!cursor) {
+        return asked_->fail({ErrorCode::invalid_argument, "after " + base::quoted(request_.after) +
+                                                              " is not the `next` of a list"});
+      }
+      cursor_ = std::move(*cursor);
+    }
+    find();
+  }
+
+ private:
+  void find() {
+    context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
+      if (!queue) return self->asked_->fail(std::move(queue).error());
+      if (*queue == nullptr) return self->asked_->complete();
+      self->queue_ = std::move(*queue);
+      self->look();
+    });
+  }
+
+  // How many to look at: filtered by prefix a page may need many looks.
+  void look() {
+    auto& reply = std::get<core::ListReply>(asked_->reply);
+    if (cursor_.shard >= queue_->shards.size()) return asked_->complete();
+    if (reply.messages.size() >= request_.limit || reply.bytes >= limit_) {
+      reply.next = spell(cursor_);
+      return asked_->complete();
+    }
+    const std::size_t missing = request_.limit - reply.messages.size();
+    const std::size_t at_once = request_.prefix.empty() ? std::min<std::size_t>(missing, 200) : 200;
+    const Place& place = queue_->shards[cursor_.shard];
+    context_.server.run_on(
+        place, Script::list,
+        [self = shared_from_this(), at_once](RedisCommand& command) {
+          const Cursor& from = self->cursor_;
+          command.add(letter_of(self->request_.state)).add(from.place).add(from.score);
+          command.add(from.member).add(static_cast<std::int64_t>(at_once));
+        },
+        [self = shared_from_this(), &place](Result<RedisReply> given) {
+          if (given) return self->take(place, given->view());
+          if (is_moved(given.error()) && ++self->tries_ < 5) {
+            self->context_.directory.forget(self->request_.queue);
+            self->context_.identity.doubt();
+            return self->context_.identity.check([self](Result<void> checked) {
+              if (!checked) return self->asked_->fail(std::move(checked).error());
+              self->find();
+            });
+          }
+          Error error = std::move(given).error();
+          if (error.code == ErrorCode::unknown_outcome) error.code = ErrorCode::unavailable;
+          self->asked_->fail(std::move(error));
+        });
+  }
+
+  void take(const Place& place, RedisView given) {
+    if (given.size() < 4) return asked_->fail(strange_reply(context_.server, Script::list));
+    const std::int64_t now = given[0].integer();
+    auto& reply = std::get<core::ListReply>(asked_->reply);
+    for (std::size_t i = 4; i < given.size(); ++i) {
+      auto info = read_message(given[i], place, context_.identity.secret(), now, false);
+      if (!info) return asked_->fail(strange_reply(context_.server, Script::list));
+      if (!info->key.starts_with(request_.prefix)) continue;
+      if (reply.messages.size() == request_.limit) {  // of a look over more than fits
+        cursor_ = last_;
+        reply.next = spell(cursor_);
+        return asked_->complete();
+      }
+      last_ = {cursor_.shard, given[i][7].integer(), std::string(given[i][8].text()),
+               std::string(given[i][9].text())};
+      reply.bytes += redis::bytes_of(*info);
+      reply.messages.push_back(std::move(*info));
+    }
+    if (given[1].integer() < 0) {
+      cursor_ = {cursor_.shard + 1, 0, "", ""};
+    } else {
+      cursor_ = {cursor_.shard, given[1].integer(), std::string(given[2].text()),
+                 std::string(given[3].text())};
+    }
+    look();
+  }
+
+  Context& context_;
+  AskedPtr asked_;
+  const core::ListRequest& request_;
+  std::uint64_t limit_;
+  QueuePtr queue_;
+  Cursor cursor_;
+  Cursor last_;
+  int tries_ = 0;
+};
+
+}  // namespace
+
+void get(Context& context, const AskedPtr& asked, const core::Limits& limits) {
+  const auto& request = std::get<core::GetRequest>(asked->request);
+  core::GetReply reply;
+  Items good;
+  for (std::uint32_t i = 0; i < request.keys.size(); ++i) {
+    const std::string_view key = core::view(request.bytes, request.keys[i]);
+    if (auto error = core::check_key(key)) {
+      reply.items.emplace_back(std::move(*error));
+    } else {
+      good.push_back(i);
+      reply.items.emplace_back(
+          Error{ErrorCode::not_found,
+                "there is no message " + base::quoted(key) + " in queue " + request.queue});
+    }
+  }
+  asked->reply = std::move(reply);
+  auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
+  if (!good.empty()) {
+    run_items(context, std::make_shared<GetVerb>(context, asked, request, limits.max_reply),
+              request.queue, std::move(good), countdown);
+  }
+  countdown->end();
+}
+
+void list(Context& context, const AskedPtr& asked, const core::Limits& limits) {
+  asked->reply = core::ListReply();
+  std::make_shared<Lister>(context, asked, limits.max_reply)->start();
+}
+
+}  // namespace tarry::redis

@@ -1,0 +1,35 @@
+// Receipts: the claim's number on its shard, and the member that it holds; and a check that the
+// store's secret goes into, so that one of another store, or one that was tampered with, names
+// nothing here. Opaque outside.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tarry::redis {
+
+struct Receipt {
+  std::uint32_t queue = 0;       // its number
+  std::uint32_t shard = 0;       // below 2^16
+  std::uint64_t claimed_ms = 0;  // the claim: when, and its number
+  std::uint64_t claim = 0;
+  std::uint32_t taken = 0;  // messages of that claim; below 2^16
+  bool has_past = false;    // the message has tallies of its own in PAST
+  std::string member;
+  bool is_ours = false;  // its check fits the store's secret
+};
+
+/// The claim as the scripts name it.
+[[nodiscard]] std::string claim_name(const Receipt& receipt);
+
+/// `receipt.member` is not looked at.
+[[nodiscard]] std::string spell(const Receipt& receipt, std::string_view member,
+                                std::uint64_t secret);
+/// Nothing for text that is no receipt.
+[[nodiscard]] std::optional<Receipt> parse_receipt(std::string_view text, std::uint64_t secret);
+
+}  // namespace tarry::redis

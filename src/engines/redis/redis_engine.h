@@ -1,0 +1,45 @@
+// The Redis engine: a store that lives in Redis or Valkey, shared by any number of processes.
+// docs/formats/redis.md describes what it keeps there; each command of the verb table is one
+// script.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "core/engine.h"
+#include "core/limits.h"
+#include "net/redis_client.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::redis {
+
+struct RedisEngineOptions {
+  net::RedisOptions server;
+  /// Fixed when the store is made; empty: as it is, or kDefaultPartitions.
+  std::optional<std::uint32_t> partitions;
+  std::uint32_t shards = 1;  // of queues that this engine makes
+  bool allow_eviction = false;
+  core::Limits limits;
+  /// Tests only: instead of Redis's time, for all that work on the store.
+  std::shared_ptr<timing::ManualClock> clock;
+  /// Called with a line about what a person should know; from the engine's thread.
+  std::function<void(std::string_view)> log;
+};
+
+inline constexpr std::uint32_t kDefaultPartitions = 16;
+inline constexpr std::uint32_t kMaxPartitions = 1024;
+
+/// Connects, checks the server and the store there, and starts the engine's thread. Errors:
+/// `unavailable` when nobody answers, `permission_denied` for a wrong user or password,
+/// `invalid_argument` where what answers is not Redis, would lose messages (maxmemory-policy), or
+/// has a store with other partitions, `unsupported` for a server that is too old or part of a
+/// cluster, `damaged` for keys under tarry's names that are not tarry's.
+[[nodiscard]] Result<std::unique_ptr<core::Engine>> open_redis(RedisEngineOptions options);
+
+}  // namespace tarry::redis

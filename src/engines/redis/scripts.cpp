@@ -1,0 +1,67 @@
+#include "engines/redis/scripts.h"
+
+#include <array>
+
+#include "base/assert.h"
+#include "engines/redis/script_texts.h"
+
+namespace tarry::redis {
+namespace {
+
+struct Recipe {
+  std::string_view name;
+  std::array<std::string_view, 7> pieces;
+};
+
+// In the order of Script.
+constexpr std::array<Recipe, kScripts> kRecipes = {{
+    {"open_store", {texts::k_open_store}},
+    {"open_queue", {texts::k_open_queue}},
+    {"take_ids", {texts::k_take_ids}},
+    {"sweep", {texts::k_sweep}},
+    {"create", {texts::k_create}},
+    {"push",
+     {texts::k_prelude, texts::k_push_fast, texts::k_settings, texts::k_place, texts::k_onto,
+      texts::k_push}},
+    {"pushed", {texts::k_prelude, texts::k_pushed}},
+    {"move", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_onto, texts::k_move}},
+    {"claim",
+     {texts::k_prelude, texts::k_claim_fast, texts::k_settings, texts::k_place, texts::k_body,
+      texts::k_take, texts::k_claim}},
+    {"claim_keys",
+     {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_body, texts::k_take,
+      texts::k_claim_keys}},
+    {"ack", {texts::k_prelude, texts::k_ack_fast, texts::k_settings, texts::k_place, texts::k_ack}},
+    {"settle", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_settle}},
+    {"extend", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_extend}},
+    {"cancel", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_cancel}},
+    {"reschedule", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_reschedule}},
+    {"get",
+     {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_body, texts::k_describe,
+      texts::k_get}},
+    {"list",
+     {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_body, texts::k_describe,
+      texts::k_list}},
+    {"stats", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_stats}},
+    {"configure", {texts::k_prelude, texts::k_configure}},
+    {"revive", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_revive}},
+    {"purge", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_purge}},
+    {"tick", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_tick}},
+}};
+static_assert(kRecipes.back().name == "tick");
+
+const Recipe& recipe_of(Script script) noexcept {
+  return kRecipes[static_cast<std::size_t>(script)];
+}
+
+}  // namespace
+
+std::string_view name_of(Script script) noexcept { return recipe_of(script).name; }
+
+std::string text_of(Script script) {
+  std::string text;
+  for (const std::string_view piece : recipe_of(script).pieces) text += piece;
+  return text;
+}
+
+}  // namespace tarry::redis

@@ -1,0 +1,86 @@
+-- The claim that has more to look at: leases that ran out, other priorities, long bodies, nothing due.
+call('HDEL', META, '')  -- a first write that is allowed while Redis is full
+if paused then return { now, 0, '', {}, {}, false, look_again('') } end
+apply_time()
+
+local most_bytes, first_anyway = tonumber(ARGV[7]), ARGV[8] == '1'
+local left = tonumber(ARGV[5])
+local full = false
+
+-- Bodies are read before it is known how long they are: few at first, then as many as will fit.
+local function chunk()
+  local n = #bodies
+  local average = n == 0 and 1048576 or math.max(4096, used / n)
+  return math.max(1, math.min(left, 500, floor((most_bytes - used) / average)))
+end
+
+local function take_due()
+  while left > 0 and not full do
+    local asked = chunk()
+    local found = call('ZRANGEBYSCORE', DUE, '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, asked)
+    local n = #found / 2
+    if n == 0 then return end
+    local members = {}
+    for i = 1, n do members[i] = found[2 * i - 1] end
+    local read = call('HMGET', MSGS, unpack(members))
+    local taken = fitting(read, n, most_bytes, first_anyway)
+    full = taken < n
+    if taken > 0 then call('ZREMRANGEBYRANK', DUE, 0, taken - 1) end
+    if #bodies == 0 and taken == n then
+      z, bodies = found, read
+    else
+      for i = 1, taken do add(members[i], found[2 * i], read[i]) end
+    end
+    left = left - taken
+    if n < asked then return end
+  end
+end
+
+-- Messages of another priority that have fallen due go from ODD's front to its back, and into READY;
+-- ten thousand at a time: beyond that the next claims see them.
+local function find_odd()
+  for _ = 1, 10 do
+    local found = call('ZRANGEBYSCORE', ODD, '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, 1000)
+    for i = 1, #found, 2 do
+      local member, score = found[i], tonumber(found[i + 1])
+      call('ZADD', ODD, BIG + score, member)
+      call('ZADD', READY, priority_of(call('HGET', MSGS, member)), ready_member(member, score))
+    end
+    if #found < 2000 then return end
+  end
+end
+
+local function take_ready(from, to)
+  local asked = chunk()
+  local found = left > 0 and not full
+    and call('ZRANGEBYSCORE', READY, from, to, 'WITHSCORES', 'LIMIT', 0, asked) or {}
+  for i = 1, #found, 2 do
+    local entry = found[i]
+    local member, score = sub(entry, 9), struct.unpack('>I8', entry) / 2
+    local body = call('HGET', MSGS, member)
+    if fitting({ body }, 1, most_bytes, first_anyway) == 0 then
+      full = true
+      return
+    end
+    call('ZREM', READY, entry)
+    call('ZREM', ODD, member)
+    add(member, score % 1 == 0 and format('%.0f', score) or format('%.1f', score), body)
+    left = left - 1
+  end
+  if #found == 2 * asked and left > 0 and not full then return take_ready(from, to) end
+end
+
+local odd = has_odd and call('ZCARD', ODD) > 1
+if has_odd and not odd then call('HDEL', META, 'odd') end
+if odd then
+  apply_step()
+  find_odd()
+  take_ready('-inf', '(' .. DEFAULT_PRIORITY)
+end
+take_due()
+if odd then take_ready('(' .. DEFAULT_PRIORITY, '(+inf') end
+
+local lease = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+local first = note_head()
+local again = #bodies == 0 and look_again(first) or ''
+return finish({ now, lease, fence, z, bodies, pasts(), again })

@@ -1,0 +1,45 @@
+-- Claim of these messages, where they are due; or, where asked, in whatever state but leased.
+--
+-- ARGV: 5 messages at most, 6 lease, 7 and 8 as for claim, 9 '1' for any state, 10 until when changes
+-- are to be told if nothing is found (ms from now; empty: not), then the members. Answers as claim.
+call('HDEL', META, '')  -- a first write that is allowed while Redis is full
+if paused then return { now, 0, '', {}, {}, false, look_again('') } end
+apply_time()
+local most_bytes, first_anyway = tonumber(ARGV[7]), ARGV[8] == '1'
+local left, any_state = tonumber(ARGV[5]), ARGV[9] == '1'
+local again = math.huge
+
+for i = 11, #ARGV do
+  local member = ARGV[i]
+  local state, score, body = locate(member)
+  local due = state == 'waiting' and floor(plain(score)) or nil
+  if due and due > now and not any_state then
+    again = math.min(again, due)
+  elseif left > 0 and (due or (state == 'dead' and any_state)) then
+    if fitting({ body }, 1, most_bytes, first_anyway) == 0 then break end
+    if due then
+      take_waiting(member, score, priority_of(body))
+      score = plain(score)
+    else
+      -- Claimed from the dead it begins anew, with its tallies kept.
+      local text = call('HGET', PAST, member)
+      local past = read_past(text)
+      past[1] = 0
+      call('ZREM', DEAD, member)
+      call('HSET', PAST, member, pack_past(past))
+      score = struct.unpack('<I6', text, 25) + 0.5
+    end
+    add(member, score % 1 == 0 and format('%.0f', score) or format('%.1f', score), body)
+    left = left - 1
+  end
+end
+
+local lease = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+local next_look = ''
+if #bodies == 0 then
+  if ARGV[10] ~= '' then call('HSET', META, 'watched', format('%.0f', now + ARGV[10])) end
+  next_look = look_again(again == math.huge and '' or format('%.0f', again))
+else
+  note_head()
+end
+return finish({ now, lease, fence, z, bodies, pasts(), next_look })

@@ -1,0 +1,21 @@
+-- Settings, pause and resume. ARGV: 5 'set' and then one value a setting (empty: as it is), or 'pause'
+-- and until when (empty: until resumed), or 'resume'. Answers the settings.
+if ARGV[5] == 'set' then
+  local values = {}
+  for word in string.gmatch(settings, '%w+') do values[#values + 1] = word end
+  for i = 1, 7 do
+    if ARGV[5 + i] ~= '' then values[i] = ARGV[5 + i] end
+  end
+  if tonumber(values[3]) > tonumber(values[4]) then
+    return redis.error_reply('BACKOFF ' .. values[3] .. ' ' .. values[4])
+  end
+  settings = table.concat(values, ' ')
+  call('HSET', META, 'settings', settings)
+elseif ARGV[5] == 'pause' then
+  call('HSET', META, 'paused', ARGV[6])
+  redis.pcall('PUBLISH', ARGV[4], ARGV[3])
+else
+  call('HDEL', META, 'paused')
+  redis.pcall('PUBLISH', ARGV[4], ARGV[3])
+end
+return settings

@@ -1,0 +1,105 @@
+-- List: a page of what there is, place by place, in each by score and then by member; of what is
+-- leased, group by group in the order of their ends.
+--
+-- ARGV: 5 the state (its first letter, or 'y' ready, empty: all), 6 the place to go on in (0: the
+-- first), 7 and 8 score and member of the last one told there (empty: none), 9 how many to look at.
+-- Answers now, the place to go on in (-1: none), score and member of the last one looked at, and then
+-- what describe tells of each, its place and its score there.
+apply_time()
+apply_step()
+local NOW = format('%.0f.75', now)
+local READY_ON, BEFORE_READY = format('%.0f', BIG), '(' .. format('%.0f', BIG)
+local places = {
+  s = { { DUE, '(' .. NOW, '(+inf' }, { ODD, '(' .. NOW, BEFORE_READY } },
+  y = { { DUE, '-inf', NOW }, { ODD, '-inf', NOW }, { ODD, READY_ON, '(+inf' } },
+  l = { { LEASES, '-inf', '(+inf' } },
+  d = { { DEAD, '(' .. now, '(+inf' } },
+  r = { { DONE, '(' .. now, '(+inf' } },
+  -- What is leased first: a lease that runs out meanwhile may show a message twice, but hide none.
+  [''] = { { LEASES, '-inf', '(+inf' }, { DUE, '-inf', '(+inf' }, { ODD, '-inf', '(+inf' },
+    { DEAD, '(' .. now, '(+inf' }, { DONE, '(' .. now, '(+inf' } },
+}
+local wanted = places[ARGV[5]]
+local place, left = tonumber(ARGV[6]), tonumber(ARGV[9])
+local score, last = ARGV[7], ARGV[8]
+local replies = { now, -1, '', '' }
+local ALL = '999999'  -- more than a group can have
+
+local function tell(member)
+  local state, at, body = locate(member)
+  if not state then return end
+  local told = describe(member, state, at, body, false)
+  told[8], told[9], told[10] = place, score, last
+  replies[#replies + 1] = told
+end
+
+-- The members of a group that are still in it, from the one behind `from` on; `last` is then the
+-- group and the member's number in it.
+local function tell_group(group, from)
+  local packed = call('HGET', CLAIMS, group)
+  local list = packed and cmsgpack.unpack(packed) or {}
+  for i = from + 1, #list / 2 do
+    if left == 0 then return end
+    last = group .. '/' .. i
+    left = left - 1
+    local lease = call('HGET', LEASED, list[2 * i - 1])
+    if lease and group_in(lease) == group then tell(list[2 * i - 1]) end
+  end
+  last = group .. '/' .. ALL
+end
+
+local function outside(bound) return sub(bound, 1, 1) == '(' and sub(bound, 2) or '(' .. bound end
+
+-- As Redis sorts members: byte by byte. Lua's own < goes by the locale.
+local function is_less(a, b)
+  for i = 1, math.min(#a, #b) do
+    local x, y = byte(a, i), byte(b, i)
+    if x ~= y then return x < y end
+  end
+  return #a < #b
+end
+
+-- The first rank behind (score, member), or at it; it need not be there any more.
+local function rank_of(key, member, behind)
+  local low = call('ZCOUNT', key, '-inf', '(' .. score)
+  local high = call('ZCOUNT', key, '-inf', score)
+  while low < high do
+    local middle = floor((low + high) / 2)
+    local there = call('ZRANGE', key, middle, middle)[1]
+    if is_less(member, there) or (there == member and not behind) then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low
+end
+
+while wanted[place + 1] and left > 0 do
+  local key, from, to = unpack(wanted[place + 1])
+  local first = from == '-inf' and 0 or call('ZCOUNT', key, '-inf', outside(from))
+  local behind = call('ZCOUNT', key, '-inf', to)
+  local begun, told  -- a group that was told in part comes again
+  if key == LEASES then begun, told = string.match(last, '^(.*)/(%d+)$') end
+  if last ~= '' then
+    first = math.max(first, rank_of(key, begun or last, not begun or told == ALL))
+  end
+  local found = {}
+  if first < behind then
+    found = call('ZRANGE', key, first, math.min(behind, first + left) - 1, 'WITHSCORES')
+  end
+  for i = 1, #found, 2 do
+    if key == LEASES then
+      if left == 0 then break end
+      score, last = found[i + 1], found[i] .. '/0'
+      tell_group(found[i], found[i] == begun and tonumber(told) or 0)
+    else
+      score, last = found[i + 1], found[i]
+      tell(last)
+      left = left - 1
+    end
+  end
+  if left > 0 and first + #found / 2 >= behind then place, score, last = place + 1, '', '' end
+end
+if wanted[place + 1] then replies[2], replies[3], replies[4] = place, score, last end
+return finish(replies)

@@ -1,0 +1,28 @@
+-- Push of messages that come from elsewhere with what they have been through.
+--
+-- ARGV: 5 how many, then four a message: member, body, due time, and what it carries: empty, or
+-- its tallies, 'L' or 'D' (dead), and why it is dead; at last the length of the longest body. Answers
+-- as push does.
+call('HSET', META, 'generation', ARGV[1])
+apply_time()
+for i = 1, tonumber(ARGV[5]) do
+  local at = 2 + 4 * i
+  local member, body, due, carried = ARGV[at], ARGV[at + 1], due_time(ARGV[at + 2]), ARGV[at + 3]
+  if not due then
+    tell(i, 'far', '', 0)
+  elseif carried == '' or locate(member) then
+    push_onto(i, member, body, due, 'd')
+  elseif sub(carried, 25, 25) == 'D' then
+    call('HSET', MSGS, member, body)
+    die(member, due, read_past(carried), sub(carried, 26))
+    count('accepted')
+  else
+    call('HSET', MSGS, member, body)
+    call('HSET', PAST, member, sub(carried, 1, 24))
+    put_waiting(member, due + 0.5, priority_of(body))
+    count('accepted')
+  end
+end
+local long = ARGV[6 + 4 * tonumber(ARGV[5])]
+if tonumber(long) > tonumber(largest or 0) then call('HSET', META, 'largest', long) end
+return finish(reply)

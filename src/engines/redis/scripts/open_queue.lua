@@ -1,0 +1,18 @@
+-- A queue's record ("number shards generation"), made if it is not there.
+-- KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues, 3 tarry:{0}:numbers. ARGV: 1 the queue, 2 shards,
+-- 3 queues at most, 4 the channel that is told of new queues.
+if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
+  return redis.error_reply('GONE the store is not there')
+end
+local record = redis.call('HGET', KEYS[2], ARGV[1])
+if record then return record end
+if redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then
+  return redis.error_reply('FULL of queues')
+end
+local number = redis.call('HINCRBY', KEYS[1], 'queues', 1)
+record = string.format('%.0f', number) .. ' ' .. ARGV[2] .. ' '
+  .. redis.call('HGET', KEYS[1], 'secret')
+redis.call('HSET', KEYS[2], ARGV[1], record)
+redis.call('HSET', KEYS[3], number, ARGV[1])
+redis.pcall('PUBLISH', ARGV[4], ARGV[1] .. '/*')  -- the sweep comes anyway
+return record

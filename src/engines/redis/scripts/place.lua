@@ -1,0 +1,284 @@
+-- Where messages are: waiting, leased, dead, remembered; and how they get from one to another.
+--
+-- A waiting message's score is its due time in ms, and half a ms more where it has a past (an
+-- attempt, a revival: then PAST has its tallies). Of default priority it waits in DUE; else in ODD,
+-- and once it is found due, in READY too, by priority and due, its score in ODD being BIG more.
+local BIG = 2 ^ 50
+local DEFAULT_PRIORITY = 1024
+local HAS_ID, HAS_PRIORITY, HAS_MAX, HAS_HEADERS, REMEMBERED = 1, 2, 4, 8, 128
+local band = bit.band
+
+local function priority_of(body)
+  local flags = byte(body)
+  if band(flags, HAS_PRIORITY) == 0 then return DEFAULT_PRIORITY end
+  return (struct.unpack('<I4', body, band(flags, HAS_ID) ~= 0 and 12 or 6))
+end
+
+local function max_attempts_of(body)
+  local flags = byte(body)
+  if band(flags, HAS_MAX) == 0 then return setting(2) end
+  local at = 6
+  if band(flags, HAS_ID) ~= 0 then at = at + 6 end
+  if band(flags, HAS_PRIORITY) ~= 0 then at = at + 4 end
+  return (struct.unpack('<I2', body, at))
+end
+
+-- The same body with another priority.
+local function with_priority(body, priority)
+  local flags = byte(body)
+  local at = band(flags, HAS_ID) ~= 0 and 12 or 6
+  local rest = band(flags, HAS_PRIORITY) ~= 0 and at + 4 or at
+  local field = ''
+  flags = band(flags, 255 - HAS_PRIORITY)
+  if priority ~= DEFAULT_PRIORITY then
+    flags = flags + HAS_PRIORITY
+    field = struct.pack('<I4', priority)
+  end
+  return string.char(flags) .. sub(body, 2, at - 1) .. field .. sub(body, rest)
+end
+
+-- The message's id, six bytes.
+local function id_of(member, body)
+  if band(byte(body), HAS_ID) == 0 then return member end
+  if byte(body) >= REMEMBERED then return sub(body, 19, 24) end
+  return sub(body, 6, 11)
+end
+
+-- ---- what it has been through: attempt, claims, run-outs, releases, buries, revives
+
+local function read_past(text) return { struct.unpack('<I4I4I4I4I4I4', text) } end
+local function pack_past(past) return struct.pack('<I4I4I4I4I4I4', unpack(past, 1, 6)) end
+local function past_of(member, has_past)
+  local text = has_past and call('HGET', PAST, member)
+  return text and read_past(text) or { 0, 0, 0, 0, 0, 0 }
+end
+
+-- ---- waiting
+
+-- READY's members: by due time within one priority.
+local function ready_member(member, score) return struct.pack('>I8', score * 2) .. member end
+
+local function put_waiting(member, score, priority)
+  if priority == DEFAULT_PRIORITY then
+    call('ZADD', DUE, score, member)
+  elseif floor(score) <= now then
+    call('ZADD', ODD, BIG + score, member)
+    call('ZADD', READY, priority, ready_member(member, score))
+  else
+    call('ZADD', ODD, score, member)
+  end
+  if priority ~= DEFAULT_PRIORITY and not has_odd then
+    call('HSET', META, 'odd', 1)
+    has_odd = '1'
+  end
+  wake(floor(score))
+end
+
+local function take_waiting(member, score, priority)
+  if priority == DEFAULT_PRIORITY then
+    call('ZREM', DUE, member)
+    return
+  end
+  call('ZREM', ODD, member)
+  if score >= BIG then call('ZREM', READY, ready_member(member, score - BIG)) end
+end
+
+-- A score of DUE or ODD as it is without READY.
+local function plain(score) return score >= BIG and score - BIG or score end
+
+-- ---- leased: LEASED has its group, and a '!' behind that once it is cancelled. A group is what one
+-- claim took, or one extension; CLAIMS has its members with their scores.
+
+local function group_in(lease) return byte(lease, -1) == 33 and sub(lease, 1, -2) or lease end
+local function is_stopping(lease) return byte(lease, -1) == 33 end
+
+local groups = {}
+local function scores_of(key)
+  if not groups[key] then
+    local packed = call('HGET', CLAIMS, key)
+    local list = packed and cmsgpack.unpack(packed) or {}
+    local scores = {}
+    for i = 1, #list, 2 do scores[list[i]] = tonumber(list[i + 1]) end
+    groups[key] = scores
+  end
+  return groups[key]
+end
+
+-- Due time, with the half for a past.
+local function leased_score(member, lease) return scores_of(group_in(lease))[member] or now end
+
+local function leave_group(key, n)
+  if call('HINCRBY', CLAIMS, 'n' .. key, -n) <= 0 then
+    call('HDEL', CLAIMS, key, 'n' .. key, 'o' .. key)
+    call('ZREM', LEASES, key)
+  end
+end
+
+-- Is a message with that lease (or false) held by the claim `fence`?
+local function is_held(lease, fence)
+  if not lease then return false end
+  if lease == fence then return true end
+  local group = group_in(lease)
+  return group == fence or call('HGET', CLAIMS, 'o' .. group) == fence
+end
+
+-- ---- endings
+
+local function forget(member)
+  call('ZREM', DONE, member)
+  call('HDEL', MSGS, member)
+end
+
+local function expire(member)
+  call('ZREM', DEAD, member)
+  call('HDEL', MSGS, member)
+  call('HDEL', PAST, member)
+  count('expired')
+end
+
+local ACKED, CANCELLED = 0, 1
+-- It was leased, and is no more: acked, or cancelled meanwhile. `score` as in its group.
+local function conclude(member, score, ending)
+  local has_past = score % 1 ~= 0
+  count(ending == ACKED and 'acked' or 'cancelled')
+  local remember = setting(5)
+  if remember > 0 then
+    local body = call('HGET', MSGS, member)
+    local past = past_of(member, has_past)
+    past[1], past[2] = past[1] + 1, past[2] + 1
+    local id = band(byte(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''
+    call('HSET', MSGS, member,
+      struct.pack('<BBI6I6I4', REMEMBERED + (id ~= '' and HAS_ID or 0), ending, now, floor(score),
+        priority_of(body)) .. id .. pack_past(past))
+    call('ZADD', DONE, now + remember, member)
+    expect(now + remember)
+  else
+    call('HDEL', MSGS, member)
+  end
+  if has_past then call('HDEL', PAST, member) end
+end
+
+-- To the dead; PAST keeps its due time and the reason too.
+local function die(member, due, past, reason)
+  local till = now + setting(6)
+  call('HSET', PAST, member, pack_past(past) .. struct.pack('<I6', due) .. reason)
+  call('ZADD', DEAD, till, member)
+  expect(till)
+  if watched then wake(now) end
+end
+
+-- ---- time: leases that ran out. Before anything else is done, so that every verb finds what is.
+
+local function run_out(member, score, stopping)
+  call('HDEL', LEASED, member)
+  if stopping then return conclude(member, score, CANCELLED) end
+  local body = call('HGET', MSGS, member)
+  if not body then return end
+  local past = past_of(member, score % 1 ~= 0)
+  past[1], past[2], past[3] = past[1] + 1, past[2] + 1, past[3] + 1
+  count('run_outs')
+  local most = max_attempts_of(body)
+  if past[1] >= most then
+    return die(member, floor(score), past,
+      'its lease ran out in attempt ' .. past[1] .. ' of ' .. most)
+  end
+  call('HSET', PAST, member, pack_past(past))
+  put_waiting(member, floor(score) + 0.5, priority_of(body))
+end
+
+local function note_agenda()
+  local first = math.huge
+  for _, key in ipairs({ LEASES, DEAD, DONE }) do
+    local score = call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
+    if score ~= 'inf' then first = math.min(first, tonumber(score)) end
+  end
+  agenda = first
+  if first == math.huge then
+    call('HDEL', META, 'agenda')
+    call('ZREM', AGENDA, ARGV[3])
+  else
+    call('HSET', META, 'agenda', first)
+    call('ZADD', AGENDA, first, ARGV[3])
+  end
+end
+
+-- A slice of it, in which no more messages than one claim may take end their leases, and as many again;
+-- answers whether there may be more.
+local function apply_time(slice)
+  if agenda > now then return false end
+  call('HDEL', META, '')  -- a first write that is allowed while Redis is full
+  slice = slice or 20
+  local ended = call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, slice)
+  local handled = 0
+  for _, key in ipairs(ended) do
+    if handled >= 500 then break end
+    for member, score in pairs(scores_of(key)) do
+      local lease = call('HGET', LEASED, member)
+      if lease and group_in(lease) == key then run_out(member, score, is_stopping(lease)) end
+      handled = handled + 1
+    end
+    call('ZREM', LEASES, key)
+    call('HDEL', CLAIMS, key, 'n' .. key, 'o' .. key)
+    groups[key] = nil
+  end
+  local dead = call('ZRANGEBYSCORE', DEAD, '-inf', now, 'LIMIT', 0, slice)
+  for _, member in ipairs(dead) do expire(member) end
+  local done = call('ZRANGEBYSCORE', DONE, '-inf', now, 'LIMIT', 0, slice)
+  for _, member in ipairs(done) do forget(member) end
+  note_agenda()
+  return handled >= 500 or #ended == slice or #dead == slice or #done == slice
+end
+
+-- The clock was set back: what READY holds, and is not due any more, waits in ODD again.
+local function apply_step()
+  local early = call('ZRANGEBYSCORE', ODD, format('(%.2f', BIG + now + 0.75), '(+inf',
+    'WITHSCORES', 'LIMIT', 0, 1000)
+  for i = 1, #early, 2 do
+    local member, score = early[i], tonumber(early[i + 1])
+    take_waiting(member, score, 0)
+    call('ZADD', ODD, score - BIG, member)
+    wake(floor(score - BIG))
+  end
+end
+
+-- ---- finding: 'waiting', 'leased', 'dead', 'remembered' or nil; its score there, or its lease; its
+-- body
+
+local function locate(member)
+  local body = call('HGET', MSGS, member)
+  if not body then return nil end
+  if byte(body) >= REMEMBERED then
+    local till = call('ZSCORE', DONE, member)
+    if not till or tonumber(till) <= now then
+      forget(member)
+      return nil
+    end
+    return 'remembered', tonumber(till), body
+  end
+  local score = call('ZSCORE', priority_of(body) == DEFAULT_PRIORITY and DUE or ODD, member)
+  if score then return 'waiting', tonumber(score), body end
+  local lease = call('HGET', LEASED, member)
+  if lease then return 'leased', lease, body end
+  score = call('ZSCORE', DEAD, member)
+  if not score then return nil end
+  if tonumber(score) <= now then
+    expire(member)
+    return nil
+  end
+  return 'dead', tonumber(score), body
+end
+
+-- How and when it was settled, for an answer.
+local function settlement(body)
+  local _, ending, when = struct.unpack('<BBI6', body)
+  return { 'settled', ending, format('%.0f', when) }
+end
+
+-- A due time as it was asked for: '+ms' from now on, or ms since 1970. nil: over 100 years away.
+local MOST_AHEAD = 36525 * 24 * 3600 * 1000
+local function due_time(text)
+  local value = tonumber(text)
+  if byte(text) == 43 then return value > 0 and later + value or now end
+  if value - now > MOST_AHEAD then return nil end
+  return value
+end

@@ -1,0 +1,59 @@
+-- Push; here, all messages at once where no key is taken.
+--
+-- ARGV: 5 how many, 6 '1' where keys may be taken, '2' where they are to be looked at one by one (one
+-- key twice, other priorities), 7 one letter a message: what to do then
+-- (r, k, p, e, l, or d: the queue's), then member and body of each, then the due time of each,
+-- at last the length of the longest body.
+-- Answers now, later, then for each message that is not plainly pushed: its number, the outcome,
+-- and of what is there the id and the due time.
+local n, rules, first = tonumber(ARGV[5]), ARGV[7], 7
+
+local taken = ARGV[6] == '2'
+if ARGV[6] == '1' then
+  local members = {}
+  for i = 1, n do members[i] = ARGV[first + 2 * i - 1] end
+  for _, body in ipairs(call('HMGET', MSGS, unpack(members))) do
+    if body then
+      taken = true
+      break
+    end
+  end
+end
+
+local MOST_AHEAD = 36525 * 24 * 3600 * 1000  -- 100 years
+-- Due times; each text is looked at once, and scores are kept as texts: Redis takes long to print a
+-- number.
+local known, dues, scores, far = {}, {}, {}, false
+for i = 1, n do
+  local text = ARGV[first + 2 * n + i]
+  local due = known[text]
+  if due == nil then
+    due = tonumber(text)
+    if byte(text) == 43 then
+      due = due > 0 and later + due or now
+    elseif due - now > MOST_AHEAD then
+      due = false
+    end
+    known[text] = due
+    far = far or not due
+    if due then scores[due] = byte(text) == 43 and format('%.0f', due) or text end
+  end
+  dues[i] = due
+end
+
+if not taken and not far then
+  call('HSET', MSGS, unpack(ARGV, first + 1, first + 2 * n))
+  local entries = {}
+  for i = 1, n do
+    local due = dues[i]
+    entries[2 * i - 1] = scores[due]
+    entries[2 * i] = ARGV[first + 2 * i - 1]
+    wake(due)
+  end
+  call('ZADD', DUE, unpack(entries))
+  if tonumber(ARGV[8 + 3 * n]) > tonumber(largest or 0) then
+    call('HSET', META, 'largest', ARGV[8 + 3 * n])
+  end
+  count('accepted', n)
+  return finish({ now, later })
+end

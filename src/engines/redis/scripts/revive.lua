@@ -1,0 +1,34 @@
+-- Revive: of the dead these, or a slice of all. ARGV: 5 how many of all (0: the members that follow).
+-- Answers how many, and '1' where there are more.
+call('HSET', META, 'generation', ARGV[1])  -- refused here while Redis is full
+apply_time()
+local slice, revived = tonumber(ARGV[5]), 0
+
+local function revive_one(member, body)
+  local past = read_past(call('HGET', PAST, member))
+  past[1], past[6] = 0, past[6] + 1
+  call('ZREM', DEAD, member)
+  call('HSET', PAST, member, pack_past(past))
+  put_waiting(member, now + 0.5, priority_of(body))
+  count('revives')
+  revived = revived + 1
+end
+
+local function try(member)
+  local state, _, body = locate(member)
+  if state == 'dead' then
+    revive_one(member, body)
+  elseif not state then
+    call('ZREM', DEAD, member)  -- its body has been taken away
+  end
+end
+
+if slice == 0 then
+  for i = 6, #ARGV do try(ARGV[i]) end
+  return finish({ revived, 0 })
+end
+local found = call('ZRANGE', DEAD, 0, slice - 1)
+for _, member in ipairs(found) do
+  if member ~= '' then try(member) end
+end
+return finish({ revived, call('ZCARD', DEAD) > 1 and 1 or 0 })

@@ -1,0 +1,10 @@
+-- Settings, in this order: lease, max_attempts, backoff_min, backoff_max, remember, dead_keep,
+-- if_exists (r, k, p, e, l). Looked at where one is wanted.
+local parsed
+local function setting(index)
+  if not parsed then
+    parsed = {}
+    for word in string.gmatch(settings, '%w+') do parsed[#parsed + 1] = word end
+  end
+  return index == 7 and parsed[7] or tonumber(parsed[index])
+end

@@ -1,0 +1,82 @@
+-- Every end of a claim, one after the other.
+--
+-- ARGV: from 5 on, six a message: the claim's number, member, action (a ack, t retry, r release, b bury,
+-- d bury as damaged, m moved away), delay in ms (retry; empty: the backoff), priority (empty: as it
+-- is), reason (bury). Answers for each: 0 stale, 1 done, 'far', or after a retry the due time.
+apply_time()
+local replies = {}
+
+-- Exponential from backoff_min, doubling, up to backoff_max; the upper half is spread. As
+-- core/retry_policy.h says; what spreads it is the message's id and attempt.
+local function backoff(id, attempt)
+  local least, most = setting(3), setting(4)
+  local full = least
+  for _ = 2, attempt do
+    if full >= most then break end
+    full = full * 2
+  end
+  full = math.min(full, most)
+  local low, mid, high = byte(id, 6), byte(id, 5), byte(id, 4)
+  local seed = (low + mid * 256 + high * 65536) * 2654435 + attempt * 40503
+  return full - floor((floor(full / 2) + 1) * (seed % 65521) / 65521)
+end
+
+local function settle_one(fence, member, action, delay, priority, reason)
+  local lease = call('HGET', LEASED, member)
+  if not is_held(lease, fence) then return 0 end
+  local score = leased_score(member, lease)
+  local stopping = is_stopping(lease)
+  local body = call('HGET', MSGS, member)
+  local has_past = score % 1 ~= 0
+  local due
+  if action == 't' and not stopping and delay ~= '' then
+    due = due_time('+' .. delay)
+  end
+  call('HDEL', LEASED, member)
+  leave_group(group_in(lease), 1)
+  if action == 'm' then
+    call('HDEL', MSGS, member)
+    if has_past then call('HDEL', PAST, member) end
+    count('moved_away')
+    return 1
+  end
+  if action == 'a' or stopping then
+    conclude(member, score, action == 'a' and ACKED or CANCELLED)
+    return 1
+  end
+  local past = past_of(member, has_past)
+  local attempt = past[1] + 1
+  past[1], past[2] = attempt, past[2] + 1
+  if priority ~= '' then
+    body = with_priority(body, tonumber(priority))
+    call('HSET', MSGS, member, body)
+  end
+  if action == 'b' or action == 'd' then
+    if action == 'b' then past[5] = past[5] + 1 end
+    count(action == 'b' and 'buries' or 'damaged')
+    die(member, floor(score), past, reason)
+    return 1
+  end
+  if action == 'r' then
+    past[1], past[4] = attempt - 1, past[4] + 1
+    count('releases')
+  else
+    local most = max_attempts_of(body)
+    if attempt >= most then
+      die(member, floor(score), past, 'retried after attempt ' .. attempt .. ' of ' .. most)
+      return 1
+    end
+    count('retries')
+    due = due or due_time('+' .. format('%.0f', backoff(id_of(member, body), attempt)))
+    score = due
+  end
+  call('HSET', PAST, member, pack_past(past))
+  put_waiting(member, floor(score) + 0.5, priority_of(body))
+  return due and format('%.0f', due) or 1
+end
+
+for at = 5, #ARGV, 6 do
+  replies[#replies + 1] = settle_one(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4],
+    ARGV[at + 5])
+end
+return finish(replies)

@@ -1,0 +1,16 @@
+-- A look at a partition, for whoever missed a wake-up. KEYS: 1 heads, 2 agenda. ARGV: 1 the time
+-- (tests only), 2 how many at most, then names of shards. Answers the shards for which time has
+-- something to do, and which of the named ones have something due.
+local now = ARGV[1]
+if now == '' then
+  local time = redis.call('TIME')
+  now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+end
+local ready = {}
+if #ARGV > 2 then
+  local heads = redis.call('ZMSCORE', KEYS[1], unpack(ARGV, 3))
+  for i = 1, #heads do
+    if heads[i] and tonumber(heads[i]) <= tonumber(now) then ready[#ready + 1] = ARGV[i + 2] end
+  end
+end
+return { redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, ARGV[2]), ready }

@@ -1,0 +1,97 @@
+-- Claims: what is claimed is gathered, and written by `lease_out` as one group.
+local z, bodies = {}, {}
+local fence = ''
+
+-- Of the next score that is claimable: due times are whole, and a past makes half a ms more.
+local DUE_NOW = format('%.0f.75', now)
+
+-- How many of `found` go into what is left of the bytes; one message goes in anyway. `used` counts
+-- what stands before the payloads too, until that matters.
+local used, exact = 0, false
+local function fitting(found, n, most, first_anyway)
+  if not exact then
+    local all = used
+    for i = 1, n do all = all + (found[i] and #found[i] or 0) end
+    if all <= most then
+      used = all
+      return n
+    end
+    exact, used = true, 0
+    for i = 1, #bodies do used = used + (bodies[i] and payload_of(bodies[i]) or 0) end
+  end
+  for i = 1, n do
+    local size = found[i] and payload_of(found[i]) or 0
+    if used + size > most and not (first_anyway and #bodies == 0 and i == 1) then return i - 1 end
+    used = used + size
+  end
+  return n
+end
+
+local function add(member, score, body)
+  local i = #bodies + 1
+  z[2 * i - 1], z[2 * i] = member, score
+  bodies[i] = body
+end
+
+-- Writes the leases of what was taken. Answers the lease's length in ms.
+local function lease_out(lease)
+  local n, leased_args = #bodies, {}
+  if n == 0 then return 0 end
+  -- With the time in it: a counter may be undone by a crash or a failover.
+  fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
+  for i = 1, n do
+    leased_args[2 * i - 1] = z[2 * i - 1]
+    leased_args[2 * i] = fence
+  end
+  call('HSET', LEASED, unpack(leased_args))
+  call('HSET', CLAIMS, fence, cmsgpack.pack(z), 'n' .. fence, n)
+  call('ZADD', LEASES, now + lease, fence)
+  expect(now + lease)
+  return lease
+end
+
+-- The tallies of those that have a past: their places, and the tallies.
+local function pasts()
+  local places, members = {}, {}
+  for i = 1, #bodies do
+    local score = z[2 * i]
+    if byte(score, #score - 1) == 46 then
+      places[#places + 1] = i
+      members[#members + 1] = z[2 * i - 1]
+    end
+  end
+  if #places == 0 then return false end
+  return { places, call('HMGET', PAST, unpack(members)) }
+end
+
+-- When something will be due, as far as is known: a text, or ''. Puts it into heads.
+local function note_head()
+  local was = head
+  head = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')[2]
+  if call('ZCARD', ODD) > 1 then
+    local odd = call('ZRANGE', ODD, 0, 0, 'WITHSCORES')[2]
+    if odd ~= 'inf' then
+      local score = plain(tonumber(odd))
+      if head == 'inf' or score < tonumber(head) then head = format('%.0f', floor(score)) end
+      -- Those found due already stand behind the others.
+      if call('ZCARD', READY) > 1 then head = format('%.0f', now) end
+    end
+  end
+  if tonumber(head) ~= was then
+    call('HSET', META, 'head', head)
+    call('ZADD', HEADS, head, ARGV[3])
+  end
+  local found = head == 'inf' and '' or head
+  head = tonumber(head)
+  if soonest < head then soonest = head end  -- what was sooner has been taken
+  return found
+end
+
+-- When to look again: the head, a lease's end or a pause's, whatever comes first.
+local function look_again(found)
+  local again = found ~= '' and tonumber(found) or math.huge
+  local lease = call('ZRANGE', LEASES, 0, 0, 'WITHSCORES')[2]
+  if lease ~= 'inf' then again = math.min(again, tonumber(lease)) end
+  if paused then again = paused ~= '' and tonumber(paused) or math.huge end
+  return again == math.huge and '' or format('%.0f', math.ceil(again))
+end

@@ -1,0 +1,183 @@
+#include "engines/redis/server.h"
+
+#include <memory>
+#include <utility>
+
+namespace tarry::redis {
+namespace {
+
+using net::RedisAnswer;
+using net::RedisCommand;
+using net::RedisFailure;
+using net::RedisReply;
+
+constexpr std::string_view kMoved = "the queue has moved";
+
+struct KnownError {
+  std::string_view code;
+  ErrorCode means;
+  std::string_view says;
+};
+
+// What a server answers, by its first word. That of scripts may stand behind an "ERR ".
+constexpr KnownError kKnownErrors[] = {
+    {"OOM", ErrorCode::no_space, "is full (maxmemory); nothing was done"},
+    {"FULL", ErrorCode::no_space, "has its limit of 100000 queues; none was made"},
+    {"LOADING", ErrorCode::unavailable, "is loading its dataset"},
+    {"BUSY", ErrorCode::unavailable, "is busy with a script"},
+    {"READONLY", ErrorCode::unavailable, "is a read-only replica"},
+    {"MASTERDOWN", ErrorCode::unavailable, "has lost its master"},
+    {"CLUSTERDOWN", ErrorCode::unavailable, "says that the cluster is down"},
+    {"TRYAGAIN", ErrorCode::unavailable, "is moving the slot"},
+    {"NOREPLICAS", ErrorCode::unavailable, "has too few replicas"},
+    {"MISCONF", ErrorCode::io_error, "cannot write its dataset to disk, and takes no writes"},
+    {"NOPERM", ErrorCode::permission_denied, "does not let this user do that"},
+    {"NOAUTH", ErrorCode::permission_denied, "asks for a password"},
+    {"WRONGTYPE", ErrorCode::damaged, "has a key of another type under a name of tarry's"},
+    {"FOREIGN", ErrorCode::damaged, "has a key of another type under a name of tarry's"},
+};
+
+std::string_view first_word(std::string_view text) noexcept {
+  return text.substr(0, text.find(' '));
+}
+
+}  // namespace
+
+bool is_moved(const Error& error) noexcept {
+  return error.code == ErrorCode::conflict && error.message == kMoved;
+}
+
+Server::Server(net::RedisClient& client, const timing::Clock* test_clock)
+    : client_(client), test_clock_(test_clock) {}
+
+std::string Server::time_argument() const {
+  return test_clock_ == nullptr ? "" : std::to_string(test_clock_->now().realtime_ms);
+}
+
+Error Server::error_of(std::string_view text, std::string_view what) const {
+  if (text.starts_with("ERR OOM")) text.remove_prefix(4);
+  const std::string_view word = first_word(text);
+  if (word == "GONE" || word == "STALE") return {ErrorCode::conflict, std::string(kMoved)};
+  const std::string server = "Redis at " + name() + " ";
+  for (const KnownError& known : kKnownErrors) {
+    if (word != known.code) continue;
+    return {known.means, server + std::string(known.says) + ": " + std::string(text)};
+  }
+  return {ErrorCode::io_error,
+          server + "failed in " + std::string(what) + ": " + std::string(text)};
+}
+
+void Server::answer(RedisAnswer answer, std::string_view what, Done& done) const {
+  if (auto* failure = std::get_if<RedisFailure>(&answer)) {
+    done(std::move(failure->error));
+    return;
+  }
+  auto& reply = std::get<RedisReply>(answer);
+  if (reply.view().is_error()) {
+    done(error_of(reply.view().text(), what));
+    return;
+  }
+  done(std::move(reply));
+}
+
+void Server::load_scripts(base::UniqueFunction<void(Result<void>)> done) {
+  struct Loading {
+    base::UniqueFunction<void(Result<void>)> done;
+    std::size_t left = kScripts;
+    std::optional<Error> error;
+  };
+  auto loading = std::make_shared<Loading>();
+  loading->done = std::move(done);
+  for (std::size_t i = 0; i < kScripts; ++i) {
+    RedisCommand load("SCRIPT");
+    load.add("LOAD").add(text_of(static_cast<Script>(i)));
+    command(std::move(load), [this, loading, i](Result<RedisReply> reply) {
+      if (reply) {
+        shas_[i] = reply->view().text();
+      } else if (!loading->error) {
+        loading->error = std::move(reply).error();
+      }
+      if (--loading->left > 0) return;
+      loading->done(loading->error ? Result<void>(*loading->error) : Result<void>());
+    });
+  }
+}
+
+void Server::command(RedisCommand command, Done done) {
+  std::string what(command.name());
+  client_.send(std::move(command),
+               [this, what = std::move(what), done = std::move(done)](RedisAnswer given) mutable {
+                 answer(std::move(given), what, done);
+               });
+}
+
+void Server::run(Script script, Build build, Done done) {
+  RedisCommand command("EVALSHA");
+  command.add(shas_[static_cast<std::size_t>(script)]);
+  build(command);
+  client_.send(std::move(command), [this, script, build = std::move(build),
+                                    done = std::move(done)](RedisAnswer given) mutable {
+    const auto* reply = std::get_if<RedisReply>(&given);
+    if (reply == nullptr || !reply->view().is_error() ||
+        first_word(reply->view().text()) != "NOSCRIPT") {
+      answer(std::move(given), name_of(script), done);
+      return;
+    }
+    RedisCommand again("EVAL");
+    again.add(text_of(script));
+    build(again);
+    client_.send(std::move(again), [this, script, done = std::move(done)](RedisAnswer a) mutable {
+      answer(std::move(a), name_of(script), done);
+    });
+  });
+}
+
+void Server::add_place(const Place& place, RedisCommand& command) const {
+  command.add(static_cast<std::int64_t>(Place::kKeys));
+  for (const std::string& key : place.keys) command.add(key);
+  command.add(place.generation).add(time_argument()).add(place.name).add(place.channel);
+}
+
+void Server::run_after(const Place& place, std::vector<RedisCommand> before, Script script,
+                       Build build, Done done) {
+  std::vector<RedisCommand> all;
+  all.reserve(before.size() + 3);
+  all.emplace_back("MULTI");
+  for (RedisCommand& command : before) all.push_back(std::move(command));
+  RedisCommand& last = all.emplace_back("EVALSHA");
+  last.add(shas_[static_cast<std::size_t>(script)]);
+  add_place(place, last);
+  build(last);
+  all.emplace_back("EXEC");
+  client_.send(std::move(all), [this, &place, script, build = std::move(build),
+                                done = std::move(done)](RedisAnswer given) mutable {
+    auto* reply = std::get_if<RedisReply>(&given);
+    if (reply == nullptr) return answer(std::move(given), name_of(script), done);
+    const net::RedisView whole = reply->view();
+    if (whole.is_error() && first_word(whole.text()) == "EXECABORT") {
+      return done(Error{ErrorCode::misuse, std::string(whole.text())});
+    }
+    const net::RedisView last_reply = whole[whole.size() - 1];
+    if (!last_reply.is_error()) {
+      reply->narrow(whole.size() - 1);
+      return answer(std::move(given), name_of(script), done);
+    }
+    if (first_word(last_reply.text()) != "NOSCRIPT") {
+      return done(error_of(last_reply.text(), name_of(script)));
+    }
+    // What stands before it is done; only this is missing.
+    run_on(place, script, std::move(build), std::move(done));
+  });
+}
+
+void Server::run_on(const Place& place, Script script, Build build, Done done) {
+  run(
+      script,
+      [this, &place, build = std::move(build)](RedisCommand& command) mutable {
+        add_place(place, command);
+        build(command);
+      },
+      std::move(done));
+}
+
+}  // namespace tarry::redis

@@ -1,0 +1,69 @@
+// Server: runs scripts and commands on Redis, and says in tarry's errors what went wrong.
+//
+// Scripts run by EVALSHA; where the server does not have one (it was restarted, or a failover took
+// place) nothing was done, and the same call is made again with the text.
+//
+// Thread safety: none. Everything happens on the io_context's thread, callbacks included.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "engines/redis/place.h"
+#include "engines/redis/scripts.h"
+#include "net/redis_client.h"
+#include "timing/clock.h"
+
+namespace tarry::redis {
+
+class Server {
+ public:
+  /// Runs once a call, never within it. Errors beside the client's own: `no_space` where Redis is
+  /// full, `conflict` for a queue that is not there any more or has other shards (nothing was done:
+  /// look the queue up again), `damaged` for keys that are not ours, `permission_denied`,
+  /// `unavailable`, and `io_error` for what no script of ours may run into.
+  using Done = base::UniqueFunction<void(Result<net::RedisReply>)>;
+  /// Adds what follows the script: number of keys, keys, arguments. It may be asked twice.
+  using Build = base::UniqueFunction<void(net::RedisCommand&)>;
+
+  /// `test_clock`: not null, instead of the server's time.
+  Server(net::RedisClient& client, const timing::Clock* test_clock);
+
+  /// Makes the scripts known to the server, and learns their names.
+  void load_scripts(base::UniqueFunction<void(Result<void>)> done);
+
+  void run(Script script, Build build, Done done);
+  /// On a shard: its keys, and the arguments that scripts/prelude.lua describes, stand before
+  /// `build`'s. `place` lives until `done` has run.
+  void run_on(const Place& place, Script script, Build build, Done done);
+  /// The same, all in one MULTI: first `before`, on that shard's keys. An error of `before` (Redis
+  /// is full) is `misuse`, nothing was done, and only the server knows why: ask in another way.
+  /// Where the queue has moved, `before` was done all the same.
+  void run_after(const Place& place, std::vector<net::RedisCommand> before, Script script,
+                 Build build, Done done);
+  void command(net::RedisCommand command, Done done);
+
+  /// The time for scripts' ARGV: empty but in tests.
+  [[nodiscard]] std::string time_argument() const;
+  [[nodiscard]] std::string name() const { return client_.server(); }
+
+ private:
+  void answer(net::RedisAnswer answer, std::string_view what, Done& done) const;
+  void add_place(const Place& place, net::RedisCommand& command) const;
+  [[nodiscard]] Error error_of(std::string_view text, std::string_view what) const;
+
+  net::RedisClient& client_;
+  const timing::Clock* test_clock_;
+  std::array<std::string, kScripts> shas_;
+};
+
+/// A queue that has other shards than was thought, or none: `run_on` answered so.
+[[nodiscard]] bool is_moved(const Error& error) noexcept;
+
+}  // namespace tarry::redis

@@ -1,0 +1,120 @@
+#include "engines/redis/start_up.h"
+
+#include <charconv>
+#include <random>
+#include <utility>
+
+#include "engines/redis/item_verb.h"
+#include "engines/redis/redis_engine.h"
+
+namespace tarry::redis {
+namespace {
+
+using net::RedisCommand;
+using net::RedisReply;
+
+constexpr std::int64_t kSchema = 1;
+
+// The value of "name:value" on a line of its own; empty where there is none.
+std::string_view field(std::string_view info, std::string_view name) noexcept {
+  while (!info.empty()) {
+    const std::size_t end = info.find('\n');
+    std::string_view line = info.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(':')) {
+      return line.substr(name.size() + 1);
+    }
+    if (end == std::string_view::npos) break;
+    info.remove_prefix(end + 1);
+  }
+  return {};
+}
+
+bool is_at_least_6_2(std::string_view version) noexcept {
+  int major = 0;
+  int minor = 0;
+  const char* end = version.data() + version.size();
+  const auto after = std::from_chars(version.data(), end, major);
+  if (after.ec == std::errc() && after.ptr < end) (void)std::from_chars(after.ptr + 1, end, minor);
+  return major > 6 || (major == 6 && minor >= 2);
+}
+
+std::string random_secret() {
+  std::random_device random;
+  const std::uint64_t secret = (std::uint64_t{random()} << 32) | random();
+  return std::to_string(secret);
+}
+
+Result<StoreFacts> read_record(const Server& server, net::RedisView record,
+                               std::optional<std::uint32_t> partitions) {
+  const std::string store = "the store in Redis at " + server.name() + " ";
+  if (record.size() != 3) return strange_reply(server, Script::open_store);
+  const std::int64_t schema = record[0].integer();
+  if (schema != kSchema) {
+    return Unexpected(ErrorCode::unsupported,
+                      store + "has schema " + std::string(record[0].text()) +
+                          "; this version of tarry knows schema " + std::to_string(kSchema));
+  }
+  StoreFacts facts;
+  const std::int64_t there = record[1].integer();
+  const std::string_view secret = record[2].text();
+  const auto read = std::from_chars(secret.data(), secret.data() + secret.size(), facts.secret);
+  if (there < 1 || there > kMaxPartitions || read.ec != std::errc()) {
+    return Unexpected(ErrorCode::damaged, store + "has a record that cannot be read");
+  }
+  facts.partitions = static_cast<std::uint32_t>(there);
+  if (partitions && *partitions != facts.partitions) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      "option partitions is " + std::to_string(*partitions) + ", and " + store +
+                          "was made with " + std::to_string(facts.partitions));
+  }
+  return facts;
+}
+
+}  // namespace
+
+Result<ServerFacts> check_server(std::string_view info, const std::string& name,
+                                 bool allow_eviction) {
+  const std::string redis = "Redis at " + name + " ";
+  const std::string_view version = field(info, "redis_version");
+  if (!is_at_least_6_2(version)) {
+    return Unexpected(ErrorCode::unsupported, redis + "is of version " +
+                                                  std::string(version.empty() ? "?" : version) +
+                                                  "; tarry needs 6.2 or later");
+  }
+  if (field(info, "redis_mode") == "cluster") {
+    return Unexpected(ErrorCode::unsupported,
+                      redis + "is part of a cluster, which this version of tarry cannot use yet");
+  }
+  const std::string_view policy = field(info, "maxmemory_policy");
+  if (!allow_eviction && !policy.empty() && policy != "noeviction") {
+    return Unexpected(ErrorCode::invalid_argument,
+                      redis + "throws keys away when it is full (maxmemory-policy " +
+                          std::string(policy) +
+                          "), and messages with them; set noeviction there, or take the loss with "
+                          "?allow_eviction=yes");
+  }
+  ServerFacts facts;
+  if (field(info, "aof_enabled") == "0") {
+    facts.warning = redis +
+                    "keeps no append-only file: what was accepted since its last snapshot is lost "
+                    "when it dies (appendonly yes keeps it)";
+  }
+  return facts;
+}
+
+void open_store(Server& server, std::optional<std::uint32_t> partitions,
+                base::UniqueFunction<void(Result<StoreFacts>)> done) {
+  server.run(
+      Script::open_store,
+      [partitions, secret = random_secret()](RedisCommand& command) {
+        command.add("1").add(partition_key(0, "store")).add(kSchema);
+        command.add(std::int64_t{partitions.value_or(kDefaultPartitions)}).add(secret);
+      },
+      [&server, partitions, done = std::move(done)](Result<RedisReply> reply) mutable {
+        if (!reply) return done(std::move(reply).error());
+        done(read_record(server, reply->view(), partitions));
+      });
+}
+
+}  // namespace tarry::redis

@@ -1,0 +1,93 @@
+#include "engines/redis/sweeper.h"
+
+#include <charconv>
+#include <utility>
+
+namespace tarry::redis {
+namespace {
+
+using net::RedisCommand;
+using net::RedisReply;
+
+// Of several processes' sweeps, spread: 0.8 to 1.2 s.
+constexpr std::int64_t kSweepMs = 800;
+constexpr std::int64_t kSweepSpreadMs = 400;
+constexpr std::int64_t kShardsAtOnce = 100;
+constexpr std::int64_t kTickSlice = 100;
+constexpr int kTickRounds = 1'000;
+constexpr std::size_t kWaitedAtOnce = 1'000;
+
+}  // namespace
+
+void Sweeper::start() {
+  const std::int64_t spread = static_cast<std::int64_t>(random_() % kSweepSpreadMs);
+  alarms_.set(kSweepMs + spread, [this] {
+    sweep();
+    start();
+  });
+}
+
+void Sweeper::sweep() {
+  // The shards of queues at which claims wait, by partition. A queue that is not known yet is
+  // looked for by waking its claims.
+  std::vector<std::vector<std::string>> waited(context_.directory.partitions());
+  for (const std::string& queue : claims_.waited_queues()) {
+    const QueuePtr places = context_.directory.known(queue);
+    if (places == nullptr) {
+      claims_.wake(queue);
+      continue;
+    }
+    for (const Place& place : places->shards) {
+      if (waited[place.partition].size() < kWaitedAtOnce) {
+        waited[place.partition].push_back(place.name);
+      }
+    }
+  }
+  for (std::uint32_t partition = 0; partition < waited.size(); ++partition) {
+    sweep_partition(partition, waited[partition]);
+  }
+}
+
+void Sweeper::sweep_partition(std::uint32_t partition, const std::vector<std::string>& waited) {
+  context_.server.run(
+      Script::sweep,
+      [this, partition, waited](RedisCommand& command) {
+        command.add("2").add(partition_key(partition, "heads"));
+        command.add(partition_key(partition, "agenda")).add(context_.server.time_argument());
+        command.add(kShardsAtOnce);
+        for (const std::string& name : waited) command.add(name);
+      },
+      [this](Result<RedisReply> reply) {
+        if (!reply) return;  // the next sweep comes
+        const net::RedisView busy = reply->view()[0];
+        for (std::size_t i = 0; i < busy.size(); ++i) {
+          tick(std::string(busy[i].text()), kTickRounds);
+        }
+        const net::RedisView ready = reply->view()[1];
+        for (std::size_t i = 0; i < ready.size(); ++i) claims_.wake(queue_of(ready[i].text()));
+      });
+}
+
+void Sweeper::tick(std::string shard_name, int rounds) {
+  const std::string queue(queue_of(shard_name));
+  std::size_t shard = 0;
+  const char* end = shard_name.data() + shard_name.size();
+  (void)std::from_chars(shard_name.data() + queue.size() + 1, end, shard);
+  context_.directory.find(queue, [this, shard, rounds, shard_name = std::move(shard_name)](
+                                     Result<QueuePtr> places) mutable {
+    if (!places || *places == nullptr || shard >= (*places)->shards.size()) return;
+    const Place& place = (*places)->shards[shard];
+    context_.server.run_on(
+        place, Script::tick, [](RedisCommand& command) { command.add(kTickSlice); },
+        [this, rounds, places = *places,
+         shard_name = std::move(shard_name)](Result<RedisReply> reply) mutable {
+          if (!reply) {
+            if (is_moved(reply.error())) context_.directory.forget(places->name);
+            return;
+          }
+          if (reply->view().integer() != 0 && rounds > 0) tick(std::move(shard_name), rounds - 1);
+        });
+  });
+}
+
+}  // namespace tarry::redis

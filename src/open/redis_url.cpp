@@ -1,0 +1,184 @@
+#include "open/redis_url.h"
+
+#include <array>
+#include <span>
+#include <utility>
+
+#include "base/text.h"
+#include "core/limits.h"
+#include "open/store_url.h"
+#include "open/url_parts.h"
+
+namespace tarry::detail {
+namespace {
+
+constexpr std::uint32_t kMostPartitions = 1'024;
+// Redis has 16 unless it is told otherwise; it refuses what it does not have.
+constexpr std::uint32_t kMostDatabase = 1'000'000;
+
+using RedisOption = UrlOption<RedisUrl>;
+
+Result<void> set_number(std::string_view name, std::string_view value, std::uint32_t min,
+                        std::uint32_t max, std::optional<std::uint32_t>& into) {
+  const auto number = number_option(name, value, min, max);
+  if (!number) return number.error();
+  into = *number;
+  return {};
+}
+
+Result<void> set_text(std::string_view name, std::string_view value, std::string& into) {
+  if (value.empty()) return invalid_url("option " + std::string(name) + " \"\" must not be empty");
+  into = value;
+  return {};
+}
+
+Result<void> set_layout(std::string_view value, RedisUrl&) {
+  if (value == "plain" || value == "hash" || value == "redisson") {
+    return Unexpected(ErrorCode::unsupported,
+                      "layout " + std::string(value) + " is not built in yet; use native");
+  }
+  if (value != "native") return choice_error("layout", value, "native");
+  return {};
+}
+
+Result<void> set_payload_limit(std::string_view value, RedisUrl& url) {
+  const auto size = size_option("max_payload", value, 1, core::kMaxMaxPayload, "from 1B to 64MiB");
+  if (!size) return size.error();
+  url.max_payload = *size;
+  return {};
+}
+
+Result<void> set_eviction(std::string_view value, RedisUrl& url) {
+  if (value != "yes" && value != "no") return choice_error("allow_eviction", value, "yes or no");
+  url.allow_eviction = value == "yes";
+  return {};
+}
+
+constexpr RedisOption kPartitions = {"partitions", [](std::string_view value, RedisUrl& url) {
+                                       return set_number("partitions", value, 1, kMostPartitions,
+                                                         url.partitions);
+                                     }};
+constexpr RedisOption kShards = {"shards", [](std::string_view value, RedisUrl& url) {
+                                   return set_number("shards", value, 1, core::kMaxShards,
+                                                     url.shards);
+                                 }};
+constexpr RedisOption kLayout = {"layout", set_layout};
+constexpr RedisOption kMaxPayload = {"max_payload", set_payload_limit};
+constexpr RedisOption kAllowEviction = {"allow_eviction", set_eviction};
+constexpr RedisOption kUser = {"user", [](std::string_view value, RedisUrl& url) {
+                                 return set_text("user", value, url.user);
+                               }};
+constexpr RedisOption kPasswordFile = {"password_file", [](std::string_view value, RedisUrl& url) {
+                                         return set_text("password_file", value, url.password_file);
+                                       }};
+constexpr RedisOption kDatabase = {"db", [](std::string_view value, RedisUrl& url) -> Result<void> {
+                                     const auto number =
+                                         number_option("db", value, 0, kMostDatabase);
+                                     if (!number) return number.error();
+                                     url.database = *number;
+                                     return {};
+                                   }};
+constexpr RedisOption kCa = {
+    "ca", [](std::string_view value, RedisUrl& url) { return set_text("ca", value, url.ca_file); }};
+constexpr RedisOption kCert = {"cert", [](std::string_view value, RedisUrl& url) {
+                                 return set_text("cert", value, url.certificate_file);
+                               }};
+constexpr RedisOption kKey = {"key", [](std::string_view value, RedisUrl& url) {
+                                return set_text("key", value, url.key_file);
+                              }};
+constexpr RedisOption kName = {"name", [](std::string_view value, RedisUrl& url) {
+                                 return set_text("name", value, url.server_name);
+                               }};
+
+constexpr std::array kTcpOptions = {kPartitions,    kShards, kLayout,      kMaxPayload,
+                                    kAllowEviction, kUser,   kPasswordFile};
+constexpr std::array kTlsOptions = {kPartitions,    kShards, kLayout,       kMaxPayload,
+                                    kAllowEviction, kUser,   kPasswordFile, kCa,
+                                    kCert,          kKey,    kName};
+constexpr std::array kUnixOptions = {kPartitions,    kShards, kLayout,       kMaxPayload,
+                                     kAllowEviction, kUser,   kPasswordFile, kDatabase};
+
+// "USER:PASSWORD"; of an empty user the server's default one.
+Result<void> parse_login(std::string_view login, RedisUrl& url) {
+  const std::size_t colon = login.find(':');
+  if (colon == std::string_view::npos) {
+    return invalid_url(
+        "store URL holds a user without a password; write USER:PASSWORD@ or "
+        ":PASSWORD@, or the option password_file=PATH");
+  }
+  // What is wrong with them is not shown: it may be a secret.
+  const auto user = percent_decoded("user", login.substr(0, colon));
+  const auto password = percent_decoded("password", login.substr(colon + 1));
+  if (!user || !password) {
+    return invalid_url(
+        "user or password of the store URL holds a % without two hex digits, or a "
+        "NUL byte; write %25 for a %");
+  }
+  url.user = *user;
+  url.password = *password;
+  return {};
+}
+
+Result<RedisUrl> checked(RedisUrl url) {
+  if (!url.password.empty() && !url.password_file.empty()) {
+    return invalid_url("store URL holds a password and names a password_file; one is the limit");
+  }
+  if (url.certificate_file.empty() != url.key_file.empty()) {
+    return invalid_url("options cert and key go together; one of them is not given");
+  }
+  return url;
+}
+
+Result<RedisUrl> parse_unix(std::string_view rest) {
+  const auto [body, query] = split_query(rest);
+  if (!body.starts_with("///") || body.size() == 3) {
+    return invalid_url("store URL " + base::quoted("redis+unix:" + masked_url(body), 256) +
+                       " must be redis+unix:///PATH");
+  }
+  RedisUrl url;
+  auto path = percent_decoded("path", body.substr(2));
+  if (!path) return std::move(path).error();
+  url.unix_path = *std::move(path);
+  if (auto done = parse_options<RedisUrl>(query, "redis+unix", kUnixOptions, url); !done) {
+    return std::move(done).error();
+  }
+  return checked(std::move(url));
+}
+
+}  // namespace
+
+Result<RedisUrl> parse_redis_url(std::string_view scheme, std::string_view rest) {
+  if (scheme == "redis+unix") return parse_unix(rest);
+  const std::string form = std::string(scheme) + "://[USER:PASSWORD@]HOST[:PORT][/DB]";
+  if (!rest.starts_with("//")) return invalid_url("store URL must be " + form);
+  rest.remove_prefix(2);
+  RedisUrl url;
+  url.tls = scheme == "rediss";
+  // A login ends at the last @ before the options.
+  const std::size_t at = split_query(rest).body.rfind('@');
+  if (at != std::string_view::npos) {
+    if (auto done = parse_login(rest.substr(0, at), url); !done) return std::move(done).error();
+    rest.remove_prefix(at + 1);
+  }
+  const auto [body, query] = split_query(rest);
+  const std::size_t slash = body.find('/');
+  auto address = parse_authority(body.substr(0, slash), url.port);
+  if (!address) {
+    if (query.find('@') == std::string_view::npos) return std::move(address).error();
+    // Its beginning may be a password with a ? in it.
+    return invalid_url("store URL must be " + form + "; a ? in user or password is written %3F");
+  }
+  url.host = std::move(address->host);
+  url.port = address->port;
+  if (slash != std::string_view::npos && slash + 1 < body.size()) {
+    const auto database = base::parse_u64(body.substr(slash + 1), "database", 0, kMostDatabase);
+    if (!database) return database.error();
+    url.database = static_cast<std::uint32_t>(*database);
+  }
+  auto done = url.tls ? parse_options<RedisUrl>(query, scheme, kTlsOptions, url)
+                      : parse_options<RedisUrl>(query, scheme, kTcpOptions, url);
+  if (!done) return std::move(done).error();
+  return checked(std::move(url));
+}
+
+}  // namespace tarry::detail

@@ -1,0 +1,107 @@
+#include "open/redis_url.h"
+
+#include <gtest/gtest.h>
+
+#include "open/store_url.h"
+
+namespace tarry::detail {
+namespace {
+
+RedisUrl redis_of(std::string_view url) {
+  const auto parsed = parse_store_url(url);
+  EXPECT_TRUE(parsed) << url << ": " << (parsed ? "" : parsed.error().message);
+  const auto* redis = parsed ? std::get_if<RedisUrl>(&*parsed) : nullptr;
+  EXPECT_NE(redis, nullptr) << url;
+  return redis == nullptr ? RedisUrl() : *redis;
+}
+
+TEST(RedisUrl, NamesAHostAPortAndADatabase) {
+  const RedisUrl bare = redis_of("redis://h");
+  EXPECT_EQ(bare.host, "h");
+  EXPECT_EQ(bare.port, 6379);
+  EXPECT_EQ(bare.database, 0u);
+  EXPECT_FALSE(bare.tls);
+  EXPECT_FALSE(bare.partitions || bare.shards || bare.max_payload || bare.allow_eviction);
+  EXPECT_EQ(redis_of("redis://h/").database, 0u);
+
+  const RedisUrl full = redis_of("rediss://[::1]:7000/12");
+  EXPECT_EQ(full.host, "::1");
+  EXPECT_EQ(full.port, 7000);
+  EXPECT_EQ(full.database, 12u);
+  EXPECT_TRUE(full.tls);
+}
+
+TEST(RedisUrl, NamesASocket) {
+  const RedisUrl url = redis_of("redis+unix:///run/my%20redis.sock?db=3");
+  EXPECT_EQ(url.unix_path, "/run/my redis.sock");
+  EXPECT_EQ(url.database, 3u);
+  EXPECT_TRUE(url.host.empty());
+}
+
+TEST(RedisUrl, HoldsALogin) {
+  const RedisUrl full = redis_of("redis://ann:p%40ss:w/rd@h/1");
+  EXPECT_EQ(full.user, "ann");
+  EXPECT_EQ(full.password, "p@ss:w/rd");
+  EXPECT_EQ(full.host, "h");
+  EXPECT_EQ(full.database, 1u);
+  EXPECT_EQ(redis_of("redis://:secret@h").user, "");
+  EXPECT_EQ(redis_of("redis://:secret@h").password, "secret");
+  const RedisUrl file = redis_of("redis+unix:///s?user=ann&password_file=/run/p%3Fw");
+  EXPECT_EQ(file.user, "ann");
+  EXPECT_EQ(file.password_file, "/run/p?w");
+}
+
+TEST(RedisUrl, TakesOptions) {
+  const RedisUrl url = redis_of(
+      "redis://h?partitions=64&shards=4&layout=native&max_payload=4KiB&allow_eviction=yes");
+  EXPECT_EQ(url.partitions, 64u);
+  EXPECT_EQ(url.shards, 4u);
+  EXPECT_EQ(url.max_payload, 4096u);
+  EXPECT_TRUE(url.allow_eviction);
+  const RedisUrl tls = redis_of("rediss://h?ca=/c.pem&cert=/d.pem&key=/e.pem&name=redis.example");
+  EXPECT_EQ(tls.ca_file, "/c.pem");
+  EXPECT_EQ(tls.certificate_file, "/d.pem");
+  EXPECT_EQ(tls.key_file, "/e.pem");
+  EXPECT_EQ(tls.server_name, "redis.example");
+}
+
+struct Refused {
+  std::string_view url;
+  std::string_view names;
+  ErrorCode code = ErrorCode::invalid_argument;
+};
+
+TEST(RedisUrl, RefusesWhatIsWrongByName) {
+  for (const Refused& each : std::initializer_list<Refused>{
+           {"redis:h", "redis://[USER:PASSWORD@]HOST"},
+           {"redis://", "host \"\""},
+           {"redis://h:0", "port"},
+           {"redis://h:70000", "65535"},
+           {"redis://h/x", "database"},
+           {"redis://h/1000001", "1000000"},
+           {"redis://ann@h", "without a password"},
+           {"redis://h?partitions=0", "partitions"},
+           {"redis://h?partitions=1025", "1024"},
+           {"redis://h?shards=257", "256"},
+           {"redis://h?sync=os", "\"sync\" is not one of redis:"},
+           {"redis://h?ca=/x", "\"ca\" is not one of redis:"},
+           {"redis://h?db=1", "\"db\" is not one of redis:"},
+           {"redis://h?allow_eviction=maybe", "yes or no"},
+           {"redis://h?layout=mine", "native"},
+           {"redis://h?layout=plain", "layout plain", ErrorCode::unsupported},
+           {"redis://h?max_payload=1GiB", "64MiB"},
+           {"redis://u:p@h?password_file=x", "password_file"},
+           {"redis://h?password_file=", "password_file"},
+           {"rediss://h?cert=/x", "cert and key"},
+           {"redis+unix://s", "redis+unix:///PATH"},
+           {"redis+unix:///", "redis+unix:///PATH"}}) {
+    const auto parsed = parse_store_url(each.url);
+    ASSERT_FALSE(parsed) << each.url;
+    EXPECT_EQ(parsed.error().code, each.code) << each.url;
+    EXPECT_NE(parsed.error().message.find(each.names), std::string::npos)
+        << each.url << ": " << parsed.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace tarry::detail
