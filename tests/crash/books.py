@@ -79,9 +79,10 @@ class Books:
 
         claims = [c for c in self.history.claims if c.sent < done]
         claimed = sum(1 for c in claims for d in c.deliveries if d.queue == name)
-        yield "claims", claimed, claimed + sum(c.max for c in claims
-                                               if not c.known and name in c.queues)
+        lost = [c for c in self.history.lost_claims() if c.sent < done and name in c.queues]
+        yield "claims", claimed, claimed + sum(c.max for c in lost)
         settles = [o for o in self.history.settles if o.sent < done and
+                   o.receipt in self.stories.by_receipt and
                    self.stories.by_receipt[o.receipt][0].push.queue == name]
         for what, action in (("retries", "retry"), ("releases", "release"), ("buries", "bury")):
             among = [o for o in settles if o.action == action]

@@ -2,68 +2,20 @@
 while the head segment is open; then the store is used and killed while it is full, and has room
 again."""
 
-import json
 import time
 
-from client import Client, WrongAnswer
 from disk import SmallDisk
 from history import FOREVER, NO_SPACE, TOKEN, Push, Settle, now_ms
 from load import QUEUES
 from rounds import Failure, Life
 from server import FAILURE_SECONDS, Server, run
+from tolerant import Cramped, Refused, ResignedCramped
 
 MOST_PUSHED = 5000  # what our own bookkeeping can take; the rest of the disk is somebody else's
 STORE_BYTES = (6 << 20, 40 << 20)
 TINY = 8
 LARGE = 20_000
 SETTLES_A_REQUEST = 500
-SAID = "no space"
-
-
-class NoSpace(Exception):
-    """A whole request was refused so, and nothing was done."""
-
-
-class Cramped(Client):
-    """Refusals for want of room are in the history, as what did nothing; all others are wrong."""
-
-    def _refused(self, operations, status, text, ended):
-        problem = json.loads(text)
-        if problem.get("code") != NO_SPACE:
-            return
-        if status != 503 or SAID not in problem["detail"]:
-            raise WrongAnswer(f"no clear refusal: {status} {problem}")
-        for operation in operations:
-            operation.known = True
-            operation.ended = ended
-            operation.outcome = NO_SPACE
-        raise NoSpace(problem["detail"])
-
-    def _refused_item(self, operation, error):
-        if error.get("code") != NO_SPACE:
-            super()._refused_item(operation, error)
-        if SAID not in error["message"]:
-            raise WrongAnswer(f"no clear refusal: {error}")
-        operation.outcome = NO_SPACE
-        if type(operation).__name__ == "Cancel" or getattr(operation, "action", "") == "ack":
-            raise WrongAnswer(f"refused on a full disk, though it ends a message: {operation} "
-                              f"{error}")
-
-
-class Resigned(Cramped):
-    """For producers and consumers, who take a refusal for an answer."""
-
-    def push(self, queue, pushes, single=False):
-        try:
-            super().push(queue, pushes, single)
-        except NoSpace:
-            pass
-
-    def claim(self, queues, max_, lease, wait=0):
-        try:
-            return super().claim(queues, max_, lease, wait)
-        except NoSpace:
-            return []
 
 
 class FullDiskLife(Life):
@@ -94,7 +46,7 @@ class FullDiskLife(Life):
         return Cramped(self.server, self.history)
 
     def _load_client(self):
-        return Resigned(self.server, self.history)
+        return ResignedCramped(self.server, self.history)
 
     def close(self, keep):
         super().close(keep)
@@ -137,7 +89,7 @@ class FullDiskLife(Life):
                 continue
             try:
                 client.push(queue, mine, single=count == 1)
-            except NoSpace:
+            except Refused:
                 continue
             accepted += sum(1 for push in mine if push.outcome == "pushed")
         self.figures["pushed on the way to a full disk"] += accepted
@@ -193,7 +145,7 @@ class FullDiskLife(Life):
         while True:
             try:
                 return client.claim(QUEUES, max_, lease, wait)
-            except NoSpace as error:
+            except Refused as error:
                 tries += 1
                 self._tried("claim", tries, error, deadline)
                 client.figures()  # gives the shards a turn
@@ -217,7 +169,7 @@ class FullDiskLife(Life):
                            for receipt in left[start:start + SETTLES_A_REQUEST]]
                 try:
                     client.settle(settles)
-                except NoSpace:
+                except Refused:
                     pass
                 refused += [s.receipt for s in settles if s.outcome == NO_SPACE]
             left = refused

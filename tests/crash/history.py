@@ -12,7 +12,9 @@ import time
 from dataclasses import dataclass, field
 
 FOREVER = float("inf")
-NO_SPACE = "no_space"  # an outcome: refused, and nothing was done
+NO_SPACE = "no_space"
+UNAVAILABLE = "unavailable"
+NOT_DONE = (NO_SPACE, UNAVAILABLE)  # outcomes: refused, and nothing was done
 TOKEN = "token"  # the header that says which push a message comes from
 
 
@@ -29,6 +31,7 @@ class Operation:
     sent: float
     ended: float = FOREVER
     known: bool = False
+    asked_of: object = field(default=None, repr=False, compare=False)  # the server
 
 
 @dataclass
@@ -108,6 +111,7 @@ class Claim(Operation):
     lease: int = 0
     deliveries: list = field(default_factory=list)
     hung_up: bool = False  # by the client, before the answer
+    half_lost: bool = False  # answered by some shards, while others died
 
 
 @dataclass
@@ -172,6 +176,9 @@ class Queue:
 class History:
     """The life of one store. Lists of operations, in no particular order."""
 
+    ties_in_push_order = True  # of what is claimed
+    lists_miss_nothing = True  # though a lease runs out meanwhile
+
     def __init__(self, queues, shards=1):
         self.queues = queues  # name -> Queue
         self.shards = shards
@@ -206,9 +213,30 @@ class History:
         began, ended = self.cramped
         return began <= end and sent <= ended + LEASE_GOES_ON_MS
 
-    def died(self, killed, dead):
-        """The server is dead: what has had no answer by now will have no effect after."""
+    def lost_claims(self):
+        """Claims that may have taken what nobody was given."""
+        return [claim for claim in self.claims if not claim.known or claim.half_lost]
+
+    def died(self, killed, dead, server=None):
+        """The server is dead: what has had no answer by now will have no effect after. Where there
+        are several, this one."""
         self.kills.append((killed, dead))
         for operation in self.operations():
-            if operation.ended == FOREVER:
+            if operation.ended == FOREVER and server in (None, operation.asked_of):
                 operation.ended = dead
+
+
+class RedisHistory(History):
+    """Of a store in Redis."""
+
+    ties_in_push_order = False
+    lists_miss_nothing = False
+
+    def engine_died(self, killed, dead):
+        """What the store lives in is dead, and not who serves it: of each request that had no
+        answer by then he says himself whether it may have been done. But who claims from several
+        shards is given what some of them gave, and not told of the others."""
+        self.kills.append((killed, dead))
+        for claim in self.claims:
+            if claim.sent < dead and claim.ended > killed and self.shards * len(claim.queues) > 1:
+                claim.half_lost = True

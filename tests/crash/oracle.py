@@ -19,7 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from books import Books
-from history import NO_SPACE
+from history import NO_SPACE, NOT_DONE
 from stories import Stories
 
 # Both clocks of the store are read in whole milliseconds.
@@ -50,7 +50,7 @@ class _Judge:
     def __init__(self, history):
         self.history = history
         self.verdict = Verdict()
-        self.lost_claims = [c for c in history.claims if not c.known]
+        self.lost_claims = history.lost_claims()
 
     def broken(self, invariant, text, story):
         told = "" if story is None else "\n" + story.tell()
@@ -275,7 +275,7 @@ class _Judge:
         after = [l for l in story.deliveries if l.number > leased.number]
         for settling in leased.settlings:
             operation = settling.operation
-            if not operation.known or operation.outcome == NO_SPACE:
+            if not operation.known or operation.outcome in NOT_DONE:
                 continue
             low, high = leased.lease_end(operation.sent, operation.ended)
             others = [s for s in leased.settlings if s is not settling and s.kind != "extend"
@@ -304,7 +304,8 @@ class _Judge:
     def order(self, claim):
         if self.history.shards != 1 or len(claim.queues) != 1:
             return
-        order = [(d.priority, d.due_ms, d.id) for d in claim.deliveries]
+        order = [(d.priority, d.due_ms, d.id if self.history.ties_in_push_order else 0)
+                 for d in claim.deliveries]
         if order != sorted(order):
             self.broken(8, f"a claim's messages are out of order: {order}", None)
 

@@ -4,8 +4,9 @@ history is not."""
 
 import unittest
 
-from history import FOREVER, Tallies
+from history import FOREVER, UNAVAILABLE, Tallies
 from oracle import judge
+from redis_loss import Cut, LossyHistory
 from tale import Tale
 
 
@@ -604,6 +605,73 @@ class Figures(OracleTest):
         shown.before["q"]["scheduled"] = shown.after["q"]["scheduled"] = 2
         shown.after["q"]["counters"]["accepted"] = 2
         self.broken(tale, 13)
+
+
+class Redis(OracleTest):
+    """What its histories are told besides."""
+
+    def half_lost(self, shards):
+        tale = Tale(shards, kind=LossyHistory)
+        push = tale.push()
+        claim = tale.claim(lease=50)
+        tale.history.engine_died(claim.sent + 1, claim.ended - 1)
+        tale.wait(100)
+        tale.counters["claims"] += 1
+        tale.settle(tale.claim(push, 2, tallies=Tallies(2, 1)))
+        tale.list(final=True)
+        return tale
+
+    def test_a_claim_may_have_lost_what_another_shard_gave(self):
+        self.fine(self.half_lost(shards=2))
+        self.broken(self.half_lost(shards=1), 5, 13)
+
+    def test_what_is_unavailable_was_not_done(self):
+        tale = Tale(kind=LossyHistory)
+        push = tale.push()
+        claim = tale.claim(push)
+        tale.settle(claim, outcome=UNAVAILABLE)
+        tale.settle(claim)
+        tale.cancel(push, outcome=UNAVAILABLE)
+        tale.list(final=True)
+        self.fine(tale)
+
+    def lost(self, back):
+        """A message is pushed and another acked; then all that is undone, or less."""
+        tale = Tale(kind=LossyHistory)
+        old = tale.push("old")
+        cut = Cut(tale.now, tale.now, 0)
+        tale.wait(1)
+        tale.settle(tale.claim(old))
+        tale.push("new")
+        tale.history.rewind(cut, tale.now, tale.now + 5)
+        tale.wait(50)
+        tale.counters |= {"accepted": 1, "acked": 0, "claims": 0}
+        tale.list(*[(old, "ready")] * back)
+        return tale, old
+
+    def test_what_is_undone_is_there_again(self):
+        tale, old = self.lost(back=1)
+        self.assertEqual(tale.history.undone, {"push": 1, "settle": 1, "delivery": 1})
+        tale.settle(tale.claim(old))
+        tale.list(final=True)
+        self.fine(tale)
+
+    def test_what_was_confirmed_before_that_is_not_undone(self):
+        self.broken(self.lost(back=0)[0], 1, 13)
+
+    def test_the_receipt_of_an_undone_claim_is_refused(self):
+        for outcome in ("stale", "done"):
+            tale, old = self.lost(back=1)
+            undone = Tale().claim(old)
+            undone.deliveries[0].receipt = "undone"
+            tale.settle(undone, outcome=outcome)
+            tale.counters["acked"] = 0
+            tale.settle(tale.claim(old))
+            tale.list(final=True)
+            if outcome == "done":
+                self.broken(tale, 5)
+            else:
+                self.fine(tale)
 
 
 if __name__ == "__main__":

@@ -81,9 +81,9 @@ class Life:
         self.figures = Counter()  # besides the oracle's
         self.most_pending = MOST_PENDING
         self.server = self._server()
-        self.history = History({name: Queue(settings.get("max_attempts", 10),
-                                            3000 if "remember" in settings else 0)
-                                for name, settings in SETTINGS.items()}, self.shards)
+        self.history = self._history({name: Queue(settings.get("max_attempts", 10),
+                                                  3000 if "remember" in settings else 0)
+                                      for name, settings in SETTINGS.items()})
         tokens = itertools.count(1)
         self._producers = [Producer(f"p{i}", rng.random(), self.history, tokens)
                            for i in range(PRODUCERS)]
@@ -94,6 +94,9 @@ class Life:
         plan = self._plan
         return Server(f"shards={self.shards}&segment={plan.segment}&sync={plan.sync}", plan.parent)
 
+    def _history(self, queues):
+        return History(queues, self.shards)
+
     def _client(self):
         return Client(self.server, self.history)
 
@@ -103,6 +106,12 @@ class Life:
 
     def close(self, keep):
         self.server.close(keep)
+
+    def log(self):
+        return self.server.log()
+
+    def place(self):
+        return self.server.path
 
     def begin(self):
         self.server.start()
@@ -207,6 +216,10 @@ class Life:
                 raise Failure(f"not drained in {FAILURE_SECONDS} s: {list(figures)}")
         client.snapshot("after the drain", final=True)
         client.close()
+        self.finish()
+
+    def finish(self):
+        """What is empty is stopped clean, and is still empty."""
         self.server.stop()
         self.server.start()
         client = self._client()
@@ -217,14 +230,14 @@ class Life:
         if code != 0:
             raise Failure(f"store check: {code}\n{said}")
 
-    def segments(self):
-        """How many the journals began, and how many there are."""
+    def store_figures(self):
+        """Of the segments that the journals began, how many are there no more."""
         begun = there = 0
         for shard in self.server.directory.glob("shard-*"):
             numbers = [int(segment.stem) for segment in shard.glob("*.seg")]
             begun += max(numbers, default=0)
             there += len(numbers)
-        return begun, there
+        return Counter({"segments begun": begun, "segments cleaned": begun - there})
 
     @staticmethod
     def _hurry(client, queue):
@@ -276,15 +289,13 @@ def run_life(plan, number, rounds, rng, kind=Life):
             plan.say("the wall clock was stepped: this store's life says nothing")
             return Counter({"lives not judged": 1})
         if error is None and not verdict.violations:
-            begun, there = life.segments()
-            verdict.figures["segments begun"] += begun
-            verdict.figures["segments cleaned"] += begun - there
+            verdict.figures.update(life.store_figures())
             verdict.figures.update(life.figures)
             return verdict.figures
         kept = plan.keep
-        where = f"\nthe store is kept: {life.server.path}" if kept else ""
+        where = f"\nthe store is kept: {life.place()}" if kept else ""
         raise Failure(f"seed {plan.seed}, store {number} ({life.shards} shards): {error!r}\n"
-                      f"{verdict.report()}\nserver log:\n{life.server.log()}{where}",
+                      f"{verdict.report()}\nserver log:\n{life.log()}{where}",
                       verdict) from error
     finally:
         life.close(kept)

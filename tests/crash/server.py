@@ -1,4 +1,4 @@
-"""`tarry serve` on a file store, made to be killed, or to be stopped for a while."""
+"""`tarry serve`, made to be killed, or to be stopped for a while."""
 
 import os
 import shutil
@@ -28,15 +28,13 @@ class ServerFailure(Exception):
     """The server did what it must never do, as refusing to start after a kill."""
 
 
-class Server:
-    """One directory, and one process after the other that serves the store in it."""
+class Daemon:
+    """One process after the other that serves the store with that URL."""
 
-    def __init__(self, options="", parent=None, disk=None, words=()):
+    def __init__(self, url, parent=None, words=()):
         self.path = Path(tempfile.mkdtemp(prefix="tarry-crash-", dir=parent))
-        self.directory = Path(disk or self.path, "store")
-        self.store = f"file:{self.directory}"
         self._words = words
-        self._url = self.store + (f"?{options}" if options else "")
+        self._url = url
         self._log = open(self.path / "log", "w+b")
         self._process = None
         self._dying = threading.Event()
@@ -139,3 +137,13 @@ class Server:
         self._log.close()
         if not keep:
             shutil.rmtree(self.path)
+
+
+class Server(Daemon):
+    """A daemon on a file store of its own."""
+
+    def __init__(self, options="", parent=None, disk=None, words=()):
+        super().__init__(None, parent, words)
+        self.directory = Path(disk or self.path, "store")
+        self.store = f"file:{self.directory}"
+        self._url = self.store + (f"?{options}" if options else "")

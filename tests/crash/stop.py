@@ -49,16 +49,17 @@ class StopLife(Life):
         self._look(f"after stop {number}")
 
 
-class _Shop:
-    """A queue of jobs, and workers whose commands wait for a file."""
+class Shop:
+    """A queue of jobs, and workers whose commands wait for a file. Where no store is named, all go
+    to the server."""
 
-    def __init__(self, plan, messages):
-        self.server = Server("shards=1", plan.parent)
+    def __init__(self, server, messages, store=None):
+        self.server = server
         self.log = self.server.path / "jobs"
         self.go = self.server.path / "go"
         self.log.touch()
         self.server.start()
-        self.url = f"http://127.0.0.1:{self.server.port}"
+        self.url = store or f"http://127.0.0.1:{self.server.port}"
         orders = self.server.path / "orders.jsonl"
         orders.write_text("".join(json.dumps({"key": f"j{i}", "payload": str(i)}) + "\n"
                                   for i in range(messages)))
@@ -84,11 +85,19 @@ class _Shop:
                 raise Failure("the server died by itself")
 
     def begun(self):
-        return Counter(self.log.read_text().split())
+        return Counter(word.partition("/")[0] for word in self.log.read_text().split())
+
+    def attempts(self):
+        """key -> the attempts in which it was worked on."""
+        attempts = {}
+        for word in self.log.read_text().split():
+            key, _, attempt = word.partition("/")
+            attempts.setdefault(key, []).append(int(attempt))
+        return attempts
 
     def worker(self):
-        command = (f'echo "$TARRY_KEY" >> "{self.log}"; i=0; while [ ! -e "{self.go}" ] && '
-                   f'[ $i -lt 6000 ]; do sleep 0.01; i=$((i+1)); done')
+        command = (f'echo "$TARRY_KEY/$TARRY_ATTEMPT" >> "{self.log}"; i=0; while '
+                   f'[ ! -e "{self.go}" ] && [ $i -lt 6000 ]; do sleep 0.01; i=$((i+1)); done')
         worker = subprocess.Popen(
             [PROGRAM, "work", QUEUE, "--lease", "1s", "--concurrency", str(HANDS), "--store",
              self.url, "-o", "json", "--", "sh", "-c", command], stdin=subprocess.DEVNULL,
@@ -117,7 +126,7 @@ def stop_a_worker(plan, rng):
     """One worker stands still with messages in hand; another one must get them, once their leases
     have run out, and the first one's late acks must change nothing."""
     messages = rng.randrange(10, 60)
-    shop = _Shop(plan, messages)
+    shop = Shop(Server("shards=1", plan.parent), messages)
     try:
         stopped = shop.worker()
         shop.until("the worker has begun", lambda: len(shop.begun()) == HANDS)

@@ -1,6 +1,6 @@
 """From a history to the stories of its messages."""
 
-from history import NO_SPACE, Cancel, Push, Reschedule, Revive
+from history import NOT_DONE, Cancel, Push, Reschedule, Revive
 from story import Absent, End, Leased, Seen, Setter, Settling, Story
 
 
@@ -13,6 +13,7 @@ class Stories:
         self.by_token = {push.token: Story(push) for push in history.pushes}
         self.by_receipt = {}
         self.by_id = {}
+        self._given_again()
         for story in self.by_token.values():
             if story.id is not None and not story.refused:
                 self._name(story, story.id, story.key, "push")
@@ -26,6 +27,18 @@ class Stories:
         self._remembered()
         for story in self.by_token.values():
             story.sort()
+
+    def _given_again(self):
+        """A push in doubt whose id went to a later one was undone: it has neither id nor key."""
+        last = {}
+        for push in sorted(self.history.pushes, key=lambda push: push.sent):
+            story = self.by_token[push.token]
+            if story.id is None or story.refused:
+                continue
+            before = last.get(story.id)
+            if before is not None and not before.push.known:
+                before.id, before.key = None, before.push.key or None
+            last[story.id] = story
 
     def _name(self, story, id_, key, where):
         """It is seen under this id and key: always the same ones, and nobody else's id."""
@@ -112,7 +125,10 @@ class Stories:
 
     def _settlings(self):
         for settle in self.history.settles + self.history.extends:
-            story, leased = self.by_receipt[settle.receipt]
+            story, leased = self.by_receipt.get(settle.receipt, (None, None))
+            if story is None or settle.ended < leased.delivery.claim.sent:
+                self._of_no_claim(settle)
+                continue
             kind = getattr(settle, "action", "extend")
             leased.settlings.append(Settling(settle, kind))
             if settle.outcome not in (None, "done"):
@@ -126,6 +142,11 @@ class Stories:
                     low = high = settle.due_ms
                 story.setters.append(
                     Setter("retry", settle.sent, settle.ended, settle.known, low, high))
+
+    def _of_no_claim(self, settle):
+        """The store lost what gave this receipt."""
+        if settle.known and settle.outcome == "done":
+            self.broken(5, f"done with the receipt of a claim that was undone: {settle}", None)
 
     def _revives(self):
         for revive in self.history.revives:
@@ -156,7 +177,7 @@ class Stories:
         for operation in operations:
             for story in involved:
                 story.key_operations.append(operation)
-            if operation.outcome == NO_SPACE:
+            if operation.outcome in NOT_DONE:
                 continue
             alive = [s for s in holders if s.possibly_alive(operation.sent)]
             if isinstance(operation, Push):
@@ -202,7 +223,7 @@ class Stories:
             self.broken(5, f"{where}, while claim {running.number} runs", story)
         if not leased or any(l.delivery.claim.sent < operation.ended for l in story.deliveries):
             return
-        if not any(not c.known and c.sent < operation.ended for c in self.history.claims):
+        if not any(c.sent < operation.ended for c in self.history.lost_claims()):
             self.broken(4, f"{where}, and nobody has claimed it", story)
 
     def _moved(self, stories, operation, kind, definite):

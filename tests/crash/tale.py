@@ -12,8 +12,8 @@ def token_header(token):
 
 
 class Tale:
-    def __init__(self, shards=1, remember=0):
-        self.history = History({"q": Queue(max_attempts=3, remember=remember)}, shards)
+    def __init__(self, shards=1, remember=0, kind=History):
+        self.history = kind({"q": Queue(max_attempts=3, remember=remember)}, shards)
         self.now = START
         self.counters = dict.fromkeys(
             ("accepted", "acked", "cancelled", "replaced", "expired", "purged", "moved_away",

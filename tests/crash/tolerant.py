@@ -1,0 +1,91 @@
+"""Clients of a store that may be out of reach, or full: a clear refusal is an answer."""
+
+import json
+import threading
+
+from client import Client, WrongAnswer
+from history import NO_SPACE, NOT_DONE
+
+UNKNOWN = "unknown_outcome"
+RETRY_AFTER_SECONDS = 0.02  # or the history is all refusals
+
+
+class Refused(Exception):
+    """A whole request was, and nothing was done; or nobody can know whether anything was."""
+
+
+class Tolerant(Client):
+    """Refusals with these codes are in the history, as what they say; all others are wrong."""
+
+    codes = frozenset()
+
+    def _check(self, code, text, operation):
+        """Raises where this operation must not be refused so."""
+
+    def _note(self, operation, code, text):
+        self._check(code, text, operation)
+        operation.known = code in NOT_DONE
+        if operation.known:
+            operation.outcome = code
+
+    def _refused(self, operations, status, text, ended):
+        problem = json.loads(text)
+        code, detail = problem.get("code"), problem.get("detail", "")
+        if code not in self.codes or status != (500 if code == UNKNOWN else 503):
+            return
+        for operation in operations:
+            operation.ended = ended
+            self._note(operation, code, detail)
+        raise Refused(f"{code}: {detail}")
+
+    def _refused_item(self, operation, error):
+        if error.get("code") not in self.codes:
+            super()._refused_item(operation, error)
+        self._note(operation, error["code"], error["message"])
+
+
+class Resigned(Tolerant):
+    """For producers and consumers, who go on."""
+
+    def _go_on(self, verb, *words, **more):
+        try:
+            return verb(*words, **more)
+        except Refused:
+            threading.Event().wait(RETRY_AFTER_SECONDS)  # nobody tells when there is room
+            return []
+
+    def push(self, queue, pushes, single=False):
+        self._go_on(super().push, queue, pushes, single)
+
+    def cancel(self, queue, keys):
+        return self._go_on(super().cancel, queue, keys)
+
+    def reschedule(self, reschedules):
+        self._go_on(super().reschedule, reschedules)
+
+    def claim(self, queues, max_, lease, wait=0):
+        return self._go_on(super().claim, queues, max_, lease, wait)
+
+    def settle(self, settles):
+        self._go_on(super().settle, settles)
+
+    def extend(self, extends):
+        self._go_on(super().extend, extends)
+
+
+class Cramped(Tolerant):
+    """On a store that is full. What ends messages is never refused."""
+
+    codes = frozenset((NO_SPACE,))
+    said = "no space"
+
+    def _check(self, code, text, operation):
+        if self.said not in text:
+            raise WrongAnswer(f"no clear refusal: {operation} {text}")
+        if type(operation).__name__ == "Cancel" or getattr(operation, "action", "") == "ack":
+            raise WrongAnswer(f"refused for want of room, though it ends a message: {operation} "
+                              f"{text}")
+
+
+class ResignedCramped(Resigned, Cramped):
+    pass
