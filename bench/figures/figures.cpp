@@ -12,6 +12,10 @@ const std::vector<Measurement>& measurements() {
       {{"F7", "F7m"}, measure_churn},
       {{"F9"}, measure_lateness},
       {{"F10", "F10c"}, measure_spike},
+      {{"F11", "F11m"}, measure_in_redis},
+      {{"F11k"}, measure_in_redis_by_key},
+      {{"F11e"}, measure_in_redis_with_aof},
+      {{"F12"}, measure_against_redisson},
       {{"F17", "F17r", "F17p"}, measure_with_little_ram},
   };
   return all;

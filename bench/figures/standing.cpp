@@ -7,7 +7,7 @@
 
 namespace tarry::bench {
 namespace {
-constexpr std::size_t kBatch = 256;
+constexpr std::size_t kStandingBatch = 256;
 constexpr std::size_t kStep = 4096;  // messages pushed, and about as many due, in a step
 }  // namespace
 
@@ -27,7 +27,7 @@ Standing::Standing(const std::string& directory, std::uint64_t pending)
 
 Standing::Cost Standing::step() {
   const Stopwatch pushing;
-  for (std::size_t i = 0; i < kStep; i += kBatch) push(kBatch);
+  for (std::size_t i = 0; i < kStep; i += kStandingBatch) push(kStandingBatch);
   const double pushed = pushing.seconds();
   const Stopwatch claiming;
   clock_.advance(Millis(static_cast<std::int64_t>(static_cast<double>(kMonthMs) * kStep /
@@ -35,7 +35,7 @@ Standing::Cost Standing::step() {
   std::vector<std::vector<Delivery>> claimed;
   std::size_t count = 0;
   ClaimOptions options;
-  options.max = kBatch;
+  options.max = kStandingBatch;
   do {
     claimed.push_back(must(queue_->claim(options), "claim"));
     count += claimed.back().size();

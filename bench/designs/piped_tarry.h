@@ -1,0 +1,14 @@
+// tarry as a piped design: a queue of a store in Redis, by its public verbs with callbacks, which
+// run on the engine's thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "designs/piped.h"
+
+namespace tarry::bench {
+
+[[nodiscard]] std::unique_ptr<Piped> make_piped_tarry(const std::string& socket_path);
+
+}  // namespace tarry::bench

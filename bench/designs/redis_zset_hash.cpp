@@ -1,0 +1,143 @@
+#include "designs/redis_zset_hash.h"
+
+#include <utility>
+#include <vector>
+
+#include "designs/hiredis_pipe.h"
+#include "harness/must.h"
+#include "harness/wall.h"
+
+namespace tarry::bench {
+namespace {
+
+constexpr std::string_view kDue = "q:due";
+constexpr std::string_view kBodies = "q:bodies";
+constexpr std::string_view kLeases = "q:leases";
+constexpr std::int64_t kLeaseMs = 30'000;
+
+constexpr std::string_view kClaimDue = R"lua(
+local ids = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+if #ids == 0 then return {{}, {}} end
+redis.call('ZREM', KEYS[1], unpack(ids))
+local leases, ends = {}, ARGV[3]
+for i = 1, #ids do
+  leases[2 * i - 1] = ends
+  leases[2 * i] = ids[i]
+end
+redis.call('ZADD', KEYS[3], unpack(leases))
+return {ids, redis.call('HMGET', KEYS[2], unpack(ids))}
+)lua";
+
+constexpr std::string_view kAckLeased = R"lua(
+redis.call('ZREM', KEYS[1], unpack(ARGV))
+return redis.call('HDEL', KEYS[2], unpack(ARGV))
+)lua";
+
+class LeasedIds final : public Claimed {
+ public:
+  explicit LeasedIds(const redisReply& reply) {
+    const redisReply& ids = *reply.element[0];
+    const redisReply& bodies = *reply.element[1];
+    ids_.reserve(ids.elements);
+    for (std::size_t i = 0; i < ids.elements; ++i) {
+      ids_.emplace_back(text_of(*ids.element[i]));
+      proof_ += proof_of(text_of(*bodies.element[i]));
+    }
+  }
+  std::size_t size() const override { return ids_.size(); }
+  std::uint64_t proof() const override { return proof_; }
+  const std::vector<std::string>& ids() const { return ids_; }
+
+ private:
+  std::vector<std::string> ids_;
+  std::uint64_t proof_ = 0;
+};
+
+class RedisZsetHash final : public Piped {
+ public:
+  explicit RedisZsetHash(const std::string& socket_path)
+      : pipe_(socket_path), claim_(pipe_.load(kClaimDue)), ack_(pipe_.load(kAckLeased)) {}
+
+  std::string_view name() const override { return "design (e)"; }
+
+  void push(std::span<const Message> batch, Done done) override {
+    words_.clear();
+    words_.add("ZADD");
+    words_.add(kDue);
+    std::uint64_t id = next_id_;
+    for (const Message& message : batch) {
+      words_.add_number(message.due_ms);
+      add_id(message, id);
+    }
+    pipe_.send(words_, [size = batch.size()](const redisReply& reply) {
+      must(reply.integer == static_cast<long long>(size), "each message is new");
+    });
+    words_.clear();
+    words_.add("HSET");
+    words_.add(kBodies);
+    id = next_id_;
+    for (const Message& message : batch) {
+      add_id(message, id);
+      words_.add(message.payload);
+    }
+    next_id_ = id;
+    pipe_.send(words_, [done = std::move(done)](const redisReply&) { done(); });
+  }
+
+  void claim(std::size_t max, Got done) override {
+    const std::int64_t now = now_ms();
+    words_.clear();
+    for (const std::string_view word : {std::string_view("EVALSHA"), std::string_view(claim_),
+                                        std::string_view("3"), kDue, kBodies, kLeases}) {
+      words_.add(word);
+    }
+    words_.add_number(now);
+    words_.add_number(static_cast<std::int64_t>(max));
+    words_.add_number(now + kLeaseMs);
+    pipe_.send(words_, [done = std::move(done)](const redisReply& reply) {
+      done(std::make_shared<LeasedIds>(reply));
+    });
+  }
+
+  void settle(const Claimed& claimed, Done done) override {
+    words_.clear();
+    for (const std::string_view word : {std::string_view("EVALSHA"), std::string_view(ack_),
+                                        std::string_view("2"), kLeases, kBodies}) {
+      words_.add(word);
+    }
+    const auto& ids = static_cast<const LeasedIds&>(claimed).ids();
+    for (const std::string& id : ids) words_.add(id);
+    pipe_.send(words_, [done = std::move(done), size = ids.size()](const redisReply& reply) {
+      must(reply.integer == static_cast<long long>(size), "each claim is live");
+      done();
+    });
+  }
+
+  void run(Done begin) override {
+    begin();
+    pipe_.run();
+  }
+
+ private:
+  void add_id(const Message& message, std::uint64_t& next) {
+    if (message.key.empty()) {
+      words_.add_number(static_cast<std::int64_t>(next++));
+    } else {
+      words_.add(message.key);
+    }
+  }
+
+  HiredisPipe pipe_;
+  const std::string claim_;
+  const std::string ack_;
+  Words words_;
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Piped> make_redis_zset_hash(const std::string& socket_path) {
+  return std::make_unique<RedisZsetHash>(socket_path);
+}
+
+}  // namespace tarry::bench
