@@ -27,8 +27,11 @@ void check_store_url(std::string_view text) {
     return;
   }
   if (const auto* redis = std::get_if<detail::RedisUrl>(&*url)) {
-    TARRY_ASSERT(redis->host.empty() != redis->unix_path.empty());
-    TARRY_ASSERT(redis->host.size() <= 253 && redis->port != 0);
+    TARRY_ASSERT(redis->hosts.empty() != redis->unix_path.empty());
+    for (const detail::HostAndPort& at : redis->hosts) {
+      TARRY_ASSERT(!at.host.empty() && at.host.size() <= 253 && at.port != 0);
+    }
+    TARRY_ASSERT(redis->hosts.size() <= 64);
     TARRY_ASSERT(redis->shards.value_or(1) >= 1 && redis->shards.value_or(1) <= core::kMaxShards);
     TARRY_ASSERT(redis->certificate_file.empty() == redis->key_file.empty());
     return;

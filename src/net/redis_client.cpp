@@ -21,9 +21,13 @@ namespace asio = boost::asio;
 
 class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl> {
  public:
+  using Done = Redis::Done;
+  using OnMessage = Redis::OnMessage;
+  using OnSubscribed = Redis::OnSubscribed;
+
   Impl(asio::io_context& io, RedisOptions options) : io_(io), options_(std::move(options)) {}
 
-  void send(std::string bytes, std::size_t replies, Done done) {
+  void send(std::string_view bytes, std::size_t replies, Done done) {
     if (replies == 0) {
       fail_soon(std::move(done), {ErrorCode::invalid_argument, "no Redis commands to send"});
     } else if (closed_) {
@@ -35,17 +39,17 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     } else if (!link_ && Clock::now() < next_attempt_) {
       fail_soon(std::move(done), last_error_);
     } else {
-      held_.push_back({std::move(bytes), replies, std::move(done)});
+      held_.push_back({std::string(bytes), replies, std::move(done)});
       if (!link_) connect();
     }
   }
 
-  void subscribe(std::vector<std::string> channels, OnMessage on_message,
+  void subscribe(RedisChannels kind, std::vector<std::string> channels, OnMessage on_message,
                  OnSubscribed on_subscribed) {
     TARRY_ASSERT(!subscriber_ && !channels.empty());
     if (closed_) return;
     subscriber_ = std::make_shared<RedisSubscriber>(
-        io_, options_, std::move(channels), std::move(on_message), std::move(on_subscribed));
+        io_, options_, kind, std::move(channels), std::move(on_message), std::move(on_subscribed));
     subscriber_->start();
   }
 
@@ -60,6 +64,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
 
   [[nodiscard]] bool is_connected() const noexcept { return link_ && link_->ready(); }
   [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+  [[nodiscard]] bool is_idle() const noexcept { return outstanding_.empty() && held_.empty(); }
   [[nodiscard]] std::string server() const { return redis_server_name(options_); }
 
  private:
@@ -162,15 +167,20 @@ void RedisClient::send(std::vector<RedisCommand> commands, Done done) {
   impl_->send(std::move(bytes), commands.size(), std::move(done));
 }
 
-void RedisClient::subscribe(std::vector<std::string> channels, OnMessage on_message,
-                            OnSubscribed on_subscribed) {
-  impl_->subscribe(std::move(channels), std::move(on_message), std::move(on_subscribed));
+void RedisClient::send(std::string_view bytes, std::size_t replies, Done done) {
+  impl_->send(bytes, replies, std::move(done));
+}
+
+void RedisClient::subscribe(RedisChannels kind, std::vector<std::string> channels,
+                            OnMessage on_message, OnSubscribed on_subscribed) {
+  impl_->subscribe(kind, std::move(channels), std::move(on_message), std::move(on_subscribed));
 }
 
 void RedisClient::close() { impl_->close(); }
 
 bool RedisClient::is_connected() const noexcept { return impl_->is_connected(); }
 std::uint64_t RedisClient::connections() const noexcept { return impl_->connections(); }
+bool RedisClient::is_idle() const noexcept { return impl_->is_idle(); }
 
 std::string RedisClient::server() const { return impl_->server(); }
 

@@ -19,14 +19,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include <tarry/result.h>
-
-#include "base/unique_function.h"
-#include "net/redis_command.h"
-#include "net/redis_reply.h"
+#include "net/redis.h"
 
 namespace boost::asio {
 class io_context;
@@ -39,6 +34,12 @@ struct RedisTls {
   std::string certificate_file;  // PEM, for servers that ask for one; empty: none
   std::string key_file;          // PEM
   std::string server_name;       // checked, and sent as SNI; empty: the host
+};
+
+struct RedisAddress {
+  std::string host;
+  std::uint16_t port = 6379;
+  friend bool operator==(const RedisAddress&, const RedisAddress&) = default;
 };
 
 struct RedisOptions {
@@ -56,53 +57,24 @@ struct RedisOptions {
   std::string client_name = "tarry";         // CLIENT SETNAME; a server that refuses it is no fault
 };
 
-/// `unavailable` when it was not sent, `unknown_outcome` when it may have been carried out,
-/// `permission_denied` where the server refused user or password, `invalid_argument` where what
-/// answers is not Redis, is not trusted, or has no such database, `closed` after `close`. The
-/// message names the server.
-struct RedisFailure {
-  Error error;
-  bool sent = false;
-};
-
-/// A server's error ("-NOSCRIPT ...") is a reply like others.
-using RedisAnswer = std::variant<RedisReply, RedisFailure>;
-
-class RedisClient {
+class RedisClient final : public Redis {
  public:
-  /// Runs exactly once a command, never within `send`.
-  using Done = base::UniqueFunction<void(RedisAnswer)>;
-  using OnMessage = base::UniqueFunction<void(std::string_view channel, std::string_view message)>;
-  /// The subscription stands (again): what was published before this may have been missed.
-  using OnSubscribed = base::UniqueFunction<void()>;
-
   RedisClient(boost::asio::io_context& io, RedisOptions options);
-  RedisClient(const RedisClient&) = delete;
-  RedisClient& operator=(const RedisClient&) = delete;
-  ~RedisClient();  // closes
+  ~RedisClient() override;  // closes
 
-  /// Replies come in the order of sending.
-  void send(RedisCommand command, Done done);
+  void send(RedisCommand command, Done done) override;
+  void send(std::vector<RedisCommand> commands, Done done) override;
+  /// `replies` commands, encoded; `done` as above.
+  void send(std::string_view bytes, std::size_t replies, Done done);
+  void subscribe(RedisChannels kind, std::vector<std::string> channels, OnMessage on_message,
+                 OnSubscribed on_subscribed) override;
+  void close() override;
+  [[nodiscard]] bool is_connected() const noexcept override;
+  [[nodiscard]] std::uint64_t connections() const noexcept override;
+  [[nodiscard]] std::string server() const override;
 
-  /// Several commands whose replies belong together (MULTI ... EXEC): they follow each other on the
-  /// wire with nothing between them. `done` gets the last one's reply, or the first failure.
-  void send(std::vector<RedisCommand> commands, Done done);
-
-  /// Keeps a subscription to these channels for good, through broken connections. Once at most.
-  void subscribe(std::vector<std::string> channels, OnMessage on_message,
-                 OnSubscribed on_subscribed);
-
-  /// Fails what is outstanding, and closes. `send` fails from then on.
-  void close();
-
-  /// There is a connection for commands now; and how many there have been. What was learned of a
-  /// server through one need not hold on the next: it may have been restarted, and lost what it
-  /// knew.
-  [[nodiscard]] bool is_connected() const noexcept;
-  [[nodiscard]] std::uint64_t connections() const noexcept;
-
-  /// "127.0.0.1:6379" or "/run/redis.sock": for messages.
-  [[nodiscard]] std::string server() const;
+  /// Nothing waits for a reply, or for a connection.
+  [[nodiscard]] bool is_idle() const noexcept;
 
  private:
   class Impl;

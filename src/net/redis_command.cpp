@@ -3,6 +3,8 @@
 #include <charconv>
 #include <utility>
 
+#include "net/redis_slot.h"
+
 namespace tarry::net {
 namespace {
 
@@ -38,6 +40,11 @@ RedisCommand& RedisCommand::add(std::string_view head, std::string_view tail) {
   body_ += tail;
   ++count_;
   return *this;
+}
+
+RedisCommand& RedisCommand::key(std::string_view name) {
+  if (!slot_) slot_ = redis_slot(name);
+  return add(name);
 }
 
 std::string RedisCommand::take() && {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,10 +19,14 @@ class RedisCommand {
 
   RedisCommand& add(std::string_view argument);
   RedisCommand& add(std::int64_t argument);
+  /// A key: of a cluster's nodes, that of the first key carries the command out.
+  RedisCommand& key(std::string_view name);
   /// An argument made of two pieces, without a copy of them put together first.
   RedisCommand& add(std::string_view head, std::string_view tail);
 
   [[nodiscard]] std::size_t arguments() const noexcept { return count_; }
+  /// The slot of its first key.
+  [[nodiscard]] std::optional<std::uint16_t> slot() const noexcept { return slot_; }
   /// The name, for errors: "EVALSHA".
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
   /// Ends the encoding: the whole command, ready for the wire.
@@ -31,6 +36,7 @@ class RedisCommand {
   std::string name_;
   std::string body_;
   std::size_t count_ = 0;
+  std::optional<std::uint16_t> slot_;
 };
 
 }  // namespace tarry::net

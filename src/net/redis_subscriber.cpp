@@ -11,11 +11,11 @@ constexpr std::chrono::milliseconds kRedisPingEvery{10'000};
 }  // namespace
 
 RedisSubscriber::RedisSubscriber(boost::asio::io_context& io, const RedisOptions& options,
-                                 std::vector<std::string> channels,
-                                 RedisClient::OnMessage on_message,
-                                 RedisClient::OnSubscribed on_subscribed)
+                                 RedisChannels kind, std::vector<std::string> channels,
+                                 Redis::OnMessage on_message, Redis::OnSubscribed on_subscribed)
     : io_(io),
       options_(options),
+      sharded_(kind == RedisChannels::sharded),
       channels_(std::move(channels)),
       on_message_(std::move(on_message)),
       on_subscribed_(std::move(on_subscribed)),
@@ -33,19 +33,27 @@ void RedisSubscriber::start() {
 }
 
 void RedisSubscriber::on_ready() {
-  RedisCommand command("SUBSCRIBE");
-  for (const std::string& channel : channels_) command.add(channel);
-  link_->send(std::move(command).take(), channels_.size());
+  // One by one: channels of several slots may not stand in one command.
+  std::string bytes;
+  for (const std::string& channel : channels_) {
+    RedisCommand command(sharded_ ? "SSUBSCRIBE" : "SUBSCRIBE");
+    command.add(channel);
+    bytes += std::move(command).take();
+  }
+  link_->send(bytes, channels_.size());
 }
 
 void RedisSubscriber::on_reply(RedisView reply) {
-  const std::string_view what = reply[0].text();
+  std::string_view what = reply[0].text();
+  if (sharded_ && what.starts_with('s')) what.remove_prefix(1);
   if (what == "message") {
     on_message_(reply[1].text(), reply[2].text());
   } else if (what == "subscribe" && ++confirmed_ == channels_.size()) {
     backoff_.succeeded();
     wait(std::min(kRedisPingEvery, std::chrono::milliseconds(options_.command_timeout_ms)));
     on_subscribed_();
+  } else if (what == "unsubscribe") {
+    link_->end({ErrorCode::unavailable, "the slot has moved"});
   } else if (reply.is_error()) {
     link_->end({ErrorCode::unavailable, std::string(reply.text())});
   }

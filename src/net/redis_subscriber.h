@@ -23,9 +23,9 @@ namespace tarry::net {
 class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
  public:
   /// `options` must outlive it.
-  RedisSubscriber(boost::asio::io_context& io, const RedisOptions& options,
-                  std::vector<std::string> channels, RedisClient::OnMessage on_message,
-                  RedisClient::OnSubscribed on_subscribed);
+  RedisSubscriber(boost::asio::io_context& io, const RedisOptions& options, RedisChannels kind,
+                  std::vector<std::string> channels, Redis::OnMessage on_message,
+                  Redis::OnSubscribed on_subscribed);
 
   void start();
   void close();
@@ -43,9 +43,10 @@ class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
 
   boost::asio::io_context& io_;
   const RedisOptions& options_;
+  const bool sharded_;
   const std::vector<std::string> channels_;
-  RedisClient::OnMessage on_message_;
-  RedisClient::OnSubscribed on_subscribed_;
+  Redis::OnMessage on_message_;
+  Redis::OnSubscribed on_subscribed_;
   Timer timer_;
   RedisBackoff backoff_;
   std::shared_ptr<RedisLink> link_;

@@ -22,7 +22,7 @@ class RedisSubscriberTest : public ::testing::Test {
     rig_.open(options);
     rig_.run([&] {
       rig_.client().subscribe(
-          {"news", "other"},
+          RedisChannels::plain, {"news", "other"},
           [this](std::string_view channel, std::string_view message) {
             inbox_.put(std::string(channel) + "=" + std::string(message));
           },

@@ -32,8 +32,16 @@ detail::EngineResult open_remote(const detail::RemoteUrl& url) {
 
 detail::EngineResult open_redis(const detail::RedisUrl& url, const OpenOptions& options) {
   redis::RedisEngineOptions wanted;
-  wanted.server.host = url.host;
-  wanted.server.port = url.port;
+  if (url.topology == detail::RedisUrl::Topology::cluster) {
+    for (const detail::HostAndPort& node : url.hosts) {
+      wanted.cluster.push_back({node.host, node.port});
+    }
+  } else if (url.topology == detail::RedisUrl::Topology::sentinel) {
+    return Unexpected(ErrorCode::unsupported, "redis+sentinel: is not built in yet");
+  } else if (!url.hosts.empty()) {
+    wanted.server.host = url.hosts[0].host;
+    wanted.server.port = url.hosts[0].port;
+  }
   wanted.server.unix_path = url.unix_path;
   wanted.server.user = url.user;
   wanted.server.password = url.password;

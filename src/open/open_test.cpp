@@ -331,8 +331,8 @@ TEST(OpenWith, RedisGoesToTheOpenerItIsGivenAndMayHaveAClock) {
     return detail::EngineResult(std::make_unique<test::ScriptedEngine>());
   };
   EXPECT_TRUE(detail::open_with("redis://h:81/3", {.clock = ManualClock()}, &openers));
-  EXPECT_EQ(asked.host, "h");
-  EXPECT_EQ(asked.port, 81);
+  EXPECT_EQ(asked.hosts.at(0).host, "h");
+  EXPECT_EQ(asked.hosts.at(0).port, 81);
   EXPECT_EQ(asked.database, 3u);
   EXPECT_TRUE(clocked);
 }

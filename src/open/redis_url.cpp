@@ -1,8 +1,11 @@
 #include "open/redis_url.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "core/limits.h"
@@ -90,13 +93,54 @@ constexpr RedisOption kName = {"name", [](std::string_view value, RedisUrl& url)
                                  return set_text("name", value, url.server_name);
                                }};
 
-constexpr std::array kTcpOptions = {kPartitions,    kShards, kLayout,      kMaxPayload,
+constexpr RedisOption kMaster = {"master", [](std::string_view value, RedisUrl& url) {
+                                   return set_text("master", value, url.master);
+                                 }};
+constexpr RedisOption kSentinelUser = {"sentinel_user", [](std::string_view value, RedisUrl& url) {
+                                         return set_text("sentinel_user", value, url.sentinel_user);
+                                       }};
+constexpr RedisOption kSentinelPasswordFile = {
+    "sentinel_password_file", [](std::string_view value, RedisUrl& url) {
+      return set_text("sentinel_password_file", value, url.sentinel_password_file);
+    }};
+
+constexpr std::array kAnyOptions = {kPartitions,    kShards, kLayout,      kMaxPayload,
                                     kAllowEviction, kUser,   kPasswordFile};
-constexpr std::array kTlsOptions = {kPartitions,    kShards, kLayout,       kMaxPayload,
-                                    kAllowEviction, kUser,   kPasswordFile, kCa,
-                                    kCert,          kKey,    kName};
-constexpr std::array kUnixOptions = {kPartitions,    kShards, kLayout,       kMaxPayload,
-                                     kAllowEviction, kUser,   kPasswordFile, kDatabase};
+constexpr std::array kTlsOptions = {kCa, kCert, kKey, kName};
+constexpr std::array kSentinelOptions = {kMaster, kSentinelUser, kSentinelPasswordFile};
+
+struct Scheme {
+  std::string_view name;
+  RedisUrl::Topology topology;
+  bool tls;
+  std::string_view form;  // behind the name
+};
+constexpr std::string_view kOneHost = "://[USER:PASSWORD@]HOST[:PORT][/DB]";
+constexpr std::string_view kClusterHosts = "://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]";
+constexpr std::string_view kSentinelHosts =
+    "://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...][/DB]?master=NAME";
+constexpr Scheme kSchemes[] = {
+    {"redis", RedisUrl::Topology::single, false, kOneHost},
+    {"rediss", RedisUrl::Topology::single, true, kOneHost},
+    {"redis+unix", RedisUrl::Topology::single, false, "///PATH"},
+    {"redis+cluster", RedisUrl::Topology::cluster, false, kClusterHosts},
+    {"rediss+cluster", RedisUrl::Topology::cluster, true, kClusterHosts},
+    {"redis+sentinel", RedisUrl::Topology::sentinel, false, kSentinelHosts},
+    {"rediss+sentinel", RedisUrl::Topology::sentinel, true, kSentinelHosts},
+};
+constexpr std::uint16_t kRedisPort = 6379;
+constexpr std::uint16_t kSentinelPort = 26379;
+constexpr std::size_t kMostHosts = 64;
+
+std::vector<RedisOption> options_of(const Scheme& scheme) {
+  std::vector<RedisOption> options(kAnyOptions.begin(), kAnyOptions.end());
+  if (scheme.name == "redis+unix") options.push_back(kDatabase);
+  if (scheme.topology == RedisUrl::Topology::sentinel) {
+    options.insert(options.end(), kSentinelOptions.begin(), kSentinelOptions.end());
+  }
+  if (scheme.tls) options.insert(options.end(), kTlsOptions.begin(), kTlsOptions.end());
+  return options;
+}
 
 // "USER:PASSWORD"; of an empty user the server's default one.
 Result<void> parse_login(std::string_view login, RedisUrl& url) {
@@ -126,10 +170,33 @@ Result<RedisUrl> checked(RedisUrl url) {
   if (url.certificate_file.empty() != url.key_file.empty()) {
     return invalid_url("options cert and key go together; one of them is not given");
   }
+  if (url.topology == RedisUrl::Topology::sentinel && url.master.empty()) {
+    return invalid_url("store URL must name the master that the sentinels watch: ?master=NAME");
+  }
+  if (!url.sentinel_user.empty() && url.sentinel_password_file.empty()) {
+    return invalid_url("option sentinel_user needs sentinel_password_file");
+  }
   return url;
 }
 
-Result<RedisUrl> parse_unix(std::string_view rest) {
+Result<void> parse_hosts(std::string_view text, RedisUrl& url) {
+  const bool one = url.topology == RedisUrl::Topology::single;
+  const std::uint16_t port =
+      url.topology == RedisUrl::Topology::sentinel ? kSentinelPort : kRedisPort;
+  const auto parts = one ? std::vector{text} : split(text, ',');
+  if (parts.size() > kMostHosts) {
+    return invalid_url("store URL names " + std::to_string(parts.size()) +
+                       " hosts; 64 is the limit");
+  }
+  for (const std::string_view part : parts) {
+    auto address = parse_authority(part, port);
+    if (!address) return std::move(address).error();
+    url.hosts.push_back(*std::move(address));
+  }
+  return {};
+}
+
+Result<RedisUrl> parse_unix(std::string_view rest, const Scheme& scheme) {
   const auto [body, query] = split_query(rest);
   if (!body.starts_with("///") || body.size() == 3) {
     return invalid_url("store URL " + base::quoted("redis+unix:" + masked_url(body), 256) +
@@ -139,7 +206,7 @@ Result<RedisUrl> parse_unix(std::string_view rest) {
   auto path = percent_decoded("path", body.substr(2));
   if (!path) return std::move(path).error();
   url.unix_path = *std::move(path);
-  if (auto done = parse_options<RedisUrl>(query, "redis+unix", kUnixOptions, url); !done) {
+  if (auto done = parse_options<RedisUrl>(query, scheme.name, options_of(scheme), url); !done) {
     return std::move(done).error();
   }
   return checked(std::move(url));
@@ -147,13 +214,19 @@ Result<RedisUrl> parse_unix(std::string_view rest) {
 
 }  // namespace
 
-Result<RedisUrl> parse_redis_url(std::string_view scheme, std::string_view rest) {
-  if (scheme == "redis+unix") return parse_unix(rest);
-  const std::string form = std::string(scheme) + "://[USER:PASSWORD@]HOST[:PORT][/DB]";
+bool is_redis_scheme(std::string_view scheme) noexcept {
+  return std::ranges::find(kSchemes, scheme, &Scheme::name) != std::end(kSchemes);
+}
+
+Result<RedisUrl> parse_redis_url(std::string_view name, std::string_view rest) {
+  const Scheme& scheme = *std::ranges::find(kSchemes, name, &Scheme::name);
+  if (scheme.name == "redis+unix") return parse_unix(rest, scheme);
+  const std::string form = std::string(name) + std::string(scheme.form);
   if (!rest.starts_with("//")) return invalid_url("store URL must be " + form);
   rest.remove_prefix(2);
   RedisUrl url;
-  url.tls = scheme == "rediss";
+  url.topology = scheme.topology;
+  url.tls = scheme.tls;
   // A login ends at the last @ before the options.
   const std::size_t at = split_query(rest).body.rfind('@');
   if (at != std::string_view::npos) {
@@ -162,21 +235,18 @@ Result<RedisUrl> parse_redis_url(std::string_view scheme, std::string_view rest)
   }
   const auto [body, query] = split_query(rest);
   const std::size_t slash = body.find('/');
-  auto address = parse_authority(body.substr(0, slash), url.port);
-  if (!address) {
-    if (query.find('@') == std::string_view::npos) return std::move(address).error();
+  if (auto hosts = parse_hosts(body.substr(0, slash), url); !hosts) {
+    if (query.find('@') == std::string_view::npos) return std::move(hosts).error();
     // Its beginning may be a password with a ? in it.
     return invalid_url("store URL must be " + form + "; a ? in user or password is written %3F");
   }
-  url.host = std::move(address->host);
-  url.port = address->port;
   if (slash != std::string_view::npos && slash + 1 < body.size()) {
-    const auto database = base::parse_u64(body.substr(slash + 1), "database", 0, kMostDatabase);
+    const std::uint32_t most = url.topology == RedisUrl::Topology::cluster ? 0 : kMostDatabase;
+    const auto database = base::parse_u64(body.substr(slash + 1), "database", 0, most);
     if (!database) return database.error();
     url.database = static_cast<std::uint32_t>(*database);
   }
-  auto done = url.tls ? parse_options<RedisUrl>(query, scheme, kTlsOptions, url)
-                      : parse_options<RedisUrl>(query, scheme, kTcpOptions, url);
+  auto done = parse_options<RedisUrl>(query, scheme.name, options_of(scheme), url);
   if (!done) return std::move(done).error();
   return checked(std::move(url));
 }

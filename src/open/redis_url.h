@@ -2,10 +2,15 @@
 //
 //   redis://[USER:PASSWORD@]HOST[:PORT][/DB][?options]      rediss:// the same over TLS
 //   redis+unix:///PATH[?db=N&options]
+//   redis+cluster://[USER:PASSWORD@]HOST[:PORT][,HOST...][?options]     some of the nodes
+//   redis+sentinel://[USER:PASSWORD@]HOST[:PORT][,HOST...][/DB]?master=NAME[&options]
+//   rediss+cluster://, rediss+sentinel://       the same over TLS
 //
 // Options: partitions=N (when the store is made), shards=N (of queues that are made through it),
 // layout=native, max_payload=SIZE, allow_eviction=yes, user=NAME, password_file=PATH; for rediss:
-// ca=PATH, cert=PATH, key=PATH, name=HOST (the server's name in its certificate).
+// ca=PATH, cert=PATH, key=PATH, name=HOST (the server's name in its certificate); for sentinels:
+// master=NAME, sentinel_user=NAME, sentinel_password_file=PATH (theirs; USER:PASSWORD@ is the
+// master's).
 //
 // Pure functions.
 #pragma once
@@ -14,15 +19,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tarry/result.h>
+
+#include "open/url_parts.h"
 
 namespace tarry::detail {
 
 struct RedisUrl {
-  std::string host;
-  std::uint16_t port = 6379;
-  std::string unix_path;  // not empty: instead of host and port
+  enum class Topology : std::uint8_t { single, cluster, sentinel };
+
+  Topology topology = Topology::single;
+  std::vector<HostAndPort> hosts;  // one of a single server, else at least one; none: unix_path
+  std::string unix_path;
+  std::string master;  // the sentinels' name for it
+  std::string sentinel_user;
+  std::string sentinel_password_file;
   bool tls = false;
   std::string ca_file;
   std::string certificate_file;
@@ -38,7 +51,10 @@ struct RedisUrl {
   bool allow_eviction = false;
 };
 
-/// `scheme` is redis, rediss or redis+unix; `rest` is what stands behind its colon.
+/// Whether it is one of those above.
+[[nodiscard]] bool is_redis_scheme(std::string_view scheme) noexcept;
+
+/// `scheme` is one of them; `rest` is what stands behind its colon.
 [[nodiscard]] Result<RedisUrl> parse_redis_url(std::string_view scheme, std::string_view rest);
 
 }  // namespace tarry::detail

@@ -17,16 +17,16 @@ RedisUrl redis_of(std::string_view url) {
 
 TEST(RedisUrl, NamesAHostAPortAndADatabase) {
   const RedisUrl bare = redis_of("redis://h");
-  EXPECT_EQ(bare.host, "h");
-  EXPECT_EQ(bare.port, 6379);
+  EXPECT_EQ(bare.hosts.at(0).host, "h");
+  EXPECT_EQ(bare.hosts.at(0).port, 6379);
   EXPECT_EQ(bare.database, 0u);
   EXPECT_FALSE(bare.tls);
   EXPECT_FALSE(bare.partitions || bare.shards || bare.max_payload || bare.allow_eviction);
   EXPECT_EQ(redis_of("redis://h/").database, 0u);
 
   const RedisUrl full = redis_of("rediss://[::1]:7000/12");
-  EXPECT_EQ(full.host, "::1");
-  EXPECT_EQ(full.port, 7000);
+  EXPECT_EQ(full.hosts.at(0).host, "::1");
+  EXPECT_EQ(full.hosts.at(0).port, 7000);
   EXPECT_EQ(full.database, 12u);
   EXPECT_TRUE(full.tls);
 }
@@ -35,14 +35,43 @@ TEST(RedisUrl, NamesASocket) {
   const RedisUrl url = redis_of("redis+unix:///run/my%20redis.sock?db=3");
   EXPECT_EQ(url.unix_path, "/run/my redis.sock");
   EXPECT_EQ(url.database, 3u);
-  EXPECT_TRUE(url.host.empty());
+  EXPECT_TRUE(url.hosts.empty());
+}
+
+TEST(RedisUrl, NamesSomeNodesOfACluster) {
+  const RedisUrl url = redis_of("rediss+cluster://ann:pw@a:7000,[::1],c.example:7002?shards=4");
+  EXPECT_EQ(url.topology, RedisUrl::Topology::cluster);
+  ASSERT_EQ(url.hosts.size(), 3u);
+  EXPECT_EQ(url.hosts[0].host, "a");
+  EXPECT_EQ(url.hosts[0].port, 7000);
+  EXPECT_EQ(url.hosts[1].host, "::1");
+  EXPECT_EQ(url.hosts[1].port, 6379);
+  EXPECT_EQ(url.hosts[2].host, "c.example");
+  EXPECT_EQ(url.hosts[2].port, 7002);
+  EXPECT_EQ(url.user, "ann");
+  EXPECT_EQ(url.shards, 4u);
+  EXPECT_TRUE(url.tls);
+}
+
+TEST(RedisUrl, NamesSentinelsAndTheirMaster) {
+  const RedisUrl url = redis_of(
+      "redis+sentinel://:pw@a,b:1/2?master=mymaster&sentinel_user=s&sentinel_password_file=/p");
+  EXPECT_EQ(url.topology, RedisUrl::Topology::sentinel);
+  ASSERT_EQ(url.hosts.size(), 2u);
+  EXPECT_EQ(url.hosts[0].port, 26379);
+  EXPECT_EQ(url.hosts[1].port, 1);
+  EXPECT_EQ(url.master, "mymaster");
+  EXPECT_EQ(url.password, "pw");
+  EXPECT_EQ(url.database, 2u);
+  EXPECT_EQ(url.sentinel_user, "s");
+  EXPECT_EQ(url.sentinel_password_file, "/p");
 }
 
 TEST(RedisUrl, HoldsALogin) {
   const RedisUrl full = redis_of("redis://ann:p%40ss:w/rd@h/1");
   EXPECT_EQ(full.user, "ann");
   EXPECT_EQ(full.password, "p@ss:w/rd");
-  EXPECT_EQ(full.host, "h");
+  EXPECT_EQ(full.hosts.at(0).host, "h");
   EXPECT_EQ(full.database, 1u);
   EXPECT_EQ(redis_of("redis://:secret@h").user, "");
   EXPECT_EQ(redis_of("redis://:secret@h").password, "secret");
@@ -93,6 +122,13 @@ TEST(RedisUrl, RefusesWhatIsWrongByName) {
            {"redis://u:p@h?password_file=x", "password_file"},
            {"redis://h?password_file=", "password_file"},
            {"rediss://h?cert=/x", "cert and key"},
+           {"redis://a,b", "host \"a,b\""},
+           {"redis+cluster://a,,b", "host \"\""},
+           {"redis+cluster://a/1", "database"},
+           {"redis+cluster://a?master=m", "\"master\" is not one of redis+cluster:"},
+           {"redis+sentinel://a", "?master=NAME"},
+           {"redis+sentinel://a?master=", "master"},
+           {"redis+sentinel://a?master=m&sentinel_user=u", "sentinel_password_file"},
            {"redis+unix://s", "redis+unix:///PATH"},
            {"redis+unix:///", "redis+unix:///PATH"}}) {
     const auto parsed = parse_store_url(each.url);

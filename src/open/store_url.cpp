@@ -16,9 +16,7 @@ namespace {
 constexpr std::string_view kForms = "use memory:, file:PATH, http://HOST:PORT or redis://HOST:PORT";
 
 /// Engines to come, or left out of this build: `unsupported` rather than a typing error.
-constexpr std::array<std::string_view, 7> kOtherSchemes = {
-    "https",           "redis+cluster", "rediss+cluster", "redis+sentinel",
-    "rediss+sentinel", "amqp",          "amqps"};
+constexpr std::array<std::string_view, 3> kOtherSchemes = {"https", "amqp", "amqps"};
 
 // -- options
 
@@ -177,10 +175,11 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
   if (scheme == "memory") return parse_memory(rest);
   if (scheme == "file") return parse_file(rest);
   if (scheme == "http") return parse_http(rest);
-  if (scheme == "redis" || scheme == "rediss" || scheme == "redis+unix") {
+  if (is_redis_scheme(scheme)) {
     auto parsed = parse_redis_url(scheme, rest);
     if (!parsed) return std::move(parsed).error();
-    return StoreUrl(*std::move(parsed));
+    StoreUrl store(std::in_place_type<RedisUrl>, *std::move(parsed));
+    return store;
   }
   if (std::ranges::find(kOtherSchemes, scheme) != kOtherSchemes.end()) {
     return Unexpected(ErrorCode::unsupported, scheme + ": is not built in; " + std::string(kForms));

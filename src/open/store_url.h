@@ -3,7 +3,7 @@
 //   memory:[?clock=manual&shards=N&segment=SIZE&max_payload=SIZE&capacity=SIZE]
 //   file:PATH[?sync=always|100ms|os&shards=N&segment=SIZE&max_payload=SIZE]
 //   http://HOST[:PORT]
-//   redis://, rediss://, redis+unix://: redis_url.h
+//   redis://, rediss://, redis+unix://, redis+cluster://, redis+sentinel://: redis_url.h
 //
 // Strict: an option that is unknown, repeated or out of range is an error that names it. A path
 // may be relative (`file:data`), absolute (`file:/srv/tarry`) or have slashes for an empty host

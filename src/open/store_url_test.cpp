@@ -124,10 +124,6 @@ const std::vector<Bad>& bad_urls() {
       {"localhost:7733", {"\"localhost:7733\" has an unknown scheme"}},
       {"ftp://h/p", {"\"ftp://h/p\" has an unknown scheme"}},
       {"https://h", {"https: is not built in", "http://HOST"}, kUnsupported},
-      {"redis+cluster://h", {"redis+cluster: is not built in"}, kUnsupported},
-      {"rediss+cluster://h", {"rediss+cluster: is not built in"}, kUnsupported},
-      {"redis+sentinel://h?master=m", {"redis+sentinel: is not built in"}, kUnsupported},
-      {"rediss+sentinel://h", {"rediss+sentinel: is not built in"}, kUnsupported},
       {"amqp://h", {"amqp: is not built in"}, kUnsupported},
       {"AMQPS://h", {"amqps: is not built in"}, kUnsupported},
       // memory

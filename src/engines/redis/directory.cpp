@@ -96,7 +96,7 @@ void Directory::find(std::string_view queue, Found done) {
     return;
   }
   RedisCommand get("HGET");
-  get.add(partition_key(0, "queues")).add(name);
+  get.key(partition_key(0, "queues")).add(name);
   server_.command(std::move(get), [this, name = std::move(name),
                                    done = std::move(done)](Result<RedisReply> reply) mutable {
     if (!reply) return done(std::move(reply).error());
@@ -115,9 +115,9 @@ void Directory::make(std::string_view queue, Found done) {
       Script::open_queue,
       [this, name](RedisCommand& command) {
         command.add("3");
-        command.add(partition_key(0, "store"));
-        command.add(partition_key(0, "queues"));
-        command.add(partition_key(0, "numbers"));
+        command.key(partition_key(0, "store"));
+        command.key(partition_key(0, "queues"));
+        command.key(partition_key(0, "numbers"));
         command.add(name).add(std::int64_t{new_shards_});
         command.add(static_cast<std::int64_t>(core::kMaxQueues)).add(partition_key(0, "wake"));
       },
@@ -133,7 +133,7 @@ void Directory::find_number(std::uint32_t number, Found done) {
     if (queue != nullptr && queue->number == number) return done(queue);
   }
   RedisCommand get("HGET");
-  get.add(partition_key(0, "numbers")).add(std::int64_t{number});
+  get.key(partition_key(0, "numbers")).add(std::int64_t{number});
   server_.command(std::move(get), [this, done = std::move(done)](Result<RedisReply> reply) mutable {
     if (!reply) return done(std::move(reply).error());
     if (reply->view().is_nil()) return done(QueuePtr());
@@ -143,12 +143,13 @@ void Directory::find_number(std::uint32_t number, Found done) {
 
 void Directory::list(Names done) {
   RedisCommand keys("HKEYS");
-  keys.add(partition_key(0, "queues"));
+  keys.key(partition_key(0, "queues"));
   server_.command(std::move(keys), [done = std::move(done)](Result<RedisReply> reply) mutable {
     if (!reply) return done(std::move(reply).error());
     std::vector<std::string> names;
     for (std::size_t i = 0; i < reply->view().size(); ++i) {
-      names.emplace_back(reply->view()[i].text());
+      const std::string_view name = reply->view()[i].text();
+      if (!name.empty()) names.emplace_back(name);  // not the placeholder
     }
     std::ranges::sort(names);
     done(std::move(names));

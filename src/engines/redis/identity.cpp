@@ -4,18 +4,18 @@
 
 namespace tarry::redis {
 
-Identity::Identity(net::RedisClient& client, Server& server, Directory& directory, Ids& ids,
+Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids,
                    const StoreFacts& store)
-    : client_(client),
+    : redis_(redis),
       server_(server),
       directory_(directory),
       ids_(ids),
       secret_(store.secret),
       partitions_(store.partitions),
-      checked_(client.connections()) {}
+      checked_(redis.connections()) {}
 
 void Identity::check(Done done) {
-  if (client_.is_connected() && client_.connections() == checked_) return done({});
+  if (redis_.is_connected() && redis_.connections() == checked_) return done({});
   waiting_.push_back(std::move(done));
   if (waiting_.size() == 1) ask();
 }
@@ -42,7 +42,7 @@ void Identity::open() {
     directory_.clear();
     ids_.drop();
     secret_ = store->secret;
-    checked_ = client_.connections();
+    checked_ = redis_.connections();
     answer({});
   });
 }

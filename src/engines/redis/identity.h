@@ -17,7 +17,7 @@
 #include "engines/redis/ids.h"
 #include "engines/redis/server.h"
 #include "engines/redis/start_up.h"
-#include "net/redis_client.h"
+#include "net/redis.h"
 
 namespace tarry::redis {
 
@@ -26,7 +26,7 @@ class Identity {
   using Done = base::UniqueFunction<void(Result<void>)>;
 
   /// `store` is what was found when the connection was made for the first time.
-  Identity(net::RedisClient& client, Server& server, Directory& directory, Ids& ids,
+  Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids,
            const StoreFacts& store);
 
   /// May answer within the call: where it was asked on this connection already.
@@ -40,7 +40,7 @@ class Identity {
   void open();
   void answer(Result<void> result);
 
-  net::RedisClient& client_;
+  net::Redis& redis_;
   Server& server_;
   Directory& directory_;
   Ids& ids_;

@@ -36,7 +36,7 @@ void Ids::refill() {
   server_.run(
       Script::take_ids,
       [this, size](net::RedisCommand& command) {
-        command.add("1").add(partition_key(0, "store")).add(static_cast<std::int64_t>(size));
+        command.add("1").key(partition_key(0, "store")).add(static_cast<std::int64_t>(size));
         command.add(server_.time_argument());
       },
       [this, size](Result<net::RedisReply> reply) {

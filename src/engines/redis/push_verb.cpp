@@ -159,10 +159,10 @@ class PushVerb final : public PutVerb {
     }
     std::vector<RedisCommand> commands;
     RedisCommand& bodies = commands.emplace_back("HSET", bytes);
-    bodies.add(place.keys[kMsgs]);
+    bodies.key(place.keys[kMsgs]);
     for (const std::uint32_t item : items) add_message(bodies, item);
     RedisCommand& dues = commands.emplace_back("ZADD", items.size() * 36);
-    dues.add(place.keys[kDue]);
+    dues.key(place.keys[kDue]);
     for (const std::uint32_t item : items) {
       const IdBytes id = id_bytes(first_id_ + item);
       dues.add(request_.items[item].due.millis()).add(std::string_view(id.data(), id.size()));
@@ -180,8 +180,8 @@ class PushVerb final : public PutVerb {
   }
   std::vector<RedisCommand> undo(const Place& place, ItemSpan items) override {
     std::vector<RedisCommand> commands;
-    commands.emplace_back("ZREM").add(place.keys[kDue]);
-    commands.emplace_back("HDEL").add(place.keys[kMsgs]);
+    commands.emplace_back("ZREM").key(place.keys[kDue]);
+    commands.emplace_back("HDEL").key(place.keys[kMsgs]);
     for (const std::uint32_t item : items) {
       const IdBytes id = id_bytes(first_id_ + item);
       for (RedisCommand& command : commands) command.add(std::string_view(id.data(), id.size()));

@@ -20,6 +20,8 @@
 #include "engines/redis/start_up.h"
 #include "engines/redis/sweeper.h"
 #include "engines/redis/verbs.h"
+#include "net/redis_client.h"
+#include "net/redis_cluster.h"
 
 namespace tarry::redis {
 namespace {
@@ -34,13 +36,18 @@ struct Overloaded : Verbs... {
   using Verbs::operator()...;
 };
 
+std::unique_ptr<net::Redis> make_client(asio::io_context& io, const RedisEngineOptions& options) {
+  if (options.cluster.empty()) return std::make_unique<net::RedisClient>(io, options.server);
+  return std::make_unique<net::RedisCluster>(io, options.cluster, options.server);
+}
+
 // Thread safe. What is made by `start` is the io thread's alone.
 class RedisEngine final : public core::Engine {
  public:
   explicit RedisEngine(RedisEngineOptions options)
       : options_(std::move(options)),
-        client_(io_, options_.server),
-        server_(client_, options_.clock.get()),
+        redis_(make_client(io_, options_)),
+        server_(*redis_, options_.clock.get()),
         ids_(server_),
         alarms_(io_, options_.clock.get()),
         grace_(io_, nullptr) {
@@ -127,8 +134,11 @@ class RedisEngine final : public core::Engine {
     server_.command(net::RedisCommand("INFO"), [this, done = std::move(done)](
                                                    Result<net::RedisReply> info) mutable {
       if (!info) return done(std::move(info).error());
-      auto facts = check_server(info->view().text(), server_.name(), options_.allow_eviction);
+      auto facts = check_server(info->view().text(), server_.name(),
+                                {!options_.cluster.empty(), options_.allow_eviction});
       if (!facts) return done(std::move(facts).error());
+      channels_ = facts->channels;
+      server_.publish_on(channels_);
       if (!facts->warning.empty() && options_.log) options_.log(facts->warning);
       server_.load_scripts([this, done = std::move(done)](Result<void> loaded) mutable {
         if (!loaded) return done(std::move(loaded).error());
@@ -144,7 +154,7 @@ class RedisEngine final : public core::Engine {
 
   void begin(const StoreFacts& store) {
     directory_.emplace(server_, store.partitions, options_.shards);
-    identity_.emplace(client_, server_, *directory_, ids_, store);
+    identity_.emplace(*redis_, server_, *directory_, ids_, store);
     context_.emplace(Context{server_, *directory_, ids_, *identity_});
     claims_.emplace(*context_, alarms_);
     sweeper_.emplace(*context_, alarms_, *claims_);
@@ -152,8 +162,8 @@ class RedisEngine final : public core::Engine {
     for (std::uint32_t i = 0; i < store.partitions; ++i) {
       channels.push_back(partition_key(i, "wake"));
     }
-    client_.subscribe(
-        std::move(channels),
+    redis_->subscribe(
+        channels_, std::move(channels),
         [this](std::string_view, std::string_view shard) { claims_->wake(queue_of(shard)); },
         [this] { claims_->wake_all(); });
     sweeper_->start();
@@ -217,7 +227,7 @@ class RedisEngine final : public core::Engine {
   void begin_close() {
     closing_ = true;
     if (claims_) claims_->close();
-    grace_.set(kCloseGraceMs, [this] { client_.close(); });  // which answers what is left
+    grace_.set(kCloseGraceMs, [this] { redis_->close(); });  // which answers what is left
     end_if_done();
   }
 
@@ -225,7 +235,7 @@ class RedisEngine final : public core::Engine {
     if (outstanding_ > 0) return;
     alarms_.close();
     grace_.close();
-    client_.close();
+    redis_->close();
     guard_.reset();
   }
 
@@ -238,7 +248,7 @@ class RedisEngine final : public core::Engine {
 
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> guard_{io_.get_executor()};
-  net::RedisClient client_;
+  const std::unique_ptr<net::Redis> redis_;
   Server server_;
   Ids ids_;
   Alarms alarms_;
@@ -248,6 +258,7 @@ class RedisEngine final : public core::Engine {
   std::optional<Context> context_;
   std::optional<Claims> claims_;
   std::optional<Sweeper> sweeper_;
+  net::RedisChannels channels_ = net::RedisChannels::plain;
   std::size_t outstanding_ = 0;
   bool closing_ = false;
   std::thread thread_;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tarry/result.h>
 
@@ -21,6 +22,8 @@ namespace tarry::redis {
 
 struct RedisEngineOptions {
   net::RedisOptions server;
+  /// Some nodes of a cluster; not empty: instead of the one server.
+  std::vector<net::RedisAddress> cluster;
   /// Fixed when the store is made; empty: as it is, or kDefaultPartitions.
   std::optional<std::uint32_t> partitions;
   std::uint32_t shards = 1;  // of queues that this engine makes

@@ -58,8 +58,9 @@ const Recipe& recipe_of(Script script) noexcept {
 
 std::string_view name_of(Script script) noexcept { return recipe_of(script).name; }
 
-std::string text_of(Script script) {
-  std::string text;
+std::string text_of(Script script, net::RedisChannels channels) {
+  const bool sharded = channels == net::RedisChannels::sharded;
+  std::string text = sharded ? "local PUBLISH = 'SPUBLISH'\n" : "local PUBLISH = 'PUBLISH'\n";
   for (const std::string_view piece : recipe_of(script).pieces) text += piece;
   return text;
 }

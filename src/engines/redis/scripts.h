@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "net/redis.h"
+
 namespace tarry::redis {
 
 enum class Script : std::uint8_t {
@@ -39,6 +41,7 @@ enum class Script : std::uint8_t {
 inline constexpr std::size_t kScripts = 22;
 
 [[nodiscard]] std::string_view name_of(Script script) noexcept;
-[[nodiscard]] std::string text_of(Script script);
+/// Wake-ups are published on channels of that kind.
+[[nodiscard]] std::string text_of(Script script, net::RedisChannels channels);
 
 }  // namespace tarry::redis

@@ -47,8 +47,8 @@ bool is_moved(const Error& error) noexcept {
   return error.code == ErrorCode::conflict && error.message == kMoved;
 }
 
-Server::Server(net::RedisClient& client, const timing::Clock* test_clock)
-    : client_(client), test_clock_(test_clock) {}
+Server::Server(net::Redis& redis, const timing::Clock* test_clock)
+    : redis_(redis), test_clock_(test_clock) {}
 
 std::string Server::time_argument() const {
   return test_clock_ == nullptr ? "" : std::to_string(test_clock_->now().realtime_ms);
@@ -90,7 +90,7 @@ void Server::load_scripts(base::UniqueFunction<void(Result<void>)> done) {
   loading->done = std::move(done);
   for (std::size_t i = 0; i < kScripts; ++i) {
     RedisCommand load("SCRIPT");
-    load.add("LOAD").add(text_of(static_cast<Script>(i)));
+    load.add("LOAD").add(text_of(static_cast<Script>(i), channels_));
     command(std::move(load), [this, loading, i](Result<RedisReply> reply) {
       if (reply) {
         shas_[i] = reply->view().text();
@@ -105,18 +105,18 @@ void Server::load_scripts(base::UniqueFunction<void(Result<void>)> done) {
 
 void Server::command(RedisCommand command, Done done) {
   std::string what(command.name());
-  client_.send(std::move(command),
-               [this, what = std::move(what), done = std::move(done)](RedisAnswer given) mutable {
-                 answer(std::move(given), what, done);
-               });
+  redis_.send(std::move(command),
+              [this, what = std::move(what), done = std::move(done)](RedisAnswer given) mutable {
+                answer(std::move(given), what, done);
+              });
 }
 
 void Server::run(Script script, Build build, Done done) {
   RedisCommand command("EVALSHA");
   command.add(shas_[static_cast<std::size_t>(script)]);
   build(command);
-  client_.send(std::move(command), [this, script, build = std::move(build),
-                                    done = std::move(done)](RedisAnswer given) mutable {
+  redis_.send(std::move(command), [this, script, build = std::move(build),
+                                   done = std::move(done)](RedisAnswer given) mutable {
     const auto* reply = std::get_if<RedisReply>(&given);
     if (reply == nullptr || !reply->view().is_error() ||
         first_word(reply->view().text()) != "NOSCRIPT") {
@@ -124,9 +124,9 @@ void Server::run(Script script, Build build, Done done) {
       return;
     }
     RedisCommand again("EVAL");
-    again.add(text_of(script));
+    again.add(text_of(script, channels_));
     build(again);
-    client_.send(std::move(again), [this, script, done = std::move(done)](RedisAnswer a) mutable {
+    redis_.send(std::move(again), [this, script, done = std::move(done)](RedisAnswer a) mutable {
       answer(std::move(a), name_of(script), done);
     });
   });
@@ -134,7 +134,7 @@ void Server::run(Script script, Build build, Done done) {
 
 void Server::add_place(const Place& place, RedisCommand& command) const {
   command.add(static_cast<std::int64_t>(Place::kKeys));
-  for (const std::string& key : place.keys) command.add(key);
+  for (const std::string& key : place.keys) command.key(key);
   command.add(place.generation).add(time_argument()).add(place.name).add(place.channel);
 }
 
@@ -149,8 +149,8 @@ void Server::run_after(const Place& place, std::vector<RedisCommand> before, Scr
   add_place(place, last);
   build(last);
   all.emplace_back("EXEC");
-  client_.send(std::move(all), [this, &place, script, build = std::move(build),
-                                done = std::move(done)](RedisAnswer given) mutable {
+  redis_.send(std::move(all), [this, &place, script, build = std::move(build),
+                               done = std::move(done)](RedisAnswer given) mutable {
     auto* reply = std::get_if<RedisReply>(&given);
     if (reply == nullptr) return answer(std::move(given), name_of(script), done);
     const net::RedisView whole = reply->view();

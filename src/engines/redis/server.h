@@ -17,7 +17,7 @@
 #include "base/unique_function.h"
 #include "engines/redis/place.h"
 #include "engines/redis/scripts.h"
-#include "net/redis_client.h"
+#include "net/redis.h"
 #include "timing/clock.h"
 
 namespace tarry::redis {
@@ -33,7 +33,10 @@ class Server {
   using Build = base::UniqueFunction<void(net::RedisCommand&)>;
 
   /// `test_clock`: not null, instead of the server's time.
-  Server(net::RedisClient& client, const timing::Clock* test_clock);
+  Server(net::Redis& redis, const timing::Clock* test_clock);
+
+  /// What scripts publish on, from the next `load_scripts` on.
+  void publish_on(net::RedisChannels channels) noexcept { channels_ = channels; }
 
   /// Makes the scripts known to the server, and learns their names.
   void load_scripts(base::UniqueFunction<void(Result<void>)> done);
@@ -51,14 +54,15 @@ class Server {
 
   /// The time for scripts' ARGV: empty but in tests.
   [[nodiscard]] std::string time_argument() const;
-  [[nodiscard]] std::string name() const { return client_.server(); }
+  [[nodiscard]] std::string name() const { return redis_.server(); }
 
  private:
   void answer(net::RedisAnswer answer, std::string_view what, Done& done) const;
   void add_place(const Place& place, net::RedisCommand& command) const;
   [[nodiscard]] Error error_of(std::string_view text, std::string_view what) const;
 
-  net::RedisClient& client_;
+  net::Redis& redis_;
+  net::RedisChannels channels_ = net::RedisChannels::plain;
   const timing::Clock* test_clock_;
   std::array<std::string, kScripts> shas_;
 };

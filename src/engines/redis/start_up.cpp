@@ -1,6 +1,7 @@
 #include "engines/redis/start_up.h"
 
 #include <charconv>
+#include <compare>
 #include <random>
 #include <utility>
 
@@ -30,13 +31,20 @@ std::string_view field(std::string_view info, std::string_view name) noexcept {
   return {};
 }
 
-bool is_at_least_6_2(std::string_view version) noexcept {
+struct Version {
   int major = 0;
   int minor = 0;
-  const char* end = version.data() + version.size();
-  const auto after = std::from_chars(version.data(), end, major);
-  if (after.ec == std::errc() && after.ptr < end) (void)std::from_chars(after.ptr + 1, end, minor);
-  return major > 6 || (major == 6 && minor >= 2);
+  friend auto operator<=>(const Version&, const Version&) = default;
+};
+
+Version version_of(std::string_view text) noexcept {
+  Version version;
+  const char* end = text.data() + text.size();
+  const auto after = std::from_chars(text.data(), end, version.major);
+  if (after.ec == std::errc() && after.ptr < end) {
+    (void)std::from_chars(after.ptr + 1, end, version.minor);
+  }
+  return version;
 }
 
 std::string random_secret() {
@@ -73,21 +81,26 @@ Result<StoreFacts> read_record(const Server& server, net::RedisView record,
 
 }  // namespace
 
-Result<ServerFacts> check_server(std::string_view info, const std::string& name,
-                                 bool allow_eviction) {
+Result<ServerFacts> check_server(std::string_view info, const std::string& name, ServerWish wish) {
   const std::string redis = "Redis at " + name + " ";
-  const std::string_view version = field(info, "redis_version");
-  if (!is_at_least_6_2(version)) {
+  const std::string_view spelled = field(info, "redis_version");
+  const Version version = version_of(spelled);
+  if (version < Version{6, 2}) {
     return Unexpected(ErrorCode::unsupported, redis + "is of version " +
-                                                  std::string(version.empty() ? "?" : version) +
+                                                  std::string(spelled.empty() ? "?" : spelled) +
                                                   "; tarry needs 6.2 or later");
   }
-  if (field(info, "redis_mode") == "cluster") {
-    return Unexpected(ErrorCode::unsupported,
-                      redis + "is part of a cluster, which this version of tarry cannot use yet");
+  const std::string_view mode = field(info, "redis_mode");
+  if (mode == "sentinel") {
+    return Unexpected(ErrorCode::invalid_argument,
+                      redis + "is a sentinel; it is named by redis+sentinel://");
+  }
+  if (mode == "cluster" && !wish.cluster) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      redis + "is part of a cluster; it is opened by redis+cluster://");
   }
   const std::string_view policy = field(info, "maxmemory_policy");
-  if (!allow_eviction && !policy.empty() && policy != "noeviction") {
+  if (!wish.allow_eviction && !policy.empty() && policy != "noeviction") {
     return Unexpected(ErrorCode::invalid_argument,
                       redis + "throws keys away when it is full (maxmemory-policy " +
                           std::string(policy) +
@@ -95,6 +108,7 @@ Result<ServerFacts> check_server(std::string_view info, const std::string& name,
                           "?allow_eviction=yes");
   }
   ServerFacts facts;
+  if (wish.cluster && version.major >= 7) facts.channels = net::RedisChannels::sharded;
   if (field(info, "aof_enabled") == "0") {
     facts.warning = redis +
                     "keeps no append-only file: what was accepted since its last snapshot is lost "
@@ -108,7 +122,8 @@ void open_store(Server& server, std::optional<std::uint32_t> partitions,
   server.run(
       Script::open_store,
       [partitions, secret = random_secret()](RedisCommand& command) {
-        command.add("1").add(partition_key(0, "store")).add(kSchema);
+        command.add("3").key(partition_key(0, "store")).key(partition_key(0, "queues"));
+        command.key(partition_key(0, "numbers")).add(kSchema);
         command.add(std::int64_t{partitions.value_or(kDefaultPartitions)}).add(secret);
       },
       [&server, partitions, done = std::move(done)](Result<RedisReply> reply) mutable {

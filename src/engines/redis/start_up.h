@@ -18,10 +18,15 @@ namespace tarry::redis {
 
 struct ServerFacts {
   std::string warning;  // empty: none
+  net::RedisChannels channels = net::RedisChannels::plain;
+};
+struct ServerWish {
+  bool cluster = false;
+  bool allow_eviction = false;
 };
 /// From what INFO says.
 [[nodiscard]] Result<ServerFacts> check_server(std::string_view info, const std::string& name,
-                                               bool allow_eviction);
+                                               ServerWish wish);
 
 struct StoreFacts {
   std::uint32_t partitions = 0;

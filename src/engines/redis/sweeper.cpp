@@ -52,8 +52,8 @@ void Sweeper::sweep_partition(std::uint32_t partition, const std::vector<std::st
   context_.server.run(
       Script::sweep,
       [this, partition, waited](RedisCommand& command) {
-        command.add("2").add(partition_key(partition, "heads"));
-        command.add(partition_key(partition, "agenda")).add(context_.server.time_argument());
+        command.add("2").key(partition_key(partition, "heads"));
+        command.key(partition_key(partition, "agenda")).add(context_.server.time_argument());
         command.add(kShardsAtOnce);
         for (const std::string& name : waited) command.add(name);
       },

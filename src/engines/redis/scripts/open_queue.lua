@@ -6,7 +6,7 @@ if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
 end
 local record = redis.call('HGET', KEYS[2], ARGV[1])
 if record then return record end
-if redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then
+if redis.call('HLEN', KEYS[2]) > tonumber(ARGV[3]) then  -- the placeholder is one of them
   return redis.error_reply('FULL of queues')
 end
 local number = redis.call('HINCRBY', KEYS[1], 'queues', 1)
@@ -14,5 +14,5 @@ record = string.format('%.0f', number) .. ' ' .. ARGV[2] .. ' '
   .. redis.call('HGET', KEYS[1], 'secret')
 redis.call('HSET', KEYS[2], ARGV[1], record)
 redis.call('HSET', KEYS[3], number, ARGV[1])
-redis.pcall('PUBLISH', ARGV[4], ARGV[1] .. '/*')  -- the sweep comes anyway
+redis.pcall(PUBLISH, ARGV[4], ARGV[1] .. '/*')  -- the sweep comes anyway
 return record

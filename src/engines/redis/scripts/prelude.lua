@@ -53,7 +53,7 @@ local function finish(reply)
     call('ZADD', HEADS, soonest, ARGV[3])
   end
   if soonest < head or (watched and tonumber(watched) > now and soonest < math.huge) then
-    redis.pcall('PUBLISH', ARGV[4], ARGV[3])  -- where the user may not, the sweep comes anyway
+    redis.pcall(PUBLISH, ARGV[4], ARGV[3])  -- where the user may not, the sweep comes anyway
   end
   return reply
 end

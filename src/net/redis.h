@@ -1,0 +1,74 @@
+// Redis: who carries commands to one server, or to the servers of a cluster, and keeps a
+// subscription there. redis_client.h and redis_cluster.h say how.
+//
+// Thread safety: none. Everything happens on the io_context's thread, callbacks included.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "net/redis_command.h"
+#include "net/redis_reply.h"
+
+namespace tarry::net {
+
+/// `unavailable` when it was not sent, `unknown_outcome` when it may have been carried out,
+/// `permission_denied` where the server refused user or password, `invalid_argument` where what
+/// answers is not Redis, is not trusted, or has no such database, `closed` after `close`. The
+/// message names the server.
+struct RedisFailure {
+  Error error;
+  bool sent = false;
+};
+
+/// A server's error ("-NOSCRIPT ...") is a reply like others.
+using RedisAnswer = std::variant<RedisReply, RedisFailure>;
+
+/// Sharded ones are a slot's, as keys are: Redis 7.0 and later.
+enum class RedisChannels : std::uint8_t { plain, sharded };
+
+class Redis {
+ public:
+  /// Runs exactly once a command, never within `send`.
+  using Done = base::UniqueFunction<void(RedisAnswer)>;
+  using OnMessage = base::UniqueFunction<void(std::string_view channel, std::string_view message)>;
+  /// The subscription stands (again): what was published before this may have been missed.
+  using OnSubscribed = base::UniqueFunction<void()>;
+
+  Redis() = default;
+  Redis(const Redis&) = delete;
+  Redis& operator=(const Redis&) = delete;
+  virtual ~Redis() = default;
+
+  /// Replies come in the order of sending; in a cluster, each node's for itself.
+  virtual void send(RedisCommand command, Done done) = 0;
+
+  /// Several commands whose replies belong together (MULTI ... EXEC): they follow each other on the
+  /// wire with nothing between them. `done` gets the last one's reply, or the first failure.
+  virtual void send(std::vector<RedisCommand> commands, Done done) = 0;
+
+  /// Keeps a subscription to these channels for good, through broken connections. Once at most.
+  virtual void subscribe(RedisChannels kind, std::vector<std::string> channels,
+                         OnMessage on_message, OnSubscribed on_subscribed) = 0;
+
+  /// Fails what is outstanding, and closes. `send` fails from then on.
+  virtual void close() = 0;
+
+  /// Whether commands can be carried out now, as far as is known; and a number that grows with
+  /// every connection that is made, in a cluster also with every one that breaks. What was learned
+  /// before it grew need not hold any more: a server may have been restarted, and lost what it
+  /// knew.
+  [[nodiscard]] virtual bool is_connected() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t connections() const noexcept = 0;
+
+  /// "127.0.0.1:6379" or "/run/redis.sock": for messages.
+  [[nodiscard]] virtual std::string server() const = 0;
+};
+
+}  // namespace tarry::net

@@ -1,0 +1,482 @@
+#include "net/redis_cluster.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include "base/assert.h"
+#include "net/redis_redirect.h"
+#include "net/redis_slot.h"
+#include "net/redis_stream.h"
+#include "net/redis_subscriber.h"
+
+namespace tarry::net {
+namespace {
+
+namespace asio = boost::asio;
+using ClusterClock = std::chrono::steady_clock;
+using ClusterTimer = asio::basic_waitable_timer<ClusterClock, asio::wait_traits<ClusterClock>,
+                                                asio::io_context::executor_type>;
+
+constexpr std::string_view kAsking = "*1\r\n$6\r\nASKING\r\n";
+constexpr int kMostRedirects = 5;
+constexpr std::chrono::milliseconds kTryAgainEvery{50};
+// A node that does not answer for the map by then is not waited for alone.
+constexpr std::chrono::milliseconds kNextNodeAfter{500};
+// A map that is younger is not asked for again.
+constexpr std::chrono::milliseconds kMapIsFresh{100};
+
+}  // namespace
+
+class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Impl> {
+ public:
+  Impl(asio::io_context& io, std::vector<RedisAddress> seeds, RedisOptions options)
+      : io_(io),
+        seeds_(std::move(seeds)),
+        options_(std::move(options)),
+        slots_(kRedisSlots),
+        next_node_(io.get_executor()) {
+    TARRY_ASSERT(!seeds_.empty());
+  }
+
+  void send(std::string bytes, std::size_t replies, std::optional<std::uint16_t> slot, Done done) {
+    auto request = std::make_shared<ClusterRequest>();
+    request->bytes = std::move(bytes);
+    request->replies = replies;
+    request->slot = slot;
+    request->done = std::move(done);
+    request->deadline =
+        ClusterClock::now() + std::chrono::milliseconds(options_.command_timeout_ms);
+    if (replies == 0) {
+      fail_soon(request, {ErrorCode::invalid_argument, "no Redis commands to send"});
+    } else if (closed_) {
+      fail_soon(request, closed_error());
+    } else {
+      route(request);
+    }
+  }
+
+  void subscribe(RedisChannels kind, std::vector<std::string> channels, OnMessage on_message,
+                 OnSubscribed on_subscribed) {
+    TARRY_ASSERT(channels_.empty() && !channels.empty());
+    channel_kind_ = kind;
+    channels_ = std::move(channels);
+    on_message_ = std::move(on_message);
+    on_subscribed_ = std::move(on_subscribed);
+    if (closed_) return;
+    if (mapped_) {
+      update_subscriptions();
+    } else {
+      refresh([](const Result<void>&) {});
+    }
+  }
+
+  void close() {
+    if (std::exchange(closed_, true)) return;
+    next_node_.cancel();
+    for (auto& [name, subscription] : std::exchange(subscriptions_, {})) {
+      subscription.subscriber->close();
+    }
+    for (auto& [name, node] : nodes_) node->client.close();
+    // Who waits for the map is told within their nodes' closing, or here.
+    asio::post(io_, [self = shared_from_this()] { self->end_refresh(self->closed_error()); });
+  }
+
+  [[nodiscard]] bool is_connected() const noexcept { return mapped_ && !closed_; }
+
+  [[nodiscard]] std::uint64_t connections() const noexcept {
+    std::uint64_t changes = retired_changes_;
+    for (const auto& [name, node] : nodes_) changes += changes_of(*node);
+    return changes;
+  }
+
+  [[nodiscard]] std::string server() const {
+    std::string names;
+    for (const RedisAddress& seed : seeds_) names += (names.empty() ? "" : ",") + name_of(seed);
+    return names;
+  }
+
+ private:
+  struct Node {
+    Node(asio::io_context& io, RedisAddress at, RedisOptions own)
+        : address(std::move(at)), options(std::move(own)), client(io, options) {}
+
+    const RedisAddress address;
+    const RedisOptions options;
+    RedisClient client;
+  };
+  using NodePtr = std::shared_ptr<Node>;
+
+  struct ClusterRequest {
+    std::string bytes;
+    std::size_t replies = 0;
+    std::optional<std::uint16_t> slot;
+    Redis::Done done;
+    ClusterClock::time_point deadline;
+    int redirects = 0;
+    bool remapped = false;  // the map was asked for on its behalf
+  };
+  using ClusterRequestPtr = std::shared_ptr<ClusterRequest>;
+
+  struct Subscription {
+    NodePtr node;
+    std::vector<std::string> channels;
+    std::shared_ptr<RedisSubscriber> subscriber;
+  };
+  using WithMap = base::UniqueFunction<void(const Result<void>&)>;
+
+  static std::string name_of(const RedisAddress& at) {
+    RedisOptions named;
+    named.host = at.host;
+    named.port = at.port;
+    return redis_server_name(named);
+  }
+
+  // Of a node: each connection made, and each one that broke.
+  static std::uint64_t changes_of(const Node& node) noexcept {
+    return 2 * node.client.connections() - (node.client.is_connected() ? 1 : 0);
+  }
+
+  Error closed_error() const {
+    return {ErrorCode::closed, "the client of Redis at " + server() + " is closed"};
+  }
+
+  // -- commands
+
+  void route(const ClusterRequestPtr& request) {
+    if (closed_) return finish(request, RedisFailure{closed_error(), false});
+    if (!mapped_) {
+      refresh([this, request](const Result<void>& result) {
+        if (!result) return finish(request, RedisFailure{result.error(), false});
+        route(request);
+      });
+      return;
+    }
+    const NodePtr node = request->slot ? slots_[*request->slot] : any_node();
+    if (node != nullptr) return transmit(node, request, false);
+    if (!request->remapped) return route_by_new_map(request);
+    finish(request, RedisFailure{{ErrorCode::unavailable,
+                                  "no node of the Redis cluster at " + server() + " serves slot " +
+                                      std::to_string(request->slot.value_or(0))},
+                                 false});
+  }
+
+  void route_by_new_map(const ClusterRequestPtr& request) {
+    request->remapped = true;
+    refresh([this, request](const Result<void>& result) {
+      if (!result) return finish(request, RedisFailure{result.error(), false});
+      route(request);
+    });
+  }
+
+  void transmit(const NodePtr& node, const ClusterRequestPtr& request, bool asking) {
+    auto answered = [self = shared_from_this(), node, request](RedisAnswer answer) {
+      self->on_answer(node, request, std::move(answer));
+    };
+    if (asking) {
+      node->client.send(std::string(kAsking) + request->bytes, request->replies + 1,
+                        std::move(answered));
+    } else {
+      node->client.send(request->bytes, request->replies, std::move(answered));
+    }
+  }
+
+  void on_answer(const NodePtr& node, const ClusterRequestPtr& request, RedisAnswer answer) {
+    if (closed_) return finish(request, std::move(answer));
+    if (auto* failure = std::get_if<RedisFailure>(&answer)) {
+      return on_failure(node, request, std::move(*failure));
+    }
+    const RedisView reply = std::get<RedisReply>(answer).view();
+    if (!reply.is_error()) return finish(request, std::move(answer));
+    if (const auto redirect = redis_redirect(reply.text(), node->address)) {
+      return follow(*redirect, request, std::string(reply.text()));
+    }
+    if (reply.text().starts_with("TRYAGAIN") && ClusterClock::now() < request->deadline) {
+      return try_again(request);
+    }
+    if (reply.text().starts_with("CLUSTERDOWN")) refresh([](const Result<void>&) {});
+    finish(request, std::move(answer));
+  }
+
+  void on_failure(const NodePtr& node, const ClusterRequestPtr& request, RedisFailure failure) {
+    if (failure.sent || request->remapped || !request->slot) {
+      refresh([](const Result<void>&) {});
+      return finish(request, std::move(failure));
+    }
+    request->remapped = true;
+    refresh([this, node, request, failure = std::move(failure)](const Result<void>& result) {
+      const NodePtr now = result ? slots_[*request->slot] : nullptr;
+      if (now == nullptr || now == node) return finish(request, failure);
+      transmit(now, request, false);
+    });
+  }
+
+  void follow(const RedisRedirect& redirect, const ClusterRequestPtr& request,
+              const std::string& text) {
+    if (++request->redirects > kMostRedirects) {
+      return finish(request, RedisFailure{{ErrorCode::unavailable,
+                                           "the nodes of the Redis cluster at " + server() +
+                                               " send a command to each other: " + text},
+                                          false});
+    }
+    const NodePtr to = node_at(redirect.to);
+    if (!redirect.ask) {
+      slots_[redirect.slot] = to;
+      refresh([](const Result<void>&) {});  // others have moved with it, most likely
+    }
+    transmit(to, request, redirect.ask);
+  }
+
+  void try_again(const ClusterRequestPtr& request) {
+    request->redirects = 0;
+    auto timer = std::make_shared<ClusterTimer>(io_.get_executor());
+    timer->expires_after(kTryAgainEvery);
+    timer->async_wait(
+        [self = shared_from_this(), request, timer](const auto&) { self->route(request); });
+  }
+
+  static void finish(const ClusterRequestPtr& request, RedisAnswer answer) {
+    Done done = std::move(request->done);
+    done(std::move(answer));
+  }
+
+  void fail_soon(const ClusterRequestPtr& request, Error error) {
+    asio::post(io_, [request, error = std::move(error)]() mutable {
+      finish(request, RedisFailure{std::move(error), false});
+    });
+  }
+
+  // -- nodes and the map
+
+  NodePtr node_at(const RedisAddress& address) {
+    NodePtr& node = nodes_[name_of(address)];
+    if (node == nullptr) {
+      RedisOptions own = options_;
+      own.host = address.host;
+      own.port = address.port;
+      own.unix_path.clear();
+      node = std::make_shared<Node>(io_, address, std::move(own));
+    }
+    return node;
+  }
+
+  NodePtr any_node() const {
+    NodePtr any;
+    for (const NodePtr& node : slots_) {
+      if (node == nullptr) continue;
+      if (node->client.is_connected()) return node;
+      if (any == nullptr) any = node;
+    }
+    return any;
+  }
+
+  // Asks for the map, of one node after another; `then` runs within this where it is fresh.
+  void refresh(WithMap then) {
+    if (closed_) return then(closed_error());
+    if (refreshing_) {
+      waiting_.push_back(std::move(then));
+      return;
+    }
+    if (mapped_ && ClusterClock::now() - mapped_at_ < kMapIsFresh) return then({});
+    waiting_.push_back(std::move(then));
+    refreshing_ = true;
+    unasked_.clear();
+    for (const bool connected : {true, false}) {
+      for (const auto& [name, node] : nodes_) {
+        if (node->client.is_connected() == connected) unasked_.push_back(node->address);
+      }
+    }
+    for (const RedisAddress& seed : seeds_) {
+      if (std::ranges::find(unasked_, seed) == unasked_.end()) unasked_.push_back(seed);
+    }
+    std::ranges::reverse(unasked_);
+    asked_ = 0;
+    refresh_error_.reset();
+    ask_next();
+  }
+
+  void ask_next() {
+    if (unasked_.empty()) return;
+    const NodePtr node = node_at(unasked_.back());
+    unasked_.pop_back();
+    ++asked_;
+    RedisCommand slots("CLUSTER");
+    slots.add("SLOTS");
+    node->client.send(std::move(slots),
+                      [self = shared_from_this(), node, round = round_](RedisAnswer answer) {
+                        if (round == self->round_ && self->refreshing_)
+                          self->on_map(*node, std::move(answer));
+                      });
+    if (unasked_.empty()) return;
+    next_node_.expires_after(kNextNodeAfter);
+    next_node_.async_wait([self = shared_from_this(), round = round_](const auto& error) {
+      if (!error && round == self->round_ && self->refreshing_) self->ask_next();
+    });
+  }
+
+  void on_map(const Node& node, RedisAnswer answer) {
+    auto ranges = ranges_of(node, std::move(answer));
+    if (ranges) {
+      apply(*ranges);
+      end_refresh({});
+      return;
+    }
+    // What the first one said: the others may just not be there.
+    if (!refresh_error_) refresh_error_ = std::move(ranges).error();
+    if (--asked_ > 0) return;
+    if (unasked_.empty()) return end_refresh(*refresh_error_);
+    ask_next();
+  }
+
+  static Result<std::vector<RedisSlotRange>> ranges_of(const Node& node, RedisAnswer answer) {
+    if (auto* failure = std::get_if<RedisFailure>(&answer)) {
+      // To ask does nothing.
+      const bool lost = failure->error.code == ErrorCode::unknown_outcome;
+      return Error{lost ? ErrorCode::unavailable : failure->error.code, failure->error.message};
+    }
+    const RedisView reply = std::get<RedisReply>(answer).view();
+    if (!reply.is_error()) return redis_slot_ranges(reply, node.address);
+    if (reply.text().find("cluster support disabled") != std::string_view::npos) {
+      return Error{ErrorCode::invalid_argument, "Redis at " + node.client.server() +
+                                                    " is not part of a cluster; it is opened by "
+                                                    "redis://"};
+    }
+    const bool refused = reply.text().starts_with("NOPERM");
+    return Error{refused ? ErrorCode::permission_denied : ErrorCode::unavailable,
+                 "Redis at " + node.client.server() +
+                     " does not tell the cluster's slots: " + std::string(reply.text())};
+  }
+
+  void apply(const std::vector<RedisSlotRange>& ranges) {
+    std::vector<NodePtr> slots(kRedisSlots);
+    std::map<std::string, NodePtr> used;
+    for (const RedisSlotRange& range : ranges) {
+      const NodePtr node = node_at(range.master);
+      used[name_of(range.master)] = node;
+      std::fill(slots.begin() + range.first, slots.begin() + range.last + 1, node);
+    }
+    slots_ = std::move(slots);
+    mapped_ = true;
+    mapped_at_ = ClusterClock::now();
+    for (auto& [name, node] : nodes_) {
+      if (used.contains(name)) continue;
+      if (node->client.is_idle()) {
+        retired_changes_ += changes_of(*node);
+        node->client.close();
+      } else {
+        used[name] = node;
+      }
+    }
+    nodes_ = std::move(used);
+    if (!channels_.empty()) update_subscriptions();
+  }
+
+  void end_refresh(const Result<void>& result) {
+    refreshing_ = false;
+    ++round_;
+    next_node_.cancel();
+    for (WithMap& then : std::exchange(waiting_, {})) then(result);
+  }
+
+  // -- subscriptions
+
+  void update_subscriptions() {
+    std::map<std::string, std::vector<std::string>> wanted;
+    for (const std::string& channel : channels_) {
+      const NodePtr node =
+          channel_kind_ == RedisChannels::sharded ? slots_[redis_slot(channel)] : plain_node();
+      if (node != nullptr) wanted[name_of(node->address)].push_back(channel);
+    }
+    std::erase_if(subscriptions_, [&](auto& each) {
+      const auto found = wanted.find(each.first);
+      if (found != wanted.end() && found->second == each.second.channels) return false;
+      each.second.subscriber->close();
+      return true;
+    });
+    for (auto& [name, channels] : wanted) {
+      if (subscriptions_.contains(name)) continue;
+      const NodePtr node = nodes_.at(name);
+      auto subscriber = std::make_shared<RedisSubscriber>(
+          io_, node->options, channel_kind_, channels,
+          [self = shared_from_this()](std::string_view channel, std::string_view message) {
+            if (!self->closed_) self->on_message_(channel, message);
+          },
+          [self = shared_from_this()] {
+            if (!self->closed_) self->on_subscribed_();
+          });
+      subscriber->start();
+      subscriptions_[name] = {node, channels, std::move(subscriber)};
+    }
+  }
+
+  // The one that has them, as long as it serves any slot.
+  NodePtr plain_node() const {
+    for (const auto& [name, subscription] : subscriptions_) {
+      if (std::ranges::find(slots_, subscription.node) != slots_.end()) return subscription.node;
+    }
+    return any_node();
+  }
+
+  asio::io_context& io_;
+  const std::vector<RedisAddress> seeds_;
+  const RedisOptions options_;
+  bool closed_ = false;
+
+  std::map<std::string, NodePtr> nodes_;
+  std::vector<NodePtr> slots_;
+  bool mapped_ = false;
+  ClusterClock::time_point mapped_at_;
+  std::uint64_t retired_changes_ = 0;  // of nodes that are gone
+
+  bool refreshing_ = false;
+  std::uint64_t round_ = 0;
+  std::vector<RedisAddress> unasked_;  // the next one last
+  std::size_t asked_ = 0;              // who have not answered
+  std::optional<Error> refresh_error_;
+  std::vector<WithMap> waiting_;
+  ClusterTimer next_node_;
+
+  RedisChannels channel_kind_ = RedisChannels::plain;
+  std::vector<std::string> channels_;
+  OnMessage on_message_;
+  OnSubscribed on_subscribed_;
+  std::map<std::string, Subscription> subscriptions_;  // by node
+};
+
+RedisCluster::RedisCluster(asio::io_context& io, std::vector<RedisAddress> seeds,
+                           RedisOptions options)
+    : impl_(std::make_shared<Impl>(io, std::move(seeds), std::move(options))) {}
+RedisCluster::~RedisCluster() { impl_->close(); }
+
+void RedisCluster::send(RedisCommand command, Done done) {
+  const auto slot = command.slot();
+  impl_->send(std::move(command).take(), 1, slot, std::move(done));
+}
+
+void RedisCluster::send(std::vector<RedisCommand> commands, Done done) {
+  std::string bytes;
+  std::optional<std::uint16_t> slot;
+  for (RedisCommand& command : commands) {
+    if (!slot) slot = command.slot();
+    bytes += std::move(command).take();
+  }
+  impl_->send(std::move(bytes), commands.size(), slot, std::move(done));
+}
+
+void RedisCluster::subscribe(RedisChannels kind, std::vector<std::string> channels,
+                             OnMessage on_message, OnSubscribed on_subscribed) {
+  impl_->subscribe(kind, std::move(channels), std::move(on_message), std::move(on_subscribed));
+}
+
+void RedisCluster::close() { impl_->close(); }
+bool RedisCluster::is_connected() const noexcept { return impl_->is_connected(); }
+std::uint64_t RedisCluster::connections() const noexcept { return impl_->connections(); }
+std::string RedisCluster::server() const { return impl_->server(); }
+
+}  // namespace tarry::net

@@ -1,0 +1,40 @@
+// What a cluster's servers say about who serves which slot: the slot map, and redirections.
+//
+// Pure functions; bytes from servers are as hostile as any.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "net/redis_client.h"
+#include "net/redis_reply.h"
+
+namespace tarry::net {
+
+/// "-MOVED 3999 127.0.0.1:6381": for good. "-ASK ...": this command alone, while the slot moves.
+struct RedisRedirect {
+  bool ask = false;
+  std::uint16_t slot = 0;
+  RedisAddress to;
+};
+
+/// Nothing: another error than these two, or one that cannot be read. Where no host is named it is
+/// that of `from`.
+[[nodiscard]] std::optional<RedisRedirect> redis_redirect(std::string_view error,
+                                                          const RedisAddress& from);
+
+struct RedisSlotRange {
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;  // itself too
+  RedisAddress master;
+};
+
+/// Of CLUSTER SLOTS' reply. `unavailable` for what cannot be read.
+[[nodiscard]] Result<std::vector<RedisSlotRange>> redis_slot_ranges(RedisView reply,
+                                                                    const RedisAddress& from);
+
+}  // namespace tarry::net
