@@ -29,8 +29,8 @@ constexpr int kMostRedirects = 5;
 constexpr std::chrono::milliseconds kTryAgainEvery{50};
 // A node that does not answer for the map by then is not waited for alone.
 constexpr std::chrono::milliseconds kNextNodeAfter{500};
-// A map that is younger is not asked for again.
-constexpr std::chrono::milliseconds kMapIsFresh{100};
+// From one map to the next question, at least.
+constexpr std::chrono::milliseconds kMapEvery{100};
 
 }  // namespace
 
@@ -276,16 +276,20 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     return any;
   }
 
-  // Asks for the map, of one node after another; `then` runs within this where it is fresh.
+  // Asks for the map, of one node after another.
   void refresh(WithMap then) {
     if (closed_) return then(closed_error());
-    if (refreshing_) {
-      waiting_.push_back(std::move(then));
-      return;
-    }
-    if (mapped_ && ClusterClock::now() - mapped_at_ < kMapIsFresh) return then({});
     waiting_.push_back(std::move(then));
-    refreshing_ = true;
+    if (std::exchange(refreshing_, true)) return;
+    const auto since = ClusterClock::now() - mapped_at_;
+    if (!mapped_ || since >= kMapEvery) return ask_first();
+    next_node_.expires_after(kMapEvery - since);
+    next_node_.async_wait([self = shared_from_this(), round = round_](const auto& error) {
+      if (!error && round == self->round_ && self->refreshing_) self->ask_first();
+    });
+  }
+
+  void ask_first() {
     unasked_.clear();
     for (const bool connected : {true, false}) {
       for (const auto& [name, node] : nodes_) {

@@ -7,7 +7,6 @@
 #include <future>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -21,6 +20,7 @@
 #include <gtest/gtest.h>
 
 #include "net/redis_client.h"
+#include "net/redis_cluster.h"
 #include "support/redis_server.h"
 
 namespace tarry::testing {
@@ -42,10 +42,15 @@ class RedisRig {
     return options;
   }
   void open(net::RedisOptions options) {
-    run([&] { client_.emplace(io_, std::move(options)); });
+    run([&] { client_ = std::make_unique<net::RedisClient>(io_, std::move(options)); });
+  }
+  void open_cluster(std::vector<net::RedisAddress> seeds, net::RedisOptions options) {
+    run([&] {
+      client_ = std::make_unique<net::RedisCluster>(io_, std::move(seeds), std::move(options));
+    });
   }
   /// On the rig's thread.
-  [[nodiscard]] net::RedisClient& client() { return *client_; }
+  [[nodiscard]] net::Redis& client() { return *client_; }
   /// On the rig's thread.
   void destroy_now() { client_.reset(); }
 
@@ -65,9 +70,16 @@ class RedisRig {
     run([] {});
   }
 
+  /// A word with a brace in it is a key.
   static net::RedisCommand command(const Words& words) {
     net::RedisCommand made(words.front());
-    for (std::size_t i = 1; i < words.size(); ++i) made.add(words[i]);
+    for (std::size_t i = 1; i < words.size(); ++i) {
+      if (words[i].find('{') == std::string::npos) {
+        made.add(words[i]);
+      } else {
+        made.key(words[i]);
+      }
+    }
     return made;
   }
   static std::pair<net::RedisClient::Done, Future> promise() {
@@ -140,7 +152,7 @@ class RedisRig {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
       io_.get_executor()};
   std::thread thread_{[this] { io_.run(); }};
-  std::optional<net::RedisClient> client_;
+  std::unique_ptr<net::Redis> client_;
 };
 
 /// What came, from another thread, in order.
