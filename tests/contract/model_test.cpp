@@ -72,6 +72,9 @@ TEST(Model, MemoryAnswersAsTheModelDoes) { check({"memory", Kind::memory, 1}, 50
 TEST(Model, FileAnswersAsTheModelDoesAlsoWhenReopened) { check({"file", Kind::file, 1}, 200); }
 TEST(Model, HttpAnswersAsTheModelDoes) { check({"http", Kind::http, 1}, 100); }
 TEST(Model, RedisAnswersAsTheModelDoesAlsoWhenReopened) { check({"redis", Kind::redis, 1}, 150); }
+TEST(Model, RedisClusterAnswersAsTheModelDoesAlsoWhenReopened) {
+  check({"cluster", Kind::redis, 1, RedisServers::cluster}, 50);
+}
 
 }  // namespace
 }  // namespace tarry::contract

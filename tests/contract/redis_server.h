@@ -1,14 +1,18 @@
-// The redis-server on which the suite's Redis stores live: one a process, started when it is first
-// asked for.
+// The redis-servers on which the suite's Redis stores live: one set a process, started when it is
+// first asked for.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace tarry::contract {
 
-/// "redis+unix:///...", without options.
-[[nodiscard]] std::string redis_url();
-/// Leaves nothing in it. Throws where it does not answer.
-void clear_redis();
+/// One server; a cluster of three masters.
+enum class RedisServers : std::uint8_t { one, cluster };
+
+/// "redis+unix:///..." or the like, without options.
+[[nodiscard]] std::string redis_url(RedisServers servers);
+/// Leaves nothing in them. Throws where they do not answer.
+void clear_redis(RedisServers servers);
 
 }  // namespace tarry::contract

@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "http_server.h"
-#include "redis_server.h"
 
 namespace tarry::contract {
 namespace {
@@ -45,17 +44,20 @@ void PrintTo(const EngineSpec& spec, std::ostream* out) { *out << spec.name; }
 
 const std::vector<EngineSpec>& all_engines() {
   static const std::vector<EngineSpec> engines = {
-      {"memory", Kind::memory, 1}, {"memory4", Kind::memory, 4}, {"file", Kind::file, 1},
-      {"file4", Kind::file, 4},    {"http", Kind::http, 1},      {"redis", Kind::redis, 1},
-      {"redis4", Kind::redis, 4}};
+      {"memory", Kind::memory, 1}, {"memory4", Kind::memory, 4},
+      {"file", Kind::file, 1},     {"file4", Kind::file, 4},
+      {"http", Kind::http, 1},     {"redis", Kind::redis, 1},
+      {"redis4", Kind::redis, 4},  {"cluster", Kind::redis, 4, RedisServers::cluster}};
   return engines;
 }
 
 const std::vector<EngineSpec>& durable_engines() {
-  static const std::vector<EngineSpec> engines = {{"file", Kind::file, 1},
-                                                  {"file4", Kind::file, 4},
-                                                  {"redis", Kind::redis, 1},
-                                                  {"redis4", Kind::redis, 4}};
+  static const std::vector<EngineSpec> engines = {
+      {"file", Kind::file, 1},
+      {"file4", Kind::file, 4},
+      {"redis", Kind::redis, 1},
+      {"redis4", Kind::redis, 4},
+      {"cluster", Kind::redis, 4, RedisServers::cluster}};
   return engines;
 }
 
@@ -70,7 +72,7 @@ const std::vector<EngineSpec>& one_shard_engines() {
 Rig::Rig(const EngineSpec& spec, Executor executor, std::string file_options)
     : spec_(spec), executor_(std::move(executor)), file_options_(std::move(file_options)) {
   if (spec_.kind == Kind::file) path_ = make_directory();
-  if (spec_.kind == Kind::redis) clear_redis();
+  if (spec_.kind == Kind::redis) clear_redis(spec_.servers);
   open();
 }
 
@@ -86,7 +88,7 @@ std::int64_t Rig::now_ms() const { return clock_.now().time_since_epoch().count(
 
 std::string Rig::url(const std::string& options) const {
   if (spec_.kind == Kind::redis) {
-    return redis_url() + "?shards=" + std::to_string(spec_.shards);
+    return redis_url(spec_.servers) + "?shards=" + std::to_string(spec_.shards);
   }
   const std::string own = "shards=" + std::to_string(spec_.shards) + file_options_;
   return "file:" + path_ + "/store?" + (options.empty() ? own : options);

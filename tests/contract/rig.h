@@ -14,6 +14,7 @@
 #include <tarry/store.h>
 
 #include "core/engine.h"
+#include "redis_server.h"
 
 namespace tarry::contract {
 
@@ -24,6 +25,7 @@ struct EngineSpec {
   const char* name;
   Kind kind;
   std::uint32_t shards;
+  RedisServers servers = RedisServers::one;  // Kind::redis
 };
 void PrintTo(const EngineSpec& spec, std::ostream* out);
 

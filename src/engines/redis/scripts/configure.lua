@@ -13,9 +13,9 @@ if ARGV[5] == 'set' then
   call('HSET', META, 'settings', settings)
 elseif ARGV[5] == 'pause' then
   call('HSET', META, 'paused', ARGV[6])
-  redis.pcall('PUBLISH', ARGV[4], ARGV[3])
+  redis.pcall(PUBLISH, ARGV[4], ARGV[3])
 else
   call('HDEL', META, 'paused')
-  redis.pcall('PUBLISH', ARGV[4], ARGV[3])
+  redis.pcall(PUBLISH, ARGV[4], ARGV[3])
 end
 return settings
