@@ -4,6 +4,7 @@ import random
 
 from clock import run_clock
 from full_disk import FullDiskLife
+from redis_cluster_life import RedisClusterLife
 from redis_daemons import RedisDaemonKillLife, RedisDeafLife, kill_a_worker
 from redis_flow import run_flow
 from redis_full import RedisFullLife
@@ -61,5 +62,6 @@ KINDS = {
     "redis-full": _rounds_of(RedisFullLife),
     "redis-deaf": _rounds_of(RedisDeafLife),
     "redis-daemons": run_redis_daemons,
+    "redis-cluster": _rounds_of(RedisClusterLife),
     "redis-flow": run_redis_flow,
 }

@@ -48,10 +48,13 @@ class RedisLife(Life):
     redis_words = ALWAYS
 
     def __init__(self, plan, number, rng):
-        self.redis = RedisServer(*self.redis_words, parent=plan.parent)
+        self.redis = self._redis(plan)
         self.daemons = []
         self._turn = 0
         super().__init__(plan, number, rng)
+
+    def _redis(self, plan):
+        return RedisServer(*self.redis_words, parent=plan.parent)
 
     def _server(self):
         url = f"{self.redis.url}?shards={self.shards}"
