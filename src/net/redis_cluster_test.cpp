@@ -135,7 +135,7 @@ TEST_F(RedisClusterTest, HearsShardedChannelsOfEveryNode) {
   EXPECT_EQ(rig_.ask({"GET", kFirst}), "(nil)");  // which learns it by a MOVED
   while (inbox.next() != "subscribed") {
   }
-  RedisClusterServers::until([&] { return rig_.ask({"SPUBLISH", "{b}wake", "y"}) == "(1)"; });
+  servers().until([&] { return rig_.ask({"SPUBLISH", "{b}wake", "y"}) == "(1)"; });
   std::string heard = inbox.next();
   while (heard == "subscribed") heard = inbox.next();
   EXPECT_EQ(heard, "{b}wake=y");
@@ -174,8 +174,8 @@ TEST_F(RedisClusterFault, FollowsAFailover) {
     return connections;
   };
   const std::uint64_t connections = before();
-  RedisClusterServers::until([&] { return own.ask(3, {"CLUSTER", "FAILOVER"}) == "+OK\r\n"; });
-  RedisClusterServers::until([&] {
+  own.until([&] { return own.ask(3, {"CLUSTER", "FAILOVER"}) == "+OK\r\n"; });
+  own.until([&] {
     return own.ask(3, {"ROLE"}).find("master") != std::string::npos ||
            own.ask(3, {"INFO", "replication"}).find("role:master") != std::string::npos;
   });
@@ -183,7 +183,7 @@ TEST_F(RedisClusterFault, FollowsAFailover) {
   EXPECT_GT(before(), connections);
   // And a crash: replica 0, a replica now, takes over again.
   own.server(3).kill9();
-  RedisClusterServers::until([&] { return rig_.ask({"INCR", kFirst}).starts_with("("); });
+  own.until([&] { return rig_.ask({"INCR", kFirst}).starts_with("("); });
   EXPECT_EQ(rig_.ask({"SET", kSecond, "1"}), "OK");
 }
 

@@ -8,7 +8,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "support/redis_server.h"
@@ -92,13 +91,13 @@ class RedisClusterServers {
   }
 
   template <typename Condition>
-  static void until(Condition condition) {
+  void until(Condition condition) const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (!condition()) {
       if (std::chrono::steady_clock::now() > deadline) {
         throw std::runtime_error("the Redis cluster does not become what it should");
       }
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));  // to leave the servers their time
+      if (!servers_.front()->alive_for(2)) throw std::runtime_error("redis-server died");
     }
   }
 

@@ -91,6 +91,9 @@ class RedisServer {
   }
   void cont() { ::kill(pid_, SIGCONT); }
 
+  /// Gives it that much more to live: whether it lived.
+  [[nodiscard]] bool alive_for(int ms) const { return !ends_within(ms); }
+
   /// One command, on a connection of its own: the reply's bytes ("+OK\r\n"), a bulk one's whole; of
   /// an array only its first bytes. Empty: none came.
   [[nodiscard]] std::string ask(const std::vector<std::string>& words) const {

@@ -6,19 +6,10 @@
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
 #include "engines/redis/receipt.h"
+#include "engines/redis/told_time.h"
 
 namespace tarry::redis {
 namespace {
-
-// A score is a due time in ms, and ".5" where there is a past.
-std::int64_t due_of(std::string_view score) noexcept {
-  std::int64_t due = 0;
-  for (const char c : score) {
-    if (c < '0' || c > '9') break;
-    due = due * 10 + (c - '0');
-  }
-  return due;
-}
 
 // "1767225600000-42"
 bool read_claim_name(std::string_view text, Receipt& receipt) noexcept {
@@ -37,17 +28,18 @@ std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
   const net::RedisView scores = reply[3];
   const net::RedisView bodies = reply[4];
   if (reply.size() != 7 || scores.size() != 2 * bodies.size()) return std::nullopt;
-  const std::int64_t now = reply[0].integer();
+  const std::int64_t now = told_time(reply[0]);
   ClaimAnswer answer;
   answer.claim = reply[2].text();
   if (!reply[6].text().empty()) {
-    answer.again_ms = std::max<std::int64_t>(reply[6].integer() - now, 0);
+    answer.again_ms = std::max<std::int64_t>(told_time(reply[6]) - now, 0);
   }
   std::vector<Past> pasts(reply[5].is_nil() ? 0 : bodies.size());
   const net::RedisView places = reply[5][0];
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto at = static_cast<std::size_t>(places[i].integer() - 1);
-    if (at < pasts.size()) pasts[at] = read_past(reply[5][1][i].text());
+    const std::int64_t at = places[i].integer();  // from 1 on
+    if (at < 1 || static_cast<std::uint64_t>(at) > pasts.size()) continue;
+    pasts[static_cast<std::size_t>(at) - 1] = read_past(reply[5][1][i].text());
   }
   Receipt receipt;
   receipt.queue = place.number;
@@ -75,7 +67,7 @@ std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
     receipt.has_past = score.ends_with(".5");
     item.receipt = core::append(into.bytes, spell(receipt, member, secret));
     item.id = body->id != 0 ? body->id : id_from(member);
-    item.due_ms = due_of(score);
+    item.due_ms = due_of_score(score);
     item.claimed_ms = now;
     item.lease_ms = reply[1].integer();
     item.attempt = past.attempt + 1;

@@ -6,6 +6,7 @@
 #include "core/headers.h"
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
+#include "engines/redis/told_time.h"
 
 namespace tarry::redis {
 namespace {
@@ -23,7 +24,7 @@ bool take_remembered(net::RedisView told, std::string_view member, MessageInfo& 
   info.due = Time(Millis(remembered->due_ms));
   info.priority = remembered->priority;
   info.settlement = remembered->settlement;
-  info.kept_until = Time(Millis(told[2].integer()));
+  info.kept_until = Time(Millis(told_time(told[2])));
   take_past(remembered->past, info);
   return true;
 }
@@ -48,14 +49,14 @@ std::optional<MessageInfo> read_message(net::RedisView told, const Place& place,
   info.id = body->id != 0 ? body->id : id_from(member);
   info.priority = body->priority;
   take_past(read_past(told[4].text()), info);
-  const std::int64_t score = told[2].integer();
+  const std::int64_t score = told_time(told[2]);
   info.due = Time(Millis(score));
   if (where == "w") {
     info.state = score <= now_ms ? State::ready : State::scheduled;
   } else if (where == "l") {
     info.state = State::leased;
     info.stopping = told[6].text() == "1";
-    info.lease_left = Millis(std::max<std::int64_t>(told[5].integer() - now_ms, 0));
+    info.lease_left = Millis(std::max<std::int64_t>(told_time(told[5]) - now_ms, 0));
     ++info.attempt;  // PAST is written when the claim ends
     ++info.tallies.claims;
   } else if (where == "d") {

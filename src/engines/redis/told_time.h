@@ -1,0 +1,29 @@
+// Times as scripts answer them: ms since 1970, whole numbers that a double holds. Bounded to that,
+// so that a server that says otherwise makes no difference overflow.
+//
+// Pure functions.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+#include "net/redis_reply.h"
+
+namespace tarry::redis {
+
+inline constexpr std::int64_t kMaxToldTime = std::int64_t{1} << 53;
+
+[[nodiscard]] inline std::int64_t told_time(net::RedisView view) noexcept {
+  return std::clamp<std::int64_t>(view.integer(), 0, kMaxToldTime);
+}
+
+/// A score is a due time, and ".5" where the message has a past.
+[[nodiscard]] inline std::int64_t due_of_score(std::string_view score) noexcept {
+  std::int64_t due = 0;
+  (void)std::from_chars(score.data(), score.data() + score.size(), due);
+  return std::clamp<std::int64_t>(due, 0, kMaxToldTime);
+}
+
+}  // namespace tarry::redis
