@@ -11,15 +11,18 @@
 namespace tarry::redis {
 namespace {
 
+constexpr std::string_view kDamagedBody = "its body is damaged";
+
 void take_past(const Past& past, MessageInfo& info) {
   info.attempt = past.attempt;
   info.tallies = past.tallies;
 }
 
+// Whether its body can be read.
 bool take_remembered(net::RedisView told, std::string_view member, MessageInfo& info) {
+  info.state = State::remembered;
   const auto remembered = read_remembered(told[3].text());
   if (!remembered) return false;
-  info.state = State::remembered;
   info.id = remembered->id != 0 ? remembered->id : id_from(member);
   info.due = Time(Millis(remembered->due_ms));
   info.priority = remembered->priority;
@@ -31,23 +34,21 @@ bool take_remembered(net::RedisView told, std::string_view member, MessageInfo& 
 
 }  // namespace
 
-std::optional<MessageInfo> read_message(net::RedisView told, const Place& place,
+std::optional<ToldMessage> read_message(net::RedisView told, const Place& place,
                                         std::uint64_t secret, std::int64_t now_ms,
                                         bool with_payload) {
   if (told.size() < 7) return std::nullopt;
   const std::string_view member = told[0].text();
   const std::string_view where = told[1].text();
-  MessageInfo info;
+  ToldMessage message;
+  MessageInfo& info = message.info;
   info.queue = place.queue;
   append_key(info.key, member, secret);
   if (where == "r") {
-    if (!take_remembered(told, member, info)) return std::nullopt;
-    return info;
+    message.is_damaged = !take_remembered(told, member, info);
+    if (message.is_damaged) info.reason = kDamagedBody;
+    return message;
   }
-  const auto body = read_body(told[3].text());
-  if (!body) return std::nullopt;
-  info.id = body->id != 0 ? body->id : id_from(member);
-  info.priority = body->priority;
   take_past(read_past(told[4].text()), info);
   const std::int64_t score = told_time(told[2]);
   info.due = Time(Millis(score));
@@ -68,9 +69,17 @@ std::optional<MessageInfo> read_message(net::RedisView told, const Place& place,
   } else {
     return std::nullopt;
   }
+  const auto body = read_body(told[3].text());
+  message.is_damaged = !body || (with_payload && !is_sound(*body, member));
+  if (message.is_damaged) {
+    info.reason = kDamagedBody;
+    return message;
+  }
+  info.id = body->id != 0 ? body->id : id_from(member);
+  info.priority = body->priority;
   if (auto headers = core::decode_headers(body->headers)) info.headers = std::move(*headers);
   if (with_payload) info.payload = body->payload;
-  return info;
+  return message;
 }
 
 std::uint64_t bytes_of(const MessageInfo& info) noexcept {

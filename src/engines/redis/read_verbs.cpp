@@ -50,9 +50,16 @@ class GetVerb final : public ItemVerb {
         fail(items[i], no_room(items[i], static_cast<std::uint64_t>(told[1].integer())));
         continue;
       }
-      auto info = read_message(told, place, context_.identity.secret(), now, request_.with_payload);
-      if (!info) return false;
-      take(items[i], std::move(*info));
+      auto found =
+          read_message(told, place, context_.identity.secret(), now, request_.with_payload);
+      if (!found) return false;
+      if (found->is_damaged) {
+        fail(items[i],
+             {ErrorCode::damaged, "message " + base::quoted(key_of(items[i])) + " of queue " +
+                                      request_.queue + " cannot be read: " + found->info.reason});
+      } else {
+        take(items[i], std::move(found->info));
+      }
     }
     return true;
   }
@@ -206,8 +213,9 @@ class Lister : public std::enable_shared_from_this<Lister> {
     const std::int64_t now = given[0].integer();
     auto& reply = std::get<core::ListReply>(asked_->reply);
     for (std::size_t i = 4; i < given.size(); ++i) {
-      auto info = read_message(given[i], place, context_.identity.secret(), now, false);
-      if (!info) return asked_->fail(strange_reply(context_.server, Script::list));
+      auto told = read_message(given[i], place, context_.identity.secret(), now, false);
+      if (!told) return asked_->fail(strange_reply(context_.server, Script::list));
+      MessageInfo* const info = &told->info;  // of one whose body is damaged, what is known
       if (!info->key.starts_with(request_.prefix)) continue;
       if (reply.messages.size() == request_.limit) {  // of a look over more than fits
         cursor_ = last_;

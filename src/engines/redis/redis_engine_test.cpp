@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <future>
+#include <map>
 #include <mutex>
 
 #include <gtest/gtest.h>
@@ -214,6 +215,44 @@ TEST_F(RedisEngineTest, ABodyThatDoesNotCheckGoesToTheDead) {
   EXPECT_EQ(queue.dead, 1u);
   EXPECT_EQ(queue.leased, 1u);
   EXPECT_EQ(queue.counters.damaged, 1u);
+}
+
+TEST_F(RedisEngineTest, AListShowsWhatIsKnownOfAMessageWhoseBodyIsDamaged) {
+  const auto engine = open();
+  for (const std::string key : {"empty", "good", "headers", "short"}) {
+    ASSERT_EQ(pushed(*engine, push_of(key)), Outcome::pushed);
+  }
+  const std::string msgs = "tarry:{1}:q/0:msgs";
+  ASSERT_EQ(server().ask({"HSET", msgs, "empty", ""}), ":0\r\n");
+  ASSERT_EQ(server().ask({"HSET", msgs, "short", std::string("\1\0", 2)}), ":0\r\n");
+  ASSERT_EQ(server().ask({"HSET", msgs, "headers", std::string("\x0Fmuch too short", 15)}),
+            ":0\r\n");
+  core::ListRequest list;
+  list.queue = "q";
+  list.limit = 10;
+  const auto reply = ask(*engine, list).get();
+  ASSERT_TRUE(reply) << reply.error().message;
+  std::map<std::string, std::string> reasons;
+  for (const MessageInfo& info : std::get<core::ListReply>(*reply).messages) {
+    EXPECT_EQ(info.state, State::ready) << info.key;
+    reasons[info.key] = info.reason;
+  }
+  EXPECT_EQ(reasons, (std::map<std::string, std::string>{{"empty", "its body is damaged"},
+                                                         {"good", ""},
+                                                         {"headers", "its body is damaged"},
+                                                         {"short", "its body is damaged"}}));
+  for (const bool with_payload : {false, true}) {
+    core::GetRequest get;
+    get.queue = "q";
+    get.with_payload = with_payload;
+    get.keys = {core::append(get.bytes, "short"), core::append(get.bytes, "good")};
+    const auto got = ask(*engine, get).get();
+    ASSERT_TRUE(got) << got.error().message;
+    const auto& items = std::get<core::GetReply>(*got).items;
+    ASSERT_FALSE(items.at(0));
+    EXPECT_EQ(items.at(0).error().code, ErrorCode::damaged);
+    EXPECT_TRUE(items.at(1));
+  }
 }
 
 TEST_F(RedisEngineTest, NobodyThereIsOneClearLine) {

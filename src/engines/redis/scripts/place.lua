@@ -8,14 +8,28 @@ local DEFAULT_PRIORITY = 1024
 local HAS_ID, HAS_PRIORITY, HAS_MAX, HAS_HEADERS, REMEMBERED = 1, 2, 4, 8, 128
 local band = bit.band
 
+-- Of a body that is shorter than its own flags say, as if it had none: it is damaged, and only its
+-- own message may suffer.
+local function flags_of(body)
+  local flags = byte(body) or 0
+  local size = flags >= REMEMBERED and 42 or 5
+  if band(flags, HAS_ID) ~= 0 then size = size + 6 end
+  if flags < REMEMBERED then
+    if band(flags, HAS_PRIORITY) ~= 0 then size = size + 4 end
+    if band(flags, HAS_MAX) ~= 0 then size = size + 2 end
+    if band(flags, HAS_HEADERS) ~= 0 then size = size + 2 end
+  end
+  return #body >= size and flags or 0
+end
+
 local function priority_of(body)
-  local flags = byte(body)
+  local flags = flags_of(body)
   if band(flags, HAS_PRIORITY) == 0 then return DEFAULT_PRIORITY end
   return (struct.unpack('<I4', body, band(flags, HAS_ID) ~= 0 and 12 or 6))
 end
 
 local function max_attempts_of(body)
-  local flags = byte(body)
+  local flags = flags_of(body)
   if band(flags, HAS_MAX) == 0 then return setting(2) end
   local at = 6
   if band(flags, HAS_ID) ~= 0 then at = at + 6 end
@@ -25,7 +39,7 @@ end
 
 -- The same body with another priority.
 local function with_priority(body, priority)
-  local flags = byte(body)
+  local flags = flags_of(body)
   local at = band(flags, HAS_ID) ~= 0 and 12 or 6
   local rest = band(flags, HAS_PRIORITY) ~= 0 and at + 4 or at
   local field = ''
@@ -39,8 +53,8 @@ end
 
 -- The message's id, six bytes.
 local function id_of(member, body)
-  if band(byte(body), HAS_ID) == 0 then return member end
-  if byte(body) >= REMEMBERED then return sub(body, 19, 24) end
+  if band(flags_of(body), HAS_ID) == 0 then return member end
+  if flags_of(body) >= REMEMBERED then return sub(body, 19, 24) end
   return sub(body, 6, 11)
 end
 
@@ -146,7 +160,7 @@ local function conclude(member, score, ending)
     local body = call('HGET', MSGS, member)
     local past = past_of(member, has_past)
     past[1], past[2] = past[1] + 1, past[2] + 1
-    local id = band(byte(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''
+    local id = band(flags_of(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''
     call('HSET', MSGS, member,
       struct.pack('<BBI6I6I4', REMEMBERED + (id ~= '' and HAS_ID or 0), ending, now, floor(score),
         priority_of(body)) .. id .. pack_past(past))
@@ -247,7 +261,7 @@ end
 local function locate(member)
   local body = call('HGET', MSGS, member)
   if not body then return nil end
-  if byte(body) >= REMEMBERED then
+  if flags_of(body) >= REMEMBERED then
     local till = call('ZSCORE', DONE, member)
     if not till or tonumber(till) <= now then
       forget(member)
