@@ -67,7 +67,8 @@ class Redis {
   [[nodiscard]] virtual bool is_connected() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t connections() const noexcept = 0;
 
-  /// "127.0.0.1:6379" or "/run/redis.sock": for messages.
+  /// "127.0.0.1:6379", "/run/redis.sock", or of a master that sentinels watch "orders
+  /// (10.0.0.7:6379)": for messages.
   [[nodiscard]] virtual std::string server() const = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "net/redis_backoff.h"
 #include "net/redis_link.h"
+#include "net/redis_sentinels.h"
 #include "net/redis_subscriber.h"
 
 namespace tarry::net {
@@ -25,7 +26,9 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
   using OnMessage = Redis::OnMessage;
   using OnSubscribed = Redis::OnSubscribed;
 
-  Impl(asio::io_context& io, RedisOptions options) : io_(io), options_(std::move(options)) {}
+  Impl(asio::io_context& io, RedisOptions options) : io_(io), options_(std::move(options)) {
+    if (options_.sentinels) sentinels_ = std::make_shared<RedisSentinels>(io_, options_);
+  }
 
   void send(std::string_view bytes, std::size_t replies, Done done) {
     if (replies == 0) {
@@ -33,7 +36,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     } else if (closed_) {
       fail_soon(std::move(done),
                 {ErrorCode::closed, "the client of Redis at " + server() + " is closed"});
-    } else if (link_ && link_->ready()) {
+    } else if (is_connected()) {
       outstanding_.push_back({std::move(done), link_->sent(), replies});
       link_->send(bytes, replies);
     } else if (!link_ && Clock::now() < next_attempt_) {
@@ -48,24 +51,28 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
                  OnSubscribed on_subscribed) {
     TARRY_ASSERT(!subscriber_ && !channels.empty());
     if (closed_) return;
-    subscriber_ = std::make_shared<RedisSubscriber>(
-        io_, options_, kind, std::move(channels), std::move(on_message), std::move(on_subscribed));
+    subscriber_ = std::make_shared<RedisSubscriber>(io_, options_, kind, std::move(channels),
+                                                    std::move(on_message), std::move(on_subscribed),
+                                                    sentinels_);
     subscriber_->start();
   }
 
   void close() {
     if (std::exchange(closed_, true)) return;
     if (subscriber_) subscriber_->close();
+    if (sentinels_) sentinels_->close();
     if (const auto link = std::exchange(link_, nullptr)) {
       link->end({ErrorCode::closed,
                  "the client of Redis at " + server() + " was closed before the answer came"});
     }
   }
 
-  [[nodiscard]] bool is_connected() const noexcept { return link_ && link_->ready(); }
+  [[nodiscard]] bool is_connected() const noexcept { return link_ && link_->ready() && !leaving_; }
   [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
   [[nodiscard]] bool is_idle() const noexcept { return outstanding_.empty() && held_.empty(); }
-  [[nodiscard]] std::string server() const { return redis_server_name(options_); }
+  [[nodiscard]] std::string server() const {
+    return sentinels_ ? sentinels_->server() : redis_server_name(options_);
+  }
 
  private:
   using Clock = RedisBackoff::Clock;
@@ -89,17 +96,61 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
         io_, options_,
         RedisLink::Events{[self] { self->on_ready(); },
                           [self](RedisReply reply) { self->on_reply(std::move(reply)); },
-                          [self](RedisLink::End end) { self->on_end(end); }});
+                          [self](RedisLink::End end) { self->on_end(end); }},
+        sentinels_);
     link_->start();
   }
 
   void on_ready() {
     backoff_.succeeded();
+    if (sentinels_) follow_master();
+    if (leaving_) return;
     ++connections_;
     for (Held& held : std::exchange(held_, {})) {
       outstanding_.push_back({std::move(held.done), link_->sent(), held.replies});
       link_->send(held.bytes, held.replies);
     }
+  }
+
+  // Told by those who watch it that another server is the master, what is being said to this one is
+  // said to the wrong one.
+  void follow_master() {
+    if (!watching_) {
+      watching_ = true;
+      sentinels_->watch([self = weak_from_this()] {
+        if (const auto client = self.lock()) client->on_switched();
+      });
+    }
+    if (!(link_->address() == sentinels_->master())) leave("is not the master any more");
+  }
+
+  void on_switched() {
+    if (closed_) return;
+    if (link_ && link_->ready()) follow_master();
+    if (!link_) {  // it is there to be reached: nothing to wait for
+      backoff_.succeeded();
+      next_attempt_ = {};
+    }
+    if (subscriber_) subscriber_->follow();
+  }
+
+  // Ends the connection once what was sent has its answers.
+  void leave(std::string_view why) {
+    if (std::exchange(leaving_, true)) return;
+    leaving_why_ = "Redis at " + server() + " " + std::string(why);
+    end_if_left();
+  }
+
+  void end_if_left() {
+    if (leaving_ && link_ && outstanding_.empty())
+      link_->end({ErrorCode::unavailable, leaving_why_});
+  }
+
+  static bool is_of_replica(RedisView reply) noexcept {
+    if (!reply.is_error()) return false;
+    // Of a script, Redis 6.2 puts its own words before it.
+    return reply.text().starts_with("READONLY") ||
+           reply.text().find(" -READONLY ") != std::string_view::npos;
   }
 
   void on_reply(RedisReply reply) {
@@ -108,15 +159,20 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
                   "Redis at " + server() + " sent a reply that nobody had asked for"});
       return;
     }
+    const bool replica = sentinels_ && is_of_replica(reply.view());
     Outstanding& first = outstanding_.front();
-    if (--first.replies > 0) return;
-    Done done = std::move(first.done);
-    outstanding_.pop_front();
-    done(std::move(reply));
+    if (--first.replies == 0) {
+      Done done = std::move(first.done);
+      outstanding_.pop_front();
+      done(std::move(reply));
+    }
+    if (replica && link_) leave("is a replica now");
+    end_if_left();
   }
 
   void on_end(const RedisLink::End& end) {
     link_.reset();
+    leaving_ = false;
     auto outstanding = std::exchange(outstanding_, {});
     std::deque<Held> held;
     if (closed_ || !end.was_ready) {
@@ -143,7 +199,11 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
   asio::io_context& io_;
   const RedisOptions options_;
   bool closed_ = false;
+  std::shared_ptr<RedisSentinels> sentinels_;  // null: one server, at a known place
+  bool watching_ = false;
   std::shared_ptr<RedisLink> link_;
+  bool leaving_ = false;  // it leads to no master any more
+  std::string leaving_why_;
   std::shared_ptr<RedisSubscriber> subscriber_;
   std::deque<Held> held_;
   std::deque<Outstanding> outstanding_;

@@ -5,6 +5,10 @@
 // One of which no byte had been given to the kernel was not. Of any other nobody knows: it is never
 // sent again here.
 //
+// With sentinels, a connection that turns out to lead to a master no more (it answers READONLY, or
+// a sentinel names another one) is used no more: it ends once what was sent has its answers, and
+// what comes meanwhile waits for the next one.
+//
 // While there is no connection, commands wait for the attempt that is being made, and fail with its
 // error when it fails. After a failed attempt the next one waits (100 ms, doubling up to 5 s, with
 // jitter); commands sent meanwhile fail at once with the last error.
@@ -42,12 +46,23 @@ struct RedisAddress {
   friend bool operator==(const RedisAddress&, const RedisAddress&) = default;
 };
 
+/// Who know where the master is.
+struct RedisSentinelOptions {
+  std::vector<RedisAddress> addresses;  // at least one
+  std::string master;                   // their name for it
+  std::string user;                     // theirs, as the password
+  std::string password;
+};
+
 struct RedisOptions {
   std::string host = "127.0.0.1";  // a name or an address
   std::uint16_t port = 6379;
   std::string unix_path;  // not empty: instead of host and port
-  std::string user;       // empty: the server's default user
-  std::string password;   // empty, and no user: no AUTH
+  /// Instead of all three: asked before each connection, of which only a master's is used.
+  std::optional<RedisSentinelOptions> sentinels;
+  bool is_sentinel = false;  // that server itself, for messages
+  std::string user;          // empty: the server's default user
+  std::string password;      // empty, and no user: no AUTH
   std::uint32_t database = 0;
   std::optional<RedisTls> tls;
   std::int64_t connect_timeout_ms = 5'000;   // until AUTH and SELECT are answered

@@ -79,6 +79,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
 
   void close() {
     if (std::exchange(closed_, true)) return;
+    unasked_.clear();
     next_node_.cancel();
     for (auto& [name, subscription] : std::exchange(subscriptions_, {})) {
       subscription.subscriber->close();
@@ -161,10 +162,12 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     const NodePtr node = request->slot ? slots_[*request->slot] : any_node();
     if (node != nullptr) return transmit(node, request, false);
     if (!request->remapped) return route_by_new_map(request);
-    finish(request, RedisFailure{{ErrorCode::unavailable,
-                                  "no node of the Redis cluster at " + server() + " serves slot " +
-                                      std::to_string(request->slot.value_or(0))},
-                                 false});
+    finish(
+        request,
+        RedisFailure{{ErrorCode::unavailable,
+                      "no node of the Redis cluster at " + server() + " serves " +
+                          (request->slot ? "slot " + std::to_string(*request->slot) : "any slot")},
+                     false});
   }
 
   void route_by_new_map(const ClusterRequestPtr& request) {
@@ -200,21 +203,24 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     if (reply.text().starts_with("TRYAGAIN") && ClusterClock::now() < request->deadline) {
       return try_again(request);
     }
-    if (reply.text().starts_with("CLUSTERDOWN")) refresh([](const Result<void>&) {});
+    if (reply.text().starts_with("CLUSTERDOWN")) refresh([](const Result<void>&) {}, node);
     finish(request, std::move(answer));
   }
 
   void on_failure(const NodePtr& node, const ClusterRequestPtr& request, RedisFailure failure) {
-    if (failure.sent || request->remapped || !request->slot) {
-      refresh([](const Result<void>&) {});
+    if (failure.sent || request->remapped) {
+      refresh([](const Result<void>&) {}, node);
       return finish(request, std::move(failure));
     }
     request->remapped = true;
-    refresh([this, node, request, failure = std::move(failure)](const Result<void>& result) {
-      const NodePtr now = result ? slots_[*request->slot] : nullptr;
-      if (now == nullptr || now == node) return finish(request, failure);
-      transmit(now, request, false);
-    });
+    refresh(
+        [this, node, request, failure = std::move(failure)](const Result<void>& result) {
+          NodePtr now;
+          if (result) now = request->slot ? slots_[*request->slot] : any_node();
+          if (now == nullptr || now == node) return finish(request, failure);
+          transmit(now, request, false);
+        },
+        node);
   }
 
   void follow(const RedisRedirect& redirect, const ClusterRequestPtr& request,
@@ -276,11 +282,13 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     return any;
   }
 
-  // Asks for the map, of one node after another.
-  void refresh(WithMap then) {
+  // Asks for the map, of one node after another; of `doubted`, which seems to be away or cut off
+  // from the others, last.
+  void refresh(WithMap then, const NodePtr& doubted = nullptr) {
     if (closed_) return then(closed_error());
     waiting_.push_back(std::move(then));
     if (std::exchange(refreshing_, true)) return;
+    doubted_ = doubted;
     const auto since = ClusterClock::now() - mapped_at_;
     if (!mapped_ || since >= kMapEvery) return ask_first();
     next_node_.expires_after(kMapEvery - since);
@@ -299,8 +307,14 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     for (const RedisAddress& seed : seeds_) {
       if (std::ranges::find(unasked_, seed) == unasked_.end()) unasked_.push_back(seed);
     }
+    if (doubted_ != nullptr) {
+      const auto last = std::ranges::find(unasked_, doubted_->address);
+      if (last != unasked_.end()) std::rotate(last, last + 1, unasked_.end());
+    }
     std::ranges::reverse(unasked_);
     asked_ = 0;
+    best_.clear();
+    best_covers_ = 0;
     refresh_error_.reset();
     ask_next();
   }
@@ -325,17 +339,40 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
   }
 
   void on_map(const Node& node, RedisAnswer answer) {
+    if (closed_) return;
     auto ranges = ranges_of(node, std::move(answer));
     if (ranges) {
-      apply(*ranges);
-      end_refresh({});
-      return;
+      take_map(*std::move(ranges));
+      if (best_covers_ == kRedisSlots) return end_with_best_map();
+    } else if (!refresh_error_ || refresh_error_->code == ErrorCode::unavailable) {
+      refresh_error_ = std::move(ranges).error();  // rather what is wrong than who is away
     }
-    // What the first one said: the others may just not be there.
-    if (!refresh_error_) refresh_error_ = std::move(ranges).error();
     if (--asked_ > 0) return;
-    if (unasked_.empty()) return end_refresh(*refresh_error_);
-    ask_next();
+    if (!unasked_.empty()) return ask_next();
+    if (best_covers_ > 0) return end_with_best_map();
+    if (!refresh_error_) {
+      refresh_error_ = {ErrorCode::unavailable,
+                        "no node of the Redis cluster at " + server() + " serves any slot"};
+    }
+    end_refresh(*refresh_error_);
+  }
+
+  // A node that is new or was forgotten by the others knows a part at most: one that knows more is
+  // looked for.
+  void take_map(std::vector<RedisSlotRange> ranges) {
+    std::vector<bool> covered(kRedisSlots);
+    for (const RedisSlotRange& range : ranges) {
+      std::fill(covered.begin() + range.first, covered.begin() + range.last + 1, true);
+    }
+    const auto covers = static_cast<std::size_t>(std::ranges::count(covered, true));
+    if (covers <= best_covers_) return;
+    best_covers_ = covers;
+    best_ = std::move(ranges);
+  }
+
+  void end_with_best_map() {
+    apply(best_);
+    end_refresh({});
   }
 
   static Result<std::vector<RedisSlotRange>> ranges_of(const Node& node, RedisAnswer answer) {
@@ -383,6 +420,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
 
   void end_refresh(const Result<void>& result) {
     refreshing_ = false;
+    doubted_.reset();
     ++round_;
     next_node_.cancel();
     for (WithMap& then : std::exchange(waiting_, {})) then(result);
@@ -414,15 +452,21 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
           [self = shared_from_this()] {
             if (!self->closed_) self->on_subscribed_();
           });
+      subscriber->on_lost([self = shared_from_this()] {
+        if (!self->closed_) self->refresh([](const Result<void>&) {});
+      });
       subscriber->start();
       subscriptions_[name] = {node, channels, std::move(subscriber)};
     }
   }
 
-  // The one that has them, as long as it serves any slot.
+  // The one that has them, as long as they stand and it serves any slot.
   NodePtr plain_node() const {
     for (const auto& [name, subscription] : subscriptions_) {
-      if (std::ranges::find(slots_, subscription.node) != slots_.end()) return subscription.node;
+      if (subscription.subscriber->stands() &&
+          std::ranges::find(slots_, subscription.node) != slots_.end()) {
+        return subscription.node;
+      }
     }
     return any_node();
   }
@@ -442,6 +486,9 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
   std::uint64_t round_ = 0;
   std::vector<RedisAddress> unasked_;  // the next one last
   std::size_t asked_ = 0;              // who have not answered
+  NodePtr doubted_;                    // is asked last
+  std::vector<RedisSlotRange> best_;   // of the maps that came
+  std::size_t best_covers_ = 0;        // slots
   std::optional<Error> refresh_error_;
   std::vector<WithMap> waiting_;
   ClusterTimer next_node_;

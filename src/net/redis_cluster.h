@@ -8,8 +8,9 @@
 // not be sent goes out once more where the new map names another node. What may have been carried
 // out is never sent again.
 //
-// Of several commands in one `send`, only the last one's answer is looked at: a redirection of a
-// MULTI shows as EXECABORT, and is the caller's.
+// Of several commands in one `send`, only the last one's answer is looked at. Of a MULTI whose
+// commands were redirected that is EXECABORT, which is the caller's; where EXEC itself is, the
+// server has discarded all of it, and all of it goes on.
 //
 // Sharded channels are subscribed to at the nodes that serve their slots; plain ones at any node.
 //

@@ -133,8 +133,7 @@ TEST_F(RedisClusterTest, HearsShardedChannelsOfEveryNode) {
   servers().begin_move(slot, 0, 1);
   servers().end_move(slot, 1);
   EXPECT_EQ(rig_.ask({"GET", kFirst}), "(nil)");  // which learns it by a MOVED
-  while (inbox.next() != "subscribed") {
-  }
+  ASSERT_EQ(inbox.next(), "subscribed");
   servers().until([&] { return rig_.ask({"SPUBLISH", "{b}wake", "y"}) == "(1)"; });
   std::string heard = inbox.next();
   while (heard == "subscribed") heard = inbox.next();
@@ -174,14 +173,11 @@ TEST_F(RedisClusterFault, FollowsAFailover) {
     return connections;
   };
   const std::uint64_t connections = before();
-  own.until([&] { return own.ask(3, {"CLUSTER", "FAILOVER"}) == "+OK\r\n"; });
-  own.until([&] {
-    return own.ask(3, {"ROLE"}).find("master") != std::string::npos ||
-           own.ask(3, {"INFO", "replication"}).find("role:master") != std::string::npos;
-  });
+  own.fail_over(3);
   EXPECT_EQ(rig_.ask_until_answered({"INCR", kFirst}), "(2)");
   EXPECT_GT(before(), connections);
   // And a crash: replica 0, a replica now, takes over again.
+  own.wait_until_follows(0);
   own.server(3).kill9();
   own.until([&] { return rig_.ask({"INCR", kFirst}).starts_with("("); });
   EXPECT_EQ(rig_.ask({"SET", kSecond, "1"}), "OK");
@@ -196,6 +192,17 @@ TEST_F(RedisClusterFault, SlotsThatNobodyServesAreSaidSo) {
   const std::string said = rig_.ask({"GET", kFirst});
   EXPECT_NE(said.find("serves slot " + std::to_string(slot)), std::string::npos) << said;
   EXPECT_EQ(rig_.ask({"SET", kSecond, "1"}), "OK");
+}
+
+TEST_F(RedisClusterFault, ANodeThatKnowsNoOthersIsNotBelieved) {
+  RedisClusterServers own(2);
+  const RedisServer fresh(
+      {"--cluster-enabled", "yes", "--cluster-port", std::to_string(RedisServer::free_port())});
+  open({{"127.0.0.1", fresh.port()}, {"127.0.0.1", own.server(1).port()}});
+  EXPECT_EQ(rig_.ask({"SET", kFirst, "1"}), "OK");
+  open({{"127.0.0.1", fresh.port()}});
+  const std::string said = rig_.ask({"SET", kFirst, "1"});
+  EXPECT_NE(said.find("serves any slot"), std::string::npos) << said;
 }
 
 TEST_F(RedisClusterFault, NobodyThere) {
@@ -218,7 +225,7 @@ TEST_F(RedisClusterFault, AServerOfItsOwnIsNoCluster) {
 TEST_F(RedisClusterFault, ClosingAnswersWhatWaits) {
   RedisServer server;
   server.pause();
-  open({{"127.0.0.1", server.port()}});
+  open({{"127.0.0.1", server.port()}, {"127.0.0.1", RedisServer::free_port()}});
   auto asked = rig_.send({"GET", kFirst});
   rig_.run([&] { rig_.destroy_now(); });
   EXPECT_EQ(RedisRig::failure_of(std::move(asked)).error.code, ErrorCode::closed);

@@ -11,7 +11,9 @@ namespace {
 // Of what the server says: some of its errors are a page long.
 constexpr std::size_t kMaxRedisWords = 160;
 
-std::string printable(std::string_view said) {
+}  // namespace
+
+std::string redis_says(std::string_view said) {
   std::string words(said.substr(0, kMaxRedisWords));
   for (char& c : words) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
@@ -19,11 +21,10 @@ std::string printable(std::string_view said) {
   return said.size() > kMaxRedisWords ? words + "..." : words;
 }
 
-}  // namespace
-
 RedisHandshake::RedisHandshake(const RedisOptions& options) : options_(options) {
   if (!options.user.empty() || !options.password.empty()) steps_.push_back(Step::auth);
   if (!options.client_name.empty()) steps_.push_back(Step::name);
+  if (options.sentinels) steps_.push_back(Step::role);
   if (options.database != 0) steps_.push_back(Step::select);
   steps_.push_back(Step::ping);
 }
@@ -41,6 +42,7 @@ std::string RedisHandshake::bytes() const {
       case Step::name:
         all += std::move(RedisCommand("CLIENT").add("SETNAME").add(options_.client_name)).take();
         break;
+      case Step::role: all += RedisCommand("ROLE").take(); break;
       case Step::select:
         all += std::move(RedisCommand("SELECT").add(std::int64_t{options_.database})).take();
         break;
@@ -52,7 +54,11 @@ std::string RedisHandshake::bytes() const {
 
 Result<void> RedisHandshake::take(RedisView reply) {
   const Step step = steps_[taken_++];
-  if (!reply.is_error()) return {};
+  if (!reply.is_error()) {
+    if (step != Step::role || reply[0].text() == "master") return {};
+    return failed(ErrorCode::unavailable, "is not a master, as its sentinels say",
+                  "it says that it is a " + redis_says(reply[0].text()));
+  }
   std::optional<Error> error = judge(step, reply.text());
   if (error) return std::move(*error);
   return {};
@@ -72,6 +78,10 @@ std::optional<Error> RedisHandshake::judge(Step step, std::string_view said) con
                                           : "refused user " + base::quoted(options_.user),
                     said);
     case Step::name: return std::nullopt;
+    case Step::role:
+      if (said.starts_with("NOAUTH")) break;
+      return failed(said.starts_with("NOPERM") ? permission_denied : unavailable,
+                    "does not say whether it is a master", said);
     case Step::select:
       if (said.starts_with("NOAUTH")) break;
       return failed(said.starts_with("NOPERM") ? permission_denied : invalid_argument,
@@ -85,8 +95,8 @@ std::optional<Error> RedisHandshake::judge(Step step, std::string_view said) con
 }
 
 Error RedisHandshake::failed(ErrorCode code, std::string_view what, std::string_view said) const {
-  std::string message = "Redis at " + redis_server_name(options_) + " " + std::string(what);
-  if (!said.empty()) message += ": " + printable(said);
+  std::string message = redis_title(options_) + " " + std::string(what);
+  if (!said.empty()) message += ": " + redis_says(said);
   return {code, std::move(message)};
 }
 

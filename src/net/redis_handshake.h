@@ -1,6 +1,7 @@
-// RedisHandshake: what a connection says before it is used (AUTH, CLIENT SETNAME, SELECT, PING, all
-// at once), and what the answers mean. The PING is there for a server that demands a password or is
-// still loading its data: it is noticed now, not by a command of somebody's.
+// RedisHandshake: what a connection says before it is used (AUTH, CLIENT SETNAME, ROLE where it
+// must be a master's, SELECT, PING, all at once), and what the answers mean. The PING is there for
+// a server that demands a password or is still loading its data: it is noticed now, not by a
+// command of somebody's.
 //
 // Thread safety: none.
 #pragma once
@@ -18,6 +19,9 @@
 
 namespace tarry::net {
 
+/// What a server said, for a message: one line, and not all of a long one.
+[[nodiscard]] std::string redis_says(std::string_view said);
+
 class RedisHandshake {
  public:
   explicit RedisHandshake(const RedisOptions& options);
@@ -31,7 +35,7 @@ class RedisHandshake {
   [[nodiscard]] bool done() const noexcept { return taken_ == steps_.size(); }
 
  private:
-  enum class Step : std::uint8_t { auth, name, select, ping };
+  enum class Step : std::uint8_t { auth, name, role, select, ping };
 
   [[nodiscard]] std::optional<Error> judge(Step step, std::string_view said) const;
   [[nodiscard]] Error failed(ErrorCode code, std::string_view what, std::string_view said) const;

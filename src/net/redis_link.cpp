@@ -7,6 +7,8 @@
 #include <boost/asio/post.hpp>
 
 #include "base/text.h"
+#include "net/redis_sentinel_search.h"
+#include "net/redis_sentinels.h"
 
 namespace tarry::net {
 namespace {
@@ -19,15 +21,40 @@ constexpr std::size_t kRedisKeptOutput = 1024 * 1024;
 
 }  // namespace
 
-RedisLink::RedisLink(asio::io_context& io, const RedisOptions& options, Events events)
-    : options_(options),
+RedisLink::RedisLink(asio::io_context& io, RedisOptions options, Events events,
+                     std::shared_ptr<RedisSentinels> sentinels)
+    : options_(std::move(options)),
       events_(std::move(events)),
-      stream_(RedisStream::make(io, options)),
+      sentinels_(std::move(sentinels)),
+      stream_(RedisStream::make(io, options_)),
       timer_(io.get_executor()),
-      handshake_(options),
-      reader_(options.max_reply_bytes) {}
+      handshake_(options_),
+      reader_(options_.max_reply_bytes) {}
 
 void RedisLink::start() {
+  if (sentinels_) {
+    find();
+  } else {
+    connect();
+  }
+}
+
+void RedisLink::find() {
+  state_ = State::finding;
+  search_ = sentinels_->find([self = shared_from_this()](Result<RedisSentinels::Found> found) {
+    self->search_.reset();
+    if (!found) {
+      self->end(std::move(found).error());
+      return;
+    }
+    self->options_.host = std::move(found->master.host);
+    self->options_.port = found->master.port;
+    self->found_by_ = found->by;
+    self->connect();
+  });
+}
+
+void RedisLink::connect() {
   state_ = State::connecting;
   arm(Clock::now() + std::chrono::milliseconds(options_.connect_timeout_ms));
   stream_->connect([self = shared_from_this()](Result<void> result) {
@@ -103,11 +130,10 @@ void RedisLink::on_read(const SystemError& error, std::size_t size) {
   if (error) {
     const std::string_view when = state_ == State::greeting ? " before it answered" : "";
     if (error == asio::error::eof) {
-      fail(ErrorCode::unavailable,
-           "Redis at " + server() + " closed the connection" + std::string(when));
+      fail(ErrorCode::unavailable, title() + " closed the connection" + std::string(when));
     } else {
-      fail(ErrorCode::unavailable, "the connection to Redis at " + server() + " broke" +
-                                       std::string(when) + ": " + error.message());
+      fail(ErrorCode::unavailable,
+           "the connection to " + title() + " broke" + std::string(when) + ": " + error.message());
     }
     return;
   }
@@ -149,13 +175,15 @@ void RedisLink::take_reply(RedisReply reply) {
 
 void RedisLink::take_fault() {
   if (reader_.fault() == RedisReader::Fault::too_large) {
-    fail(ErrorCode::unavailable, "a reply of Redis at " + server() + " " + reader_.fault_text());
+    fail(ErrorCode::unavailable, "a reply of " + title() + " " + reader_.fault_text());
   } else if (state_ == State::greeting) {
     fail(ErrorCode::invalid_argument,
-         "what answers at " + server() + " is not Redis: " + reader_.fault_text());
+         "what answers at " + redis_server_name(options_) +
+             (options_.is_sentinel ? " is not a sentinel: " : " is not Redis: ") +
+             reader_.fault_text());
   } else {
     fail(ErrorCode::unavailable,
-         "a reply of Redis at " + server() + " cannot be read: " + reader_.fault_text());
+         "a reply of " + title() + " cannot be read: " + reader_.fault_text());
   }
 }
 
@@ -165,6 +193,8 @@ void RedisLink::end(Error error) {
   if (state_ == State::ended) return;
   state_ = State::ended;
   end_.error = std::move(error);
+  if (search_) std::exchange(search_, nullptr)->cancel();
+  if (found_by_ && !end_.was_ready) sentinels_->distrust(*found_by_);
   stream_->close();
   timer_.cancel();
   // A write's own end says how much of it the kernel has taken.
@@ -194,16 +224,15 @@ void RedisLink::on_timer() {
     case State::connecting:
       fail(ErrorCode::unavailable,
            stream_->connected()
-               ? "no TLS with Redis at " + server() + ": no handshake within " + connect_time
-               : "cannot connect to Redis at " + server() + ": no connection within " +
-                     connect_time);
+               ? "no TLS with " + title() + ": no handshake within " + connect_time
+               : "cannot connect to " + title() + ": no connection within " + connect_time);
       break;
     case State::greeting:
-      fail(ErrorCode::unavailable,
-           "Redis at " + server() + " did not answer within " + connect_time);
+      fail(ErrorCode::unavailable, title() + " did not answer within " + connect_time);
       break;
     case State::ready: check_progress(); break;
     case State::fresh:
+    case State::finding:
     case State::ended: break;
   }
 }
@@ -218,8 +247,8 @@ void RedisLink::check_progress() {
     progress_ = now;
     arm(now + limit);
   } else {
-    fail(ErrorCode::unavailable, "Redis at " + server() + " sent nothing for " +
-                                     base::format_duration_ms(options_.command_timeout_ms));
+    fail(ErrorCode::unavailable,
+         title() + " sent nothing for " + base::format_duration_ms(options_.command_timeout_ms));
   }
 }
 

@@ -1,5 +1,6 @@
-// One connection to a Redis server: connects, says who we are, and then carries commands one way
-// and replies the other. What the commands are, and whose the replies, its owner knows.
+// One connection to a Redis server: finds it, where sentinels know its place, connects, says who we
+// are, and then carries commands one way and replies the other. What the commands are, and whose
+// the replies, its owner knows.
 //
 // Thread safety: none; on the io_context's thread.
 //
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,9 @@
 
 namespace tarry::net {
 
+class RedisSentinels;
+class RedisSentinelSearch;
+
 class RedisLink : public std::enable_shared_from_this<RedisLink> {
  public:
   struct End {
@@ -46,8 +51,9 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
     base::UniqueFunction<void(End)> on_end;
   };
 
-  /// `options` must outlive it.
-  RedisLink(boost::asio::io_context& io, const RedisOptions& options, Events events);
+  /// `sentinels`: there where `options` has them.
+  RedisLink(boost::asio::io_context& io, RedisOptions options, Events events,
+            std::shared_ptr<RedisSentinels> sentinels = nullptr);
 
   void start();
   /// Once it is ready. `replies`: so many are awaited from now on.
@@ -56,6 +62,8 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   /// `on_end` follows. Without effect once it has ended.
   void end(Error error);
 
+  /// Of the server; of one that is to be found, once it is ready.
+  [[nodiscard]] RedisAddress address() const { return {options_.host, options_.port}; }
   /// How many bytes were sent so far: where the next ones begin.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
 
@@ -64,8 +72,10 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>,
                                                   RedisStream::Executor>;
   using SystemError = RedisStream::SystemError;
-  enum class State : std::uint8_t { fresh, connecting, greeting, ready, ended };
+  enum class State : std::uint8_t { fresh, finding, connecting, greeting, ready, ended };
 
+  void find();
+  void connect();
   void on_connected(Result<void> result);
   void enqueue(std::string_view bytes);
   void write();
@@ -80,10 +90,13 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   void arm(Clock::time_point when);
   void on_timer();
   void check_progress();
-  [[nodiscard]] std::string server() const { return redis_server_name(options_); }
+  [[nodiscard]] std::string title() const { return redis_title(options_); }
 
-  const RedisOptions& options_;
+  RedisOptions options_;  // host and port as they are found
   Events events_;
+  const std::shared_ptr<RedisSentinels> sentinels_;
+  std::shared_ptr<RedisSentinelSearch> search_;  // while it goes on
+  std::optional<std::size_t> found_by_;          // which sentinel named the server
   const std::unique_ptr<RedisStream> stream_;
   Timer timer_;
   RedisHandshake handshake_;

@@ -32,12 +32,31 @@ class RedisPlainStream final : public RedisStream {
   void handshake(OnConnected done) override { done({}); }
 };
 
+std::string address_name(const std::string& host, std::uint16_t port) {
+  const bool v6 = host.find(':') != std::string::npos;
+  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
 }  // namespace
 
 std::string redis_server_name(const RedisOptions& options) {
-  if (!options.unix_path.empty()) return options.unix_path;
-  const bool v6 = options.host.find(':') != std::string::npos;
-  return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
+  if (!options.sentinels) {
+    if (!options.unix_path.empty()) return options.unix_path;
+    return address_name(options.host, options.port);
+  }
+  std::string where;
+  if (options.port != 0) {
+    where = address_name(options.host, options.port);
+  } else {
+    for (const RedisAddress& each : options.sentinels->addresses) {
+      where += (where.empty() ? "of sentinels " : ", ") + address_name(each.host, each.port);
+    }
+  }
+  return options.sentinels->master + " (" + where + ")";
+}
+
+std::string redis_title(const RedisOptions& options) {
+  return (options.is_sentinel ? "the sentinel at " : "Redis at ") + redis_server_name(options);
 }
 
 std::unique_ptr<RedisStream> RedisStream::make(asio::io_context& io, const RedisOptions& options) {
@@ -50,7 +69,7 @@ RedisStream::RedisStream(asio::io_context& io, const RedisOptions& options)
 
 Error RedisStream::connect_error(std::string_view why) const {
   return {ErrorCode::unavailable,
-          "cannot connect to Redis at " + redis_server_name(options_) + ": " + std::string(why)};
+          "cannot connect to " + redis_title(options_) + ": " + std::string(why)};
 }
 
 void RedisStream::connect(OnConnected done) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/redis_sentinels.h"
+
 namespace tarry::net {
 namespace {
 
@@ -10,11 +12,13 @@ constexpr std::chrono::milliseconds kRedisPingEvery{10'000};
 
 }  // namespace
 
-RedisSubscriber::RedisSubscriber(boost::asio::io_context& io, const RedisOptions& options,
+RedisSubscriber::RedisSubscriber(boost::asio::io_context& io, RedisOptions options,
                                  RedisChannels kind, std::vector<std::string> channels,
-                                 Redis::OnMessage on_message, Redis::OnSubscribed on_subscribed)
+                                 Redis::OnMessage on_message, Redis::OnSubscribed on_subscribed,
+                                 std::shared_ptr<RedisSentinels> sentinels)
     : io_(io),
-      options_(options),
+      options_(std::move(options)),
+      sentinels_(std::move(sentinels)),
       sharded_(kind == RedisChannels::sharded),
       channels_(std::move(channels)),
       on_message_(std::move(on_message)),
@@ -28,11 +32,16 @@ void RedisSubscriber::start() {
       io_, options_,
       RedisLink::Events{[self] { self->on_ready(); },
                         [self](RedisReply reply) { self->on_reply(reply.view()); },
-                        [self](RedisLink::End) { self->on_end(); }});
+                        [self](RedisLink::End) { self->on_end(); }},
+      sentinels_);
   link_->start();
 }
 
 void RedisSubscriber::on_ready() {
+  if (is_elsewhere()) {
+    link_->end({ErrorCode::unavailable, "another server is the master now"});
+    return;
+  }
   // One by one: channels of several slots may not stand in one command.
   std::string bytes;
   for (const std::string& channel : channels_) {
@@ -59,9 +68,26 @@ void RedisSubscriber::on_reply(RedisView reply) {
   }
 }
 
+bool RedisSubscriber::is_elsewhere() const {
+  return sentinels_ && !(link_->address() == sentinels_->master());
+}
+
+void RedisSubscriber::follow() {
+  if (closed_) return;
+  if (!link_) {
+    backoff_.succeeded();
+    timer_.expires_at(Clock::time_point::max());  // no timer, and one that is late is none of ours
+    start();
+  } else if (link_->ready() && is_elsewhere()) {
+    link_->end({ErrorCode::unavailable, "another server is the master now"});
+  }
+}
+
 void RedisSubscriber::on_end() {
   link_.reset();
-  if (!closed_) wait(backoff_.failed());
+  if (closed_) return;
+  wait(backoff_.failed());
+  if (on_lost_) on_lost_();
 }
 
 void RedisSubscriber::wait(Clock::duration time) {

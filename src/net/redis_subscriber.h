@@ -22,12 +22,19 @@ namespace tarry::net {
 
 class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
  public:
-  /// `options` must outlive it.
-  RedisSubscriber(boost::asio::io_context& io, const RedisOptions& options, RedisChannels kind,
+  /// `sentinels`: there where `options` has them.
+  RedisSubscriber(boost::asio::io_context& io, RedisOptions options, RedisChannels kind,
                   std::vector<std::string> channels, Redis::OnMessage on_message,
-                  Redis::OnSubscribed on_subscribed);
+                  Redis::OnSubscribed on_subscribed,
+                  std::shared_ptr<RedisSentinels> sentinels = nullptr);
 
+  /// Called each time the subscription breaks, before it is made again. Set before `start`.
+  void on_lost(base::UniqueFunction<void()> call) { on_lost_ = std::move(call); }
+  /// All channels are confirmed, on a connection that is there.
+  [[nodiscard]] bool stands() const noexcept { return link_ && confirmed_ == channels_.size(); }
   void start();
+  /// The sentinels may name another server now: goes there, if so.
+  void follow();
   void close();
 
  private:
@@ -36,17 +43,20 @@ class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
                                                   RedisStream::Executor>;
 
   void on_ready();
+  [[nodiscard]] bool is_elsewhere() const;
   void on_reply(RedisView reply);
   void on_end();
   void wait(Clock::duration time);
   void on_timer();
 
   boost::asio::io_context& io_;
-  const RedisOptions& options_;
+  const RedisOptions options_;
+  const std::shared_ptr<RedisSentinels> sentinels_;
   const bool sharded_;
   const std::vector<std::string> channels_;
   Redis::OnMessage on_message_;
   Redis::OnSubscribed on_subscribed_;
+  base::UniqueFunction<void()> on_lost_;
   Timer timer_;
   RedisBackoff backoff_;
   std::shared_ptr<RedisLink> link_;

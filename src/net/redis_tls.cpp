@@ -112,8 +112,7 @@ class RedisTlsStream final : public RedisStream {
                    " cannot be used: " + error.message());
   }
   [[nodiscard]] Error refused(const std::string& why) const {
-    return {ErrorCode::invalid_argument,
-            "no TLS with Redis at " + redis_server_name(options_) + ": " + why};
+    return {ErrorCode::invalid_argument, "no TLS with " + redis_title(options_) + ": " + why};
   }
 
   std::optional<asio::ssl::context> context_;

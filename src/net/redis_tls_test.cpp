@@ -43,12 +43,16 @@ class RedisTlsTest : public ::testing::Test {
   }
   [[nodiscard]] std::string file(const std::string& name) const { return directory_ + "/" + name; }
 
+  [[nodiscard]] std::vector<std::string> on(std::uint16_t port) const {
+    return {"--tls-port",         std::to_string(port), "--tls-cert-file",
+            file("server.pem"),   "--tls-key-file",     file("server.key"),
+            "--tls-ca-cert-file", file("ca.pem"),       "--tls-auth-clients"};
+  }
   void serve(const std::string& clients_certificates = "no") {
     port_ = RedisServer::free_port();
-    server_ = std::make_unique<RedisServer>(std::vector<std::string>{
-        "--tls-port", std::to_string(port_), "--tls-cert-file", file("server.pem"),
-        "--tls-key-file", file("server.key"), "--tls-ca-cert-file", file("ca.pem"),
-        "--tls-auth-clients", clients_certificates});
+    std::vector<std::string> words = on(port_);
+    words.push_back(clients_certificates);
+    server_ = std::make_unique<RedisServer>(std::move(words));
   }
   [[nodiscard]] RedisOptions options() const {
     RedisOptions options;
@@ -126,6 +130,25 @@ TEST_F(RedisTlsTest, shows_its_own_certificate) {
   // TLS 1.3: the server says so only after our handshake is done.
   const std::string said = ask(to);
   EXPECT_NE(said.find(":" + std::to_string(port_)), std::string::npos) << said;
+}
+
+TEST_F(RedisTlsTest, speaks_to_sentinels_too) {
+  serve();
+  const std::uint16_t port = RedisServer::free_port();
+  std::vector<std::string> words = on(port);
+  words.insert(words.end(), {"no", "--sentinel"});
+  const RedisServer sentinel(words,
+                             "sentinel monitor orders 127.0.0.1 " + std::to_string(port_) + " 1\n");
+  RedisOptions to = options();
+  to.sentinels.emplace();
+  to.sentinels->addresses = {{"127.0.0.1", port}};
+  to.sentinels->master = "orders";
+  EXPECT_EQ(ask(to), "hello");
+  to.tls->ca_file = file("other-ca.pem");
+  const std::string said = ask(to);
+  EXPECT_TRUE(said.starts_with("invalid_argument: no TLS with the sentinel at 127.0.0.1:" +
+                               std::to_string(port) + ": its certificate is not trusted: "))
+      << said;
 }
 
 TEST_F(RedisTlsTest, names_the_file_that_cannot_be_used) {

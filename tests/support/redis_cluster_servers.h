@@ -90,6 +90,29 @@ class RedisClusterServers {
     }
   }
 
+  /// That replica takes its master's place, in good order; Redis gives an attempt up after 5 s.
+  void fail_over(std::size_t replica) const {
+    using Clock = std::chrono::steady_clock;
+    auto asked = Clock::time_point::min();
+    until([&] {
+      if (is_master(replica)) return true;
+      if (asked == Clock::time_point::min() || Clock::now() > asked + std::chrono::seconds(6)) {
+        asked = Clock::now();
+        (void)ask(replica, {"CLUSTER", "FAILOVER"});
+      }
+      return false;
+    });
+  }
+  [[nodiscard]] bool is_master(std::size_t index) const {
+    return ask(index, {"INFO", "replication"}).find("role:master") != std::string::npos;
+  }
+  /// It is a replica that has all that its master had a moment ago.
+  void wait_until_follows(std::size_t index) const {
+    until([&] {
+      return ask(index, {"INFO", "replication"}).find("master_link_status:up") != std::string::npos;
+    });
+  }
+
   template <typename Condition>
   void until(Condition condition) const {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);

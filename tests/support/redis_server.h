@@ -1,6 +1,9 @@
 // A redis-server of a test's own: in a fresh directory, on a unix socket there and on a free port
 // of 127.0.0.1. Nothing is kept on disk unless the arguments say so ("--appendonly", "yes").
 //
+// `config`, the lines of a configuration file, makes it be run with that file, which it may write
+// to, as a sentinel does.
+//
 // The server dies with the thread that started it (PR_SET_PDEATHSIG), so that no test that crashes
 // leaves one behind: call `start` on a thread that outlives the server.
 //
@@ -41,9 +44,13 @@ class RedisServer {
  public:
   /// Starts it. `args` follow ours on its command line, and so override them. Throws where it does
   /// not come up; GoogleTest makes that a failure.
-  explicit RedisServer(std::vector<std::string> args = {})
-      : args_(std::move(args)), directory_(fresh_directory()), port_(free_port()) {
+  explicit RedisServer(std::vector<std::string> args = {}, const std::string& config = {})
+      : args_(std::move(args)),
+        directory_(fresh_directory()),
+        has_config_(!config.empty()),
+        port_(free_port()) {
     try {
+      if (has_config_) std::ofstream(config_file()) << config;
       start();
     } catch (...) {
       remove_directory();
@@ -144,26 +151,17 @@ class RedisServer {
     return path;
   }
 
+  [[nodiscard]] std::string config_file() const { return directory_ + "/redis.conf"; }
+
   void spawn() {
     const char* program = std::getenv("TARRY_REDIS_SERVER");
     if (program == nullptr) program = "/usr/bin/redis-server";
-    std::vector<std::string> words = {program,
-                                      "--bind",
-                                      "127.0.0.1",
-                                      "--port",
-                                      std::to_string(port_),
-                                      "--unixsocket",
-                                      socket_path(),
-                                      "--dir",
-                                      directory_,
-                                      "--logfile",
-                                      directory_ + "/redis.log",
-                                      "--save",
-                                      "",
-                                      "--appendonly",
-                                      "no",
-                                      "--daemonize",
-                                      "no"};
+    std::vector<std::string> words = {program};
+    if (has_config_) words.push_back(config_file());
+    words.insert(words.end(),
+                 {"--bind", "127.0.0.1", "--port", std::to_string(port_), "--unixsocket",
+                  socket_path(), "--dir", directory_, "--logfile", directory_ + "/redis.log",
+                  "--save", "", "--appendonly", "no", "--daemonize", "no"});
     words.insert(words.end(), args_.begin(), args_.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -248,6 +246,7 @@ class RedisServer {
 
   const std::vector<std::string> args_;
   const std::string directory_;
+  const bool has_config_;
   std::uint16_t port_;
   bool was_up_ = false;  // from then on the port stays: clients know it
   pid_t pid_ = -1;

@@ -1,0 +1,72 @@
+// RedisSentinels: where the master is now, by what its sentinels say. Asked before each attempt to
+// connect; and, once watched, they tell when another server was made the master.
+//
+// The one that answered last is asked first. What a sentinel says may be out of date: whoever finds
+// no master at the address says so (`distrust`), and then another one is asked first.
+//
+// Thread safety: none; on the io_context's thread. Callbacks never run within a method, nor after
+// `close`.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "net/redis_client.h"
+#include "net/redis_sentinel_search.h"
+
+namespace tarry::net {
+
+class RedisSubscriber;
+
+class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
+ public:
+  struct Found {
+    RedisAddress master;
+    std::size_t by = 0;  // the sentinel that said so, for `distrust`
+  };
+  using OnFound = base::UniqueFunction<void(Result<Found>)>;
+  /// `master` may be another one than before.
+  using OnSwitched = base::UniqueFunction<void()>;
+
+  /// `options.sentinels` is there; TLS, client name and time-outs are the sentinels' too.
+  RedisSentinels(boost::asio::io_context& io, const RedisOptions& options);
+  ~RedisSentinels();
+
+  /// Asks around; errors as of RedisSentinelSearch. What it returns keeps itself until it has
+  /// answered, and may be cancelled.
+  std::shared_ptr<RedisSentinelSearch> find(OnFound done);
+  /// What this one said was not so.
+  void distrust(std::size_t sentinel);
+
+  /// Listens to all of them from now on. Once at most.
+  void watch(OnSwitched on_switched);
+  void close();
+
+  /// What was said last; port 0: nothing yet.
+  [[nodiscard]] const RedisAddress& master() const noexcept { return master_; }
+  /// "orders (10.0.0.7:6379)", or "orders (of sentinels a:26379, b:26379)": for messages.
+  [[nodiscard]] std::string server() const;
+
+ private:
+  [[nodiscard]] RedisOptions options_of(std::size_t sentinel) const;
+  void on_switch(std::size_t by, std::string_view message);
+  void prefer(std::size_t sentinel);
+
+  boost::asio::io_context& io_;
+  const RedisOptions options_;
+  std::vector<std::size_t> order_;  // in which they are asked
+  RedisAddress master_{"", 0};
+  OnSwitched on_switched_;
+  std::vector<std::shared_ptr<RedisSubscriber>> watched_;
+  bool closed_ = false;
+};
+
+}  // namespace tarry::net
