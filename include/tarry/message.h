@@ -183,7 +183,8 @@ struct MessageInfo {
   bool stopping = false;  ///< leased, and cancelled meanwhile
   Time due{};
   std::uint32_t priority = kDefaultPriority;
-  std::uint32_t attempt = 0;  ///< attempts used so far
+  std::uint32_t attempt = 0;       ///< attempts used so far
+  std::uint32_t max_attempts = 0;  ///< its own; 0: the queue's
   Tallies tallies;
   std::optional<Millis> lease_left;      ///< leased only
   std::optional<Settlement> settlement;  ///< remembered only

@@ -15,8 +15,10 @@ void add_claim_command(CLI::App& root, Session& session);     // claim_command.c
 void add_settle_commands(CLI::App& root, Session& session);   // ack, retry, release, bury
 void add_work_command(CLI::App& root, Session& session);      // work_command.cpp
 void add_queue_commands(CLI::App& root, Session& session);    // queue ls, queue info, stats
-void add_store_commands(CLI::App& root, Session& session);    // store info, check, audit, salvage
+void add_store_commands(CLI::App& root, Session& session);    // store info, check, audit, ...
 void add_salvage_command(CLI::App& store, Session& session);  // salvage_command.cpp
+void add_acl_command(CLI::App& store, Session& session);      // acl_command.cpp
+void add_migrate_command(CLI::App& store, Session& session);  // migrate_command.cpp
 void add_bench_command(CLI::App& root, Session& session);     // bench_command.cpp
 void add_version_command(CLI::App& root, Session& session);   // version_command.cpp
 

@@ -42,7 +42,7 @@ void print_table(Output& output, const std::vector<QueueStats>& queues) {
   output.print(table);
 }
 
-ExitCode list(Session& session) {
+ExitCode list_queues(Session& session) {
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -147,7 +147,7 @@ void add_queue_commands(CLI::App& root, Session& session) {
   {
     CLI::App& command = add_command(queue, "ls", "All queues and what is in them",
                                     {"tarry queue ls", "tarry queue ls -o json"});
-    set_action(command, session, list);
+    set_action(command, session, list_queues);
   }
   {
     auto name = std::make_shared<std::string>();

@@ -59,10 +59,23 @@ struct PushRequest {
   std::string bytes;
 };
 
+/// What a message was when it was looked at.
+struct Seen {
+  std::uint64_t id = 0;
+  std::int64_t due_ms = 0;
+  std::uint32_t priority = kDefaultPriority;
+  std::uint32_t claims = 0;  // of its tallies
+  bool dead = false;
+};
+
 struct CancelRequest {
   std::string queue;
   std::vector<Slice> keys;
   std::string bytes;
+  // Not empty (migration): one a key. The message lives in another store now, and goes if it still
+  // is what was seen, counted as moved away: `done`. Else nothing changes: `kept` where it is
+  // another by now, `in_flight` where it is leased, or what a cancel says of one that is not there.
+  std::vector<Seen> seen = {};
 };
 
 struct RescheduleItem {

@@ -197,6 +197,12 @@ MaybeError check_own(const PauseRequest& pause) {
                      : MaybeError{};
 }
 
+MaybeError check_own(const CancelRequest& cancel) {
+  if (cancel.seen.empty() || cancel.seen.size() == cancel.keys.size()) return {};
+  return invalid("a cancel of " + std::to_string(cancel.keys.size()) + " keys says of " +
+                 std::to_string(cancel.seen.size()) + " what was seen; it must of all or none");
+}
+
 MaybeError check_own(const ReviveRequest& revive) {
   if (!revive.all || revive.keys.empty()) return {};
   return invalid("a revive of all names " + std::to_string(revive.keys.size()) +

@@ -5,6 +5,7 @@
 #include <tarry/store.h>
 
 #include "base/text.h"
+#include "engines/redis/layouts/layout_engine.h"
 #include "engines/redis/redis_engine.h"
 #include "engines/remote/remote_engine.h"
 #include "open/open_with.h"
@@ -12,12 +13,12 @@
 namespace tarry {
 namespace {
 
-Result<std::string> read_password(const std::string& path) {
+Result<std::string> read_password(std::string_view option, const std::string& path) {
   std::ifstream file(path);
   std::string line;
   if (!std::getline(file, line)) {
-    return Unexpected(ErrorCode::invalid_argument,
-                      "password_file " + base::quoted(path) + " cannot be read, or is empty");
+    return Unexpected(ErrorCode::invalid_argument, std::string(option) + " " + base::quoted(path) +
+                                                       " cannot be read, or is empty");
   }
   if (line.ends_with('\r')) line.pop_back();
   return line;
@@ -30,6 +31,32 @@ detail::EngineResult open_remote(const detail::RemoteUrl& url) {
   return remote::open_remote(std::move(wanted));
 }
 
+Result<net::RedisSentinelOptions> sentinels_of(const detail::RedisUrl& url) {
+  net::RedisSentinelOptions sentinels;
+  for (const detail::HostAndPort& each : url.hosts) {
+    sentinels.addresses.push_back({each.host, each.port});
+  }
+  sentinels.master = url.master;
+  sentinels.user = url.sentinel_user;
+  if (!url.sentinel_password_file.empty()) {
+    auto password = read_password("sentinel_password_file", url.sentinel_password_file);
+    if (!password) return std::move(password).error();
+    sentinels.password = *std::move(password);
+  }
+  return sentinels;
+}
+
+detail::EngineResult open_layout(const detail::RedisUrl& url, redis::RedisEngineOptions common) {
+  redis::LayoutEngineOptions wanted;
+  wanted.server = std::move(common.server);
+  wanted.layout = url.layout;
+  wanted.allow_eviction = common.allow_eviction;
+  wanted.limits = common.limits;
+  wanted.clock = std::move(common.clock);
+  wanted.log = std::move(common.log);
+  return redis::open_layout(std::move(wanted));
+}
+
 detail::EngineResult open_redis(const detail::RedisUrl& url, const OpenOptions& options) {
   redis::RedisEngineOptions wanted;
   if (url.topology == detail::RedisUrl::Topology::cluster) {
@@ -37,7 +64,9 @@ detail::EngineResult open_redis(const detail::RedisUrl& url, const OpenOptions& 
       wanted.cluster.push_back({node.host, node.port});
     }
   } else if (url.topology == detail::RedisUrl::Topology::sentinel) {
-    return Unexpected(ErrorCode::unsupported, "redis+sentinel: is not built in yet");
+    auto sentinels = sentinels_of(url);
+    if (!sentinels) return std::move(sentinels).error();
+    wanted.server.sentinels = *std::move(sentinels);
   } else if (!url.hosts.empty()) {
     wanted.server.host = url.hosts[0].host;
     wanted.server.port = url.hosts[0].port;
@@ -47,7 +76,7 @@ detail::EngineResult open_redis(const detail::RedisUrl& url, const OpenOptions& 
   wanted.server.password = url.password;
   wanted.server.database = url.database;
   if (!url.password_file.empty()) {
-    auto password = read_password(url.password_file);
+    auto password = read_password("password_file", url.password_file);
     if (!password) return std::move(password).error();
     wanted.server.password = *std::move(password);
   }
@@ -58,9 +87,11 @@ detail::EngineResult open_redis(const detail::RedisUrl& url, const OpenOptions& 
   wanted.partitions = url.partitions;
   wanted.shards = url.shards.value_or(wanted.shards);
   wanted.allow_eviction = url.allow_eviction;
+  wanted.wait = {url.wait_replicas, url.wait_timeout_ms};
   wanted.limits.max_payload = url.max_payload.value_or(wanted.limits.max_payload);
   if (options.clock) wanted.clock = options.clock->implementation();
   wanted.log = options.log;
+  if (!url.native) return open_layout(url, std::move(wanted));
   return redis::open_redis(std::move(wanted));
 }
 

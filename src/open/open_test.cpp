@@ -362,5 +362,25 @@ TEST(OpenWith, ABadUrlOpensNothing) {
   }
 }
 
+// -- redis+sentinel:
+
+TEST(OpenSentinel, WhatCannotBeOpenedIsOneClearLine) {
+  const auto refused = [](const std::string& url) {
+    const auto store = open(url);
+    EXPECT_FALSE(store) << url;
+    return store ? Error{} : store.error();
+  };
+  const Error file =
+      refused("redis+sentinel://127.0.0.1:1?master=orders&sentinel_password_file=/no/such/file");
+  EXPECT_EQ(file.code, ErrorCode::invalid_argument);
+  EXPECT_EQ(file.message, "sentinel_password_file \"/no/such/file\" cannot be read, or is empty");
+  const Error nobody = refused("redis+sentinel://127.0.0.1:1,127.0.0.1:2/3?master=orders");
+  EXPECT_EQ(nobody.code, ErrorCode::unavailable);
+  EXPECT_EQ(
+      nobody.message,
+      "no sentinel of master \"orders\" answers (127.0.0.1:1, 127.0.0.1:2): cannot connect to "
+      "the sentinel at 127.0.0.1:2: Connection refused");
+}
+
 }  // namespace
 }  // namespace tarry

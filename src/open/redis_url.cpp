@@ -19,6 +19,10 @@ constexpr std::uint32_t kMostPartitions = 1'024;
 // Redis has 16 unless it is told otherwise; it refuses what it does not have.
 constexpr std::uint32_t kMostDatabase = 1'000'000;
 
+constexpr std::uint32_t kMostReplicas = 100;
+// Half of what an answer may take before its connection is taken for dead.
+constexpr std::int64_t kMostWaitMs = 5'000;
+
 using RedisOption = UrlOption<RedisUrl>;
 
 Result<void> set_number(std::string_view name, std::string_view value, std::uint32_t min,
@@ -35,13 +39,55 @@ Result<void> set_text(std::string_view name, std::string_view value, std::string
   return {};
 }
 
-Result<void> set_layout(std::string_view value, RedisUrl&) {
-  if (value == "plain" || value == "hash" || value == "redisson") {
-    return Unexpected(ErrorCode::unsupported,
-                      "layout " + std::string(value) + " is not built in yet; use native");
+template <typename Value>
+struct Choice {
+  std::string_view name;
+  Value value;
+};
+template <typename Value, std::size_t N>
+Result<void> set_choice(std::string_view option, std::string_view value,
+                        const Choice<Value> (&choices)[N], Value& into) {
+  std::string known;
+  for (const Choice<Value>& choice : choices) {
+    if (choice.name == value) {
+      into = choice.value;
+      return {};
+    }
+    known += (known.empty() ? "" : &choice == &choices[N - 1] ? " or " : ", ");
+    known += choice.name;
   }
-  if (value != "native") return choice_error("layout", value, "native");
-  return {};
+  return choice_error(option, value, known);
+}
+
+using redis::Decode;
+using redis::Layout;
+
+Result<void> set_layout(std::string_view value, RedisUrl& url) {
+  static constexpr Choice<std::optional<Layout>> kLayouts[] = {{"native", std::nullopt},
+                                                               {"plain", Layout::plain},
+                                                               {"hash", Layout::hash},
+                                                               {"redisson", Layout::redisson}};
+  std::optional<Layout> layout;
+  auto done = set_choice("layout", value, kLayouts, layout);
+  url.native = !layout;
+  url.layout.layout = layout.value_or(Layout::plain);
+  return done;
+}
+
+Result<void> set_unit(std::string_view value, RedisUrl& url) {
+  static constexpr Choice<bool> kUnits[] = {{"ms", false}, {"s", true}};
+  return set_choice("unit", value, kUnits, url.layout.seconds);
+}
+
+Result<void> set_decode(std::string_view value, RedisUrl& url) {
+  static constexpr Choice<Decode> kDecodes[] = {
+      {"raw", Decode::raw}, {"string", Decode::string}, {"json", Decode::json}};
+  return set_choice("decode", value, kDecodes, url.layout.decode);
+}
+
+Result<void> set_claim(std::string_view value, RedisUrl& url) {
+  static constexpr Choice<bool> kClaims[] = {{"direct", false}, {"list", true}};
+  return set_choice("claim", value, kClaims, url.layout.through_list);
 }
 
 Result<void> set_payload_limit(std::string_view value, RedisUrl& url) {
@@ -57,6 +103,23 @@ Result<void> set_eviction(std::string_view value, RedisUrl& url) {
   return {};
 }
 
+// "2" or "2,500ms"
+Result<void> set_wait(std::string_view value, RedisUrl& url) {
+  const std::size_t comma = value.find(',');
+  const auto replicas = number_option("wait", value.substr(0, comma), 1, kMostReplicas);
+  if (!replicas) return replicas.error();
+  url.wait_replicas = *replicas;
+  if (comma == std::string_view::npos) return {};
+  const std::string_view text = value.substr(comma + 1);
+  const auto timeout = base::parse_duration_ms(text);
+  if (!timeout) return invalid_url("option wait: " + timeout.error().message);
+  if (*timeout < 1 || *timeout > kMostWaitMs) {
+    return invalid_url("option wait: " + base::quoted(text) + " must be from 1ms to 5s");
+  }
+  url.wait_timeout_ms = *timeout;
+  return {};
+}
+
 constexpr RedisOption kPartitions = {"partitions", [](std::string_view value, RedisUrl& url) {
                                        return set_number("partitions", value, 1, kMostPartitions,
                                                          url.partitions);
@@ -66,8 +129,24 @@ constexpr RedisOption kShards = {"shards", [](std::string_view value, RedisUrl& 
                                                      url.shards);
                                  }};
 constexpr RedisOption kLayout = {"layout", set_layout};
+constexpr RedisOption kZset = {"zset", [](std::string_view value, RedisUrl& url) {
+                                 return set_text("zset", value, url.layout.zset);
+                               }};
+constexpr RedisOption kHash = {"hash", [](std::string_view value, RedisUrl& url) {
+                                 return set_text("hash", value, url.layout.hash);
+                               }};
+constexpr RedisOption kList = {"list", [](std::string_view value, RedisUrl& url) {
+                                 return set_text("list", value, url.layout.list);
+                               }};
+constexpr RedisOption kQueue = {"queue", [](std::string_view value, RedisUrl& url) {
+                                  return set_text("queue", value, url.layout.queue);
+                                }};
+constexpr RedisOption kUnit = {"unit", set_unit};
+constexpr RedisOption kDecode = {"decode", set_decode};
+constexpr RedisOption kClaim = {"claim", set_claim};
 constexpr RedisOption kMaxPayload = {"max_payload", set_payload_limit};
 constexpr RedisOption kAllowEviction = {"allow_eviction", set_eviction};
+constexpr RedisOption kWait = {"wait", set_wait};
 constexpr RedisOption kUser = {"user", [](std::string_view value, RedisUrl& url) {
                                  return set_text("user", value, url.user);
                                }};
@@ -104,8 +183,9 @@ constexpr RedisOption kSentinelPasswordFile = {
       return set_text("sentinel_password_file", value, url.sentinel_password_file);
     }};
 
-constexpr std::array kAnyOptions = {kPartitions,    kShards, kLayout,      kMaxPayload,
-                                    kAllowEviction, kUser,   kPasswordFile};
+constexpr std::array kAnyOptions = {kPartitions,    kShards, kLayout, kMaxPayload,
+                                    kAllowEviction, kWait,   kUser,   kPasswordFile};
+constexpr std::array kLayoutOptions = {kZset, kHash, kList, kQueue, kUnit, kDecode, kClaim};
 constexpr std::array kTlsOptions = {kCa, kCert, kKey, kName};
 constexpr std::array kSentinelOptions = {kMaster, kSentinelUser, kSentinelPasswordFile};
 
@@ -134,6 +214,7 @@ constexpr std::size_t kMostHosts = 64;
 
 std::vector<RedisOption> options_of(const Scheme& scheme) {
   std::vector<RedisOption> options(kAnyOptions.begin(), kAnyOptions.end());
+  options.insert(options.end(), kLayoutOptions.begin(), kLayoutOptions.end());
   if (scheme.name == "redis+unix") options.push_back(kDatabase);
   if (scheme.topology == RedisUrl::Topology::sentinel) {
     options.insert(options.end(), kSentinelOptions.begin(), kSentinelOptions.end());
@@ -163,7 +244,30 @@ Result<void> parse_login(std::string_view login, RedisUrl& url) {
   return {};
 }
 
+Result<void> check_layout(const RedisUrl& url) {
+  const redis::LayoutSpec& layout = url.layout;
+  if (url.native) {
+    if (layout.zset.empty() && layout.hash.empty() && layout.list.empty() && layout.queue.empty() &&
+        !layout.seconds && layout.decode == Decode::raw && !layout.through_list) {
+      return {};
+    }
+    return invalid_url(
+        "options zset, hash, list, queue, unit, decode and claim go with layout=plain, hash or "
+        "redisson, and this is layout=native");
+  }
+  const std::string name = "layout=" + std::string(to_string(layout.layout));
+  if (url.partitions || url.shards) {
+    return invalid_url("options partitions and shards go with layout=native, and this is " + name);
+  }
+  if (url.topology == RedisUrl::Topology::single) return {};
+  return Unexpected(ErrorCode::unsupported,
+                    name +
+                        " is of one server: redis:, rediss: or redis+unix:; clusters and "
+                        "sentinels have layout=native");
+}
+
 Result<RedisUrl> checked(RedisUrl url) {
+  if (auto done = check_layout(url); !done) return std::move(done).error();
   if (!url.password.empty() && !url.password_file.empty()) {
     return invalid_url("store URL holds a password and names a password_file; one is the limit");
   }
@@ -172,6 +276,9 @@ Result<RedisUrl> checked(RedisUrl url) {
   }
   if (url.topology == RedisUrl::Topology::sentinel && url.master.empty()) {
     return invalid_url("store URL must name the master that the sentinels watch: ?master=NAME");
+  }
+  if (url.wait_replicas > 0 && url.topology == RedisUrl::Topology::cluster) {
+    return Unexpected(ErrorCode::unsupported, "option wait is not built in for clusters yet");
   }
   if (!url.sentinel_user.empty() && url.sentinel_password_file.empty()) {
     return invalid_url("option sentinel_user needs sentinel_password_file");

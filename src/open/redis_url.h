@@ -7,10 +7,13 @@
 //   rediss+cluster://, rediss+sentinel://       the same over TLS
 //
 // Options: partitions=N (when the store is made), shards=N (of queues that are made through it),
-// layout=native, max_payload=SIZE, allow_eviction=yes, user=NAME, password_file=PATH; for rediss:
-// ca=PATH, cert=PATH, key=PATH, name=HOST (the server's name in its certificate); for sentinels:
-// master=NAME, sentinel_user=NAME, sentinel_password_file=PATH (theirs; USER:PASSWORD@ is the
-// master's).
+// layout=native|plain|hash|redisson, max_payload=SIZE, allow_eviction=yes, wait=N[,TIMEOUT],
+// user=NAME, password_file=PATH; for rediss: ca=PATH, cert=PATH, key=PATH, name=HOST (the server's
+// name in its certificate); for sentinels: master=NAME, sentinel_user=NAME,
+// sentinel_password_file=PATH (theirs; USER:PASSWORD@ is the master's). Of the other layouts
+// (docs/formats/redis-layouts.md), instead of partitions and shards: zset=NAME and unit=ms|s
+// (plain, hash), hash=NAME (hash), list=NAME, decode=raw|string|json and claim=direct|list
+// (redisson), queue=NAME.
 //
 // Pure functions.
 #pragma once
@@ -23,6 +26,7 @@
 
 #include <tarry/result.h>
 
+#include "engines/redis/layouts/layout_spec.h"
 #include "open/url_parts.h"
 
 namespace tarry::detail {
@@ -49,6 +53,10 @@ struct RedisUrl {
   std::optional<std::uint32_t> shards;
   std::optional<std::uint64_t> max_payload;
   bool allow_eviction = false;
+  bool native = true;               // else `layout` says what is there
+  redis::LayoutSpec layout;         // its names of keys are not looked at here
+  std::uint32_t wait_replicas = 0;  // that have what was done when it is answered
+  std::int64_t wait_timeout_ms = 1'000;
 };
 
 /// Whether it is one of those above.

@@ -87,11 +87,38 @@ TEST(RedisUrl, TakesOptions) {
   EXPECT_EQ(url.shards, 4u);
   EXPECT_EQ(url.max_payload, 4096u);
   EXPECT_TRUE(url.allow_eviction);
+  EXPECT_EQ(url.wait_replicas, 0u);
+  const RedisUrl waits = redis_of("redis://h?wait=2");
+  EXPECT_EQ(waits.wait_replicas, 2u);
+  EXPECT_EQ(waits.wait_timeout_ms, 1'000);
+  const RedisUrl briefly = redis_of("redis+sentinel://h?master=m&wait=1,250ms");
+  EXPECT_EQ(briefly.wait_replicas, 1u);
+  EXPECT_EQ(briefly.wait_timeout_ms, 250);
   const RedisUrl tls = redis_of("rediss://h?ca=/c.pem&cert=/d.pem&key=/e.pem&name=redis.example");
   EXPECT_EQ(tls.ca_file, "/c.pem");
   EXPECT_EQ(tls.certificate_file, "/d.pem");
   EXPECT_EQ(tls.key_file, "/e.pem");
   EXPECT_EQ(tls.server_name, "redis.example");
+}
+
+TEST(RedisUrl, NamesALayout) {
+  EXPECT_TRUE(redis_of("redis://h").native);
+  const RedisUrl plain = redis_of("redis://h?layout=plain&zset=delayqueue:{0..9}&unit=s&queue=q");
+  EXPECT_FALSE(plain.native);
+  EXPECT_EQ(plain.layout.layout, redis::Layout::plain);
+  EXPECT_EQ(plain.layout.zset, "delayqueue:{0..9}");
+  EXPECT_EQ(plain.layout.queue, "q");
+  EXPECT_TRUE(plain.layout.seconds);
+  const RedisUrl hash = redis_of("rediss://h?layout=hash&zset=z&hash=h&unit=ms");
+  EXPECT_EQ(hash.layout.layout, redis::Layout::hash);
+  EXPECT_EQ(hash.layout.hash, "h");
+  EXPECT_FALSE(hash.layout.seconds);
+  const RedisUrl java =
+      redis_of("redis+unix:///s?layout=redisson&list=dest&decode=json&claim=list&db=2");
+  EXPECT_EQ(java.layout.layout, redis::Layout::redisson);
+  EXPECT_EQ(java.layout.list, "dest");
+  EXPECT_EQ(java.layout.decode, redis::Decode::json);
+  EXPECT_TRUE(java.layout.through_list);
 }
 
 struct Refused {
@@ -116,8 +143,20 @@ TEST(RedisUrl, RefusesWhatIsWrongByName) {
            {"redis://h?ca=/x", "\"ca\" is not one of redis:"},
            {"redis://h?db=1", "\"db\" is not one of redis:"},
            {"redis://h?allow_eviction=maybe", "yes or no"},
-           {"redis://h?layout=mine", "native"},
-           {"redis://h?layout=plain", "layout plain", ErrorCode::unsupported},
+           {"redis://h?layout=mine", "native, plain, hash or redisson"},
+           {"redis://h?zset=z", "layout=native"},
+           {"redis://h?layout=plain&shards=4", "layout=plain"},
+           {"redis://h?layout=plain&unit=min", "ms or s"},
+           {"redis://h?layout=plain&zset=", "zset"},
+           {"redis://h?layout=redisson&decode=java", "raw, string or json"},
+           {"redis://h?layout=redisson&claim=both", "direct or list"},
+           {"redis+cluster://h?layout=plain", "one server", ErrorCode::unsupported},
+           {"redis+sentinel://h?master=m&layout=hash", "layout=hash", ErrorCode::unsupported},
+           {"redis://h?wait=0", "wait"},
+           {"redis://h?wait=101", "100"},
+           {"redis://h?wait=1,", "wait"},
+           {"redis://h?wait=1,6s", "\"6s\" must be from 1ms to 5s"},
+           {"redis+cluster://h?wait=1", "wait", ErrorCode::unsupported},
            {"redis://h?max_payload=1GiB", "64MiB"},
            {"redis://u:p@h?password_file=x", "password_file"},
            {"redis://h?password_file=", "password_file"},

@@ -35,6 +35,9 @@ struct Encode {
                 r.items.size());
   }
   Result<Call> operator()(const core::CancelRequest& r) const {
+    if (!r.seen.empty()) {
+      return Unexpected(ErrorCode::unsupported, "moving messages away has no place on the wire");
+    }
     return post(queue_target(r.queue, "/cancel"), encode_cancel(r), Answer::items, r.keys.size());
   }
   Result<Call> operator()(const core::RescheduleRequest& r) const {

@@ -29,7 +29,7 @@ struct Call {
   bool changes = true;    // false: it may be asked again without harm
 };
 
-/// Errors: `unsupported` for Forecast, Move and the settle action move_away; `invalid_argument` for
+/// Errors: `unsupported` for Forecast, Move and what moves messages away; `invalid_argument` for
 /// headers that are ill-formed.
 [[nodiscard]] Result<Call> encode_call(const core::Request& request);
 

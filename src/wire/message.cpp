@@ -24,6 +24,7 @@ MaybeError read_message_info(Fields& fields, MessageInfo& info) {
   info.due = fields.time("due_ms").value_or(Time());
   info.priority = fields.u32("priority").value_or(kDefaultPriority);
   info.attempt = fields.u32("attempt").value_or(0);
+  info.max_attempts = fields.u32("max_attempts").value_or(0);
   info.tallies = read_tallies(fields);
   if (const auto left = fields.millis("lease_left_ms")) info.lease_left = Millis(*left);
   info.settlement = read_settlement(fields);
@@ -46,6 +47,7 @@ void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payloa
   if (info.stopping) out.field_bool("stopping", true);
   out.time_field("due", info.due);
   out.field("priority", std::uint64_t{info.priority}).field("attempt", std::uint64_t{info.attempt});
+  if (info.max_attempts != 0) out.field("max_attempts", std::uint64_t{info.max_attempts});
   write_tallies(out, info.tallies);
   if (info.lease_left) out.millis_field("lease_left", info.lease_left->count());
   if (info.settlement) write_settlement(out, *info.settlement);

@@ -232,6 +232,83 @@ TEST_P(ByKey, MovedAwayIsGoneAndCountedAsThat) {
   EXPECT_EQ(must(q.stats()).counters.acked, 0u);
 }
 
+// A move does not take what is there, whatever the queue says of pushes.
+TEST_P(ByKey, AMoveHasItsOwnRuleForATakenKey) {
+  const Queue q = queue();
+  (void)must(q.configure({.if_exists = IfExists::replace}));
+  (void)must(q.push({.key = "k", .payload = "here", .due = in(1h)}));
+  core::MoveRequest request;
+  request.queue = "q";
+  request.items.push_back(item(request, "k", in(1h)));
+  request.items[0].push.if_exists = IfExists::reject;
+  const auto reply = ask(std::move(request));
+  if (!reply) return;
+  EXPECT_EQ(std::get<core::PushReply>(*reply).items.at(0).outcome, Outcome::exists);
+  EXPECT_EQ(find(q, "k")->payload, "here");
+}
+
+core::Seen seen_of(const MessageInfo& info) {
+  return {info.id, ms(info.due), info.priority, info.tallies.claims, info.state == State::dead};
+}
+
+TEST_P(ByKey, WhatStillIsAsItWasSeenIsMovedAwayByItsKey) {
+  const Queue q = queue();
+  (void)put(q, clock(), "dead", Place::dead);
+  (void)put(q, clock(), "acked", Place::acked);
+  (void)put(q, clock(), "leased", Place::leased);
+  (void)must(q.push({.key = "tried", .payload = "x", .priority = 7}));
+  (void)must(q.release(claim_one(q).receipt()));
+  (void)must(q.push({.key = "later", .payload = "x", .due = in(10h), .priority = 5}));
+  for (const char* key : {"rescheduled", "replaced", "claimed", "gone"}) {
+    (void)must(q.push({.key = key, .payload = "x", .due = in(10h)}));
+  }
+  const std::vector<std::string> keys = {"dead",        "tried",    "later",   "acked", "leased",
+                                         "rescheduled", "replaced", "claimed", "gone"};
+  core::CancelRequest request;
+  request.queue = "q";
+  for (const std::string& key : keys) {
+    request.keys.push_back(core::append(request.bytes, key));
+    request.seen.push_back(seen_of(*find(q, key)));
+  }
+  (void)must(q.reschedule("rescheduled", in(11h)));
+  (void)must(
+      q.push({.key = "replaced", .payload = "y", .due = in(10h), .if_exists = IfExists::replace}));
+  const auto claimed = claim_keys({"claimed"}, true);
+  ASSERT_TRUE(claimed);
+  (void)must(q.release(claimed->at(0).receipt()));
+  (void)must(q.cancel("gone"));
+
+  const auto reply = ask(std::move(request));
+  if (!reply) return;
+  const auto& items = std::get<core::ItemsReply>(*reply).items;
+  ASSERT_EQ(items.size(), keys.size());
+  const std::vector<Outcome> expected = {Outcome::done,    Outcome::done,      Outcome::done,
+                                         Outcome::settled, Outcome::in_flight, Outcome::kept,
+                                         Outcome::kept,    Outcome::kept,      Outcome::unknown};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_FALSE(items[i].error) << keys[i];
+    EXPECT_EQ(items[i].outcome, expected[i]) << keys[i];
+    EXPECT_EQ(find(q, keys[i]).has_value(),
+              expected[i] != Outcome::done && expected[i] != Outcome::unknown)
+        << keys[i];
+  }
+  EXPECT_FALSE(find(q, "leased")->stopping);
+  const QueueStats stats = must(q.stats());
+  EXPECT_EQ(stats.counters.moved_away, 3u);
+  EXPECT_EQ(stats.counters.cancelled, 1u);
+}
+
+TEST_P(ByKey, WhatIsToldOfAMessageHasItsOwnMaxAttempts) {
+  const Queue q = queue();
+  (void)must(q.push({.key = "own", .payload = "x", .due = in(1h), .max_attempts = 3}));
+  (void)must(q.push({.key = "queue's", .payload = "x", .due = in(1h)}));
+  EXPECT_EQ(find(q, "own")->max_attempts, 3u);
+  EXPECT_EQ(find(q, "queue's")->max_attempts, 0u);
+  for (const MessageInfo& info : must(q.list()).messages) {
+    EXPECT_EQ(info.max_attempts, info.key == "own" ? 3u : 0u);
+  }
+}
+
 TEST_P(ByKey, AForecastCountsOrSaysThatItCannot) {
   const Queue q = queue();
   for (const int minutes : {1, 2, 2, 30, 90}) {

@@ -76,5 +76,9 @@ TEST(Model, RedisClusterAnswersAsTheModelDoesAlsoWhenReopened) {
   check({"cluster", Kind::redis, 1, RedisServers::cluster}, 50);
 }
 
+TEST(Model, SentinelAnswersAsTheModelDoesAlsoWhenReopened) {
+  check({"sentinel", Kind::redis, 1, RedisServers::sentinel}, 40);
+}
+
 }  // namespace
 }  // namespace tarry::contract

@@ -7,11 +7,11 @@
 
 namespace tarry::contract {
 
-/// One server; a cluster of three masters.
-enum class RedisServers : std::uint8_t { one, cluster };
+/// One server; a cluster of three masters; a master with a replica and a sentinel.
+enum class RedisServers : std::uint8_t { one, cluster, sentinel };
 
-/// "redis+unix:///..." or the like, without options.
-[[nodiscard]] std::string redis_url(RedisServers servers);
+/// "redis+unix:///...?shards=2" or the like.
+[[nodiscard]] std::string redis_url(RedisServers servers, std::uint32_t shards);
 /// Leaves nothing in them. Throws where they do not answer.
 void clear_redis(RedisServers servers);
 

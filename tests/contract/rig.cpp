@@ -44,10 +44,15 @@ void PrintTo(const EngineSpec& spec, std::ostream* out) { *out << spec.name; }
 
 const std::vector<EngineSpec>& all_engines() {
   static const std::vector<EngineSpec> engines = {
-      {"memory", Kind::memory, 1}, {"memory4", Kind::memory, 4},
-      {"file", Kind::file, 1},     {"file4", Kind::file, 4},
-      {"http", Kind::http, 1},     {"redis", Kind::redis, 1},
-      {"redis4", Kind::redis, 4},  {"cluster", Kind::redis, 4, RedisServers::cluster}};
+      {"memory", Kind::memory, 1},
+      {"memory4", Kind::memory, 4},
+      {"file", Kind::file, 1},
+      {"file4", Kind::file, 4},
+      {"http", Kind::http, 1},
+      {"redis", Kind::redis, 1},
+      {"redis4", Kind::redis, 4},
+      {"cluster", Kind::redis, 4, RedisServers::cluster},
+      {"sentinel", Kind::redis, 1, RedisServers::sentinel}};
   return engines;
 }
 
@@ -57,15 +62,18 @@ const std::vector<EngineSpec>& durable_engines() {
       {"file4", Kind::file, 4},
       {"redis", Kind::redis, 1},
       {"redis4", Kind::redis, 4},
-      {"cluster", Kind::redis, 4, RedisServers::cluster}};
+      {"cluster", Kind::redis, 4, RedisServers::cluster},
+      {"sentinel", Kind::redis, 1, RedisServers::sentinel}};
   return engines;
 }
 
 const std::vector<EngineSpec>& one_shard_engines() {
-  static const std::vector<EngineSpec> engines = {{"memory", Kind::memory, 1},
-                                                  {"file", Kind::file, 1},
-                                                  {"http", Kind::http, 1},
-                                                  {"redis", Kind::redis, 1}};
+  static const std::vector<EngineSpec> engines = {
+      {"memory", Kind::memory, 1},
+      {"file", Kind::file, 1},
+      {"http", Kind::http, 1},
+      {"redis", Kind::redis, 1},
+      {"sentinel", Kind::redis, 1, RedisServers::sentinel}};
   return engines;
 }
 
@@ -88,7 +96,7 @@ std::int64_t Rig::now_ms() const { return clock_.now().time_since_epoch().count(
 
 std::string Rig::url(const std::string& options) const {
   if (spec_.kind == Kind::redis) {
-    return redis_url(spec_.servers) + "?shards=" + std::to_string(spec_.shards);
+    return redis_url(spec_.servers, spec_.shards);
   }
   const std::string own = "shards=" + std::to_string(spec_.shards) + file_options_;
   return "file:" + path_ + "/store?" + (options.empty() ? own : options);

@@ -350,8 +350,8 @@ class Help(ProgramTest):
 
     COMMANDS = ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry", "release",
                 "bury", "work", "ls", "queue", "queue ls", "queue info", "stats", "store",
-                "store info", "store check", "store audit", "store salvage", "bench",
-                "version")
+                "store info", "store check", "store audit", "store salvage",
+                "store migrate", "store acl", "bench", "version")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:

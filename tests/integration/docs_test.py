@@ -14,7 +14,7 @@ from program import PROGRAM, SOURCE, ProgramTest, Server, environment
 _BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```\n",
                     re.DOTALL)
 PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/semantics.md",
-         "docs/reference/command-line.md")
+         "docs/guide/redis.md", "docs/reference/command-line.md")
 
 
 def page(name):
@@ -65,8 +65,8 @@ class Pages(unittest.TestCase):
         reference = page("docs/reference/command-line.md")
         for command in ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
                         "release", "bury", "work", "ls", "queue ls", "queue info", "stats",
-                        "store info", "store check", "store audit", "store salvage", "bench",
-                        "version"):
+                        "store info", "store check", "store audit", "store salvage",
+                        "store migrate", "store acl", "bench", "version"):
             words = command.split()
             help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True,
                                        env=environment(), check=True).stdout

@@ -281,6 +281,7 @@ inline MessageInfo any_info(bool payload) {
   info.due = any_time();
   info.priority = any_u32();
   info.attempt = any_u32();
+  info.max_attempts = any_u32();
   info.tallies = any_tallies();
   info.lease_left = maybe_millis();
   info.settlement = maybe<Settlement>(any_settlement);

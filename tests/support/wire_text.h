@@ -172,7 +172,10 @@ inline std::string text_of(const core::Request& request) {
 inline void add_info(Text& t, const MessageInfo& m) {
   t.line("message").add("id", m.id).add("queue", m.queue).add("key", m.key).add("state", m.state);
   t.add("stopping", m.stopping).add("due", m.due).add("priority", m.priority);
-  t.add("attempt", m.attempt).add("tallies", m.tallies).add("left", m.lease_left);
+  t.add("attempt", m.attempt)
+      .add("max", m.max_attempts)
+      .add("tallies", m.tallies)
+      .add("left", m.lease_left);
   t.add("settlement", m.settlement).add("kept", m.kept_until).add("reason", m.reason);
   t.add("headers", m.headers).add("payload", m.payload);
 }

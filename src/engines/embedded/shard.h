@@ -125,7 +125,10 @@ class Shard {
   void execute(const core::RescheduleRequest& request, const Part& part);
   void execute(const core::SettleRequest& request, const Part& part);
   void execute(const core::ExtendRequest& request, const Part& part);
-  void cancel_one(QueueId queue, std::string_view key, core::ItemResult& result);
+  /// `seen`: not null where it is moved away.
+  void cancel_one(QueueId queue, std::string_view key, const core::Seen* seen,
+                  core::ItemResult& result);
+  [[nodiscard]] bool is_as_seen(const Message& message, const core::Seen& seen) const;
   void reschedule_one(QueueId queue, std::string_view key, const core::RescheduleItem& item,
                       core::ItemResult& result);
   void settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,

@@ -51,6 +51,7 @@ MessageFacts Shard::facts(Handle handle) const {
   info.stopping = message.stopping != 0;
   info.due = Time(Millis(message.due_ms()));
   info.priority = message.priority;
+  info.max_attempts = state_->max_attempts_override(handle);
   if (message.history == kNoHistory) return facts;
   const History& history = state_->histories[message.history];
   info.attempt = history.attempt;

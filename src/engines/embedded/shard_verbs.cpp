@@ -53,7 +53,16 @@ void fail_items(Items& items, const Part& part, const Error& error) {
 
 // -- cancel
 
-void Shard::cancel_one(QueueId queue, std::string_view key, core::ItemResult& result) {
+bool Shard::is_as_seen(const Message& message, const core::Seen& seen) const {
+  const std::uint32_t claims =
+      message.history == kNoHistory ? 0 : state_->histories[message.history].tallies.claims;
+  return message.id == seen.id && message.due_ms() == seen.due_ms &&
+         message.priority == seen.priority && claims == seen.claims &&
+         (message.stage() == Stage::dead) == seen.dead;
+}
+
+void Shard::cancel_one(QueueId queue, std::string_view key, const core::Seen* seen,
+                       core::ItemResult& result) {
   const Handle found = queue == kNoQueue ? kNoHandle : resolve(queue, key);
   if (found == kNoHandle) {
     result.outcome = Outcome::unknown;
@@ -66,12 +75,19 @@ void Shard::cancel_one(QueueId queue, std::string_view key, core::ItemResult& re
       result.settlement = settlement_of(state_->histories[message.history]);
       return;
     case Stage::leased:
-      result.outcome = Outcome::stopping;
-      if (message.stopping == 0) emit(StoppingRecord{queue, ref(found)});
+      result.outcome = seen == nullptr ? Outcome::stopping : Outcome::in_flight;
+      if (message.stopping == 0 && seen == nullptr) emit(StoppingRecord{queue, ref(found)});
       return;
     default:
-      result.outcome = Outcome::cancelled;
-      emit_gone(GoneWhy::cancelled, found);
+      if (seen == nullptr) {
+        result.outcome = Outcome::cancelled;
+        emit_gone(GoneWhy::cancelled, found);
+      } else if (is_as_seen(message, *seen)) {
+        result.outcome = Outcome::done;
+        emit_gone(GoneWhy::moved_away, found);
+      } else {
+        result.outcome = Outcome::kept;
+      }
       return;
   }
 }
@@ -92,7 +108,8 @@ void Shard::execute(const core::CancelRequest& request, const Part& part) {
         reply.items[i].error = refused;
         return;
       }
-      cancel_one(queue, core::view(request.bytes, request.keys[i]), reply.items[i]);
+      cancel_one(queue, core::view(request.bytes, request.keys[i]),
+                 request.seen.empty() ? nullptr : &request.seen[i], reply.items[i]);
     });
   }
   end_part(part.op);

@@ -72,11 +72,12 @@ std::optional<ToldMessage> read_message(net::RedisView told, const Place& place,
   const auto body = read_body(told[3].text());
   message.is_damaged = !body || (with_payload && !is_sound(*body, member));
   if (message.is_damaged) {
-    info.reason = kDamagedBody;
+    info.reason += (info.reason.empty() ? "" : "; ") + std::string(kDamagedBody);
     return message;
   }
   info.id = body->id != 0 ? body->id : id_from(member);
   info.priority = body->priority;
+  info.max_attempts = body->max_attempts;
   if (auto headers = core::decode_headers(body->headers)) info.headers = std::move(*headers);
   if (with_payload) info.payload = body->payload;
   return message;

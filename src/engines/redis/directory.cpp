@@ -188,7 +188,7 @@ void Directory::create_shards(QueuePtr queue, Found done) {
         Script::create,
         [making, &place](RedisCommand& command) {
           command.add(static_cast<std::int64_t>(Place::kKeys));
-          for (const std::string& key : place.keys) command.add(key);
+          for (const std::string& key : place.keys) command.key(key);
           command.add(place.generation).add(spell_settings(QueueSettings()));
         },
         [this, making](Result<RedisReply> reply) {

@@ -3,24 +3,36 @@
 #include <utility>
 
 namespace tarry::redis {
+namespace {
+
+constexpr std::chrono::seconds kAskEvery{1};
+
+bool is_away(const Error& error) noexcept {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
+}
+
+}  // namespace
 
 Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids,
-                   const StoreFacts& store)
+                   const StoreFacts& store, bool goes_on)
     : redis_(redis),
       server_(server),
       directory_(directory),
       ids_(ids),
       secret_(store.secret),
       partitions_(store.partitions),
-      checked_(redis.connections()) {}
+      checked_(redis.connections()),
+      goes_on_(goes_on) {}
 
 void Identity::check(Done done) {
   if (redis_.is_connected() && redis_.connections() == checked_) return done({});
+  if (goes_on_ && std::chrono::steady_clock::now() < ask_again_) return done({});
   waiting_.push_back(std::move(done));
   if (waiting_.size() == 1) ask();
 }
 
 void Identity::ask() {
+  if (goes_on_) return open();  // its nodes are given scripts as they ask for them
   // A server that was restarted has forgotten them; one by one they would be given again.
   server_.load_scripts([this](Result<void> loaded) {
     if (loaded) return open();
@@ -38,6 +50,10 @@ void Identity::answer(Result<void> result) {
 
 void Identity::open() {
   open_store(server_, partitions_, [this](Result<StoreFacts> store) {
+    if (!store && goes_on_ && is_away(store.error())) {
+      ask_again_ = std::chrono::steady_clock::now() + kAskEvery;
+      return answer({});
+    }
     if (!store) return answer(std::move(store).error());
     directory_.clear();
     ids_.drop();

@@ -6,6 +6,7 @@
 // Thread safety: none; on the io_context's thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -25,9 +26,11 @@ class Identity {
  public:
   using Done = base::UniqueFunction<void(Result<void>)>;
 
-  /// `store` is what was found when the connection was made for the first time.
+  /// `store` is what was found when the connection was made for the first time. `goes_on`: in a
+  /// cluster, where the store's record is on one node and most of what is asked for on others, what
+  /// is known holds while that node is away. Scripts refuse another store's generation anyhow.
   Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids,
-           const StoreFacts& store);
+           const StoreFacts& store, bool goes_on);
 
   /// May answer within the call: where it was asked on this connection already.
   void check(Done done);
@@ -46,7 +49,9 @@ class Identity {
   Ids& ids_;
   std::uint64_t secret_;
   std::uint32_t partitions_;
-  std::uint64_t checked_;  // the connection on which it was asked last
+  std::chrono::steady_clock::time_point ask_again_;  // where it was away
+  std::uint64_t checked_;                            // the connection on which it was asked last
+  const bool goes_on_;
   std::vector<Done> waiting_;
 };
 

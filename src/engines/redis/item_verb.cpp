@@ -56,6 +56,11 @@ void take_answer(const JobPtr& job, const Chunk& chunk, const Place& place,
   if (reply) {
     if (!job->verb->read(place, reply->view(), *chunk)) {
       fail_all(*job, *chunk, strange_reply(job->context->server, job->verb->script()));
+    } else if (job->verb->changes() && job->context->server.waits()) {
+      return job->context->server.confirm([job, chunk](const Result<void>& confirmed) {
+        if (!confirmed) fail_all(*job, *chunk, confirmed.error());
+        job->countdown->end();
+      });
     }
   } else if (is_moved(reply.error()) && job->tries < kMostTries) {
     ++job->tries;

@@ -1,4 +1,6 @@
 // Cancel, reschedule, and revive of some: verbs that name messages by their keys.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/shard_rule.h"
@@ -55,19 +57,20 @@ class CancelVerb final : public KeyVerb {
 
   Script script() const override { return Script::cancel; }
   void build(RedisCommand& command, ItemSpan items) override {
-    for (const std::uint32_t item : items) command.add(member(item));
+    command.add(request_.seen.empty() ? "" : "m");
+    for (const std::uint32_t item : items) {
+      if (!request_.seen.empty()) command.add(seen_text(request_.seen[item]));
+      command.add(member(item));
+    }
   }
   bool read(const Place& /*place*/, RedisView given, ItemSpan items) override {
     if (given.size() != items.size()) return false;
     for (std::size_t i = 0; i < items.size(); ++i) {
       core::ItemResult& told = result(items[i]);
-      const std::string_view text = given[i].text();
-      if (text == "cancelled") {
-        told.outcome = Outcome::cancelled;
-      } else if (text == "stopping") {
-        told.outcome = Outcome::stopping;
-      } else if (text == "unknown") {
-        told.outcome = Outcome::unknown;
+      const auto* outcome = std::ranges::find(kOutcomes, given[i].text(),
+                                              [](Outcome known) { return to_string(known); });
+      if (outcome != std::end(kOutcomes)) {
+        told.outcome = *outcome;
       } else if (!read_settled(given[i], told)) {
         return false;
       }
@@ -76,6 +79,19 @@ class CancelVerb final : public KeyVerb {
   }
 
  private:
+  static constexpr Outcome kOutcomes[] = {Outcome::cancelled, Outcome::stopping,
+                                          Outcome::unknown,   Outcome::done,
+                                          Outcome::kept,      Outcome::in_flight};
+
+  // As scripts/cancel.lua spells what it finds.
+  static std::string seen_text(const core::Seen& seen) {
+    const IdBytes id = id_bytes(std::min(seen.id, kMaxId));
+    std::string text(id.data(), id.size());
+    text += std::to_string(seen.due_ms) + " " + std::to_string(seen.priority) + " ";
+    text += std::to_string(seen.claims) + (seen.dead ? " d" : " w");
+    return text;
+  }
+
   std::string_view key_of(std::uint32_t item) const override {
     return core::view(request_.bytes, request_.keys[item]);
   }

@@ -7,6 +7,7 @@
 #include "core/validation.h"
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
+#include "engines/redis/told_time.h"
 #include "engines/redis/verbs.h"
 
 namespace tarry::redis {
@@ -58,8 +59,8 @@ class PutVerb : public ItemVerb {
 
   bool read(const Place& /*place*/, RedisView given, ItemSpan items) override {
     if (given.size() < 2 || (given.size() - 2) % 4 != 0) return false;
-    const std::int64_t now = given[0].integer();
-    const std::int64_t later = given[1].integer();
+    const std::int64_t now = told_time(given[0]);
+    const std::int64_t later = told_time(given[1]);
     for (const std::uint32_t item : items) {
       const Due due = item_at(item).due;
       core::PushResult& result = reply().items[item];
@@ -81,7 +82,7 @@ class PutVerb : public ItemVerb {
       if (!outcome) return false;
       result.outcome = *outcome;
       result.id = id_from(given[at + 2].text());
-      result.due_ms = given[at + 3].integer();
+      result.due_ms = told_time(given[at + 3]);
     }
     return true;
   }
@@ -99,6 +100,16 @@ class PutVerb : public ItemVerb {
       most = std::max(most, kHead + push.headers.size + push.payload.size);
     }
     return static_cast<std::int64_t>(most);
+  }
+
+  // What each says of a key that is taken: a letter; d the queue's.
+  [[nodiscard]] std::string rules(ItemSpan items) const {
+    std::string letters;
+    for (const std::uint32_t item : items) {
+      const auto rule = item_at(item).if_exists;
+      letters += rule ? letter_of(*rule) : 'd';
+    }
+    return letters;
   }
 
   // Member and body.
@@ -134,12 +145,7 @@ class PushVerb final : public PutVerb {
   Script script() const override { return Script::push; }
 
   void build(RedisCommand& command, ItemSpan items) override {
-    std::string rules;
-    for (const std::uint32_t item : items) {
-      const auto rule = request_.items[item].if_exists;
-      rules += rule ? letter_of(*rule) : 'd';
-    }
-    command.add(static_cast<std::int64_t>(items.size())).add(mode_of(items)).add(rules);
+    command.add(static_cast<std::int64_t>(items.size())).add(mode_of(items)).add(rules(items));
     for (const std::uint32_t item : items) add_message(command, item);
     for (const std::uint32_t item : items) add_due(command, request_.items[item].due);
     command.add(longest(items));
@@ -234,7 +240,7 @@ class MoveVerb final : public PutVerb {
       }
       command.add(carried);
     }
-    command.add(longest(items));
+    command.add(longest(items)).add(rules(items));
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "core/validation.h"
 #include "engines/redis/describe.h"
 #include "engines/redis/member.h"
+#include "engines/redis/told_time.h"
 #include "engines/redis/verbs.h"
 
 namespace tarry::redis {
@@ -42,7 +43,7 @@ class GetVerb final : public ItemVerb {
 
   bool read(const Place& place, RedisView given, ItemSpan items) override {
     if (given.size() != items.size() + 1) return false;
-    const std::int64_t now = given[0].integer();
+    const std::int64_t now = told_time(given[0]);
     for (std::size_t i = 0; i < items.size(); ++i) {
       const RedisView told = given[i + 1];
       if (told.is_nil()) continue;
@@ -210,7 +211,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
 
   void take(const Place& place, RedisView given) {
     if (given.size() < 4) return asked_->fail(strange_reply(context_.server, Script::list));
-    const std::int64_t now = given[0].integer();
+    const std::int64_t now = told_time(given[0]);
     auto& reply = std::get<core::ListReply>(asked_->reply);
     for (std::size_t i = 4; i < given.size(); ++i) {
       auto told = read_message(given[i], place, context_.identity.secret(), now, false);

@@ -17,6 +17,7 @@
 #include "core/validation.h"
 #include "engines/redis/alarms.h"
 #include "engines/redis/claims.h"
+#include "engines/redis/inbox.h"
 #include "engines/redis/start_up.h"
 #include "engines/redis/sweeper.h"
 #include "engines/redis/verbs.h"
@@ -51,6 +52,7 @@ class RedisEngine final : public core::Engine {
         ids_(server_),
         alarms_(io_, options_.clock.get()),
         grace_(io_, nullptr) {
+    if (options_.wait.replicas > 0) server_.wait_for(options_.wait);
     thread_ = std::thread([this] {
       const core::EngineThreadScope scope;
       io_.run();
@@ -154,17 +156,20 @@ class RedisEngine final : public core::Engine {
 
   void begin(const StoreFacts& store) {
     directory_.emplace(server_, store.partitions, options_.shards);
-    identity_.emplace(*redis_, server_, *directory_, ids_, store);
+    identity_.emplace(*redis_, server_, *directory_, ids_, store, !options_.cluster.empty());
     context_.emplace(Context{server_, *directory_, ids_, *identity_});
     claims_.emplace(*context_, alarms_);
-    sweeper_.emplace(*context_, alarms_, *claims_);
+    inbox_.emplace(*context_, InboxOptions{options_.limits, options_.inbox_hold_ms, options_.log});
+    sweeper_.emplace(*context_, alarms_, *claims_, *inbox_);
     std::vector<std::string> channels;
     for (std::uint32_t i = 0; i < store.partitions; ++i) {
       channels.push_back(partition_key(i, "wake"));
     }
     redis_->subscribe(
         channels_, std::move(channels),
-        [this](std::string_view, std::string_view shard) { claims_->wake(queue_of(shard)); },
+        [this](std::string_view channel, std::string_view message) {
+          if (!inbox_->told(channel, message)) claims_->wake(queue_of(message));
+        },
         [this] { claims_->wake_all(); });
     sweeper_->start();
     if (options_.clock) {
@@ -257,6 +262,7 @@ class RedisEngine final : public core::Engine {
   std::optional<Identity> identity_;
   std::optional<Context> context_;
   std::optional<Claims> claims_;
+  std::optional<Inbox> inbox_;
   std::optional<Sweeper> sweeper_;
   net::RedisChannels channels_ = net::RedisChannels::plain;
   std::size_t outstanding_ = 0;

@@ -15,6 +15,7 @@
 
 #include "core/engine.h"
 #include "core/limits.h"
+#include "engines/redis/replica_wait.h"
 #include "net/redis_client.h"
 #include "timing/manual_clock.h"
 
@@ -28,7 +29,9 @@ struct RedisEngineOptions {
   std::optional<std::uint32_t> partitions;
   std::uint32_t shards = 1;  // of queues that this engine makes
   bool allow_eviction = false;
+  ReplicaWish wait;  // not with a cluster; 0 replicas: answers are not held back
   core::Limits limits;
+  std::int64_t inbox_hold_ms = 2'000;  // inbox.h
   /// Tests only: instead of Redis's time, for all that work on the store.
   std::shared_ptr<timing::ManualClock> clock;
   /// Called with a line about what a person should know; from the engine's thread.
@@ -41,8 +44,8 @@ inline constexpr std::uint32_t kMaxPartitions = 1024;
 /// Connects, checks the server and the store there, and starts the engine's thread. Errors:
 /// `unavailable` when nobody answers, `permission_denied` for a wrong user or password,
 /// `invalid_argument` where what answers is not Redis, would lose messages (maxmemory-policy), or
-/// has a store with other partitions, `unsupported` for a server that is too old or part of a
-/// cluster, `damaged` for keys under tarry's names that are not tarry's.
+/// is part of a cluster or has a store with other partitions, `unsupported` for a server that is
+/// too old, `damaged` for keys under tarry's names that are not tarry's.
 [[nodiscard]] Result<std::unique_ptr<core::Engine>> open_redis(RedisEngineOptions options);
 
 }  // namespace tarry::redis

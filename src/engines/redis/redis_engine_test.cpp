@@ -255,6 +255,27 @@ TEST_F(RedisEngineTest, AListShowsWhatIsKnownOfAMessageWhoseBodyIsDamaged) {
   }
 }
 
+TEST_F(RedisEngineTest, ARememberedKeyWhoseBodyIsDamagedIsForgotten) {
+  const auto engine = open();
+  core::ConfigureRequest configure;
+  configure.queue = "q";
+  configure.patch.remember = Millis(60'000);
+  ASSERT_TRUE(ask(*engine, configure).get());
+  ASSERT_EQ(pushed(*engine, push_of("k")), Outcome::pushed);
+  const auto claimed = ask(*engine, claim_of()).get();
+  ASSERT_TRUE(claimed);
+  const auto& delivery = std::get<core::ClaimReply>(*claimed);
+  core::SettleRequest ack;
+  ack.items.emplace_back();
+  ack.items[0].receipt =
+      core::append(ack.bytes, core::view(delivery.bytes, delivery.items.at(0).receipt));
+  ASSERT_TRUE(ask(*engine, ack).get());
+  ASSERT_EQ(server().ask({"HSET", "tarry:{1}:q/0:msgs", "k", "\x80"}), ":0\r\n");
+  EXPECT_EQ(pushed(*engine, push_of("k")), Outcome::pushed);
+  EXPECT_EQ(server().ask({"ZSCORE", "tarry:{1}:q/0:done", "k"}), "$-1\r\n");
+  EXPECT_EQ(keys_in(ask(*engine, claim_of()).get()), std::vector<std::string>{"k"});
+}
+
 TEST_F(RedisEngineTest, NobodyThereIsOneClearLine) {
   RedisEngineOptions options;
   options.server.unix_path = server().directory() + "/none.sock";

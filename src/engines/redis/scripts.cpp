@@ -34,8 +34,11 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"ack", {texts::k_prelude, texts::k_ack_fast, texts::k_settings, texts::k_place, texts::k_ack}},
     {"settle", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_settle}},
     {"extend", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_extend}},
-    {"cancel", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_cancel}},
-    {"reschedule", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_reschedule}},
+    {"cancel",
+     {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_cancel_one, texts::k_cancel}},
+    {"reschedule",
+     {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_reschedule_one,
+      texts::k_reschedule}},
     {"get",
      {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_body, texts::k_describe,
       texts::k_get}},
@@ -47,8 +50,25 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"revive", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_revive}},
     {"purge", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_purge}},
     {"tick", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_tick}},
+    {"inbox_read", {texts::k_inbox_read}},
+    {"inbox_take",
+     {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_onto, texts::k_cancel_one,
+      texts::k_reschedule_one, texts::k_inbox_take}},
+    {"inbox_done", {texts::k_inbox_done}},
+    {"layout_push", {texts::k_layout_prelude, texts::k_layout_push}},
+    {"layout_claim", {texts::k_layout_prelude, texts::k_layout_take, texts::k_layout_claim}},
+    {"layout_claim_keys",
+     {texts::k_layout_prelude, texts::k_layout_take, texts::k_layout_claim_keys}},
+    {"layout_settle", {texts::k_layout_prelude, texts::k_layout_settle}},
+    {"layout_extend", {texts::k_layout_prelude, texts::k_layout_extend}},
+    {"layout_cancel", {texts::k_layout_prelude, texts::k_layout_cancel}},
+    {"layout_reschedule", {texts::k_layout_prelude, texts::k_layout_reschedule}},
+    {"layout_get", {texts::k_layout_prelude, texts::k_layout_describe, texts::k_layout_get}},
+    {"layout_list", {texts::k_layout_prelude, texts::k_layout_describe, texts::k_layout_list}},
+    {"layout_stats", {texts::k_layout_prelude, texts::k_layout_stats}},
+    {"layout_purge", {texts::k_layout_prelude, texts::k_layout_purge}},
 }};
-static_assert(kRecipes.back().name == "tick");
+static_assert(kRecipes.back().name == "layout_purge");
 
 const Recipe& recipe_of(Script script) noexcept {
   return kRecipes[static_cast<std::size_t>(script)];

@@ -37,8 +37,25 @@ enum class Script : std::uint8_t {
   revive,
   purge,
   tick,
+  inbox_read,
+  inbox_take,
+  inbox_done,
+  // On queues of a layout: docs/formats/redis-layouts.md.
+  layout_push,
+  layout_claim,
+  layout_claim_keys,
+  layout_settle,
+  layout_extend,
+  layout_cancel,
+  layout_reschedule,
+  layout_get,
+  layout_list,
+  layout_stats,
+  layout_purge,
 };
-inline constexpr std::size_t kScripts = 22;
+inline constexpr std::size_t kScripts = 36;
+/// Those before it are the native layout's.
+inline constexpr Script kFirstLayoutScript = Script::layout_push;
 
 [[nodiscard]] std::string_view name_of(Script script) noexcept;
 /// Wake-ups are published on channels of that kind.

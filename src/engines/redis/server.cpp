@@ -12,6 +12,7 @@ using net::RedisFailure;
 using net::RedisReply;
 
 constexpr std::string_view kMoved = "the queue has moved";
+constexpr std::string_view kOutOfQueues = "has its limit of 100000 queues; none was made";
 
 struct KnownError {
   std::string_view code;
@@ -22,7 +23,7 @@ struct KnownError {
 // What a server answers, by its first word. That of scripts may stand behind an "ERR ".
 constexpr KnownError kKnownErrors[] = {
     {"OOM", ErrorCode::no_space, "is full (maxmemory); nothing was done"},
-    {"FULL", ErrorCode::no_space, "has its limit of 100000 queues; none was made"},
+    {"FULL", ErrorCode::no_space, kOutOfQueues},
     {"LOADING", ErrorCode::unavailable, "is loading its dataset"},
     {"BUSY", ErrorCode::unavailable, "is busy with a script"},
     {"READONLY", ErrorCode::unavailable, "is a read-only replica"},
@@ -34,6 +35,7 @@ constexpr KnownError kKnownErrors[] = {
     {"NOPERM", ErrorCode::permission_denied, "does not let this user do that"},
     {"NOAUTH", ErrorCode::permission_denied, "asks for a password"},
     {"WRONGTYPE", ErrorCode::damaged, "has a key of another type under a name of tarry's"},
+    {"MISFIT", ErrorCode::damaged, "has a key of another type than the layout's"},
     {"FOREIGN", ErrorCode::damaged, "has a key of another type under a name of tarry's"},
 };
 
@@ -45,6 +47,10 @@ std::string_view first_word(std::string_view text) noexcept {
 
 bool is_moved(const Error& error) noexcept {
   return error.code == ErrorCode::conflict && error.message == kMoved;
+}
+
+bool is_out_of_queues(const Error& error) noexcept {
+  return error.code == ErrorCode::no_space && error.message.find(kOutOfQueues) != std::string::npos;
 }
 
 Server::Server(net::Redis& redis, const timing::Clock* test_clock)
@@ -80,15 +86,19 @@ void Server::answer(RedisAnswer answer, std::string_view what, Done& done) const
   done(std::move(reply));
 }
 
-void Server::load_scripts(base::UniqueFunction<void(Result<void>)> done) {
+void Server::load_scripts(base::UniqueFunction<void(Result<void>)> done, bool layouts) {
+  constexpr auto kNative = static_cast<std::size_t>(kFirstLayoutScript);
+  const std::size_t first = layouts ? kNative : 0;
+  const std::size_t end = layouts ? kScripts : kNative;
   struct Loading {
     base::UniqueFunction<void(Result<void>)> done;
-    std::size_t left = kScripts;
+    std::size_t left = 0;
     std::optional<Error> error;
   };
   auto loading = std::make_shared<Loading>();
   loading->done = std::move(done);
-  for (std::size_t i = 0; i < kScripts; ++i) {
+  loading->left = end - first;
+  for (std::size_t i = first; i < end; ++i) {
     RedisCommand load("SCRIPT");
     load.add("LOAD").add(text_of(static_cast<Script>(i), channels_));
     command(std::move(load), [this, loading, i](Result<RedisReply> reply) {
@@ -165,8 +175,15 @@ void Server::run_after(const Place& place, std::vector<RedisCommand> before, Scr
     if (first_word(last_reply.text()) != "NOSCRIPT") {
       return done(error_of(last_reply.text(), name_of(script)));
     }
-    // What stands before it is done; only this is missing.
-    run_on(place, script, std::move(build), std::move(done));
+    // What stands before it is done; only this is missing. Unless it is known to have refused,
+    // nobody may be told that nothing was done.
+    run_on(place, script, std::move(build),
+           [done = std::move(done)](Result<net::RedisReply> rest) mutable {
+             if (!rest && !is_moved(rest.error()) && rest.error().code != ErrorCode::no_space) {
+               rest = Error{ErrorCode::unknown_outcome, rest.error().message};
+             }
+             done(std::move(rest));
+           });
   });
 }
 

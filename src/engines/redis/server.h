@@ -8,14 +8,17 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <tarry/result.h>
 
 #include "base/unique_function.h"
 #include "engines/redis/place.h"
+#include "engines/redis/replica_wait.h"
 #include "engines/redis/scripts.h"
 #include "net/redis.h"
 #include "timing/clock.h"
@@ -38,8 +41,9 @@ class Server {
   /// What scripts publish on, from the next `load_scripts` on.
   void publish_on(net::RedisChannels channels) noexcept { channels_ = channels; }
 
-  /// Makes the scripts known to the server, and learns their names.
-  void load_scripts(base::UniqueFunction<void(Result<void>)> done);
+  /// Makes the scripts known to the server, and learns their names: the native layout's, or those
+  /// of the others.
+  void load_scripts(base::UniqueFunction<void(Result<void>)> done, bool layouts = false);
 
   void run(Script script, Build build, Done done);
   /// On a shard: its keys, and the arguments that scripts/prelude.lua describes, stand before
@@ -51,6 +55,12 @@ class Server {
   void run_after(const Place& place, std::vector<net::RedisCommand> before, Script script,
                  Build build, Done done);
   void command(net::RedisCommand command, Done done);
+
+  /// From now on `confirm` waits for replicas.
+  void wait_for(ReplicaWish wish) { replicas_.emplace(redis_, wish); }
+  /// Whether an answer must be held back until `confirm` says that replicas have what was done.
+  [[nodiscard]] bool waits() const noexcept { return replicas_.has_value(); }
+  void confirm(ReplicaWait::Done done) { replicas_->confirm(std::move(done)); }
 
   /// The time for scripts' ARGV: empty but in tests.
   [[nodiscard]] std::string time_argument() const;
@@ -65,9 +75,13 @@ class Server {
   net::RedisChannels channels_ = net::RedisChannels::plain;
   const timing::Clock* test_clock_;
   std::array<std::string, kScripts> shas_;
+  std::optional<ReplicaWait> replicas_;
 };
 
 /// A queue that has other shards than was thought, or none: `run_on` answered so.
 [[nodiscard]] bool is_moved(const Error& error) noexcept;
+
+/// Of the errors `no_space`: the store has all the queues that it may have. Waiting does not help.
+[[nodiscard]] bool is_out_of_queues(const Error& error) noexcept;
 
 }  // namespace tarry::redis

@@ -49,15 +49,18 @@ void Sweeper::sweep() {
 }
 
 void Sweeper::sweep_partition(std::uint32_t partition, const std::vector<std::string>& waited) {
+  if (!sweeping_.insert(partition).second) return;  // its server has not answered the last one
   context_.server.run(
       Script::sweep,
       [this, partition, waited](RedisCommand& command) {
-        command.add("2").key(partition_key(partition, "heads"));
-        command.key(partition_key(partition, "agenda")).add(context_.server.time_argument());
+        command.add("3").key(partition_key(partition, "heads"));
+        command.key(partition_key(partition, "agenda")).key(partition_key(partition, "in"));
+        command.add(context_.server.time_argument());
         command.add(kShardsAtOnce);
         for (const std::string& name : waited) command.add(name);
       },
-      [this](Result<RedisReply> reply) {
+      [this, partition](Result<RedisReply> reply) {
+        sweeping_.erase(partition);
         if (!reply) return;  // the next sweep comes
         const net::RedisView busy = reply->view()[0];
         for (std::size_t i = 0; i < busy.size(); ++i) {
@@ -65,6 +68,7 @@ void Sweeper::sweep_partition(std::uint32_t partition, const std::vector<std::st
         }
         const net::RedisView ready = reply->view()[1];
         for (std::size_t i = 0; i < ready.size(); ++i) claims_.wake(queue_of(ready[i].text()));
+        inbox_.swept(partition, reply->view()[2]);
       });
 }
 

@@ -1,24 +1,30 @@
 // Sweeper: looks at every partition from time to time, so that what is due gets delivered, leases
-// run out and the dead expire although a wake-up was lost, and although nobody asks. It depends on
-// neither wake-ups nor the heads that claims remember.
+// run out and the dead expire although a wake-up was lost, and although nobody asks; and that
+// inboxes are drained. It depends on neither wake-ups nor the heads that claims remember.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
 
 #include <cstdint>
 #include <random>
+#include <set>
 #include <string>
 
 #include "engines/redis/alarms.h"
 #include "engines/redis/claims.h"
+#include "engines/redis/inbox.h"
 #include "engines/redis/item_verb.h"
 
 namespace tarry::redis {
 
 class Sweeper {
  public:
-  Sweeper(Context& context, Alarms& alarms, Claims& claims)
-      : context_(context), alarms_(alarms), claims_(claims), random_(std::random_device()()) {}
+  Sweeper(Context& context, Alarms& alarms, Claims& claims, Inbox& inbox)
+      : context_(context),
+        alarms_(alarms),
+        claims_(claims),
+        inbox_(inbox),
+        random_(std::random_device()()) {}
 
   /// And from then on about every second.
   void start();
@@ -31,7 +37,9 @@ class Sweeper {
   Context& context_;
   Alarms& alarms_;
   Claims& claims_;
+  Inbox& inbox_;
   std::minstd_rand random_;
+  std::set<std::uint32_t> sweeping_;  // partitions
 };
 
 }  // namespace tarry::redis

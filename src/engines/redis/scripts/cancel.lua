@@ -1,29 +1,11 @@
--- Cancel. ARGV: from 5 on, the members. Answers for each 'cancelled', 'stopping', 'unknown', or
--- {'settled', how, when}.
+-- Cancel. ARGV: 5 '' and from 6 on the members; or 'm', and from 6 on what each must still be and its
+-- member, for those that live in another store now. Answers for each what cancel_one says.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local replies = {}
-
-local function cancel_one(member)
-  local state, score, body = locate(member)
-  if not state then return 'unknown' end
-  if state == 'remembered' then return settlement(body) end
-  if state == 'leased' then
-    if not is_stopping(score) then call('HSET', LEASED, member, score .. '!') end
-    return 'stopping'
-  end
-  local has_past = true
-  if state == 'waiting' then
-    take_waiting(member, score, priority_of(body))
-    has_past = score % 1 ~= 0
-  else
-    call('ZREM', DEAD, member)
-  end
-  call('HDEL', MSGS, member)
-  if has_past then call('HDEL', PAST, member) end
-  count('cancelled')
-  return 'cancelled'
+if ARGV[5] == '' then
+  for i = 6, #ARGV do replies[i - 5] = cancel_one(ARGV[i]) end
+else
+  for i = 6, #ARGV, 2 do replies[i / 2 - 2] = cancel_one(ARGV[i + 1], ARGV[i]) end
 end
-
-for i = 5, #ARGV do replies[i - 4] = cancel_one(ARGV[i]) end
 return finish(replies)

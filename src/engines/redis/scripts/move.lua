@@ -1,17 +1,18 @@
 -- Push of messages that come from elsewhere with what they have been through.
 --
 -- ARGV: 5 how many, then four a message: member, body, due time, and what it carries: empty, or
--- its tallies, 'L' or 'D' (dead), and why it is dead; at last the length of the longest body. Answers
--- as push does.
+-- its tallies, 'L' or 'D' (dead), and why it is dead; then the length of the longest body; at last a
+-- letter a message, what to do where its key is taken. Answers as push does.
 call('HSET', META, 'generation', ARGV[1])
 apply_time()
+local rules = ARGV[#ARGV]
 for i = 1, tonumber(ARGV[5]) do
   local at = 2 + 4 * i
   local member, body, due, carried = ARGV[at], ARGV[at + 1], due_time(ARGV[at + 2]), ARGV[at + 3]
   if not due then
     tell(i, 'far', '', 0)
   elseif carried == '' or locate(member) then
-    push_onto(i, member, body, due, 'd')
+    push_onto(i, member, body, due, sub(rules, i, i))
   elseif sub(carried, 25, 25) == 'D' then
     call('HSET', MSGS, member, body)
     die(member, due, read_past(carried), sub(carried, 26))

@@ -261,8 +261,8 @@ end
 local function locate(member)
   local body = call('HGET', MSGS, member)
   if not body then return nil end
-  if flags_of(body) >= REMEMBERED then
-    local till = call('ZSCORE', DONE, member)
+  if (byte(body) or 0) >= REMEMBERED then
+    local till = flags_of(body) > 0 and call('ZSCORE', DONE, member)
     if not till or tonumber(till) <= now then
       forget(member)
       return nil

@@ -1,39 +1,8 @@
 -- Reschedule. ARGV: from 5 on, three a message: member, due time, priority (empty: as it is).
--- Answers for each 'unknown', 'far', {'in_flight', due}, {'rescheduled' or 'revived', due} or
--- {'settled', how, when}.
+-- Answers for each what reschedule_one says.
 call('HSET', META, 'generation', ARGV[1])  -- refused here while Redis is full
 apply_time()
 local replies = {}
-
-local function reschedule_one(member, text, priority)
-  local state, score, body = locate(member)
-  if not state then return 'unknown' end
-  if state == 'remembered' then return settlement(body) end
-  if state == 'leased' then
-    return { 'in_flight', format('%.0f', floor(leased_score(member, score))) }
-  end
-  local due = due_time(text)
-  if not due then return 'far' end
-  local outcome, half = 'rescheduled', 0.5
-  if state == 'waiting' then
-    take_waiting(member, score, priority_of(body))
-    half = score % 1
-    count('reschedules')
-  else
-    local past = read_past(call('HGET', PAST, member))
-    past[1], past[6] = 0, past[6] + 1
-    call('ZREM', DEAD, member)
-    call('HSET', PAST, member, pack_past(past))
-    count('revives')
-    outcome = 'revived'
-  end
-  if priority ~= '' then
-    body = with_priority(body, tonumber(priority))
-    call('HSET', MSGS, member, body)
-  end
-  put_waiting(member, due + half, priority_of(body))
-  return { outcome, format('%.0f', due) }
-end
 
 for at = 5, #ARGV, 3 do
   replies[#replies + 1] = reschedule_one(ARGV[at], ARGV[at + 1], ARGV[at + 2])

@@ -1,6 +1,7 @@
--- A look at a partition, for whoever missed a wake-up. KEYS: 1 heads, 2 agenda. ARGV: 1 the time
--- (tests only), 2 how many at most, then names of shards. Answers the shards for which time has
--- something to do, and which of the named ones have something due.
+-- A look at a partition, for whoever missed a wake-up. KEYS: 1 heads, 2 agenda, 3 the inbox. ARGV: 1 the
+-- time (tests only), 2 how many at most, then names of shards. Answers the shards for which time has
+-- something to do, which of the named ones have something due, and how many entries are in the inbox (or
+-- the error that says why nobody knows: it must not stop the rest).
 local now = ARGV[1]
 if now == '' then
   local time = redis.call('TIME')
@@ -13,4 +14,6 @@ if #ARGV > 2 then
     if heads[i] and tonumber(heads[i]) <= tonumber(now) then ready[#ready + 1] = ARGV[i + 2] end
   end
 end
-return { redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, ARGV[2]), ready }
+local inbox = redis.pcall('XLEN', KEYS[3])
+if type(inbox) == 'table' then inbox = inbox.err end
+return { redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, ARGV[2]), ready, inbox }

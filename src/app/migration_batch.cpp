@@ -1,0 +1,248 @@
+#include "app/migration_batch.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include "app/queue_hold.h"
+#include "base/text.h"
+#include "core/headers.h"
+#include "open/ask.h"
+
+namespace tarry::app {
+namespace {
+
+constexpr std::size_t kMostProblems = 5;
+
+bool can_move(const MessageInfo& message) noexcept {
+  return message.state == State::scheduled || message.state == State::ready ||
+         message.state == State::dead;
+}
+
+// Of one message alone: the others may fare better.
+bool concerns_one(const Error& error) noexcept {
+  return error.code == ErrorCode::too_large || error.code == ErrorCode::invalid_argument ||
+         error.code == ErrorCode::damaged;
+}
+
+bool same(const MessageInfo& a, const MessageInfo& b) {
+  return can_move(b) && (a.state == State::dead) == (b.state == State::dead) && a.due == b.due &&
+         a.priority == b.priority && a.attempt == b.attempt && a.max_attempts == b.max_attempts &&
+         a.tallies == b.tallies && a.reason == b.reason && a.headers == b.headers &&
+         a.payload == b.payload;
+}
+
+Result<core::MoveItem> item_of(const MessageInfo& message, std::string& bytes) {
+  const auto headers = core::encode_headers(message.headers);
+  if (!headers) return headers.error();
+  core::MoveItem item;
+  item.push.key = core::append(bytes, message.key);
+  item.push.payload = core::append(bytes, message.payload);
+  item.push.headers = core::append(bytes, *headers);
+  item.push.due = tarry::at(message.due);
+  item.push.priority = message.priority;
+  item.push.max_attempts = message.max_attempts;
+  item.push.if_exists = IfExists::reject;  // what is there is looked at, never overwritten
+  item.attempt = message.attempt;
+  item.tallies = message.tallies;
+  item.dead = message.state == State::dead;
+  if (item.dead) item.reason = core::append(bytes, message.reason);
+  return item;
+}
+
+}  // namespace
+
+MigrationBatch::MigrationBatch(const MigrationEnd& from, const MigrationEnd& to,
+                               MigratedQueue& counts, std::uint64_t moved_away_before)
+    : from_(from), to_(to), counts_(counts), moved_away_before_(moved_away_before) {}
+
+Error MigrationBatch::at(const MigrationEnd& end, const std::string& queue, Error error) {
+  error.message = end.name + ", queue " + base::quoted(queue) + ": " + error.message;
+  return error;
+}
+
+void MigrationBatch::problem(const std::string& key, const std::string& what) {
+  if (counts_.problems.size() < kMostProblems) {
+    counts_.problems.push_back("message " + base::quoted(key) + " stays: " + what);
+  }
+}
+
+Result<void> MigrationBatch::move(const std::vector<std::string>& keys) {
+  Keys left = keys;
+  while (!left.empty()) {
+    auto messages = read(from_, left);
+    if (!messages) return std::move(messages).error();
+    std::erase_if(*messages, [](const MessageInfo& message) { return !can_move(message); });
+    if (messages->empty()) continue;
+    if (auto moved = move_messages(*std::move(messages)); !moved) return moved;
+  }
+  return {};
+}
+
+// As many as fit into an answer; what did not stays in `keys`.
+Result<std::vector<MessageInfo>> MigrationBatch::read(const MigrationEnd& end, Keys& keys) {
+  core::GetRequest request;
+  request.queue = counts_.queue;
+  for (const std::string& key : keys) request.keys.push_back(core::append(request.bytes, key));
+  auto reply = detail::wait_for(end.engine, std::move(request));
+  if (!reply) return at(end, counts_.queue, std::move(reply).error());
+  std::vector<MessageInfo> messages;
+  Keys too_many;
+  auto& items = std::get<core::GetReply>(*reply).items;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i]) {
+      messages.push_back(*std::move(items[i]));
+    } else if (items[i].error().code == ErrorCode::too_large) {
+      too_many.push_back(std::move(keys[i]));
+    } else if (items[i].error().code == ErrorCode::damaged) {
+      problem(keys[i], items[i].error().message);
+    } else if (items[i].error().code != ErrorCode::not_found) {
+      return at(end, counts_.queue, std::move(items[i]).error());
+    }
+  }
+  keys = std::move(too_many);
+  return messages;
+}
+
+Result<void> MigrationBatch::move_messages(std::vector<MessageInfo> messages) {
+  const auto put_there = put(std::move(messages));
+  if (!put_there) return put_there.error();
+  return take_away(*put_there);
+}
+
+// Answers those that are there now, as they are here.
+Result<std::vector<MessageInfo>> MigrationBatch::put(std::vector<MessageInfo> messages) {
+  core::MoveRequest request;
+  request.queue = counts_.queue;
+  for (const MessageInfo& message : messages) {
+    auto item = item_of(message, request.bytes);
+    if (!item) return at(from_, counts_.queue, std::move(item).error());
+    request.items.push_back(*std::move(item));
+  }
+  const auto reply = detail::wait_for(to_.engine, std::move(request));
+  if (!reply) return at(to_, counts_.queue, reply.error());
+  const auto& items = std::get<core::PushReply>(*reply).items;
+  std::vector<MessageInfo> there;
+  std::vector<MessageInfo> taken;
+  std::optional<Error> fatal;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].error) {
+      if (concerns_one(*items[i].error)) {
+        problem(messages[i].key, items[i].error->message);
+      } else if (!fatal) {
+        fatal = at(to_, counts_.queue, *items[i].error);
+      }
+    } else if (items[i].outcome == Outcome::pushed) {
+      there.push_back(std::move(messages[i]));
+    } else if (items[i].outcome == Outcome::exists) {
+      taken.push_back(std::move(messages[i]));
+    } else {
+      ++counts_.conflicts;
+      problem(messages[i].key,
+              "the key is " + std::string(to_string(items[i].outcome)) + " in " + to_.name);
+    }
+  }
+  if (!taken.empty()) {
+    auto same = same_there(std::move(taken));
+    if (!same) return std::move(same).error();
+    counts_.found += same->size();
+    std::move(same->begin(), same->end(), std::back_inserter(there));
+  }
+  if (fatal) {
+    // What was put there before the store failed is brought to its end.
+    if (auto done = take_away(there); !done) return std::move(done).error();
+    return *std::move(fatal);
+  }
+  return there;
+}
+
+// Those whose keys are taken there by themselves: an earlier run came that far.
+Result<std::vector<MessageInfo>> MigrationBatch::same_there(std::vector<MessageInfo> messages) {
+  Keys keys;
+  for (const MessageInfo& message : messages) keys.push_back(message.key);
+  std::vector<MessageInfo> there;
+  while (!keys.empty()) {
+    auto some = read(to_, keys);
+    if (!some) return std::move(some).error();
+    std::move(some->begin(), some->end(), std::back_inserter(there));
+  }
+  std::vector<MessageInfo> found;
+  for (MessageInfo& message : messages) {
+    const auto other = std::ranges::find(there, message.key, &MessageInfo::key);
+    if (other != there.end() && same(message, *other)) {
+      found.push_back(std::move(message));
+    } else {
+      ++counts_.conflicts;
+      problem(message.key, "the key belongs to another message in " + to_.name);
+    }
+  }
+  return found;
+}
+
+Result<core::ItemsReply> MigrationBatch::ask_to_take_away(
+    const std::vector<MessageInfo>& messages) {
+  core::CancelRequest request;
+  request.queue = counts_.queue;
+  for (const MessageInfo& message : messages) {
+    request.keys.push_back(core::append(request.bytes, message.key));
+    request.seen.push_back({message.id, message.due.time_since_epoch().count(), message.priority,
+                            message.tallies.claims, message.state == State::dead});
+  }
+  auto reply = detail::wait_for(from_.engine, std::move(request));
+  if (!reply) return at(from_, counts_.queue, std::move(reply).error());
+  return std::get<core::ItemsReply>(*std::move(reply));
+}
+
+Result<void> MigrationBatch::take_away(const std::vector<MessageInfo>& messages) {
+  if (messages.empty()) return {};
+  const auto reply = ask_to_take_away(messages);
+  if (!reply) return reply.error();
+  Keys changed;
+  std::optional<Error> fatal;
+  bool ended = false;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const core::ItemResult& item = reply->items[i];
+    if (item.error) {
+      if (!fatal) fatal = at(from_, counts_.queue, *item.error);
+    } else if (item.outcome == Outcome::done) {
+      ++counts_.moved;
+      ++taken_;
+      if (messages[i].state == State::dead) ++counts_.dead;
+    } else {
+      changed.push_back(messages[i].key);
+      ended = ended || (item.outcome != Outcome::kept && item.outcome != Outcome::in_flight);
+    }
+  }
+  changed_ += changed.size();
+  if (ended) {
+    if (auto alone = check_alone(); !alone) return alone;
+  }
+  if (auto undone = undo(changed); !undone) return undone;
+  if (fatal) return *std::move(fatal);
+  return {};
+}
+
+// What is not here any more was cancelled; or another run has moved it, and its copy must stay.
+Result<void> MigrationBatch::check_alone() {
+  const auto stats = stats_of(from_.engine, counts_.queue);
+  if (!stats) return at(from_, counts_.queue, stats.error());
+  if (stats->counters.moved_away == moved_away_before_ + taken_) return {};
+  return at(from_, counts_.queue,
+            {ErrorCode::conflict, "somebody else moves its messages too; let one of them do it"});
+}
+
+Result<void> MigrationBatch::undo(const Keys& keys) {
+  if (keys.empty()) return {};
+  core::CancelRequest request;
+  request.queue = counts_.queue;
+  for (const std::string& key : keys) request.keys.push_back(core::append(request.bytes, key));
+  const auto reply = detail::wait_for(to_.engine, std::move(request));
+  if (!reply) return at(to_, counts_.queue, reply.error());
+  for (const core::ItemResult& item : std::get<core::ItemsReply>(*reply).items) {
+    if (item.error) return at(to_, counts_.queue, *item.error);
+  }
+  return {};
+}
+
+}  // namespace tarry::app

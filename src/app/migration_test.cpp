@@ -1,0 +1,426 @@
+#include "app/migration.h"
+
+#include <gtest/gtest.h>
+#include <tarry/store.h>
+
+#include <map>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace tarry::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
+}
+
+Store memory_store() { return must(tarry::open("memory:")); }
+
+// Asks before each request whether it is let through; and may lose answers.
+class Gate final : public core::Engine {
+ public:
+  enum class Says : std::uint8_t { pass, refuse, lose_the_answer };
+  using Ask = std::function<Says(const core::Request&)>;
+
+  Gate(core::Engine& inner, Ask ask) : inner_(inner), ask_(std::move(ask)) {}
+
+  core::Ticket submit(core::Request request, core::Completion done) override {
+    const Says says = ask_(request);
+    if (says == Says::refuse) {
+      done(Error{ErrorCode::unavailable, "refused"});
+      return 0;
+    }
+    if (says == Says::pass) return inner_.submit(std::move(request), std::move(done));
+    return inner_.submit(std::move(request),
+                         [done = std::move(done)](const Result<core::Reply>&) mutable {
+                           done(Error{ErrorCode::unknown_outcome, "lost"});
+                         });
+  }
+  void withdraw(core::Ticket ticket) override { inner_.withdraw(ticket); }
+  [[nodiscard]] core::Capabilities capabilities() const override { return inner_.capabilities(); }
+  void close() override {}
+
+ private:
+  core::Engine& inner_;
+  Ask ask_;
+};
+
+std::string text_of(const MessageInfo& info) {
+  std::string text = std::string(to_string(info.state)) + " " + info.payload + " due " +
+                     std::to_string(info.due.time_since_epoch().count());
+  for (const std::uint32_t n :
+       {info.priority, info.attempt, info.max_attempts, info.tallies.claims, info.tallies.run_outs,
+        info.tallies.releases, info.tallies.buries, info.tallies.revives}) {
+    text += " " + std::to_string(n);
+  }
+  text += " " + info.reason;
+  for (const Header& header : info.headers) text += " " + header.name + "=" + header.value;
+  return text;
+}
+
+using Snapshot = std::map<std::string, std::string>;  // "queue/key" -> all that is told of it
+
+Snapshot snapshot(const Store& store) {
+  Snapshot all;
+  for (const QueueStats& queue : must(store.stats()).queues) {
+    const Queue handle = store.queue(queue.queue);
+    for (const MessageInfo& info : must(handle.list({.limit = 10'000})).messages) {
+      all[queue.queue + "/" + info.key] = text_of(must(handle.get(info.key)));
+    }
+  }
+  return all;
+}
+
+class Migration : public testing::Test {
+ protected:
+  Store from_ = memory_store();
+  Store to_ = memory_store();
+
+  MigrationReport migrate_all(MigrationOptions options = {}) { return run(from_, to_, options); }
+  static MigrationReport run(const Store& from, const Store& to, MigrationOptions options = {}) {
+    return migrate({from.engine(), "FROM"}, {to.engine(), "TO"}, options);
+  }
+
+  // Every kind of message, over several batches of three.
+  static void fill(const Store& store) {
+    const Queue q = store.queue("q");
+    (void)must(q.configure({.lease = 5min, .if_exists = IfExists::replace}));
+    (void)must(q.push({.key = "tried", .payload = "t"}));
+    (void)must(q.retry(must(q.claim()).at(0).receipt(), 2h));
+    (void)must(q.push({.key = "released", .payload = "r", .headers = {{"a", "b"}}}));
+    (void)must(q.release(must(q.claim()).at(0).receipt()));
+    (void)must(q.push({.key = "buried", .payload = "b", .priority = 3}));
+    for (const Delivery& delivery : must(q.claim({.max = 2}))) {
+      if (delivery.key() == "buried") {
+        (void)must(q.bury(delivery.receipt(), "no good"));
+      } else {
+        (void)must(q.release(delivery.receipt()));
+      }
+    }
+    for (int i = 0; i < 4; ++i) {
+      (void)must(q.push({.payload = std::to_string(i), .due = in(1h), .max_attempts = 7}));
+      (void)must(q.push({.key = "k" + std::to_string(i), .due = in(i * 1min)}));
+    }
+    must(q.pause(Time(1'900'000'000'123ms)));
+    (void)must(store.queue("other").push({.key = "k0", .payload = "x", .priority = 9}));
+    (void)must(store.queue("paused").push({.key = "p"}));
+    must(store.queue("paused").pause());
+    (void)must(store.queue("empty").configure({.remember = 1h}));
+  }
+
+  static void expect_as_filled(const Store& store) {
+    const QueueStats q = must(store.queue("q").stats());
+    EXPECT_TRUE(q.paused);
+    EXPECT_EQ(q.paused_until, Time(1'900'000'000'123ms));
+    EXPECT_EQ(q.settings.lease, Millis(5min));
+    EXPECT_EQ(q.settings.if_exists, IfExists::replace);
+    EXPECT_FALSE(must(store.queue("other").stats()).paused);
+    EXPECT_TRUE(must(store.queue("paused").stats()).paused);
+    EXPECT_FALSE(must(store.queue("paused").stats()).paused_until);
+    EXPECT_EQ(must(store.queue("empty").stats()).settings.remember, Millis(1h));
+  }
+};
+
+TEST_F(Migration, MovesAllThatThereIs) {
+  fill(from_);
+  const Snapshot before = snapshot(from_);
+  ASSERT_EQ(before.size(), 13u);
+  std::uint64_t told = 0;
+  MigrationOptions options;
+  options.batch = 3;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_GE(done, told);
+    EXPECT_EQ(total, 13u);
+    told = done;
+  };
+  const MigrationReport report = migrate_all(options);
+  ASSERT_FALSE(report.error) << report.error->message;
+  EXPECT_TRUE(report.is_complete());
+  EXPECT_EQ(told, 13u);
+  EXPECT_EQ(snapshot(to_), before);
+  EXPECT_TRUE(snapshot(from_).empty());
+  expect_as_filled(to_);
+  expect_as_filled(from_);
+  EXPECT_EQ(must(from_.queue("q").stats()).counters.moved_away, 11u);
+  std::uint64_t dead = 0;
+  for (const MigratedQueue& queue : report.queues) dead += queue.dead;
+  EXPECT_EQ(dead, 1u);
+}
+
+// Whatever request was the last one, and whether it was done or not, the next run brings it to its
+// end; and meanwhile nobody is delivered what is there twice.
+TEST_F(Migration, CutShortAnywhereTheNextRunFinishes) {
+  for (const Gate::Says how : {Gate::Says::refuse, Gate::Says::lose_the_answer}) {
+    bool was_cut = true;
+    for (int cut = 1; was_cut; ++cut) {
+      const Store from = memory_store();
+      const Store to = memory_store();
+      fill(from);
+      const Snapshot before = snapshot(from);
+      int asked = 0;
+      const auto ask = [&](const core::Request&) {
+        ++asked;
+        if (asked < cut) return Gate::Says::pass;
+        return asked == cut ? how : Gate::Says::refuse;
+      };
+      Gate gate_from(from.engine(), ask);
+      Gate gate_to(to.engine(), ask);
+      MigrationOptions options;
+      options.batch = 3;
+      const MigrationReport first = migrate({gate_from, "FROM"}, {gate_to, "TO"}, options);
+      was_cut = asked >= cut;
+      EXPECT_EQ(first.error.has_value(), was_cut) << cut;
+
+      const Snapshot here = snapshot(from);
+      const Snapshot there = snapshot(to);
+      for (const auto& [name, text] : before) {
+        EXPECT_TRUE(here.contains(name) || there.contains(name)) << cut << " " << name;
+        if (!here.contains(name) || !there.contains(name)) continue;
+        const std::string queue = name.substr(0, name.find('/'));
+        EXPECT_TRUE(must(from.queue(queue).stats()).paused) << cut << " " << name;
+        EXPECT_TRUE(must(to.queue(queue).stats()).paused) << cut << " " << name;
+      }
+      const MigrationReport second = run(from, to, options);
+      EXPECT_TRUE(second.is_complete()) << cut;
+      EXPECT_EQ(snapshot(to), before) << cut;
+      EXPECT_TRUE(snapshot(from).empty()) << cut;
+      expect_as_filled(to);
+      expect_as_filled(from);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// What the user does between the steps of a batch counts.
+TEST_F(Migration, WhatChangesMeanwhileIsAsTheUserSaid) {
+  const Queue q = from_.queue("q");
+  for (const char* key : {"cancelled", "rescheduled", "replaced", "same"}) {
+    (void)must(q.push({.key = key, .payload = "old", .due = in(1h)}));
+  }
+  bool meddled = false;
+  Gate gate(from_.engine(), [&](const core::Request& request) {
+    const auto* cancel = std::get_if<core::CancelRequest>(&request);
+    if (cancel != nullptr && !std::exchange(meddled, true)) {
+      EXPECT_EQ(must(q.cancel("cancelled")), Outcome::cancelled);
+      EXPECT_EQ(must(q.reschedule("rescheduled", in(5h))), Outcome::rescheduled);
+      (void)must(q.push(
+          {.key = "replaced", .payload = "new", .due = in(1h), .if_exists = IfExists::replace}));
+    }
+    return Gate::Says::pass;
+  });
+  const MigrationReport report = migrate({gate, "FROM"}, {to_.engine(), "TO"}, {});
+  EXPECT_TRUE(report.is_complete());
+  EXPECT_TRUE(meddled);
+  const Queue there = to_.queue("q");
+  EXPECT_EQ(there.get("cancelled").error().code, ErrorCode::not_found);
+  EXPECT_GT(must(there.get("rescheduled")).due, must(there.get("same")).due + Millis(3h));
+  EXPECT_EQ(must(there.get("replaced")).payload, "new");
+  EXPECT_EQ(must(there.get("same")).payload, "old");
+}
+
+// Two runs at once: what the other one moved must not be taken for cancelled.
+TEST_F(Migration, AnotherRunIsNoticedAndItsCopiesStay) {
+  const Queue q = from_.queue("q");
+  for (int i = 0; i < 10; ++i) (void)must(q.push({.payload = "x", .due = in(1h)}));
+  bool other_ran = false;
+  Gate gate(from_.engine(), [&](const core::Request& request) {
+    const auto* cancel = std::get_if<core::CancelRequest>(&request);
+    if (cancel != nullptr && !std::exchange(other_ran, true)) {
+      EXPECT_FALSE(run(from_, to_).error);
+    }
+    return Gate::Says::pass;
+  });
+  const MigrationReport report = migrate({gate, "FROM"}, {to_.engine(), "TO"}, {});
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->code, ErrorCode::conflict);
+  EXPECT_NE(report.error->message.find("somebody else"), std::string::npos);
+  EXPECT_EQ(snapshot(to_).size(), 10u);
+  EXPECT_TRUE(run(from_, to_).is_complete());
+  EXPECT_EQ(snapshot(to_).size(), 10u);
+}
+
+TEST_F(Migration, WhatIsLeasedStaysAndIsMovedByTheNextRun) {
+  const Queue q = from_.queue("q");
+  (void)must(q.push({.key = "out"}));
+  const std::string receipt(must(q.claim()).at(0).receipt());
+  (void)must(q.push({.key = "in", .due = in(1h)}));
+  const MigrationReport report = migrate_all();
+  EXPECT_FALSE(report.error);
+  EXPECT_FALSE(report.is_complete());
+  EXPECT_EQ(report.queues.at(0).leased, 1u);
+  EXPECT_EQ(report.queues.at(0).moved, 1u);
+  EXPECT_FALSE(report.queues.at(0).held);
+  EXPECT_FALSE(must(q.stats()).paused);
+  EXPECT_EQ(must(q.retry(receipt, 1h)), Outcome::done);
+  EXPECT_TRUE(migrate_all().is_complete());
+  EXPECT_EQ(must(to_.queue("q").get("out")).attempt, 1u);
+}
+
+// With --wait: the claim ends while it looks.
+TEST_F(Migration, ItWaitsForClaimsToEnd) {
+  const Queue q = from_.queue("q");
+  (void)must(q.push({.key = "out"}));
+  const std::string receipt(must(q.claim()).at(0).receipt());
+  int looks = 0;
+  Gate gate(from_.engine(), [&](const core::Request& request) {
+    const auto* stats = std::get_if<core::StatsRequest>(&request);
+    if (stats != nullptr && ++looks == 5) {
+      EXPECT_EQ(must(q.retry(receipt, 1h)), Outcome::done);
+    }
+    return Gate::Says::pass;
+  });
+  MigrationOptions options;
+  options.wait = 1h;
+  const MigrationReport report = migrate({gate, "FROM"}, {to_.engine(), "TO"}, options);
+  EXPECT_TRUE(report.is_complete());
+  EXPECT_EQ(report.queues.at(0).moved, 1u);
+}
+
+TEST_F(Migration, AKeyThatIsTakenThereStaysHere) {
+  (void)must(from_.queue("q").push({.key = "k", .payload = "here", .due = in(1h)}));
+  (void)must(from_.queue("q").push({.key = "l", .due = in(1h)}));
+  (void)must(to_.queue("q").push({.key = "k", .payload = "there", .due = in(1h)}));
+  const MigrationReport report = migrate_all();
+  EXPECT_FALSE(report.is_complete());
+  const MigratedQueue& queue = report.queues.at(0);
+  EXPECT_EQ(queue.moved, 1u);
+  EXPECT_EQ(queue.conflicts, 1u);
+  EXPECT_EQ(queue.left, 1u);
+  EXPECT_FALSE(queue.held);
+  ASSERT_EQ(queue.problems.size(), 1u);
+  EXPECT_EQ(queue.problems[0], "message \"k\" stays: the key belongs to another message in TO");
+  EXPECT_EQ(must(from_.queue("q").get("k")).payload, "here");
+  EXPECT_EQ(must(to_.queue("q").get("k")).payload, "there");
+}
+
+TEST_F(Migration, RememberedKeysStayAndAreCounted) {
+  const Queue q = from_.queue("q");
+  (void)must(q.configure({.remember = 1h}));
+  (void)must(q.push({.key = "k"}));
+  (void)must(q.ack(must(q.claim()).at(0).receipt()));
+  const MigrationReport report = migrate_all();
+  EXPECT_TRUE(report.is_complete());
+  EXPECT_EQ(report.queues.at(0).remembered, 1u);
+  EXPECT_EQ(must(q.cancel("k")), Outcome::settled);
+}
+
+TEST_F(Migration, OnlyTheQueuesThatAreNamed) {
+  fill(from_);
+  MigrationOptions options;
+  options.queues = {"other"};
+  EXPECT_TRUE(migrate_all(options).is_complete());
+  EXPECT_EQ(snapshot(to_).size(), 1u);
+  options.queues = {"other", "missing"};
+  const MigrationReport report = migrate_all(options);
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->code, ErrorCode::not_found);
+  EXPECT_NE(report.error->message.find("FROM, queue \"missing\""), std::string::npos)
+      << report.error->message;
+}
+
+TEST_F(Migration, ADryRunCountsAndChangesNothing) {
+  fill(from_);
+  const Snapshot before = snapshot(from_);
+  MigrationOptions options;
+  options.dry_run = true;
+  const MigrationReport report = migrate_all(options);
+  ASSERT_FALSE(report.error);
+  std::uint64_t moved = 0;
+  for (const MigratedQueue& queue : report.queues) moved += queue.moved;
+  EXPECT_EQ(moved, before.size());
+  EXPECT_EQ(snapshot(from_), before);
+  expect_as_filled(from_);
+  EXPECT_TRUE(must(to_.stats()).queues.empty());
+}
+
+TEST_F(Migration, SettingsThatAreThereMayBeKept) {
+  (void)must(from_.queue("q").configure({.lease = 5min}));
+  (void)must(to_.queue("q").configure({.lease = 7min}));
+  MigrationOptions options;
+  options.keep_settings = true;
+  EXPECT_TRUE(migrate_all(options).is_complete());
+  EXPECT_EQ(must(to_.queue("q").stats()).settings.lease, Millis(7min));
+  EXPECT_TRUE(migrate_all().is_complete());
+  EXPECT_EQ(must(to_.queue("q").stats()).settings.lease, Millis(5min));
+}
+
+TEST_F(Migration, AStoreIsNotMovedIntoItself) {
+  fill(from_);
+  const Snapshot before = snapshot(from_);
+  for (const char* queue : {"q", "other", "paused"}) {
+    MigrationOptions options;
+    options.queues = {queue};
+    const MigrationReport report = run(from_, from_, options);
+    ASSERT_TRUE(report.error) << queue;
+    EXPECT_EQ(report.error->code, ErrorCode::conflict) << queue;
+    EXPECT_FALSE(report.queues.at(0).held);
+  }
+  EXPECT_EQ(snapshot(from_), before);
+  expect_as_filled(from_);
+}
+
+TEST_F(Migration, AQueueThatIsPausedThereIsPausedAfterwards) {
+  (void)must(from_.queue("q").push({.key = "k"}));
+  (void)must(to_.queue("q").configure({}));
+  must(to_.queue("q").pause());
+  EXPECT_TRUE(migrate_all().is_complete());
+  EXPECT_TRUE(must(to_.queue("q").stats()).paused);
+  EXPECT_FALSE(must(to_.queue("q").stats()).paused_until);
+  EXPECT_FALSE(must(from_.queue("q").stats()).paused);
+}
+
+TEST_F(Migration, StoppedBetweenTwoBatchesItGoesOnLater) {
+  fill(from_);
+  const Snapshot before = snapshot(from_);
+  std::stop_source stop;
+  MigrationOptions options;
+  options.batch = 3;
+  options.queues = {"q"};
+  options.stop = stop.get_token();
+  options.progress = [&](std::uint64_t, std::uint64_t) { stop.request_stop(); };
+  const MigrationReport report = migrate_all(options);
+  EXPECT_FALSE(report.error);
+  EXPECT_TRUE(report.stopped);
+  EXPECT_FALSE(report.is_complete());
+  EXPECT_TRUE(report.queues.at(0).held);
+  EXPECT_EQ(report.queues.at(0).moved, 3u);
+  EXPECT_TRUE(migrate_all().is_complete());
+  EXPECT_EQ(snapshot(to_), before);
+  expect_as_filled(to_);
+}
+
+// A message that the other store does not take stays, and the rest goes.
+TEST_F(Migration, WhatIsTooLargeThereStays) {
+  const Store small = must(tarry::open("memory:?max_payload=10"));
+  (void)must(from_.queue("q").push({.key = "large", .payload = std::string(11, 'x')}));
+  (void)must(from_.queue("q").push({.key = "small", .payload = "x"}));
+  const MigrationReport report = run(from_, small);
+  EXPECT_FALSE(report.error);
+  EXPECT_FALSE(report.is_complete());
+  EXPECT_EQ(report.queues.at(0).moved, 1u);
+  EXPECT_EQ(report.queues.at(0).left, 1u);
+  ASSERT_EQ(report.queues.at(0).problems.size(), 1u);
+  EXPECT_NE(report.queues.at(0).problems[0].find("\"large\""), std::string::npos);
+}
+
+// More payload than one answer carries.
+TEST_F(Migration, BatchesOfLargeMessages) {
+  const Store from = must(tarry::open("memory:?max_payload=64MiB"));
+  const Store to = must(tarry::open("memory:?max_payload=64MiB"));
+  const std::string payload(33 << 20, 'x');
+  for (int i = 0; i < 3; ++i) {
+    (void)must(from.queue("q").push({.payload = payload, .due = in(1h)}));
+  }
+  const MigrationReport report = run(from, to);
+  EXPECT_TRUE(report.is_complete());
+  EXPECT_EQ(report.queues.at(0).moved, 3u);
+}
+
+}  // namespace
+}  // namespace tarry::app

@@ -1,0 +1,54 @@
+#include "app/queue_hold.h"
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "base/text.h"
+#include "open/ask.h"
+
+namespace tarry::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Millis kHold = 24h * 365 * 40;
+constexpr Millis kLongestPause = 24h * 365 * 30;
+
+}  // namespace
+
+bool is_held(const QueueStats& stats, Time now) {
+  return stats.paused && stats.paused_until && *stats.paused_until > now + kLongestPause;
+}
+
+PauseState pause_before(const QueueStats& stats, Time now) {
+  if (!is_held(stats, now)) return {stats.paused, stats.paused_until};
+  const Time until = *stats.paused_until - kHold;
+  if (until <= now) return {};
+  return {true, until};
+}
+
+std::optional<Time> hold_of(const PauseState& before, Time now) {
+  if (before.paused && !before.until) return std::nullopt;
+  return before.until.value_or(now) + kHold;
+}
+
+Result<void> set_pause(core::Engine& engine, const std::string& queue, const PauseState& pause) {
+  core::Request request = core::ResumeRequest{queue};
+  if (pause.paused) request = core::PauseRequest{queue, pause.until};
+  const auto reply = detail::wait_for(engine, std::move(request));
+  if (!reply) return reply.error();
+  return {};
+}
+
+Result<QueueStats> stats_of(core::Engine& engine, const std::string& queue) {
+  auto reply = detail::wait_for(engine, core::StatsRequest{queue});
+  if (!reply) return std::move(reply).error();
+  auto& queues = std::get<StoreStats>(*reply).queues;
+  if (queues.empty()) {
+    return Unexpected(ErrorCode::not_found, "there is no queue " + base::quoted(queue));
+  }
+  return std::move(queues.front());
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,39 @@
+// Hold: a queue that is paused while its messages are moved. The pause ends 40 years behind what it
+// was before, so that it says by itself what to put back, whoever comes to end it: "paused until
+// 10:00 today" becomes 10:00 in 40 years, and "not paused" now in 40 years.
+//
+// Thread safety: blocks the calling thread.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <tarry/result.h>
+#include <tarry/settings.h>
+#include <tarry/time.h>
+
+#include "core/engine.h"
+
+namespace tarry::app {
+
+struct PauseState {
+  bool paused = false;
+  std::optional<Time> until;  // empty while paused: until resumed
+  friend bool operator==(const PauseState&, const PauseState&) = default;
+};
+
+/// What the queue's pause was before it was held; as it is, where it is not held.
+[[nodiscard]] PauseState pause_before(const QueueStats& stats, Time now);
+[[nodiscard]] bool is_held(const QueueStats& stats, Time now);
+
+/// Until when a queue is paused to be held, whose pause was `before`. Of one that is paused until
+/// it is resumed nothing need be changed: empty.
+[[nodiscard]] std::optional<Time> hold_of(const PauseState& before, Time now);
+
+[[nodiscard]] Result<void> set_pause(core::Engine& engine, const std::string& queue,
+                                     const PauseState& pause);
+
+/// `not_found` where there is no such queue.
+[[nodiscard]] Result<QueueStats> stats_of(core::Engine& engine, const std::string& queue);
+
+}  // namespace tarry::app

@@ -1,0 +1,84 @@
+#include "engines/redis/acl.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "base/ascii.h"
+#include "engines/redis/scripts.h"
+
+namespace tarry::redis {
+namespace {
+
+// When a command is needed.
+bool always(const AclWish&) { return true; }
+bool on_cluster(const AclWish& wish) { return wish.cluster; }
+bool with_sentinel(const AclWish& wish) { return wish.sentinel; }
+bool with_wait(const AclWish& wish) { return wish.wait; }
+bool with_select(const AclWish& wish) { return wish.select && !wish.cluster; }
+bool with_plain_channels(const AclWish& wish) { return !wish.cluster || !wish.sharded; }
+bool with_sharded_channels(const AclWish& wish) { return wish.cluster && wish.sharded; }
+
+struct SentCommand {
+  std::string_view name;
+  bool (*is_needed)(const AclWish&);
+};
+
+// What is sent to Redis, by the client (src/net) or the verbs. What scripts call is not here: that
+// is read from them. AUTH needs no rule.
+constexpr SentCommand kSent[] = {
+    {"ping", always},
+    {"info", always},
+    {"client|setname", always},
+    {"select", with_select},
+    {"role", with_sentinel},
+    {"cluster|slots", on_cluster},
+    {"asking", on_cluster},
+    {"subscribe", with_plain_channels},
+    {"publish", with_plain_channels},
+    {"ssubscribe", with_sharded_channels},
+    {"spublish", with_sharded_channels},
+    {"script|load", always},
+    {"evalsha", always},
+    {"eval", always},
+    {"multi", always},
+    {"exec", always},
+    {"wait", with_wait},
+    {"hget", always},
+    {"hkeys", always},
+    {"hset", always},
+    {"hdel", always},
+    {"zadd", always},
+    {"zrem", always},
+};
+
+// Redis's commands as a script has them: 'HSET' behind an opening bracket.
+void add_called(std::string_view text, std::set<std::string>& commands) {
+  constexpr std::string_view kCall =
+      "call('";  // redis.call, redis.pcall, and what is short for them
+  for (std::size_t at = text.find(kCall); at != std::string_view::npos; at = text.find(kCall, at)) {
+    at += kCall.size();
+    std::string name;
+    for (; at < text.size() && text[at] != '\''; ++at) name += base::to_lower(text[at]);
+    commands.insert(std::move(name));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> acl_rules(const AclWish& wish) {
+  std::set<std::string> commands;
+  for (const SentCommand& sent : kSent) {
+    if (sent.is_needed(wish)) commands.emplace(sent.name);
+  }
+  const auto channels =
+      wish.cluster && wish.sharded ? net::RedisChannels::sharded : net::RedisChannels::plain;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(kFirstLayoutScript); ++i) {
+    add_called(text_of(static_cast<Script>(i), channels), commands);
+  }
+  std::vector<std::string> rules = {"resetchannels", "&tarry:*", "~tarry:*"};
+  for (const std::string& command : commands) rules.push_back("+" + command);
+  return rules;
+}
+
+}  // namespace tarry::redis

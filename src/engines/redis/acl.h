@@ -1,0 +1,25 @@
+// What a Redis user must be allowed for tarry to work: rules for ACL SETUSER. The commands of the
+// scripts are read from their texts; what is sent beside them stands in acl.cpp, in one table.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tarry::redis {
+
+struct AclWish {
+  bool cluster = false;
+  bool sentinel = false;  // behind sentinels: of the master, and its replicas
+  bool wait = false;      // the option wait=N
+  bool select = true;     // a database other than 0
+  bool sharded = true;    // of a cluster: Redis 7.0 or later
+};
+
+/// Channels and keys, then a rule a command, each once: "resetchannels", "&tarry:*", "~tarry:*",
+/// "+hset", "+script|load". Redis 6.2 and later take them.
+[[nodiscard]] std::vector<std::string> acl_rules(const AclWish& wish);
+
+}  // namespace tarry::redis

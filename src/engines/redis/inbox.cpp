@@ -1,0 +1,156 @@
+#include "engines/redis/inbox.h"
+
+#include <charconv>
+#include <initializer_list>
+#include <random>
+#include <utility>
+
+namespace tarry::redis {
+namespace {
+
+using net::RedisCommand;
+using net::RedisReply;
+using net::RedisView;
+
+constexpr std::int64_t kMostEntries = 100;  // a batch; their marks stay in the shards' META
+constexpr std::int64_t kBatchBytes = 4 << 20;
+constexpr std::int64_t kKept = 1'000;  // of those set aside
+constexpr std::string_view kTold = "in";
+
+std::string random_name() {
+  std::random_device random;
+  return std::to_string((std::uint64_t{random()} << 32) | random());
+}
+
+void add_keys(RedisCommand& command, std::uint32_t partition,
+              std::initializer_list<std::string_view> names) {
+  command.add(static_cast<std::int64_t>(names.size()));
+  for (const std::string_view name : names) command.key(partition_key(partition, name));
+}
+
+// What passes, and is the sweep's to try again; of the rest a person should know.
+bool passes(const Error& error) noexcept {
+  switch (error.code) {
+    case ErrorCode::unavailable:
+    case ErrorCode::unknown_outcome:
+    case ErrorCode::conflict:
+    case ErrorCode::closed: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+Inbox::Inbox(Context& context, InboxOptions options)
+    : context_(context),
+      options_(std::move(options)),
+      name_(random_name()),
+      states_(context.directory.partitions()) {}
+
+void Inbox::swept(std::uint32_t partition, RedisView found) {
+  if (found.kind() == RedisView::Kind::text) {
+    return complain(partition, std::string(found.text()));
+  }
+  if (found.integer() > 0 || !states_[partition].made) drain(partition);
+}
+
+bool Inbox::told(std::string_view channel, std::string_view message) {
+  if (message != kTold) return false;  // shards' names have a slash
+  std::uint32_t partition = 0;
+  const std::size_t open = channel.find('{');
+  if (open == std::string_view::npos) return true;
+  (void)std::from_chars(channel.data() + open + 1, channel.data() + channel.size(), partition);
+  if (partition < states_.size()) drain(partition);
+  return true;
+}
+
+void Inbox::drain(std::uint32_t partition) {
+  State& state = states_[partition];
+  state.again = state.draining;
+  if (state.draining) return;
+  state.draining = true;
+  context_.identity.check([this, partition](Result<void> checked) {
+    if (!checked) return stop(partition, checked.error());
+    read(partition);
+  });
+}
+
+void Inbox::read(std::uint32_t partition) {
+  states_[partition].again = false;
+  context_.server.run(
+      Script::inbox_read,
+      [this, partition](RedisCommand& command) {
+        add_keys(command, partition, {"in", "in:bad", "in:by", "heads", "agenda"});
+        command.add(context_.server.time_argument()).add(name_).add(options_.hold_ms);
+        command.add(kMostEntries).add(kBatchBytes);
+        command.add(static_cast<std::int64_t>(longest_inbox_entry(options_.limits)));
+      },
+      [this, partition](Result<RedisReply> reply) {
+        if (!reply) return stop(partition, reply.error());
+        states_[partition].made = true;
+        take(partition, *std::move(reply));
+      });
+}
+
+void Inbox::take(std::uint32_t partition, RedisReply reply) {
+  const InboxBatchPtr batch = read_inbox_batch(std::move(reply), partition, options_.limits);
+  if (batch == nullptr) {
+    return stop(partition, strange_reply(context_.server, Script::inbox_read));
+  }
+  if (batch->items.empty()) return end(partition);
+  take_inbox_batch(context_, batch, [this, partition, batch] { done(partition, batch); });
+}
+
+void Inbox::done(std::uint32_t partition, const InboxBatchPtr& batch) {
+  bool any = false;
+  for (const InboxItem& item : batch->items) any = any || item.answered;
+  if (!any) return stop(partition, *batch->failed);
+  context_.server.run(
+      Script::inbox_done,
+      [this, partition, batch](RedisCommand& command) {
+        add_keys(command, partition, {"in", "in:bad", "in:by"});
+        command.add(name_).add(kKept);
+        for (const InboxItem& item : batch->items) {
+          if (item.answered) command.add(item.id).add(item.why);
+        }
+      },
+      [this, partition, batch](Result<RedisReply> reply) {
+        if (!reply) return stop(partition, reply.error());
+        tell_of(partition, *batch, reply->view().integer());
+        if (batch->failed) return stop(partition, *batch->failed);
+        states_[partition].complained.clear();
+        read(partition);
+      });
+}
+
+void Inbox::end(std::uint32_t partition) {
+  State& state = states_[partition];
+  state.draining = false;
+  if (state.again) drain(partition);
+}
+
+void Inbox::stop(std::uint32_t partition, const Error& error) {
+  states_[partition].draining = false;
+  if (!passes(error)) complain(partition, error.message);
+}
+
+void Inbox::complain(std::uint32_t partition, const std::string& why) {
+  State& state = states_[partition];
+  if (!options_.log || state.complained == why) return;
+  state.complained = why;
+  options_.log("inbox " + partition_key(partition, "in") + " waits: " + why);
+}
+
+void Inbox::tell_of(std::uint32_t partition, const InboxBatch& batch, std::int64_t set_aside) {
+  if (set_aside == 0 || !options_.log) return;
+  const InboxItem* last = nullptr;
+  for (const InboxItem& item : batch.items) {
+    if (!item.why.empty()) last = &item;
+  }
+  if (last == nullptr) return;
+  options_.log("inbox " + partition_key(partition, "in") + ": set aside " +
+               std::to_string(set_aside) + " in " + partition_key(partition, "in:bad") +
+               "; the last is " + std::string(last->id) + ": " + last->why);
+}
+
+}  // namespace tarry::redis

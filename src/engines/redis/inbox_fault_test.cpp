@@ -1,0 +1,300 @@
+// An inbox that is drained by two at once, by one that is killed between two steps, on a Redis that
+// is full, forgets its scripts, or has lost what it had.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "engines/redis/inbox.h"
+#include "support/inbox_rig.h"
+
+namespace tarry::redis {
+namespace {
+
+using FaultRig = tarry::testing::InboxRig;
+using Fields = FaultRig::Words;
+
+constexpr std::int64_t kLaterMs = 4'000'000'000'000;  // 2096
+
+// Commands that its user may not run: so a drainer gets as far as that, and no further.
+RedisEngineOptions without(FaultRig& rig, const std::string& rights) {
+  EXPECT_EQ(
+      rig.ask({"ACL", "SETUSER", "clipped", "reset", "on", ">pw", "~*", "&*", "+@all", rights}),
+      "+OK\r\n");
+  RedisEngineOptions options = rig.options();
+  options.server.user = "clipped";
+  options.server.password = "pw";
+  return options;
+}
+
+// What should be there: the verb table, as far as nothing is claimed.
+class Model {
+ public:
+  struct Message {
+    std::int64_t due = 0;
+    std::string payload;
+    bool operator==(const Message&) const = default;
+  };
+
+  void push(const std::string& key, std::int64_t due, const std::string& payload,
+            const std::string& rule) {
+    const auto found = messages.find(key);
+    if (found == messages.end()) {
+      messages[key] = {due, payload};
+      ++accepted;
+    } else if (rule == "replace") {
+      found->second = {due, payload};
+      ++accepted;
+      ++replaced;
+    } else if ((rule == "later" && due > found->second.due) ||
+               (rule == "earlier" && due < found->second.due)) {
+      found->second.due = due;
+      ++rescheduled;
+    }
+  }
+  void cancel(const std::string& key) { cancelled += messages.erase(key); }
+  void reschedule(const std::string& key, std::int64_t due) {
+    const auto found = messages.find(key);
+    if (found == messages.end()) return;
+    found->second.due = due;
+    ++rescheduled;
+  }
+
+  std::map<std::string, Message> messages;
+  std::uint64_t accepted = 0;
+  std::uint64_t replaced = 0;
+  std::uint64_t cancelled = 0;
+  std::uint64_t rescheduled = 0;
+};
+
+TEST(InboxFaults, TwoAtOnceCarryOutEachEntryOnceAndInOrder) {
+  FaultRig rig;
+  RedisEngineOptions options = rig.options();
+  options.inbox_hold_ms = 0;
+  options.shards = 4;
+  const auto one = FaultRig::open(options);
+  const auto other = FaultRig::open(options);
+  Model model;
+  std::minstd_rand random(20'261'122);
+  constexpr std::array<const char*, 5> kHow = {"reject", "keep", "replace", "earlier", "later"};
+  for (int i = 0; i < 5'000; ++i) {
+    const std::string key = "k" + std::to_string(random() % 40);
+    const std::int64_t due = kLaterMs + static_cast<std::int64_t>(random() % 1'000);
+    const auto draw = random() % 10;
+    if (draw < 5) {
+      const std::string rule = kHow[random() % kHow.size()];
+      rig.add({"queue", "q", "key", key, "payload", std::to_string(i), "due", std::to_string(due),
+               "if_exists", rule});
+      model.push(key, due, std::to_string(i), rule);
+    } else if (draw < 8) {
+      rig.add({"verb", "cancel", "queue", "q", "key", key});
+      model.cancel(key);
+    } else {
+      rig.add({"verb", "reschedule", "queue", "q", "key", key, "due", std::to_string(due)});
+      model.reschedule(key, due);
+    }
+    // At times the two have many to take at once, at times few.
+    if (random() % 100 < 2) (void)rig.ask({"PUBLISH", FaultRig::key(0, "wake"), "in"});
+  }
+  rig.wait_until_drained();
+  std::map<std::string, Model::Message> found;
+  for (int i = 0; i < 40; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    if (const auto info = FaultRig::get(*one, "q", key)) {
+      found[key] = {info->due.time_since_epoch().count(), info->payload};
+    }
+  }
+  EXPECT_EQ(found, model.messages);
+  const QueueCounters counters = FaultRig::stats(*one, "q").counters;
+  EXPECT_EQ(counters.accepted, model.accepted);
+  EXPECT_EQ(counters.replaced, model.replaced);
+  EXPECT_EQ(counters.cancelled, model.cancelled);
+  EXPECT_EQ(counters.reschedules, model.rescheduled);
+  EXPECT_EQ(rig.set_aside(), "");
+}
+
+// Without keys a repeat would be another message.
+void add_without_keys(FaultRig& rig, int count) {
+  for (int i = 0; i < count; ++i) rig.add({"queue", "q", "payload", std::to_string(i)});
+}
+
+// The store, its queue and the inbox are there; and then comes what `clipped` does not get done.
+void fill(FaultRig& rig, int count) {
+  const auto engine = rig.open();
+  add_without_keys(rig, 1);
+  rig.wait_until_drained();
+  // All that it has in hand is done when its close returns.
+  rig.forget_lines();
+  engine->close();
+  add_without_keys(rig, count);
+}
+
+TEST(InboxFaults, OneThatGoesBetweenTakingAndDeletingRepeatsNothing) {
+  FaultRig rig;
+  fill(rig, 250);
+  auto clipped = FaultRig::open(without(rig, "-xdel"));
+  rig.wait_for_line("inbox tarry:{0}:in waits: ");  // it has taken, and could not delete
+  EXPECT_EQ(FaultRig::stats(*clipped, "q").counters.accepted, 101u);
+  EXPECT_EQ(rig.ask({"XLEN", FaultRig::key(0, "in")}), ":250\r\n");
+  clipped.reset();
+  const auto engine = rig.open();
+  rig.wait_until_drained();
+  EXPECT_EQ(FaultRig::stats(*engine, "q").counters.accepted, 251u);
+  EXPECT_EQ(FaultRig::list(*engine, "q").size(), 251u);
+  EXPECT_EQ(rig.set_aside(), "");
+}
+
+TEST(InboxFaults, OneThatGoesBetweenReadingAndTakingLosesNothing) {
+  FaultRig rig;
+  fill(rig, 250);
+  RedisEngineOptions options = without(rig, "-hset");
+  options.inbox_hold_ms = 0;  // which would take an HSET too
+  auto clipped = FaultRig::open(options);
+  rig.wait_for_line("inbox tarry:{0}:in waits: ");
+  clipped.reset();
+  EXPECT_EQ(rig.ask({"XLEN", FaultRig::key(0, "in")}), ":250\r\n");
+  const auto engine = rig.open();
+  rig.wait_until_drained();
+  EXPECT_EQ(FaultRig::list(*engine, "q").size(), 251u);
+  EXPECT_EQ(rig.set_aside(), "");
+}
+
+// What stands behind it is not taken along.
+TEST(InboxFaults, AnEntryThatRunsIntoDamagedDataIsSetAsideAlone) {
+  FaultRig rig;
+  const auto engine = rig.open();
+  const std::string due = std::to_string(kLaterMs);
+  rig.add({"queue", "q", "key", "first", "payload", "1", "due", due});
+  rig.wait_until_drained();
+  // Where messages of another priority wait.
+  (void)rig.ask({"SET", FaultRig::key(1, "q/0:odd"), "not ours"});
+  rig.add({"queue", "q", "key", "a", "payload", "2", "due", due});
+  rig.add({"queue", "q", "key", "odd", "payload", "3", "due", due, "priority", "7"});
+  rig.add({"queue", "q", "key", "b", "payload", "4", "due", due});
+  rig.wait_until_drained();
+  EXPECT_TRUE(FaultRig::get(*engine, "q", "a"));
+  EXPECT_TRUE(FaultRig::get(*engine, "q", "b"));
+  const std::string told = rig.set_aside();
+  EXPECT_NE(told.find("WRONGTYPE"), std::string::npos) << told;
+  EXPECT_NE(told.find("|payload|3|"), std::string::npos) << told;
+  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+}
+
+TEST(InboxFaults, AQueueWhoseKeysAreNotOursBlocksNoOther) {
+  FaultRig rig;
+  const auto engine = rig.open();
+  (void)rig.ask({"SET", FaultRig::key(1, "foreign/0:due"), "mine"});
+  rig.add({"queue", "foreign", "key", "k", "payload", "1"});
+  rig.add({"queue", "q", "key", "k", "payload", "2", "delay", "1h"});
+  rig.wait_until_drained();
+  EXPECT_TRUE(FaultRig::get(*engine, "q", "k"));
+  const std::string told = rig.set_aside();
+  EXPECT_NE(told.find("tarry:{1}:foreign/0:due"), std::string::npos) << told;
+}
+
+TEST(InboxFaults, WhileRedisIsFullTheyWait) {
+  FaultRig rig;
+  const auto engine = FaultRig::open(without(rig, "-xrange"));  // until all is there
+  (void)rig.ask({"EVAL",
+                 "for i = 1, 150 do redis.call('XADD', KEYS[1], '*', 'queue', 'q', 'payload', i, "
+                 "'key', i % 50) redis.call('XADD', KEYS[1], '*', 'queue', 'q', 'verb', 'cancel', "
+                 "'key', i % 50) redis.call('XADD', KEYS[1], '*', 'wrong', i) end",
+                 "1", FaultRig::key(0, "in")});
+  EXPECT_EQ(rig.ask({"CONFIG", "SET", "maxmemory", "1"}), "+OK\r\n");
+  EXPECT_EQ(rig.ask({"ACL", "SETUSER", "clipped", "+xrange"}), "+OK\r\n");
+  rig.wait_for_line("is full (maxmemory)");
+  EXPECT_EQ(rig.ask({"XLEN", FaultRig::key(0, "in")}), ":450\r\n");
+  EXPECT_EQ(rig.set_aside(), "");
+  EXPECT_EQ(rig.ask({"CONFIG", "SET", "maxmemory", "0"}), "+OK\r\n");
+  rig.wait_until_drained();
+  const QueueCounters counters = FaultRig::stats(*engine, "q").counters;
+  EXPECT_EQ(counters.accepted, 150u);
+  EXPECT_EQ(counters.cancelled, 150u);
+  EXPECT_EQ(rig.ask({"XLEN", FaultRig::key(0, "in:bad")}), ":150\r\n");
+}
+
+TEST(InboxFaults, ScriptsThatTheServerForgotAreGivenAgain) {
+  FaultRig rig;
+  const auto engine = rig.open();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(rig.ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
+    rig.add({"queue", "q", "payload", "1"});
+    rig.add({"wrong", "1"});
+    rig.wait_until_drained();
+  }
+  EXPECT_EQ(FaultRig::stats(*engine, "q").counters.accepted, 5u);
+  EXPECT_EQ(rig.ask({"XLEN", FaultRig::key(0, "in:bad")}), ":5\r\n");
+}
+
+// A stream that was deleted, or whose tail was lost, may give ids once more.
+TEST(InboxFaults, IdsThatGoBackAreNotSwallowed) {
+  FaultRig rig;
+  const auto engine = rig.open();
+  const Fields same = {"queue", "q", "payload", "same"};
+  rig.add(same, 0, "1700000000000-5");
+  rig.wait_until_drained();
+  EXPECT_EQ(rig.ask({"DEL", FaultRig::key(0, "in")}), ":1\r\n");
+  rig.add({"queue", "q", "payload", "older"}, 0, "1700000000000-4");
+  rig.add(same, 0, "1700000000000-5");  // as when only its deletion was lost
+  rig.add({"queue", "q", "payload", "newer"}, 0, "1700000000000-6");
+  rig.wait_until_drained();
+  EXPECT_EQ(FaultRig::stats(*engine, "q").counters.accepted, 2u);
+  const std::string told = rig.set_aside();
+  EXPECT_NE(told.find("|entry|1700000000000-4|error|its id is not newer than the last one that "
+                      "shard q/0 took from this inbox, 1700000000000-5, "),
+            std::string::npos)
+      << told;
+  EXPECT_NE(told.find("|payload|older\n"), std::string::npos) << told;
+  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+}
+
+TEST(InboxFaults, AStoreThatWasEmptiedTakesWhatComesThen) {
+  FaultRig rig;
+  const auto engine = rig.open();
+  add_without_keys(rig, 3);
+  rig.wait_until_drained();
+  EXPECT_EQ(rig.ask({"FLUSHALL"}), "+OK\r\n");
+  add_without_keys(rig, 4);
+  rig.wait_until_drained();
+  EXPECT_EQ(FaultRig::stats(*engine, "q").counters.accepted, 4u);
+}
+
+TEST(InboxFaults, AForeignKeyUnderItsNameIsToldAndStopsNothingElse) {
+  FaultRig rig;
+  (void)rig.ask({"SET", FaultRig::key(0, "in"), "mine"});
+  const auto engine = rig.open();
+  rig.wait_for_line("inbox tarry:{0}:in waits: ");
+  rig.add({"queue", "q", "key", "k", "payload", "1", "delay", "1h"}, 3);
+  rig.wait_until_drained(3);
+  EXPECT_TRUE(FaultRig::get(*engine, "q", "k"));
+  EXPECT_EQ(rig.ask({"GET", FaultRig::key(0, "in")}), "mine");
+  EXPECT_EQ(rig.ask({"DEL", FaultRig::key(0, "in")}), ":1\r\n");
+  rig.add({"queue", "q", "key", "l", "payload", "1", "delay", "1h"});
+  rig.wait_until_drained();
+  EXPECT_TRUE(FaultRig::get(*engine, "q", "l"));
+}
+
+// What the guide said before there were inboxes.
+TEST(InboxFaults, AUserWithoutTheRightsKeepsTheRestOfTheSweep) {
+  FaultRig rig;
+  const auto producer = rig.open();
+  RedisEngineOptions deaf = without(rig, "-@stream");
+  const auto engine = FaultRig::open(deaf);
+  rig.wait_for_line("inbox tarry:{15}:in waits: ");
+  EXPECT_EQ(rig.ask({"ACL", "SETUSER", "clipped", "resetchannels"}), "+OK\r\n");
+  core::PushRequest push;
+  push.queue = "q";
+  push.items.emplace_back();
+  push.items.back().payload = core::append(push.bytes, "p");
+  (void)FaultRig::answer(*producer, push);
+  core::ClaimRequest claim;
+  claim.queues = {"q"};
+  claim.wait = Millis(60'000);
+  EXPECT_EQ(std::get<core::ClaimReply>(FaultRig::answer(*engine, claim)).items.size(), 1u);
+}
+
+}  // namespace
+}  // namespace tarry::redis

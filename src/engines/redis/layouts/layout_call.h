@@ -1,0 +1,69 @@
+// Calls of the layouts' scripts: one, or as many as a batch needs so that each does bounded work.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/time.h>
+
+#include "core/limits.h"
+#include "engines/redis/item_verb.h"
+#include "engines/redis/layouts/layout_names.h"
+#include "engines/redis/server.h"
+
+namespace tarry::redis {
+
+/// What the verbs work with. Outlives them all.
+struct LayoutContext {
+  Server& server;
+  const LayoutSpec& spec;
+  const LayoutNames& names;
+  const core::Limits& limits;
+  std::function<void(std::string_view)> log;  // never empty
+};
+
+/// Adds what is the script's own to the arguments that layout_prelude.lua describes.
+void call_layout(const LayoutContext& context, const LayoutKeysPtr& keys, Script script,
+                 Server::Build arguments, Server::Done done);
+
+/// As scripts read it: "+250" is a delay.
+[[nodiscard]] std::string due_text(Due due);
+
+/// For what the scripts call `far`.
+[[nodiscard]] Error too_far_away(Due due);
+
+/// The set that `member` is pushed to: CRC-32C of it, modulo their number.
+[[nodiscard]] std::size_t home_of(std::string_view member, const LayoutKeys& keys) noexcept;
+
+/// Of a message by the key that the scripts tell: Redisson's id, else a checksum of the key. Not 0.
+[[nodiscard]] std::uint64_t id_of(std::string_view key, Layout layout) noexcept;
+
+/// A verb of many items, each answered by one script on its own.
+class LayoutVerb {
+ public:
+  virtual ~LayoutVerb() = default;
+
+  [[nodiscard]] virtual Script script() const = 0;
+  /// Whether an answer that was lost leaves something in doubt.
+  [[nodiscard]] virtual bool changes() const { return true; }
+  [[nodiscard]] virtual std::size_t bytes_of(std::uint32_t item) const = 0;
+  /// Arguments before the items'. Like `add`, it may be asked twice.
+  virtual void begin(net::RedisCommand& /*command*/) const {}
+  virtual void add(net::RedisCommand& command, std::uint32_t item) const = 0;
+  /// False for a reply that no script of ours gives.
+  [[nodiscard]] virtual bool read(net::RedisView reply, ItemSpan items) = 0;
+  virtual void fail(std::uint32_t item, const Error& error) = 0;
+};
+
+/// Begins and ends in `countdown`.
+void run_layout_verb(const LayoutContext& context, const LayoutKeysPtr& keys,
+                     const std::shared_ptr<LayoutVerb>& verb, const Items& items,
+                     const std::shared_ptr<Countdown>& countdown);
+
+}  // namespace tarry::redis

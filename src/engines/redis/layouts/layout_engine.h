@@ -1,0 +1,34 @@
+// The engine of the layouts: a delay queue of somebody else's in Redis, as a store. What its keys
+// can express is offered; what they cannot is `unsupported`. docs/formats/redis-layouts.md.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "core/engine.h"
+#include "core/limits.h"
+#include "engines/redis/layouts/layout_spec.h"
+#include "net/redis_client.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::redis {
+
+struct LayoutEngineOptions {
+  net::RedisOptions server;
+  LayoutSpec layout;
+  bool allow_eviction = false;
+  core::Limits limits;
+  /// Tests only: instead of Redis's time.
+  std::shared_ptr<timing::ManualClock> clock;
+  /// Called with a line about what a person should know; from the engine's thread.
+  std::function<void(std::string_view)> log;
+};
+
+/// Connects, checks the server, and starts the engine's thread. Errors: `invalid_argument` for
+/// names of keys that make no sense, else as `open_redis`.
+[[nodiscard]] Result<std::unique_ptr<core::Engine>> open_layout(LayoutEngineOptions options);
+
+}  // namespace tarry::redis

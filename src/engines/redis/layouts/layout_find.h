@@ -1,0 +1,36 @@
+// From keys to members. A member of a ZSET is named by its key; Redisson's entries hold an id that
+// is found only by looking, as Redisson's own `remove` does: in time that grows with what waits.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/unique_function.h"
+#include "engines/redis/layouts/layout_call.h"
+
+namespace tarry::redis {
+
+/// For each of `keys` its member, or nothing. A Redisson entry is named by its id (hex digits) or,
+/// failing that, by its value, of which the first that is met counts.
+using Members = std::vector<std::optional<std::string>>;
+void find_members(const LayoutContext& context, const LayoutKeysPtr& keys,
+                  std::vector<std::string> names, base::UniqueFunction<void(Result<Members>)> done);
+
+/// Redisson's packed entry.
+struct Entry {
+  std::string_view id;
+  std::string_view value;
+};
+/// Nothing for bytes that are no entry.
+[[nodiscard]] std::optional<Entry> unpack_entry(std::string_view packed) noexcept;
+
+[[nodiscard]] std::string hex_digits(std::string_view bytes);
+
+/// Long members are told by a checksum, by which nothing is found.
+[[nodiscard]] bool is_checksum(std::string_view key) noexcept;
+[[nodiscard]] Error found_by_member_only(std::string_view key, Layout layout);
+
+}  // namespace tarry::redis

@@ -1,0 +1,26 @@
+// What is told of a layout's message.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/message.h>
+
+#include "engines/redis/layouts/layout_names.h"
+#include "engines/redis/layouts/layout_spec.h"
+
+namespace tarry::redis {
+
+/// As layout_describe.lua tells it.
+[[nodiscard]] MessageInfo layout_info(const LayoutSpec& spec, const LayoutKeys& keys,
+                                      std::string_view key, std::string_view state,
+                                      std::string_view due, std::string_view lease_left);
+/// The payload in what Redis keeps.
+[[nodiscard]] std::string layout_payload(const LayoutSpec& spec, std::string_view body);
+/// Why it is no message: a member without a body, a body without a member (dead), an entry that is
+/// set aside.
+[[nodiscard]] std::string stray_reason(Layout layout, State state);
+
+}  // namespace tarry::redis

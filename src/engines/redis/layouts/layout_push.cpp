@@ -1,0 +1,204 @@
+// Push.
+#include <random>
+#include <utility>
+
+#include "base/text.h"
+#include "core/validation.h"
+#include "engines/redis/layouts/layout_find.h"
+#include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/layouts/redisson_value.h"
+
+namespace tarry::redis {
+namespace {
+
+using net::RedisCommand;
+using net::RedisView;
+
+struct Named {
+  std::string_view name;
+  Outcome outcome;
+};
+constexpr Named kPushOutcomes[] = {
+    {"pushed", Outcome::pushed},     {"exists", Outcome::exists}, {"kept", Outcome::kept},
+    {"replaced", Outcome::replaced}, {"moved", Outcome::moved},   {"in_flight", Outcome::in_flight},
+    {"revived", Outcome::revived},
+};
+
+// As the script reads it.
+std::string_view rule_letter(IfExists rule) noexcept {
+  switch (rule) {
+    case IfExists::reject: return "r";
+    case IfExists::keep: return "k";
+    case IfExists::replace: return "p";
+    case IfExists::earlier: return "e";
+    case IfExists::later: return "l";
+  }
+  return "r";
+}
+
+class LayoutPush final : public LayoutVerb {
+ public:
+  LayoutPush(const LayoutContext& context, LayoutKeysPtr keys, AskedPtr asked)
+      : context_(context),
+        keys_(std::move(keys)),
+        asked_(std::move(asked)),
+        request_(std::get<core::PushRequest>(asked_->request)),
+        names_(request_.items.size()),
+        values_(request_.items.size()) {}
+
+  /// What can be pushed; the rest has its error.
+  Items prepare() {
+    Items items;
+    for (std::uint32_t i = 0; i < request_.items.size(); ++i) {
+      auto error = core::check_item(request_, request_.items[i], context_.limits);
+      if (!error) error = refusal(request_.items[i]);
+      if (!error) error = name(i);
+      if (error) {
+        reply().items[i].error = std::move(error);
+      } else {
+        items.push_back(i);
+      }
+    }
+    return items;
+  }
+
+  Script script() const override { return Script::layout_push; }
+  std::size_t bytes_of(std::uint32_t item) const override {
+    return 64 + names_[item].size() + values_[item].size() + request_.items[item].payload.size;
+  }
+  void begin(RedisCommand& command) const override {
+    command.add(is_redisson() && context_.spec.decode == Decode::string ? "1" : "0");
+  }
+  void add(RedisCommand& command, std::uint32_t item) const override {
+    const core::PushItem& push = request_.items[item];
+    const std::string_view name = is_plain() ? payload_of(item) : std::string_view(names_[item]);
+    command.add(static_cast<std::int64_t>(home_of(name, *keys_) + 1)).add(name);
+    command.add(rule_letter(push.if_exists.value_or(IfExists::reject))).add(due_text(push.due));
+    command.add(is_plain() ? "" : is_redisson() ? values_[item] : payload_of(item));
+  }
+
+  bool read(RedisView told, ItemSpan items) override {
+    if (told.size() != 3 * items.size()) return false;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!take(items[i], told[3 * i].text(), told[3 * i + 1].integer(), told[3 * i + 2].text())) {
+        return false;
+      }
+    }
+    return true;
+  }
+  void fail(std::uint32_t item, const Error& error) override { reply().items[item].error = error; }
+
+ private:
+  [[nodiscard]] bool is_plain() const { return context_.spec.layout == Layout::plain; }
+  [[nodiscard]] bool is_redisson() const { return context_.spec.layout == Layout::redisson; }
+  [[nodiscard]] core::PushReply& reply() const { return std::get<core::PushReply>(asked_->reply); }
+  [[nodiscard]] std::string_view payload_of(std::uint32_t item) const {
+    return core::view(request_.bytes, request_.items[item].payload);
+  }
+
+  [[nodiscard]] core::MaybeError refusal(const core::PushItem& push) const {
+    const Layout layout = context_.spec.layout;
+    if (push.headers.size > 0) return unsupported_by(layout, "keep headers");
+    if (push.priority != kDefaultPriority) {
+      return unsupported_by(
+          layout, "keep priority " + std::to_string(push.priority) + "; 1024 is what all have");
+    }
+    if (push.max_attempts != 0) {
+      return unsupported_by(layout, "keep max_attempts " + std::to_string(push.max_attempts));
+    }
+    if (is_redisson() && push.if_exists && *push.if_exists != IfExists::reject) {
+      return unsupported_by(layout,
+                            "push with if_exists=" + std::string(to_string(*push.if_exists)) +
+                                ": each of its entries is a new one");
+    }
+    return {};
+  }
+
+  // The key, and the value where it is another than the payload.
+  core::MaybeError name(std::uint32_t item) {
+    const std::string_view key = core::view(request_.bytes, request_.items[item].key);
+    const Layout layout = context_.spec.layout;
+    if (is_plain()) {
+      if (!key.empty() && key != payload_of(item)) {
+        return unsupported_by(layout, "keep key " + base::quoted(key) +
+                                          " beside another payload: the member is both");
+      }
+      if (payload_of(item).empty()) {
+        return Error{ErrorCode::invalid_argument,
+                     "payload \"\" must not be empty: in layout plain it is the key too"};
+      }
+      return {};
+    }
+    if (is_redisson()) {
+      if (!key.empty()) {
+        return unsupported_by(layout, "push with key " + base::quoted(key) +
+                                          ": an entry's key is the id that it is given");
+      }
+      auto value = encode_value(payload_of(item), context_.spec.decode);
+      if (!value) return std::move(value).error();
+      values_[item] = *std::move(value);
+    }
+    names_[item] = key.empty() ? fresh(is_redisson()) : std::string(key);
+    return {};
+  }
+
+  // Eight bytes; as text, hex digits.
+  std::string fresh(bool raw) {
+    std::string bytes;
+    for (int i = 0; i < 4; ++i) {
+      const auto two = random_();
+      bytes += static_cast<char>(two & 0xFFu);
+      bytes += static_cast<char>((two >> 8u) & 0xFFu);
+    }
+    return raw ? bytes : hex_digits(bytes);
+  }
+
+  bool take(std::uint32_t item, std::string_view told, std::int64_t due, std::string_view key) {
+    core::PushResult& result = reply().items[item];
+    if (told == "far") {
+      result.error = too_far_away(request_.items[item].due);
+      return true;
+    }
+    if (told == "unframed") {
+      result.error =
+          Error{ErrorCode::invalid_argument,
+                "payload of " + std::to_string(payload_of(item).size()) +
+                    " bytes cannot be written as this queue's Java clients write texts (JBoss's "
+                    "marshalling): 1 to 256 ASCII characters is the limit; use decode=raw"};
+      return true;
+    }
+    for (const Named& named : kPushOutcomes) {
+      if (named.name != told) continue;
+      result.outcome = named.outcome;
+      result.due_ms = due;
+      result.key = core::append(reply().bytes, key);
+      result.id = id_of(key, context_.spec.layout);
+      return true;
+    }
+    return false;
+  }
+
+  const LayoutContext& context_;
+  const LayoutKeysPtr keys_;
+  const AskedPtr asked_;
+  const core::PushRequest& request_;
+  std::vector<std::string> names_;   // hash: the key; redisson: the id
+  std::vector<std::string> values_;  // redisson
+  std::random_device random_;
+};
+
+}  // namespace
+
+void layout_push(const LayoutContext& context, const AskedPtr& asked) {
+  const auto& request = std::get<core::PushRequest>(asked->request);
+  auto keys = context.names.keys_of(request.queue);
+  if (!keys) return asked->fail(std::move(keys).error());
+  asked->reply = core::PushReply();
+  std::get<core::PushReply>(asked->reply).items.resize(request.items.size());
+  const auto verb = std::make_shared<LayoutPush>(context, *keys, asked);
+  const auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
+  run_layout_verb(context, *keys, verb, verb->prepare(), countdown);
+  countdown->end();
+}
+
+}  // namespace tarry::redis

@@ -1,0 +1,229 @@
+// List, stats and purge.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/base64.h"
+#include "base/text.h"
+#include "core/validation.h"
+#include "engines/redis/describe.h"
+#include "engines/redis/layouts/layout_info.h"
+#include "engines/redis/layouts/layout_verbs.h"
+
+namespace tarry::redis {
+namespace {
+
+using net::RedisCommand;
+using net::RedisReply;
+using net::RedisView;
+
+constexpr std::int64_t kMostListedAtOnce = 200;
+constexpr std::uint64_t kMostTies = 1'000'000'000;
+
+// Where a list goes on; as text "set.ties.score.key", the last two in Base64.
+struct ListPlace {
+  std::size_t set = 0;
+  std::int64_t ties = 0;
+  std::string score;
+  std::string key;
+};
+
+std::string spell_place(const ListPlace& place) {
+  return std::to_string(place.set) + "." + std::to_string(place.ties) + "." +
+         base::base64url_encode(place.score) + "." + base::base64url_encode(place.key);
+}
+
+bool is_score(std::string_view text) noexcept {
+  return text.size() < 32 && text.find_first_not_of("0123456789.-+einf") == std::string_view::npos;
+}
+
+std::optional<ListPlace> read_place(std::string_view text) {
+  std::array<std::string_view, 4> parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t dot = i + 1 < parts.size() ? text.find('.') : text.size();
+    if (dot == std::string_view::npos) return std::nullopt;
+    parts[i] = text.substr(0, dot);
+    text.remove_prefix(std::min(dot + 1, text.size()));
+  }
+  const auto set = base::parse_u64(parts[0], "set", 0, kMaxLayoutKeys);
+  const auto ties = base::parse_u64(parts[1], "ties", 0, kMostTies);
+  const auto score = base::base64url_decode(parts[2]);
+  const auto key = base::base64url_decode(parts[3]);
+  if (!set || !ties || !score || !key || !is_score(*score)) return std::nullopt;
+  return ListPlace{static_cast<std::size_t>(*set), static_cast<std::int64_t>(*ties), *score, *key};
+}
+
+class LayoutLister : public std::enable_shared_from_this<LayoutLister> {
+ public:
+  LayoutLister(const LayoutContext& context, LayoutKeysPtr keys, AskedPtr asked, ListPlace place)
+      : context_(context),
+        keys_(std::move(keys)),
+        asked_(std::move(asked)),
+        request_(std::get<core::ListRequest>(asked_->request)),
+        place_(std::move(place)) {}
+
+  // Filtered by prefix or state a page may need many looks.
+  void look() {
+    if (place_.set > keys_->zsets.size()) return asked_->complete();
+    if (reply().messages.size() >= request_.limit || reply().bytes >= context_.limits.max_reply) {
+      reply().next = spell_place(place_);
+      return asked_->complete();
+    }
+    const auto missing = static_cast<std::int64_t>(request_.limit - reply().messages.size());
+    const bool all = request_.prefix.empty() && !request_.state;
+    const std::int64_t most = all ? std::min(missing, kMostListedAtOnce) : kMostListedAtOnce;
+    call_layout(
+        context_, keys_, Script::layout_list,
+        [self = shared_from_this(), most](RedisCommand& command) {
+          const ListPlace& from = self->place_;
+          command.add(static_cast<std::int64_t>(from.set + 1)).add(from.score).add(from.key);
+          command.add(from.ties).add(most);
+        },
+        [self = shared_from_this()](Result<RedisReply> told) {
+          if (told) return self->take(told->view());
+          Error error = std::move(told).error();
+          if (error.code == ErrorCode::unknown_outcome) error.code = ErrorCode::unavailable;
+          self->asked_->fail(std::move(error));
+        });
+  }
+
+ private:
+  core::ListReply& reply() { return std::get<core::ListReply>(asked_->reply); }
+
+  void take(RedisView told) {
+    constexpr std::size_t kTold = 7;
+    if (told.size() == 0 || (told.size() - 1) % kTold != 0) {
+      return asked_->fail(strange_reply(context_.server, Script::layout_list));
+    }
+    for (std::size_t at = 1; at < told.size(); at += kTold) {
+      if (reply().messages.size() >= request_.limit) return look();
+      place_ = ListPlace{place_.set, told[at + 5].integer(), std::string(told[at + 4].text()),
+                         std::string(told[at].text())};
+      MessageInfo info = layout_info(context_.spec, *keys_, told[at].text(), told[at + 1].text(),
+                                     told[at + 2].text(), told[at + 3].text());
+      if (!told[at + 6].text().empty())
+        info.reason = stray_reason(context_.spec.layout, info.state);
+      if (!info.key.starts_with(request_.prefix)) continue;
+      if (request_.state && info.state != *request_.state) continue;
+      reply().bytes += redis::bytes_of(info);
+      reply().messages.push_back(std::move(info));
+    }
+    if (told[0].integer() == 0) place_ = ListPlace{place_.set + 1, 0, "", ""};
+    look();
+  }
+
+  const LayoutContext& context_;
+  const LayoutKeysPtr keys_;
+  const AskedPtr asked_;
+  const core::ListRequest& request_;
+  ListPlace place_;
+};
+
+class LayoutPurge : public std::enable_shared_from_this<LayoutPurge> {
+ public:
+  LayoutPurge(const LayoutContext& context, LayoutKeysPtr keys, AskedPtr asked)
+      : context_(context), keys_(std::move(keys)), asked_(std::move(asked)) {}
+
+  void slice() {
+    const bool redisson = context_.spec.layout == Layout::redisson;
+    if (set_ >= keys_->zsets.size() + (redisson ? 1 : 0)) return asked_->complete();
+    call_layout(
+        context_, keys_, Script::layout_purge,
+        [self = shared_from_this()](RedisCommand& command) {
+          command.add(static_cast<std::int64_t>(self->set_ + 1)).add(self->from_);
+        },
+        [self = shared_from_this()](Result<RedisReply> told) {
+          if (!told) return self->asked_->fail(std::move(told).error());
+          auto& reply = std::get<core::CountReply>(self->asked_->reply);
+          reply.count += static_cast<std::uint64_t>(told->view()[0].integer());
+          self->from_ = told->view()[1].integer();
+          if (self->from_ < 0) {
+            self->from_ = 0;
+            ++self->set_;
+          }
+          self->slice();
+        });
+  }
+
+ private:
+  const LayoutContext& context_;
+  const LayoutKeysPtr keys_;
+  const AskedPtr asked_;
+  std::size_t set_ = 0;
+  std::int64_t from_ = 0;
+};
+
+void take_stats(QueueStats& queue, RedisView told) {
+  const auto number = [&](std::size_t at) {
+    return static_cast<std::uint64_t>(told[at].integer());
+  };
+  queue.ready = number(2);
+  queue.scheduled = number(1) - number(2);
+  queue.dead = number(3);
+  if (!told[4].text().empty()) queue.oldest_ready = Time(Millis(told[4].integer()));
+}
+
+}  // namespace
+
+void layout_list(const LayoutContext& context, const AskedPtr& asked) {
+  const auto& request = std::get<core::ListRequest>(asked->request);
+  auto keys = context.names.keys_of(request.queue);
+  if (!keys) return asked->fail(std::move(keys).error());
+  ListPlace place;
+  if (!request.after.empty()) {
+    auto read = read_place(request.after);
+    if (!read) {
+      return asked->fail({ErrorCode::invalid_argument,
+                          "after " + base::quoted(request.after) + " is not the `next` of a list"});
+    }
+    place = *std::move(read);
+  }
+  asked->reply = core::ListReply();
+  std::make_shared<LayoutLister>(context, *std::move(keys), asked, std::move(place))->look();
+}
+
+void layout_purge(const LayoutContext& context, const AskedPtr& asked) {
+  auto keys = context.names.keys_of(std::get<core::PurgeRequest>(asked->request).queue);
+  if (!keys) return asked->fail(std::move(keys).error());
+  asked->reply = core::CountReply();
+  std::make_shared<LayoutPurge>(context, *std::move(keys), asked)->slice();
+}
+
+void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
+                  const AskedPtr& asked) {
+  StoreStats stats;
+  stats.engine = "redis " + std::string(to_string(context.spec.layout));
+  asked->reply = std::move(stats);
+  const auto failed = std::make_shared<std::optional<Error>>();
+  const auto countdown = std::make_shared<Countdown>([asked, failed] {
+    if (*failed) return asked->fail(**failed);
+    asked->complete();
+  });
+  auto& reply = std::get<StoreStats>(asked->reply);
+  for (const std::string& name : queues) {
+    auto keys = context.names.keys_of(name);
+    if (!keys) {
+      *failed = std::move(keys).error();
+      break;
+    }
+    const std::size_t at = reply.queues.size();
+    reply.queues.emplace_back().queue = name;
+    countdown->begin();
+    call_layout(
+        context, *keys, Script::layout_stats, [](RedisCommand&) {},
+        [asked, failed, countdown, at](Result<RedisReply> told) {
+          if (told) {
+            take_stats(std::get<StoreStats>(asked->reply).queues[at], told->view());
+          } else {
+            *failed = std::move(told).error();
+            if ((*failed)->code == ErrorCode::unknown_outcome) {
+              (*failed)->code = ErrorCode::unavailable;
+            }
+          }
+          countdown->end();
+        });
+  }
+  countdown->end();
+}
+
+}  // namespace tarry::redis

@@ -1,0 +1,293 @@
+// The layout `redisson` on a real server, with Redisson's own scripts at work on the same keys.
+#include "engines/redis/layouts/layout_find.h"
+#include "support/layout_rig.h"
+
+namespace tarry::redis {
+namespace {
+
+using core::SettleAction;
+
+// RedissonDelayedQueue.offerAsync of versions since 2024, and of those before.
+constexpr std::string_view kOffer =
+    "local value = struct.pack('Bc0Lc0', string.len(ARGV[2]), ARGV[2], string.len(ARGV[3]), "
+    "ARGV[3]);"
+    "redis.call('zadd', KEYS[2], ARGV[1], value); redis.call('rpush', KEYS[3], value);"
+    "local v = redis.call('zrange', KEYS[2], 0, 0);"
+    "if v[1] == value then redis.call('publish', KEYS[4], ARGV[1]); end;";
+constexpr std::string_view kOldOffer =
+    "local value = struct.pack('dLc0', tonumber(ARGV[2]), string.len(ARGV[3]), ARGV[3]);"
+    "redis.call('zadd', KEYS[2], ARGV[1], value); redis.call('rpush', KEYS[3], value);"
+    "local v = redis.call('zrange', KEYS[2], 0, 0);"
+    "if v[1] == value then redis.call('publish', KEYS[4], ARGV[1]); end;";
+// Its transfer, of both forms; it answers the next head's score.
+constexpr std::string_view kTransfer =
+    "local expired = redis.call('zrangebyscore', KEYS[2], 0, ARGV[1], 'limit', 0, ARGV[2]);"
+    "if #expired > 0 then for i, v in ipairs(expired) do "
+    "local id, value = struct.unpack(ARGV[3], v);"
+    "redis.call('rpush', KEYS[1], value); redis.call('lrem', KEYS[3], 1, v); end;"
+    "redis.call('zrem', KEYS[2], unpack(expired)); end;"
+    "local v = redis.call('zrange', KEYS[2], 0, 0, 'WITHSCORES');"
+    "if v[1] ~= nil then return v[2]; end return nil;";
+
+constexpr const char* kTimeouts = "redisson_delay_queue_timeout:{dest}";
+constexpr const char* kEntries = "redisson_delay_queue:{dest}";
+constexpr const char* kHeads = "redisson_delay_queue_channel:{dest}";
+
+class RedissonLayout : public LayoutTest {
+ protected:
+  static LayoutEngineOptions redisson(Decode decode = Decode::raw, bool through_list = false,
+                                      std::string list = "dest") {
+    LayoutSpec spec;
+    spec.layout = Layout::redisson;
+    spec.list = std::move(list);
+    spec.decode = decode;
+    spec.through_list = through_list;
+    return options_of(std::move(spec));
+  }
+  static void offer(std::int64_t due, const std::string& value, bool old = false) {
+    static int number = 0;
+    const std::string id =
+        old ? std::to_string(++number) : "id" + std::to_string(100000 + ++number);
+    (void)redis({"EVAL", std::string(old ? kOldOffer : kOffer), "4", "dest", kTimeouts, kEntries,
+                 kHeads, std::to_string(due), id, value});
+  }
+  static std::string transfer(bool old = false) {
+    return redis({"EVAL", std::string(kTransfer), "3", "dest", kTimeouts, kEntries,
+                  std::to_string(now_ms()), "100", old ? "dLc0" : "Bc0Lc0"});
+  }
+  static std::string sizes() {
+    return redis({"ZCARD", kTimeouts}) + " " + redis({"LLEN", kEntries}) + " " +
+           redis({"LLEN", "dest"});
+  }
+};
+
+TEST_F(RedissonLayout, WhatAJavaClientOfferedIsClaimedAndAcked) {
+  for (const bool old : {false, true}) {
+    LayoutStore store(redisson());
+    offer(1000, "first", old);
+    offer(2000, "second", old);
+    offer(4'000'000'000'000, "later", old);
+    EXPECT_EQ(sizes(), "3 3 0");
+    const auto taken = store.claim("dest");
+    ASSERT_EQ(taken.size(), 2u);
+    EXPECT_EQ(taken[0].payload, "first");
+    EXPECT_EQ(taken[0].due_ms, 1000);
+    EXPECT_EQ(taken[0].key.size(), 16u);
+    EXPECT_NE(taken[0].id, taken[1].id);
+    (void)transfer(old);
+    EXPECT_EQ(sizes(), "3 3 0") << "a Java timer must not move what is leased";
+    for (const Taken& each : taken) EXPECT_EQ(store.settle(each.receipt).outcome, Outcome::done);
+    EXPECT_EQ(sizes(), "1 1 0");
+    EXPECT_EQ(store.cancel("dest", "later").outcome, Outcome::cancelled);
+    EXPECT_EQ(sizes(), "0 0 0");
+  }
+}
+
+TEST_F(RedissonLayout, WhatIsPushedAJavaClientTransfersInTheFormThatItKnows) {
+  for (const bool old : {false, true}) {
+    (void)server().ask({"FLUSHALL"});
+    LayoutStore store(redisson());
+    if (old) offer(1, "there before", true);
+    const auto pushed = store.push("dest", "hello", "", Due::at(Time(Millis(5))));
+    EXPECT_EQ(pushed.outcome, Outcome::pushed);
+    EXPECT_EQ(pushed.key.size(), 16u);
+    EXPECT_NE(pushed.id, 0u);
+    EXPECT_EQ(transfer(old), "");
+    EXPECT_EQ(redis({"LINDEX", "dest", "-1"}), "hello");
+    EXPECT_EQ(sizes(), old ? "0 0 2" : "0 0 1");
+  }
+}
+
+TEST_F(RedissonLayout, TheNewHeadIsPublishedForJavaTimers) {
+  LayoutStore listener(redisson());
+  LayoutStore store(redisson());
+  offer(4'000'000'000'000, "far");
+  // The listener goes by the same channel: it is woken by a push through another engine.
+  auto waiting = listener.parked(LayoutStore::claim_of("dest", kLong));
+  EXPECT_EQ(redis({"EVAL", "return redis.call('PUBSUB', 'NUMSUB', KEYS[1])[2]", "1", kHeads}), "2");
+  ASSERT_EQ(store.push("dest", "soon").outcome, Outcome::pushed);
+  EXPECT_EQ(std::get<core::ClaimReply>(*waiting.get()).items.size(), 1u);
+}
+
+TEST_F(RedissonLayout, ScoresStayWholeNumbersAsJavaTimersReadThem) {
+  LayoutStore store(redisson());
+  offer(1000, "a");
+  const auto taken = store.claim("dest");
+  ASSERT_EQ(taken.size(), 1u);
+  const std::string leased = transfer();
+  EXPECT_EQ(leased.find_first_not_of("0123456789"), std::string::npos) << leased;
+  EXPECT_EQ(store.extend(taken[0].receipt, 90'000).outcome, Outcome::done);
+  EXPECT_GT(std::stoll(transfer()), std::stoll(leased));
+  EXPECT_EQ(store.settle(taken[0].receipt, SettleAction::retry, 1'000'000).outcome, Outcome::done);
+  EXPECT_EQ(transfer().find_first_not_of("0123456789"), std::string::npos);
+}
+
+TEST_F(RedissonLayout, WhatAJavaTimerMovedIsClaimedUnderALeaseToo) {
+  offer(1000, "moved");
+  (void)transfer();
+  EXPECT_EQ(sizes(), "0 0 1");
+  LayoutStore other(redisson());
+  {
+    LayoutStore store(redisson());
+    const auto lost = store.claim(LayoutStore::claim_of("dest", 0, 250));
+    ASSERT_EQ(lost.size(), 1u);
+    EXPECT_EQ(lost[0].payload, "moved");
+    EXPECT_EQ(sizes(), "1 1 0");
+  }
+  // Its claimer died, which Redisson would have lost.
+  const auto taken = other.claim("dest", kLong);
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].payload, "moved");
+  EXPECT_EQ(other.settle(taken[0].receipt).outcome, Outcome::done);
+  EXPECT_EQ(sizes(), "0 0 0");
+}
+
+TEST_F(RedissonLayout, ThroughTheListEverythingPassesWhereJavaConsumersPop) {
+  LayoutStore store(redisson(Decode::raw, true));
+  for (int i = 0; i < 3; ++i) offer(1000 + i, "v" + std::to_string(i));
+  const auto taken = store.claim(LayoutStore::claim_of("dest", 0, 30'000, 1));
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].payload, "v0");
+  EXPECT_EQ(sizes(), "1 1 2");
+  EXPECT_EQ(redis({"LPOP", "dest"}), "v1");
+  EXPECT_EQ(store.settle(taken[0].receipt, SettleAction::release).outcome, Outcome::done);
+  const auto rest = store.claim("dest");
+  ASSERT_EQ(rest.size(), 2u);
+  for (const Taken& each : rest) EXPECT_EQ(store.settle(each.receipt).outcome, Outcome::done);
+  EXPECT_EQ(sizes(), "0 0 0");
+}
+
+TEST_F(RedissonLayout, EntriesThatDoNotUnpackAreSetAsideAndTold) {
+  for (const bool through_list : {false, true}) {
+    (void)server().ask({"FLUSHALL"});
+    LayoutStore store(redisson(Decode::raw, through_list));
+    ASSERT_EQ(redis({"ZADD", kTimeouts, "1", "garbage"}), "1");
+    ASSERT_EQ(redis({"RPUSH", kEntries, "garbage"}), "1");
+    offer(2000, "good");
+    const auto taken = store.claim("dest");
+    ASSERT_EQ(taken.size(), 1u);
+    EXPECT_EQ(taken[0].payload, "good");
+    EXPECT_EQ(redis({"ZSCORE", "tarry:aside:dest", "garbage"}), "1");
+    EXPECT_EQ(sizes(), "1 1 0");
+    EXPECT_EQ(store.stats("dest").dead, 1u);
+    const auto dead = store.list("dest", 10, State::dead);
+    ASSERT_EQ(dead.size(), 1u);
+    EXPECT_NE(dead[0].reason.find("does not unpack"), std::string::npos);
+    bool told = false;
+    for (const std::string& line : store.lines()) {
+      told = told || line.find("tarry:aside:dest") != std::string::npos;
+    }
+    EXPECT_TRUE(told);
+    // It is not in a Java timer's way any more, whose script fails on it.
+    (void)transfer();
+  }
+}
+
+TEST_F(RedissonLayout, KeysAreIdsAndValues) {
+  LayoutStore store(redisson(Decode::string));
+  const auto pushed = store.push("dest", "mine", "", Due::after(Millis(3'600'000)));
+  offer(4'000'000'000'000, "\x04>\x05order");
+  const auto info = store.get("dest", pushed.key);
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->payload, "mine");
+  EXPECT_EQ(info->id, pushed.id);
+  const auto by_value = store.get("dest", "order");
+  ASSERT_TRUE(by_value);
+  EXPECT_EQ(by_value->payload, "order");
+  EXPECT_EQ(store.reschedule("dest", "order", Due::at(Time(Millis(1)))).outcome,
+            Outcome::rescheduled);
+  const auto taken = store.claim("dest");
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].payload, "order");
+  EXPECT_EQ(taken[0].key, by_value->key);
+  EXPECT_EQ(store.cancel("dest", "order").outcome, Outcome::stopping);
+  EXPECT_EQ(store.settle(taken[0].receipt).outcome, Outcome::done);
+  core::ClaimRequest claim = LayoutStore::claim_of("dest");
+  claim.keys = {pushed.key, "none"};
+  claim.any_state = true;
+  EXPECT_EQ(store.claim(claim).at(0).payload, "mine");
+  EXPECT_EQ(store.cancel("dest", "none").outcome, Outcome::unknown);
+  EXPECT_FALSE(store.get("dest", "none"));
+}
+
+TEST_F(RedissonLayout, AnEntryIsFoundAmongMany) {
+  LayoutStore store(redisson());
+  core::PushRequest many;
+  many.queue = "dest";
+  for (int i = 0; i < 5'000; ++i) {
+    core::PushItem item;
+    item.payload = core::append(many.bytes, "value" + std::to_string(i));
+    item.due = Due::after(Millis(3'600'000 + i));
+    many.items.push_back(item);
+  }
+  const auto pushed = store.ask<core::PushReply>(many);
+  ASSERT_EQ(redis({"ZCARD", kTimeouts}), "5000");
+  for (const std::size_t i : {std::size_t{0}, std::size_t{2'500}, std::size_t{4'999}}) {
+    const std::string key(core::view(pushed.bytes, pushed.items[i].key));
+    EXPECT_EQ(store.get("dest", key)->payload, "value" + std::to_string(i));
+    EXPECT_EQ(store.cancel("dest", key).outcome, Outcome::cancelled);
+    EXPECT_EQ(store.cancel("dest", key).outcome, Outcome::unknown);
+  }
+  EXPECT_EQ(sizes(), "4997 4997 0");
+  EXPECT_EQ(store.list("dest", 1'000).size(), 4'997u);
+}
+
+TEST_F(RedissonLayout, TextsAreFramedAsTheQueuesOthersAre) {
+  LayoutStore store(redisson(Decode::string));
+  ASSERT_EQ(store.push("dest", "bare", "", Due::at(Time(Millis(1)))).outcome, Outcome::pushed);
+  offer(2, "\x04>\x04java");
+  ASSERT_EQ(store.push("dest", "ours", "", Due::at(Time(Millis(3)))).outcome, Outcome::pushed);
+  const auto refused = store.push("dest", "\xC3\xA9");
+  ASSERT_TRUE(refused.error);
+  EXPECT_EQ(refused.error->code, ErrorCode::invalid_argument) << refused.error->message;
+  const auto taken = store.claim("dest");
+  ASSERT_EQ(taken.size(), 3u);
+  EXPECT_EQ(taken[0].payload, "bare");
+  EXPECT_EQ(taken[1].payload, "java");
+  EXPECT_EQ(taken[2].payload, "ours");
+  EXPECT_EQ(redis({"EVAL",
+                   "return struct.unpack('Bc0Lc0', redis.call('LINDEX', KEYS[1], -1)) and "
+                   "string.sub(redis.call('LINDEX', KEYS[1], -1), -7)",
+                   "1", kEntries}),
+            "\x04>\x04ours");
+}
+
+TEST_F(RedissonLayout, JsonIsWrittenAndReadAsJacksonDoes) {
+  LayoutStore store(redisson(Decode::json));
+  offer(1, "\"text\"");
+  offer(2, "{\"@class\":\"shop.Order\",\"id\":7}");
+  offer(3, "no json");
+  const auto pushed = store.push("dest", "mine", "", Due::at(Time(Millis(4))));
+  EXPECT_EQ(store.get("dest", pushed.key)->payload, "mine");
+  const auto taken = store.claim("dest");
+  ASSERT_EQ(taken.size(), 4u);
+  EXPECT_EQ(taken[0].payload, "text");
+  EXPECT_EQ(taken[1].payload, "{\"@class\":\"shop.Order\",\"id\":7}");
+  EXPECT_EQ(taken[2].payload, "no json");  // handed out as it is, and told
+  EXPECT_EQ(taken[3].payload, "mine");
+  bool told = false;
+  for (const std::string& line : store.lines()) {
+    told = told || line.find("are no JSON") != std::string::npos;
+  }
+  EXPECT_TRUE(told);
+}
+
+TEST_F(RedissonLayout, WhatItsKeysCannotExpressIsRefused) {
+  LayoutStore store(redisson());
+  const auto keyed = store.push("dest", "p", "key");
+  ASSERT_TRUE(keyed.error);
+  EXPECT_EQ(keyed.error->code, ErrorCode::unsupported);
+  EXPECT_NE(keyed.error->message.find("\"key\""), std::string::npos) << keyed.error->message;
+  const auto replaced = store.push("dest", "p", "", {}, IfExists::replace);
+  ASSERT_TRUE(replaced.error);
+  EXPECT_EQ(replaced.error->code, ErrorCode::unsupported);
+  EXPECT_EQ(sizes(), "0 0 0");
+  ASSERT_EQ(redis({"SET", kEntries, "mine"}), "OK");
+  const auto misfit = store.push("dest", "p");
+  ASSERT_TRUE(misfit.error);
+  EXPECT_EQ(misfit.error->code, ErrorCode::damaged);
+  EXPECT_EQ(redis({"EXISTS", kTimeouts}), "0");
+}
+
+}  // namespace
+}  // namespace tarry::redis

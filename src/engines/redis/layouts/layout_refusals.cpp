@@ -1,0 +1,43 @@
+// What the layouts' keys have no place for.
+#include <type_traits>
+
+#include "core/validation.h"
+#include "engines/redis/layouts/layout_verbs.h"
+
+namespace tarry::redis {
+namespace {
+
+std::optional<Error> refuse_settings(Layout layout, const SettingsPatch& patch) {
+  if (core::apply(patch, QueueSettings()) == QueueSettings()) return std::nullopt;
+  return unsupported_by(layout,
+                        "keep settings: a push or claim says what it wants, and all else is the "
+                        "default");
+}
+
+}  // namespace
+
+Error unsupported_by(Layout layout, std::string_view what) {
+  return {ErrorCode::unsupported,
+          "layout " + std::string(to_string(layout)) + " cannot " + std::string(what)};
+}
+
+std::optional<Error> refusal_of(Layout layout, const core::Request& request) {
+  if (const auto* configure = std::get_if<core::ConfigureRequest>(&request)) {
+    return refuse_settings(layout, configure->patch);
+  }
+  if (std::holds_alternative<core::PauseRequest>(request)) {
+    return unsupported_by(layout, "pause: others take from its keys without asking");
+  }
+  if (std::holds_alternative<core::ReviveRequest>(request)) {
+    return unsupported_by(layout, "revive: it has no place for the dead");
+  }
+  if (std::holds_alternative<core::MoveRequest>(request)) {
+    return unsupported_by(layout, "take messages moved from another store: push them");
+  }
+  if (std::holds_alternative<core::ForecastRequest>(request)) {
+    return unsupported_by(layout, "forecast");
+  }
+  return std::nullopt;
+}
+
+}  // namespace tarry::redis

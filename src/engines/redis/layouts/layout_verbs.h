@@ -1,0 +1,44 @@
+// The verbs on a layout's queues: each looks at what was asked, asks Redis, and completes it.
+//
+// Thread safety: none; on the io_context's thread. They may complete within the call.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engines/redis/asked.h"
+#include "engines/redis/layouts/layout_call.h"
+
+namespace tarry::redis {
+
+void layout_push(const LayoutContext& context, const AskedPtr& asked);
+void layout_cancel(const LayoutContext& context, const AskedPtr& asked);
+void layout_reschedule(const LayoutContext& context, const AskedPtr& asked);
+void layout_get(const LayoutContext& context, const AskedPtr& asked);
+void layout_settle(const LayoutContext& context, const AskedPtr& asked);
+void layout_extend(const LayoutContext& context, const AskedPtr& asked);
+void layout_list(const LayoutContext& context, const AskedPtr& asked);
+void layout_purge(const LayoutContext& context, const AskedPtr& asked);
+/// Of these queues; waiting claims and lateness are the engine's to add.
+void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
+                  const AskedPtr& asked);
+
+/// "layout plain cannot ...": what its keys have no place for.
+[[nodiscard]] Error unsupported_by(Layout layout, std::string_view what);
+/// Of a whole request: pause, settings and the like. Their defaults are no refusal.
+[[nodiscard]] std::optional<Error> refusal_of(Layout layout, const core::Request& request);
+
+/// A receipt names the queue, the lease and, with its nonce, the claim.
+struct LayoutReceipt {
+  std::string_view digest;
+  std::string_view nonce;
+  std::string_view queue;
+};
+inline constexpr std::size_t kDigestDigits = 40;
+inline constexpr std::size_t kNonceDigits = 16;
+[[nodiscard]] std::string spell_layout_receipt(const LayoutReceipt& receipt);
+/// Nothing for text that is none.
+[[nodiscard]] std::optional<LayoutReceipt> parse_layout_receipt(std::string_view text) noexcept;
+
+}  // namespace tarry::redis

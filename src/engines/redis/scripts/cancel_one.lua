@@ -1,0 +1,33 @@
+-- Id, due time, priority, claims, where: what a message in another store must still be here.
+local function seen_of(member, state, score, body)
+  local due, claims = floor(plain(score)), 0
+  local text = (state == 'dead' or plain(score) % 1 ~= 0) and call('HGET', PAST, member)
+  if text then claims = read_past(text)[2] end
+  if state == 'dead' then due = struct.unpack('<I6', text, 25) end
+  return id_of(member, body) .. format('%.0f %.0f %.0f ', due, priority_of(body), claims) .. sub(state, 1, 1)
+end
+
+-- Cancel of one message: 'cancelled', 'stopping', 'unknown', or {'settled', how, when}. `seen`: of one
+-- that lives in another store now, what it must still be; then also 'done', 'kept', 'in_flight'.
+local function cancel_one(member, seen)
+  local state, score, body = locate(member)
+  if not state then return 'unknown' end
+  if state == 'remembered' then return settlement(body) end
+  if state == 'leased' then
+    if seen then return 'in_flight' end
+    if not is_stopping(score) then call('HSET', LEASED, member, score .. '!') end
+    return 'stopping'
+  end
+  if seen and seen ~= seen_of(member, state, score, body) then return 'kept' end
+  local has_past = true
+  if state == 'waiting' then
+    take_waiting(member, score, priority_of(body))
+    has_past = score % 1 ~= 0
+  else
+    call('ZREM', DEAD, member)
+  end
+  call('HDEL', MSGS, member)
+  if has_past then call('HDEL', PAST, member) end
+  count(seen and 'moved_away' or 'cancelled')
+  return seen and 'done' or 'cancelled'
+end

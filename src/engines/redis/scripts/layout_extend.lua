@@ -1,0 +1,18 @@
+-- Extend. ARGV: from 7 on, three a message: lease, nonce, ms from now. Answers for each 1 (done) or
+-- 0 (stale).
+free_first()
+local replies = {}
+for at = 7, #ARGV, 3 do
+  local name = LEASES .. ARGV[at]
+  local lease = read_lease(name)
+  if lease and lease[NONCE] == ARGV[at + 1] then
+    lease[SCORE] = score_of(later + tonumber(ARGV[at + 2]))
+    lease[ENDS] = tonumber(lease[SCORE]) * UNIT
+    if not lease[STOPPING] then call('ZADD', KEYS[lease[SET]], lease[SCORE], lease[MEMBER]) end
+    write_lease(name, lease)
+    replies[#replies + 1] = 1
+  else
+    replies[#replies + 1] = 0
+  end
+end
+return replies

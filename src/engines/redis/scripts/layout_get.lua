@@ -1,0 +1,33 @@
+-- Get. ARGV: 7 '1' with bodies, 8 bytes that there is room for; then two a message: set, member.
+-- Answers for each nothing, or what layout_describe.lua tells, and the body; or, where there is no
+-- room for it, its size alone.
+local room = tonumber(ARGV[8])
+local replies = {}
+
+local function body_of(set, member)
+  if LAYOUT == 'plain' then return member end
+  if LAYOUT == 'hash' then return call('HGET', bodies_of(set), member) end
+  local _, value = unpack_entry(member)
+  return value
+end
+
+for at = 9, #ARGV, 2 do
+  local member = ARGV[at + 1]
+  local set, score = find(member)
+  local key, state, due, left = describe(member, score)
+  local body = body_of(set or tonumber(ARGV[at]), member)
+  if not key and LAYOUT == 'hash' and body then key, state, due, left = member, 'd', '0', '' end
+  local answer = false
+  if key then
+    local reason = (not body or state == 'd') and 'x' or ''
+    body = ARGV[7] == '1' and body or ''
+    if #body > room and at > 9 then
+      answer = { #body }
+    else
+      room = room - #body
+      answer = { key, state, due, left, body, reason }
+    end
+  end
+  replies[#replies + 1] = answer
+end
+return replies

@@ -1,0 +1,136 @@
+-- What every script on a queue of a layout begins with: its keys, the time, scores and leases.
+-- docs/formats/redis-layouts.md describes the keys.
+--
+-- KEYS: the ZSETs (M of them), what is set aside, and then the HASHes (one, or M), or Redisson's
+-- list of entries and the list that consumers pop from.
+-- ARGV: 1 layout, 2 the time in ms (tests only; empty: the server's), 3 how the names of leases
+-- begin, 4 ms in a unit of a score, 5 M, 6 Redisson's channel; what follows is the script's own.
+local LAYOUT, LEASES, UNIT, M, CHANNEL = ARGV[1], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+local ASIDE, LIST, DEST = KEYS[M + 1], KEYS[M + 2], KEYS[M + 3]
+local call, ceil, floor, byte, sub, format = redis.call, math.ceil, math.floor, string.byte, string.sub, string.format
+
+for i = 1, #KEYS do
+  local expected = i <= M + 1 and 'zset' or LAYOUT == 'hash' and 'hash' or 'list'
+  local found = call('TYPE', KEYS[i]).ok
+  if found ~= 'none' and found ~= expected then
+    return redis.error_reply('MISFIT ' .. KEYS[i] .. ' is a ' .. found .. '; layout ' .. LAYOUT
+      .. ' has a ' .. expected .. ' there')
+  end
+end
+
+-- Asked once: before Redis 7.2 it moves within a script. `now` is rounded down, for what must not
+-- look due before it is; `later` is rounded up, for delays, which must not be shorter than asked.
+local now, later
+if ARGV[2] == '' then
+  local time = call('TIME')
+  local micros = tonumber(time[2])
+  now = time[1] * 1000 + floor(micros / 1000)
+  later = micros % 1000 > 0 and now + 1 or now
+else
+  now = tonumber(ARGV[2])
+  later = now
+end
+
+-- Others write scores as they like: what is no time of ours is the nearest that is.
+local function due_of(score)
+  local due = ceil(tonumber(score) * UNIT)
+  if due < 0 then return 0 end
+  return due > 7289654399999 and 7289654399999 or due
+end
+-- Rounded up, but what is due already stays due.
+local function score_of(ms)
+  return format('%.0f', ms > now and ceil(ms / UNIT) or floor(ms / UNIT))
+end
+-- "+250" is a delay, anything else a time; nothing for one that is over 100 years away.
+local function due_time(text)
+  if byte(text, 1) ~= 43 then
+    local due = tonumber(text)
+    return due <= now + 3155760000000 and due or nil
+  end
+  local delay = tonumber(sub(text, 2))
+  return delay > 0 and later + delay or now
+end
+local DUE_NOW = format('%.17g', now / UNIT)
+
+-- A first write that is allowed while Redis is full, so that what frees goes through.
+local function free_first() call('DEL', LEASES .. 'none') end
+
+local function bodies_of(set) return KEYS[M + 1 + set] or KEYS[M + 2] end
+
+-- Redisson's entry: id and value; nothing of what is none.
+local function unpack_entry(entry)
+  local n = byte(entry, 1)
+  if n and #entry >= n + 9 and struct.unpack('L', entry, n + 2) == #entry - n - 9 then
+    return sub(entry, 2, n + 1), sub(entry, n + 10), false
+  end
+  if #entry >= 16 and struct.unpack('L', entry, 9) == #entry - 16 then
+    return sub(entry, 1, 8), sub(entry, 17), true
+  end
+end
+local holds_old
+local function pack_entry(id, value)
+  if holds_old == nil then
+    local last = call('LINDEX', LIST, -1)
+    holds_old = last and select(3, unpack_entry(last)) or false
+  end
+  local packed = id .. struct.pack('L', #value) .. value
+  return holds_old and packed or '\8' .. packed
+end
+
+local function hex_of(bytes)
+  return (string.gsub(bytes, '.', function(c) return format('%02x', byte(c)) end))
+end
+-- A message's key for those outside.
+local function key_of(member)
+  if LAYOUT == 'redisson' then
+    local id = unpack_entry(member)
+    return id and hex_of(id) or 'sha1:' .. redis.sha1hex(member)
+  end
+  if #member > 0 and #member <= 512 then return member end
+  return 'sha1:' .. redis.sha1hex(member)
+end
+
+local function find(member)
+  for set = 1, M do
+    local score = call('ZSCORE', KEYS[set], member)
+    if score then return set, score end
+  end
+end
+
+local function remove(set, member, from_tail)
+  local removed = call('ZREM', KEYS[set], member)
+  if LAYOUT == 'hash' then removed = call('HDEL', bodies_of(set), member) + removed end
+  if LAYOUT == 'redisson' then call('LREM', LIST, from_tail and -1 or 1, member) end
+  return removed > 0
+end
+
+local function set_aside(set, member, score)
+  call('ZADD', ASIDE, score, member)
+  remove(set, member)
+end
+
+-- Redisson's timers go by what is published here.
+local function tell_head(member, score)
+  if LAYOUT == 'redisson' and call('ZRANGE', KEYS[1], 0, 0)[1] == member then
+    redis.pcall('PUBLISH', CHANNEL, score)
+  end
+end
+
+-- A lease: { nonce, when it ends, the score until then, due, score before, set, member, stopping,
+-- found at the list's tail }. Who writes another score, or removes the member, has ended it.
+local NONCE, ENDS, SCORE, DUE, WAS, SET, MEMBER, STOPPING, TAIL = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local function read_lease(name)
+  local text = call('GET', name)
+  if not text then return nil end
+  local lease = cmsgpack.unpack(text)
+  if lease[ENDS] <= now then return nil end
+  if lease[STOPPING] then return lease end
+  local score = call('ZSCORE', KEYS[lease[SET]], lease[MEMBER])
+  if not score or tonumber(score) ~= tonumber(lease[SCORE]) then return nil end
+  return lease
+end
+local function write_lease(name, lease)
+  if ARGV[2] ~= '' then return call('SET', name, cmsgpack.pack(lease)) end
+  call('SET', name, cmsgpack.pack(lease), 'PXAT', format('%.0f', lease[ENDS]))
+end
+local function name_of_lease(member) return LEASES .. redis.sha1hex(member) end

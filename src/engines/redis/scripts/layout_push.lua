@@ -1,0 +1,73 @@
+-- Push. ARGV: 7 '1' where values are texts that are to be framed as the queue's others are; then
+-- five a message: set, member (Redisson: id), if_exists (r reject, k keep, p replace, e earlier,
+-- l later), due, body. Answers for each what became of it, its due time and key; 'unframed' for a
+-- text that has no such frame, 'far' for a time that is too far away.
+local reply = {}
+local function tell(member, outcome, due)
+  local at = #reply
+  reply[at + 1], reply[at + 2], reply[at + 3] = outcome, format('%.0f', due), key_of(member)
+end
+
+local function put(set, member, due, body)
+  if LAYOUT == 'hash' then call('HSET', bodies_of(set), member, body) end
+  call('ZADD', KEYS[set], score_of(due), member)
+end
+
+-- JBoss's marshalling of a short text, which is what Redisson's default codec wrote: version, the
+-- kind of text, its length, itself.
+local frame
+if ARGV[7] == '1' then
+  local last = call('LINDEX', LIST, -1)
+  local _, value = unpack_entry(last or '')
+  frame = value and string.match(value, '^[\2-\4]>')
+end
+
+local function push_entry(id, due, value)
+  if frame then
+    if #value == 0 or #value > 256 or string.find(value, '[%z\128-\255]') then
+      return tell(id, 'unframed', 0)
+    end
+    value = frame .. string.char(#value % 256) .. value
+  end
+  local entry = pack_entry(id, value)
+  local score = score_of(due)
+  call('ZADD', KEYS[1], score, entry)
+  call('RPUSH', LIST, entry)
+  tell_head(entry, score)
+  tell(entry, 'pushed', due)
+end
+
+local function push_one(set, member, rule, due, body)
+  local lease = read_lease(name_of_lease(member))
+  if lease then return tell(member, 'in_flight', lease[DUE]) end
+  local at, score = find(member)
+  if not at then
+    -- A body that nothing makes due is to a HASH what the dead are to a store.
+    local had = LAYOUT == 'hash' and call('HEXISTS', bodies_of(set), member) == 1
+    if had and rule ~= 'p' then return tell(member, 'exists', 0) end
+    put(set, member, due, body)
+    return tell(member, had and 'revived' or 'pushed', due_of(score_of(due)))
+  end
+  local before = due_of(score)
+  if rule == 'r' then return tell(member, 'exists', before) end
+  if rule == 'p' then
+    put(at, member, due, body)
+    return tell(member, 'replaced', due_of(score_of(due)))
+  end
+  local moves = (rule == 'e' and due < before) or (rule == 'l' and due > before)
+  if not moves then return tell(member, 'kept', before) end
+  call('ZADD', KEYS[at], score_of(due), member)
+  tell(member, 'moved', due_of(score_of(due)))
+end
+
+for at = 8, #ARGV, 5 do
+  local due = due_time(ARGV[at + 3])
+  if not due then
+    tell(ARGV[at + 1], 'far', 0)
+  elseif LAYOUT == 'redisson' then
+    push_entry(ARGV[at + 1], due, ARGV[at + 4])
+  else
+    push_one(tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], due, ARGV[at + 4])
+  end
+end
+return reply

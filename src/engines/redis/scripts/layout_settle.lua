@@ -1,0 +1,25 @@
+-- Settle. ARGV: from 7 on, four a message: lease, nonce, a (ack), r (retry) or l (release), delay.
+-- Answers for each 1 (done), 0 (stale), or the new due time.
+free_first()
+local replies = {}
+
+local function settle_one(name, nonce, action, delay)
+  local lease = read_lease(name)
+  if not lease or lease[NONCE] ~= nonce then return 0 end
+  call('DEL', name)
+  if lease[STOPPING] then return 1 end
+  local set, member = lease[SET], lease[MEMBER]
+  if action == 'a' then
+    remove(set, member, lease[TAIL])
+    return 1
+  end
+  local score = action == 'l' and lease[WAS] or score_of(later + tonumber(delay))
+  call('ZADD', KEYS[set], score, member)
+  tell_head(member, score)
+  return action == 'l' and 1 or format('%.0f', due_of(score))
+end
+
+for at = 7, #ARGV, 4 do
+  replies[#replies + 1] = settle_one(LEASES .. ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3])
+end
+return replies

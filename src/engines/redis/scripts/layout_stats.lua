@@ -1,0 +1,21 @@
+-- Answers now, how many wait, how many of these are due, how many nothing makes due (set aside, or
+-- a body without a member), and when the oldest of those that are due fell due (empty: none).
+local all, due, bodies, oldest = 0, 0, 0, nil
+for set = 1, M do
+  all = all + call('ZCARD', KEYS[set])
+  due = due + call('ZCOUNT', KEYS[set], '-inf', DUE_NOW)
+  local head = call('ZRANGE', KEYS[set], 0, 0, 'WITHSCORES')[2]
+  if head and tonumber(head) <= now / UNIT and (not oldest or due_of(head) < oldest) then
+    oldest = due_of(head)
+  end
+end
+local stray = call('ZCARD', ASIDE)
+if LAYOUT == 'hash' then
+  for i = M + 2, #KEYS do bodies = bodies + call('HLEN', KEYS[i]) end
+  if bodies > all then stray = stray + bodies - all end
+end
+if LAYOUT == 'redisson' then
+  local moved = call('LLEN', DEST)
+  all, due = all + moved, due + moved
+end
+return { format('%.0f', now), all, due, stray, oldest and format('%.0f', oldest) or '' }

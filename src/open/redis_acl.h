@@ -1,0 +1,19 @@
+// What a Redis user needs for the store that a URL names.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+namespace tarry::tools {
+
+/// Rules for ACL SETUSER, the password's not among them. Empty `url`: a single server, any
+/// database. `old_redis`: 6.2, which has no sharded channels. Errors: `invalid_argument` for a URL
+/// that is ill-formed or names another kind of store.
+[[nodiscard]] Result<std::vector<std::string>> redis_acl(std::string_view url, bool old_redis);
+
+}  // namespace tarry::tools
