@@ -6,6 +6,7 @@ from clock import run_clock
 from full_disk import FullDiskLife
 from redis_cluster_life import RedisClusterLife
 from redis_daemons import RedisDaemonKillLife, RedisDeafLife, kill_a_worker
+from redis_failover import RedisFailoverLife
 from redis_flow import run_flow
 from redis_full import RedisFullLife
 from redis_life import RedisFlushLife, RedisKillLife, RedisLongStopLife, RedisStopLife
@@ -63,5 +64,6 @@ KINDS = {
     "redis-deaf": _rounds_of(RedisDeafLife),
     "redis-daemons": run_redis_daemons,
     "redis-cluster": _rounds_of(RedisClusterLife),
+    "redis-failover": _rounds_of(RedisFailoverLife),
     "redis-flow": run_redis_flow,
 }

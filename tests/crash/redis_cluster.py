@@ -126,6 +126,16 @@ class Cluster:
             return False
 
         self.until(is_master)
+        self._settle()
+
+    def _settle(self):
+        """Until all nodes say the same of who serves what."""
+        def agree():
+            maps = [sorted((first, last, master[2])
+                           for first, last, master, *_ in node.ask("CLUSTER", "SLOTS"))
+                    for node in self.nodes]
+            return all(each == maps[0] for each in maps)
+        self.until(agree)
 
     def move_slot(self, tag, rng, between):
         """To another master, a few keys at a time; `between` runs while it is on its way."""
@@ -146,6 +156,7 @@ class Cluster:
             between()
         for node in (target, *(n for n in self.masters() if n is not target)):
             node.ask("CLUSTER", "SETSLOT", slot, "NODE", to)
+        self._settle()
         return moved
 
     def _serves(self, node, slot):

@@ -50,7 +50,8 @@ class RedisServer:
         self.path = Path(tempfile.mkdtemp(prefix="tarry-redis-", dir=parent))
         self.socket = self.path / "redis.sock"
         self.url = f"redis+unix://{self.socket}"
-        self._words = words
+        self._words = [str(word) for word in words]
+        self._config = ()  # a file, where there is one
         self._process = None
         self._dying = threading.Event()
         self.torn = 0  # times that its file did not end with a whole transaction
@@ -77,8 +78,9 @@ class RedisServer:
         self.socket.unlink(missing_ok=True)  # a killed one leaves it behind
         with open(self.path / "log", "ab") as log:
             self._process = subprocess.Popen(
-                [PROGRAM, "--port", "0", "--unixsocket", str(self.socket), "--dir", str(self.path),
-                 "--save", "", "--daemonize", "no", "--loglevel", "warning", *self._words],
+                [PROGRAM, *self._config, "--port", "0", "--unixsocket", str(self.socket), "--dir",
+                 str(self.path), "--save", "", "--daemonize", "no", "--loglevel", "warning",
+                 *self._words],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=self._ends_with_us)
         deadline = time.monotonic() + FAILURE_SECONDS
         while True:
