@@ -133,7 +133,8 @@ TEST_F(ReplicaWaitTest, ManyWaitTogether) {
 TEST_F(ReplicaWaitTest, OneThatStandsStillLeavesItInDoubt) {
   follow();
   const auto engine = open({1, 50});
-  ASSERT_FALSE(error_of(ask(*engine, push("before"))));
+  replicas_eventually("it has what was done in time",
+                      [&] { return !error_of(ask(*engine, push("before"))); });
   replica_->pause();
   const auto error = error_of(ask(*engine, push("k")));
   ASSERT_TRUE(error);
