@@ -172,7 +172,7 @@ TEST_F(ReplicaWaitTest, AMasterThatDiesMeanwhileLeavesItInDoubt) {
   replica_->pause();
   auto waiting = ask(*engine, push("k"));
   replicas_eventually("it waits for the replica", [&] {
-    return master_.ask({"CLIENT", "LIST"}).find("cmd=wait") != std::string::npos;
+    return master_.ask({"INFO", "clients"}).find("blocked_clients:1\r") != std::string::npos;
   });
   master_.kill9();
   const auto error = error_of(std::move(waiting));
