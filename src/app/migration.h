@@ -6,7 +6,7 @@
 // second under the same key, then taken away from the first if they still are what was read. Killed
 // anywhere and run again, a message is found in both, is the same, and only the last step is done.
 // What a queue's pause was stands in the hold itself (app/queue_hold.h), so nothing else is kept.
-// docs/decisions/0006 says why.
+// docs/decisions/0005 says why.
 //
 // Thread safety: `migrate` blocks the thread that calls it; `progress` runs on that thread.
 #pragma once
