@@ -110,10 +110,8 @@ for forbidden in (lambda: store.xlen("tarry:{{3}}:in"),
         claimed, = self.asked("claim", "orders", "--wait", "30s")["messages"]
         self.assertEqual(claimed["key"], "k")
 
-
     def test_the_stores_user(self):
-        rule, = re.findall(r"(ACL SETUSER tarry .*?)\n\n", page(GUIDE), re.DOTALL)
-        self.redis.ask(*rule.split())
+        self.redis.ask(*self.asked("store", "acl")["command"].split())
         port = self.store.rpartition(":")[2]
         store = f"redis://tarry:PASSWORD@127.0.0.1:{port}"
         self.add("queue", "orders", "payload", "p", "key", "k")
