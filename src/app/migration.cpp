@@ -212,8 +212,16 @@ Result<std::vector<QueueStats>> queues_of(const MigrationEnd& from,
   return queues;
 }
 
-std::optional<Error> refuse_remote(const MigrationEnd& end) {
-  if (end.engine.capabilities().engine != "remote") return std::nullopt;
+// Before anything is written: an end that cannot do one of its steps would stay paused.
+std::optional<Error> refuse_end(const MigrationEnd& end) {
+  const std::string engine = end.engine.capabilities().engine;
+  if (engine.starts_with("redis ")) {
+    return Error{ErrorCode::unsupported,
+                 end.name + ": layout " + engine.substr(6) +
+                     " cannot be migrated from or to: its keys hold neither pauses nor attempts; "
+                     "claim from it and push instead"};
+  }
+  if (engine != "remote") return std::nullopt;
   return Error{ErrorCode::unsupported,
                end.name +
                    ": messages cannot be moved with their attempts over HTTP; stop the "
@@ -232,7 +240,7 @@ MigrationReport migrate(const MigrationEnd& from, const MigrationEnd& to,
                         const MigrationOptions& options) {
   MigrationReport report;
   for (const MigrationEnd* end : {&from, &to}) {
-    report.error = refuse_remote(*end);
+    report.error = refuse_end(*end);
     if (report.error) return report;
   }
   auto queues = queues_of(from, options.queues);

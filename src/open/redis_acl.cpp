@@ -19,6 +19,12 @@ Result<std::vector<std::string>> redis_acl(std::string_view url, bool old_redis)
       return Unexpected(ErrorCode::invalid_argument,
                         "store " + base::quoted(detail::masked_url(url)) + " is not in Redis");
     }
+    if (!named->native) {
+      return Unexpected(
+          ErrorCode::unsupported,
+          "the rules of layout=" + std::string(redis::to_string(named->layout.layout)) +
+              " depend on its keys; docs/formats/redis-layouts.md has them");
+    }
     wish.cluster = named->topology == detail::RedisUrl::Topology::cluster;
     wish.sentinel = named->topology == detail::RedisUrl::Topology::sentinel;
     wish.select = named->database != 0;

@@ -259,6 +259,10 @@ Result<void> check_layout(const RedisUrl& url) {
   if (url.partitions || url.shards) {
     return invalid_url("options partitions and shards go with layout=native, and this is " + name);
   }
+  if (url.wait_replicas > 0) {
+    return Unexpected(ErrorCode::unsupported,
+                      "option wait goes with layout=native, and this is " + name);
+  }
   if (url.topology == RedisUrl::Topology::single) return {};
   return Unexpected(ErrorCode::unsupported,
                     name +

@@ -146,6 +146,7 @@ TEST(RedisUrl, RefusesWhatIsWrongByName) {
            {"redis://h?layout=mine", "native, plain, hash or redisson"},
            {"redis://h?zset=z", "layout=native"},
            {"redis://h?layout=plain&shards=4", "layout=plain"},
+           {"redis://h?layout=plain&wait=1", "option wait", ErrorCode::unsupported},
            {"redis://h?layout=plain&unit=min", "ms or s"},
            {"redis://h?layout=plain&zset=", "zset"},
            {"redis://h?layout=redisson&decode=java", "raw, string or json"},

@@ -161,6 +161,12 @@ class Migrate(ProgramTest):
                 answer = self.tarry("store", "migrate", *ends, code=FAILED, store="")
                 self.assertIn(server.url, answer.err)
                 self.assertIn("over HTTP", answer.err)
+        layout = self.redis.url + "?layout=plain"
+        for words in ((layout, self.other), (layout, self.other, "--dry-run"),
+                      (self.store, layout)):
+            answer = self.tarry("store", "migrate", *words, code=FAILED, store="")
+            self.assertIn("layout plain cannot be migrated", answer.err)
+        self.assertFalse(self.asked("queue", "info", "orders")["paused"])
         self.tarry("push", "orders", "x", store=self.redis.url)
         same = self.tarry("store", "migrate", self.redis.url, self.redis.url + "?shards=1",
                           code=CONFLICT, store="")

@@ -428,12 +428,16 @@ TEST_F(PlainLayout, WhatTheKeysCannotExpressIsRefusedByName) {
   core::MoveRequest move;
   move.queue = "tasks";
   move.items.emplace_back();
+  core::CancelRequest take_away;
+  take_away.queue = "tasks";
+  take_away.keys = {core::append(take_away.bytes, "a")};
+  take_away.seen.emplace_back();
   core::ForecastRequest forecast;
   forecast.queue = "tasks";
   forecast.width = Millis(1000);
   forecast.buckets = 1;
   for (const core::Request& request :
-       std::initializer_list<core::Request>{configure, pause, revive, move, forecast}) {
+       std::initializer_list<core::Request>{configure, pause, revive, move, take_away, forecast}) {
     const Error error = store.refusal(request);
     EXPECT_EQ(error.code, ErrorCode::unsupported) << error.message;
     EXPECT_NE(error.message.find("layout plain"), std::string::npos) << error.message;

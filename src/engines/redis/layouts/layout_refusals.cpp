@@ -34,6 +34,10 @@ std::optional<Error> refusal_of(Layout layout, const core::Request& request) {
   if (std::holds_alternative<core::MoveRequest>(request)) {
     return unsupported_by(layout, "take messages moved from another store: push them");
   }
+  const auto* cancel = std::get_if<core::CancelRequest>(&request);
+  if (cancel != nullptr && !cancel->seen.empty()) {
+    return unsupported_by(layout, "take away only what still is as it was seen");
+  }
   if (std::holds_alternative<core::ForecastRequest>(request)) {
     return unsupported_by(layout, "forecast");
   }
