@@ -28,28 +28,28 @@ constexpr Values values_of(std::string_view alphabet) {
 constexpr Values kStandardValues = values_of(kStandard);
 constexpr Values kUrlSafeValues = values_of(kUrlSafe);
 
-std::string encode(std::string_view bytes, std::string_view alphabet, bool padded) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
+void append_encoded(std::string& out, std::string_view bytes, std::string_view alphabet,
+                    bool padded) {
+  const std::size_t left = bytes.size() % 3;
+  const std::size_t from = out.size();
+  out.resize(from + bytes.size() / 3 * 4 + (left == 0 ? 0 : padded ? 4 : left + 1), '=');
+  char* to = out.data() + from;
   const auto byte = [&](std::size_t i) -> std::uint32_t {
     return static_cast<unsigned char>(bytes[i]);
   };
   std::size_t at = 0;
   for (; at + 3 <= bytes.size(); at += 3) {
     const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
-    const char out[4] = {alphabet[group >> 18], alphabet[group >> 12 & 63],
-                         alphabet[group >> 6 & 63], alphabet[group & 63]};
-    text.append(out, 4);
+    *to++ = alphabet[group >> 18];
+    *to++ = alphabet[group >> 12 & 63];
+    *to++ = alphabet[group >> 6 & 63];
+    *to++ = alphabet[group & 63];
   }
-  const std::size_t left = bytes.size() - at;
-  if (left != 0) {
-    const std::uint32_t group = byte(at) << 16 | (left == 2 ? byte(at + 1) << 8 : 0);
-    text += alphabet[group >> 18];
-    text += alphabet[group >> 12 & 63];
-    if (left == 2) text += alphabet[group >> 6 & 63];
-    if (padded) text.append(3 - left, '=');
-  }
-  return text;
+  if (left == 0) return;
+  const std::uint32_t group = byte(at) << 16 | (left == 2 ? byte(at + 1) << 8 : 0);
+  *to++ = alphabet[group >> 18];
+  *to++ = alphabet[group >> 12 & 63];
+  if (left == 2) *to = alphabet[group >> 6 & 63];
 }
 
 Unexpected refuse(std::string_view text, std::size_t at, std::string_view why) {
@@ -59,15 +59,29 @@ Unexpected refuse(std::string_view text, std::size_t at, std::string_view why) {
 
 // `digits` is the text without its padding.
 Result<std::string> decode(std::string_view text, std::string_view digits, const Values& values) {
-  std::string bytes;
-  bytes.reserve(digits.size() / 4 * 3 + 2);
+  std::string bytes(digits.size() / 4 * 3, '\0');
   std::uint32_t group = 0;
   int held = 0;  // bits in `group` that are not written yet
-  for (std::size_t at = 0; at < digits.size(); ++at) {
-    const std::uint8_t value = values[static_cast<unsigned char>(digits[at])];
-    if (value == kForeign)
+  std::size_t at = 0;
+  // Four at a time, as long as all of them are digits.
+  char* to = bytes.data();
+  const auto value = [&](std::size_t i) -> std::uint32_t {
+    return values[static_cast<unsigned char>(digits[i])];
+  };
+  for (; at + 4 <= digits.size(); at += 4) {
+    const std::uint32_t four[] = {value(at), value(at + 1), value(at + 2), value(at + 3)};
+    if ((four[0] | four[1] | four[2] | four[3]) > 63) break;
+    const std::uint32_t whole = four[0] << 18 | four[1] << 12 | four[2] << 6 | four[3];
+    *to++ = static_cast<char>(whole >> 16);
+    *to++ = static_cast<char>(whole >> 8 & 0xFF);
+    *to++ = static_cast<char>(whole & 0xFF);
+  }
+  bytes.resize(at / 4 * 3);
+  for (; at < digits.size(); ++at) {
+    const std::uint32_t digit = value(at);
+    if (digit == kForeign)
       return refuse(text, at, quoted(digits.substr(at, 1)) + " is not allowed");
-    group = group << 6 | value;
+    group = group << 6 | digit;
     held += 6;
     if (held >= 8) {
       held -= 8;
@@ -83,9 +97,21 @@ Result<std::string> decode(std::string_view text, std::string_view digits, const
 
 }  // namespace
 
-std::string base64_encode(std::string_view bytes) { return encode(bytes, kStandard, true); }
+std::string base64_encode(std::string_view bytes) {
+  std::string text;
+  append_encoded(text, bytes, kStandard, true);
+  return text;
+}
 
-std::string base64url_encode(std::string_view bytes) { return encode(bytes, kUrlSafe, false); }
+std::string base64url_encode(std::string_view bytes) {
+  std::string text;
+  append_base64url(text, bytes);
+  return text;
+}
+
+void append_base64url(std::string& out, std::string_view bytes) {
+  append_encoded(out, bytes, kUrlSafe, false);
+}
 
 Result<std::string> base64_decode(std::string_view text) {
   std::string_view digits = text;

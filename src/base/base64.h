@@ -14,6 +14,8 @@ namespace tarry::base {
 
 [[nodiscard]] std::string base64_encode(std::string_view bytes);
 [[nodiscard]] std::string base64url_encode(std::string_view bytes);
+/// The same, behind what `out` holds; `bytes` is no part of that.
+void append_base64url(std::string& out, std::string_view bytes);
 
 /// invalid_argument, naming the position, for: a foreign character (white space too), missing or
 /// misplaced padding, bits left over that are not zero.

@@ -1,5 +1,8 @@
 #include "net/redis_reader.h"
 
+#include <cstring>
+#include <utility>
+
 #include <hiredis/hiredis.h>
 
 #include "base/assert.h"
@@ -12,50 +15,112 @@ constexpr std::size_t kRedisKeptBuffer = 256 * 1024;
 constexpr std::size_t kRedisLeastElement = 3;  // "+\r\n"
 constexpr int kRedisMaxDepth = 8;              // hiredis 0.14's own; 1.x has none
 
-struct RedisFunctions {
-  redisReplyObjectFunctions original;
-  redisReplyObjectFunctions bounded;
-};
-RedisFunctions& redis_functions();
-
 bool too_deep(const redisReadTask* task) {
   int depth = 1;
   while ((task = task->parent) != nullptr) ++depth;
   return depth > kRedisMaxDepth;
 }
 
-// hiredis allocates an array's elements when it has read how many there shall be, before any came.
-// What is refused here it takes for a lack of memory.
-template <typename Count>  // int in hiredis 0.14, std::size_t in 1.x
-void* bounded_array(const redisReadTask* task, Count count) {
-  const auto max_bytes = *static_cast<const std::size_t*>(task->privdata);
-  if (static_cast<std::size_t>(count) > max_bytes / kRedisLeastElement || too_deep(task)) {
-    return nullptr;
-  }
-  return redis_functions().original.createArray(task, count);
-}
-
-RedisFunctions& redis_functions() {
-  static RedisFunctions functions = [] {
-    redisReader* reader = redisReaderCreate();
-    TARRY_ASSERT(reader != nullptr);
-    RedisFunctions made{*reader->fn, *reader->fn};
-    made.bounded.createArray = bounded_array;
-    redisReaderFree(reader);
-    return made;
-  }();
-  return functions;
-}
-
 }  // namespace
+
+struct RedisReader::Making {
+  explicit Making(std::size_t max_bytes) : max_reply_bytes(max_bytes), functions(all()) {}
+
+  std::size_t max_reply_bytes;
+  redisReplyObjectFunctions functions;
+  RedisArena arena;  // of the reply that is being read
+
+  // Where the piece goes: into its array, or where it is a whole reply, into an arena of its own.
+  // What is answered with null hiredis takes for a lack of memory.
+  static RedisNode* node_of(const redisReadTask* task) {
+    if (task->parent != nullptr) {
+      return static_cast<RedisNode*>(task->parent->obj)->elements + task->idx;
+    }
+    Making& making = of(task);
+    making.arena = RedisArena();
+    return static_cast<RedisNode*>(making.arena.take(sizeof(RedisNode)));
+  }
+
+  static void* make_string(const redisReadTask* task, char* text, std::size_t size) {
+    RedisNode* const node = node_of(task);
+    char* const copy = static_cast<char*>(of(task).arena.take(size));
+    if (node == nullptr || copy == nullptr) return nullptr;
+    if (size > 0) std::memcpy(copy, text, size);
+    switch (task->type) {
+      case REDIS_REPLY_STRING: node->kind = RedisView::Kind::text; break;
+      case REDIS_REPLY_STATUS: node->kind = RedisView::Kind::status; break;
+      case REDIS_REPLY_ERROR: node->kind = RedisView::Kind::error; break;
+      default: break;  // RESP3's types, which nobody asked for
+    }
+    node->text = copy;
+    node->size = size;
+    return node;
+  }
+
+  // hiredis asks for an array when it has read how many elements there shall be, before any came.
+  template <typename Count>  // int in hiredis 0.14, std::size_t in 1.x
+  static void* make_array(const redisReadTask* task, Count count) {
+    Making& making = of(task);
+    const auto elements = static_cast<std::size_t>(count);
+    if (elements > making.max_reply_bytes / kRedisLeastElement || too_deep(task)) return nullptr;
+    RedisNode* const node = node_of(task);
+    void* const space = making.arena.take(elements * sizeof(RedisNode));
+    if (node == nullptr || space == nullptr) return nullptr;
+    if (task->type == REDIS_REPLY_ARRAY) node->kind = RedisView::Kind::array;
+    node->elements = static_cast<RedisNode*>(space);
+    node->size = elements;
+    return node;
+  }
+
+  static void* make_integer(const redisReadTask* task, long long value) {
+    RedisNode* const node = node_of(task);
+    if (node == nullptr) return nullptr;
+    node->kind = RedisView::Kind::integer;
+    node->integer = value;
+    return node;
+  }
+
+  static void* make_nil(const redisReadTask* task) { return node_of(task); }
+
+  // The arena goes with the next reply, or with the reader.
+  static void free_reply(void* /*root*/) {}
+
+  // hiredis 1.x knows more types than 0.14: they are read as nil.
+  template <typename Functions>
+  static void add_new_types(Functions& functions) {
+    if constexpr (requires { functions.createDouble; }) {
+      functions.createDouble = [](const redisReadTask* task, double, char*, std::size_t) -> void* {
+        return node_of(task);
+      };
+      functions.createBool = [](const redisReadTask* task, int) -> void* { return node_of(task); };
+    }
+  }
+
+  static redisReplyObjectFunctions all() {
+    redisReplyObjectFunctions made{};
+    made.createString = make_string;
+    made.createArray = make_array;
+    made.createInteger = make_integer;
+    made.createNil = make_nil;
+    made.freeObject = free_reply;
+    add_new_types(made);
+    return made;
+  }
+
+ private:
+  static Making& of(const redisReadTask* task) { return *static_cast<Making*>(task->privdata); }
+};
 
 RedisReader::RedisReader(std::size_t max_reply_bytes)
     : max_reply_bytes_(max_reply_bytes),
-      reader_(redisReaderCreateWithFunctions(&redis_functions().bounded)) {
+      making_(std::make_unique<Making>(max_reply_bytes)),
+      reader_(redisReaderCreateWithFunctions(&making_->functions)) {
   TARRY_ASSERT(reader_ != nullptr);
   reader_->maxbuf = kRedisKeptBuffer;
-  reader_->privdata = const_cast<std::size_t*>(&max_reply_bytes_);
+  reader_->privdata = making_.get();
 }
+
+RedisReader::~RedisReader() = default;
 
 void RedisReader::Free::operator()(redisReader* reader) const noexcept { redisReaderFree(reader); }
 
@@ -79,7 +144,7 @@ std::optional<RedisReply> RedisReader::next() {
     check_size(fed_);
     return std::nullopt;
   }
-  RedisReply reply(static_cast<redisReply*>(made));
+  RedisReply reply(std::move(making_->arena), static_cast<const RedisNode*>(made));
   const std::uint64_t end = fed_ - (reader_->len - reader_->pos);
   check_size(end);
   if (fault_ != Fault::none) return std::nullopt;

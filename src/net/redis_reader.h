@@ -22,6 +22,7 @@ namespace tarry::net {
 class RedisReader {
  public:
   explicit RedisReader(std::size_t max_reply_bytes);
+  ~RedisReader();
   RedisReader(const RedisReader&) = delete;
   RedisReader& operator=(const RedisReader&) = delete;
 
@@ -47,7 +48,11 @@ class RedisReader {
   void check_size(std::uint64_t reply_end);
   [[nodiscard]] std::string over_limit() const;
 
-  const std::size_t max_reply_bytes_;  // the reader points at it
+  // What hiredis's callbacks are given.
+  struct Making;
+
+  const std::size_t max_reply_bytes_;
+  const std::unique_ptr<Making> making_;
   std::unique_ptr<redisReader, Free> reader_;
   std::uint64_t fed_ = 0;
   std::uint64_t reply_start_ = 0;  // of the reply that is being read, counted as fed_ is

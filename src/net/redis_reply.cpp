@@ -2,24 +2,14 @@
 
 #include <charconv>
 
-#include <hiredis/hiredis.h>
-
 namespace tarry::net {
 
 RedisView::Kind RedisView::kind() const noexcept {
-  if (reply_ == nullptr) return Kind::nil;
-  switch (reply_->type) {
-    case REDIS_REPLY_INTEGER: return Kind::integer;
-    case REDIS_REPLY_STRING: return Kind::text;
-    case REDIS_REPLY_STATUS: return Kind::status;
-    case REDIS_REPLY_ERROR: return Kind::error;
-    case REDIS_REPLY_ARRAY: return Kind::array;
-    default: return Kind::nil;  // RESP3's types, which nobody asked for
-  }
+  return node_ == nullptr ? Kind::nil : node_->kind;
 }
 
 std::int64_t RedisView::integer() const noexcept {
-  if (kind() == Kind::integer) return reply_->integer;
+  if (kind() == Kind::integer) return node_->integer;
   if (kind() != Kind::text) return 0;
   const std::string_view digits = text();
   const char* const end = digits.data() + digits.size();
@@ -32,19 +22,15 @@ std::string_view RedisView::text() const noexcept {
   switch (kind()) {
     case Kind::text:
     case Kind::status:
-    case Kind::error: return {reply_->str, reply_->len};
+    case Kind::error: return {node_->text, node_->size};
     default: return {};
   }
 }
 
-std::size_t RedisView::size() const noexcept {
-  return kind() == Kind::array ? reply_->elements : 0;
-}
+std::size_t RedisView::size() const noexcept { return kind() == Kind::array ? node_->size : 0; }
 
 RedisView RedisView::operator[](std::size_t index) const noexcept {
-  return index < size() ? RedisView(reply_->element[index]) : RedisView();
+  return index < size() ? RedisView(node_->elements + index) : RedisView();
 }
-
-void RedisReply::Free::operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
 
 }  // namespace tarry::net

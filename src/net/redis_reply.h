@@ -1,5 +1,5 @@
 // RedisReply: what a Redis server answered to one command, or pushed onto a subscription; RedisView
-// looks at it or at a piece of it. hiredis's tree within; its headers stay in the source files.
+// looks at it or at a piece of it.
 //
 // Bytes from the server are as hostile as any: a view of the wrong kind answers what is empty, and
 // an index beyond the end answers a nil. Nothing here aborts on what a server sends.
@@ -9,12 +9,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
+#include <utility>
 
-struct redisReply;
+#include "net/redis_arena.h"
 
 namespace tarry::net {
+
+struct RedisNode;
 
 class RedisView {
  public:
@@ -22,7 +24,7 @@ class RedisView {
 
   /// A nil.
   RedisView() noexcept = default;
-  explicit RedisView(const redisReply* reply) noexcept : reply_(reply) {}
+  explicit RedisView(const RedisNode* node) noexcept : node_(node) {}
 
   [[nodiscard]] Kind kind() const noexcept;
   [[nodiscard]] bool is_nil() const noexcept { return kind() == Kind::nil; }
@@ -36,23 +38,29 @@ class RedisView {
   [[nodiscard]] RedisView operator[](std::size_t index) const noexcept;
 
  private:
-  const redisReply* reply_ = nullptr;
+  const RedisNode* node_ = nullptr;
+};
+
+/// A piece of a reply as RedisReader makes it: all bits zero is a nil.
+struct RedisNode {
+  RedisView::Kind kind;
+  std::int64_t integer;
+  const char* text;
+  RedisNode* elements;  // there may be some where the kind is nil: of a kind that nobody asked for
+  std::size_t size;     // of text or elements
 };
 
 class RedisReply {
  public:
-  /// Owns `reply`, which hiredis made.
-  explicit RedisReply(redisReply* reply) noexcept : reply_(reply), view_(reply) {}
+  RedisReply(RedisArena arena, const RedisNode* root) noexcept
+      : arena_(std::move(arena)), view_(root) {}
 
   [[nodiscard]] RedisView view() const noexcept { return view_; }
   /// `view` is that element of it from now on: of a transaction's answer, one command's.
   void narrow(std::size_t index) noexcept { view_ = view_[index]; }
 
  private:
-  struct Free {
-    void operator()(redisReply* reply) const noexcept;
-  };
-  std::unique_ptr<redisReply, Free> reply_;
+  RedisArena arena_;
   RedisView view_;
 };
 

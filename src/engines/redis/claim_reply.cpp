@@ -20,37 +20,69 @@ bool read_claim_name(std::string_view text, Receipt& receipt) noexcept {
   return number.ec == std::errc() && number.ptr == end;
 }
 
+// The scores of a claim's messages, one after the other: "1767225600000.5", how many have it, ...
+class Runs {
+ public:
+  explicit Runs(net::RedisView runs) : runs_(runs) {}
+
+  // The next message's; false where there are more messages than scores.
+  bool next() {
+    while (left_ <= 0) {
+      if (at_ + 2 > runs_.size()) return false;
+      const std::string_view score = runs_[at_].text();
+      due_ms_ = due_of_score(score);
+      has_past_ = score.ends_with(".5");
+      left_ = runs_[at_ + 1].integer();
+      at_ += 2;
+    }
+    --left_;
+    return true;
+  }
+  [[nodiscard]] std::int64_t due_ms() const noexcept { return due_ms_; }
+  [[nodiscard]] bool has_past() const noexcept { return has_past_; }
+
+ private:
+  net::RedisView runs_;
+  std::size_t at_ = 0;
+  std::int64_t left_ = 0;
+  std::int64_t due_ms_ = 0;
+  bool has_past_ = false;
+};
+
 }  // namespace
 
 std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
                                       std::uint64_t secret, core::ClaimReply& into,
                                       base::Histogram& lateness) {
-  const net::RedisView scores = reply[3];
-  const net::RedisView bodies = reply[4];
-  if (reply.size() != 7 || scores.size() != 2 * bodies.size()) return std::nullopt;
+  if (reply.size() != 8) return std::nullopt;
+  const net::RedisView members = reply[3];
+  const net::RedisView bodies = reply[5];
+  if (members.size() != bodies.size()) return std::nullopt;
+  Runs runs(reply[4]);
   const std::int64_t now = told_time(reply[0]);
   ClaimAnswer answer;
   answer.claim = reply[2].text();
-  if (!reply[6].text().empty()) {
-    answer.again_ms = std::max<std::int64_t>(told_time(reply[6]) - now, 0);
+  if (!reply[7].text().empty()) {
+    answer.again_ms = std::max<std::int64_t>(told_time(reply[7]) - now, 0);
   }
-  std::vector<Past> pasts(reply[5].is_nil() ? 0 : bodies.size());
-  const net::RedisView places = reply[5][0];
+  std::vector<Past> pasts(reply[6].is_nil() ? 0 : bodies.size());
+  const net::RedisView places = reply[6][0];
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::int64_t at = places[i].integer();  // from 1 on
     if (at < 1 || static_cast<std::uint64_t>(at) > pasts.size()) continue;
-    pasts[static_cast<std::size_t>(at) - 1] = read_past(reply[5][1][i].text());
+    pasts[static_cast<std::size_t>(at) - 1] = read_past(reply[6][1][i].text());
   }
   Receipt receipt;
   receipt.queue = place.number;
   receipt.shard = place.shard;
   if (!read_claim_name(answer.claim, receipt) && bodies.size() > 0) return std::nullopt;
   receipt.taken = static_cast<std::uint32_t>(bodies.size());
+  ReceiptSpeller receipts(receipt, secret);
   const core::Slice queue = core::append(into.bytes, place.queue);
   into.items.reserve(into.items.size() + bodies.size());
   for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const std::string_view member = scores[2 * i].text();
-    const std::string_view score = scores[2 * i + 1].text();
+    const std::string_view member = members[i].text();
+    if (!runs.next()) return std::nullopt;
     const auto body = read_body(bodies[i].text());
     if (!body || !is_sound(*body, member)) {
       answer.damaged.emplace_back(member);
@@ -64,10 +96,11 @@ std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
     item.key.size = static_cast<std::uint32_t>(into.bytes.size()) - item.key.offset;
     item.payload = core::append(into.bytes, body->payload);
     item.headers = core::append(into.bytes, body->headers);
-    receipt.has_past = score.ends_with(".5");
-    item.receipt = core::append(into.bytes, spell(receipt, member, secret));
+    item.receipt.offset = static_cast<std::uint32_t>(into.bytes.size());
+    receipts.append(into.bytes, member, runs.has_past());
+    item.receipt.size = static_cast<std::uint32_t>(into.bytes.size()) - item.receipt.offset;
     item.id = body->id != 0 ? body->id : id_from(member);
-    item.due_ms = due_of_score(score);
+    item.due_ms = runs.due_ms();
     item.claimed_ms = now;
     item.lease_ms = reply[1].integer();
     item.attempt = past.attempt + 1;

@@ -13,10 +13,14 @@ std::uint32_t check_of(std::string_view id, std::uint64_t secret) noexcept {
   return static_cast<std::uint32_t>(base::keyed_hash(id, secret));
 }
 
-int value_of(char c) noexcept {
-  const std::size_t at = kLetters.find(c);
-  return at == std::string_view::npos ? -1 : static_cast<int>(at);
-}
+constexpr std::array<std::int8_t, 256> kValues = [] {
+  std::array<std::int8_t, 256> values{};
+  values.fill(-1);
+  for (std::size_t i = 0; i < kLetters.size(); ++i) {
+    values[static_cast<unsigned char>(kLetters[i])] = static_cast<std::int8_t>(i);
+  }
+  return values;
+}();
 
 void spell(std::string& out, std::string_view id, std::uint64_t secret) {
   std::array<unsigned char, kIdSize + kCheckSize> bytes{};
@@ -25,12 +29,15 @@ void spell(std::string& out, std::string_view id, std::uint64_t secret) {
   for (std::size_t i = 0; i < kCheckSize; ++i) {
     bytes[kIdSize + i] = static_cast<unsigned char>(check >> (8 * (kCheckSize - 1 - i)));
   }
+  std::array<char, kSpelledSize> letters{};
   std::uint64_t held = 0;
   int bits = 0;
+  std::size_t at = 0;
   for (const unsigned char byte : bytes) {
     held = (held << 8) | byte;
-    for (bits += 8; bits >= 5; bits -= 5) out += kLetters[(held >> (bits - 5)) & 31];
+    for (bits += 8; bits >= 5; bits -= 5) letters[at++] = kLetters[(held >> (bits - 5)) & 31];
   }
+  out.append(letters.data(), letters.size());
 }
 
 // The id that `key` spells, into `id`; false where it spells none of this store's.
@@ -41,7 +48,7 @@ bool read_spelled(std::string_view key, std::uint64_t secret, IdBytes& id) noexc
   int bits = 0;
   std::size_t at = 0;
   for (const char c : key) {
-    const int value = value_of(c);
+    const int value = kValues[static_cast<unsigned char>(c)];
     if (value < 0) return false;
     held = (held << 5) | static_cast<std::uint64_t>(value);
     bits += 5;

@@ -70,12 +70,17 @@ Receipt sample_receipt() {
   receipt.shard = 3;
   receipt.claim = 1'234'567;
   receipt.taken = 100;
-  receipt.has_past = true;
   return receipt;
 }
 
+std::string spell(std::string_view member) {
+  std::string text;
+  ReceiptSpeller(sample_receipt(), kSecret).append(text, member, true);
+  return text;
+}
+
 TEST(RedisReceipt, ComesBackAsItWas) {
-  const auto read = parse_receipt(spell(sample_receipt(), "order:42", kSecret), kSecret);
+  const auto read = parse_receipt(spell("order:42"), kSecret);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->queue, 77u);
   EXPECT_EQ(read->shard, 3u);
@@ -86,20 +91,37 @@ TEST(RedisReceipt, ComesBackAsItWas) {
   EXPECT_TRUE(read->is_ours);
 }
 
+TEST(RedisReceipt, OfOneClaimDifferByTheirMessages) {
+  ReceiptSpeller speller(sample_receipt(), kSecret);
+  std::string texts;
+  speller.append(texts, "a longer key", true);
+  const std::size_t first = texts.size();
+  speller.append(texts, "key", false);
+  const auto one = parse_receipt(std::string_view(texts).substr(0, first), kSecret);
+  const auto other = parse_receipt(std::string_view(texts).substr(first), kSecret);
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(one->member, "a longer key");
+  EXPECT_TRUE(one->has_past);
+  EXPECT_EQ(other->member, "key");
+  EXPECT_FALSE(other->has_past);
+  EXPECT_EQ(claim_name(*one), claim_name(*other));
+  EXPECT_TRUE(one->is_ours && other->is_ours);
+}
+
 TEST(RedisReceipt, OfTheLongestKeyIsShortEnough) {
-  const std::string text = spell(sample_receipt(), std::string(513, 'k'), kSecret);
+  const std::string text = spell(std::string(513, 'k'));
   EXPECT_LE(text.size(), 1'024u);
   EXPECT_TRUE(parse_receipt(text, kSecret));
 }
 
 TEST(RedisReceipt, OfAnotherStoreIsNotOurs) {
-  const auto read = parse_receipt(spell(sample_receipt(), "k", kSecret), kSecret + 1);
+  const auto read = parse_receipt(spell("k"), kSecret + 1);
   ASSERT_TRUE(read);
   EXPECT_FALSE(read->is_ours);
 }
 
 TEST(RedisReceipt, ThatWasCutOrLengthenedIsNone) {
-  const std::string text = spell(sample_receipt(), "order:42", kSecret);
+  const std::string text = spell("order:42");
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_FALSE(parse_receipt(std::string_view(text).substr(0, size), kSecret)) << size;
   }
@@ -107,7 +129,7 @@ TEST(RedisReceipt, ThatWasCutOrLengthenedIsNone) {
 }
 
 RC_GTEST_PROP(RedisReceipt, ThatWasChangedIsNotOurs, ()) {
-  std::string text = spell(sample_receipt(), "order:42", kSecret);
+  std::string text = spell("order:42");
   const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
   const char was = text[at];
   text[at] = *rc::gen::elementOf(std::string("abcXYZ019-_"));

@@ -115,8 +115,11 @@ class PutVerb : public ItemVerb {
   // Member and body.
   void add_message(RedisCommand& command, std::uint32_t item) {
     const core::PushItem& push = item_at(item);
-    const std::string_view member = member_of(core::view(reply().bytes, reply().items[item].key),
-                                              context_.identity.secret(), scratch_);
+    const IdBytes id = id_bytes(first_id_ + item);
+    std::string_view member(id.data(), id.size());
+    if (push.key.size > 0) {
+      member = member_of(core::view(bytes_, push.key), context_.identity.secret(), scratch_);
+    }
     Body body;
     body.id = push.key.size == 0 ? 0 : first_id_ + item;
     body.priority = push.priority;

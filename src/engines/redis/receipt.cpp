@@ -20,20 +20,25 @@ std::string claim_name(const Receipt& receipt) {
   return std::to_string(receipt.claimed_ms) + "-" + std::to_string(receipt.claim);
 }
 
-std::string spell(const Receipt& receipt, std::string_view member, std::uint64_t secret) {
-  std::string bytes;
-  bytes.reserve(31 + member.size());
-  base::ByteWriter writer(bytes);
-  writer.u8(static_cast<std::uint8_t>(kReceiptVersion | (receipt.has_past ? kHasPast : 0)));
+ReceiptSpeller::ReceiptSpeller(const Receipt& receipt, std::uint64_t secret) : secret_(secret) {
+  base::ByteWriter writer(bytes_);
+  writer.u8(kReceiptVersion);
   writer.u32(receipt.queue);
   writer.u16(static_cast<std::uint16_t>(receipt.shard));
   writer.u64(receipt.claimed_ms);
   writer.u64(receipt.claim);
   writer.u16(static_cast<std::uint16_t>(receipt.taken));
+  common_ = bytes_.size();
+}
+
+void ReceiptSpeller::append(std::string& out, std::string_view member, bool has_past) {
+  bytes_.resize(common_);
+  bytes_[0] = static_cast<char>(kReceiptVersion | (has_past ? kHasPast : 0));
+  base::ByteWriter writer(bytes_);
   writer.u16(static_cast<std::uint16_t>(member.size()));  // a text that was cut is no receipt
   writer.bytes(member);
-  writer.u32(check_of_receipt(bytes, secret));
-  return base::base64url_encode(bytes);
+  writer.u32(check_of_receipt(bytes_, secret_));
+  base::append_base64url(out, bytes_);
 }
 
 std::optional<Receipt> parse_receipt(std::string_view text, std::uint64_t secret) {

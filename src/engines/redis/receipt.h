@@ -26,9 +26,21 @@ struct Receipt {
 /// The claim as the scripts name it.
 [[nodiscard]] std::string claim_name(const Receipt& receipt);
 
-/// `receipt.member` is not looked at.
-[[nodiscard]] std::string spell(const Receipt& receipt, std::string_view member,
-                                std::uint64_t secret);
+/// Spells the receipts of one claim, which differ by their messages.
+class ReceiptSpeller {
+ public:
+  /// Of `receipt` its member and its past are not looked at.
+  ReceiptSpeller(const Receipt& receipt, std::uint64_t secret);
+
+  /// Behind what `out` holds.
+  void append(std::string& out, std::string_view member, bool has_past);
+
+ private:
+  std::string bytes_;
+  std::size_t common_;  // of them, all receipts have so many
+  std::uint64_t secret_;
+};
+
 /// Nothing for text that is no receipt.
 [[nodiscard]] std::optional<Receipt> parse_receipt(std::string_view text, std::uint64_t secret);
 

@@ -10,7 +10,7 @@ namespace {
 
 struct Recipe {
   std::string_view name;
-  std::array<std::string_view, 7> pieces;
+  std::array<std::string_view, 8> pieces;
 };
 
 // In the order of Script.
@@ -26,14 +26,15 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"pushed", {texts::k_prelude, texts::k_pushed}},
     {"move", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_onto, texts::k_move}},
     {"claim",
-     {texts::k_prelude, texts::k_claim_fast, texts::k_settings, texts::k_place, texts::k_body,
-      texts::k_take, texts::k_claim}},
+     {texts::k_prelude, texts::k_runs, texts::k_claim_fast, texts::k_settings, texts::k_place,
+      texts::k_body, texts::k_take, texts::k_claim}},
     {"claim_keys",
-     {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_body, texts::k_take,
-      texts::k_claim_keys}},
+     {texts::k_prelude, texts::k_runs, texts::k_settings, texts::k_place, texts::k_body,
+      texts::k_take, texts::k_claim_keys}},
     {"ack", {texts::k_prelude, texts::k_ack_fast, texts::k_settings, texts::k_place, texts::k_ack}},
     {"settle", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_settle}},
-    {"extend", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_extend}},
+    {"extend",
+     {texts::k_prelude, texts::k_runs, texts::k_settings, texts::k_place, texts::k_extend}},
     {"cancel",
      {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_cancel_one, texts::k_cancel}},
     {"reschedule",

@@ -78,10 +78,11 @@ class AckVerb final : public ReceiptVerb {
   // By claim, those that have a past behind the others.
   [[nodiscard]] Items order(ItemSpan items) const {
     Items sorted(items.begin(), items.end());
-    std::ranges::sort(sorted, {}, [this](std::uint32_t item) {
-      return std::tuple(receipts_[item].claimed_ms, receipts_[item].claim, receipts_[item].has_past,
-                        item);
-    });
+    const auto place = [this](std::uint32_t item) {
+      const Receipt& receipt = receipts_[item];
+      return std::tuple(receipt.claimed_ms, receipt.claim, receipt.has_past, item);
+    };
+    if (!std::ranges::is_sorted(sorted, {}, place)) std::ranges::sort(sorted, {}, place);
     return sorted;
   }
 };

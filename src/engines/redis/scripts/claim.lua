@@ -1,6 +1,6 @@
 -- The claim that has more to look at: leases that ran out, other priorities, long bodies, nothing due.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
-if paused then return { now, 0, '', {}, {}, false, look_again('') } end
+if paused then return paused_reply() end
 apply_time()
 
 local most_bytes, first_anyway = tonumber(ARGV[7]), ARGV[8] == '1'
@@ -20,17 +20,13 @@ local function take_due()
     local found = call('ZRANGEBYSCORE', DUE, '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, asked)
     local n = #found / 2
     if n == 0 then return end
-    local members = {}
-    for i = 1, n do members[i] = found[2 * i - 1] end
-    local read = call('HMGET', MSGS, unpack(members))
+    local these = {}
+    for i = 1, n do these[i] = found[2 * i - 1] end
+    local read = call('HMGET', MSGS, unpack(these))
     local taken = fitting(read, n, most_bytes, first_anyway)
     full = taken < n
     if taken > 0 then call('ZREMRANGEBYRANK', DUE, 0, taken - 1) end
-    if #bodies == 0 and taken == n then
-      z, bodies = found, read
-    else
-      for i = 1, taken do add(members[i], found[2 * i], read[i]) end
-    end
+    for i = 1, taken do add(these[i], found[2 * i], read[i]) end
     left = left - taken
     if n < asked then return end
   end
@@ -80,7 +76,7 @@ end
 take_due()
 if odd then take_ready('(' .. DEFAULT_PRIORITY, '(+inf') end
 
-local lease = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+local lease, runs = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
 local first = note_head()
 local again = #bodies == 0 and look_again(first) or ''
-return finish({ now, lease, fence, z, bodies, pasts(), again })
+return finish({ now, lease, fence, members, runs, bodies, pasts_of(members, runs), again })

@@ -3,37 +3,59 @@
 --
 -- ARGV: 5 messages at most, 6 lease in ms (empty: the queue's), 7 payload bytes at most, 8 '1' where
 -- one message is handed out whatever its size.
--- Answers now, the lease, the claim's number, members and scores, bodies, tallies of those that have
--- a past (places, tallies) or nil, and when to look again (ms, or empty).
+-- Answers now, the lease, the claim's number, members, the runs of their scores, bodies, tallies of
+-- those that have a past (places, tallies) or nil, and when to look again (ms, or empty).
+
+-- The members of DUE that are due, `asked` at most, and the runs of their scores. Where many share a ms,
+-- the ms are counted instead of reading each one's.
+local function front(asked)
+  local until_now = format('%.0f.75', now)
+  local first, last = 0, now
+  if asked >= 8 then
+    first = floor(tonumber(call('ZRANGE', DUE, 0, 0, 'WITHSCORES')[2]))
+    local behind = call('ZRANGE', DUE, asked - 1, asked - 1, 'WITHSCORES')[2]
+    if behind then last = math.min(now, floor(tonumber(behind))) end
+  end
+  if (last - first + 1) * 8 <= asked then
+    local members = call('ZRANGEBYSCORE', DUE, '-inf', until_now, 'LIMIT', 0, asked)
+    local runs, left = {}, #members
+    local pasts = call('HLEN', PAST) > 1
+    local function count_at(score)
+      local n = math.min(left, call('ZCOUNT', DUE, score, score))
+      if n > 0 then
+        runs[#runs + 1], runs[#runs + 2] = score, n
+        left = left - n
+      end
+    end
+    for due = first, last do
+      count_at(format('%.0f', due))
+      if pasts then count_at(format('%.0f.5', due)) end
+    end
+    if left == 0 then return members, runs end
+  end
+  local found = call('ZRANGEBYSCORE', DUE, '-inf', until_now, 'WITHSCORES', 'LIMIT', 0, asked)
+  local members, scores = {}, {}
+  for i = 1, #found / 2 do members[i], scores[i] = found[2 * i - 1], found[2 * i] end
+  return members, runs_of(scores)
+end
+
 if not paused and not has_odd and agenda > now then
   local asked = math.min(tonumber(ARGV[5]), 500)
   local lease = ARGV[6] ~= '' and tonumber(ARGV[6]) or tonumber(string.match(settings, '%d+'))
   if asked * tonumber(largest or 0) <= tonumber(ARGV[7]) then
-    -- Due times are whole, and a past makes half a ms more.
-    local found = call('ZRANGEBYSCORE', DUE, '-inf', format('%.0f.75', now), 'WITHSCORES', 'LIMIT', 0,
-      asked)
-    local n = #found / 2
-    local members, leases, aged = {}, {}, {}
-    for i = 1, n do
-      local member, score = found[2 * i - 1], found[2 * i]
-      members[i], leases[2 * i - 1] = member, member
-      if byte(score, #score - 1) == 46 then aged[#aged + 1] = i end
-    end
+    local members, runs = front(asked)
+    local n = #members
     if n > 0 then
       local bodies = call('HMGET', MSGS, unpack(members))
       call('ZREMRANGEBYRANK', DUE, 0, n - 1)
       local fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
-      for i = 1, n do leases[2 * i] = fence end
+      local leases = {}
+      for i = 1, n do leases[2 * i - 1], leases[2 * i] = members[i], fence end
       call('HSET', LEASED, unpack(leases))
-      call('HSET', CLAIMS, fence, cmsgpack.pack(found), 'n' .. fence, n)
+      call('HSET', CLAIMS, fence, cmsgpack.pack(members, runs), 'n' .. fence, n)
       call('ZADD', LEASES, now + lease, fence)
       expect(now + lease)
-      local pasts = false
-      if #aged > 0 then
-        local old = {}
-        for i = 1, #aged do old[i] = members[aged[i]] end
-        pasts = { aged, call('HMGET', PAST, unpack(old)) }
-      end
+      local pasts = pasts_of(members, runs)
       if n < asked then
         local first = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')[2]
         if tonumber(first) ~= head then
@@ -41,7 +63,7 @@ if not paused and not has_odd and agenda > now then
           call('ZADD', HEADS, first, ARGV[3])
         end
       end
-      return finish({ now, lease, fence, found, bodies, pasts, '' })
+      return finish({ now, lease, fence, members, runs, bodies, pasts, '' })
     end
   end
 end

@@ -3,7 +3,7 @@
 -- ARGV: 5 messages at most, 6 lease, 7 and 8 as for claim, 9 '1' for any state, 10 until when changes
 -- are to be told if nothing is found (ms from now; empty: not), then the members. Answers as claim.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
-if paused then return { now, 0, '', {}, {}, false, look_again('') } end
+if paused then return paused_reply() end
 apply_time()
 local most_bytes, first_anyway = tonumber(ARGV[7]), ARGV[8] == '1'
 local left, any_state = tonumber(ARGV[5]), ARGV[9] == '1'
@@ -34,7 +34,7 @@ for i = 11, #ARGV do
   end
 end
 
-local lease = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+local lease, runs = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
 local next_look = ''
 if #bodies == 0 then
   if ARGV[10] ~= '' then call('HSET', META, 'watched', format('%.0f', now + ARGV[10])) end
@@ -42,4 +42,4 @@ if #bodies == 0 then
 else
   note_head()
 end
-return finish({ now, lease, fence, z, bodies, pasts(), next_look })
+return finish({ now, lease, fence, members, runs, bodies, pasts_of(members, runs), next_look })

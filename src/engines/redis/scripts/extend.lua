@@ -11,7 +11,7 @@ while at <= #ARGV do
   local first = at + 3
   at = first + n
   local leases = call('HMGET', LEASED, unpack(ARGV, first, at - 1))
-  local z, entries, left, seen = {}, {}, {}, {}
+  local members, scores, entries, left, seen = {}, {}, {}, {}, {}
   local group
   for i = 1, n do
     local member = ARGV[first + i - 1]
@@ -22,8 +22,8 @@ while at <= #ARGV do
       group = group or format('%.0f-e%.0f', now, call('HINCRBY', META, 'extensions', 1))
       local lease = leases[i]
       local due = leased_score(member, lease)
-      z[#z + 1] = member
-      z[#z + 1] = due % 1 == 0 and format('%.0f', due) or format('%.1f', due)
+      members[#members + 1] = member
+      scores[#scores + 1] = due % 1 == 0 and format('%.0f', due) or format('%.1f', due)
       entries[#entries + 1] = member
       entries[#entries + 1] = is_stopping(lease) and group .. '!' or group
       local old = group_in(lease)
@@ -32,7 +32,8 @@ while at <= #ARGV do
   end
   if group then
     call('HSET', LEASED, unpack(entries))
-    call('HSET', CLAIMS, group, cmsgpack.pack(z), 'n' .. group, #z / 2, 'o' .. group, fence)
+    call('HSET', CLAIMS, group, cmsgpack.pack(members, runs_of(scores)), 'n' .. group, #members,
+      'o' .. group, fence)
     call('ZADD', LEASES, now + lease, group)
     expect(now + lease)
     for old, gone in pairs(left) do leave_group(old, gone) end

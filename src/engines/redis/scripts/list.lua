@@ -36,14 +36,13 @@ end
 -- The members of a group that are still in it, from the one behind `from` on; `last` is then the
 -- group and the member's number in it.
 local function tell_group(group, from)
-  local packed = call('HGET', CLAIMS, group)
-  local list = packed and cmsgpack.unpack(packed) or {}
-  for i = from + 1, #list / 2 do
+  local members = members_of(group)
+  for i = from + 1, #members do
     if left == 0 then return end
     last = group .. '/' .. i
     left = left - 1
-    local lease = call('HGET', LEASED, list[2 * i - 1])
-    if lease and group_in(lease) == group then tell(list[2 * i - 1]) end
+    local lease = call('HGET', LEASED, members[i])
+    if lease and group_in(lease) == group then tell(members[i]) end
   end
   last = group .. '/' .. ALL
 end

@@ -101,18 +101,27 @@ end
 local function plain(score) return score >= BIG and score - BIG or score end
 
 -- ---- leased: LEASED has its group, and a '!' behind that once it is cancelled. A group is what one
--- claim took, or one extension; CLAIMS has its members with their scores.
+-- claim took, or one extension; CLAIMS has its members, and the runs of their scores.
 
 local function group_in(lease) return byte(lease, -1) == 33 and sub(lease, 1, -2) or lease end
 local function is_stopping(lease) return byte(lease, -1) == 33 end
 
+local function members_of(group)
+  local packed = call('HGET', CLAIMS, group)
+  if not packed then return {}, {} end
+  return cmsgpack.unpack(packed)
+end
+
 local groups = {}
 local function scores_of(key)
   if not groups[key] then
-    local packed = call('HGET', CLAIMS, key)
-    local list = packed and cmsgpack.unpack(packed) or {}
-    local scores = {}
-    for i = 1, #list, 2 do scores[list[i]] = tonumber(list[i + 1]) end
+    local members, runs = members_of(key)
+    local scores, at = {}, 0
+    for r = 1, #runs, 2 do
+      local score = tonumber(runs[r])
+      for i = at + 1, at + runs[r + 1] do scores[members[i]] = score end
+      at = at + runs[r + 1]
+    end
     groups[key] = scores
   end
   return groups[key]

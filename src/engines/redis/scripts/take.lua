@@ -1,5 +1,5 @@
 -- Claims: what is claimed is gathered, and written by `lease_out` as one group.
-local z, bodies = {}, {}
+local members, scores, bodies = {}, {}, {}
 local fence = ''
 
 -- Of the next score that is claimable: due times are whole, and a past makes half a ms more.
@@ -29,39 +29,25 @@ end
 
 local function add(member, score, body)
   local i = #bodies + 1
-  z[2 * i - 1], z[2 * i] = member, score
-  bodies[i] = body
+  members[i], scores[i], bodies[i] = member, score, body
 end
 
--- Writes the leases of what was taken. Answers the lease's length in ms.
+-- Writes the leases of what was taken. Answers the lease's length in ms, and the runs.
 local function lease_out(lease)
   local n, leased_args = #bodies, {}
-  if n == 0 then return 0 end
+  if n == 0 then return 0, {} end
+  local runs = runs_of(scores)
   -- With the time in it: a counter may be undone by a crash or a failover.
   fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
   for i = 1, n do
-    leased_args[2 * i - 1] = z[2 * i - 1]
+    leased_args[2 * i - 1] = members[i]
     leased_args[2 * i] = fence
   end
   call('HSET', LEASED, unpack(leased_args))
-  call('HSET', CLAIMS, fence, cmsgpack.pack(z), 'n' .. fence, n)
+  call('HSET', CLAIMS, fence, cmsgpack.pack(members, runs), 'n' .. fence, n)
   call('ZADD', LEASES, now + lease, fence)
   expect(now + lease)
-  return lease
-end
-
--- The tallies of those that have a past: their places, and the tallies.
-local function pasts()
-  local places, members = {}, {}
-  for i = 1, #bodies do
-    local score = z[2 * i]
-    if byte(score, #score - 1) == 46 then
-      places[#places + 1] = i
-      members[#members + 1] = z[2 * i - 1]
-    end
-  end
-  if #places == 0 then return false end
-  return { places, call('HMGET', PAST, unpack(members)) }
+  return lease, runs
 end
 
 -- When something will be due, as far as is known: a text, or ''. Puts it into heads.
@@ -95,3 +81,6 @@ local function look_again(found)
   if paused then again = paused ~= '' and tonumber(paused) or math.huge end
   return again == math.huge and '' or format('%.0f', math.ceil(again))
 end
+
+-- The answer where nothing may be claimed.
+local function paused_reply() return { now, 0, '', {}, {}, {}, false, look_again('') } end
