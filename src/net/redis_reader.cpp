@@ -38,7 +38,7 @@ struct RedisReader::Making {
     }
     Making& making = of(task);
     making.arena = RedisArena();
-    return static_cast<RedisNode*>(making.arena.take(sizeof(RedisNode)));
+    return static_cast<RedisNode*>(making.arena.take_zeroed(sizeof(RedisNode)));
   }
 
   static void* make_string(const redisReadTask* task, char* text, std::size_t size) {
@@ -64,7 +64,7 @@ struct RedisReader::Making {
     const auto elements = static_cast<std::size_t>(count);
     if (elements > making.max_reply_bytes / kRedisLeastElement || too_deep(task)) return nullptr;
     RedisNode* const node = node_of(task);
-    void* const space = making.arena.take(elements * sizeof(RedisNode));
+    void* const space = making.arena.take_zeroed(elements * sizeof(RedisNode));
     if (node == nullptr || space == nullptr) return nullptr;
     if (task->type == REDIS_REPLY_ARRAY) node->kind = RedisView::Kind::array;
     node->elements = static_cast<RedisNode*>(space);

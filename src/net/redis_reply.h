@@ -41,13 +41,15 @@ class RedisView {
   const RedisNode* node_ = nullptr;
 };
 
-/// A piece of a reply as RedisReader makes it: all bits zero is a nil.
+/// A piece of a reply as RedisReader makes it.
 struct RedisNode {
-  RedisView::Kind kind;
-  std::int64_t integer;
-  const char* text;
-  RedisNode* elements;  // there may be some where the kind is nil: of a kind that nobody asked for
-  std::size_t size;     // of text or elements
+  union {
+    std::int64_t integer = 0;
+    const char* text;
+    RedisNode* elements;  // also of kinds that nobody asked for, which are nil
+  };
+  std::size_t size = 0;  // of text or elements
+  RedisView::Kind kind = RedisView::Kind::nil;
 };
 
 class RedisReply {
