@@ -195,6 +195,7 @@ ExitCode serve(Session& session, const ServeOptions& options) {
   server_options.port = address->port;
   server_options.warn = warn;
   if (clock) {
+    server_options.now = [clock] { return clock->now(); };
     server_options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
     server_options.step_clock = [clock](std::int64_t ms) mutable { return step(*clock, ms); };
   }

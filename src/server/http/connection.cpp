@@ -241,7 +241,7 @@ void Connection::on_fault(net::HttpFault fault, std::string_view text) {
 }
 
 void Connection::dispatch() {
-  Routed routed = route(hub_.service, parser_->message());
+  Routed routed = route(hub_.service, parser_->message(), route_);
   if (auto* response = std::get_if<Response>(&routed)) {
     respond(std::move(*response));
   } else {
@@ -287,6 +287,7 @@ void Connection::on_reply(Result<core::Reply> result) {
     return;
   }
   if (result) {
+    if (const auto* claimed = std::get_if<core::ClaimReply>(&*result)) hub_.meter.claimed(*claimed);
     respond(answer(*result));
   } else {
     respond(checking_ ? unwell(result.error()) : problem(result.error()));
@@ -329,6 +330,7 @@ bool Connection::has_hung_up() {
 
 void Connection::respond(Response response) {
   state_ = State::writing;
+  hub_.meter.answered(std::exchange(route_, kNoRoute), response.status);
   keep_alive_ = keep_alive_ && !response.close && !hub_.draining;
   head_ = head_of(response, request_id_, keep_alive_);
   body_ = std::move(response.body);

@@ -95,6 +95,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::uint64_t held_bytes_ = 0;  // our part of the hub's
 
   std::string request_id_;
+  std::string_view route_ = kNoRoute;  // of the request that is being answered
   bool claiming_ = false;
   core::Ticket ticket_ = 0;
   MakeResponse answer_;

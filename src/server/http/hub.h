@@ -12,6 +12,7 @@
 #include "core/engine.h"
 #include "server/http/routes.h"
 #include "server/http/server.h"
+#include "server/metrics/meter.h"
 
 namespace tarry::http {
 
@@ -29,6 +30,7 @@ struct Hub {
   std::uint64_t held_bytes = 0;  // bodies, requests and replies
   bool draining = false;
   std::function<void(Connection*)> closed;
+  metrics::Meter meter = {};
 
   [[nodiscard]] std::string make_request_id() { return id_prefix + std::to_string(++next_id); }
   void warn(std::string_view line) const {

@@ -38,8 +38,12 @@ std::string head_of(const Response& response, std::string_view request_id, bool 
   head += std::to_string(response.status);
   head += ' ';
   head += wire::reason_phrase(response.status);
-  head += response.status == 200 ? "\r\nContent-Type: application/json"
-                                 : "\r\nContent-Type: application/problem+json";
+  head += "\r\nContent-Type: ";
+  if (response.status != 200) {
+    head += "application/problem+json";
+  } else {
+    head += response.content_type.empty() ? "application/json" : response.content_type;
+  }
   head += "\r\nContent-Length: ";
   head += std::to_string(response.body.size());
   head += "\r\nCache-Control: no-store\r\nX-Request-ID: ";

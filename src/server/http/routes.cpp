@@ -39,6 +39,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/queues/*/revive", revive},
     Route{"GET", "/v1/stats", stats},
     Route{"GET", "/healthz", health},
+    Route{"GET", "/metrics", metrics_page},
     Route{"POST", "/v1/clock/advance", advance_clock},
     Route{"POST", "/v1/clock/suspend", advance_clock},
     Route{"POST", "/v1/clock/step", step_clock},
@@ -105,7 +106,8 @@ Response wrong_method(std::string_view method, std::string allow) {
 
 }  // namespace
 
-Routed route(const Service& service, net::HttpMessage& message) {
+Routed route(const Service& service, net::HttpMessage& message, std::string_view& pattern) {
+  pattern = kNoRoute;
   std::string_view path = origin_form(message.target);
   const std::size_t mark = std::min(path.find('?'), path.size());
   const std::string_view query_text = path.substr(std::min(mark + 1, path.size()));
@@ -118,6 +120,7 @@ Routed route(const Service& service, net::HttpMessage& message) {
     std::string_view queue;
     if (!matches(candidate.pattern, path, queue)) continue;
     allow += (allow.empty() ? "" : ", ") + std::string(candidate.method);
+    pattern = candidate.pattern;
     if (candidate.method != message.method) continue;
     found = &candidate;
     encoded_queue = queue;

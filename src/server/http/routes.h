@@ -12,6 +12,7 @@
 #include <variant>
 
 #include <tarry/result.h>
+#include <tarry/time.h>
 
 #include "base/unique_function.h"
 #include "core/engine.h"
@@ -19,6 +20,7 @@
 #include "core/request.h"
 #include "net/http_message.h"
 #include "server/http/response.h"
+#include "server/metrics/meter.h"
 #include "wire/query.h"
 
 namespace tarry::http {
@@ -31,6 +33,9 @@ struct Service {
   // engine has stopped: /healthz then asks. Otherwise it answers at once, and waits for no disk.
   bool engine_suspect = false;
   std::function<Result<void>(std::int64_t)> step_clock = {};  // empty: no such route
+  // What /metrics tells besides the store's figures; empty: nothing.
+  const metrics::Meter* meter = nullptr;
+  std::function<Time()> now = {};  // the store's clock; empty: the system's
 };
 
 /// A request's parts, as a handler sees them.
@@ -51,8 +56,13 @@ struct Submission {
 
 using Routed = std::variant<Response, Submission>;
 
-/// Answers 404, 405, 400, 415 itself. Takes the message's body.
-[[nodiscard]] Routed route(const Service& service, net::HttpMessage& message);
+/// What requests are counted under that no route takes.
+inline constexpr std::string_view kNoRoute = "none";
+
+/// Answers 404, 405, 400, 415 itself. Takes the message's body. `pattern`: of the route that took
+/// it, "/v1/queues/*/messages", or kNoRoute; lives as long as the program.
+[[nodiscard]] Routed route(const Service& service, net::HttpMessage& message,
+                           std::string_view& pattern);
 
 /// For the handlers: a submission whose answer takes the one reply that fits.
 template <typename Reply, typename Make>

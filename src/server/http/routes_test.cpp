@@ -21,6 +21,11 @@ net::HttpMessage message(std::string method, std::string target, std::string bod
   return m;
 }
 
+Routed route(const Service& service, net::HttpMessage& m) {
+  std::string_view pattern;
+  return http::route(service, m, pattern);
+}
+
 Routed routed(std::string method, std::string target, std::string body = "") {
   auto m = message(std::move(method), std::move(target), std::move(body));
   return route({}, m);
@@ -303,6 +308,19 @@ RC_GTEST_PROP(Routes, any_target_and_body, (const std::string& tail, const std::
       *rc::gen::element(std::string("/v1/queues/"), std::string("/v1/"), std::string("/"));
   Routed r = routed(method, path + tail, body);
   if (const auto* response = std::get_if<Response>(&r)) RC_ASSERT(response->status >= 200u);
+}
+
+TEST(Routes, requests_are_counted_by_the_route_that_took_them) {
+  const auto pattern_of = [](std::string method, std::string target) {
+    auto m = message(std::move(method), std::move(target), "");
+    std::string_view pattern;
+    (void)http::route({}, m, pattern);
+    return std::string(pattern);
+  };
+  EXPECT_EQ(pattern_of("GET", "/v1/queues/orders/message?key=k"), "/v1/queues/*/message");
+  EXPECT_EQ(pattern_of("GET", "/v1/queues/%zz"), "/v1/queues/*");
+  EXPECT_EQ(pattern_of("DELETE", "/v1/claim"), "/v1/claim");
+  EXPECT_EQ(pattern_of("GET", "/no/such/page"), kNoRoute);
 }
 
 }  // namespace

@@ -82,8 +82,12 @@ class Server::Impl {
       : hub_{engine, std::move(options), {}, make_id_prefix(), 0, 0, false, {}},
         acceptor_(io_),
         timer_(io_) {
-    hub_.service = {engine.capabilities(), hub_.options.advance_clock, false,
-                    hub_.options.step_clock};
+    hub_.service = {engine.capabilities(),
+                    hub_.options.advance_clock,
+                    false,
+                    hub_.options.step_clock,
+                    &hub_.meter,
+                    hub_.options.now};
     hub_.closed = [this](Connection* connection) { on_closed(connection); };
   }
 
@@ -173,6 +177,7 @@ class Server::Impl {
     if (open >= most + most_refusals(most)) return;  // closes it
     auto connection = std::make_shared<Connection>(hub_, std::move(socket));
     connections_.emplace(connection.get(), connection);
+    hub_.meter.connected();
     if (open < most) {
       connection->start();
     } else {
@@ -182,6 +187,7 @@ class Server::Impl {
 
   void on_closed(Connection* connection) {
     connections_.erase(connection);
+    hub_.meter.disconnected();
     if (connections_.empty() && hub_.draining) finish_drain();
   }
 

@@ -46,6 +46,8 @@ struct ServerOptions {
   /// Set: POST /v1/clock/step calls it with milliseconds of either sign; the wall clock alone
   /// moves.
   std::function<Result<void>(std::int64_t)> step_clock = {};
+  /// The store's clock, for ages in /metrics. Default: the system's.
+  std::function<Time()> now = {};
   /// Told, in one line, of what its operator should know. Default: nobody.
   std::function<void(std::string_view)> warn = {};
 };

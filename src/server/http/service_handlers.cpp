@@ -1,4 +1,7 @@
+#include <chrono>
+
 #include "server/http/handlers.h"
+#include "server/metrics/metrics.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 #include "wire/service.h"
@@ -30,6 +33,20 @@ Routed stats(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
   return ask<StoreStats>(std::move(request), [](const StoreStats& stats) {
     return ok(wire::encode_store_stats(stats));
+  });
+}
+
+Routed metrics_page(Asked& asked) {
+  if (auto error = asked.query.finish()) return problem(*error);
+  const Service& service = asked.service;
+  return ask<StoreStats>(core::StatsRequest{}, [&service](const StoreStats& stats) {
+    const Time now =
+        service.now ? service.now() : std::chrono::floor<Millis>(std::chrono::system_clock::now());
+    static constexpr std::string_view kType = "text/plain; version=0.0.4; charset=utf-8";
+    Response page = ok(metrics::metrics_text(
+        stats, service.meter == nullptr ? metrics::Meter() : *service.meter, now, TARRY_VERSION));
+    page.content_type = kType;
+    return page;
   });
 }
 

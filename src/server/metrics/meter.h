@@ -1,0 +1,56 @@
+// Meter: what a server counts itself; what the store counts comes from its own figures.
+//
+// Used on the server's thread only, so there is no lock. Bounded: a queue that is claimed from when
+// kMaxMeteredQueues have been seen is counted under kOtherQueues.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/reply.h"
+
+namespace tarry::metrics {
+
+inline constexpr std::size_t kMaxMeteredQueues = 1'000;
+inline constexpr std::string_view kOtherQueues = "*";  // no queue can be called that
+
+/// From due time to claim. A bucket counts what is not above its bound.
+struct LatenessHistogram {
+  static constexpr std::array<double, 16> kBoundsSeconds = {
+      0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
+
+  void record(std::int64_t lateness_ms) noexcept;
+
+  std::array<std::uint64_t, kBoundsSeconds.size() + 1> counts{};  // the last: above all bounds
+  double sum_seconds = 0;
+};
+
+class Meter {
+ public:
+  /// First attempts count: a retry's wait is not the store's lateness.
+  void claimed(const core::ClaimReply& reply);
+  /// `route` lives as long as the program.
+  void answered(std::string_view route, unsigned status) { ++answers_[{route, status}]; }
+  void connected() noexcept { ++connections_; }
+  void disconnected() noexcept { --connections_; }
+
+  using Answers = std::map<std::pair<std::string_view, unsigned>, std::uint64_t>;
+  using Lateness = std::map<std::string, LatenessHistogram, std::less<>>;
+  [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
+  [[nodiscard]] const Lateness& lateness() const noexcept { return lateness_; }
+  [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+
+ private:
+  LatenessHistogram& lateness_of(std::string_view queue);
+
+  Answers answers_;
+  Lateness lateness_;
+  std::uint64_t connections_ = 0;
+};
+
+}  // namespace tarry::metrics

@@ -1,0 +1,195 @@
+#include "server/metrics/metrics.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <vector>
+
+#include "server/metrics/exposition.h"
+
+namespace tarry::metrics {
+namespace {
+
+double seconds_since(const std::optional<Time>& then, Time now) {
+  if (!then || *then > now) return 0;
+  return std::chrono::duration<double>(now - *then).count();
+}
+
+QueueCounters operator+(QueueCounters a, const QueueCounters& b) {
+  a.accepted += b.accepted;
+  a.acked += b.acked;
+  a.cancelled += b.cancelled;
+  a.replaced += b.replaced;
+  a.expired += b.expired;
+  a.purged += b.purged;
+  a.moved_away += b.moved_away;
+  a.claims += b.claims;
+  a.retries += b.retries;
+  a.releases += b.releases;
+  a.run_outs += b.run_outs;
+  a.buries += b.buries;
+  a.revives += b.revives;
+  a.reschedules += b.reschedules;
+  a.damaged += b.damaged;
+  return a;
+}
+
+void add(QueueStats& sum, const QueueStats& queue) {
+  sum.scheduled += queue.scheduled;
+  sum.ready += queue.ready;
+  sum.leased += queue.leased;
+  sum.dead += queue.dead;
+  sum.remembered += queue.remembered;
+  sum.waiting_claims += queue.waiting_claims;
+  if (queue.oldest_ready && (!sum.oldest_ready || *queue.oldest_ready < *sum.oldest_ready)) {
+    sum.oldest_ready = queue.oldest_ready;
+  }
+  sum.counters = sum.counters + queue.counters;
+}
+
+// The first kMaxMeteredQueues by name, and all the others in one.
+std::vector<QueueStats> bounded(std::vector<QueueStats> queues) {
+  std::ranges::sort(queues, {}, &QueueStats::queue);
+  if (queues.size() <= kMaxMeteredQueues) return queues;
+  QueueStats others;
+  others.queue = kOtherQueues;
+  for (const QueueStats& queue : std::span(queues).subspan(kMaxMeteredQueues)) add(others, queue);
+  queues.resize(kMaxMeteredQueues);
+  queues.push_back(std::move(others));
+  return queues;
+}
+
+struct QueueCounter {
+  std::string_view name;
+  std::uint64_t QueueCounters::* value;
+  std::string_view help;
+};
+
+constexpr QueueCounter kQueueCounters[] = {
+    {"tarry_pushes_total", &QueueCounters::accepted, "Messages accepted."},
+    {"tarry_claims_total", &QueueCounters::claims, "Messages claimed."},
+    {"tarry_cancels_total", &QueueCounters::cancelled, "Messages cancelled."},
+    {"tarry_reschedules_total", &QueueCounters::reschedules, "Messages given another time."},
+    {"tarry_replaced_total", &QueueCounters::replaced, "Messages that a push replaced."},
+    {"tarry_lease_run_outs_total", &QueueCounters::run_outs,
+     "Leases that ran out before the message was settled."},
+    {"tarry_revives_total", &QueueCounters::revives, "Dead messages brought back."},
+    {"tarry_expired_total", &QueueCounters::expired, "Dead messages that were kept long enough."},
+    {"tarry_purged_total", &QueueCounters::purged, "Messages taken away by purge."},
+    {"tarry_moved_away_total", &QueueCounters::moved_away, "Messages moved to another store."},
+    {"tarry_damaged_total", &QueueCounters::damaged, "Messages set aside as damaged."},
+};
+
+struct QueueGauge {
+  std::string_view state;
+  std::uint64_t QueueStats::* value;
+};
+
+constexpr QueueGauge kStates[] = {
+    {"scheduled", &QueueStats::scheduled},   {"ready", &QueueStats::ready},
+    {"leased", &QueueStats::leased},         {"dead", &QueueStats::dead},
+    {"remembered", &QueueStats::remembered},
+};
+
+struct Settled {
+  std::string_view outcome;
+  std::uint64_t QueueCounters::* value;
+};
+
+constexpr Settled kSettles[] = {
+    {"ack", &QueueCounters::acked},
+    {"retry", &QueueCounters::retries},
+    {"release", &QueueCounters::releases},
+    {"bury", &QueueCounters::buries},
+};
+
+void write_queues(Exposition& out, const std::vector<QueueStats>& queues, Time now) {
+  out.family("tarry_messages", Kind::gauge, "Messages by state.");
+  for (const QueueStats& queue : queues) {
+    for (const QueueGauge& state : kStates) {
+      out.sample({{"queue", queue.queue}, {"state", state.state}}, queue.*state.value);
+    }
+  }
+  out.family("tarry_oldest_due_age_seconds", Kind::gauge,
+             "Since when the oldest due message has waited to be claimed; 0 where none waits.");
+  for (const QueueStats& queue : queues) {
+    out.sample({{"queue", queue.queue}}, seconds_since(queue.oldest_ready, now));
+  }
+  out.family("tarry_waiting_claims", Kind::gauge, "Claims that wait for something to fall due.");
+  for (const QueueStats& queue : queues) {
+    out.sample({{"queue", queue.queue}}, queue.waiting_claims);
+  }
+  out.family("tarry_queue_paused", Kind::gauge, "1 while the queue is paused.");
+  for (const QueueStats& queue : queues) {
+    out.sample({{"queue", queue.queue}}, std::uint64_t{queue.paused ? 1u : 0u});
+  }
+  for (const QueueCounter& counter : kQueueCounters) {
+    out.family(counter.name, Kind::counter, counter.help);
+    for (const QueueStats& queue : queues) {
+      out.sample({{"queue", queue.queue}}, queue.counters.*counter.value);
+    }
+  }
+  out.family("tarry_settles_total", Kind::counter, "Claims ended, by how.");
+  for (const QueueStats& queue : queues) {
+    for (const Settled& settled : kSettles) {
+      out.sample({{"queue", queue.queue}, {"outcome", settled.outcome}},
+                 queue.counters.*settled.value);
+    }
+  }
+}
+
+void write_lateness(Exposition& out, const Meter& meter) {
+  out.family("tarry_lateness_seconds", Kind::histogram,
+             "From due time to claim, of first attempts claimed through this server.");
+  for (const auto& [queue, histogram] : meter.lateness()) {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < LatenessHistogram::kBoundsSeconds.size(); ++i) {
+      count += histogram.counts[i];
+      const std::string bound = number_text(LatenessHistogram::kBoundsSeconds[i]);
+      out.sample("_bucket", {{"queue", queue}, {"le", bound}}, count);
+    }
+    count += histogram.counts.back();
+    out.sample("_bucket", {{"queue", queue}, {"le", "+Inf"}}, count);
+    out.sample("_sum", {{"queue", queue}}, histogram.sum_seconds);
+    out.sample("_count", {{"queue", queue}}, count);
+  }
+}
+
+void write_store(Exposition& out, const StoreStats& stats) {
+  out.family("tarry_queues", Kind::gauge, "Queues of the store.");
+  out.sample({}, std::uint64_t{stats.queues.size()});
+  if (stats.engine != "embedded") return;
+  out.family("tarry_journal_disk_bytes", Kind::gauge, "Disk that the journal takes.");
+  out.sample({}, stats.disk_bytes);
+  out.family("tarry_journal_live_bytes", Kind::gauge, "Of that, what is still needed.");
+  out.sample({}, stats.live_bytes);
+  out.family("tarry_journal_syncs_total", Kind::counter,
+             "Times that the journal was synced since the store was opened.");
+  out.sample({}, stats.syncs);
+}
+
+void write_server(Exposition& out, const Meter& meter) {
+  out.family("tarry_http_requests_total", Kind::counter, "Requests answered, by route and status.");
+  for (const auto& [answer, count] : meter.answers()) {
+    const std::string code = std::to_string(answer.second);
+    out.sample({{"route", answer.first}, {"code", code}}, count);
+  }
+  out.family("tarry_http_connections", Kind::gauge, "Connections that are open.");
+  out.sample({}, meter.connections());
+}
+
+}  // namespace
+
+std::string metrics_text(const StoreStats& stats, const Meter& meter, Time now,
+                         std::string_view version) {
+  Exposition out;
+  out.family("tarry_build_info", Kind::gauge, "1; the labels say what runs.");
+  out.sample({{"version", version}, {"engine", stats.engine}}, std::uint64_t{1});
+  write_store(out, stats);
+  write_queues(out, bounded(stats.queues), now);
+  write_lateness(out, meter);
+  write_server(out, meter);
+  return std::move(out).take();
+}
+
+}  // namespace tarry::metrics

@@ -1,0 +1,120 @@
+#include "server/metrics/metrics.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "server/metrics/exposition.h"
+
+namespace tarry::metrics {
+namespace {
+
+constexpr Time kNow{Millis(1'767'225'600'000)};
+
+QueueStats sample_queue(std::string name) {
+  QueueStats queue;
+  queue.queue = std::move(name);
+  queue.scheduled = 3;
+  queue.ready = 2;
+  queue.oldest_ready = kNow - Millis(1'500);
+  queue.counters.accepted = 7;
+  queue.counters.acked = 2;
+  queue.counters.run_outs = 1;
+  return queue;
+}
+
+core::ClaimReply claim_of(std::string_view queue, std::int64_t lateness_ms,
+                          std::uint32_t attempt = 1) {
+  core::ClaimReply reply;
+  core::ClaimedItem item;
+  item.queue = core::append(reply.bytes, queue);
+  item.due_ms = 1'000'000;
+  item.claimed_ms = 1'000'000 + lateness_ms;
+  item.attempt = attempt;
+  reply.items.push_back(item);
+  return reply;
+}
+
+bool has_line(const std::string& text, const std::string& line) {
+  return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+TEST(Exposition, EscapesWhatALabelMayNotHold) {
+  Exposition out;
+  out.family("x", Kind::gauge, "Help.");
+  out.sample({{"a", "q\"uo\\te\nline"}, {"b", ""}}, std::uint64_t{1});
+  out.sample({}, 0.25);
+  EXPECT_EQ(std::move(out).take(),
+            "# HELP x Help.\n# TYPE x gauge\nx{a=\"q\\\"uo\\\\te\\nline\",b=\"\"} 1\nx 0.25\n");
+}
+
+TEST(Metrics, TellWhatTheStoreTells) {
+  StoreStats stats;
+  stats.engine = "embedded";
+  stats.queues.push_back(sample_queue("orders"));
+  stats.syncs = 12;
+  const std::string text = metrics_text(stats, {}, kNow, "1.2.3");
+  EXPECT_TRUE(has_line(text, R"(tarry_build_info{version="1.2.3",engine="embedded"} 1)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_messages{queue="orders",state="scheduled"} 3)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_oldest_due_age_seconds{queue="orders"} 1.5)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_pushes_total{queue="orders"} 7)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_settles_total{queue="orders",outcome="ack"} 2)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_lease_run_outs_total{queue="orders"} 1)"));
+  EXPECT_TRUE(has_line(text, "tarry_journal_syncs_total 12"));
+}
+
+TEST(Metrics, OnRedisSayNothingOfAJournal) {
+  StoreStats stats;
+  stats.engine = "redis";
+  EXPECT_EQ(metrics_text(stats, {}, kNow, "1").find("tarry_journal"), std::string::npos);
+}
+
+TEST(Metrics, LatenessCountsEachBucketWithThoseBelow) {
+  Meter meter;
+  meter.claimed(claim_of("orders", 0));
+  meter.claimed(claim_of("orders", -3));
+  meter.claimed(claim_of("orders", 5));  // on a bound
+  meter.claimed(claim_of("orders", 400'000));
+  meter.claimed(claim_of("orders", 70, 2));  // a retry
+  const std::string text = metrics_text({}, meter, kNow, "1");
+  EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_bucket{queue="orders",le="0.001"} 2)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_bucket{queue="orders",le="0.0025"} 2)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_bucket{queue="orders",le="0.005"} 3)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_bucket{queue="orders",le="300"} 3)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_bucket{queue="orders",le="+Inf"} 4)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_sum{queue="orders"} 400.005)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_count{queue="orders"} 4)"));
+}
+
+TEST(Metrics, QueuesBeyondTheLimitAreCountedTogether) {
+  constexpr std::size_t kQueues = kMaxMeteredQueues + 5;
+  StoreStats stats;
+  Meter meter;
+  for (std::size_t i = 0; i < kQueues; ++i) {
+    const std::string name = "q" + std::to_string(10'000 + i);
+    stats.queues.push_back(sample_queue(name));
+    meter.claimed(claim_of(name, 1));
+  }
+  const std::string text = metrics_text(stats, meter, kNow, "1");
+  EXPECT_TRUE(has_line(text, "tarry_queues " + std::to_string(kQueues)));
+  EXPECT_TRUE(has_line(text, R"(tarry_pushes_total{queue="q10000"} 7)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_pushes_total{queue="*"} 35)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_oldest_due_age_seconds{queue="*"} 1.5)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_count{queue="*"} 5)"));
+  EXPECT_EQ(text.find("q11001"), std::string::npos);
+}
+
+TEST(Metrics, AnswersAreCountedByRouteAndStatus) {
+  Meter meter;
+  meter.answered("/v1/claim", 200);
+  meter.answered("/v1/claim", 200);
+  meter.answered("/v1/claim", 400);
+  meter.connected();
+  const std::string text = metrics_text({}, meter, kNow, "1");
+  EXPECT_TRUE(has_line(text, R"(tarry_http_requests_total{route="/v1/claim",code="200"} 2)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_http_requests_total{route="/v1/claim",code="400"} 1)"));
+  EXPECT_TRUE(has_line(text, "tarry_http_connections 1"));
+}
+
+}  // namespace
+}  // namespace tarry::metrics

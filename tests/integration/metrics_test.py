@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""/metrics: the names are those of the reference, the figures those of what was done."""
+
+import json
+import re
+import unittest
+import urllib.request
+from pathlib import Path
+
+from program import SOURCE, ProgramTest, Server
+
+SAMPLE = re.compile(r'^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>[0-9.e+-]+)$')
+LABEL = re.compile(r'([a-z]+)="((?:[^"\\]|\\.)*)"')
+
+
+class Page:
+    """A scrape, read strictly."""
+
+    def __init__(self, text):
+        self.families = {}
+        self.samples = {}
+        helps = {}
+        family = None
+        for line in text.splitlines():
+            if line.startswith("# HELP "):
+                family, helps[family] = line[len("# HELP "):].split(" ", 1)
+                continue
+            if line.startswith("# TYPE "):
+                name, kind = line[len("# TYPE "):].split(" ")
+                assert name == family and name not in self.families, line
+                self.families[name] = (kind, set(), helps[name])
+                continue
+            found = SAMPLE.match(line)
+            assert found, line
+            assert re.sub("_(bucket|sum|count)$", "", found["name"]) == family \
+                or found["name"] == family, line
+            labels = dict(LABEL.findall(found["labels"] or ""))
+            self.families[family][1].update(set(labels) - {"le"})
+            key = (found["name"], tuple(sorted(labels.items())))
+            assert key not in self.samples, line
+            self.samples[key] = float(found["value"])
+
+    def value(self, name, **labels):
+        return self.samples[name, tuple(sorted(labels.items()))]
+
+
+def scrape(server):
+    with urllib.request.urlopen(server.url + "/metrics", timeout=30) as answer:
+        assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        return Page(answer.read().decode())
+
+
+def reference():
+    """The table of docs/reference/metrics.md."""
+    rows = {}
+    for line in Path(SOURCE, "docs/reference/metrics.md").read_text().splitlines():
+        found = re.match(r"^\| `(tarry_\w+)` \| (\w+) \|([\w, ]*)\| (.*) \|$", line)
+        if found:
+            labels = {label.strip() for label in found[3].split(",") if label.strip()}
+            rows[found[1]] = (found[2], labels, found[4])
+    return rows
+
+
+class Metrics(ProgramTest):
+
+    def test_the_reference_lists_all_and_the_figures_are_right(self):
+        with Server(self.store) as server:
+            remote = {"store": server.url}
+            for key in "abcd":
+                self.asked("push", "orders", "x", "--key", key, **remote)
+            self.asked("push", "orders", "x", "--key", "later", "--in", "1h", **remote)
+            self.asked("cancel", "orders", "a", **remote)
+            claimed = self.asked("claim", "orders", "--max", "2", **remote)["messages"]
+            self.assertEqual(len(claimed), 2)
+            self.asked("ack", "orders", claimed[0]["receipt"], **remote)
+            self.asked("bury", "orders", claimed[1]["receipt"], **remote)
+            page = scrape(server)
+
+            self.assertEqual(page.families, reference())
+            self.assertEqual(page.value("tarry_pushes_total", queue="orders"), 5)
+            self.assertEqual(page.value("tarry_cancels_total", queue="orders"), 1)
+            self.assertEqual(page.value("tarry_claims_total", queue="orders"), 2)
+            for outcome, count in (("ack", 1), ("bury", 1), ("retry", 0), ("release", 0)):
+                self.assertEqual(
+                    page.value("tarry_settles_total", queue="orders", outcome=outcome), count)
+            for state, count in (("scheduled", 1), ("ready", 1), ("leased", 0), ("dead", 1)):
+                self.assertEqual(page.value("tarry_messages", queue="orders", state=state), count)
+            self.assertEqual(page.value("tarry_lateness_seconds_count", queue="orders"), 2)
+            self.assertEqual(
+                page.value("tarry_http_requests_total", route="/v1/claim", code="200"), 1)
+            self.assertGreater(page.value("tarry_oldest_due_age_seconds", queue="orders"), 0)
+            self.assertGreater(page.value("tarry_journal_syncs_total"), 0)
+
+    def test_ages_go_by_the_store_s_clock(self):
+        with Server("memory:", "--test-clock") as server:
+            self.asked("push", "orders", "x", store=server.url)
+            request = urllib.request.Request(
+                server.url + "/v1/clock/advance", data=b'{"by":"90s"}',
+                headers={"Content-Type": "application/json"})
+            urllib.request.urlopen(request, timeout=30).close()
+            page = scrape(server)
+            self.assertEqual(page.value("tarry_oldest_due_age_seconds", queue="orders"), 90)
+            self.asked("claim", "orders", store=server.url)
+            self.assertEqual(
+                scrape(server).value("tarry_lateness_seconds_sum", queue="orders"), 90)
+
+    def test_the_dashboard_asks_for_what_there_is(self):
+        dashboard = json.loads(Path(SOURCE, "packaging/grafana/tarry.json").read_text())
+        asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+        names = {re.sub("_(bucket|sum|count)$", "", name)
+                 for expression in asked for name in re.findall(r"\btarry_\w+", expression)}
+        self.assertGreater(len(names), 10)
+        self.assertLessEqual(names, set(reference()))
+        places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in dashboard["panels"]]
+        self.assertEqual(len(places), len(set(places)))
+
+
+if __name__ == "__main__":
+    unittest.main()
