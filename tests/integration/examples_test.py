@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""The examples, run as they stand: what they print is what they promise."""
+
+import subprocess
+import unittest
+from pathlib import Path
+
+from program import PROGRAM, SOURCE, ProgramTest, environment
+
+
+class Examples(ProgramTest):
+
+    def run_example(self, name, *words, stdin=""):
+        program = Path(PROGRAM).parent / "examples" / f"example_{name}"
+        done = subprocess.run([program, *words], input=stdin, text=True, capture_output=True,
+                              timeout=100, cwd=self.directory, env=environment(), check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.splitlines()
+
+    def test_each_is_run_here(self):
+        sources = {path.stem for path in Path(SOURCE, "examples").glob("*.cpp")}
+        tests = {name[len("test_"):] for name in dir(self) if name.startswith("test_")}
+        self.assertLessEqual(sources, tests)
+
+    def test_order_timeout(self):
+        self.assertEqual(self.run_example("order_timeout"),
+                         ["order:42 cancelled", "closing order:43: a kettle"])
+
+    def test_time_travel(self):
+        self.assertEqual(self.run_example("time_travel"), ["not a millisecond early"])
+
+    def test_retry_backoff(self):
+        lines = self.run_example("retry_backoff")
+        self.assertEqual([line for line in lines if line.startswith("invoice:7")],
+                         ["invoice:7, attempt 1: 503", "invoice:7, attempt 2: 503",
+                          "invoice:7, attempt 3: 200", "invoice:7 once more: settled"])
+        self.assertIn("invoice:bad is set aside: refused with 422", lines)
+
+    def test_debounce(self):
+        self.assertEqual(self.run_example("debounce"),
+                         ["change 1: pushed", "change 2: replaced",
+                          "rendering product:lamp, version 20", "1 rendering"])
+
+    def test_reminders(self):
+        lines = self.run_example("reminders", self.store, stdin="""\
+add tea 0.2 take it out
+add call 3600 the dentist
+add late 3600 too late
+move call 0.1
+drop late
+drop nobody
+show
+add
+""")
+        self.assertEqual(sum(line == "pushed" for line in lines), 3)
+        for line in ("rescheduled", "cancelled", "unknown", "REMINDER tea: take it out",
+                     "REMINDER call: the dentist"):
+            self.assertIn(line, lines)
+        self.assertTrue(any(line.startswith("add NAME") for line in lines))
+        self.assertFalse(any("too late" in line for line in lines))
+
+    def test_reminders_outlive_the_program(self):
+        self.asked("push", "reminders", "from before", "--key", "old")
+        self.assertEqual(self.run_example("reminders", self.store), ["REMINDER old: from before"])
+
+
+if __name__ == "__main__":
+    unittest.main()
