@@ -166,6 +166,13 @@ class Queue {
   /// Brings the dead back, due now, attempts anew: these keys, or all when `keys` is empty.
   Result<std::uint64_t> revive(std::span<const std::string_view> keys = {}) const;
   void revive(std::span<const std::string_view> keys, Callback<std::uint64_t> done) const;
+  /// One step of giving the queue another number of shards (1 to 256), some thousand messages long:
+  /// to be called until it is `done`, with the `turn` of the step before, the first time without.
+  /// Everything else goes on meanwhile. A first step goes on with what another one began, and takes
+  /// it over; that one is told `conflict`. After an error begin with a first step again. Redis
+  /// only: other stores answer `unsupported`.
+  Result<ReshardStep> reshard(std::uint32_t shards, std::uint64_t turn = 0) const;
+  void reshard(std::uint32_t shards, std::uint64_t turn, Callback<ReshardStep> done) const;
 
  private:
   std::shared_ptr<detail::StoreState> store_;

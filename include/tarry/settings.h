@@ -92,4 +92,17 @@ struct StoreStats {
   std::uint64_t syncs = 0;
 };
 
+/// How far a reshard has come.
+struct ReshardStep {
+  std::uint64_t turn = 0;      ///< for the next step
+  std::uint32_t from = 0;      ///< shards before
+  std::uint32_t to = 0;        ///< shards afterwards
+  bool done = false;           ///< the queue has its new shards, and no others
+  bool changed = false;        ///< false with `done`: it had that many already
+  std::uint64_t moved = 0;     ///< messages that are in the new shards; those remembered count too
+  std::uint64_t left = 0;      ///< messages that are in the old ones yet
+  std::uint64_t leased = 0;    ///< of these: claimed, so that their leases are waited for
+  std::string waits_for = {};  ///< an inbox whose next entries must be carried out first, or empty
+};
+
 }  // namespace tarry

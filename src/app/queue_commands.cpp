@@ -141,8 +141,8 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
 }  // namespace
 
 void add_queue_commands(CLI::App& root, Session& session) {
-  CLI::App& queue =
-      add_command(root, "queue", "Queues: ls, info", {"tarry queue ls", "tarry queue info orders"});
+  CLI::App& queue = add_command(root, "queue", "Queues: ls, info, reshard",
+                                {"tarry queue ls", "tarry queue info orders"});
   queue.require_subcommand(1);
   {
     CLI::App& command = add_command(queue, "ls", "All queues and what is in them",
@@ -156,6 +156,7 @@ void add_queue_commands(CLI::App& root, Session& session) {
     add_word(command, "QUEUE", *name, "The queue")->required();
     set_action(command, session, [name](Session& given) { return queue_info(given, *name); });
   }
+  add_reshard_command(queue, session);
   {
     auto name = std::make_shared<std::optional<std::string>>();
     CLI::App& command = add_command(root, "stats", "Figures of the store, or of one queue",

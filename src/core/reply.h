@@ -88,6 +88,6 @@ struct CountReply {
 };
 
 using Reply = std::variant<PushReply, ItemsReply, ClaimReply, GetReply, ListReply, StoreStats,
-                           ForecastReply, ConfigureReply, CountReply>;
+                           ForecastReply, ConfigureReply, CountReply, ReshardStep>;
 
 }  // namespace tarry::core

@@ -191,9 +191,16 @@ struct MoveRequest {
   std::string bytes;
 };
 
+/// One step of giving a queue another number of shards: begins it, or goes on with it.
+struct ReshardRequest {
+  std::string queue;
+  std::uint32_t shards = 0;
+  std::uint64_t turn = 0;  // as the last step answered; 0: takes it over from whoever was at it
+};
+
 using Request = std::variant<PushRequest, CancelRequest, RescheduleRequest, ClaimRequest,
                              SettleRequest, ExtendRequest, GetRequest, ListRequest, StatsRequest,
                              ForecastRequest, ConfigureRequest, PauseRequest, ResumeRequest,
-                             PurgeRequest, ReviveRequest, MoveRequest>;
+                             PurgeRequest, ReviveRequest, MoveRequest, ReshardRequest>;
 
 }  // namespace tarry::core

@@ -209,6 +209,10 @@ MaybeError check_own(const ReviveRequest& revive) {
                  " keys; it must name 0");
 }
 
+MaybeError check_own(const ReshardRequest& reshard) {
+  return check_number("shards", reshard.shards, 1, kMaxShards);
+}
+
 template <typename R>
 MaybeError check_own(const R&) {
   return {};

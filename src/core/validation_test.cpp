@@ -323,6 +323,7 @@ TEST(RequestCheck, EveryKindThatNamesAQueueChecksIt) {
                                       PurgeRequest{"a b"},
                                       ReviveRequest{"a b", true, {}, {}},
                                       MoveRequest{"a b", {}, {}},
+                                      ReshardRequest{"a b", 1, 0},
                                       ClaimRequest{{"a b"}, {}, false, 1, 1, {}, {}}};
   for (const Request& request : named) {
     EXPECT_TRUE(is_error(check_request(request), kInvalid, {"\"a b\""})) << request.index();
@@ -426,6 +427,10 @@ TEST(RequestCheck, TheRest) {
   list.prefix += 'p';
   EXPECT_TRUE(is_error(check_request(list), kTooLarge, {"prefix", "513 bytes", "512"}));
 
+  EXPECT_TRUE(accepted(check_request(ReshardRequest{"q", 256, 0})));
+  EXPECT_TRUE(is_error(check_request(ReshardRequest{"q", 0, 0}), kInvalid, {"shards 0", "256"}));
+  EXPECT_TRUE(
+      is_error(check_request(ReshardRequest{"q", 257, 0}), kInvalid, {"shards 257", "256"}));
   EXPECT_TRUE(accepted(check_request(ForecastRequest{"q", 1ms, 10'000})));
   EXPECT_TRUE(is_error(check_request(ForecastRequest{"q", 0ms, 1}), kInvalid, {"width 0s", "1ms"}));
   EXPECT_TRUE(is_error(check_request(ForecastRequest{"q", 1ms, 0}), kInvalid, {"buckets 0"}));

@@ -316,6 +316,11 @@ Question<std::uint64_t> ask_purge(std::string queue) {
           }};
 }
 
+Question<ReshardStep> ask_reshard(std::string queue, std::uint32_t shards, std::uint64_t turn) {
+  return {core::ReshardRequest{std::move(queue), shards, turn},
+          [](core::Reply reply) -> Result<ReshardStep> { return take<ReshardStep>(reply); }};
+}
+
 Question<std::uint64_t> ask_revive(std::string queue, std::span<const std::string_view> keys) {
   core::ReviveRequest request;
   request.queue = std::move(queue);

@@ -47,5 +47,7 @@ using Batch = std::vector<Result<T>>;
 [[nodiscard]] Question<std::uint64_t> ask_purge(std::string queue);
 [[nodiscard]] Question<std::uint64_t> ask_revive(std::string queue,
                                                  std::span<const std::string_view> keys);
+[[nodiscard]] Question<ReshardStep> ask_reshard(std::string queue, std::uint32_t shards,
+                                                std::uint64_t turn);
 
 }  // namespace tarry::detail

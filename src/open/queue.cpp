@@ -176,6 +176,14 @@ void Queue::purge(Callback<std::uint64_t> done) const {
   ask(*store_, detail::ask_purge(name_), std::move(done));
 }
 
+Result<ReshardStep> Queue::reshard(std::uint32_t shards, std::uint64_t turn) const {
+  return ask(*store_, detail::ask_reshard(name_, shards, turn));
+}
+
+void Queue::reshard(std::uint32_t shards, std::uint64_t turn, Callback<ReshardStep> done) const {
+  ask(*store_, detail::ask_reshard(name_, shards, turn), std::move(done));
+}
+
 Result<std::uint64_t> Queue::revive(std::span<const std::string_view> keys) const {
   return ask(*store_, detail::ask_revive(name_, keys));
 }

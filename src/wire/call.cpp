@@ -89,6 +89,11 @@ struct Encode {
     return Unexpected(ErrorCode::unsupported,
                       "messages cannot be moved into a store opened over HTTP yet");
   }
+  Result<Call> operator()(const core::ReshardRequest&) const {
+    return Unexpected(ErrorCode::unsupported,
+                      "a queue of a store opened over HTTP cannot be resharded; name the Redis "
+                      "server in the store's URL");
+  }
 };
 
 template <typename T>

@@ -95,6 +95,7 @@ core::Request decode(const core::Request& sent, const Call& call) {
     }
     core::Request operator()(const core::ForecastRequest&) const { RC_FAIL("not sent"); }
     core::Request operator()(const core::MoveRequest&) const { RC_FAIL("not sent"); }
+    core::Request operator()(const core::ReshardRequest&) const { RC_FAIL("not sent"); }
   };
   return std::visit(Visitor{call}, sent);
 }
@@ -220,6 +221,7 @@ TEST(WireRequest, what_has_no_place_on_the_wire_is_unsupported) {
   EXPECT_EQ(encode_call(core::ForecastRequest{"q", Millis(1), 1}).error().code,
             ErrorCode::unsupported);
   EXPECT_EQ(encode_call(core::MoveRequest{"q", {}, {}}).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(encode_call(core::ReshardRequest{"q", 1, 0}).error().code, ErrorCode::unsupported);
   core::SettleRequest settle;
   settle.items.push_back({});
   settle.items.back().action = core::SettleAction::move_away;

@@ -11,6 +11,7 @@ from redis_flow import run_flow
 from redis_full import RedisFullLife
 from redis_life import RedisFlushLife, RedisKillLife, RedisLongStopLife, RedisStopLife
 from redis_loss import RedisLossLife
+from redis_reshard import RedisClusterReshardLife, RedisReshardLife
 from rounds import run_plan
 from stop import StopLife, run_workers
 
@@ -46,6 +47,12 @@ def run_redis_flow(plan, figures):
     figures.update(run_flow(plan.seed, plan.rounds * MESSAGES_A_ROUND, MESSAGES_A_SECOND, plan.say))
 
 
+def run_redis_reshard(plan, figures):
+    run_plan(plan, figures, RedisReshardLife)
+    if not plan.over():
+        run_plan(plan, figures, RedisClusterReshardLife)
+
+
 def _rounds_of(life):
     return lambda plan, figures: run_plan(plan, figures, life)
 
@@ -64,6 +71,7 @@ KINDS = {
     "redis-deaf": _rounds_of(RedisDeafLife),
     "redis-daemons": run_redis_daemons,
     "redis-cluster": _rounds_of(RedisClusterLife),
+    "redis-reshard": run_redis_reshard,
     "redis-failover": _rounds_of(RedisFailoverLife),
     "redis-flow": run_redis_flow,
 }

@@ -349,8 +349,8 @@ class Help(ProgramTest):
     """Help is an answer."""
 
     COMMANDS = ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry", "release",
-                "bury", "work", "ls", "queue", "queue ls", "queue info", "stats", "store",
-                "store info", "store check", "store audit", "store salvage",
+                "bury", "work", "ls", "queue", "queue ls", "queue info", "queue reshard",
+                "stats", "store", "store info", "store check", "store audit", "store salvage",
                 "store migrate", "store acl", "bench", "version")
 
     def test_every_command_has_help_with_examples(self):

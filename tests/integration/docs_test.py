@@ -64,7 +64,8 @@ class Pages(unittest.TestCase):
     def test_the_reference_names_every_flag(self):
         reference = page("docs/reference/command-line.md")
         for command in ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
-                        "release", "bury", "work", "ls", "queue ls", "queue info", "stats",
+                        "release", "bury", "work", "ls", "queue ls", "queue info",
+                        "queue reshard", "stats",
                         "store info", "store check", "store audit", "store salvage",
                         "store migrate", "store acl", "bench", "version"):
             words = command.split()

@@ -150,6 +150,7 @@ class Oracle {
   void decide(const core::ResumeRequest& request, Expectation& expected);
   void decide(const core::PurgeRequest& request, Expectation& expected);
   void decide(const core::ReviveRequest& request, Expectation& expected);
+  void decide(const core::ReshardRequest& request, Expectation& expected);
   template <typename Request, typename Apply>
   void decide_pushes(const Request& request, Expectation& expected, Apply&& apply);
   void note_push(Queue& queue, const std::string& name, const core::PushResult& result,
@@ -180,6 +181,7 @@ class Oracle {
   void check(const Expectation& expected, const core::ForecastReply& reply);
   void check(const Expectation& expected, const core::ConfigureReply& reply);
   void check(const Expectation& expected, const core::CountReply& reply);
+  void check(const Expectation& expected, const ReshardStep& reply);
 
   // oracle_recovery.cpp
   [[nodiscard]] std::string difference(const embedded::ShardState& state, const Truth& truth) const;

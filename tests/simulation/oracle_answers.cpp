@@ -102,6 +102,7 @@ void Oracle::check(const Expectation& expected, const StoreStats& /*reply*/) {
 }
 
 void Oracle::check(const Expectation& /*expected*/, const core::ForecastReply& /*reply*/) {}
+void Oracle::check(const Expectation& /*expected*/, const ReshardStep& /*reply*/) {}
 
 void Oracle::check(const Expectation& expected, const core::ConfigureReply& reply) {
   if (reply.settings != expected.settings) fail(8, "configure answers other settings");

@@ -279,6 +279,7 @@ void Oracle::decide(const core::StatsRequest& /*request*/, Expectation& expected
 }
 
 void Oracle::decide(const core::ForecastRequest& /*request*/, Expectation& /*expected*/) {}
+void Oracle::decide(const core::ReshardRequest& /*request*/, Expectation& /*expected*/) {}
 
 // ---- queues
 

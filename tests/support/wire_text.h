@@ -164,6 +164,9 @@ inline std::string text_of(const core::Request& request) {
       keys(r.keys, r.bytes);
     }
     void operator()(const core::MoveRequest& r) const { t.line("move").add("queue", r.queue); }
+    void operator()(const core::ReshardRequest& r) const {
+      t.line("reshard").add("queue", r.queue).add("shards", r.shards).add("turn", r.turn);
+    }
   };
   std::visit(Visitor{t}, request);
   return t.str();
@@ -243,6 +246,7 @@ inline std::string text_of(const core::Reply& reply) {
       t.line("configured").add("settings", r.settings);
     }
     void operator()(const core::CountReply& r) const { t.line("count").add("count", r.count); }
+    void operator()(const ReshardStep& r) const { t.line("reshard").add("turn", r.turn); }
   };
   std::visit(Visitor{t}, reply);
   return t.str();

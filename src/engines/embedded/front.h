@@ -71,6 +71,7 @@ class Front final : public core::Engine, public Router {
   void dispatch(const OperationPtr& op, core::ResumeRequest& request);
   void dispatch(const OperationPtr& op, core::PurgeRequest& request);
   void dispatch(const OperationPtr& op, core::ReviveRequest& request);
+  void dispatch(const OperationPtr& op, core::ReshardRequest& request);
 
   [[nodiscard]] std::uint32_t shards() const noexcept { return config_.identity.shards; }
   [[nodiscard]] std::uint32_t shard_for_key(std::string_view queue, std::string_view key) const;

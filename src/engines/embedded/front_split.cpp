@@ -281,6 +281,13 @@ void Front::dispatch(const OperationPtr& op, core::PurgeRequest&) {
   op->reply = core::CountReply();
   to_all(op);
 }
+void Front::dispatch(const OperationPtr& op, core::ReshardRequest&) {
+  op->reply = ReshardStep();
+  op->fail({ErrorCode::unsupported,
+            "the shards of this store were fixed when it was made; only a queue in Redis can be "
+            "given others"});
+  finish_later(op);
+}
 void Front::dispatch(const OperationPtr& op, core::ReviveRequest& request) {
   op->reply = core::CountReply();
   if (request.all) {

@@ -174,6 +174,7 @@ class Shard {
   void execute(const core::ResumeRequest& request, const Part& part);
   void execute(const core::PurgeRequest& request, const Part& part);
   void execute(const core::ReviveRequest& request, const Part& part);
+  void execute(const core::ReshardRequest& request, const Part& part);
   void record_queue(QueueId queue, const QueueSettings& settings, bool paused,
                     std::optional<std::int64_t> until_ms);
   bool sweep_slice();

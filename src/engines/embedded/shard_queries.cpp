@@ -188,6 +188,11 @@ void Shard::execute(const core::StatsRequest& request, const Part& part) {
   end_part(part.op);
 }
 
+void Shard::execute(const core::ReshardRequest&, const Part& part) {
+  part.op->fail({ErrorCode::unsupported, "the shards of this store are fixed"});
+  end_part(part.op);
+}
+
 void Shard::execute(const core::ForecastRequest&, const Part& part) {
   part.op->fail({ErrorCode::unsupported, "this engine has no forecast yet"});
   end_part(part.op);

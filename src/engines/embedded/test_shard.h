@@ -291,6 +291,7 @@ class OneShard final : public Router {
   static void prepare(Operation& op, const core::ResumeRequest&) { op.reply = core::CountReply(); }
   static void prepare(Operation& op, const core::PurgeRequest&) { op.reply = core::CountReply(); }
   static void prepare(Operation& op, const core::ReviveRequest&) { op.reply = core::CountReply(); }
+  static void prepare(Operation& op, const core::ReshardRequest&) { op.reply = ReshardStep(); }
 
   std::unique_ptr<storage::Directory> directory_;
   timing::ManualClock* clock_;

@@ -169,6 +169,11 @@ void every_verb(const Ask& ask, RedisServer& server) {
   (void)ask(core::ResumeRequest{"q"});
   (void)ask(core::StatsRequest{"q"});
   (void)ask(core::PurgeRequest{"q"});
+  core::PushRequest to_move;
+  to_move.queue = "r";
+  to_move.items.push_back(message(to_move, "k", later));
+  (void)ask(to_move);
+  (void)ask(core::ReshardRequest{"r", 2, 0});
 }
 
 TEST_F(RedisAcl, EveryVerbWorksWithThem) {

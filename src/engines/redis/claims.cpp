@@ -7,6 +7,7 @@
 
 #include "engines/redis/claim_reply.h"
 #include "engines/redis/member.h"
+#include "engines/redis/parted.h"
 #include "engines/redis/verbs.h"
 
 namespace tarry::redis {
@@ -68,6 +69,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
       }
       self->places_ = std::move(*queue);
       self->shard_ = 0;
+      self->settled_ = self->places_->closed == 0 || self->request().keys.empty();
       self->next_shard();
     });
   }
@@ -95,9 +97,12 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
       ++queue_;
       return next_queue();
     }
-    const Place& place = places_->shards[(turn_ + shard_) % places_->shards.size()];
     const std::uint32_t asked = std::min(left(), kMostAtOnce);
     const bool by_key = !request().keys.empty();
+    if (!settled_ && shard_ == places_->closed) return settle_keys();
+    // By key the closed shards come first.
+    const std::size_t turn = by_key && places_->closed > 0 ? 0 : turn_;
+    const Place& place = places_->shards[(turn + shard_) % places_->shards.size()];
     claims_.context_.server.run_on(
         place, by_key ? Script::claim_keys : Script::claim,
         [self = shared_from_this(), asked](RedisCommand& command) { self->build(command, asked); },
@@ -105,6 +110,15 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
           if (!reply) return self->failed(std::move(reply).error());
           self->take(place, reply->view(), asked);
         });
+  }
+
+  void settle_keys() {
+    settled_ = true;
+    settle_parted(claims_.context_, places_, request().keys,
+                  [self = shared_from_this()](Result<std::vector<bool>> gone) {
+                    if (!gone) return self->failed(std::move(gone).error());
+                    self->next_shard();
+                  });
   }
 
   void build(RedisCommand& command, std::uint32_t asked) const {
@@ -175,6 +189,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   std::size_t turn_;
   std::size_t queue_ = 0;
   std::size_t shard_ = 0;
+  bool settled_ = true;  // what is on its way between two sets of shards, of the keys asked for
   QueuePtr places_;
   std::size_t taken_ = 0;
   std::uint64_t bytes_ = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/limits.h"
+#include "engines/redis/countdown.h"
 
 namespace tarry::redis {
 namespace {
@@ -21,23 +22,27 @@ constexpr std::array<std::pair<char, IfExists>, 5> kRules = {{{'r', IfExists::re
                                                               {'e', IfExists::earlier},
                                                               {'l', IfExists::later}}};
 
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> found;
-  while (!text.empty()) {
-    const std::size_t space = std::min(text.find(' '), text.size());
-    if (space > 0) found.push_back(text.substr(0, space));
-    text.remove_prefix(std::min(space + 1, text.size()));
-  }
-  return found;
-}
-
 std::int64_t number_of(std::string_view text) noexcept {
   std::int64_t value = 0;
   (void)std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
+// How often in a row a record may change while it is learned.
+constexpr int kMostLearned = 5;
+
 }  // namespace
+
+// A queue whose shards are closed and made where that is still to be done.
+struct Directory::Making {
+  Found done;
+  std::shared_ptr<QueuePlaces> queue;
+  std::string closes;  // the generation that ends, where the queue gets other shards
+  std::string settings;
+  std::string paused = "-";  // scripts/create.lua
+  int tries = 0;
+  std::optional<Error> error;
+};
 
 char letter_of(IfExists rule) noexcept {
   return std::ranges::find(kRules, rule, &std::pair<char, IfExists>::second)->first;
@@ -55,7 +60,7 @@ std::string spell_settings(const QueueSettings& settings) {
 }
 
 QueueSettings read_settings(std::string_view text) {
-  const auto found = words(text);
+  const auto found = words_of(text);
   QueueSettings settings;
   if (found.size() != 7) return settings;
   settings.lease = Millis(number_of(found[0]));
@@ -90,18 +95,22 @@ QueuePtr Directory::known(const std::string& queue) const {
 }
 
 void Directory::find(std::string_view queue, Found done) {
-  std::string name(queue);
-  if (const auto known = queues_.find(name); known != queues_.end()) {
+  if (const auto known = queues_.find(std::string(queue)); known != queues_.end()) {
     done(known->second);
     return;
   }
+  find_tried(queue, 0, std::move(done));
+}
+
+void Directory::find_tried(std::string_view queue, int tries, Found done) {
+  std::string name(queue);
   RedisCommand get("HGET");
   get.key(partition_key(0, "queues")).add(name);
-  server_.command(std::move(get), [this, name = std::move(name),
+  server_.command(std::move(get), [this, tries, name = std::move(name),
                                    done = std::move(done)](Result<RedisReply> reply) mutable {
     if (!reply) return done(std::move(reply).error());
     if (reply->view().is_nil()) return done(QueuePtr());
-    learn(name, reply->view().text(), std::move(done));
+    learn(name, reply->view().text(), tries, std::move(done));
   });
 }
 
@@ -123,7 +132,7 @@ void Directory::make(std::string_view queue, Found done) {
       },
       [this, name, done = std::move(done)](Result<RedisReply> reply) mutable {
         if (!reply) return done(std::move(reply).error());
-        learn(name, reply->view().text(), std::move(done));
+        learn(name, reply->view().text(), 0, std::move(done));
       });
 }
 
@@ -156,50 +165,115 @@ void Directory::list(Names done) {
   });
 }
 
-// A record is written before the shards are made: whoever finds it makes what is missing.
-void Directory::learn(std::string_view queue, std::string_view record, Found done) {
-  const auto parts = words(record);
-  const std::int64_t number = parts.size() == 3 ? number_of(parts[0]) : 0;
-  const std::int64_t shards = parts.size() == 3 ? number_of(parts[1]) : 0;
-  if (number <= 0 || number > UINT32_MAX || shards <= 0 || shards > core::kMaxShards) {
-    done(Error{ErrorCode::damaged, "Redis at " + server_.name() + " has a record of queue " +
-                                       std::string(queue) +
-                                       " that is none: " + std::string(record)});
-    return;
-  }
-  create_shards(make_places(queue, static_cast<std::uint32_t>(number),
-                            static_cast<std::uint32_t>(shards), parts[2], partitions_),
-                std::move(done));
+namespace {
+
+Error no_record(const Server& server, std::string_view queue, std::string_view text) {
+  return {ErrorCode::damaged, "Redis at " + server.name() + " has a record of queue " +
+                                  std::string(queue) + " that is none: " + std::string(text)};
 }
 
-void Directory::create_shards(QueuePtr queue, Found done) {
-  struct Making {
-    Found done;
-    QueuePtr queue;
-    std::size_t left = 0;
-    std::optional<Error> error;
-  };
+}  // namespace
+
+void Directory::read(std::string_view queue, Recorded done) {
+  RedisCommand get("HGET");
+  get.key(partition_key(0, "queues")).add(queue);
+  server_.command(std::move(get), [this, name = std::string(queue),
+                                   done = std::move(done)](Result<RedisReply> reply) mutable {
+    if (!reply) return done(std::move(reply).error());
+    if (reply->view().is_nil()) return done(std::optional<Read>());
+    auto record = read_record(reply->view().text());
+    if (!record) return done(no_record(server_, name, reply->view().text()));
+    done(std::optional<Read>(Read{*std::move(record), std::string(reply->view().text())}));
+  });
+}
+
+// A record is written before the shards are made, and before those that it replaces are closed:
+// whoever finds it does what is missing. So all that know both sets know that the old one is
+// closed, and who knows only the old one is refused there.
+void Directory::learn(std::string_view queue, std::string_view text, int tries, Found done) {
+  const auto record = read_record(text);
+  if (!record) return done(no_record(server_, queue, text));
   auto making = std::make_shared<Making>();
   making->done = std::move(done);
-  making->queue = queue;
-  making->left = queue->shards.size();
-  for (const Place& place : queue->shards) {
+  making->tries = tries;
+  making->settings = spell_settings(QueueSettings());
+  making->queue = std::make_shared<QueuePlaces>();
+  QueuePlaces& places = *making->queue;
+  places.name = queue;
+  places.number = record->number;
+  if (record->stage != QueueRecord::Stage::moving) {
+    places.shards = make_places(queue, record->number, record->set, partitions_);
+    return create_shards(making);
+  }
+  ShardSet old = record->set;
+  making->closes = std::exchange(old.generation, record->other.generation);
+  places.shards = make_places(queue, record->number, old, partitions_, true);
+  places.closed = old.shards;
+  for (Place& place : make_places(queue, record->number, record->other, partitions_)) {
+    places.shards.push_back(std::move(place));
+  }
+  close_shards(making);
+}
+
+void Directory::close_shards(const std::shared_ptr<Making>& making) {
+  const auto countdown = std::make_shared<Countdown>([this, making] {
+    if (making->error) return made(making);
+    create_shards(making);
+  });
+  for (std::size_t i = 0; i < making->queue->closed; ++i) {
+    countdown->begin();
+    server_.run(
+        Script::reshard_close,
+        [making, i](RedisCommand& command) {
+          const Place& closed = making->queue->shards[i];
+          add_both_names(command, closed);
+          command.add(making->closes).add(closed.generation).add(closed.name).add(closed.channel);
+        },
+        [making, countdown, i](Result<RedisReply> reply) {
+          if (!reply) {
+            making->error = std::move(reply).error();
+          } else if (i == 0) {
+            making->settings = reply->view()[0].text();
+            if (!reply->view()[1].is_nil()) making->paused = reply->view()[1].text();
+          }
+          countdown->end();
+        });
+  }
+  countdown->end();
+}
+
+void Directory::create_shards(const std::shared_ptr<Making>& making) {
+  const auto countdown = std::make_shared<Countdown>([this, making] { made(making); });
+  for (std::size_t i = making->queue->closed; i < making->queue->shards.size(); ++i) {
+    countdown->begin();
+    const Place& place = making->queue->shards[i];
     server_.run(
         Script::create,
         [making, &place](RedisCommand& command) {
           command.add(static_cast<std::int64_t>(Place::kKeys));
           for (const std::string& key : place.keys) command.key(key);
-          command.add(place.generation).add(spell_settings(QueueSettings()));
+          command.add(place.generation).add(making->settings).add(making->paused).add("0");
         },
-        [this, making](Result<RedisReply> reply) {
+        [making, countdown](Result<RedisReply> reply) {
           if (!reply && !making->error) making->error = std::move(reply).error();
-          if (--making->left > 0) return;
-          if (making->error) return making->done(*making->error);
-          queues_[making->queue->name] = making->queue;
-          names_[making->queue->number] = making->queue->name;
-          making->done(making->queue);
+          countdown->end();
         });
   }
+  countdown->end();
+}
+
+void Directory::made(const std::shared_ptr<Making>& making) {
+  const QueuePtr queue = making->queue;
+  if (making->error) {
+    // The record has changed meanwhile.
+    if (is_moved(*making->error) && making->tries < kMostLearned) {
+      return find_tried(queue->name, making->tries + 1, std::move(making->done));
+    }
+    return making->done(*std::move(making->error));
+  }
+  queues_[queue->name] = queue;
+  names_[queue->number] = queue->name;
+  making->done(queue);
 }
 
 }  // namespace tarry::redis

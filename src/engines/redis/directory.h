@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +17,7 @@
 
 #include "base/unique_function.h"
 #include "engines/redis/place.h"
+#include "engines/redis/record.h"
 #include "engines/redis/server.h"
 
 namespace tarry::redis {
@@ -46,11 +49,24 @@ class Directory {
   /// What is known of it does not hold any more.
   void forget(std::string_view queue);
 
+  /// The record as it is in the store, and as it is spelled there; nothing: there is no such queue.
+  struct Read {
+    QueueRecord record;
+    std::string text;
+  };
+  using Recorded = base::UniqueFunction<void(Result<std::optional<Read>>)>;
+  void read(std::string_view queue, Recorded done);
+
   [[nodiscard]] std::uint32_t partitions() const noexcept { return partitions_; }
 
  private:
-  void learn(std::string_view queue, std::string_view record, Found done);
-  void create_shards(QueuePtr queue, Found done);
+  struct Making;
+
+  void find_tried(std::string_view queue, int tries, Found done);
+  void learn(std::string_view queue, std::string_view text, int tries, Found done);
+  void close_shards(const std::shared_ptr<Making>& making);
+  void create_shards(const std::shared_ptr<Making>& making);
+  void made(const std::shared_ptr<Making>& making);
 
   Server& server_;
   std::uint32_t partitions_;

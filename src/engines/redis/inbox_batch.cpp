@@ -9,6 +9,7 @@
 #include "core/shard_rule.h"
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
+#include "engines/redis/parted.h"
 
 namespace tarry::redis {
 namespace {
@@ -47,7 +48,7 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
         return self->countdown_->end();
       }
       self->places_ = *std::move(places);
-      self->shards_ = static_cast<std::uint32_t>(self->places_->shards.size());
+      self->shards_ = self->places_->open();
       self->number();
     };
     const bool pushes = std::ranges::any_of(
@@ -60,8 +61,13 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
   InboxItem& item(std::uint32_t i) { return batch_->items[i]; }
   const InboxEntry& entry(std::uint32_t i) { return item(i).entry; }
 
-  // What only waiting can help leaves the entries where they are.
   void fail(const Error& error, const Items& items) {
+    leave(error, items);
+    countdown_->end();
+  }
+
+  // What only waiting can help leaves the entries where they are.
+  void leave(const Error& error, const Items& items) {
     if (error.code == ErrorCode::damaged || is_out_of_queues(error)) {
       for (const std::uint32_t i : items) set_aside(item(i), error.message);
     } else {
@@ -71,13 +77,14 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
       }
       batch_->failed = error;
     }
-    countdown_->end();
   }
 
   // Of a message without a key: whoever drains the inbox brings the entry to the same shard.
+  std::string_view name_of(std::uint32_t i) {
+    return entry(i).key.empty() ? item(i).order : entry(i).key;
+  }
   std::uint32_t shard_of(std::uint32_t i) {
-    const std::string_view name = entry(i).key.empty() ? item(i).order : entry(i).key;
-    return core::shard_of(queue_, name, shards_, secret_);
+    return core::shard_of(queue_, name_of(i), shards_, secret_);
   }
   std::uint32_t shard_of_made(std::uint64_t id) {
     const IdBytes bytes = id_bytes(id);
@@ -120,25 +127,64 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     if (context_.identity.secret() != secret_) {
       return fail({ErrorCode::unavailable, "the store was made anew meanwhile"}, items_);
     }
-    std::vector<Items> by_shard(shards_);
-    for (const std::uint32_t i : items_) by_shard[shard_of(i)].push_back(i);
-    for (std::uint32_t shard = 0; shard < shards_; ++shard) {
-      if (!by_shard[shard].empty()) send_to(places_->shards[shard], std::move(by_shard[shard]));
+    if (places_->closed == 0) {
+      send_open(items_);
+      return countdown_->end();
     }
-    countdown_->end();
+    std::vector<Items> by_shard(places_->closed);
+    for (const std::uint32_t i : items_) {
+      by_shard[core::shard_of(queue_, name_of(i), places_->closed, secret_)].push_back(i);
+    }
+    const auto round =
+        std::make_shared<Countdown>([self = shared_from_this()] { self->pass_on(); });
+    for (std::uint32_t shard = 0; shard < by_shard.size(); ++shard) {
+      if (!by_shard[shard].empty()) {
+        send_to(places_->shards[shard], std::move(by_shard[shard]), round);
+      }
+    }
+    round->end();
   }
 
-  void send_to(const Place& place, Items items) {
-    countdown_->begin();
+  // What the closed shards do not have. An open shard takes what comes from several closed ones in
+  // one call: one behind the other, the later ones would look old. So all of these have answered
+  // before.
+  void pass_on() {
+    if (batch_->failed || passed_on_.empty()) return countdown_->end();
+    std::ranges::sort(passed_on_);
+    std::vector<std::string> keys;
+    for (const std::uint32_t i : passed_on_) {
+      if (!entry(i).key.empty()) keys.emplace_back(entry(i).key);
+    }
+    settle_parted(context_, places_, std::move(keys),
+                  [self = shared_from_this()](Result<std::vector<bool>> gone) {
+                    if (!gone) return self->fail(gone.error(), self->passed_on_);
+                    self->send_open(self->passed_on_);
+                    self->countdown_->end();
+                  });
+  }
+
+  void send_open(const Items& items) {
+    std::vector<Items> by_shard(shards_);
+    for (const std::uint32_t i : items) by_shard[shard_of(i)].push_back(i);
+    for (std::uint32_t shard = 0; shard < shards_; ++shard) {
+      if (by_shard[shard].empty()) continue;
+      send_to(places_->shards[places_->closed + shard], std::move(by_shard[shard]), countdown_);
+    }
+  }
+
+  void send_to(const Place& place, Items items, const std::shared_ptr<Countdown>& countdown) {
+    countdown->begin();
     const auto shared = std::make_shared<Items>(std::move(items));
     context_.server.run_on(
         place, Script::inbox_take,
-        [self = shared_from_this(), shared](RedisCommand& command) {
+        [self = shared_from_this(), shared, &place](RedisCommand& command) {
           command.add("in:" + std::to_string(self->batch_->partition));
+          command.add(place.closed ? "1" : "0");
           for (const std::uint32_t i : *shared) self->add(command, i);
         },
-        [self = shared_from_this(), shared, &place](Result<RedisReply> reply) {
+        [self = shared_from_this(), shared, countdown, &place](Result<RedisReply> reply) {
           self->answer(place, *shared, std::move(reply));
+          countdown->end();
         });
   }
 
@@ -178,11 +224,15 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
   }
 
   void answer(const Place& place, const Items& items, Result<RedisReply> reply) {
-    if (!reply) return fail(reply.error(), items);
+    if (!reply) return leave(reply.error(), items);
     const RedisView told = reply->view();
     for (std::size_t i = 0; i < items.size() && told.size() == items.size(); ++i) {
       const std::string_view text = told[i].text();
       InboxItem& one = item(items[i]);
+      if (text == ">") {
+        passed_on_.push_back(items[i]);
+        continue;
+      }
       one.answered = true;
       if (text.starts_with("old ")) {
         one.why = "its id is not newer than the last one that shard " + place.name +
@@ -195,7 +245,6 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     if (told.size() != items.size()) {
       batch_->failed = strange_reply(context_.server, Script::inbox_take);
     }
-    countdown_->end();
   }
 
   // "00…017-00…05" is 17-5.
@@ -212,7 +261,8 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
   const std::shared_ptr<Countdown> countdown_;
   const std::uint64_t secret_;
   QueuePtr places_;
-  std::uint32_t shards_ = 0;
+  std::uint32_t shards_ = 0;  // open ones
+  Items passed_on_;           // by closed shards
 };
 
 }  // namespace

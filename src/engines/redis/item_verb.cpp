@@ -1,6 +1,9 @@
 #include "engines/redis/item_verb.h"
 
+#include <map>
 #include <utility>
+
+#include "engines/redis/parted.h"
 
 namespace tarry::redis {
 namespace {
@@ -31,8 +34,10 @@ void fail_all(const Job& job, ItemSpan items, Error error) {
 
 using Chunk = std::shared_ptr<Items>;
 
-// The queue has moved, or the whole store was lost.
-void find_again(const JobPtr& job, const Items& items) {
+// The queue has moved, or the whole store was lost. Each call that was refused is tried for itself.
+void find_again(const JobPtr& refused, const Items& items) {
+  const auto job = std::make_shared<Job>(*refused);
+  ++job->tries;
   Context& context = *job->context;
   context.directory.forget(job->queue);
   context.identity.doubt();
@@ -63,7 +68,6 @@ void take_answer(const JobPtr& job, const Chunk& chunk, const Place& place,
       });
     }
   } else if (is_moved(reply.error()) && job->tries < kMostTries) {
-    ++job->tries;
     find_again(job, *chunk);
   } else {
     fail_all(*job, *chunk, reply.error());
@@ -99,43 +103,129 @@ void run_plainly(const JobPtr& job, const QueuePtr& queue, const Place& place, c
       });
 }
 
-void send_chunk(const JobPtr& job, const QueuePtr& queue, std::uint32_t shard, Items items) {
+void send_chunk(const JobPtr& job, const QueuePtr& queue, const Place& place, Items items) {
   job->countdown->begin();
   const auto chunk = std::make_shared<Items>(std::move(items));
-  const Place& place = queue->shards[shard];
   std::vector<net::RedisCommand> commands = job->verb->plainly(place, *chunk);
   if (commands.empty()) return run_script(job, queue, place, chunk);
   run_plainly(job, queue, place, chunk, std::move(commands));
 }
 
-void send_shard(const JobPtr& job, const QueuePtr& queue, std::uint32_t shard, ItemSpan items) {
+// Cuts what is for one shard into calls of bounded work.
+template <typename Send>
+void in_chunks(const JobPtr& job, ItemSpan items, Send send) {
   Items chunk;
   std::size_t bytes = 0;
   for (const std::uint32_t item : items) {
     const std::size_t more = job->verb->bytes_of(item);
     if (!chunk.empty() && (chunk.size() == kMostItems || bytes + more > kMostBytes)) {
-      send_chunk(job, queue, shard, std::exchange(chunk, {}));
+      send(std::exchange(chunk, {}));
       bytes = 0;
     }
     chunk.push_back(item);
     bytes += more;
   }
-  if (!chunk.empty()) send_chunk(job, queue, shard, std::move(chunk));
+  if (!chunk.empty()) send(std::move(chunk));
+}
+
+void send_shard(const JobPtr& job, const QueuePtr& queue, const Place& place, ItemSpan items) {
+  in_chunks(job, items, [&](Items chunk) { send_chunk(job, queue, place, std::move(chunk)); });
+}
+
+// To the open shards, by their keys.
+void send_open(const JobPtr& job, const QueuePtr& queue, const Items& items) {
+  if (queue->open() == 1) return send_shard(job, queue, queue->shards.back(), items);
+  std::map<const Place*, Items> by_shard;
+  for (const std::uint32_t item : items) {
+    by_shard[&queue->open_home(job->verb->key_of(item), job->context->identity.secret())].push_back(
+        item);
+  }
+  for (const auto& [place, some] : by_shard) send_shard(job, queue, *place, some);
+}
+
+// What the closed shard does not have.
+void go_on(const JobPtr& job, const QueuePtr& queue, Items absent) {
+  std::vector<std::string> keys;
+  for (const std::uint32_t item : absent) keys.emplace_back(job->verb->key_of(item));
+  job->countdown->begin();
+  settle_parted(*job->context, queue, std::move(keys),
+                [job, queue, absent = std::move(absent)](Result<std::vector<bool>> gone) {
+                  if (gone) {
+                    Items rest;
+                    for (std::size_t i = 0; i < absent.size(); ++i) {
+                      if ((*gone)[i]) rest.push_back(absent[i]);
+                    }
+                    send_open(job, queue, rest);
+                  } else if (is_moved(gone.error()) && job->tries < kMostTries) {
+                    find_again(job, absent);
+                  } else {
+                    fail_all(*job, absent, gone.error());
+                  }
+                  job->countdown->end();
+                });
+}
+
+void take_closed_answer(const JobPtr& job, const QueuePtr& queue, const Place& place,
+                        const Chunk& chunk, Result<net::RedisReply> reply) {
+  if (!reply || !job->verb->read(place, reply->view(), *chunk)) {
+    return take_answer(job, chunk, place, std::move(reply));
+  }
+  Items absent;
+  Items here;
+  for (const std::uint32_t item : *chunk) {
+    (job->verb->is_absent(item) ? absent : here).push_back(item);
+  }
+  if (!absent.empty()) go_on(job, queue, std::move(absent));
+  if (!here.empty() && job->verb->changes() && job->context->server.waits()) {
+    return job->context->server.confirm([job, here](const Result<void>& confirmed) {
+      if (!confirmed) fail_all(*job, here, confirmed.error());
+      job->countdown->end();
+    });
+  }
+  job->countdown->end();
+}
+
+void send_closed(const JobPtr& job, const QueuePtr& queue, const Place& place, Items items) {
+  job->countdown->begin();
+  const auto chunk = std::make_shared<Items>(std::move(items));
+  job->context->server.run_on(
+      place, job->verb->script_closed(),
+      [job, chunk](net::RedisCommand& command) { job->verb->build_closed(command, *chunk); },
+      [job, chunk, queue, &place](Result<net::RedisReply> reply) {
+        take_closed_answer(job, queue, place, chunk, std::move(reply));
+      });
+}
+
+void send_by_number(const JobPtr& job, const QueuePtr& queue, const Items& items) {
+  std::map<const Place*, Items> by_shard;
+  for (const std::uint32_t item : items)
+    by_shard[queue->find(job->verb->shard_of(item))].push_back(item);
+  for (const auto& [place, some] : by_shard) {
+    if (place != nullptr) {
+      send_shard(job, queue, *place, some);
+    } else {
+      for (const std::uint32_t item : some) job->verb->absent(item);
+    }
+  }
 }
 
 void send_all(const JobPtr& job, const QueuePtr& queue, const Items& items) {
-  if (queue->shards.size() == 1) return send_shard(job, queue, 0, items);
-  std::vector<Items> by_shard(queue->shards.size());
+  if (!job->verb->is_by_key()) return send_by_number(job, queue, items);
+  if (queue->closed == 0) return send_open(job, queue, items);
+  std::map<const Place*, Items> by_shard;
+  Items made;
+  const std::uint64_t secret = job->context->identity.secret();
   for (const std::uint32_t item : items) {
-    const std::uint32_t shard = job->verb->shard_of(*queue, item);
-    if (shard < by_shard.size()) {
-      by_shard[shard].push_back(item);
+    if (job->verb->is_new(item)) {
+      made.push_back(item);
     } else {
-      job->verb->absent(item);
+      by_shard[&queue->closed_home(job->verb->key_of(item), secret)].push_back(item);
     }
   }
-  for (std::uint32_t shard = 0; shard < by_shard.size(); ++shard) {
-    if (!by_shard[shard].empty()) send_shard(job, queue, shard, by_shard[shard]);
+  send_open(job, queue, made);
+  for (const auto& [place, some] : by_shard) {
+    in_chunks(job, some,
+              [&, to = place](Items chunk) { send_closed(job, queue, *to, std::move(chunk)); });
   }
 }
 

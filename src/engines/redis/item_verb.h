@@ -15,6 +15,7 @@
 #include <tarry/result.h>
 
 #include "base/unique_function.h"
+#include "engines/redis/countdown.h"
 #include "engines/redis/directory.h"
 #include "engines/redis/identity.h"
 #include "engines/redis/ids.h"
@@ -41,7 +42,10 @@ class ItemVerb {
   [[nodiscard]] virtual bool makes_queue() const { return false; }
   /// Whether an answer that was lost leaves something in doubt.
   [[nodiscard]] virtual bool changes() const { return true; }
-  [[nodiscard]] virtual std::uint32_t shard_of(const QueuePlaces& queue, std::uint32_t item) = 0;
+  /// Whether items are found by their keys; else by the numbers of their shards.
+  [[nodiscard]] virtual bool is_by_key() const { return true; }
+  [[nodiscard]] virtual std::string_view key_of(std::uint32_t /*item*/) const { return {}; }
+  [[nodiscard]] virtual std::uint32_t shard_of(std::uint32_t /*item*/) const { return 0; }
   /// About how many bytes it takes on the wire.
   [[nodiscard]] virtual std::size_t bytes_of(std::uint32_t item) const = 0;
 
@@ -61,25 +65,19 @@ class ItemVerb {
     return {};
   }
 
+  /// While the queue gets another number of shards: on the shard that is closed, which the item's
+  /// key is asked for first. What `is_absent` there, once `read` has been, goes on to the open one.
+  [[nodiscard]] virtual Script script_closed() const { return script(); }
+  virtual void build_closed(net::RedisCommand& command, ItemSpan items) { build(command, items); }
+  [[nodiscard]] virtual bool is_absent(std::uint32_t /*item*/) const { return true; }
+  /// A key that this request makes can be nowhere yet.
+  [[nodiscard]] virtual bool is_new(std::uint32_t /*item*/) const { return false; }
+
   /// False for a reply that no script of ours gives, whichever it was.
   [[nodiscard]] virtual bool read(const Place& place, net::RedisView reply, ItemSpan items) = 0;
   virtual void fail(std::uint32_t item, const Error& error) = 0;
   /// The queue is not there.
   virtual void absent(std::uint32_t /*item*/) {}
-};
-
-/// Calls `done` when as many `end`s as `begin`s were, the one it is made with included.
-class Countdown {
- public:
-  explicit Countdown(base::UniqueFunction<void()> done) : done_(std::move(done)) {}
-  void begin() noexcept { ++left_; }
-  void end() {
-    if (--left_ == 0) done_();
-  }
-
- private:
-  base::UniqueFunction<void()> done_;
-  std::size_t left_ = 1;
 };
 
 /// Begins and ends once in `countdown`, when every item has its answer.

@@ -3,7 +3,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/shard_rule.h"
 #include "core/validation.h"
 #include "engines/redis/member.h"
 #include "engines/redis/verbs.h"
@@ -18,17 +17,15 @@ class KeyVerb : public ItemVerb {
  public:
   KeyVerb(Context& context, AskedPtr asked) : context_(context), asked_(std::move(asked)) {}
 
-  std::uint32_t shard_of(const QueuePlaces& queue, std::uint32_t item) override {
-    return core::shard_of(queue.name, key_of(item), static_cast<std::uint32_t>(queue.shards.size()),
-                          context_.identity.secret());
-  }
   std::size_t bytes_of(std::uint32_t item) const override { return 48 + key_of(item).size(); }
   void fail(std::uint32_t item, const Error& error) override {
     std::get<core::ItemsReply>(asked_->reply).items[item].error = error;
   }
+  bool is_absent(std::uint32_t item) const override {
+    return !result(item).error && result(item).outcome == Outcome::unknown;
+  }
 
  protected:
-  [[nodiscard]] virtual std::string_view key_of(std::uint32_t item) const = 0;
   [[nodiscard]] std::string_view member(std::uint32_t item) {
     return member_of(key_of(item), context_.identity.secret(), scratch_);
   }
@@ -172,6 +169,8 @@ class ReviveVerb final : public KeyVerb {
     return true;
   }
   void fail(std::uint32_t /*item*/, const Error& error) override { error_ = error; }
+  // How many were revived says nothing of each: all are asked for again.
+  bool is_absent(std::uint32_t /*item*/) const override { return true; }
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
 
  private:

@@ -1,5 +1,7 @@
 #include "engines/redis/place.h"
 
+#include "core/shard_rule.h"
+
 namespace tarry::redis {
 namespace {
 
@@ -15,28 +17,57 @@ std::string partition_key(std::uint32_t partition, std::string_view rest) {
   return key;
 }
 
-QueuePtr make_places(std::string_view queue, std::uint32_t number, std::uint32_t shards,
-                     std::string_view generation, std::uint32_t partitions) {
-  auto places = std::make_shared<QueuePlaces>();
-  places->name = queue;
-  places->number = number;
-  for (std::uint32_t shard = 0; shard < shards; ++shard) {
-    Place place;
+std::vector<Place> make_places(std::string_view queue, std::uint32_t number, const ShardSet& set,
+                               std::uint32_t partitions, bool closed) {
+  std::vector<Place> places(set.shards);
+  for (std::uint32_t i = 0; i < set.shards; ++i) {
+    Place& place = places[i];
     place.queue = queue;
     place.number = number;
-    place.shard = shard;
-    place.partition = (number + shard) % partitions;
-    place.generation = generation;
-    place.name = std::string(queue) + "/" + std::to_string(shard);
+    place.shard = set.first + i;
+    place.partition = (number + place.shard) % partitions;
+    place.generation = set.generation;
+    place.closed = closed;
+    place.name = std::string(queue) + "/" + std::to_string(place.shard);
     place.channel = partition_key(place.partition, "wake");
-    for (std::size_t i = 0; i < kParts.size(); ++i) {
-      place.keys[i] = partition_key(place.partition, place.name + ":" + std::string(kParts[i]));
+    for (std::size_t part = 0; part < kParts.size(); ++part) {
+      std::string name = place.name + ":" + std::string(kParts[part]);
+      if (closed && (part == Place::kMsgs || part == Place::kDue)) name += ".closed";
+      place.keys[part] = partition_key(place.partition, name);
     }
     place.keys[kParts.size()] = partition_key(place.partition, "heads");
     place.keys[kParts.size() + 1] = partition_key(place.partition, "agenda");
-    places->shards.push_back(std::move(place));
   }
   return places;
+}
+
+const Place* QueuePlaces::find(std::uint32_t shard) const noexcept {
+  for (const Place& place : shards) {
+    if (place.shard == shard) return &place;
+  }
+  return nullptr;
+}
+
+const Place& QueuePlaces::closed_home(std::string_view key, std::uint64_t secret) const {
+  return shards[core::shard_of(name, key, closed, secret)];
+}
+
+const Place& QueuePlaces::open_home(std::string_view key, std::uint64_t secret) const {
+  return shards[closed + core::shard_of(name, key, open(), secret)];
+}
+
+void add_both_names(net::RedisCommand& command, const Place& closed, bool is_closed) {
+  const auto before = [&](std::size_t part) {
+    return partition_key(closed.partition, closed.name + ":" + std::string(kParts[part]));
+  };
+  command.add(static_cast<std::int64_t>(Place::kKeys + 2));
+  for (std::size_t i = 0; i < Place::kKeys; ++i) {
+    const bool has_two = i == Place::kMsgs || i == Place::kDue;
+    command.key(has_two && !is_closed ? before(i) : closed.keys[i]);
+  }
+  for (const std::size_t part : {Place::kMsgs, Place::kDue}) {
+    command.key(is_closed ? before(part) : closed.keys[part]);
+  }
 }
 
 std::string_view queue_of(std::string_view shard_name) noexcept {

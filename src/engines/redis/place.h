@@ -11,37 +11,69 @@
 #include <string_view>
 #include <vector>
 
+#include "net/redis.h"
+
 namespace tarry::redis {
 
 /// One shard of a queue.
 struct Place {
   static constexpr std::size_t kKeys = 13;
+  static constexpr std::size_t kMsgs =
+      1;  // in `keys`; of a closed shard these two have other names
+  static constexpr std::size_t kDue = 2;
 
   std::string queue;
   std::uint32_t number = 0;  // the queue's
   std::uint32_t shard = 0;
   std::uint32_t partition = 0;
   std::string generation;
+  bool closed = false;                  // it is being moved out of: it takes no new key
   std::string name;                     // in heads, agenda and wake-ups: "orders/0"
   std::string channel;                  // the partition's
   std::array<std::string, kKeys> keys;  // in the order of scripts/prelude.lua
 };
 
 /// A queue as the store knows it, at one generation of its shards. Immutable once made.
+///
+/// While it gets another number of shards it has two sets: what is in the closed one is dealt with
+/// there, and keys that are absent there, which is final, belong to the open one.
 struct QueuePlaces {
   std::string name;
   std::uint32_t number = 0;
-  std::vector<Place> shards;  // at least one
+  std::vector<Place> shards;  // first those that are closed; at least one is not
+  std::uint32_t closed = 0;   // how many
+
+  /// Open ones.
+  [[nodiscard]] std::uint32_t open() const noexcept {
+    return static_cast<std::uint32_t>(shards.size()) - closed;
+  }
+  /// The place of the shard with that number; null: the queue has none.
+  [[nodiscard]] const Place* find(std::uint32_t shard) const noexcept;
+  [[nodiscard]] const Place& closed_home(std::string_view key, std::uint64_t secret) const;
+  [[nodiscard]] const Place& open_home(std::string_view key, std::uint64_t secret) const;
 };
 using QueuePtr = std::shared_ptr<const QueuePlaces>;
 
 /// "tarry:{3}:" and what follows.
 [[nodiscard]] std::string partition_key(std::uint32_t partition, std::string_view rest);
 
+/// A set of a queue's shards.
+struct ShardSet {
+  std::uint32_t shards = 0;
+  std::string generation;
+  std::uint32_t first = 0;  // the number of the first shard; the others follow
+
+  friend bool operator==(const ShardSet&, const ShardSet&) = default;
+};
+
 /// Queues are spread by their numbers: the shards of one go to partitions that follow each other.
-[[nodiscard]] QueuePtr make_places(std::string_view queue, std::uint32_t number,
-                                   std::uint32_t shards, std::string_view generation,
-                                   std::uint32_t partitions);
+[[nodiscard]] std::vector<Place> make_places(std::string_view queue, std::uint32_t number,
+                                             const ShardSet& set, std::uint32_t partitions,
+                                             bool closed = false);
+
+/// The keys of scripts that know a shard by the names from before it was closed, and since: its
+/// keys under the first, or, where it `is_closed`, under the second, and then the others' two.
+void add_both_names(net::RedisCommand& command, const Place& closed, bool is_closed = false);
 
 /// Of "orders/0", and "orders/*" for all shards: the queue.
 [[nodiscard]] std::string_view queue_of(std::string_view shard_name) noexcept;

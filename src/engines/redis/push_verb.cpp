@@ -3,7 +3,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/shard_rule.h"
 #include "core/validation.h"
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
@@ -46,16 +45,26 @@ class PutVerb : public ItemVerb {
   void set_first_id(std::uint64_t id) noexcept { first_id_ = id; }
 
   bool makes_queue() const override { return true; }
-  std::uint32_t shard_of(const QueuePlaces& queue, std::uint32_t item) override {
-    return core::shard_of(queue.name, core::view(reply().bytes, reply().items[item].key),
-                          static_cast<std::uint32_t>(queue.shards.size()),
-                          context_.identity.secret());
+  std::string_view key_of(std::uint32_t item) const override {
+    return core::view(reply().bytes, reply().items[item].key);
   }
   std::size_t bytes_of(std::uint32_t item) const override {
     const core::PushItem& push = item_at(item);
     return 128 + push.key.size + push.payload.size + push.headers.size;
   }
   void fail(std::uint32_t item, const Error& error) override { reply().items[item].error = error; }
+
+  bool is_new(std::uint32_t item) const override { return item_at(item).key.size == 0; }
+  Script script_closed() const override { return Script::push_closed; }
+  void build_closed(RedisCommand& command, ItemSpan items) override {
+    command.add(static_cast<std::int64_t>(items.size())).add(rules(items));
+    for (const std::uint32_t item : items) {
+      add_message(command, item);
+      add_due(command, item_at(item).due);
+    }
+    command.add(longest(items));
+  }
+  bool is_absent(std::uint32_t item) const override { return absent_.contains(item); }
 
   bool read(const Place& /*place*/, RedisView given, ItemSpan items) override {
     if (given.size() < 2 || (given.size() - 2) % 4 != 0) return false;
@@ -74,6 +83,10 @@ class PutVerb : public ItemVerb {
       if (index < 0 || static_cast<std::size_t>(index) >= items.size()) return false;
       const std::uint32_t item = items[static_cast<std::size_t>(index)];
       core::PushResult& result = reply().items[item];
+      if (given[at + 1].text() == "absent") {
+        absent_.insert(item);
+        continue;
+      }
       if (given[at + 1].text() == "far") {
         result.error = too_far(item_at(item).due);
         continue;
@@ -136,6 +149,7 @@ class PutVerb : public ItemVerb {
   std::string_view queue_;
   const std::string& bytes_;
   std::uint64_t first_id_ = 0;
+  std::unordered_set<std::uint32_t> absent_;  // in the closed shards
   std::string scratch_;
   std::string head_;
 };
@@ -168,10 +182,10 @@ class PushVerb final : public PutVerb {
     }
     std::vector<RedisCommand> commands;
     RedisCommand& bodies = commands.emplace_back("HSET", bytes);
-    bodies.key(place.keys[kMsgs]);
+    bodies.key(place.keys[Place::kMsgs]);
     for (const std::uint32_t item : items) add_message(bodies, item);
     RedisCommand& dues = commands.emplace_back("ZADD", items.size() * 36);
-    dues.key(place.keys[kDue]);
+    dues.key(place.keys[Place::kDue]);
     for (const std::uint32_t item : items) {
       const IdBytes id = id_bytes(first_id_ + item);
       dues.add(request_.items[item].due.millis()).add(std::string_view(id.data(), id.size()));
@@ -189,8 +203,8 @@ class PushVerb final : public PutVerb {
   }
   std::vector<RedisCommand> undo(const Place& place, ItemSpan items) override {
     std::vector<RedisCommand> commands;
-    commands.emplace_back("ZREM").key(place.keys[kDue]);
-    commands.emplace_back("HDEL").key(place.keys[kMsgs]);
+    commands.emplace_back("ZREM").key(place.keys[Place::kDue]);
+    commands.emplace_back("HDEL").key(place.keys[Place::kMsgs]);
     for (const std::uint32_t item : items) {
       const IdBytes id = id_bytes(first_id_ + item);
       for (RedisCommand& command : commands) command.add(std::string_view(id.data(), id.size()));
@@ -199,10 +213,6 @@ class PushVerb final : public PutVerb {
   }
 
  private:
-  // Places in Place::keys.
-  static constexpr std::size_t kMsgs = 1;
-  static constexpr std::size_t kDue = 2;
-
   const core::PushItem& item_at(std::uint32_t item) const override { return request_.items[item]; }
 
   // scripts/push.lua

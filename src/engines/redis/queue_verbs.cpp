@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "core/validation.h"
+#include "engines/redis/parted.h"
+#include "engines/redis/shard_stats.h"
 #include "engines/redis/verbs.h"
 
 namespace tarry::redis {
@@ -30,9 +32,14 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
 
   bool makes = false;
   bool reads_only = false;
+  /// While the queue gets other shards: the closed ones first, then what is on its way, then the
+  /// rest.
+  bool in_order = false;
   Build build = [](RedisCommand&) {};
   Read read;
   Absent absent = [] {};
+  /// All shards are asked again.
+  std::function<void()> moved = [] {};
   /// Instead of the completion of what was asked.
   std::function<void(std::optional<Error>)> done;
 
@@ -54,8 +61,14 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
 
  private:
   void ask_all(const QueuePtr& queue) {
-    left_ = queue->shards.size();
-    for (const Place& place : queue->shards) ask(queue, place);
+    if (!in_order || queue->closed == 0) return ask_these(queue, 0, queue->shards.size());
+    closed_first_ = true;
+    ask_these(queue, 0, queue->closed);
+  }
+
+  void ask_these(const QueuePtr& queue, std::size_t from, std::size_t to) {
+    left_ = to - from;
+    for (; from < to; ++from) ask(queue, queue->shards[from]);
   }
 
   void ask(const QueuePtr& queue, const Place& place) {
@@ -71,17 +84,30 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
           }
           if (again && !self->error_) return self->ask(queue, place);
           if (--self->left_ > 0) return;
-          if (self->error_ && is_moved(*self->error_) && ++self->tries_ < 5) {
-            self->error_.reset();
-            self->context_.directory.forget(self->queue_);
-            self->context_.identity.doubt();
-            return self->context_.identity.check([self](Result<void> checked) {
-              if (!checked) return self->end(std::move(checked).error());
-              self->start();
-            });
-          }
-          self->end(std::move(self->error_));
+          self->asked(queue);
         });
+  }
+
+  void asked(const QueuePtr& queue) {
+    if (!error_ && std::exchange(closed_first_, false)) {
+      return settle_held(context_, queue, [self = shared_from_this(), queue](Result<void> settled) {
+        if (settled) return self->ask_these(queue, queue->closed, queue->shards.size());
+        self->error_ = std::move(settled).error();
+        self->asked(queue);
+      });
+    }
+    closed_first_ = false;
+    if (error_ && is_moved(*error_) && ++tries_ < 5) {
+      error_.reset();
+      moved();
+      context_.directory.forget(queue_);
+      context_.identity.doubt();
+      return context_.identity.check([self = shared_from_this()](Result<void> checked) {
+        if (!checked) return self->end(std::move(checked).error());
+        self->start();
+      });
+    }
+    end(std::exchange(error_, std::nullopt));
   }
 
   void end(std::optional<Error> error) {
@@ -98,6 +124,7 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
   std::string queue_;
   Script script_;
   std::size_t left_ = 0;
+  bool closed_first_ = false;
   int tries_ = 0;
   std::optional<Error> error_;
 };
@@ -128,6 +155,7 @@ void write_settings(Context& context, const AskedPtr& asked) {
 
 void sweep(Context& context, const AskedPtr& asked, const std::string& queue, Script script) {
   auto calls = std::make_shared<ShardCalls>(context, asked, queue, script);
+  calls->in_order = true;
   calls->build = [](RedisCommand& command) { command.add(kSlice); };
   calls->read = [asked](const Place&, RedisView reply, bool& again) {
     if (reply.size() != 2) return false;
@@ -137,52 +165,6 @@ void sweep(Context& context, const AskedPtr& asked, const std::string& queue, Sc
     return true;
   };
   calls->start();
-}
-
-struct CounterField {
-  std::string_view name;
-  std::uint64_t QueueCounters::* field;
-};
-constexpr CounterField kCounters[] = {
-    {"accepted", &QueueCounters::accepted},     {"acked", &QueueCounters::acked},
-    {"cancelled", &QueueCounters::cancelled},   {"replaced", &QueueCounters::replaced},
-    {"expired", &QueueCounters::expired},       {"purged", &QueueCounters::purged},
-    {"moved_away", &QueueCounters::moved_away}, {"claims", &QueueCounters::claims},
-    {"retries", &QueueCounters::retries},       {"releases", &QueueCounters::releases},
-    {"run_outs", &QueueCounters::run_outs},     {"buries", &QueueCounters::buries},
-    {"revives", &QueueCounters::revives},       {"reschedules", &QueueCounters::reschedules},
-    {"damaged", &QueueCounters::damaged}};
-
-std::uint64_t unsigned_of(RedisView value) noexcept {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(value.integer(), 0));
-}
-
-// scripts/stats.lua
-bool add_shard(RedisView reply, QueueStats& stats) {
-  if (reply.size() != 10) return false;
-  stats.settings = read_settings(reply[1].text());
-  if (!reply[2].is_nil()) {
-    stats.paused = true;
-    if (!reply[2].text().empty()) stats.paused_until = Time(Millis(reply[2].integer()));
-  }
-  stats.scheduled += unsigned_of(reply[3]);
-  stats.ready += unsigned_of(reply[4]);
-  stats.leased += unsigned_of(reply[5]);
-  stats.dead += unsigned_of(reply[6]);
-  stats.remembered += unsigned_of(reply[7]);
-  if (!reply[8].text().empty()) {
-    const Time oldest{Millis(reply[8].integer())};
-    if (!stats.oldest_ready || oldest < *stats.oldest_ready) stats.oldest_ready = oldest;
-  }
-  const RedisView fields = reply[9];
-  for (std::size_t i = 0; i + 1 < fields.size(); i += 2) {
-    for (const CounterField& counter : kCounters) {
-      if (fields[i].text() == counter.name) {
-        stats.counters.*counter.field += unsigned_of(fields[i + 1]);
-      }
-    }
-  }
-  return true;
 }
 
 // Queue after queue, so that a store of many asks for a few at a time.
@@ -202,20 +184,21 @@ class StoreStatsCall : public std::enable_shared_from_this<StoreStatsCall> {
       return;
     }
     ++running_;
-    auto stats = std::make_shared<QueueStats>();
-    stats->queue = names_[next_++];
-    auto calls = std::make_shared<ShardCalls>(context_, asked_, stats->queue, Script::stats);
+    const std::string name = names_[next_++];
+    auto sum = std::make_shared<ShardStats>();
+    auto calls = std::make_shared<ShardCalls>(context_, asked_, name, Script::stats);
     calls->reads_only = true;
-    calls->read = [stats](const Place&, RedisView reply, bool&) {
-      return add_shard(reply, *stats);
+    calls->read = [sum](const Place& place, RedisView reply, bool&) {
+      return sum->add(place, reply);
     };
+    calls->moved = [sum] { *sum = ShardStats(); };
     auto there = std::make_shared<bool>(true);
     calls->absent = [there] { *there = false; };
-    calls->done = [self = shared_from_this(), stats, there](std::optional<Error> error) {
+    calls->done = [self = shared_from_this(), sum, name, there](std::optional<Error> error) {
       --self->running_;
       if (error && !self->error_) self->error_ = std::move(error);
       if (*there) {
-        std::get<StoreStats>(self->asked_->reply).queues.push_back(std::move(*stats));
+        std::get<StoreStats>(self->asked_->reply).queues.push_back(sum->take(name));
       }
       self->next();
     };

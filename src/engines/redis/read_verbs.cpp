@@ -7,10 +7,10 @@
 
 #include "base/base64.h"
 #include "base/text.h"
-#include "core/shard_rule.h"
 #include "core/validation.h"
 #include "engines/redis/describe.h"
 #include "engines/redis/member.h"
+#include "engines/redis/parted.h"
 #include "engines/redis/told_time.h"
 #include "engines/redis/verbs.h"
 
@@ -28,9 +28,12 @@ class GetVerb final : public ItemVerb {
 
   Script script() const override { return Script::get; }
   bool changes() const override { return false; }
-  std::uint32_t shard_of(const QueuePlaces& queue, std::uint32_t item) override {
-    return core::shard_of(queue.name, key_of(item), static_cast<std::uint32_t>(queue.shards.size()),
-                          context_.identity.secret());
+  std::string_view key_of(std::uint32_t item) const override {
+    return core::view(request_.bytes, request_.keys[item]);
+  }
+  bool is_absent(std::uint32_t item) const override {
+    const auto& found = reply().items[item];
+    return !found && found.error().code == ErrorCode::not_found;
   }
   std::size_t bytes_of(std::uint32_t item) const override { return 48 + key_of(item).size(); }
 
@@ -68,9 +71,6 @@ class GetVerb final : public ItemVerb {
 
  private:
   [[nodiscard]] core::GetReply& reply() const { return std::get<core::GetReply>(asked_->reply); }
-  [[nodiscard]] std::string_view key_of(std::uint32_t item) const {
-    return core::view(request_.bytes, request_.keys[item]);
-  }
   [[nodiscard]] Error no_room(std::uint32_t item, std::uint64_t bytes) const {
     return {ErrorCode::too_large,
             "message " + base::quoted(key_of(item)) + " of " + std::to_string(bytes) +
@@ -117,7 +117,7 @@ std::optional<Cursor> read_cursor(std::string_view text) {
     parts[i] = text.substr(0, dot);
     text.remove_prefix(std::min(dot + 1, text.size()));
   }
-  const auto shard = base::parse_u64(parts[0], "shard", 0, core::kMaxShards - 1);
+  const auto shard = base::parse_u64(parts[0], "shard", 0, UINT16_MAX);
   const auto place = base::parse_u64(parts[1], "place", 0, 9);
   const auto score = base::base64url_decode(parts[2]);
   const auto member = base::base64url_decode(parts[3]);
@@ -171,21 +171,32 @@ class Lister : public std::enable_shared_from_this<Lister> {
       if (!queue) return self->asked_->fail(std::move(queue).error());
       if (*queue == nullptr) return self->asked_->complete();
       self->queue_ = std::move(*queue);
-      self->look();
+      self->settled_ = self->queue_->closed == 0;
+      self->begin();
     });
+  }
+
+  // From shard to shard. Where the one is gone that the list was in, it begins anew: a message may
+  // be told twice then, but none is hidden.
+  void begin() {
+    const Place* place = queue_->find(cursor_.shard);
+    if (place == nullptr) cursor_ = {queue_->shards.front().shard, 0, "", ""};
+    at_ = place == nullptr ? 0 : static_cast<std::size_t>(place - queue_->shards.data());
+    look();
   }
 
   // How many to look at: filtered by prefix a page may need many looks.
   void look() {
     auto& reply = std::get<core::ListReply>(asked_->reply);
-    if (cursor_.shard >= queue_->shards.size()) return asked_->complete();
+    if (at_ == queue_->shards.size()) return asked_->complete();
     if (reply.messages.size() >= request_.limit || reply.bytes >= limit_) {
       reply.next = spell(cursor_);
       return asked_->complete();
     }
     const std::size_t missing = request_.limit - reply.messages.size();
     const std::size_t at_once = request_.prefix.empty() ? std::min<std::size_t>(missing, 200) : 200;
-    const Place& place = queue_->shards[cursor_.shard];
+    if (!settled_ && at_ >= queue_->closed) return settle();
+    const Place& place = queue_->shards[at_];
     context_.server.run_on(
         place, Script::list,
         [self = shared_from_this(), at_once](RedisCommand& command) {
@@ -195,18 +206,30 @@ class Lister : public std::enable_shared_from_this<Lister> {
         },
         [self = shared_from_this(), &place](Result<RedisReply> given) {
           if (given) return self->take(place, given->view());
-          if (is_moved(given.error()) && ++self->tries_ < 5) {
-            self->context_.directory.forget(self->request_.queue);
-            self->context_.identity.doubt();
-            return self->context_.identity.check([self](Result<void> checked) {
-              if (!checked) return self->asked_->fail(std::move(checked).error());
-              self->find();
-            });
-          }
-          Error error = std::move(given).error();
-          if (error.code == ErrorCode::unknown_outcome) error.code = ErrorCode::unavailable;
-          self->asked_->fail(std::move(error));
+          self->failed(std::move(given).error());
         });
+  }
+
+  // What is on its way is in none of the shards.
+  void settle() {
+    settled_ = true;
+    settle_held(context_, queue_, [self = shared_from_this()](Result<void> settled) {
+      if (!settled) return self->failed(std::move(settled).error());
+      self->look();
+    });
+  }
+
+  void failed(Error error) {
+    if (is_moved(error) && ++tries_ < 5) {
+      context_.directory.forget(request_.queue);
+      context_.identity.doubt();
+      return context_.identity.check([self = shared_from_this()](Result<void> checked) {
+        if (!checked) return self->asked_->fail(std::move(checked).error());
+        self->find();
+      });
+    }
+    if (error.code == ErrorCode::unknown_outcome) error.code = ErrorCode::unavailable;
+    asked_->fail(std::move(error));
   }
 
   void take(const Place& place, RedisView given) {
@@ -229,7 +252,8 @@ class Lister : public std::enable_shared_from_this<Lister> {
       reply.messages.push_back(std::move(*info));
     }
     if (given[1].integer() < 0) {
-      cursor_ = {cursor_.shard + 1, 0, "", ""};
+      ++at_;
+      if (at_ < queue_->shards.size()) cursor_ = {queue_->shards[at_].shard, 0, "", ""};
     } else {
       cursor_ = {cursor_.shard, given[1].integer(), std::string(given[2].text()),
                  std::string(given[3].text())};
@@ -242,6 +266,8 @@ class Lister : public std::enable_shared_from_this<Lister> {
   const core::ListRequest& request_;
   std::uint64_t limit_;
   QueuePtr queue_;
+  std::size_t at_ = 0;  // the cursor's shard among the queue's
+  bool settled_ = true;
   Cursor cursor_;
   Cursor last_;
   int tries_ = 0;

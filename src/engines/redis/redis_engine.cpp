@@ -203,6 +203,7 @@ class RedisEngine final : public core::Engine {
         [&](const core::ResumeRequest&) { resume(context, asked); },
         [&](const core::PurgeRequest&) { purge(context, asked); },
         [&](const core::ReviveRequest&) { revive(context, asked); },
+        [&](const core::ReshardRequest&) { reshard(context, asked, options_.reshard_calls); },
         [&](const core::ForecastRequest&) {
           asked->fail({ErrorCode::unsupported, "this engine has no forecast yet"});
         },

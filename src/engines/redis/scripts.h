@@ -40,6 +40,20 @@ enum class Script : std::uint8_t {
   inbox_read,
   inbox_take,
   inbox_done,
+  // Resharding: docs/decisions/0006-resharding.md.
+  push_closed,
+  parted,
+  adopt,
+  reshard_record,
+  reshard_room,
+  reshard_close,
+  reshard_look,
+  reshard_read,
+  reshard_put,
+  reshard_leave,
+  reshard_adopt,
+  reshard_count,
+  reshard_retire,
   // On queues of a layout: docs/formats/redis-layouts.md.
   layout_push,
   layout_claim,
@@ -53,7 +67,7 @@ enum class Script : std::uint8_t {
   layout_stats,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 36;
+inline constexpr std::size_t kScripts = 49;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

@@ -20,9 +20,8 @@ class ReceiptVerb : public ItemVerb {
   ReceiptVerb(AskedPtr asked, std::vector<Receipt> receipts)
       : asked_(std::move(asked)), receipts_(std::move(receipts)) {}
 
-  std::uint32_t shard_of(const QueuePlaces& /*queue*/, std::uint32_t item) override {
-    return receipts_[item].shard;
-  }
+  bool is_by_key() const override { return false; }
+  std::uint32_t shard_of(std::uint32_t item) const override { return receipts_[item].shard; }
   std::size_t bytes_of(std::uint32_t item) const override {
     return 64 + receipts_[item].member.size();
   }

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <utility>
 
+#include "engines/redis/parted.h"
+
 namespace tarry::redis {
 namespace {
 
@@ -27,7 +29,34 @@ void Sweeper::start() {
   });
 }
 
+// A queue that got other shards is learned by those whose calls the old ones refuse. Who waits
+// without calling learns it here, also where the wake-up was lost.
+void Sweeper::ask_for_reshards() {
+  if (asking_) return;
+  asking_ = true;
+  RedisCommand get("HGET");
+  get.key(partition_key(0, "store")).add("reshards");
+  context_.server.command(std::move(get), [this](Result<RedisReply> reply) {
+    asking_ = false;
+    if (!reply) return;
+    const std::int64_t now = reply->view().is_nil() ? 0 : reply->view().integer();
+    if (std::exchange(reshards_, now) == now) return;
+    context_.directory.clear();
+    claims_.wake_all();
+  });
+}
+
+// What is on its way to other shards becomes claimable although its mover was killed.
+void Sweeper::settle(const QueuePtr& queue) {
+  if (!settling_.insert(queue->name).second) return;
+  settle_held(context_, queue, [this, queue](Result<void> settled) {
+    settling_.erase(queue->name);
+    if (!settled && is_moved(settled.error())) context_.directory.forget(queue->name);
+  });
+}
+
 void Sweeper::sweep() {
+  ask_for_reshards();
   // The shards of queues at which claims wait, by partition. A queue that is not known yet is
   // looked for by waking its claims.
   std::vector<std::vector<std::string>> waited(context_.directory.partitions());
@@ -37,6 +66,7 @@ void Sweeper::sweep() {
       claims_.wake(queue);
       continue;
     }
+    if (places->closed > 0) settle(places);
     for (const Place& place : places->shards) {
       if (waited[place.partition].size() < kWaitedAtOnce) {
         waited[place.partition].push_back(place.name);
@@ -74,15 +104,16 @@ void Sweeper::sweep_partition(std::uint32_t partition, const std::vector<std::st
 
 void Sweeper::tick(std::string shard_name, int rounds) {
   const std::string queue(queue_of(shard_name));
-  std::size_t shard = 0;
+  std::uint32_t shard = 0;
   const char* end = shard_name.data() + shard_name.size();
   (void)std::from_chars(shard_name.data() + queue.size() + 1, end, shard);
   context_.directory.find(queue, [this, shard, rounds, shard_name = std::move(shard_name)](
                                      Result<QueuePtr> places) mutable {
-    if (!places || *places == nullptr || shard >= (*places)->shards.size()) return;
-    const Place& place = (*places)->shards[shard];
+    if (!places || *places == nullptr) return;
+    const Place* place = (*places)->find(shard);
+    if (place == nullptr) return;
     context_.server.run_on(
-        place, Script::tick, [](RedisCommand& command) { command.add(kTickSlice); },
+        *place, Script::tick, [](RedisCommand& command) { command.add(kTickSlice); },
         [this, rounds, places = *places,
          shard_name = std::move(shard_name)](Result<RedisReply> reply) mutable {
           if (!reply) {

@@ -32,6 +32,8 @@ class Sweeper {
 
  private:
   void sweep_partition(std::uint32_t partition, const std::vector<std::string>& waited);
+  void ask_for_reshards();
+  void settle(const QueuePtr& queue);
   void tick(std::string shard_name, int rounds);
 
   Context& context_;
@@ -40,6 +42,9 @@ class Sweeper {
   Inbox& inbox_;
   std::minstd_rand random_;
   std::set<std::uint32_t> sweeping_;  // partitions
+  std::set<std::string> settling_;    // queues
+  std::int64_t reshards_ = 0;         // as the store counted them last
+  bool asking_ = false;
 };
 
 }  // namespace tarry::redis

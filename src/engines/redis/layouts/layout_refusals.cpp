@@ -38,6 +38,9 @@ std::optional<Error> refusal_of(Layout layout, const core::Request& request) {
   if (cancel != nullptr && !cancel->seen.empty()) {
     return unsupported_by(layout, "take away only what still is as it was seen");
   }
+  if (std::holds_alternative<core::ReshardRequest>(request)) {
+    return unsupported_by(layout, "be resharded: its keys are what they are");
+  }
   if (std::holds_alternative<core::ForecastRequest>(request)) {
     return unsupported_by(layout, "forecast");
   }

@@ -1,23 +1,29 @@
 -- What an inbox asks of this shard: push, cancel and reschedule, in the order of its entries, each once.
 --
--- ARGV: 5 the field of META in which the shard keeps the last entry that it took from this inbox, then
--- seven an entry: its id (both parts in 20 digits, so that texts compare as ids do), a mark of eight bytes
+-- ARGV: 5 the field of META in which the shard keeps the last entry that it took from this inbox, 6 '1' where
+-- the shard is closed: what asks for a key that it does not hold is passed on, and told '>'; then seven an entry: its id (both parts in 20 digits, so that texts compare as ids do), a mark of eight bytes
 -- (its hash), the verb (p, c, r), member, due time, body (p) or priority (r; empty: as it is), and a
 -- letter as in push (p). All entries for this shard that stood in the inbox from its head on, when the
 -- caller read it: docs/formats/redis.md says why that matters.
--- Answers for each: nothing where it was carried out, now or before; 'old' and that last id, where it is
+-- Answers for each: nothing where it was carried out, now or before; '>'; 'old' and that last id, where it is
 -- not newer, and not among those that were carried out with it; or why it could not be.
 call('HSET', META, 'generation', ARGV[1])  -- refused here while Redis is full
 apply_time()
 
 local FIELD, ORDER_SIZE, MARK_SIZE = ARGV[5], 41, 8
+local is_closed, PASSED_ON = ARGV[6] == '1', 'on' .. sub(ARGV[5], 3)
 local record = call('HGET', META, FIELD) or ''
 local last, known = sub(record, 1, ORDER_SIZE), {}
-for at = ORDER_SIZE + 1, #record, MARK_SIZE do known[sub(record, at, at + MARK_SIZE - 1)] = true end
+for at = ORDER_SIZE + 1, #record, MARK_SIZE do known[sub(record, at, at + MARK_SIZE - 1)] = '' end
+if is_closed then
+  record = call('HGET', META, PASSED_ON) or ''
+  for at = 1, #record, MARK_SIZE do known[sub(record, at, at + MARK_SIZE - 1)] = '>' end
+end
 
 local longest = tonumber(largest or 0)
 local function carry_out(at)
   local verb, member, due, more = ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
+  if is_closed and not locate(member) then return '>' end
   if verb == 'c' then
     cancel_one(member)
   elseif verb == 'p' then
@@ -29,12 +35,12 @@ local function carry_out(at)
   return ''
 end
 
-local newest, marks, replies = last, {}, {}
-for at = 6, #ARGV, 7 do
+local newest, marks, passed, replies = last, {}, {}, {}
+for at = 7, #ARGV, 7 do
   local id, mark = ARGV[at], ARGV[at + 1]
   local told
   if id <= last then
-    told = known[mark] and '' or 'old ' .. last
+    told = known[mark] or 'old ' .. last
   else
     -- An entry that runs into damaged data must not take those behind it along.
     local ran, result = pcall(carry_out, at)
@@ -42,8 +48,10 @@ for at = 6, #ARGV, 7 do
     newest = id
   end
   if told == '' then marks[#marks + 1] = mark end
+  if told == '>' then passed[#passed + 1] = mark end
   replies[#replies + 1] = told
 end
 if newest ~= last then call('HSET', META, FIELD, newest .. table.concat(marks)) end
+if is_closed then call('HSET', META, PASSED_ON, table.concat(passed)) end
 if longest > tonumber(largest or 0) then call('HSET', META, 'largest', longest) end
 return finish(replies)

@@ -1,0 +1,45 @@
+// A queue's record in the store: its number, the shards that it has, and, while it gets others,
+// both sets.
+//
+//   number shards generation [first]
+//   number shards generation first moving shards generation first turn     first the old set, then
+//   the new number shards generation first retiring shards generation first turn   first the new
+//   set, then the old
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engines/redis/place.h"
+
+namespace tarry::redis {
+
+struct QueueRecord {
+  enum class Stage : std::uint8_t { settled, moving, retiring };
+
+  std::uint32_t number = 0;
+  ShardSet set;
+  Stage stage = Stage::settled;
+  ShardSet other;          // not while settled
+  std::uint64_t turn = 0;  // whose it is to move
+};
+
+/// Nothing for what is no record.
+[[nodiscard]] std::optional<QueueRecord> read_record(std::string_view text);
+/// Without the turn: the store puts that behind it.
+[[nodiscard]] std::string spell_record(const QueueRecord& record);
+
+/// The set that follows `set`: a later generation, and numbers that are not among the old ones.
+[[nodiscard]] ShardSet next_set(const ShardSet& set, std::uint32_t shards);
+/// How many sets of the queue's were before that generation.
+[[nodiscard]] std::uint64_t number_of_generation(std::string_view generation) noexcept;
+
+/// What stands between spaces.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
+
+}  // namespace tarry::redis

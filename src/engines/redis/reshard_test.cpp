@@ -1,0 +1,375 @@
+// Resharding on a real server: every state a message can be in, the mover stopped behind each of
+// its calls, engines that have not heard of it.
+#include <future>
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "engines/redis/redis_engine.h"
+#include "support/redis_server.h"
+
+namespace tarry::redis {
+namespace {
+
+using tarry::testing::RedisServer;
+using Keys = std::vector<std::string>;
+
+RedisServer& reshard_server() {
+  static RedisServer server;
+  return server;
+}
+
+class ReshardTest : public ::testing::Test {
+ protected:
+  ReshardTest() { (void)reshard_server().ask({"FLUSHALL"}); }
+
+  std::unique_ptr<core::Engine> open(std::uint32_t shards = 1, std::int64_t calls = -1) {
+    RedisEngineOptions options;
+    options.server.unix_path = reshard_server().socket_path();
+    options.shards = shards;
+    options.clock = clock_;
+    options.reshard_calls = calls;
+    auto engine = open_redis(std::move(options));
+    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
+    return std::move(*engine);
+  }
+
+  static Result<core::Reply> ask(core::Engine& engine, core::Request request) {
+    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
+    auto future = promise->get_future();
+    engine.submit(std::move(request),
+                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
+    return future.get();
+  }
+  template <typename T>
+  static T take(core::Engine& engine, core::Request request) {
+    auto reply = ask(engine, std::move(request));
+    EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
+    return reply ? std::get<T>(std::move(*reply)) : T();
+  }
+
+  static Outcome push(core::Engine& engine, const std::string& key, std::int64_t in_ms = 0,
+                      std::optional<IfExists> rule = {},
+                      std::uint32_t priority = kDefaultPriority) {
+    core::PushRequest request;
+    request.queue = "q";
+    core::PushItem item;
+    item.key = core::append(request.bytes, key);
+    item.payload = core::append(request.bytes, "payload of " + key);
+    item.due = Due::after(Millis(in_ms));
+    item.if_exists = rule;
+    item.priority = priority;
+    request.items.push_back(item);
+    const auto reply = take<core::PushReply>(engine, std::move(request));
+    EXPECT_FALSE(reply.items.at(0).error) << reply.items.at(0).error->message;
+    return reply.items.at(0).outcome;
+  }
+  static Outcome cancel(core::Engine& engine, const std::string& key) {
+    core::CancelRequest request;
+    request.queue = "q";
+    request.keys.push_back(core::append(request.bytes, key));
+    return outcome(take<core::ItemsReply>(engine, std::move(request)));
+  }
+  static Outcome reschedule(core::Engine& engine, const std::string& key, std::int64_t in_ms) {
+    core::RescheduleRequest request;
+    request.queue = "q";
+    core::RescheduleItem item;
+    item.key = core::append(request.bytes, key);
+    item.due = Due::after(Millis(in_ms));
+    request.items.push_back(item);
+    return outcome(take<core::ItemsReply>(engine, std::move(request)));
+  }
+  static Outcome outcome(const core::ItemsReply& reply) {
+    EXPECT_FALSE(reply.items.at(0).error) << reply.items.at(0).error->message;
+    return reply.items.at(0).outcome;
+  }
+  static Result<MessageInfo> get(core::Engine& engine, const std::string& key) {
+    core::GetRequest request;
+    request.queue = "q";
+    request.keys.push_back(core::append(request.bytes, key));
+    return take<core::GetReply>(engine, std::move(request)).items.at(0);
+  }
+  static std::map<std::string, std::string> claim(core::Engine& engine, std::uint32_t max = 1000,
+                                                  const Keys& keys = {}) {
+    core::ClaimRequest request;
+    request.queues = {"q"};
+    request.max = max;
+    request.keys = keys;
+    const auto reply = take<core::ClaimReply>(engine, std::move(request));
+    std::map<std::string, std::string> claimed;
+    for (const auto& item : reply.items) {
+      claimed.emplace(core::view(reply.bytes, item.key), core::view(reply.bytes, item.receipt));
+    }
+    return claimed;
+  }
+  static Outcome settle(core::Engine& engine, const std::string& receipt,
+                        core::SettleAction action = core::SettleAction::ack) {
+    core::SettleRequest request;
+    core::SettleItem item;
+    item.receipt = core::append(request.bytes, receipt);
+    item.action = action;
+    request.items.push_back(item);
+    return outcome(take<core::ItemsReply>(engine, std::move(request)));
+  }
+  static void remember(core::Engine& engine) {
+    core::ConfigureRequest request;
+    request.queue = "q";
+    request.patch.remember = Millis(3'600'000);
+    (void)take<core::ConfigureReply>(engine, std::move(request));
+  }
+  static QueueStats stats(core::Engine& engine) {
+    return take<StoreStats>(engine, core::StatsRequest{"q"}).queues.at(0);
+  }
+  static Result<core::Reply> step(core::Engine& engine, std::uint32_t shards,
+                                  std::uint64_t turn = 0) {
+    return ask(engine, core::ReshardRequest{"q", shards, turn});
+  }
+  // To the end, however many steps that takes.
+  static ReshardStep reshard(core::Engine& engine, std::uint32_t shards) {
+    ReshardStep last;
+    for (int i = 0; i < 1000 && !last.done; ++i) {
+      auto reply = step(engine, shards, last.turn);
+      EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
+      if (!reply) break;
+      last = std::get<ReshardStep>(*reply);
+    }
+    EXPECT_TRUE(last.done);
+    return last;
+  }
+  static void expect_conserved(core::Engine& engine, const std::string& when) {
+    const QueueStats now = stats(engine);
+    const QueueCounters& c = now.counters;
+    EXPECT_EQ(c.accepted, now.scheduled + now.ready + now.leased + now.dead + c.acked +
+                              c.cancelled + c.replaced + c.expired + c.purged + c.moved_away)
+        << when;
+  }
+
+  // One of every state, and what they are claimed by.
+  std::map<std::string, std::string> fill(core::Engine& engine) {
+    remember(engine);
+    for (const char* key : {"acked", "dead", "leased", "retried", "stopping"}) push(engine, key);
+    auto claimed = claim(engine);
+    EXPECT_EQ(claimed.size(), 5u);
+    EXPECT_EQ(settle(engine, claimed.at("acked")), Outcome::done);
+    EXPECT_EQ(settle(engine, claimed.at("dead"), core::SettleAction::bury), Outcome::done);
+    EXPECT_EQ(settle(engine, claimed.at("retried"), core::SettleAction::retry), Outcome::done);
+    EXPECT_EQ(cancel(engine, "stopping"), Outcome::stopping);
+    push(engine, "scheduled", 3'600'000);
+    push(engine, "odd", 3'600'000, {}, 7);
+    push(engine, "ready");
+    push(engine, "ready odd", 0, {}, 9);
+    return claimed;
+  }
+  static const std::map<std::string, State>& states() {
+    static const std::map<std::string, State> states = {
+        {"acked", State::remembered},  {"dead", State::dead},       {"leased", State::leased},
+        {"retried", State::scheduled}, {"stopping", State::leased}, {"scheduled", State::scheduled},
+        {"odd", State::scheduled},     {"ready", State::ready},     {"ready odd", State::ready}};
+    return states;
+  }
+  static std::map<std::string, MessageInfo> all(core::Engine& engine) {
+    std::map<std::string, MessageInfo> found;
+    for (const auto& [key, state] : states()) {
+      auto info = get(engine, key);
+      EXPECT_TRUE(info) << key << (info ? "" : ": " + info.error().message);
+      if (info) found.emplace(key, *std::move(info));
+    }
+    return found;
+  }
+  static void expect_same(const std::map<std::string, MessageInfo>& before,
+                          const std::map<std::string, MessageInfo>& after) {
+    ASSERT_EQ(before.size(), after.size());
+    for (const auto& [key, was] : before) {
+      const MessageInfo& is = after.at(key);
+      EXPECT_EQ(was.state, is.state) << key;
+      EXPECT_EQ(was.id, is.id) << key;
+      EXPECT_EQ(was.due, is.due) << key;
+      EXPECT_EQ(was.priority, is.priority) << key;
+      EXPECT_EQ(was.attempt, is.attempt) << key;
+      EXPECT_EQ(was.tallies, is.tallies) << key;
+      EXPECT_EQ(was.payload, is.payload) << key;
+      EXPECT_EQ(was.reason, is.reason) << key;
+      EXPECT_EQ(was.stopping, is.stopping) << key;
+    }
+  }
+
+  std::shared_ptr<timing::ManualClock> clock_ = std::make_shared<timing::ManualClock>();
+};
+
+TEST_F(ReshardTest, EveryStateComesThroughUpAndDown) {
+  const auto engine = open();
+  auto claimed = fill(*engine);
+  auto before = all(*engine);
+  std::uint32_t from = 1;
+  for (const std::uint32_t to : {4u, 3u, 1u, 256u, 2u}) {
+    auto first = step(*engine, to);
+    ASSERT_TRUE(first) << first.error().message;
+    auto now = std::get<ReshardStep>(*first);
+    EXPECT_FALSE(now.done);  // two are leased
+    EXPECT_EQ(now.from, from);
+    EXPECT_EQ(now.to, to);
+    EXPECT_EQ(now.left, 2u);
+    EXPECT_EQ(now.leased, 2u);
+    EXPECT_EQ(now.moved, 7u);
+    expect_same(before, all(*engine));
+    expect_conserved(*engine, "moving");
+    for (const char* key : {"leased", "stopping"}) {
+      EXPECT_EQ(settle(*engine, claimed.at(key), core::SettleAction::release), Outcome::done);
+    }
+    EXPECT_TRUE(reshard(*engine, to).changed);
+    expect_conserved(*engine, "done");
+    for (const char* key : {"leased", "stopping"}) {
+      EXPECT_EQ(settle(*engine, claimed.at(key)), Outcome::stale) << key;
+    }
+    EXPECT_EQ(cancel(*engine, "stopping"), Outcome::settled);
+    ASSERT_EQ(push(*engine, "stopping", 0, IfExists::replace), Outcome::pushed);
+    from = to;
+    claimed = claim(*engine, 1000, {"leased", "stopping"});
+    ASSERT_EQ(claimed.size(), 2u);
+    EXPECT_EQ(cancel(*engine, "stopping"), Outcome::stopping);
+    // Each round has one claim, and one release, more.
+    auto after = all(*engine);
+    for (const char* key : {"leased", "stopping"}) after[key] = before.at(key);
+    expect_same(before, after);
+    before = all(*engine);
+    EXPECT_EQ(reshard_server().ask({"KEYS", "*closed*"}), "*0\r\n");
+  }
+  EXPECT_FALSE(reshard(*engine, 2).changed);
+}
+
+// Behind each call of the mover: all is there, as it was, and by-key verbs find it; then another
+// goes on.
+TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
+  int stops = 0;
+  for (std::int64_t calls = 0;; ++calls) {
+    (void)reshard_server().ask({"FLUSHALL"});
+    const auto engine = open(2);
+    auto claimed = fill(*engine);
+    const auto before = all(*engine);
+    const auto stale = open(2);
+    EXPECT_EQ(push(*stale, "of the stale one", 3'600'000), Outcome::pushed);
+    const auto stopped = open(2, calls);
+    const auto reply = step(*stopped, 3);
+    if (reply) break;
+    ASSERT_EQ(reply.error().code, ErrorCode::unavailable) << reply.error().message;
+    ++stops;
+    const std::string when = "stopped after " + std::to_string(calls) + " calls";
+    SCOPED_TRACE(when);
+    expect_conserved(*engine, when);
+    // Of half the keys nobody asks before the next mover comes.
+    switch (calls % 5) {
+      case 0: expect_same(before, all(*engine)); break;
+      case 1:
+        EXPECT_EQ(cancel(*stale, "scheduled"), Outcome::cancelled);
+        EXPECT_EQ(push(*engine, "scheduled", 3'600'000), Outcome::pushed);
+        EXPECT_EQ(push(*stale, "dead"), Outcome::exists);
+        EXPECT_EQ(push(*stale, "acked"), Outcome::settled);
+        EXPECT_EQ(push(*stale, "leased"), Outcome::in_flight);
+        break;
+      case 2:
+        EXPECT_EQ(reschedule(*stale, "odd", 1'800'000), Outcome::rescheduled);
+        EXPECT_EQ(reschedule(*engine, "dead", 3'600'000), Outcome::revived);
+        EXPECT_EQ(reschedule(*engine, "acked", 1), Outcome::settled);
+        break;
+      case 3: {
+        const auto got = claim(*stale, 1000, {"ready", "ready odd"});
+        EXPECT_EQ(got.size(), 2u);
+        for (const auto& [key, receipt] : got) EXPECT_EQ(settle(*stale, receipt), Outcome::done);
+        EXPECT_EQ(cancel(*engine, "ready"), Outcome::settled);
+        break;
+      }
+      default:
+        EXPECT_EQ(push(*engine, "ready", 0, IfExists::replace), Outcome::replaced);
+        EXPECT_EQ(push(*stale, "odd", 5, IfExists::earlier), Outcome::moved);
+        EXPECT_EQ(cancel(*stale, "dead"), Outcome::cancelled);
+        EXPECT_EQ(cancel(*engine, "nobody"), Outcome::unknown);
+        EXPECT_EQ(push(*stale, "dead", 3'600'000), Outcome::pushed);
+        break;
+    }
+    const auto as_left = all(*engine);
+    expect_conserved(*engine, when + ", used");
+    EXPECT_EQ(settle(*stale, claimed.at("leased"), core::SettleAction::release), Outcome::done);
+    EXPECT_EQ(settle(*engine, claimed.at("stopping")), Outcome::done);
+    reshard(*engine, 3);
+    auto after = all(*stale);
+    EXPECT_EQ(after.at("leased").state, State::ready);
+    EXPECT_EQ(after.at("stopping").state, State::remembered);
+    for (const char* key : {"leased", "stopping"}) after[key] = as_left.at(key);
+    expect_same(as_left, after);
+    expect_conserved(*engine, when + ", and gone on");
+    EXPECT_TRUE(get(*engine, "of the stale one"));
+    // No copy is left behind.
+    clock_->advance(7'200'000);
+    const auto due = claim(*engine);
+    std::set<std::string> expected = {"of the stale one"};
+    for (const auto& [key, info] : as_left) {
+      if (info.state == State::scheduled || info.state == State::ready || key == "leased") {
+        expected.insert(key);
+      }
+    }
+    std::set<std::string> got;
+    for (const auto& [key, receipt] : due) got.insert(key);
+    EXPECT_EQ(got, expected);
+    EXPECT_TRUE(claim(*stale).empty());
+  }
+  EXPECT_GE(stops, 12);
+}
+
+TEST_F(ReshardTest, WhoTakesOverIsObeyedAndTheOtherIsTold) {
+  const auto one = open();
+  const auto other = open();
+  push(*one, "k", 3'600'000);
+  push(*one, "held");
+  const auto claimed = claim(*one);
+  const auto mine = step(*one, 2);
+  ASSERT_TRUE(mine);
+  const auto theirs = step(*other, 2);
+  ASSERT_TRUE(theirs);
+  const auto told = step(*one, 2, std::get<ReshardStep>(*mine).turn);
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().code, ErrorCode::conflict);
+  EXPECT_NE(told.error().message.find("another process"), std::string::npos);
+  EXPECT_EQ(step(*one, 3).error().code, ErrorCode::conflict);
+  EXPECT_EQ(settle(*one, claimed.at("held")), Outcome::done);
+  EXPECT_TRUE(std::get<ReshardStep>(*step(*other, 2, std::get<ReshardStep>(*theirs).turn)).done);
+  EXPECT_EQ(cancel(*one, "k"), Outcome::cancelled);
+}
+
+TEST_F(ReshardTest, ManyMessagesAndMadeKeysFindTheirShards) {
+  const auto engine = open();
+  const auto stale = open();
+  core::PushRequest request;
+  request.queue = "q";
+  for (int i = 0; i < 3'000; ++i) {
+    core::PushItem item;
+    if (i % 2 == 0) item.key = core::append(request.bytes, "key " + std::to_string(i));
+    item.payload = core::append(request.bytes, std::to_string(i));
+    request.items.push_back(item);
+  }
+  const auto pushed = take<core::PushReply>(*stale, request);
+  ASSERT_EQ(pushed.items.size(), 3'000u);
+  EXPECT_EQ(reshard(*engine, 5).moved, 3'000u);
+  const auto made = take<core::PushReply>(*stale, request);  // has not heard of it
+  EXPECT_EQ(made.items.at(1).outcome, Outcome::pushed);
+  EXPECT_EQ(made.items.at(0).outcome, Outcome::exists);
+  EXPECT_EQ(stats(*engine).counters.accepted, 4'500u);
+  for (const std::size_t i : {0u, 1u, 2'999u}) {
+    EXPECT_EQ(cancel(*engine, std::string(core::view(pushed.bytes, pushed.items[i].key))),
+              Outcome::cancelled);
+  }
+  EXPECT_EQ(claim(*engine, 10'000).size(), 4'497u);
+}
+
+TEST_F(ReshardTest, WhatIsWrongIsRefused) {
+  const auto engine = open();
+  EXPECT_EQ(step(*engine, 2).error().code, ErrorCode::not_found);
+  push(*engine, "k");
+  EXPECT_EQ(step(*engine, 0).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(step(*engine, 257).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(step(*engine, 2, 99).error().code, ErrorCode::conflict);
+  EXPECT_EQ(stats(*engine).ready, 1u);
+}
+
+}  // namespace
+}  // namespace tarry::redis

@@ -1,0 +1,29 @@
+-- Held: what the mover has put into this shard, and nobody may see yet. CLAIMS has it, behind an h: which of
+-- the old shard's sets it was in, its score, body and past.
+local SETS = { 'w', 'w', 'd', 'r' }  -- DUE, ODD, DEAD, DONE
+local longest = tonumber(largest or 0)
+
+local function drop(member) call('HDEL', CLAIMS, 'h' .. member) end
+
+local function adopt(member)
+  local packed = call('HGET', CLAIMS, 'h' .. member)
+  if not packed then return end
+  drop(member)
+  if call('HEXISTS', MSGS, member) == 1 then return end
+  local set, text, body, past = unpack(cmsgpack.unpack(packed))
+  local score = tonumber(text)
+  call('HSET', MSGS, member, body)
+  if past then call('HSET', PAST, member, past) end
+  if set <= 2 then
+    put_waiting(member, score, priority_of(body))
+  else
+    call('ZADD', set == 3 and DEAD or DONE, text, member)
+    expect(score)
+    if set == 3 and watched then wake(now) end
+  end
+  count('came_' .. SETS[set])
+  if #body > longest then
+    longest = #body
+    call('HSET', META, 'largest', longest)
+  end
+end

@@ -1,0 +1,10 @@
+-- What became of messages that this closed shard had. ARGV: from 5 on the members. Answers for each 'h' (it
+-- is here), 'v' (it ended here, and a copy that is held elsewhere is void), or 'g' (gone: what is held is real).
+call('HDEL', META, '')  -- a first write that is allowed while Redis is full
+apply_time()
+local replies = {}
+for i = 5, #ARGV do
+  local there = locate(ARGV[i])
+  replies[i - 4] = there and 'h' or call('HEXISTS', CLAIMS, 'h' .. ARGV[i]) == 1 and 'v' or 'g'
+end
+return finish(replies)

@@ -1,0 +1,21 @@
+-- The mover's third step: what still is as it was read leaves this shard. ARGV: 5 the turn. Answers the
+-- members that have changed meanwhile: their copies are void.
+local SETS = { 'w', 'w', 'd', 'r' }
+local void = {}
+for _, member in ipairs(in_hand()) do
+  local noted = call('HGET', CLAIMS, 'h' .. member)
+  if noted then
+    local set = tonumber(sub(noted, 1, 1))
+    local copy, score, past = entry_of(set, member)
+    if copy and redis.sha1hex(copy) == sub(noted, 2) then
+      if set == 2 then take_waiting(member, score, 0) else call('ZREM', PLACES[set], member) end
+      call('HDEL', MSGS, member)
+      if past then call('HDEL', PAST, member) end
+      call('HDEL', CLAIMS, 'h' .. member)
+      count('left_' .. SETS[set])
+    else
+      void[#void + 1] = member
+    end
+  end
+end
+return finish(void)

@@ -1,0 +1,9 @@
+-- What is here: how many messages, how many of them leased, the members in hand, META's fields. ARGV: 5 the
+-- turn; 0: anybody's.
+apply_time()
+local members = {}
+for _, member in ipairs(in_hand()) do
+  if call('HEXISTS', CLAIMS, 'h' .. member) == 1 then members[#members + 1] = member end
+end
+finish()
+return { call('HLEN', MSGS) - 1, call('HLEN', LEASED) - 1, members, call('HGETALL', META) }

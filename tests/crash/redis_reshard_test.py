@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Queues get other shards under load, and their movers are killed. TARRY_CRASH_SEED repeats the
+choices of a run, TARRY_CRASH_ROUNDS makes it longer."""
+
+import unittest
+
+from redis_reshard import RedisClusterReshardLife, RedisReshardLife
+from redis_rounds import run_rounds
+
+ROUNDS = 2
+
+
+class RedisReshard(unittest.TestCase):
+    def test_nothing_is_lost_while_shards_change(self):
+        figures = run_rounds(RedisReshardLife, ROUNDS, rounds_a_store=2)
+        self.assertGreaterEqual(figures["reshards"], figures["rounds"])
+        self.assertGreater(figures["movers killed"], 0)
+        self.assertGreater(figures["messages moved"], ROUNDS)
+        self.assertGreater(figures["delivered"], ROUNDS)
+
+    def test_nor_on_a_cluster(self):
+        figures = run_rounds(RedisClusterReshardLife, 1, rounds_a_store=1)
+        self.assertGreaterEqual(figures["reshards"], figures["rounds"])
+        self.assertGreater(figures["delivered"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
