@@ -359,6 +359,13 @@ TEST_F(Handles, VerbsOfTheWholeQueue) {
   auto purge = start([q = queue()] { return q.purge(); });
   fake->answer(fake->next<core::PurgeRequest>().ticket, core::Reply(core::CountReply{3}));
   EXPECT_EQ(*purge.get(), 3u);
+
+  auto reshard = start([q = queue()] { return q.reshard(4, 17); });
+  const auto resharded = fake->next<core::ReshardRequest>();
+  EXPECT_EQ(resharded.request.shards, 4u);
+  EXPECT_EQ(resharded.request.turn, 17u);
+  fake->answer(resharded.ticket, core::Reply(ReshardStep{.turn = 18, .moved = 5}));
+  EXPECT_EQ(reshard.get()->moved, 5u);
 }
 
 TEST_F(Handles, StatsOfAQueueWithoutANameAreNotThoseOfTheStore) {

@@ -251,6 +251,26 @@ TEST_P(Surface, NoCallbackRunsWithinItsVerb) {
   drop_rig();
 }
 
+TEST_P(Surface, AQueueInRedisGetsOtherShardsAndNoOtherDoes) {
+  ASSERT_TRUE(queue().push({.key = "k", .payload = "x", .due = in(1h)}));
+  const auto step = queue().reshard(7);
+  if (rig().engine().capabilities().engine != "redis") {
+    ASSERT_FALSE(step);
+    EXPECT_EQ(step.error().code, ErrorCode::unsupported) << step.error().message;
+    return;
+  }
+  ASSERT_TRUE(step) << step.error().message;
+  EXPECT_TRUE(step->done);
+  EXPECT_TRUE(step->changed);
+  EXPECT_EQ(step->moved, 1u);
+  const auto again = queue().reshard(7);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->done);
+  EXPECT_FALSE(again->changed);
+  EXPECT_EQ(*queue().get("k")->payload.data(), 'x');
+  EXPECT_EQ(queue().reshard(0).error().code, ErrorCode::invalid_argument);
+}
+
 // The handle that the callback holds is the last one: what it was a handle of ends with it.
 TEST_P(Surface, ACallbackMayHoldTheLastHandleOfAClosedStore) {
   std::optional<Queue> mine = queue();

@@ -2,6 +2,7 @@
 // is full, forgets its scripts, or has lost what it had.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -70,13 +71,9 @@ class Model {
   std::uint64_t rescheduled = 0;
 };
 
-TEST(InboxFaults, TwoAtOnceCarryOutEachEntryOnceAndInOrder) {
-  FaultRig rig;
-  RedisEngineOptions options = rig.options();
-  options.inbox_hold_ms = 0;
-  options.shards = 4;
-  const auto one = FaultRig::open(options);
-  const auto other = FaultRig::open(options);
+// 5,000 entries at random, which must be carried out once and in order, whatever is done
+// `meanwhile`.
+void carry_out(FaultRig& rig, core::Engine& one, const std::function<void(int)>& meanwhile) {
   Model model;
   std::minstd_rand random(20'261'122);
   constexpr std::array<const char*, 5> kHow = {"reject", "keep", "replace", "earlier", "later"};
@@ -98,22 +95,58 @@ TEST(InboxFaults, TwoAtOnceCarryOutEachEntryOnceAndInOrder) {
     }
     // At times the two have many to take at once, at times few.
     if (random() % 100 < 2) (void)rig.ask({"PUBLISH", FaultRig::key(0, "wake"), "in"});
+    meanwhile(i);
   }
   rig.wait_until_drained();
   std::map<std::string, Model::Message> found;
   for (int i = 0; i < 40; ++i) {
     const std::string key = "k" + std::to_string(i);
-    if (const auto info = FaultRig::get(*one, "q", key)) {
+    if (const auto info = FaultRig::get(one, "q", key)) {
       found[key] = {info->due.time_since_epoch().count(), info->payload};
     }
   }
   EXPECT_EQ(found, model.messages);
-  const QueueCounters counters = FaultRig::stats(*one, "q").counters;
+  const QueueCounters counters = FaultRig::stats(one, "q").counters;
   EXPECT_EQ(counters.accepted, model.accepted);
   EXPECT_EQ(counters.replaced, model.replaced);
   EXPECT_EQ(counters.cancelled, model.cancelled);
   EXPECT_EQ(counters.reschedules, model.rescheduled);
   EXPECT_EQ(rig.set_aside(), "");
+}
+
+TEST(InboxFaults, TwoAtOnceCarryOutEachEntryOnceAndInOrder) {
+  FaultRig rig;
+  RedisEngineOptions options = rig.options();
+  options.inbox_hold_ms = 0;
+  options.shards = 4;
+  const auto one = FaultRig::open(options);
+  const auto other = FaultRig::open(options);
+  carry_out(rig, *one, [](int) {});
+}
+
+ReshardStep reshard_step(core::Engine& engine, std::uint32_t shards, std::uint64_t turn = 0) {
+  return std::get<ReshardStep>(FaultRig::answer(engine, core::ReshardRequest{"q", shards, turn}));
+}
+
+TEST(InboxFaults, EachOnceAndInOrderAlsoWhileTheShardsChange) {
+  FaultRig rig;
+  RedisEngineOptions options = rig.options();
+  options.inbox_hold_ms = 0;
+  const auto one = FaultRig::open(options);
+  const auto other = FaultRig::open(options);
+  ReshardStep last;
+  std::uint32_t wanted = 3;
+  int changes = 0;
+  carry_out(rig, *one, [&](int i) {
+    if (i < 100 || i % 20 != 0) return;
+    if (i == 100) rig.wait_until_drained();  // the queue is there
+    // Each step takes the turn anew: an inbox that is behind makes it wait.
+    last = reshard_step(i % 40 == 0 ? *one : *other, wanted);
+    if (!last.done) return;
+    ++changes;
+    wanted = wanted % 4 + 1;
+  });
+  EXPECT_GT(changes, 3);
 }
 
 // Without keys a repeat would be another message.
@@ -294,6 +327,61 @@ TEST(InboxFaults, AUserWithoutTheRightsKeepsTheRestOfTheSweep) {
   claim.queues = {"q"};
   claim.wait = Millis(60'000);
   EXPECT_EQ(std::get<core::ClaimReply>(FaultRig::answer(*engine, claim)).items.size(), 1u);
+}
+
+// What a shard took, and could not delete, must not come to another shard as if it were new.
+TEST(InboxFaults, AShardStaysUntilWhatItTookHasLeftTheInbox) {
+  FaultRig rig;
+  fill(rig, 250);
+  auto clipped = FaultRig::open(without(rig, "-xdel"));
+  rig.wait_for_line("inbox tarry:{0}:in waits: ");
+  const ReshardStep first = reshard_step(*clipped, 3);
+  EXPECT_FALSE(first.done);
+  EXPECT_EQ(first.left, 0u);
+  EXPECT_EQ(first.waits_for, "tarry:{0}:in");
+  clipped->close();
+  // It comes again, is known there, and the rest goes to the new shards.
+  const auto whole = rig.open();
+  rig.wait_until_drained();
+  EXPECT_EQ(FaultRig::stats(*whole, "q").counters.accepted, 251u);
+  EXPECT_TRUE(reshard_step(*whole, 3).done);
+  EXPECT_EQ(FaultRig::stats(*whole, "q").ready, 251u);
+  EXPECT_EQ(rig.set_aside(), "");
+}
+
+// What was passed on to a new shard, and could not be deleted, is passed on again, and known there.
+TEST(InboxFaults, WhatAClosedShardPassedOnIsTakenOnce) {
+  FaultRig rig;
+  fill(rig, 0);
+  {
+    const auto engine = rig.open();
+    core::ClaimRequest claim;  // a lease keeps the old shard
+    claim.queues = {"q"};
+    claim.max = 1;
+    (void)FaultRig::answer(*engine, claim);
+    EXPECT_EQ(reshard_step(*engine, 3).left, 1u);
+    rig.forget_lines();
+    engine->close();
+  }
+  add_without_keys(rig, 50);
+  for (int i = 0; i < 50; ++i) {
+    rig.add({"queue", "q", "payload", "p", "key", "k" + std::to_string(i), "delay", "1h"});
+    rig.add({"verb", "cancel", "queue", "q", "key", "k" + std::to_string(i)});
+  }
+  for (int i = 0; i < 2; ++i) {
+    rig.forget_lines();
+    auto clipped = FaultRig::open(without(rig, "-xdel"));
+    rig.wait_for_line("inbox tarry:{0}:in waits: ");
+    EXPECT_EQ(FaultRig::stats(*clipped, "q").counters.accepted, 76u);
+    clipped->close();
+  }
+  const auto whole = rig.open();
+  rig.wait_until_drained();
+  const QueueStats stats = FaultRig::stats(*whole, "q");
+  EXPECT_EQ(stats.counters.accepted, 101u);
+  EXPECT_EQ(stats.counters.cancelled, 50u);
+  EXPECT_EQ(stats.ready, 50u);
+  EXPECT_EQ(rig.set_aside(), "");
 }
 
 }  // namespace

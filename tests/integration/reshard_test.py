@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""tarry queue reshard: what it says, and what it leaves."""
+
+import sys
+import unittest
+
+from program import FAILED, SOURCE, UNKNOWN, USAGE, ProgramTest
+
+sys.path.append(str(SOURCE / "tests" / "crash"))
+from redis_server import RedisServer  # noqa: E402
+
+
+class Reshard(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.redis = RedisServer(parent=self.directory)
+        self.addCleanup(self.redis.close)
+        self.redis.start()
+
+    def test_up_down_and_not_at_all(self):
+        url = self.redis.url
+        for i in range(30):
+            self.tarry("push", "orders", f"payload {i}", "--key", f"k{i}", "--in", "1h", store=url)
+        told = self.tarry("queue", "reshard", "orders", "4", store=url).out
+        self.assertEqual(told, "queue orders has 4 shards now; it had 1\n")
+        self.assertEqual(self.redis.ask("HGET", "tarry:{0}:queues", "orders").split()[1], "4")
+        told = self.asked("queue", "reshard", "orders", "1", store=url)
+        self.assertEqual(told, {"queue": "orders", "done": True, "changed": True, "from": 4,
+                                "to": 1, "moved": 30, "left": 0, "leased": 0, "waits_for": ""})
+        told = self.tarry("queue", "reshard", "orders", "1", store=url).out
+        self.assertEqual(told, "queue orders has 1 shard already; nothing was done\n")
+        self.assertFalse(self.asked("queue", "reshard", "orders", "1", store=url)["changed"])
+        for i in range(30):
+            self.tarry("cancel", "orders", f"k{i}", store=url)
+        self.assertEqual(self.asked("queue", "info", "orders", store=url)["scheduled"], 0)
+
+    def test_bad_input(self):
+        url = self.redis.url
+        for shards in ("0", "257", "x", "-1"):
+            self.refused("queue", "reshard", "orders", shards, store=url, code=USAGE, says="256")
+        self.refused("queue", "reshard", "orders", "2", store=url, code=UNKNOWN, says="orders")
+        self.refused("queue", "reshard", "orders", store=url, code=USAGE, says="SHARDS")
+        files = f"file:{self.directory}/files"
+        self.tarry("push", "orders", "x", store=files)
+        self.refused("queue", "reshard", "orders", "2", store=files, code=FAILED,
+                     says="fixed when it was made")
+        layout = f"{url}?layout=plain"
+        self.refused("queue", "reshard", "orders", "2", store=layout, code=FAILED,
+                     says="layout plain")
+
+
+if __name__ == "__main__":
+    unittest.main()
