@@ -361,6 +361,62 @@ TEST_F(ReshardTest, ManyMessagesAndMadeKeysFindTheirShards) {
   EXPECT_EQ(claim(*engine, 10'000).size(), 4'497u);
 }
 
+// Behind each call of the mover: what falls due is delivered to who waits, though nobody goes on.
+TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredWithoutAMover) {
+  for (std::int64_t calls = 0;; ++calls) {
+    (void)reshard_server().ask({"FLUSHALL"});
+    const auto engine = open();
+    ASSERT_EQ(push(*engine, "k", 10'000), Outcome::pushed);
+    core::ClaimRequest claim;
+    claim.queues = {"q"};
+    claim.max = 1;
+    claim.wait = Millis(3'600'000);
+    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
+    auto answer = promise->get_future();
+    engine->submit(claim,
+                   [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
+    const auto stopped = open(1, calls);
+    const bool done = step(*stopped, 3).has_value();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (answer.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << calls;
+      clock_->advance(1'000);  // the sweep goes by it
+    }
+    const auto reply = answer.get();
+    ASSERT_TRUE(reply) << reply.error().message;
+    const auto& claimed = std::get<core::ClaimReply>(*reply);
+    ASSERT_EQ(claimed.items.size(), 1u) << calls;
+    EXPECT_EQ(settle(*engine, std::string(core::view(claimed.bytes, claimed.items[0].receipt))),
+              Outcome::done);
+    if (done) break;
+  }
+}
+
+// While Redis is full the mover is refused, and what frees goes on, at any stage.
+TEST_F(ReshardTest, WhileRedisIsFullNothingIsStuck) {
+  for (std::int64_t calls = 0;; ++calls) {
+    (void)reshard_server().ask({"FLUSHALL"});
+    const auto engine = open();
+    for (const char* key : {"a", "b", "c"}) push(*engine, key);
+    auto claimed = claim(*engine, 1);
+    push(*engine, "later", 3'600'000);
+    const auto stopped = open(1, calls);
+    const bool done = step(*stopped, 3).has_value();
+    ASSERT_EQ(reshard_server().ask({"CONFIG", "SET", "maxmemory", "1"}), "+OK\r\n");
+    if (!done) {
+      EXPECT_EQ(step(*engine, 3).error().code, ErrorCode::no_space) << calls;
+      EXPECT_EQ(cancel(*engine, "later"), Outcome::cancelled) << calls;
+      EXPECT_EQ(cancel(*engine, "later"), Outcome::unknown) << calls;
+      EXPECT_EQ(settle(*engine, claimed.begin()->second), Outcome::done) << calls;
+    }
+    ASSERT_EQ(reshard_server().ask({"CONFIG", "SET", "maxmemory", "0"}), "+OK\r\n");
+    if (done) break;
+    EXPECT_EQ(reshard(*engine, 3).to, 3u);
+    EXPECT_EQ(claim(*engine).size(), 2u) << calls;
+    expect_conserved(*engine, "at the end");
+  }
+}
+
 TEST_F(ReshardTest, WhatIsWrongIsRefused) {
   const auto engine = open();
   EXPECT_EQ(step(*engine, 2).error().code, ErrorCode::not_found);

@@ -8,9 +8,11 @@ for _, key in ipairs(KEYS) do
     return redis.error_reply('FOREIGN ' .. key .. ' is a ' .. kind)
   end
 end
-if redis.call('HSETNX', KEYS[1], 'schema', ARGV[1]) == 1 then
-  redis.call('HSET', KEYS[1], 'partitions', ARGV[2], 'secret', ARGV[3], 'ids', 0)
+-- What is there is not written again: that would be refused while Redis is full.
+if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
+  redis.call('HSET', KEYS[1], 'schema', ARGV[1], 'partitions', ARGV[2], 'secret', ARGV[3], 'ids', 0)
 end
-redis.call('HSETNX', KEYS[2], '', '')
-redis.call('HSETNX', KEYS[3], '', '')
+for i = 2, 3 do
+  if redis.call('HEXISTS', KEYS[i], '') == 0 then redis.call('HSET', KEYS[i], '', '') end
+end
 return redis.call('HMGET', KEYS[1], 'schema', 'partitions', 'secret')
