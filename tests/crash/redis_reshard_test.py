@@ -7,12 +7,12 @@ import unittest
 from redis_reshard import RedisClusterReshardLife, RedisReshardLife
 from redis_rounds import run_rounds
 
-ROUNDS = 2
+ROUNDS = 1
 
 
 class RedisReshard(unittest.TestCase):
     def test_nothing_is_lost_while_shards_change(self):
-        figures = run_rounds(RedisReshardLife, ROUNDS, rounds_a_store=2)
+        figures = run_rounds(RedisReshardLife, ROUNDS, rounds_a_store=1)
         self.assertGreaterEqual(figures["reshards"], figures["rounds"])
         self.assertGreater(figures["movers killed"], 0)
         self.assertGreater(figures["messages moved"], ROUNDS)
