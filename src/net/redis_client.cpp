@@ -102,9 +102,15 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
   }
 
   void on_ready() {
-    backoff_.succeeded();
     if (sentinels_) follow_master();
-    if (leaving_) return;
+    if (leaving_) {
+      ++left_at_once_;
+      return;
+    }
+    left_at_once_ = 0;
+    backoff_.succeeded();
+    // The old master may be a replica that nobody has told of.
+    if (sentinels_ && subscriber_) subscriber_->follow();
     ++connections_;
     for (Held& held : std::exchange(held_, {})) {
       outstanding_.push_back({std::move(held.done), link_->sent(), held.replies});
@@ -175,7 +181,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     leaving_ = false;
     auto outstanding = std::exchange(outstanding_, {});
     std::deque<Held> held;
-    if (closed_ || !end.was_ready) {
+    if (closed_ || !end.was_ready || left_at_once_ > 1) {
       held.swap(held_);
       last_error_ = end.error;
       next_attempt_ = Clock::now() + backoff_.failed();
@@ -204,6 +210,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
   std::shared_ptr<RedisLink> link_;
   bool leaving_ = false;  // it leads to no master any more
   std::string leaving_why_;
+  int left_at_once_ = 0;  // connections in turn, which were of no use
   std::shared_ptr<RedisSubscriber> subscriber_;
   std::deque<Held> held_;
   std::deque<Outstanding> outstanding_;

@@ -78,9 +78,23 @@ void RedisSentinels::watch(OnSwitched on_switched) {
         [weak, i](std::string_view, std::string_view message) {
           if (const auto self = weak.lock()) self->on_switch(i, message);
         },
-        [] {}));
+        [weak, i] {
+          if (const auto self = weak.lock()) self->on_watching(i);
+        }));
     watched_.back()->start();
   }
+}
+
+// Whatever was said before it stood went unheard.
+void RedisSentinels::on_watching(std::size_t sentinel) {
+  if (closed_) return;
+  prefer(sentinel);
+  if (search_) search_->cancel();
+  const RedisAddress before = master_;
+  search_ = find([self = shared_from_this(), before](const Result<Found>& found) {
+    self->search_.reset();
+    if (!self->closed_ && found && !(found->master == before)) self->on_switched_();
+  });
 }
 
 // "orders 10.0.0.7 6379 10.0.0.8 6379": from where to where.
@@ -99,6 +113,7 @@ void RedisSentinels::on_switch(std::size_t by, std::string_view message) {
 
 void RedisSentinels::close() {
   closed_ = true;
+  if (const auto search = std::exchange(search_, nullptr)) search->cancel();
   for (const auto& each : watched_) each->close();
 }
 

@@ -46,7 +46,8 @@ class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
   /// What this one said was not so.
   void distrust(std::size_t sentinel);
 
-  /// Listens to all of them from now on. Once at most.
+  /// Listens to all of them from now on, and asks again each time that one is listened to anew.
+  /// Once at most.
   void watch(OnSwitched on_switched);
   void close();
 
@@ -58,6 +59,7 @@ class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
  private:
   [[nodiscard]] RedisOptions options_of(std::size_t sentinel) const;
   void on_switch(std::size_t by, std::string_view message);
+  void on_watching(std::size_t sentinel);
   void prefer(std::size_t sentinel);
 
   boost::asio::io_context& io_;
@@ -66,6 +68,7 @@ class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
   RedisAddress master_{"", 0};
   OnSwitched on_switched_;
   std::vector<std::shared_ptr<RedisSubscriber>> watched_;
+  std::shared_ptr<RedisSentinelSearch> search_;  // because a subscription stands
   bool closed_ = false;
 };
 

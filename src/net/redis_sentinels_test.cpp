@@ -241,6 +241,61 @@ TEST_F(RedisSentinelsTest, tell_of_a_new_master_while_the_old_one_still_answers)
   EXPECT_TRUE(RedisFamily::is_master(family.replica()));
 }
 
+// Nobody listens while the master changes, and the old one goes on as a master.
+TEST_F(RedisSentinelsTest, are_asked_again_once_they_are_listened_to_again) {
+  RedisFamily family;
+  ASSERT_EQ(family.sentinel().ask({"ACL", "SETUSER", "ann", "on", ">pw", "&*", "+@all"}),
+            "+OK\r\n");
+  RedisOptions options = of(family);
+  options.sentinels->user = "ann";
+  options.sentinels->password = "pw";
+  rig_.open(options);
+  EXPECT_EQ(rig_.ask({"PING"}), "PONG");
+  ASSERT_EQ(family.sentinel().ask({"ACL", "SETUSER", "ann", "-subscribe"}), "+OK\r\n");
+  RedisFamily::until("the subscription to be gone", [&] {
+    (void)family.sentinel().ask({"CLIENT", "KILL", "TYPE", "pubsub"});
+    return family.sentinel().ask({"CLIENT", "LIST", "TYPE", "pubsub"}).find("id=") ==
+           std::string::npos;
+  });
+  EXPECT_EQ(family.sentinel().ask({"SENTINEL", "DEBUG", "publish-period", "10000000"}), "+OK\r\n");
+  family.fail_over();
+  const std::string port = std::to_string(family.master().port());
+  RedisFamily::until("the sentinel to know it", [&] {
+    return family.sentinel()
+               .ask({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", RedisFamily::kName})
+               .find(port) != std::string::npos;
+  });
+  EXPECT_TRUE(RedisFamily::is_master(family.replica()));
+  ASSERT_EQ(family.sentinel().ask({"ACL", "SETUSER", "ann", "+subscribe"}), "+OK\r\n");
+  wait_for(family.master());
+}
+
+TEST_F(RedisSentinelsTest, a_subscription_leaves_a_master_that_became_a_replica) {
+  RedisFamily family;
+  ASSERT_EQ(
+      family.sentinel().ask({"ACL", "SETUSER", "ann", "on", ">pw", "&*", "+@all", "-subscribe"}),
+      "+OK\r\n");
+  RedisOptions options = of(family);
+  options.sentinels->user = "ann";
+  options.sentinels->password = "pw";
+  rig_.open(options);
+  rig_.run([&] {
+    rig_.client().subscribe(
+        RedisChannels::plain, {"news"}, [](std::string_view, std::string_view) {},
+        [this] { inbox_.put("subscribed"); });
+  });
+  ASSERT_EQ(inbox_.next(), "subscribed");
+  EXPECT_EQ(rig_.ask({"SET", "a", "1"}), "OK");
+  EXPECT_EQ(family.sentinel().ask({"SENTINEL", "DEBUG", "publish-period", "10000000"}), "+OK\r\n");
+  family.fail_over();
+  RedisFamily::follow(family.replica(), family.master());
+  RedisFamily::until("the client to be on the new one",
+                     [&] { return rig_.ask({"SET", "a", "2"}) == "OK"; });
+  RedisFamily::until("the subscription to be there too", [&] {
+    return family.master().ask({"PUBSUB", "NUMSUB", "news"}).ends_with(":1\r\n");
+  });
+}
+
 TEST_F(RedisSentinelsTest, a_master_that_became_a_replica_is_left) {
   RedisFamily family;
   rig_.open(of(family));
