@@ -13,6 +13,8 @@ using net::RedisCommand;
 
 // Work of one call: other clients of the server wait for it.
 constexpr std::size_t kMostInACall = 500;
+// Redisson's LIST is walked through for each that is removed.
+constexpr std::size_t kMostWalksInACall = 100;
 constexpr std::size_t kMostBytesInACall = 8u << 20;
 
 void send_items(const LayoutContext& context, const LayoutKeysPtr& keys,
@@ -86,9 +88,11 @@ void run_layout_verb(const LayoutContext& context, const LayoutKeysPtr& keys,
                      const std::shared_ptr<Countdown>& countdown) {
   Items some;
   std::size_t bytes = 0;
+  const std::size_t most =
+      context.spec.layout == Layout::redisson ? kMostWalksInACall : kMostInACall;
   for (const std::uint32_t item : items) {
     const std::size_t more = verb->bytes_of(item);
-    if (!some.empty() && (some.size() == kMostInACall || bytes + more > kMostBytesInACall)) {
+    if (!some.empty() && (some.size() == most || bytes + more > kMostBytesInACall)) {
       send_items(context, keys, verb, std::exchange(some, {}), countdown);
       bytes = 0;
     }

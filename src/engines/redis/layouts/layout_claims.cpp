@@ -53,6 +53,7 @@ struct LayoutClaims::Watch {
   std::int64_t alarm_us = 0;
   bool looking = false;
   bool again = false;  // woken while one looked
+  bool told_bodyless = false;
 };
 
 // One claim's look at queues, one after the other, until it has what it wants.
@@ -118,6 +119,13 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
     bytes_ += answer->bytes;
     if (answer->again_ms) again_ms_ = std::min(again_ms_, *answer->again_ms);
     if (answer->odd > 0) claims_.tell_odd(*keys_, answer->odd, answer->first_odd);
+    bool& was_told = claims_.watch_of(keys_->queue).told_bodyless;
+    if (answer->odd < 0 && !was_told) {
+      context.log("layout hash: messages of queue " + base::quoted(keys_->queue) +
+                  " are due, and HASH " + base::quoted(answer->first_odd, 512) +
+                  " is not there; they are left alone. Is it the right hash=?");
+    }
+    was_told = answer->odd < 0;
     if (answer->undecoded > 0) {
       context.log("layout redisson: " + std::to_string(answer->undecoded) + " values of queue " +
                   base::quoted(keys_->queue) +
@@ -341,7 +349,8 @@ void LayoutClaims::look_in(Watch& watch, std::int64_t ms) {
   watch.alarm_us = at;
   watch.alarm = alarms_.set(ms, [this, &watch] {
     watch.alarm = 0;
-    look_at(watch);
+    // Not look_at: one that is looking elsewhere would not hear of it.
+    wake(watch.queue);
   });
 }
 

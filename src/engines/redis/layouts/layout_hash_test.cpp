@@ -76,6 +76,59 @@ TEST_F(HashLayout, AMemberWithoutABodyIsToldAndLookedAtAgain) {
   EXPECT_EQ(again[0].payload, "here");
 }
 
+// HSET, then ZADD, and the ack of what was leased comes in between.
+TEST_F(HashLayout, ABodyThatIsPushedAnewOutlivesTheAckOfTheOldOne) {
+  LayoutStore store(hash());
+  foreign_push("1", "k", "old");
+  const auto taken = store.claim("z");
+  ASSERT_EQ(taken.size(), 1u);
+  ASSERT_EQ(redis({"HSET", "h", "k", "new"}), "0");
+  EXPECT_EQ(store.settle(taken[0].receipt).outcome, Outcome::done);
+  EXPECT_EQ(redis({"ZCARD", "z"}), "0");
+  ASSERT_EQ(redis({"ZADD", "z", "1", "k"}), "1");
+  const auto again = store.claim("z");
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].payload, "new");
+  EXPECT_EQ(store.settle(again[0].receipt).outcome, Outcome::done);
+  EXPECT_EQ(redis({"EXISTS", "z", "h"}), "0");
+}
+
+// hash= names a key that is not there: the scores stay as they are.
+TEST_F(HashLayout, AWrongHashTouchesNothingAndIsTold) {
+  LayoutStore store(hash("z", "wrong"));
+  foreign_push("1", "k", "b");
+  EXPECT_TRUE(store.claim("z").empty());
+  EXPECT_TRUE(store.claim("z").empty());
+  core::ClaimRequest by_key = LayoutStore::claim_of("z");
+  by_key.keys = {"k"};
+  EXPECT_TRUE(store.claim(by_key).empty());
+  EXPECT_EQ(redis({"ZSCORE", "z", "k"}), "1");
+  EXPECT_EQ(redis({"HGET", "h", "k"}), "b");
+  std::size_t told = 0;
+  for (const std::string& line : store.lines()) {
+    if (line.find("HASH \"wrong\" is not there") != std::string::npos) ++told;
+  }
+  EXPECT_EQ(told, 1u);
+}
+
+// A producer that chooses ZSETs at random has pushed a key twice.
+TEST_F(HashLayout, AMemberOfTwoSetsIsUnderOneLeaseAtATime) {
+  LayoutStore store(hash("z:{0..1}", "h"));
+  ASSERT_EQ(redis({"ZADD", "z:0", "1", "k"}), "1");
+  ASSERT_EQ(redis({"ZADD", "z:1", "2", "k"}), "1");
+  ASSERT_EQ(redis({"HSET", "h", "k", "b"}), "1");
+  const auto taken = store.claim("z");
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(store.settle(taken[0].receipt).outcome, Outcome::done);
+  EXPECT_EQ(redis({"HGET", "h", "k"}), "b");
+  EXPECT_EQ(store.reschedule("z", "k", Due()).outcome, Outcome::rescheduled);
+  const auto other = store.claim("z");
+  ASSERT_EQ(other.size(), 1u);
+  EXPECT_EQ(other[0].payload, "b");
+  EXPECT_EQ(store.cancel("z", "k").outcome, Outcome::stopping);
+  EXPECT_EQ(redis({"EXISTS", "z:0", "z:1", "h"}), "0");
+}
+
 TEST_F(HashLayout, ManyMembersWithoutBodiesAreInNobodysWay) {
   LayoutStore store(hash());
   ASSERT_EQ(

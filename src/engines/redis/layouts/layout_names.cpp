@@ -1,5 +1,6 @@
 #include "engines/redis/layouts/layout_names.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -23,6 +24,7 @@ struct Range {
   std::size_t end = 0;  // behind its brace
   std::uint64_t first = 0;
   std::uint64_t last = 0;
+  std::size_t digits = 0;  // at least: {00..09} keeps its zeros
 };
 
 // Braces may stand in keys for other reasons: only what has the form counts.
@@ -36,7 +38,16 @@ std::optional<Range> find_range(std::string_view name, std::size_t from = 0) {
         base::parse_u64(name.substr(open + 1, dots - open - 1), "first", 0, kMostOfRange);
     const auto last =
         base::parse_u64(name.substr(dots + 2, close - dots - 2), "last", 0, kMostOfRange);
-    if (first && last) return Range{open, close + 1, *first, *last};
+    if (!first || !last) continue;
+    const std::string_view texts[] = {name.substr(open + 1, dots - open - 1),
+                                      name.substr(dots + 2, close - dots - 2)};
+    Range range{open, close + 1, *first, *last};
+    for (const std::string_view text : texts) {
+      if (text.size() > 1 && text.front() == '0') {
+        range.digits = std::max(texts[0].size(), texts[1].size());
+      }
+    }
+    return range;
   }
   return std::nullopt;
 }
@@ -69,7 +80,9 @@ std::vector<std::string> expand(const std::string& name) {
   if (!range) return {name};
   std::vector<std::string> names;
   for (std::uint64_t i = range->first; i <= range->last; ++i) {
-    names.push_back(name.substr(0, range->begin) + std::to_string(i) + name.substr(range->end));
+    std::string number = std::to_string(i);
+    if (number.size() < range->digits) number.insert(0, range->digits - number.size(), '0');
+    names.push_back(name.substr(0, range->begin) + number + name.substr(range->end));
   }
   return names;
 }

@@ -44,6 +44,13 @@ TEST(LayoutNames, ManyKeysAreOneQueue) {
             std::vector<std::string>{"a:h"});
 }
 
+TEST(LayoutNames, NumbersKeepTheirZeros) {
+  EXPECT_EQ(keys_in(spec_of(Layout::plain, "dq:{08..11}"), "dq").zsets,
+            (std::vector<std::string>{"dq:08", "dq:09", "dq:10", "dq:11"}));
+  EXPECT_EQ(keys_in(spec_of(Layout::plain, "dq:{0..1}"), "dq").zsets,
+            (std::vector<std::string>{"dq:0", "dq:1"}));
+}
+
 TEST(LayoutNames, RedissonsNamesAreNotWrappedTwice) {
   LayoutSpec spec = spec_of(Layout::redisson);
   const LayoutKeys keys = keys_in(spec, "dest");

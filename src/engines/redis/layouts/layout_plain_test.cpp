@@ -340,6 +340,47 @@ TEST_F(PlainLayout, ByKeyIsByMember) {
   EXPECT_EQ(LayoutStore::taken_in(std::get<core::ClaimReply>(*reply)).at(0).key, "soon");
 }
 
+// It has looked twice when the other one comes: no third look for what is none of its.
+TEST_F(PlainLayout, AClaimByKeyDoesNotLookForWhatOthersLeaveOverdue) {
+  LayoutStore store(plain());
+  ASSERT_EQ(redis({"ZADD", "tasks", "1", "overdue", "4000000000000", "mine"}), "2");
+  ASSERT_EQ(redis({"CONFIG", "RESETSTAT"}), "OK");
+  core::ClaimRequest claim = LayoutStore::claim_of("tasks", 1'500);
+  claim.keys = {"mine"};
+  EXPECT_TRUE(store.claim(claim).empty());
+  // A look a second, not one after the other.
+  const std::string stats = server().ask({"INFO", "commandstats"});
+  const std::string_view calls = "cmdstat_evalsha:calls=";
+  ASSERT_NE(stats.find(calls), std::string::npos);
+  EXPECT_LE(std::stoi(stats.substr(stats.find(calls) + calls.size())), 5);
+}
+
+// A producer that counts in seconds pushes the member anew, for the second in which a lease ends.
+TEST_F(PlainLayout, ALeaseInSecondsIsToldFromAPushForThatSecond) {
+  LayoutStore store(plain("tasks", true));
+  for (const bool later : {false, true}) {
+    ASSERT_NE(redis({"ZADD", "tasks", "1", "task"}), "");
+    const auto taken = store.claim("tasks");
+    ASSERT_EQ(taken.size(), 1u);
+    const std::string leased = score("tasks", "task");
+    const std::int64_t second = std::stoll(leased) + (later ? 1 : 0);
+    ASSERT_EQ(redis({"ZADD", "tasks", std::to_string(second), "task"}), "0");
+    EXPECT_EQ(store.settle(taken[0].receipt).outcome, Outcome::stale) << leased;
+    EXPECT_EQ(score("tasks", "task"), std::to_string(second));
+  }
+}
+
+TEST_F(PlainLayout, ALeaseInSecondsIsNoShorterThanAsked) {
+  LayoutStore store(plain("tasks", true));
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(redis({"ZADD", "tasks", "1", "task" + std::to_string(i)}), "1");
+    const auto reply = store.ask<core::ClaimReply>(LayoutStore::claim_of("tasks", 0, 2'300));
+    ASSERT_EQ(reply.items.size(), 1u);
+    EXPECT_GE(reply.items[0].lease_ms, 2'300);
+    EXPECT_LE(reply.items[0].lease_ms, 4'300);
+  }
+}
+
 TEST_F(PlainLayout, ListTellsEveryMessageOnceInPagesOfAnySize) {
   LayoutStore store(plain());
   for (int i = 0; i < 25; ++i) {

@@ -55,7 +55,13 @@ if ARGV[13] ~= 'list' then
       for at = 1, found, 2 do
         if not full then take(set, due[at], due[at + 1]) end
       end
-    until found == 0 or left == 0 or full or reply[4] >= 500
+    until found == 0 or left == 0 or full or (no_bodies and no_bodies == bodies_of(set))
+      or reply[4] + put_off >= 500
   end
 end
-return finish()
+local soonest
+for set = 1, M do
+  local head = call('ZRANGE', KEYS[set], 0, 0, 'WITHSCORES')[2]
+  if head and (not soonest or due_of(head) < soonest) then soonest = due_of(head) end
+end
+return finish(soonest)

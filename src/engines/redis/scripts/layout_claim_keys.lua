@@ -9,4 +9,15 @@ for i = 13, #ARGV do
     take(set, ARGV[i], score)
   end
 end
-return finish()
+
+-- Another that is overdue is none of theirs.
+local soonest
+for i = 13, #ARGV do
+  local set, score = find(ARGV[i])
+  if set then
+    local lease = read_lease(name_of_lease(ARGV[i]))
+    local at = lease and ceil(lease[ENDS]) or due_of(score)
+    if not soonest or at < soonest then soonest = at end
+  end
+end
+return finish(soonest)

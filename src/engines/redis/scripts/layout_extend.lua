@@ -6,9 +6,11 @@ for at = 7, #ARGV, 3 do
   local name = LEASES .. ARGV[at]
   local lease = read_lease(name)
   if lease and lease[NONCE] == ARGV[at + 1] then
-    lease[SCORE] = score_of(later + tonumber(ARGV[at + 2]))
-    lease[ENDS] = tonumber(lease[SCORE]) * UNIT
-    if not lease[STOPPING] then call('ZADD', KEYS[lease[SET]], lease[SCORE], lease[MEMBER]) end
+    lease[SCORE], lease[ENDS] = lease_until(later + tonumber(ARGV[at + 2]), lease[NONCE])
+    if not lease[STOPPING] then
+      call('ZADD', KEYS[lease[SET]], lease[SCORE], lease[MEMBER])
+      tell_head(lease[MEMBER], lease[SCORE])
+    end
     write_lease(name, lease)
     replies[#replies + 1] = 1
   else

@@ -99,7 +99,10 @@ end
 
 local function remove(set, member, from_tail)
   local removed = call('ZREM', KEYS[set], member)
-  if LAYOUT == 'hash' then removed = call('HDEL', bodies_of(set), member) + removed end
+  -- One HASH may be that of many ZSETs, and the member in another of them.
+  if LAYOUT == 'hash' and (M == 1 or KEYS[M + 3] or not find(member)) then
+    removed = call('HDEL', bodies_of(set), member) + removed
+  end
   if LAYOUT == 'redisson' then call('LREM', LIST, from_tail and -1 or 1, member) end
   return removed > 0
 end
@@ -116,9 +119,21 @@ local function tell_head(member, score)
   end
 end
 
+-- A lease's score, and when it ends in ms. Others who count in seconds write whole ones: a fraction,
+-- of the claim's nonce, keeps what they write apart from it.
+local function lease_until(ms, nonce)
+  local score = score_of(ms)
+  if UNIT > 1 then
+    local parts = tonumber(sub(nonce, 1, 5), 16) % 1048575 + 1
+    score = format('%.17g', tonumber(score) - 1 + parts / 1048576)
+    if tonumber(score) * UNIT < ms then score = format('%.17g', tonumber(score) + 1) end
+  end
+  return score, ceil(tonumber(score) * UNIT)
+end
+
 -- A lease: { nonce, when it ends, the score until then, due, score before, set, member, stopping,
--- found at the list's tail }. Who writes another score, or removes the member, has ended it.
-local NONCE, ENDS, SCORE, DUE, WAS, SET, MEMBER, STOPPING, TAIL = 1, 2, 3, 4, 5, 6, 7, 8, 9
+-- found at the list's tail, SHA-1 of a body in a HASH }. Who writes another score, or removes the member, has ended it.
+local NONCE, ENDS, SCORE, DUE, WAS, SET, MEMBER, STOPPING, TAIL, BODY = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 local function read_lease(name)
   local text = call('GET', name)
   if not text then return nil end

@@ -1,14 +1,15 @@
--- Takes up to 500 that are not leased. ARGV: 7 set (M + 1: the list that consumers pop from), 8 the
+-- Takes up to 500 that are not leased; Redisson's, whose LIST is walked through for each, 100. ARGV: 7 set (M + 1: the list that consumers pop from), 8 the
 -- rank to begin with: those before it are leased. Answers how many were taken, and with which rank
 -- to go on (-1: this was the end).
 free_first()
 local set, from = tonumber(ARGV[7]), tonumber(ARGV[8])
+local most = LAYOUT == 'redisson' and 100 or 500
 if set > M then
   local popped = call('LPOP', DEST, 500)
   local count = popped and #popped or 0
   return { count, count == 500 and 0 or -1 }
 end
-local found = call('ZRANGE', KEYS[set], from, from + 499)
+local found = call('ZRANGE', KEYS[set], from, from + most - 1)
 local kept = 0
 for i = 1, #found do
   if read_lease(name_of_lease(found[i])) then
@@ -17,4 +18,4 @@ for i = 1, #found do
     remove(set, found[i])
   end
 end
-return { #found - kept, #found == 500 and from + kept or -1 }
+return { #found - kept, #found == most and from + kept or -1 }

@@ -10,7 +10,13 @@ local function settle_one(name, nonce, action, delay)
   if lease[STOPPING] then return 1 end
   local set, member = lease[SET], lease[MEMBER]
   if action == 'a' then
-    remove(set, member, lease[TAIL])
+    -- Another body by now: somebody pushes the key anew, and his ZADD is on its way.
+    local body = lease[BODY] and call('HGET', bodies_of(set), member)
+    if body and redis.sha1hex(body) ~= lease[BODY] then
+      call('ZREM', KEYS[set], member)
+    else
+      remove(set, member, lease[TAIL])
+    end
     return 1
   end
   local score = action == 'l' and lease[WAS] or score_of(later + tonumber(delay))

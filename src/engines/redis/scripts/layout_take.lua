@@ -2,11 +2,11 @@
 -- out whatever its size, 11 the claim's nonce.
 --
 -- The answer: now, when to look again (empty: nothing is there), how long the leases are, how
--- many members were found that are no messages, the first one's key, and four a message: lease, key,
+-- many members were found that are no messages, the first one's key (-1 and the name of a HASH that
+-- is not there while members of its set are due), and four a message: lease, key,
 -- due, body.
 local left, room, first_goes, nonce = tonumber(ARGV[7]), tonumber(ARGV[9]), ARGV[10] == '1', ARGV[11]
-local lease_score = score_of(later + tonumber(ARGV[8]))
-local lease_ends = tonumber(lease_score) * UNIT
+local lease_score, lease_ends = lease_until(later + tonumber(ARGV[8]), nonce)
 local reply = { format('%.0f', now), '', format('%.0f', lease_ends - later), 0, '' }
 local full = false
 -- A member without a body may be one whose body is on its way: ZADD went before HSET.
@@ -28,14 +28,33 @@ local function hand_out(set, member, was, due, body, from_tail)
   local digest = redis.sha1hex(member)
   call('ZADD', KEYS[set], lease_score, member)
   write_lease(LEASES .. digest,
-    { nonce, lease_ends, lease_score, due, was, set, member, false, from_tail })
+    { nonce, lease_ends, lease_score, due, was, set, member, false, from_tail,
+      LAYOUT == 'hash' and redis.sha1hex(body) or false })
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = digest, key_of(member), format('%.0f', due)
   reply[at + 4] = body
 end
 
+-- Where no body is at all, hash= may name the wrong key: nothing there is touched.
+local no_bodies
+local function lacks_bodies(set)
+  if LAYOUT ~= 'hash' or call('HLEN', bodies_of(set)) > 0 then return false end
+  no_bodies = bodies_of(set)
+  return true
+end
+
 -- One member of a set, due or asked for by key.
+local put_off = 0
 local function take(set, member, score)
+  if M > 1 then
+    -- It is in two sets, and out from the other: one lease at a time.
+    local lease = read_lease(name_of_lease(member))
+    if lease and lease[SET] ~= set and not lease[STOPPING] then
+      put_off = put_off + 1
+      call('ZADD', KEYS[set], lease[SCORE], member)
+      return
+    end
+  end
   if LAYOUT == 'plain' then return hand_out(set, member, score, due_of(score), member, false) end
   if LAYOUT == 'redisson' then
     local id, value = unpack_entry(member)
@@ -45,20 +64,26 @@ local function take(set, member, score)
   end
   local body = call('HGET', bodies_of(set), member)
   if body then return hand_out(set, member, score, due_of(score), body, false) end
+  if lacks_bodies(set) then return end
   call('ZADD', KEYS[set], score_of(later + LOOK_AGAIN_MS), member)
   report(member)
 end
 
-local function finish()
+local function finish(soonest)
+  -- A Java timer that has met an empty ZSET sleeps until somebody publishes: it is told of the
+  -- lease, so that it moves the message should its claimer die.
+  if LAYOUT == 'redisson' and #reply > 5 then
+    local head = call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+    if tonumber(head[2]) == tonumber(lease_score) then tell_head(head[1], head[2]) end
+  end
+  if no_bodies then
+    reply[4], reply[5] = -1, no_bodies
+    soonest = math.max(soonest or 0, now + 1000)
+  end
   if full then
     reply[2] = reply[1]
-    return reply
+  elseif soonest then
+    reply[2] = format('%.0f', soonest)
   end
-  local soonest
-  for set = 1, M do
-    local head = call('ZRANGE', KEYS[set], 0, 0, 'WITHSCORES')[2]
-    if head and (not soonest or due_of(head) < soonest) then soonest = due_of(head) end
-  end
-  if soonest then reply[2] = format('%.0f', soonest) end
   return reply
 end
