@@ -78,6 +78,7 @@ ExitCode tell_rest(Output& output, const MigrationReport& report) {
       Output::tell(fmt::format("{}: {} messages are left", name, grouped(queue.left)));
     }
     if (!queue.held && queue.leased + queue.left > 0) code = worst(code, ExitCode::conflict);
+    if (queue.held && queue.conflicts > 0) code = worst(code, ExitCode::conflict);
     if (queue.remembered > 0) {
       output.note(
           fmt::format("{}: {} keys of settled messages stay behind: the other store does "
@@ -156,7 +157,9 @@ void add_migrate_command(CLI::App& store, Session& session) {
       "Messages keep keys, due times, attempts, headers and priorities, the dead their reasons,\n"
       "queues their settings and pauses. A queue is paused in both stores while it is moved. Stop\n"
       "it whenever you like, and run the same command again to go on: no message is lost, none is\n"
-      "there twice.\n");
+      "there twice. After a kill leave FROM alone until that has been done: of the last batch, a\n"
+      "message that is cancelled there meanwhile is delivered by TO all the same, and one that is\n"
+      "rescheduled or replaced there keeps the queue paused until one of the two is cancelled.\n");
   add_word(command, "FROM", words->from, "The store's URL: file: or redis:")->required();
   add_word(command, "TO", words->to, "The other one's; a file: store is made if need be")
       ->required();

@@ -59,6 +59,13 @@ class QueueMigration {
              (stats->leased < leased || (stats->leased > 0 && wait_until(waited_until))));
     note_rest(*stats);
     if (options_.stop.stop_requested()) return {};
+    if (resumed_ && counts_.conflicts > 0) {
+      counts_.problems.push_back(
+          std::to_string(counts_.conflicts) + " keys belong to other messages in " + to_.name +
+          ", which a run that was cut short may have put there: cancel one of each two, "
+          "and run the same command again");
+      return {};
+    }
     return let_go();
   }
 
@@ -77,18 +84,23 @@ class QueueMigration {
   Result<void> prepare(const QueueStats& stats) {
     const Time now = wall_clock();
     before_ = pause_before(stats, now);
-    counts_.held = true;
     const bool was_held = is_held(stats, now);
+    resumed_ = was_held;
+    counts_.held = was_held;
     std::optional<Time> hold = was_held ? stats.paused_until : hold_of(before_, now);
     if (hold && !was_held) {
       if (auto held = set_pause(from_.engine, counts_.queue, {true, hold}); !held) {
+        // It may have been paused all the same.
+        counts_.held = held.error().code == ErrorCode::unknown_outcome;
         return failed(from_, held.error());
       }
     }
+    counts_.held = true;
     if (auto made = make_there(stats.settings); !made) return made;
     const auto there = stats_of(to_.engine, counts_.queue);
     if (!there) return failed(to_, there.error());
     before_there_ = pause_before(*there, now);
+    resumed_ = resumed_ || is_held(*there, now);
     // One that is paused until it is resumed stays so, and cannot be the one that is held here.
     const bool stays = before_there_.paused && !before_there_.until;
     if (stays && hold) return {};
@@ -190,6 +202,7 @@ class QueueMigration {
   MigratedQueue& counts_;
   PauseState before_;
   PauseState before_there_;
+  bool resumed_ = false;  // a run that was cut short has held it
 };
 
 Result<std::vector<QueueStats>> queues_of(const MigrationEnd& from,

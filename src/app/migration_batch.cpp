@@ -180,8 +180,8 @@ Result<std::vector<MessageInfo>> MigrationBatch::same_there(std::vector<MessageI
   return found;
 }
 
-Result<core::ItemsReply> MigrationBatch::ask_to_take_away(
-    const std::vector<MessageInfo>& messages) {
+Result<core::ItemsReply> MigrationBatch::cancel_seen(const MigrationEnd& end,
+                                                     const std::vector<MessageInfo>& messages) {
   core::CancelRequest request;
   request.queue = counts_.queue;
   for (const MessageInfo& message : messages) {
@@ -189,16 +189,16 @@ Result<core::ItemsReply> MigrationBatch::ask_to_take_away(
     request.seen.push_back({message.id, message.due.time_since_epoch().count(), message.priority,
                             message.tallies.claims, message.state == State::dead});
   }
-  auto reply = detail::wait_for(from_.engine, std::move(request));
-  if (!reply) return at(from_, counts_.queue, std::move(reply).error());
+  auto reply = detail::wait_for(end.engine, std::move(request));
+  if (!reply) return at(end, counts_.queue, std::move(reply).error());
   return std::get<core::ItemsReply>(*std::move(reply));
 }
 
 Result<void> MigrationBatch::take_away(const std::vector<MessageInfo>& messages) {
   if (messages.empty()) return {};
-  const auto reply = ask_to_take_away(messages);
+  const auto reply = cancel_seen(from_, messages);
   if (!reply) return reply.error();
-  Keys changed;
+  std::vector<MessageInfo> changed;
   std::optional<Error> fatal;
   bool ended = false;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -210,7 +210,7 @@ Result<void> MigrationBatch::take_away(const std::vector<MessageInfo>& messages)
       ++taken_;
       if (messages[i].state == State::dead) ++counts_.dead;
     } else {
-      changed.push_back(messages[i].key);
+      changed.push_back(messages[i]);
       ended = ended || (item.outcome != Outcome::kept && item.outcome != Outcome::in_flight);
     }
   }
@@ -232,15 +232,22 @@ Result<void> MigrationBatch::check_alone() {
             {ErrorCode::conflict, "somebody else moves its messages too; let one of them do it"});
 }
 
-Result<void> MigrationBatch::undo(const Keys& keys) {
-  if (keys.empty()) return {};
-  core::CancelRequest request;
-  request.queue = counts_.queue;
-  for (const std::string& key : keys) request.keys.push_back(core::append(request.bytes, key));
-  const auto reply = detail::wait_for(to_.engine, std::move(request));
-  if (!reply) return at(to_, counts_.queue, reply.error());
-  for (const core::ItemResult& item : std::get<core::ItemsReply>(*reply).items) {
-    if (item.error) return at(to_, counts_.queue, *item.error);
+// Takes back what was put there; what somebody has changed there since is his.
+Result<void> MigrationBatch::undo(const std::vector<MessageInfo>& messages) {
+  Keys keys;
+  for (const MessageInfo& message : messages) keys.push_back(message.key);
+  while (!keys.empty()) {
+    auto there = read(to_, keys);
+    if (!there) return std::move(there).error();
+    std::erase_if(*there, [&](const MessageInfo& other) {
+      return !same(*std::ranges::find(messages, other.key, &MessageInfo::key), other);
+    });
+    if (there->empty()) continue;
+    const auto reply = cancel_seen(to_, *there);
+    if (!reply) return reply.error();
+    for (const core::ItemResult& item : reply->items) {
+      if (item.error) return at(to_, counts_.queue, *item.error);
+    }
   }
   return {};
 }

@@ -224,6 +224,64 @@ TEST_F(Migration, WhatChangesMeanwhileIsAsTheUserSaid) {
   EXPECT_EQ(must(there.get("same")).payload, "old");
 }
 
+// What is there by now is not what was put there.
+TEST_F(Migration, WhatWasChangedInBothStaysThere) {
+  const Queue q = from_.queue("q");
+  (void)must(q.push({.key = "k", .payload = "old", .due = in(1h)}));
+  bool meddled = false;
+  Gate gate(from_.engine(), [&](const core::Request& request) {
+    if (std::get_if<core::CancelRequest>(&request) != nullptr && !std::exchange(meddled, true)) {
+      EXPECT_EQ(must(q.cancel("k")), Outcome::cancelled);
+      (void)must(to_.queue("q").push(
+          {.key = "k", .payload = "theirs", .due = in(1h), .if_exists = IfExists::replace}));
+    }
+    return Gate::Says::pass;
+  });
+  const MigrationReport report = migrate({gate, "FROM"}, {to_.engine(), "TO"}, {});
+  EXPECT_FALSE(report.error);
+  EXPECT_TRUE(meddled);
+  EXPECT_EQ(must(to_.queue("q").get("k")).payload, "theirs");
+}
+
+// The copy that the first run left there is out of date: nobody is delivered it.
+TEST_F(Migration, ACopyThatIsOutOfDateKeepsTheQueuePaused) {
+  const Queue q = from_.queue("q");
+  (void)must(q.push({.key = "k", .payload = "x", .due = in(1h)}));
+  (void)must(q.push({.key = "l", .payload = "x", .due = in(1h)}));
+  Gate gate(from_.engine(), [&](const core::Request& request) {
+    return std::get_if<core::CancelRequest>(&request) != nullptr ? Gate::Says::refuse
+                                                                 : Gate::Says::pass;
+  });
+  EXPECT_TRUE(migrate({gate, "FROM"}, {to_.engine(), "TO"}, {}).error);
+  EXPECT_EQ(must(q.reschedule("k", in(5h))), Outcome::rescheduled);
+  const MigrationReport second = migrate_all();
+  ASSERT_FALSE(second.error);
+  EXPECT_FALSE(second.is_complete());
+  EXPECT_EQ(second.queues.at(0).moved, 1u);
+  EXPECT_EQ(second.queues.at(0).conflicts, 1u);
+  EXPECT_TRUE(second.queues.at(0).held);
+  EXPECT_NE(second.queues.at(0).problems.back().find("cancel one of each two"), std::string::npos);
+  EXPECT_TRUE(must(q.stats()).paused);
+  EXPECT_TRUE(must(to_.queue("q").stats()).paused);
+  EXPECT_EQ(must(to_.queue("q").cancel("k")), Outcome::cancelled);
+  EXPECT_TRUE(migrate_all().is_complete());
+  EXPECT_FALSE(must(q.stats()).paused);
+  EXPECT_FALSE(must(to_.queue("q").stats()).paused);
+  EXPECT_GT(must(to_.queue("q").get("k")).due, must(to_.queue("q").get("l")).due + Millis(3h));
+}
+
+TEST_F(Migration, AQueueThatCouldNotBePausedIsNotSaidToBe) {
+  (void)must(from_.queue("q").push({.key = "k"}));
+  Gate gate(from_.engine(), [&](const core::Request& request) {
+    return std::get_if<core::PauseRequest>(&request) != nullptr ? Gate::Says::refuse
+                                                                : Gate::Says::pass;
+  });
+  const MigrationReport report = migrate({gate, "FROM"}, {to_.engine(), "TO"}, {});
+  ASSERT_TRUE(report.error);
+  EXPECT_FALSE(report.queues.at(0).held);
+  EXPECT_FALSE(must(from_.queue("q").stats()).paused);
+}
+
 // Two runs at once: what the other one moved must not be taken for cancelled.
 TEST_F(Migration, AnotherRunIsNoticedAndItsCopiesStay) {
   const Queue q = from_.queue("q");
