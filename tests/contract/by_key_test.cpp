@@ -332,5 +332,40 @@ TEST_P(ByKey, AForecastCountsOrSaysThatItCannot) {
   EXPECT_EQ(forecast.later, 1u);
 }
 
+TEST_P(ByKey, AForecastCountsWhatIsScheduledOrReadyAndNothingElse) {
+  if (!rig().engine().capabilities().forecast) GTEST_SKIP() << "this engine has no forecast";
+  const Queue q = queue();
+  const auto forecast = [&] {
+    core::ForecastRequest request;
+    request.queue = "q";
+    request.width = 1h;
+    request.buckets = 3;
+    return std::get<core::ForecastReply>(must(submit(rig().engine(), request)));
+  };
+  EXPECT_EQ(forecast().buckets, std::vector<std::uint64_t>(3, 0));
+  for (const char* key : {"leased", "acked", "dead", "ready"}) {
+    (void)must(q.push({.key = key, .payload = "x", .priority = *key == 'r' ? 2000u : 1000u}));
+  }
+  std::vector<Delivery> claimed;
+  while (claimed.size() < 3) {
+    for (const Delivery& delivery : must(q.claim({.max = 1}))) claimed.push_back(delivery);
+  }
+  for (const Delivery& delivery : claimed) {
+    if (delivery.key() == "acked") (void)must(q.ack(delivery.receipt()));
+    if (delivery.key() == "dead") (void)must(q.bury(delivery.receipt(), "no"));
+  }
+  (void)must(q.push({.key = "moved", .payload = "x", .due = in(30min)}));
+  (void)must(q.push({.key = "cancelled", .payload = "x", .due = in(30min)}));
+  (void)must(q.push({.key = "far", .payload = "x", .due = in(100h)}));
+  (void)must(store().queue("other").push({.key = "k", .payload = "x", .due = in(30min)}));
+  EXPECT_EQ(forecast().buckets, (std::vector<std::uint64_t>{2, 0, 0}));
+  (void)must(q.reschedule("moved", in(150min)));
+  (void)must(q.cancel("cancelled"));
+  const core::ForecastReply then = forecast();
+  EXPECT_EQ(then.due_now, 1u);
+  EXPECT_EQ(then.buckets, (std::vector<std::uint64_t>{0, 0, 1}));
+  EXPECT_EQ(then.later, 1u);
+}
+
 }  // namespace
 }  // namespace tarry::contract

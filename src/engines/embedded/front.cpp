@@ -68,6 +68,7 @@ void Front::log(std::string_view line) {
 core::Capabilities Front::capabilities() const {
   core::Capabilities capabilities;
   capabilities.engine = "embedded";
+  capabilities.forecast = true;
   capabilities.durable = config_.durable;
   capabilities.manual_clock = config_.clock->rounding_ms() == 0;
   return capabilities;

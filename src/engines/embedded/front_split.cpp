@@ -259,10 +259,11 @@ void Front::dispatch(const OperationPtr& op, core::StatsRequest&) {
   to_all(op);
 }
 
-void Front::dispatch(const OperationPtr& op, core::ForecastRequest&) {
-  op->reply = core::ForecastReply();
-  op->fail({ErrorCode::unsupported, "this engine has no forecast yet"});
-  finish_later(op);
+void Front::dispatch(const OperationPtr& op, core::ForecastRequest& request) {
+  core::ForecastReply reply;
+  reply.buckets.resize(request.buckets);
+  op->reply = std::move(reply);
+  to_all(op);
 }
 
 void Front::dispatch(const OperationPtr& op, core::ConfigureRequest&) {

@@ -159,6 +159,11 @@ void Shard::close() {
     end_part(sweep.op);
   }
   sweeps_.clear();
+  for (const Count& count : counts_) {
+    count.op->fail({ErrorCode::closed, "the store was closed"});
+    end_part(count.op);
+  }
+  counts_.clear();
 }
 
 void Shard::end_journal() {

@@ -166,6 +166,7 @@ class Shard {
   void execute(const core::ListRequest& request, const Part& part);
   void execute(const core::StatsRequest& request, const Part& part);
   void execute(const core::ForecastRequest& request, const Part& part);
+  bool count_slice();
   [[nodiscard]] MessageFacts facts(Handle handle) const;
   [[nodiscard]] QueueStats stats_of(QueueId queue) const;
   // shard_queues.cpp
@@ -292,6 +293,17 @@ class Shard {
     std::uint64_t count = 0;
   };
   std::deque<Sweep> sweeps_;
+
+  // forecasts, a slice a turn
+  struct Count {
+    OperationPtr op;
+    QueueId queue = 0;
+    std::int64_t now_ms = 0;  // when it was asked
+    Handle cursor = 0;
+    Handle end = 0;
+    core::ForecastReply found;
+  };
+  std::deque<Count> counts_;
 
   // claims not durable yet: their leases start when they are
   struct LeaseStart {

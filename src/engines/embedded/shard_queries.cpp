@@ -1,4 +1,4 @@
-// Get, list, stats: reads. They too answer only when what they saw is durable.
+// Get, list, stats, forecast: reads. They too answer only when what they saw is durable.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -193,9 +193,55 @@ void Shard::execute(const core::ReshardRequest&, const Part& part) {
   end_part(part.op);
 }
 
-void Shard::execute(const core::ForecastRequest&, const Part& part) {
-  part.op->fail({ErrorCode::unsupported, "this engine has no forecast yet"});
-  end_part(part.op);
+void Shard::execute(const core::ForecastRequest& request, const Part& part) {
+  const QueueId queue = state_->find_queue(request.queue);
+  if (queue == kNoQueue) {
+    end_part(part.op);
+    return;
+  }
+  Count count;
+  count.op = part.op;
+  count.queue = queue;
+  count.now_ms = now_.realtime_ms;
+  count.end = state_->slab.end();  // what is pushed from now on is not in it
+  count.found.buckets.resize(request.buckets);
+  counts_.push_back(std::move(count));
+}
+
+bool Shard::count_slice() {
+  if (counts_.empty()) return false;
+  Count& count = counts_.front();
+  const std::int64_t width = std::get<core::ForecastRequest>(count.op->request).width.count();
+  const Handle end = static_cast<Handle>(
+      std::min<std::uint64_t>(count.end, std::uint64_t{count.cursor} + config_.slices.sweep));
+  for (; count.cursor < end; ++count.cursor) {
+    if (!state_->slab.is_live(count.cursor)) continue;
+    const Message& message = state_->slab[count.cursor];
+    if (message.queue != count.queue) continue;
+    const Stage stage = message.stage();
+    if (stage == Stage::ready) {
+      ++count.found.due_now;
+    } else if (stage == Stage::scheduled) {
+      // What fell due after the question was in the first span then.
+      const std::int64_t ahead = std::max<std::int64_t>(message.due_ms() - count.now_ms, 1);
+      const auto bucket = static_cast<std::uint64_t>((ahead - 1) / width);
+      ++(bucket < count.found.buckets.size() ? count.found.buckets[bucket] : count.found.later);
+    }
+  }
+  if (count.cursor < count.end && !failure_) return true;
+  {
+    const std::scoped_lock lock(count.op->merge);
+    if (failure_ && !count.op->error) count.op->error = failure_;
+    auto& reply = std::get<core::ForecastReply>(count.op->reply);
+    reply.due_now += count.found.due_now;
+    reply.later += count.found.later;
+    for (std::size_t i = 0; i < reply.buckets.size(); ++i) {
+      reply.buckets[i] += count.found.buckets[i];
+    }
+  }
+  end_part(count.op);
+  counts_.pop_front();
+  return !counts_.empty();
 }
 
 }  // namespace tarry::embedded

@@ -1,4 +1,4 @@
-// Get and list: how much one answer holds.
+// Get and list: how much one answer holds. Forecasts: of more than one slice, of many shards.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -128,6 +128,29 @@ TEST_P(ShardQueries, AListIsCutIntoPagesByItsBytesAndLosesNothing) {
   EXPECT_GT(pages, 4u);
   EXPECT_EQ(keys.size(), kMessages);
   EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), kMessages);
+}
+
+TEST_P(ShardQueries, AForecastCountsAllOfManySlices) {
+  constexpr std::size_t kBatches = 30;  // on one shard more than a slice
+  constexpr std::size_t kBatch = 10'000;
+  for (std::size_t i = 0; i < kBatches; ++i) {
+    core::PushRequest request;
+    request.queue = "q";
+    request.items.resize(kBatch);
+    for (std::size_t k = 0; k < kBatch; ++k) request.items[k].due = in(Millis(1 + k));
+    ASSERT_EQ(ask<core::PushReply>(std::move(request)).items.size(), kBatch);
+  }
+  push("now", 1);
+  const auto forecast = ask<core::ForecastReply>(core::ForecastRequest{"q", Millis(1'000), 9});
+  EXPECT_EQ(forecast.due_now, 1u);
+  EXPECT_EQ(forecast.buckets, std::vector<std::uint64_t>(9, 1'000 * kBatches));
+  EXPECT_EQ(forecast.later, 1'000 * kBatches);
+}
+
+TEST_P(ShardQueries, AForecastOfAQueueThatIsNotThereIsEmpty) {
+  const auto forecast = ask<core::ForecastReply>(core::ForecastRequest{"none", Millis(1), 3});
+  EXPECT_EQ(forecast.due_now + forecast.later, 0u);
+  EXPECT_EQ(forecast.buckets, std::vector<std::uint64_t>(3, 0));
 }
 
 }  // namespace

@@ -164,12 +164,13 @@ bool Shard::sweep_slice() {
 
 bool Shard::work_slice() {
   if (failure_) {
-    while (sweep_slice()) {
+    while (sweep_slice() || count_slice()) {
     }
     return false;
   }
   if (closing_) return false;  // what comes now would not be synced
   bool more = sweep_slice();
+  more = count_slice() || more;
   repay_cleaning();
   if (failure_) return more;
   if (cleaner_.head_wanted()) {

@@ -281,8 +281,10 @@ class OneShard final : public Router {
     op.reply = StoreStats();
     op.figures.resize(1);
   }
-  static void prepare(Operation& op, const core::ForecastRequest&) {
-    op.reply = core::ForecastReply();
+  static void prepare(Operation& op, const core::ForecastRequest& request) {
+    core::ForecastReply reply;
+    reply.buckets.resize(request.buckets);
+    op.reply = std::move(reply);
   }
   static void prepare(Operation& op, const core::ConfigureRequest&) {
     op.reply = core::ConfigureReply();
