@@ -9,6 +9,7 @@
 #include "support/wire_text.h"
 #include "wire/call.h"
 #include "wire/claim.h"
+#include "wire/forecast.h"
 #include "wire/items.h"
 #include "wire/message.h"
 #include "wire/problem.h"
@@ -37,13 +38,19 @@ struct Encoder {
     return wire::encode_configure_reply(r);
   }
   std::string operator()(const core::CountReply& r) const { return wire::encode_count(r); }
-  std::string operator()(const core::ForecastReply&) const { return {}; }
+  std::string operator()(const core::ForecastReply& r) const {
+    return wire::encode_forecast_reply(r, Millis(1));
+  }
 };
 
 void check_answer(std::uint8_t kind, std::string_view body) {
   wire::Call call;
   call.answer = static_cast<wire::Answer>(kind % 8);
   call.items = kind / 8;
+  if (kind >= 0xf0) {
+    call.answer = wire::Answer::forecast;
+    call.items = kind - 0xf0u;
+  }
   auto reply = wire::decode_answer(call, body);
   if (!reply) {
     TARRY_ASSERT(!reply.error().message.empty());

@@ -1,6 +1,7 @@
 #include "wire/call.h"
 
 #include "wire/claim.h"
+#include "wire/forecast.h"
 #include "wire/items.h"
 #include "wire/message.h"
 #include "wire/push.h"
@@ -67,8 +68,10 @@ struct Encode {
     if (!r.queue.empty()) QueryWriter(target).add("queue", r.queue);
     return Call{"GET", std::move(target), {}, Answer::stats, 0, false};
   }
-  Result<Call> operator()(const core::ForecastRequest&) const {
-    return Unexpected(ErrorCode::unsupported, "a store opened over HTTP has no forecast yet");
+  Result<Call> operator()(const core::ForecastRequest& r) const {
+    return Call{"GET",     queue_target(r.queue, "/forecast" + encode_forecast(r)),
+                {},        Answer::forecast,
+                r.buckets, false};
   }
   Result<Call> operator()(const core::ConfigureRequest& r) const {
     return Call{"PUT", queue_target(r.queue, ""), encode_configure(r), Answer::configured, 0, true};
@@ -124,6 +127,15 @@ Result<core::Reply> decode_answer(const Call& call, std::string_view body) {
     case Answer::got: return as_batch(decode_get_reply(body), call.items);
     case Answer::listed: return as_reply(decode_list_reply(body));
     case Answer::stats: return as_reply(decode_store_stats(body));
+    case Answer::forecast: {
+      auto forecast = decode_forecast_reply(body);
+      if (forecast && forecast->buckets.size() != call.items) {
+        return Unexpected(ErrorCode::invalid_argument, std::to_string(forecast->buckets.size()) +
+                                                           " buckets for " +
+                                                           std::to_string(call.items));
+      }
+      return as_reply(std::move(forecast));
+    }
     case Answer::configured: return as_reply(decode_configure_reply(body));
     case Answer::count: break;
   }

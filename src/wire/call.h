@@ -18,18 +18,28 @@
 namespace tarry::wire {
 
 /// Which codec reads the answer.
-enum class Answer : std::uint8_t { pushed, items, claimed, got, listed, stats, configured, count };
+enum class Answer : std::uint8_t {
+  pushed,
+  items,
+  claimed,
+  got,
+  listed,
+  stats,
+  configured,
+  count,
+  forecast,
+};
 
 struct Call {
   std::string_view method;
   std::string target;
   std::string body;  // empty: none
   Answer answer = Answer::count;
-  std::size_t items = 0;  // results that a batch must answer
+  std::size_t items = 0;  // results that a batch must answer, buckets of a forecast
   bool changes = true;    // false: it may be asked again without harm
 };
 
-/// Errors: `unsupported` for Forecast, Move and what moves messages away; `invalid_argument` for
+/// Errors: `unsupported` for Move and what moves messages away; `invalid_argument` for
 /// headers that are ill-formed.
 [[nodiscard]] Result<Call> encode_call(const core::Request& request);
 

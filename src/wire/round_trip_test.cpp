@@ -6,6 +6,7 @@
 #include "support/wire_text.h"
 #include "wire/call.h"
 #include "wire/claim.h"
+#include "wire/forecast.h"
 #include "wire/items.h"
 #include "wire/message.h"
 #include "wire/push.h"
@@ -93,7 +94,11 @@ core::Request decode(const core::Request& sent, const Call& call) {
     core::Request operator()(const core::ReviveRequest&) const {
       return request_of(decode_revive(queue_in(call), call.body));
     }
-    core::Request operator()(const core::ForecastRequest&) const { RC_FAIL("not sent"); }
+    core::Request operator()(const core::ForecastRequest&) const {
+      auto query = Query::parse(query_in(call));
+      if (!query) RC_FAIL(query.error().message);
+      return request_of(decode_forecast(queue_in(call), *query));
+    }
     core::Request operator()(const core::MoveRequest&) const { RC_FAIL("not sent"); }
     core::Request operator()(const core::ReshardRequest&) const { RC_FAIL("not sent"); }
   };
@@ -204,8 +209,9 @@ TEST(WireReply, what_a_newer_server_adds_is_ignored) {
 
 // Whatever a server answers, the client neither crashes nor takes it for something else.
 TEST(WireReply, nonsense_is_an_error) {
-  for (const Answer answer : {Answer::pushed, Answer::items, Answer::claimed, Answer::got,
-                              Answer::listed, Answer::stats, Answer::configured, Answer::count}) {
+  for (const Answer answer :
+       {Answer::pushed, Answer::items, Answer::claimed, Answer::got, Answer::listed, Answer::stats,
+        Answer::configured, Answer::count, Answer::forecast}) {
     Call call;
     call.answer = answer;
     for (const char* body :
@@ -217,9 +223,19 @@ TEST(WireReply, nonsense_is_an_error) {
   }
 }
 
+TEST(WireReply, a_forecast_has_whole_numbers_and_as_many_as_were_asked) {
+  Call call;
+  call.answer = Answer::forecast;
+  call.items = 2;
+  EXPECT_TRUE(decode_answer(call, R"({"due_now":1,"buckets":[2,3],"later":4})"));
+  for (const char* buckets : {"[2]", "[2,3,4]", "[2,\"3\"]", "[2,-3]", "[2,3.5]", "[2,null]"}) {
+    EXPECT_FALSE(
+        decode_answer(call, "{\"due_now\":1,\"buckets\":" + std::string(buckets) + ",\"later\":4}"))
+        << buckets;
+  }
+}
+
 TEST(WireRequest, what_has_no_place_on_the_wire_is_unsupported) {
-  EXPECT_EQ(encode_call(core::ForecastRequest{"q", Millis(1), 1}).error().code,
-            ErrorCode::unsupported);
   EXPECT_EQ(encode_call(core::MoveRequest{"q", {}, {}}).error().code, ErrorCode::unsupported);
   EXPECT_EQ(encode_call(core::ReshardRequest{"q", 1, 0}).error().code, ErrorCode::unsupported);
   core::SettleRequest settle;
@@ -232,6 +248,7 @@ TEST(WireRequest, only_what_changes_nothing_may_be_asked_again) {
   EXPECT_FALSE(encode_call(core::GetRequest{"q", {}, {}, true})->changes);
   EXPECT_FALSE(encode_call(core::ListRequest{})->changes);
   EXPECT_FALSE(encode_call(core::StatsRequest{})->changes);
+  EXPECT_FALSE(encode_call(core::ForecastRequest{})->changes);
   EXPECT_TRUE(encode_call(core::PushRequest{"q", {}, {}})->changes);
   EXPECT_TRUE(encode_call(core::ClaimRequest{})->changes);
   EXPECT_TRUE(encode_call(core::PurgeRequest{"q"})->changes);

@@ -94,10 +94,10 @@ inline std::vector<core::Slice> any_keys(std::string& bytes) {
   return keys;
 }
 
-/// Of every kind that can be sent: all but Forecast, Move and the action move_away.
+/// Of every kind that can be sent: all but Move and the action move_away.
 inline core::Request any_request() {
   const int items = *rc::gen::inRange(0, 4);
-  switch (*rc::gen::inRange(0, 14)) {
+  switch (*rc::gen::inRange(0, 15)) {
     case 0: {
       core::PushRequest r{any_queue(), {}, {}};
       for (int i = 0; i < items; ++i) {
@@ -190,6 +190,9 @@ inline core::Request any_request() {
     case 10: return core::PauseRequest{any_queue(), maybe_time()};
     case 11: return core::ResumeRequest{any_queue()};
     case 12: return core::PurgeRequest{any_queue()};
+    case 13:
+      return core::ForecastRequest{any_queue(), Millis(*rc::gen::nonNegative<std::int64_t>()),
+                                   any_u32()};
     default: break;
   }
   core::ReviveRequest r{any_queue(), any_flag(), {}, {}};

@@ -241,7 +241,10 @@ inline std::string text_of(const core::Reply& reply) {
         }
       }
     }
-    void operator()(const core::ForecastReply& r) const { t.line("forecast").add("n", r.due_now); }
+    void operator()(const core::ForecastReply& r) const {
+      t.line("forecast").add("now", r.due_now).add("later", r.later);
+      for (const std::uint64_t count : r.buckets) t.add("bucket", count);
+    }
     void operator()(const core::ConfigureReply& r) const {
       t.line("configured").add("settings", r.settings);
     }

@@ -124,7 +124,6 @@ class RemoteEngine final : public core::Engine {
     }
     capabilities_ = health->capabilities;
     capabilities_.engine = "remote";
-    capabilities_.forecast = false;
     return {};
   }
 

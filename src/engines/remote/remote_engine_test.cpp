@@ -167,8 +167,8 @@ TEST_F(RemoteEngineTest, refuses_itself_what_no_server_would_take) {
   const RawConnection connection = open();
   EXPECT_EQ(ask(core::PurgeRequest{"no name"}).reply.get().error().code,
             ErrorCode::invalid_argument);
-  EXPECT_EQ(ask(core::ForecastRequest{"q", Millis(1), 1}).reply.get().error().code,
-            ErrorCode::unsupported);
+  EXPECT_EQ(ask(core::ForecastRequest{"q", Millis(0), 1}).reply.get().error().code,
+            ErrorCode::invalid_argument);
 }
 
 TEST_F(RemoteEngineTest, gives_the_servers_errors_their_codes_back) {

@@ -26,6 +26,7 @@ namespace tarry::http {
 [[nodiscard]] Routed resume(Asked& asked);
 [[nodiscard]] Routed purge(Asked& asked);
 [[nodiscard]] Routed revive(Asked& asked);
+[[nodiscard]] Routed forecast(Asked& asked);
 
 // The server.
 [[nodiscard]] Routed health(Asked& asked);

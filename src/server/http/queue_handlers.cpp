@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "server/http/handlers.h"
+#include "wire/forecast.h"
 #include "wire/queue.h"
 #include "wire/stats.h"
 
@@ -59,6 +60,15 @@ Routed revive(Asked& asked) {
   auto revive = wire::decode_revive(std::move(asked.queue), asked.body);
   if (!revive) return problem(revive.error());
   return ask<core::CountReply>(std::move(*revive), counted);
+}
+
+Routed forecast(Asked& asked) {
+  auto forecast = wire::decode_forecast(std::move(asked.queue), asked.query);
+  if (!forecast) return problem(forecast.error());
+  const Millis width = forecast->width;
+  return ask<core::ForecastReply>(std::move(*forecast), [width](const core::ForecastReply& reply) {
+    return ok(wire::encode_forecast_reply(reply, width));
+  });
 }
 
 }  // namespace tarry::http

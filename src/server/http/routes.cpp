@@ -37,6 +37,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/queues/*/resume", resume},
     Route{"POST", "/v1/queues/*/purge", purge},
     Route{"POST", "/v1/queues/*/revive", revive},
+    Route{"GET", "/v1/queues/*/forecast", forecast},
     Route{"GET", "/v1/stats", stats},
     Route{"GET", "/healthz", health},
     Route{"GET", "/metrics", metrics_page},

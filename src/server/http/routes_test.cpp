@@ -54,7 +54,7 @@ RC_GTEST_PROP(Routes, every_call_arrives_as_it_was_meant, ()) {
 RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
   core::Request request = core::ResumeRequest{"q"};
   core::Reply reply = core::CountReply{0};
-  switch (*rc::gen::inRange(0, 8)) {
+  switch (*rc::gen::inRange(0, 9)) {
     case 0: {
       core::PushReply pushed = tarry::testing::any_push_reply();
       core::PushRequest push{"q", {}, {}};
@@ -95,6 +95,16 @@ RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
       request = core::ConfigureRequest{"q", {}};
       reply = core::ConfigureReply{tarry::testing::any_settings()};
       break;
+    case 7: {
+      core::ForecastReply forecast{tarry::testing::any_u64(), {}, tarry::testing::any_u64()};
+      for (std::uint32_t i = *rc::gen::inRange(0u, 4u); i > 0; --i) {
+        forecast.buckets.push_back(tarry::testing::any_u64());
+      }
+      request = core::ForecastRequest{"q", Millis(1),
+                                      static_cast<std::uint32_t>(forecast.buckets.size())};
+      reply = forecast;
+      break;
+    }
     default:
       request = core::PurgeRequest{"q"};
       reply = core::CountReply{tarry::testing::any_u64()};
@@ -124,6 +134,23 @@ TEST(Routes, unknown_paths_and_methods) {
   EXPECT_EQ(response.allow, "POST, GET");
   EXPECT_EQ(refused("get", "/healthz").status, 405u);
   EXPECT_EQ(refused("GET", "http://localhost/healthz").status, 200u);
+}
+
+TEST(Routes, a_forecast_says_how_wide_and_how_many) {
+  const auto asked = [](const char* query) {
+    Routed r = routed("GET", std::string("/v1/queues/q/forecast") + query);
+    return std::get<core::ForecastRequest>(std::get<Submission>(r).request);
+  };
+  EXPECT_EQ(asked("").width, Millis(60'000));
+  EXPECT_EQ(asked("").buckets, 60u);
+  EXPECT_EQ(asked("?width=2h&buckets=3").width, Millis(7'200'000));
+  EXPECT_EQ(asked("?width=2h&buckets=3").buckets, 3u);
+  EXPECT_EQ(asked("?width_ms=5").width, Millis(5));
+  for (const char* query : {"?width=5", "?width_ms=1h", "?width=1h&width_ms=1", "?buckets=-1",
+                            "?buckets=many", "?bucket=1", "?buckets=1&buckets=2"}) {
+    EXPECT_EQ(refused("GET", std::string("/v1/queues/q/forecast") + query).status, 400u) << query;
+  }
+  EXPECT_EQ(refused("POST", "/v1/queues/q/forecast").status, 405u);
 }
 
 TEST(Routes, a_name_of_a_queue_may_hold_a_slash) {
