@@ -151,13 +151,24 @@ class Cluster:
             keys = source.ask("CLUSTER", "GETKEYSINSLOT", slot, KEYS_AT_ONCE)
             if not keys:
                 break
-            source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 60000, "KEYS", *keys)
+            self.until(lambda: self._migrate(source, target, keys))
             moved += len(keys)
             between()
         for node in (target, *(n for n in self.masters() if n is not target)):
             node.ask("CLUSTER", "SETSLOT", slot, "NODE", to)
         self._settle()
         return moved
+
+    @staticmethod
+    def _migrate(source, target, keys):
+        """Keys that a try before this one took along are passed over."""
+        try:
+            source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 60000, "KEYS", *keys)
+        except Refusal as refused:
+            if "CLUSTERDOWN" not in str(refused):  # a node that was slow to answer another
+                raise
+            return False
+        return True
 
     def _serves(self, node, slot):
         own = node.ask("CLUSTER", "MYID")

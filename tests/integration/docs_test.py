@@ -76,31 +76,6 @@ class Pages(unittest.TestCase):
             self.assertIn(words[-1], reference)
 
 
-class Examples(ProgramTest):
-    """Every program in examples/ runs and says what it should."""
-
-    def run_example(self, name, *words):
-        program = Path(PROGRAM).parent / "examples" / f"example_{name}"
-        return subprocess.run([program, *words], capture_output=True, text=True, timeout=60,
-                              cwd=self.directory, env=environment(), check=True).stdout
-
-    def test_order_timeout(self):
-        expected = "order:42 cancelled\nclosing order:43: a kettle\n"
-        self.assertEqual(self.run_example("order_timeout"), expected)
-        self.assertTrue((self.directory / "orders-store").is_dir())
-        self.assertEqual(self.run_example("order_timeout", "memory:"), expected)
-        with Server("memory:") as server:
-            self.assertEqual(self.run_example("order_timeout", server.url), expected)
-
-    def test_time_travel(self):
-        self.assertEqual(self.run_example("time_travel"), "not a millisecond early\n")
-
-    def test_no_example_is_forgotten(self):
-        tested = {name.removeprefix("test_") for name in dir(self) if name.startswith("test_")}
-        for source in (SOURCE / "examples").glob("*.cpp"):
-            self.assertIn(source.stem, tested)
-
-
 class Shell(ProgramTest):
     """Every shell block that is marked `run` runs, in the order of its page."""
 

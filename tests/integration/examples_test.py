@@ -5,7 +5,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from program import PROGRAM, SOURCE, ProgramTest, environment
+from program import PROGRAM, SOURCE, ProgramTest, Server, environment
 
 
 class Examples(ProgramTest):
@@ -24,8 +24,12 @@ class Examples(ProgramTest):
         self.assertLessEqual(sources, tests)
 
     def test_order_timeout(self):
-        self.assertEqual(self.run_example("order_timeout"),
-                         ["order:42 cancelled", "closing order:43: a kettle"])
+        expected = ["order:42 cancelled", "closing order:43: a kettle"]
+        self.assertEqual(self.run_example("order_timeout"), expected)
+        self.assertTrue((self.directory / "orders-store").is_dir())
+        self.assertEqual(self.run_example("order_timeout", "memory:"), expected)
+        with Server("memory:") as server:
+            self.assertEqual(self.run_example("order_timeout", server.url), expected)
 
     def test_time_travel(self):
         self.assertEqual(self.run_example("time_travel"), ["not a millisecond early"])
