@@ -49,7 +49,7 @@ Read read(std::string_view bytes, std::size_t piece, Look look) {
 }
 
 void read_as_answers(net::RedisView view) {
-  static const redis::QueuePtr queue = redis::make_places("orders", 1, 1, "g", 16);
+  static const std::vector<redis::Place> shards = redis::make_places("orders", 1, {1, "g", 0}, 16);
   const net::RedisAddress from{"127.0.0.1", 7000};
   if (const auto redirect = net::redis_redirect(view.text(), from)) {
     TARRY_ASSERT(redirect->slot < 16384 && redirect->to.port != 0 && !redirect->to.host.empty());
@@ -61,14 +61,14 @@ void read_as_answers(net::RedisView view) {
   }
   core::ClaimReply claimed;
   base::Histogram lateness;
-  const auto claim = redis::read_claim(view, queue->shards[0], kSecret, claimed, lateness);
+  const auto claim = redis::read_claim(view, shards[0], kSecret, claimed, lateness);
   if (claim) {
     TARRY_ASSERT(claim->taken == claimed.items.size());
     for (const core::ClaimedItem& item : claimed.items) {
       TARRY_ASSERT(item.payload.offset + item.payload.size <= claimed.bytes.size());
     }
   }
-  (void)redis::read_message(view, queue->shards[0], kSecret, 1'767'225'600'000, true);
+  (void)redis::read_message(view, shards[0], kSecret, 1'767'225'600'000, true);
 }
 
 }  // namespace

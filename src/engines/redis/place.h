@@ -18,8 +18,8 @@ namespace tarry::redis {
 /// One shard of a queue.
 struct Place {
   static constexpr std::size_t kKeys = 13;
-  static constexpr std::size_t kMsgs =
-      1;  // in `keys`; of a closed shard these two have other names
+  // In `keys`; of a closed shard these two have other names.
+  static constexpr std::size_t kMsgs = 1;
   static constexpr std::size_t kDue = 2;
 
   std::string queue;
