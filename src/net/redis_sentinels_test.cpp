@@ -60,8 +60,8 @@ class RedisSentinelsTest : public ::testing::Test {
                        [&] { return rig_.ask({"GET", "where"}) == mark; });
   }
 
-  RedisRig rig_;
   Inbox inbox_;
+  RedisRig rig_;  // its thread may put until it has gone
 };
 
 TEST_F(RedisSentinelsTest, say_where_the_master_is) {

@@ -133,7 +133,13 @@ class Mover : public std::enable_shared_from_this<Mover> {
     step().changed = true;
     first_ = true;
     record_.other = next_set(record_.set, request_.shards);
-    make_room();
+    // Who made the queue may have been killed before all its shards were there; or a failover has
+    // forgotten one. Once they are closed nobody makes them any more.
+    context_.directory.forget(request_.queue);
+    context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
+      if (!queue) return self->fail(std::move(queue).error());
+      self->make_room();
+    });
   }
 
   // All keys that there will be: once the record says so, nothing may stand in the way.

@@ -365,6 +365,26 @@ TEST_F(ReshardTest, ManyMessagesAndMadeKeysFindTheirShards) {
   EXPECT_EQ(claim(*engine, 10'000).size(), 4'497u);
 }
 
+// Who made the queue was killed before all its shards were there.
+TEST_F(ReshardTest, AShardThatWasNeverMadeIsMadeBeforeItIsClosed) {
+  ASSERT_EQ(push(*open(3), "k"), Outcome::pushed);
+  constexpr const char* kForgetAnEmptyShard = R"lua(
+for _, bodies in ipairs(redis.call('KEYS', 'tarry:*:q/*:msgs')) do
+  if redis.call('HLEN', bodies) == 1 then
+    for _, key in ipairs(redis.call('KEYS', string.sub(bodies, 1, -5) .. '*')) do
+      redis.call('DEL', key)
+    end
+    return 'forgotten'
+  end
+end)lua";
+  ASSERT_EQ(reshard_server().ask({"EVAL", kForgetAnEmptyShard, "0"}), "$9\r\nforgotten\r\n");
+  const auto engine = open();
+  EXPECT_EQ(reshard(*engine, 5).moved, 1u);
+  EXPECT_EQ(push(*engine, "k"), Outcome::exists);
+  EXPECT_EQ(claim(*engine).size(), 1u);
+  expect_conserved(*engine, "after it");
+}
+
 // Behind each call of the mover: what falls due is delivered to who waits, though nobody goes on.
 TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredWithoutAMover) {
   for (std::int64_t calls = 0;; ++calls) {
