@@ -18,11 +18,13 @@ class RedisArena {
   RedisArena(RedisArena&& other) noexcept
       : blocks_(std::move(other.blocks_)),
         at_(std::exchange(other.at_, nullptr)),
-        left_(std::exchange(other.left_, 0)) {}
+        left_(std::exchange(other.left_, 0)),
+        next_size_(std::exchange(other.next_size_, kFirstBlock)) {}
   RedisArena& operator=(RedisArena&& other) noexcept {
     blocks_ = std::move(other.blocks_);
     at_ = std::exchange(other.at_, nullptr);
     left_ = std::exchange(other.left_, 0);
+    next_size_ = std::exchange(other.next_size_, kFirstBlock);
     return *this;
   }
 
@@ -32,6 +34,8 @@ class RedisArena {
   [[nodiscard]] void* take_zeroed(std::size_t bytes) noexcept;
 
  private:
+  static constexpr std::size_t kFirstBlock = 512;
+
   struct Free {
     void operator()(std::byte* block) const noexcept { std::free(block); }
   };
@@ -43,7 +47,7 @@ class RedisArena {
   std::vector<Block> blocks_;
   std::byte* at_ = nullptr;
   std::size_t left_ = 0;
-  std::size_t next_size_ = 512;
+  std::size_t next_size_ = kFirstBlock;
 };
 
 }  // namespace tarry::net

@@ -1,7 +1,6 @@
 // RedisReader: takes replies out of the bytes that a Redis server sends. hiredis's reader within.
 //
-// A reply's length is bounded, with all that is in it, and so is how deep it nests: freeing one is
-// recursive.
+// A reply's length is bounded, with all that is in it, and so is how deep it nests.
 //
 // Thread safety: none.
 #pragma once
