@@ -54,7 +54,7 @@ class Push(Timed):
     queue: str = ""
     key: str = ""  # empty: the store makes one
     token: int = 0
-    payload: bytes = b""
+    payload: bytes = field(default=b"", repr=False)
     headers: tuple = ()  # of (name, bytes), the token among them
     priority: int = 1024
     rule: str = "reject"
@@ -92,7 +92,7 @@ class Delivery:
     key: str
     id: int
     token: int | None  # None: the header is not there, or is no number
-    payload: bytes
+    payload: bytes = field(repr=False)
     headers: tuple
     receipt: str
     due_ms: int
@@ -109,7 +109,7 @@ class Claim(Operation):
     queues: tuple = ()
     max: int = 1
     lease: int = 0
-    deliveries: list = field(default_factory=list)
+    deliveries: list = field(default_factory=list, repr=False)
     hung_up: bool = False  # by the client, before the answer
     half_lost: bool = False  # answered by some shards, while others died
 

@@ -142,7 +142,10 @@ class RedisKillLife(RedisLife):
         killed = now_ms()
         self.redis.shoot()
         self.redis.bury()
-        self.killed(killed, now_ms())
+        dead = now_ms()
+        for client in clients:
+            client.let_pass()  # an answer from before may still be on its way to the history
+        self.killed(killed, dead)
         for client in clients:
             client.on_event = lambda: None
         self.redis.start()

@@ -3,7 +3,7 @@
 import json
 import threading
 
-from client import Client, WrongAnswer
+from client import TIMEOUT_SECONDS, Client, WrongAnswer
 from history import NO_SPACE, NOT_DONE
 
 UNKNOWN = "unknown_outcome"
@@ -47,12 +47,32 @@ class Tolerant(Client):
 class Resigned(Tolerant):
     """For producers and consumers, who go on."""
 
+    def __init__(self, server, history):
+        super().__init__(server, history)
+        self._verbs = threading.Condition()
+        self._under_way = False
+        self._done = 0
+
+    def let_pass(self):
+        """Returns when the verb that is under way, if any, is in the history with its answer."""
+        with self._verbs:
+            enough = self._done + self._under_way
+            if not self._verbs.wait_for(lambda: self._done >= enough, TIMEOUT_SECONDS):
+                raise WrongAnswer(f"no answer within {TIMEOUT_SECONDS} s")
+
     def _go_on(self, verb, *words, **more):
+        with self._verbs:
+            self._under_way = True
         try:
             return verb(*words, **more)
         except Refused:
             threading.Event().wait(RETRY_AFTER_SECONDS)  # nobody tells when there is room
             return []
+        finally:
+            with self._verbs:
+                self._under_way = False
+                self._done += 1
+                self._verbs.notify_all()
 
     def push(self, queue, pushes, single=False):
         self._go_on(super().push, queue, pushes, single)
