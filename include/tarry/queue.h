@@ -12,6 +12,7 @@
 // limits: 10,000 items, 128 MiB.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -95,6 +96,20 @@ struct Page {
   std::string next;                   ///< empty: there is no more
 };
 
+struct ForecastOptions {
+  Millis width = std::chrono::minutes(1);  ///< 1 ms .. 100 years: of a bucket
+  std::uint32_t buckets = 60;              ///< 1 .. 10,000
+};
+
+/// How much falls due when, of what is scheduled or ready, as of some moment within the call.
+struct Forecast {
+  Millis width{0};
+  std::uint64_t due_now = 0;
+  /// The first: due within one width from now on; and so on, each bucket's end included.
+  std::vector<std::uint64_t> buckets;
+  std::uint64_t later = 0;  ///< behind the last bucket
+};
+
 /// An empty one is allowed: the answer is then dropped.
 template <typename T>
 using Callback = std::function<void(Result<T>)>;
@@ -153,6 +168,9 @@ class Queue {
   void stats(Callback<QueueStats> done) const;
   Result<Page> list(const ListOptions& options = {}) const;
   void list(const ListOptions& options, Callback<Page> done) const;
+  /// Of a queue that is not there all zeros. A queue in a layout answers `unsupported`.
+  Result<Forecast> forecast(const ForecastOptions& options = {}) const;
+  void forecast(const ForecastOptions& options, Callback<Forecast> done) const;
   Result<QueueSettings> configure(const SettingsPatch& patch) const;
   void configure(const SettingsPatch& patch, Callback<QueueSettings> done) const;
   /// Stops claims, waiting ones included, until `until` or `resume`.

@@ -16,6 +16,7 @@ void add_settle_commands(CLI::App& root, Session& session);   // ack, retry, rel
 void add_work_command(CLI::App& root, Session& session);      // work_command.cpp
 void add_queue_commands(CLI::App& root, Session& session);    // queue ls, queue info, stats
 void add_reshard_command(CLI::App& queue, Session& session);  // queue reshard
+void add_forecast_command(CLI::App& root, Session& session);  // forecast_command.cpp
 void add_store_commands(CLI::App& root, Session& session);    // store info, check, audit, ...
 void add_salvage_command(CLI::App& store, Session& session);  // salvage_command.cpp
 void add_acl_command(CLI::App& store, Session& session);      // acl_command.cpp

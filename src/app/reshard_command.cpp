@@ -24,7 +24,7 @@ struct ReshardWords {
 };
 
 // Until the next look, where only leases or an inbox are waited for.
-constexpr std::chrono::milliseconds kPatience{100};
+constexpr std::chrono::milliseconds kReshardPatience{100};
 
 void print(Output& output, const std::string& queue, const ReshardStep& step) {
   if (output.json()) {
@@ -72,7 +72,7 @@ ExitCode reshard(Session& session, const ReshardWords& words) {
               ? fmt::format("waiting for the claims of {} messages to end", grouped(last.leased))
               : fmt::format("waiting for the inbox {} to be drained", last.waits_for));
     }
-    std::this_thread::sleep_for(kPatience);
+    std::this_thread::sleep_for(kReshardPatience);
   }
   progress.clear();
   print(output, words.queue, last);

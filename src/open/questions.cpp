@@ -294,6 +294,14 @@ Question<Page> ask_list(std::string queue, const ListOptions& options) {
           }};
 }
 
+Question<Forecast> ask_forecast(std::string queue, const ForecastOptions& options) {
+  return {core::ForecastRequest{std::move(queue), options.width, options.buckets},
+          [width = options.width](core::Reply reply) -> Result<Forecast> {
+            auto found = take<core::ForecastReply>(reply);
+            return Forecast{width, found.due_now, std::move(found.buckets), found.later};
+          }};
+}
+
 Question<QueueSettings> ask_configure(std::string queue, const SettingsPatch& patch) {
   return {core::ConfigureRequest{std::move(queue), patch},
           [](core::Reply reply) -> Result<QueueSettings> {

@@ -41,6 +41,7 @@ using Batch = std::vector<Result<T>>;
 [[nodiscard]] Question<StoreStats> ask_store_stats();
 [[nodiscard]] Question<QueueStats> ask_queue_stats(std::string queue);
 [[nodiscard]] Question<Page> ask_list(std::string queue, const ListOptions& options);
+[[nodiscard]] Question<Forecast> ask_forecast(std::string queue, const ForecastOptions& options);
 [[nodiscard]] Question<QueueSettings> ask_configure(std::string queue, const SettingsPatch& patch);
 [[nodiscard]] Question<void> ask_pause(std::string queue, std::optional<Time> until);
 [[nodiscard]] Question<void> ask_resume(std::string queue);

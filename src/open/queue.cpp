@@ -148,6 +148,14 @@ void Queue::list(const ListOptions& options, Callback<Page> done) const {
   ask(*store_, detail::ask_list(name_, options), std::move(done));
 }
 
+Result<Forecast> Queue::forecast(const ForecastOptions& options) const {
+  return ask(*store_, detail::ask_forecast(name_, options));
+}
+
+void Queue::forecast(const ForecastOptions& options, Callback<Forecast> done) const {
+  ask(*store_, detail::ask_forecast(name_, options), std::move(done));
+}
+
 Result<QueueSettings> Queue::configure(const SettingsPatch& patch) const {
   return ask(*store_, detail::ask_configure(name_, patch));
 }

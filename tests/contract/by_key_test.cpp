@@ -309,39 +309,46 @@ TEST_P(ByKey, WhatIsToldOfAMessageHasItsOwnMaxAttempts) {
   }
 }
 
-TEST_P(ByKey, AForecastCountsOrSaysThatItCannot) {
+TEST_P(ByKey, AForecastCountsWhatFallsDueWhen) {
   const Queue q = queue();
   for (const int minutes : {1, 2, 2, 30, 90}) {
     (void)must(q.push({.payload = "x", .due = in(std::chrono::minutes(minutes))}));
   }
   (void)must(q.push({.payload = "x"}));
-  core::ForecastRequest request;
-  request.queue = "q";
-  request.width = 10min;
-  request.buckets = 6;
-  const Result<core::Reply> reply = submit(rig().engine(), request);
-  if (!rig().engine().capabilities().forecast) {
-    ASSERT_FALSE(reply);
-    EXPECT_EQ(reply.error().code, ErrorCode::unsupported);
-    return;
-  }
-  const auto forecast = std::get<core::ForecastReply>(must(reply));
+  const Forecast forecast = must(q.forecast({.width = 10min, .buckets = 6}));
+  EXPECT_EQ(forecast.width, 10min);
   EXPECT_EQ(forecast.due_now, 1u);
   ASSERT_EQ(forecast.buckets.size(), 6u);
   EXPECT_EQ(forecast.buckets[0], 3u);
   EXPECT_EQ(forecast.later, 1u);
 }
 
-TEST_P(ByKey, AForecastCountsWhatIsScheduledOrReadyAndNothingElse) {
-  if (!rig().engine().capabilities().forecast) GTEST_SKIP() << "this engine has no forecast";
+TEST_P(ByKey, AForecastOfManyBucketsIsWhole) {
   const Queue q = queue();
-  const auto forecast = [&] {
-    core::ForecastRequest request;
-    request.queue = "q";
-    request.width = 1h;
-    request.buckets = 3;
-    return std::get<core::ForecastReply>(must(submit(rig().engine(), request)));
-  };
+  constexpr std::size_t kEach = 7;  // seconds between two of them: most buckets have none
+  constexpr std::size_t kCount = 1'201;
+  std::vector<Push> messages;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    Push& push = messages.emplace_back();
+    push.payload = "x";
+    push.due = in(std::chrono::milliseconds(i * kEach * 1'000 + 500));
+    if (i % 3 == 0) push.priority = 5;
+  }
+  for (const auto& pushed : must(q.push(messages))) (void)must(pushed);
+  const Forecast forecast = must(q.forecast({.width = 1s, .buckets = 10'000}));
+  std::uint64_t sum = forecast.due_now + forecast.later;
+  std::size_t filled = 0;
+  for (const std::uint64_t count : forecast.buckets) {
+    sum += count;
+    filled += count > 0 ? 1 : 0;
+  }
+  EXPECT_EQ(sum, kCount);
+  EXPECT_GE(filled, kCount - 1);  // one may have fallen due meanwhile
+}
+
+TEST_P(ByKey, AForecastCountsWhatIsScheduledOrReadyAndNothingElse) {
+  const Queue q = queue();
+  const auto forecast = [&] { return must(q.forecast({.width = 1h, .buckets = 3})); };
   EXPECT_EQ(forecast().buckets, std::vector<std::uint64_t>(3, 0));
   for (const char* key : {"leased", "acked", "dead", "ready"}) {
     (void)must(q.push({.key = key, .payload = "x", .priority = *key == 'r' ? 2000u : 1000u}));
@@ -361,7 +368,7 @@ TEST_P(ByKey, AForecastCountsWhatIsScheduledOrReadyAndNothingElse) {
   EXPECT_EQ(forecast().buckets, (std::vector<std::uint64_t>{2, 0, 0}));
   (void)must(q.reschedule("moved", in(150min)));
   (void)must(q.cancel("cancelled"));
-  const core::ForecastReply then = forecast();
+  const Forecast then = forecast();
   EXPECT_EQ(then.due_now, 1u);
   EXPECT_EQ(then.buckets, (std::vector<std::uint64_t>{0, 0, 1}));
   EXPECT_EQ(then.later, 1u);

@@ -381,4 +381,19 @@ ModelStats Model::stats() const {
   return stats;
 }
 
+Forecast Model::forecast(const ForecastOptions& options) const {
+  Forecast forecast{.width = options.width, .buckets = {}};
+  forecast.buckets.resize(options.buckets);
+  for (const auto& [key, message] : messages_) {
+    const State state = state_of(message);
+    if (state == State::ready) ++forecast.due_now;
+    if (state != State::scheduled) continue;
+    std::size_t bucket = 0;
+    auto end = realtime_ + options.width.count();
+    for (; bucket < options.buckets && message.due > end; ++bucket) end += options.width.count();
+    ++(bucket < options.buckets ? forecast.buckets[bucket] : forecast.later);
+  }
+  return forecast;
+}
+
 }  // namespace tarry::contract

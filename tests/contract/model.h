@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <tarry/message.h>
+#include <tarry/queue.h>
 #include <tarry/settings.h>
 
 namespace tarry::contract {
@@ -142,6 +143,7 @@ class Model {
   [[nodiscard]] const std::map<KeyId, ModelMessage>& messages() const noexcept { return messages_; }
   [[nodiscard]] State state_of(const ModelMessage& message) const noexcept;
   [[nodiscard]] ModelStats stats() const;
+  [[nodiscard]] Forecast forecast(const ForecastOptions& options) const;
   [[nodiscard]] const QueueCounters& counters() const noexcept { return counters_; }
   [[nodiscard]] const QueueSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] bool paused() const noexcept;

@@ -243,6 +243,17 @@ void ModelBench::check_key(const Model& model, KeyId id) {
   if (got) check_info(model, *want, *got, true);
 }
 
+void ModelBench::forecast(const ForecastOptions& options, const Forecast& want) {
+  const Forecast got = must(queue().forecast(options));
+  same("forecast: width", got.width.count(), want.width.count());
+  same("forecast: due now", got.due_now, want.due_now);
+  same("forecast: buckets", got.buckets.size(), want.buckets.size());
+  for (std::size_t i = 0; i < want.buckets.size(); ++i) {
+    same("forecast: bucket " + std::to_string(i), got.buckets[i], want.buckets[i]);
+  }
+  same("forecast: later", got.later, want.later);
+}
+
 void ModelBench::check_stats(const Model& model) {
   const QueueStats got = must(queue().stats());
   const ModelStats want = model.stats();

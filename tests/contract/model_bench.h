@@ -43,6 +43,7 @@ class ModelBench {
   void pause(std::optional<Time> until);
   void resume();
   void configure(const SettingsPatch& patch, const QueueSettings& want);
+  void forecast(const ForecastOptions& options, const Forecast& want);
   void advance(Millis by);
   void step(Millis by);
   void reopen() { rig_.reopen(); }

@@ -403,6 +403,23 @@ class CheckAllAct final : public Act {
   std::uint32_t limit_;
 };
 
+class ForecastAct final : public Act {
+ public:
+  explicit ForecastAct(const Model& model) {
+    options_.width = Millis(chance(2) ? millis(1, 20'000) : std::max(to_the_next_event(model), 1l));
+    options_.buckets = *rc::gen::element(1u, 3u, 40u, 10'000u);
+  }
+  void play(Model& model, ModelBench* bench) const override {
+    if (bench != nullptr) bench->forecast(options_, model.forecast(options_));
+  }
+  void show(std::ostream& os) const override {
+    os << "forecast of " << options_.buckets << " times " << options_.width.count();
+  }
+
+ private:
+  ForecastOptions options_;
+};
+
 class ReopenAct final : public Act {
  public:
   explicit ReopenAct(const Model&) {}
@@ -426,7 +443,8 @@ rc::Gen<ActPtr> any_act(const Model& model, bool reopens) {
           model);
   auto seldom =
       gen::execOneOfWithArgs<StepAct, StepAct, PauseAct, ResumeAct, ResumeAct, PurgeAct, ReviveAct,
-                             ReviveAct, ConfigureAct, ConfigureAct, CheckAllAct>()(model);
+                             ReviveAct, ConfigureAct, ConfigureAct, CheckAllAct, ForecastAct>()(
+          model);
   auto acts = rc::gen::weightedOneOf<ActPtr>({{6, std::move(often)}, {1, std::move(seldom)}});
   if (!reopens) return acts;
   return rc::gen::weightedOneOf<ActPtr>(

@@ -229,13 +229,10 @@ TEST_P(Surface, NoCallbackRunsWithinItsVerb) {
     q.list(options, done.callback());
     elsewhere(done, ErrorCode::invalid_argument, __LINE__);
   }
-  if (!rig().engine().capabilities().forecast) {
-    core::Ticket ticket = 0;
-    core::ForecastRequest forecast;
-    forecast.queue = "q";
-    forecast.width = 10min;
-    forecast.buckets = 6;
-    elsewhere(submit_async(rig().engine(), forecast, ticket), ErrorCode::unsupported, __LINE__);
+  {
+    Pending<Forecast> done;
+    q.forecast({.width = 0s}, done.callback());
+    elsewhere(done, ErrorCode::invalid_argument, __LINE__);
   }
   store().close();
   {

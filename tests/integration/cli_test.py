@@ -156,6 +156,27 @@ class Verbs(ProgramTest):
                           "queues": [{"queue": "q", "accepted": 2, "present": 2, "ended": 0,
                                       "difference": 0}]})
 
+    def test_forecast(self):
+        self.asked("push", "q", "x")
+        for delay in ("90s", "10m", "19m", "19m"):
+            self.asked("push", "q", "x", "--in", delay)
+        # All of it in 20 rows.
+        fitted = self.asked("forecast", "q")
+        self.assertEqual((fitted["width_ms"], fitted["due_now"], fitted["later"]), (60_000, 1, 0))
+        self.assertEqual(fitted["buckets"], [0, 1] + 7 * [0] + [1] + 8 * [0] + [2])
+        asked = self.asked("forecast", "q", "--width", "5m", "--buckets", "2")
+        self.assertEqual(asked, {"width_ms": 300_000, "due_now": 1, "buckets": [1, 1], "later": 2})
+        lines = self.tarry("forecast", "q", "--buckets", "2").out.splitlines()
+        self.assertEqual([line.split()[:3] for line in lines],
+                         [["DUE", "MESSAGES"], ["now", "1", lines[1].split()[2]],
+                          ["within", "1m", "0"], ["within", "2m", "1"],
+                          ["later", "3", lines[4].split()[2]]])
+        self.assertGreater(lines[4].count("█"), lines[3].count("█"))
+        none = self.asked("forecast", "nobodys")
+        self.assertEqual((none["due_now"], none["later"], none["buckets"]), (0, 0, []))
+        self.assertIn("1 to 10000", self.tarry("forecast", "q", "--buckets", "0", code=2).err)
+        self.assertIn("--width", self.tarry("forecast", "q", "--width", "soon", code=2).err)
+
     def test_listing(self):
         for i in range(30):
             self.asked("push", "q", "x", "--key", f"{'even' if i % 2 == 0 else 'odd'}:{i}",
@@ -350,7 +371,7 @@ class Help(ProgramTest):
 
     COMMANDS = ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry", "release",
                 "bury", "work", "ls", "queue", "queue ls", "queue info", "queue reshard",
-                "stats", "store", "store info", "store check", "store audit", "store salvage",
+                "stats", "forecast", "store", "store info", "store check", "store audit", "store salvage",
                 "store migrate", "store acl", "bench", "version")
 
     def test_every_command_has_help_with_examples(self):

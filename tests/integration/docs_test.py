@@ -65,7 +65,7 @@ class Pages(unittest.TestCase):
         reference = page("docs/reference/command-line.md")
         for command in ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
                         "release", "bury", "work", "ls", "queue ls", "queue info",
-                        "queue reshard", "stats",
+                        "queue reshard", "stats", "forecast",
                         "store info", "store check", "store audit", "store salvage",
                         "store migrate", "store acl", "bench", "version"):
             words = command.split()

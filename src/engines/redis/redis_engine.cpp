@@ -112,6 +112,7 @@ class RedisEngine final : public core::Engine {
     core::Capabilities capabilities;
     capabilities.engine = "redis";
     capabilities.durable = true;
+    capabilities.forecast = true;
     capabilities.manual_clock = options_.clock != nullptr;
     return capabilities;
   }
@@ -204,9 +205,7 @@ class RedisEngine final : public core::Engine {
         [&](const core::PurgeRequest&) { purge(context, asked); },
         [&](const core::ReviveRequest&) { revive(context, asked); },
         [&](const core::ReshardRequest&) { reshard(context, asked, options_.reshard_calls); },
-        [&](const core::ForecastRequest&) {
-          asked->fail({ErrorCode::unsupported, "this engine has no forecast yet"});
-        },
+        [&](const core::ForecastRequest&) { forecast(context, asked); },
     };
     std::visit(verbs, asked->request);
   }

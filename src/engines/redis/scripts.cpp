@@ -47,6 +47,7 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
      {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_body, texts::k_describe,
       texts::k_list}},
     {"stats", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_stats}},
+    {"forecast", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_forecast}},
     {"configure", {texts::k_prelude, texts::k_configure}},
     {"revive", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_revive}},
     {"purge", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_purge}},

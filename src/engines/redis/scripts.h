@@ -33,6 +33,7 @@ enum class Script : std::uint8_t {
   get,
   list,
   stats,
+  forecast,
   configure,
   revive,
   purge,
@@ -67,7 +68,7 @@ enum class Script : std::uint8_t {
   layout_stats,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 49;
+inline constexpr std::size_t kScripts = 50;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

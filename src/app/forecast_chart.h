@@ -1,0 +1,29 @@
+// Forecasts as people look at them: a bar for each bucket that falls due, in widths that fit a
+// screen.
+//
+// Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <tarry/queue.h>
+
+namespace tarry::app {
+
+/// How far ahead there is anything: the end of the last bucket with a message, 0 without one.
+[[nodiscard]] Millis horizon_of(const Forecast& forecast);
+
+/// The least of a ladder of common widths (1s 2s 5s … 30d) of which `rows` reach the horizon; the
+/// ladder's greatest where none does.
+[[nodiscard]] Millis width_for(Millis horizon, std::size_t rows);
+
+/// The same in wider buckets, no more than there are messages for. `width` is a multiple of the
+/// forecast's own.
+[[nodiscard]] Forecast widened(const Forecast& forecast, Millis width);
+
+/// A line for what is due now, each bucket, and what comes later, with its count and a bar; at most
+/// `columns` columns (0: 80). Bars are as long as counts are great. Ends in a newline.
+[[nodiscard]] std::string forecast_text(const Forecast& forecast, std::size_t columns);
+
+}  // namespace tarry::app

@@ -1,0 +1,130 @@
+// ShardCalls: one queue's shards, each asked the same; done again where the queue has moved.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engines/redis/asked.h"
+#include "engines/redis/item_verb.h"
+#include "engines/redis/parted.h"
+
+namespace tarry::redis {
+
+class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
+ public:
+  using Build = std::function<void(const Place&, net::RedisCommand&)>;
+  /// False: an answer that cannot be read. `again`: the same shard is to be asked once more.
+  using Read = std::function<bool(const Place&, net::RedisView, bool& again)>;
+  using Absent = std::function<void()>;
+
+  ShardCalls(Context& context, AskedPtr asked, std::string queue, Script script)
+      : context_(context), asked_(std::move(asked)), queue_(std::move(queue)), script_(script) {}
+
+  bool makes = false;
+  bool reads_only = false;
+  /// While the queue gets other shards: the closed ones first, then what is on its way, then the
+  /// rest.
+  bool in_order = false;
+  Build build = [](const Place&, net::RedisCommand&) {};
+  Read read;
+  Absent absent = [] {};
+  /// All shards are asked again.
+  std::function<void()> moved = [] {};
+  /// Instead of the completion of what was asked.
+  std::function<void(std::optional<Error>)> done;
+
+  void start() {
+    auto found = [self = shared_from_this()](Result<QueuePtr> queue) {
+      if (!queue) return self->end(std::move(queue).error());
+      if (*queue == nullptr) {
+        self->absent();
+        return self->end(std::nullopt);
+      }
+      self->ask_all(*queue);
+    };
+    if (makes) {
+      context_.directory.make(queue_, std::move(found));
+    } else {
+      context_.directory.find(queue_, std::move(found));
+    }
+  }
+
+ private:
+  void ask_all(const QueuePtr& queue) {
+    if (!in_order || queue->closed == 0) return ask_these(queue, 0, queue->shards.size());
+    closed_first_ = true;
+    ask_these(queue, 0, queue->closed);
+  }
+
+  void ask_these(const QueuePtr& queue, std::size_t from, std::size_t to) {
+    left_ = to - from;
+    for (; from < to; ++from) ask(queue, queue->shards[from]);
+  }
+
+  void ask(const QueuePtr& queue, const Place& place) {
+    context_.server.run_on(
+        place, script_,
+        [self = shared_from_this(), &place](net::RedisCommand& command) {
+          self->build(place, command);
+        },
+        [self = shared_from_this(), queue, &place](Result<net::RedisReply> reply) {
+          bool again = false;
+          if (!reply) {
+            if (!self->error_) self->error_ = std::move(reply).error();
+          } else if (!self->read(place, reply->view(), again)) {
+            self->error_ = strange_reply(self->context_.server, self->script_);
+          }
+          if (again && !self->error_) return self->ask(queue, place);
+          if (--self->left_ > 0) return;
+          self->asked(queue);
+        });
+  }
+
+  void asked(const QueuePtr& queue) {
+    if (!error_ && std::exchange(closed_first_, false)) {
+      return settle_held(context_, queue, [self = shared_from_this(), queue](Result<void> settled) {
+        if (settled) return self->ask_these(queue, queue->closed, queue->shards.size());
+        self->error_ = std::move(settled).error();
+        self->asked(queue);
+      });
+    }
+    closed_first_ = false;
+    if (error_ && is_moved(*error_) && ++tries_ < 5) {
+      error_.reset();
+      moved();
+      context_.directory.forget(queue_);
+      context_.identity.doubt();
+      return context_.identity.check([self = shared_from_this()](Result<void> checked) {
+        if (!checked) return self->end(std::move(checked).error());
+        self->start();
+      });
+    }
+    end(std::exchange(error_, std::nullopt));
+  }
+
+  void end(std::optional<Error> error) {
+    if (error && reads_only && error->code == ErrorCode::unknown_outcome) {
+      error->code = ErrorCode::unavailable;
+    }
+    if (done) return done(std::move(error));
+    if (error) return asked_->fail(std::move(*error));
+    asked_->complete();
+  }
+
+  Context& context_;
+  AskedPtr asked_;
+  std::string queue_;
+  Script script_;
+  std::size_t left_ = 0;
+  bool closed_first_ = false;
+  int tries_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace tarry::redis
