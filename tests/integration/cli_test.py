@@ -369,10 +369,10 @@ class BadInput(ProgramTest):
 class Help(ProgramTest):
     """Help is an answer."""
 
-    COMMANDS = ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry", "release",
-                "bury", "work", "ls", "queue", "queue ls", "queue info", "queue reshard",
-                "stats", "forecast", "store", "store info", "store check", "store audit", "store salvage",
-                "store migrate", "store acl", "bench", "version")
+    COMMANDS = ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
+                "release", "bury", "work", "ls", "queue", "queue ls", "queue info",
+                "queue reshard", "stats", "forecast", "store", "store info", "store check",
+                "store audit", "store salvage", "store migrate", "store acl", "bench", "version")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:
