@@ -90,6 +90,8 @@ struct StoreStats {
   std::uint64_t disk_bytes = 0;  ///< 0 where it does not apply
   std::uint64_t live_bytes = 0;
   std::uint64_t syncs = 0;
+  std::uint64_t round_trips = 0;  ///< Redis only: calls that this process has sent; a script is one
+  std::uint64_t connections = 0;  ///< Redis only: made by this process for them, again included
 };
 
 /// How far a reshard has come.

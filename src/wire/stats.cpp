@@ -117,7 +117,9 @@ std::string encode_store_stats(const StoreStats& stats) {
   out.name("p999_ms").number(stats.lateness.p999).name("max_ms").number(stats.lateness.max);
   out.end_object();
   out.field("disk_bytes", stats.disk_bytes).field("live_bytes", stats.live_bytes);
-  out.field("syncs", stats.syncs).end_object();
+  out.field("syncs", stats.syncs);
+  out.field("round_trips", stats.round_trips).field("connections", stats.connections);
+  out.end_object();
   return text;
 }
 
@@ -142,6 +144,8 @@ Result<StoreStats> decode_store_stats(std::string_view body) {
   stats.disk_bytes = fields.u64("disk_bytes").value_or(0);
   stats.live_bytes = fields.u64("live_bytes").value_or(0);
   stats.syncs = fields.u64("syncs").value_or(0);
+  stats.round_trips = fields.u64("round_trips").value_or(0);
+  stats.connections = fields.u64("connections").value_or(0);
   if (MaybeError error = fields.finish()) return *error;
   for (const boost::json::value& value : *queues) {
     stats.queues.emplace_back();

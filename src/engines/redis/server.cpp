@@ -116,6 +116,7 @@ void Server::load_scripts(base::UniqueFunction<void(Result<void>)> done, bool la
 
 void Server::command(RedisCommand command, Done done) {
   std::string what(command.name());
+  ++round_trips_;
   redis_.send(std::move(command),
               [this, what = std::move(what), done = std::move(done)](RedisAnswer given) mutable {
                 answer(std::move(given), what, done);
@@ -126,6 +127,7 @@ void Server::run(Script script, Build build, Done done) {
   RedisCommand command("EVALSHA");
   command.add(shas_[static_cast<std::size_t>(script)]);
   build(command);
+  ++round_trips_;
   redis_.send(std::move(command), [this, script, build = std::move(build),
                                    done = std::move(done)](RedisAnswer given) mutable {
     const auto* reply = std::get_if<RedisReply>(&given);
@@ -137,6 +139,7 @@ void Server::run(Script script, Build build, Done done) {
     RedisCommand again("EVAL");
     again.add(text_of(script, channels_));
     build(again);
+    ++round_trips_;
     redis_.send(std::move(again), [this, script, done = std::move(done)](RedisAnswer a) mutable {
       answer(std::move(a), name_of(script), done);
     });
@@ -160,6 +163,7 @@ void Server::run_after(const Place& place, std::vector<RedisCommand> before, Scr
   add_place(place, last);
   build(last);
   all.emplace_back("EXEC");
+  ++round_trips_;
   redis_.send(std::move(all), [this, &place, script, build = std::move(build),
                                done = std::move(done)](RedisAnswer given) mutable {
     auto* reply = std::get_if<RedisReply>(&given);

@@ -65,6 +65,9 @@ class Server {
   /// The time for scripts' ARGV: empty but in tests.
   [[nodiscard]] std::string time_argument() const;
   [[nodiscard]] std::string name() const { return redis_.server(); }
+  /// Calls that were sent; what follows each other as one, as in a MULTI, counts as one.
+  [[nodiscard]] std::uint64_t round_trips() const noexcept { return round_trips_; }
+  [[nodiscard]] std::uint64_t connections() const noexcept { return redis_.connections(); }
 
  private:
   void answer(net::RedisAnswer answer, std::string_view what, Done& done) const;
@@ -76,6 +79,7 @@ class Server {
   const timing::Clock* test_clock_;
   std::array<std::string, kScripts> shas_;
   std::optional<ReplicaWait> replicas_;
+  std::uint64_t round_trips_ = 0;
 };
 
 /// A queue that has other shards than was thought, or none: `run_on` answered so.

@@ -158,6 +158,14 @@ void write_lateness(Exposition& out, const Meter& meter) {
 void write_store(Exposition& out, const StoreStats& stats) {
   out.family("tarry_queues", Kind::gauge, "Queues of the store.");
   out.sample({}, std::uint64_t{stats.queues.size()});
+  if (stats.engine.starts_with("redis")) {
+    out.family("tarry_redis_round_trips_total", Kind::counter,
+               "Calls to Redis since the store was opened; a script is one.");
+    out.sample({}, stats.round_trips);
+    out.family("tarry_redis_connections_total", Kind::counter,
+               "Connections to Redis that were made for them.");
+    out.sample({}, stats.connections);
+  }
   if (stats.engine != "embedded") return;
   out.family("tarry_journal_disk_bytes", Kind::gauge, "Disk that the journal takes.");
   out.sample({}, stats.disk_bytes);

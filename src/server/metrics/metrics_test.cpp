@@ -63,10 +63,15 @@ TEST(Metrics, TellWhatTheStoreTells) {
   EXPECT_TRUE(has_line(text, "tarry_journal_syncs_total 12"));
 }
 
-TEST(Metrics, OnRedisSayNothingOfAJournal) {
+TEST(Metrics, OnRedisTellOfItAndNothingOfAJournal) {
   StoreStats stats;
   stats.engine = "redis";
-  EXPECT_EQ(metrics_text(stats, {}, kNow, "1").find("tarry_journal"), std::string::npos);
+  stats.round_trips = 7;
+  stats.connections = 2;
+  const std::string text = metrics_text(stats, {}, kNow, "1");
+  EXPECT_EQ(text.find("tarry_journal"), std::string::npos);
+  EXPECT_TRUE(has_line(text, "tarry_redis_round_trips_total 7"));
+  EXPECT_TRUE(has_line(text, "tarry_redis_connections_total 2"));
 }
 
 TEST(Metrics, LatenessCountsEachBucketWithThoseBelow) {

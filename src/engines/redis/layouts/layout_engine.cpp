@@ -17,6 +17,7 @@
 #include "core/validation.h"
 #include "engines/redis/layouts/layout_claims.h"
 #include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/own_figures.h"
 #include "engines/redis/start_up.h"
 
 namespace tarry::redis {
@@ -255,11 +256,7 @@ class LayoutEngine final : public core::Engine {
   // What this process alone knows.
   void add_own(StoreStats& stats) const {
     for (QueueStats& queue : stats.queues) queue.waiting_claims = claims_.waiting_at(queue.queue);
-    const base::Histogram& lateness = claims_.lateness();
-    stats.lateness = {lateness.count(), static_cast<double>(lateness.percentile(50)),
-                      static_cast<double>(lateness.percentile(99)),
-                      static_cast<double>(lateness.percentile(99.9)),
-                      static_cast<double>(lateness.max())};
+    add_own_figures(stats, claims_.lateness(), server_);
   }
 
   void begin_close() {
