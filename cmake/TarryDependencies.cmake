@@ -12,6 +12,8 @@ if(NOT TARRY_EMBEDDED_ONLY)
   find_package(CLI11 CONFIG REQUIRED)
   find_package(fmt CONFIG REQUIRED)
   find_package(spdlog CONFIG REQUIRED)
+  # toml++ is used header-only, so nothing is linked.
+  find_path(TARRY_TOML_INCLUDE_DIR toml++/toml.h REQUIRED)
 endif()
 
 # TARRY_TESTS: the decision that TARRY_BUILD_TESTS asks for.

@@ -113,6 +113,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_queue_commands(root, session);
   add_forecast_command(root, session);
   add_store_commands(root, session);
+  add_config_command(root, session);
   add_bench_command(root, session);
   add_version_command(root, session);
 

@@ -21,6 +21,7 @@ void add_store_commands(CLI::App& root, Session& session);    // store info, che
 void add_salvage_command(CLI::App& store, Session& session);  // salvage_command.cpp
 void add_acl_command(CLI::App& store, Session& session);      // acl_command.cpp
 void add_migrate_command(CLI::App& store, Session& session);  // migrate_command.cpp
+void add_config_command(CLI::App& root, Session& session);    // config check
 void add_bench_command(CLI::App& root, Session& session);     // bench_command.cpp
 void add_version_command(CLI::App& root, Session& session);   // version_command.cpp
 

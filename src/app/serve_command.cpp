@@ -1,12 +1,10 @@
 // tarry serve: one store, served over HTTP until a signal.
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <mutex>
 
@@ -15,64 +13,20 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/descriptors.h"
+#include "app/listen.h"
+#include "app/queue_presets.h"
+#include "app/serve_flags.h"
 #include "app/signals.h"
 #include "base/text.h"
 #include "open/store_url.h"
 #include "server/http/server.h"
+#include "server/presets/preset_engine.h"
 
 namespace tarry::app {
 namespace {
 
-using namespace std::chrono_literals;
-
-// Beyond this a client that is slow to take its answer has lost it.
-constexpr Millis kDrainDeadline = 30s;
-
-struct ServeOptions {
-  std::string listen = "127.0.0.1:7733";
-  std::optional<std::string> port_file;
-  bool test_clock = false;
-};
-
-struct Address {
-  std::string host;  // without the brackets of IPv6
-  std::uint16_t port = 0;
-
-  [[nodiscard]] std::string url() const {
-    const bool v6 = host.find(':') != std::string::npos;
-    return fmt::format("http://{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", port);
-  }
-};
-
-Result<Address> parse_listen(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0) {
-    return Error{
-        ErrorCode::invalid_argument,
-        fmt::format("--listen {}: must be HOST:PORT, as 127.0.0.1:7733", base::quoted(text))};
-  }
-  const auto port = base::parse_u64(text.substr(colon + 1), "--listen port", 0, 65535);
-  if (!port) return port.error();
-  Address address{text.substr(0, colon), static_cast<std::uint16_t>(*port)};
-  if (address.host.front() == '[' && address.host.back() == ']') {
-    address.host = address.host.substr(1, address.host.size() - 2);
-  }
-  return address;
-}
-
-/// Whole or not at all: who waits for the file must not read half a number.
-Result<void> write_port_file(const std::string& path, std::uint16_t port) {
-  const std::string draft = fmt::format("{}.{}", path, ::getpid());
-  {
-    std::ofstream file(draft);
-    file << port << "\n";
-    file.close();
-    if (file && std::rename(draft.c_str(), path.c_str()) == 0) return {};
-  }
-  std::remove(draft.c_str());
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("--port-file {}: cannot be written", base::quoted(path))};
-}
+using config::Config;
+using config::Which;
 
 /// Where the main thread waits for what happens on others.
 class Events {
@@ -136,21 +90,21 @@ void say_ready(Output& output, const std::string& url, const std::string& store)
   std::fflush(stdout);
 }
 
-void drain(http::Server& server, Events& events) {
+void drain(http::Server& server, Events& events, Millis deadline) {
   spdlog::info("stopping: finishing what is under way");
-  server.drain(kDrainDeadline, [&events](std::size_t open) { events.drained(open); });
+  server.drain(deadline, [&events](std::size_t open) { events.drained(open); });
   if (!events.wait_for_drain()) {
     spdlog::warn("a second signal: connections are cut");
   } else if (events.open() > 0) {
     spdlog::warn("{} connections were still open after {}; they are cut", events.open(),
-                 base::format_duration_ms(kDrainDeadline.count()));
+                 base::format_duration_ms(deadline.count()));
   }
   server.stop();
 }
 
-Result<std::string> servable_store(const Session& session) {
-  const std::string url = session.url();
-  if (url == kDefaultStore && session.store.empty()) {
+Result<std::string> servable_store(const Config& config) {
+  const std::string url = config.text(Which::store_url);
+  if (url.empty()) {
     return Error{ErrorCode::invalid_argument,
                  "serve needs a store of its own: --store file:DIRECTORY, memory: or redis://HOST"};
   }
@@ -172,34 +126,59 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
   return {};
 }
 
-ExitCode serve(Session& session, const ServeOptions& options) {
-  const auto url = servable_store(session);
+http::ServerOptions server_options(const Config& config, const Address& address,
+                                   std::optional<ManualClock> clock) {
+  http::ServerOptions options;
+  options.max_connections =
+      connections_within(raise_descriptor_limit(), config.number(Which::max_connections));
+  options.max_body_bytes = config.number(Which::max_body);
+  options.max_held_bytes = config.number(Which::max_held);
+  options.idle_deadline = Millis(config.number(Which::idle_timeout));
+  options.address = address.host;
+  options.port = address.port;
+  options.warn = [](std::string_view line) { spdlog::warn("{}", line); };
+  if (clock) {
+    options.now = [clock] { return clock->now(); };
+    options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
+    options.step_clock = [clock](std::int64_t ms) mutable { return step(*clock, ms); };
+  }
+  return options;
+}
+
+/// The queues that are there get the file's settings; those to come get them when they are made.
+Result<void> apply_queue_rules(core::Engine& engine, const presets::QueueRules& rules) {
+  const auto changes = apply_rules(engine, rules);
+  if (!changes) return changes.error();
+  for (const std::string& queue : changes->changed) {
+    spdlog::info("queue {}: has the settings of the configuration now", base::quoted(queue));
+  }
+  for (const Error& error : changes->failed) spdlog::warn("{}", error.message);
+  return {};
+}
+
+ExitCode serve(Session& session, const ServeFlags& flags) {
+  ExitCode code{};
+  const auto config = load_config(session, flags, code);
+  if (!config) return code;
+  const auto url = servable_store(*config);
   if (!url) return session.output.fail(url.error());
-  auto address = parse_listen(options.listen);
+  auto address = parse_listen(config->text(Which::listen));
   if (!address) return session.output.fail(address.error());
   // A log whose reader has gone is no reason to die: the store still wants to be closed.
   std::signal(SIGPIPE, SIG_IGN);
   start_log();
-  const std::uint64_t descriptors = raise_descriptor_limit();
 
-  ExitCode code{};
   std::optional<ManualClock> clock;
-  if (options.test_clock) clock.emplace();
+  if (config->number(Which::test_clock) != 0) clock.emplace();
   const auto warn = [](std::string_view line) { spdlog::warn("{}", line); };
   auto store = session.open(*url, {.create = true, .clock = clock, .log = warn}, code);
   if (!store) return code;
 
-  http::ServerOptions server_options;
-  server_options.max_connections = connections_within(descriptors, server_options.max_connections);
-  server_options.address = address->host;
-  server_options.port = address->port;
-  server_options.warn = warn;
-  if (clock) {
-    server_options.now = [clock] { return clock->now(); };
-    server_options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
-    server_options.step_clock = [clock](std::int64_t ms) mutable { return step(*clock, ms); };
+  if (auto applied = apply_queue_rules(store->engine(), config->queues); !applied) {
+    return session.output.fail(applied.error());
   }
-  http::Server server(store->engine(), std::move(server_options));
+  presets::PresetEngine engine(store->engine(), config->queues);
+  http::Server server(engine, server_options(*config, *address, clock));
   Events events;
   const SignalWatch watch([&events](int) { events.signalled(); });
   const auto port = server.start();
@@ -209,8 +188,8 @@ ExitCode serve(Session& session, const ServeOptions& options) {
     return usage ? ExitCode::usage : ExitCode::failed;
   }
   address->port = *port;
-  if (options.port_file) {
-    const auto written = write_port_file(*options.port_file, *port);
+  if (const std::string file = config->text(Which::port_file); !file.empty()) {
+    const auto written = write_port_file(file, *port);
     if (!written) return session.output.fail(written.error());
   }
   say_ready(session.output, address->url(), detail::masked_url(*url));
@@ -218,7 +197,7 @@ ExitCode serve(Session& session, const ServeOptions& options) {
     spdlog::warn("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 
   events.wait_for_signal();
-  drain(server, events);
+  drain(server, events, Millis(config->number(Which::drain_timeout)));
   store->close();
   spdlog::info("stopped");
   return ExitCode::done;
@@ -227,22 +206,17 @@ ExitCode serve(Session& session, const ServeOptions& options) {
 }  // namespace
 
 void add_serve_command(CLI::App& root, Session& session) {
-  auto options = std::make_shared<ServeOptions>();
+  auto flags = std::make_shared<ServeFlags>();
   CLI::App& command = add_command(
       root, "serve", "Serve a store over HTTP, on this machine",
-      {"tarry serve --store file:/var/lib/tarry",
+      {"tarry serve --store file:/var/lib/tarry", "tarry serve --config /etc/tarry.toml",
        "tarry serve --store redis://redis.example --listen 127.0.0.1:7734",
        "tarry serve --store memory: --listen 127.0.0.1:0 --port-file port --test-clock"},
-      "SIGTERM and Ctrl-C finish what is under way and close the store clean; a second one ends "
-      "it\n"
-      "at once.\n");
-  add_word(command, "--listen", options->listen, "HOST:PORT (default: 127.0.0.1:7733); port 0: any")
-      ->type_name("ADDRESS");
-  add_word(command, "--port-file", options->port_file, "Write the port there once it listens")
-      ->type_name("FILE");
-  command.add_flag("--test-clock", options->test_clock,
-                   "Time stands still until POST /v1/clock/advance moves it; for tests");
-  set_action(command, session, [options](Session& given) { return serve(given, *options); });
+      "Flags go before the environment, that before the file; `tarry config check` with the same\n"
+      "flags shows what holds. SIGTERM and Ctrl-C finish what is under way and close the store\n"
+      "clean; a second one ends it at once.\n");
+  add_serve_flags(command, *flags);
+  set_action(command, session, [flags](Session& given) { return serve(given, *flags); });
 }
 
 }  // namespace tarry::app

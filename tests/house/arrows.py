@@ -32,6 +32,7 @@ OUTSIDE = {
     "fmt/": ["server", "app"],
     "spdlog/": ["server", "app"],
     "CLI/": ["app"],
+    "toml++/": ["app"],
     "openssl/": ["net"],
     "hiredis/": ["net"],
 }

@@ -372,7 +372,8 @@ class Help(ProgramTest):
     COMMANDS = ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
                 "release", "bury", "work", "ls", "queue", "queue ls", "queue info",
                 "queue reshard", "stats", "forecast", "store", "store info", "store check",
-                "store audit", "store salvage", "store migrate", "store acl", "bench", "version")
+                "store audit", "store salvage", "store migrate", "store acl", "bench", "version",
+                "config", "config check")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:

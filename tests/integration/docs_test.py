@@ -14,7 +14,7 @@ from program import PROGRAM, SOURCE, ProgramTest, Server, environment
 _BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```\n",
                     re.DOTALL)
 PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/semantics.md",
-         "docs/guide/redis.md", "docs/reference/command-line.md")
+         "docs/guide/redis.md", "docs/reference/command-line.md", "docs/reference/config.md")
 
 
 def page(name):
@@ -62,12 +62,12 @@ class Pages(unittest.TestCase):
                     self.assertTrue(there, f"{name}: {link}")
 
     def test_the_reference_names_every_flag(self):
-        reference = page("docs/reference/command-line.md")
+        reference = page("docs/reference/command-line.md") + page("docs/reference/config.md")
         for command in ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
                         "release", "bury", "work", "ls", "queue ls", "queue info",
                         "queue reshard", "stats", "forecast",
                         "store info", "store check", "store audit", "store salvage",
-                        "store migrate", "store acl", "bench", "version"):
+                        "store migrate", "store acl", "config check", "bench", "version"):
             words = command.split()
             help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True,
                                        env=environment(), check=True).stdout

@@ -1,0 +1,143 @@
+#include "app/config/config.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/config/queue_section.h"
+#include "app/printable.h"
+#include "base/assert.h"
+#include "base/text.h"
+
+namespace tarry::app::config {
+namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{4} << 20;
+
+std::optional<std::string> variable(std::string_view name) {
+  const char* given = std::getenv(std::string(name).c_str());
+  if (given == nullptr || *given == '\0') return std::nullopt;
+  return given;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: cannot be read: {}", printable(path), std::strerror(errno))};
+  }
+  std::string text(kLargestFile + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (file.fail() && !file.eof())) {
+    return Error{ErrorCode::invalid_argument, fmt::format("{}: cannot be read", printable(path))};
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kLargestFile) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: is over {} bytes", printable(path), kLargestFile)};
+  }
+  return text;
+}
+
+struct FromFile {
+  std::map<Which, Held> values;
+  presets::QueueRules queues;
+};
+
+void read_settings(Section& whole, FromFile& into, const std::string& file) {
+  const auto& settings = serve_settings();
+  std::map<std::string_view, std::optional<Section>> sections;
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const Setting& setting = settings[i];
+    auto [at, fresh] = sections.try_emplace(setting.section);
+    if (fresh) at->second = whole.section(setting.section);
+    if (!at->second) continue;
+    auto value = read_value(setting, *at->second);
+    if (!value) continue;
+    into.values[static_cast<Which>(i)] = {
+        std::move(value), fmt::format("{}:{}", printable(file), at->second->line_of(setting.key))};
+  }
+  for (auto& [name, section] : sections) {
+    if (section) section->finish();
+  }
+}
+
+FromFile read_config(const std::string& file, std::vector<std::string>& problems) {
+  FromFile found;
+  const auto text = read_file(file);
+  if (!text) {
+    problems.push_back(text.error().message);
+    return found;
+  }
+  const auto root = parse_toml(*text, file);
+  if (!root) {
+    problems.push_back(root.error().message);
+    return found;
+  }
+  Problems wrong(file);
+  Section whole(*root, "", wrong);
+  read_settings(whole, found, file);
+  found.queues = read_queue_rules(whole);
+  whole.finish();
+  for (std::string& line : wrong.lines()) problems.push_back(std::move(line));
+  return found;
+}
+
+}  // namespace
+
+std::string Config::text(Which which) const {
+  const Held& held_there = at(which);
+  return held_there.value ? held_there.value->text : std::string();
+}
+
+std::uint64_t Config::number(Which which) const {
+  const Held& held_there = at(which);
+  TARRY_ASSERT(held_there.value.has_value());
+  return held_there.value->number;
+}
+
+std::string file_of(const std::optional<std::string>& flag) {
+  return flag ? *flag : variable("TARRY_CONFIG").value_or("");
+}
+
+Result<Config> load(const std::string& file, const Flags& flags,
+                    std::vector<std::string>& problems) {
+  Config config;
+  config.file = file;
+  FromFile given;
+  if (!file.empty()) given = read_config(file, problems);
+  config.queues = std::move(given.queues);
+  const auto& settings = serve_settings();
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const Setting& setting = settings[i];
+    const auto which = static_cast<Which>(i);
+    Held held;
+    const auto take = [&](const std::string& text, std::string from) {
+      auto value = parse_value(setting, text);
+      if (!value) {
+        problems.push_back(fmt::format("{}: {}", from, value.error().message));
+        return;
+      }
+      held = {std::move(*value), std::move(from)};
+    };
+    if (const auto flag = flags.find(which); flag != flags.end()) {
+      take(flag->second, fmt::format("flag {}", setting.flag));
+    } else if (const auto set = variable(setting.environment)) {
+      take(*set, fmt::format("environment {}", setting.environment));
+    } else if (const auto written = given.values.find(which); written != given.values.end()) {
+      held = written->second;
+    } else if (!setting.standard.empty()) {
+      take(std::string(setting.standard), "default");
+    }
+    config.held.push_back(std::move(held));
+  }
+  if (!problems.empty()) return Error{ErrorCode::invalid_argument, problems.front()};
+  return config;
+}
+
+}  // namespace tarry::app::config

@@ -1,0 +1,46 @@
+// Config: what `tarry serve` was told, all sources laid over each other: flags over the environment
+// over the file over what holds anyway. Every value knows where it came from.
+//
+// Thread safety: plain values; `load` reads the environment and the file.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "app/config/setting.h"
+#include "server/presets/queue_rules.h"
+
+namespace tarry::app::config {
+
+/// Values of flags, as they were written; by the place in the table.
+using Flags = std::map<Which, std::string>;
+
+struct Held {
+  std::optional<Value> value;  // empty: nobody gave one, and there is no standard
+  std::string from;            // "flag --listen", "environment TARRY_LISTEN", "tarry.toml:3",
+                               // "default"
+};
+
+struct Config {
+  std::string file;        // empty: none
+  std::vector<Held> held;  // in the order of the table
+  presets::QueueRules queues;
+
+  [[nodiscard]] const Held& at(Which which) const { return held[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] std::string text(Which which) const;
+  [[nodiscard]] std::uint64_t number(Which which) const;
+};
+
+/// The file that `--config` names, else TARRY_CONFIG, else none: empty.
+[[nodiscard]] std::string file_of(const std::optional<std::string>& flag);
+
+/// What holds, or every reason why not, a line each. `file` may be empty.
+[[nodiscard]] Result<Config> load(const std::string& file, const Flags& flags,
+                                  std::vector<std::string>& problems);
+
+}  // namespace tarry::app::config

@@ -1,0 +1,14 @@
+// [queue."orders.*"]: settings of queues by the pattern of their names.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include "app/config/section.h"
+#include "server/presets/queue_rules.h"
+
+namespace tarry::app::config {
+
+/// Of the whole file; what is wrong is among its problems.
+[[nodiscard]] presets::QueueRules read_queue_rules(Section& whole);
+
+}  // namespace tarry::app::config

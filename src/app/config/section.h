@@ -1,0 +1,98 @@
+// Section: reads one table of a configuration file, key by key, each with its kind and its limits.
+// What was not asked for by the time of `finish` is unknown, and refused with the nearest key that
+// is known. Errors are gathered in Problems, in the order of the lines: `FILE:LINE: what`.
+//
+//   Section relay(node, "relay", problems);
+//   auto queue = relay.text("queue");
+//   auto batch = relay.count("batch", 1, 10'000);
+//   for (Section& sink : relay.sections("sink")) ...
+//   relay.finish();
+//
+// Every reader answers empty where the key is not there or is wrong; a wrong one is a problem then.
+//
+// Thread safety: one thread at a time. The node and the problems outlive the section.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+#include "app/config/node.h"
+
+namespace tarry::app::config {
+
+/// What is wrong with one file.
+class Problems {
+ public:
+  explicit Problems(std::string file) : file_(std::move(file)) {}
+
+  void add(std::uint64_t line, std::string_view what);
+
+  [[nodiscard]] bool none() const noexcept { return found_.empty(); }
+  [[nodiscard]] const std::string& file() const noexcept { return file_; }
+  /// `FILE:LINE: what`, by line.
+  [[nodiscard]] std::vector<std::string> lines() const;
+
+ private:
+  std::string file_;
+  std::multimap<std::uint64_t, std::string> found_;  // by line
+};
+
+class Section {
+ public:
+  /// `path`: as it is written in the file, `server` or `queue."orders.*"`; empty for the whole
+  /// file.
+  Section(const Node& table, std::string path, Problems& problems);
+
+  /// Of any kind; of `size` and `duration` a text such as "64MiB", "30s" (a size also as a whole
+  /// number of bytes). Both ends of a range are allowed.
+  [[nodiscard]] std::optional<std::string> text(std::string_view key);
+  [[nodiscard]] std::optional<std::string> choice(std::string_view key,
+                                                  const std::vector<std::string_view>& choices);
+  [[nodiscard]] std::optional<bool> boolean(std::string_view key);
+  [[nodiscard]] std::optional<std::uint64_t> count(std::string_view key, std::uint64_t min,
+                                                   std::uint64_t max);
+  [[nodiscard]] std::optional<std::uint64_t> size(std::string_view key, std::uint64_t min,
+                                                  std::uint64_t max);
+  [[nodiscard]] std::optional<Millis> duration(std::string_view key, Millis min, Millis max);
+  [[nodiscard]] std::optional<std::vector<std::string>> texts(std::string_view key);
+
+  /// [path.key]
+  [[nodiscard]] std::optional<Section> section(std::string_view key);
+  /// [[path.key]], each on its own.
+  [[nodiscard]] std::vector<Section> sections(std::string_view key);
+  /// [path.key.NAME] for every NAME that stands there.
+  [[nodiscard]] std::vector<std::pair<std::string, Section>> named_sections(std::string_view key);
+
+  /// Every key that nobody has asked for is a problem.
+  void finish();
+
+  /// A problem with the value of `key`, or with the section as a whole where there is none.
+  void fail(std::string_view key, std::string_view what);
+  [[nodiscard]] std::uint64_t line() const noexcept { return table_->line; }
+  [[nodiscard]] std::uint64_t line_of(std::string_view key) const;
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  const Node* find(std::string_view key);
+  const Node* find(std::string_view key, Node::Kind kind, std::string_view example);
+  [[nodiscard]] std::string full(std::string_view key) const;
+
+  const Node* table_;
+  std::string path_;
+  Problems* problems_;
+  std::vector<std::string> asked_;
+};
+
+/// One of these, or why not: `must be one of a, b; did you mean "a"?`
+[[nodiscard]] Result<void> check_choice(std::string_view word,
+                                        const std::vector<std::string_view>& choices);
+
+}  // namespace tarry::app::config

@@ -1,0 +1,152 @@
+#include "app/config/setting.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "open/store_url.h"
+
+namespace tarry::app::config {
+namespace {
+
+constexpr std::uint64_t kKiB = 1024;
+constexpr std::uint64_t kMiB = 1024 * kKiB;
+constexpr std::uint64_t kGiB = 1024 * kMiB;
+constexpr std::uint64_t kSecond = 1000;
+constexpr std::uint64_t kHour = 3600 * kSecond;
+
+std::vector<Setting> make_settings() {
+  return {
+      {"store", "url", "--store", "TARRY_STORE", Kind::url, "URL", "", 0, 0,
+       "The store to serve: file:, memory: or redis:"},
+      {"server", "listen", "--listen", "TARRY_LISTEN", Kind::text, "ADDRESS", "127.0.0.1:7733", 0,
+       0, "HOST:PORT; port 0: any"},
+      {"server", "port_file", "--port-file", "TARRY_PORT_FILE", Kind::text, "FILE", "", 0, 0,
+       "Write the port there once it listens"},
+      {"server", "test_clock", "--test-clock", "TARRY_TEST_CLOCK", Kind::yes_no, "", "false", 0, 1,
+       "Time stands still until POST /v1/clock/advance moves it; for tests"},
+      {"server", "max_connections", "--max-connections", "TARRY_MAX_CONNECTIONS", Kind::count, "N",
+       "10000", 1, 1'000'000, "Beyond, clients are told 503"},
+      {"server", "max_body", "--max-body", "TARRY_MAX_BODY", Kind::size, "SIZE", "192MiB", kKiB,
+       kGiB, "The largest request; beyond: 413"},
+      {"server", "max_held", "--max-held", "TARRY_MAX_HELD", Kind::size, "SIZE", "1GiB", kMiB,
+       1024 * kGiB, "Requests and answers that are held at once; beyond: 503"},
+      {"server", "idle_timeout", "--idle-timeout", "TARRY_IDLE_TIMEOUT", Kind::duration, "DURATION",
+       "5m", kSecond, 24 * kHour, "Connections that ask nothing for so long are closed"},
+      {"server", "drain_timeout", "--drain-timeout", "TARRY_DRAIN_TIMEOUT", Kind::duration,
+       "DURATION", "30s", 0, kHour, "How long a stop waits for what is under way"},
+  };
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes > 0 && bytes % kGiB == 0) return fmt::format("{}GiB", bytes / kGiB);
+  if (bytes > 0 && bytes % kMiB == 0) return fmt::format("{}MiB", bytes / kMiB);
+  if (bytes > 0 && bytes % kKiB == 0) return fmt::format("{}KiB", bytes / kKiB);
+  return fmt::format("{}B", bytes);
+}
+
+Value value_of(const Setting& setting, std::uint64_t number) {
+  switch (setting.kind) {
+    case Kind::size: return {size_text(number), number};
+    case Kind::duration:
+      return {base::format_duration_ms(static_cast<std::int64_t>(number)), number};
+    case Kind::yes_no: return {number != 0 ? "true" : "false", number};
+    default: return {std::to_string(number), number};
+  }
+}
+
+Error outside(std::string_view text, const Value& min, const Value& max) {
+  return {ErrorCode::invalid_argument,
+          fmt::format("{} is not from {} to {}", base::quoted(text), min.text, max.text)};
+}
+
+Result<Value> parse_number(const Setting& setting, std::string_view text) {
+  std::uint64_t number = 0;
+  if (setting.kind == Kind::size) {
+    const auto size = base::parse_size(text);
+    if (!size) return size.error();
+    number = *size;
+  } else {
+    const auto ms = base::parse_duration_ms(text);
+    if (!ms) return ms.error();
+    number = static_cast<std::uint64_t>(*ms);
+  }
+  if (number < setting.min || number > setting.max) {
+    return outside(text, value_of(setting, setting.min), value_of(setting, setting.max));
+  }
+  return value_of(setting, number);
+}
+
+}  // namespace
+
+std::string Setting::name() const { return fmt::format("{}.{}", section, key); }
+
+const std::vector<Setting>& serve_settings() {
+  static const std::vector<Setting> kSettings = make_settings();
+  TARRY_ASSERT(kSettings.size() == static_cast<std::size_t>(Which::count_));
+  return kSettings;
+}
+
+const Setting& setting_of(Which which) { return serve_settings()[static_cast<std::size_t>(which)]; }
+
+Result<Value> parse_value(const Setting& setting, std::string_view text) {
+  if (text.empty()) return Error{ErrorCode::invalid_argument, "must not be empty"};
+  switch (setting.kind) {
+    case Kind::text:
+    case Kind::url: return Value{std::string(text), 0};
+    case Kind::choice: {
+      const auto known = check_choice(text, setting.choices);
+      if (!known) return known.error();
+      return Value{std::string(text), 0};
+    }
+    case Kind::yes_no:
+      if (text == "true" || text == "1") return value_of(setting, 1);
+      if (text == "false" || text == "0") return value_of(setting, 0);
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("{} is neither true nor false", base::quoted(text))};
+    case Kind::count: {
+      const auto number = base::parse_u64(text, "number", setting.min, setting.max);
+      if (!number) return number.error();
+      return value_of(setting, *number);
+    }
+    case Kind::size:
+    case Kind::duration: return parse_number(setting, text);
+  }
+  return Error{ErrorCode::misuse, "a setting of no kind"};
+}
+
+std::optional<Value> read_value(const Setting& setting, Section& section) {
+  const auto of = [&](std::optional<std::uint64_t> number) -> std::optional<Value> {
+    if (!number) return std::nullopt;
+    return value_of(setting, *number);
+  };
+  switch (setting.kind) {
+    case Kind::text:
+    case Kind::url:
+    case Kind::choice: {
+      auto text = setting.kind == Kind::choice ? section.choice(setting.key, setting.choices)
+                                               : section.text(setting.key);
+      if (!text) return std::nullopt;
+      return Value{std::move(*text), 0};
+    }
+    case Kind::yes_no: {
+      const auto yes = section.boolean(setting.key);
+      return of(yes ? std::optional<std::uint64_t>(*yes ? 1 : 0) : std::nullopt);
+    }
+    case Kind::count: return of(section.count(setting.key, setting.min, setting.max));
+    case Kind::size: return of(section.size(setting.key, setting.min, setting.max));
+    case Kind::duration: {
+      const auto ms = section.duration(setting.key, Millis(setting.min), Millis(setting.max));
+      return of(ms ? std::optional(static_cast<std::uint64_t>(ms->count())) : std::nullopt);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string shown(const Setting& setting, const Value& value) {
+  return setting.kind == Kind::url ? detail::masked_url(value.text) : value.text;
+}
+
+}  // namespace tarry::app::config

@@ -1,0 +1,70 @@
+// Setting: one thing that `tarry serve` can be told, and by which names: in the file, in the
+// environment and as a flag. The table of all is `serve_settings`; docs/reference/config.md is held
+// against it.
+//
+// Thread safety: pure functions; the table is constant.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "app/config/section.h"
+
+namespace tarry::app::config {
+
+enum class Kind { text, url, choice, yes_no, count, size, duration };
+
+struct Setting {
+  std::string_view section;      // of the file
+  std::string_view key;          // in that section
+  std::string_view flag;         // with its dashes
+  std::string_view environment;  // the variable
+  Kind kind = Kind::text;
+  std::string_view type;      // for help: what to write there
+  std::string_view standard;  // its value where nobody gives one; empty: none
+  std::uint64_t min = 0;      // count; size: bytes; duration: milliseconds
+  std::uint64_t max = 0;
+  std::string_view help;
+  std::vector<std::string_view> choices = {};
+
+  /// `server.listen`
+  [[nodiscard]] std::string name() const;
+};
+
+/// Which of them; the order of the table.
+enum class Which : std::size_t {
+  store_url,
+  listen,
+  port_file,
+  test_clock,
+  max_connections,
+  max_body,
+  max_held,
+  idle_timeout,
+  drain_timeout,
+  count_,
+};
+
+[[nodiscard]] const std::vector<Setting>& serve_settings();
+[[nodiscard]] const Setting& setting_of(Which which);
+
+/// A setting's value, in the one way that it is shown, and as a number where it is one: bytes,
+/// milliseconds, 0 or 1.
+struct Value {
+  std::string text;
+  std::uint64_t number = 0;
+};
+
+/// From a flag or a variable. Errors name the value and the limit, not the setting.
+[[nodiscard]] Result<Value> parse_value(const Setting& setting, std::string_view text);
+/// From the file; what is wrong is among the section's problems.
+[[nodiscard]] std::optional<Value> read_value(const Setting& setting, Section& section);
+/// How it is shown: a store's URL without its password.
+[[nodiscard]] std::string shown(const Setting& setting, const Value& value);
+
+}  // namespace tarry::app::config

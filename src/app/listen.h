@@ -1,0 +1,27 @@
+// Where a server listens: read from HOST:PORT, shown as a URL, and written into a file for those
+// who gave port 0.
+//
+// Thread safety: pure, but for write_port_file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <tarry/result.h>
+
+namespace tarry::app {
+
+struct Address {
+  std::string host;  // without the brackets of IPv6
+  std::uint16_t port = 0;
+
+  [[nodiscard]] std::string url() const;
+};
+
+/// HOST:PORT; [::1]:7733 for IPv6.
+[[nodiscard]] Result<Address> parse_listen(const std::string& text);
+
+/// Whole or not at all: who waits for the file must not read half a number.
+[[nodiscard]] Result<void> write_port_file(const std::string& path, std::uint16_t port);
+
+}  // namespace tarry::app

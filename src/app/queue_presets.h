@@ -1,0 +1,25 @@
+// The file's settings of queues, put on those that are there.
+//
+// Thread safety: blocks the calling thread, which is none of an engine's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "core/engine.h"
+#include "server/presets/queue_rules.h"
+
+namespace tarry::app {
+
+struct PresetChanges {
+  std::vector<std::string> changed;  // queues that had other settings
+  std::vector<Error> failed;         // of queues that stay as they were; each names its queue
+};
+
+/// Where the store cannot be asked for its queues at all, its error.
+[[nodiscard]] Result<PresetChanges> apply_rules(core::Engine& engine,
+                                                const presets::QueueRules& rules);
+
+}  // namespace tarry::app

@@ -1,0 +1,157 @@
+#include "server/presets/preset_engine.h"
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "core/validation.h"
+
+namespace tarry::presets {
+namespace {
+
+// The queue that the request names, where it is one alone; claims take what is there, and wait for
+// nothing of ours.
+const std::string* queue_of(const core::Request& request) noexcept {
+  return std::visit(
+      [](const auto& asked) -> const std::string* {
+        if constexpr (requires {
+                        { asked.queue } -> std::convertible_to<const std::string&>;
+                      }) {
+          return asked.queue.empty() ? nullptr : &asked.queue;
+        } else {
+          return nullptr;
+        }
+      },
+      request);
+}
+
+bool makes_queue(const core::Request& request) noexcept {
+  return std::holds_alternative<core::PushRequest>(request) ||
+         std::holds_alternative<core::MoveRequest>(request) ||
+         std::holds_alternative<core::PauseRequest>(request) ||
+         std::holds_alternative<core::ConfigureRequest>(request);
+}
+
+}  // namespace
+
+// Completions of the inner engine hold it, and may outlive the PresetEngine.
+class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
+ public:
+  Desk(core::Engine& inner, QueueRules rules) : inner_(inner), rules_(std::move(rules)) {}
+
+  void set_rules(QueueRules rules) {
+    const std::lock_guard lock(mutex_);
+    rules_ = std::move(rules);
+  }
+
+  // True: the request waits, or is the one that the settings are asked for.
+  bool holds(core::Request& request, core::Completion& completion) {
+    const std::string* named = queue_of(request);
+    if (named == nullptr) return false;
+    const std::string queue = *named;
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto waiting = waiting_.find(queue); waiting != waiting_.end()) {
+        waiting->second.push_back({std::move(request), std::move(completion)});
+        return true;
+      }
+      if (!makes_queue(request) || there_.contains(queue) || !rules_.patch_of(queue)) return false;
+      if (core::check_queue_name(queue)) return false;  // refused as it would be without us
+      waiting_[queue].push_back({std::move(request), std::move(completion)});
+    }
+    look(queue);
+    return true;
+  }
+
+ private:
+  struct Held {
+    core::Request request;
+    core::Completion completion;
+  };
+
+  void look(const std::string& queue) {
+    inner_.submit(core::StatsRequest{queue},
+                  [self = shared_from_this(), queue](Result<core::Reply> reply) {
+                    if (reply) {
+                      self->go_on(queue, std::nullopt);
+                    } else if (reply.error().code == ErrorCode::not_found) {
+                      self->configure(queue);
+                    } else {
+                      self->go_on(queue, std::move(reply).error());
+                    }
+                  });
+  }
+
+  void configure(const std::string& queue) {
+    std::optional<SettingsPatch> patch;
+    {
+      const std::lock_guard lock(mutex_);
+      patch = rules_.patch_of(queue);
+    }
+    if (!patch) {
+      go_on(queue, std::nullopt);
+      return;
+    }
+    inner_.submit(core::ConfigureRequest{queue, *patch}, [self = shared_from_this(),
+                                                          queue](Result<core::Reply> reply) {
+      self->go_on(queue, reply ? std::nullopt : std::optional<Error>(std::move(reply).error()));
+    });
+  }
+
+  // What comes in meanwhile goes behind those that wait, until none does.
+  void go_on(const std::string& queue, const std::optional<Error>& error) {
+    while (true) {
+      std::deque<Held> held;
+      {
+        const std::lock_guard lock(mutex_);
+        auto& waiting = waiting_[queue];
+        if (waiting.empty()) {
+          waiting_.erase(queue);
+          if (!error) remember(queue);
+          return;
+        }
+        held.swap(waiting);
+      }
+      for (Held& one : held) {
+        if (error && makes_queue(one.request)) {
+          one.completion(Error{error->code, "the settings of queue " + queue +
+                                                " could not be put in place: " + error->message});
+        } else {
+          inner_.submit(std::move(one.request), std::move(one.completion));
+        }
+      }
+    }
+  }
+
+  void remember(const std::string& queue) {
+    // Of a store whose queues come and go; to ask again costs one question a queue.
+    constexpr std::size_t kMost = 200'000;
+    if (there_.size() >= kMost) there_.clear();
+    there_.insert(queue);
+  }
+
+  core::Engine& inner_;
+  std::mutex mutex_;
+  QueueRules rules_;
+  std::unordered_set<std::string> there_;  // they were, or have been made since
+  std::unordered_map<std::string, std::deque<Held>> waiting_;
+};
+
+PresetEngine::PresetEngine(core::Engine& inner, QueueRules rules)
+    : inner_(inner), desk_(std::make_shared<Desk>(inner, std::move(rules))) {}
+
+PresetEngine::~PresetEngine() = default;
+
+core::Ticket PresetEngine::submit(core::Request request, core::Completion completion) {
+  if (desk_->holds(request, completion)) return 0;
+  return inner_.submit(std::move(request), std::move(completion));
+}
+
+void PresetEngine::set_rules(QueueRules rules) { desk_->set_rules(std::move(rules)); }
+
+}  // namespace tarry::presets

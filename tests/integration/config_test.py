@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""tarry.toml, the environment and flags: what holds, where it came from, and what is refused."""
+
+import json
+import re
+import subprocess
+import unittest
+import urllib.request
+from pathlib import Path
+
+from program import PROGRAM, SOURCE, USAGE, ProgramTest, Server, environment
+
+
+def checked(*arguments, **variables):
+    """`tarry config check` as JSON, settings by name."""
+    finished = subprocess.run([PROGRAM, "-o", "json", "config", "check", *arguments],
+                              capture_output=True, text=True, env=environment(**variables),
+                              check=False)
+    if finished.returncode != 0:
+        raise AssertionError(finished.stderr)
+    answer = json.loads(finished.stdout)
+    return {one["name"]: one for one in answer["settings"]}, answer["queues"]
+
+
+def refused(*arguments, command=("config", "check"), **variables):
+    """The lines on standard error of a call that must be refused."""
+    finished = subprocess.run([PROGRAM, *command, *arguments], capture_output=True, text=True,
+                              env=environment(**variables), check=False)
+    if finished.returncode != USAGE:
+        raise AssertionError(f"{finished.returncode}: {finished.stdout}{finished.stderr}")
+    return finished.stderr.splitlines()
+
+
+def queue_settings(server, queue):
+    with urllib.request.urlopen(f"{server.url}/v1/queues/{queue}", timeout=30) as answer:
+        return json.loads(answer.read())["settings"]
+
+
+class Config(ProgramTest):
+    def write(self, text, name="tarry.toml"):
+        path = self.directory / name
+        path.write_text(text)
+        return str(path)
+
+    # One value a setting, none its default.
+    VALUES = {
+        "store.url": ("memory:", "memory:?shards=2", "memory:?shards=3"),
+        "server.listen": ("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"),
+        "server.port_file": ("a", "b", "c"),
+        "server.test_clock": ("true", "true", "true"),
+        "server.max_connections": ("11", "12", "13"),
+        "server.max_body": ("2MiB", "3MiB", "4MiB"),
+        "server.max_held": ("2MiB", "3MiB", "4MiB"),
+        "server.idle_timeout": ("2s", "3s", "4s"),
+        "server.drain_timeout": ("2s", "3s", "4s"),
+    }
+
+    def test_flags_go_before_the_environment_before_the_file_before_the_default(self):
+        settings, _ = checked()
+        self.assertEqual(set(settings), set(self.VALUES))
+        for name, (written, exported, flag) in self.VALUES.items():
+            with self.subTest(name):
+                setting = settings[name]
+                self.assertEqual(setting.get("from", "default"), "default")
+                self.assertEqual(setting.get("value", ""), setting["default"])
+                section, key = name.split(".")
+                literal = written if name.endswith(("clock", "connections")) else f'"{written}"'
+                file = self.write(f"\n[{section}]\n\n{key} = {literal}\n")
+                variables = {setting["environment"]: exported}
+                flags = [setting["flag"]] + ([] if flag == "true" else [flag])
+                held, _ = checked("--config", file)
+                self.assertEqual((held[name]["value"], held[name]["from"]), (written, f"{file}:4"))
+                held, _ = checked("--config", file, **variables)
+                self.assertEqual((held[name]["value"], held[name]["from"]),
+                                 (exported, f"environment {setting['environment']}"))
+                held, _ = checked("--config", file, *flags, **variables)
+                self.assertEqual((held[name]["value"], held[name]["from"]),
+                                 (flag, f"flag {setting['flag']}"))
+                held, _ = checked(TARRY_CONFIG=file, **{setting["environment"]: ""})
+                self.assertEqual(held[name]["value"], written)
+
+    def test_the_reference_has_every_setting_and_no_other(self):
+        rows = {}
+        for line in Path(SOURCE, "docs/reference/config.md").read_text().splitlines():
+            found = re.match(r"^\| `(\w+\.\w+)` \| `(--[a-z-]+)` \| `(TARRY_\w+)` "
+                             r"\|(?: `(.*?)`)? \|", line)
+            if found:
+                rows[found[1]] = (found[2], found[3], found[4] or "")
+        settings, _ = checked()
+        self.assertEqual(rows, {name: (one["flag"], one["environment"], one["default"])
+                                for name, one in settings.items()})
+        serve = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True,
+                               env=environment(), check=True).stdout
+        flags = set(re.findall(r"^  (--[a-z-]+)", serve, re.MULTILINE))
+        self.assertEqual(flags | {"--store"},
+                         {one["flag"] for one in settings.values()} | {"--config", "--store"})
+
+    def test_the_references_example_is_what_the_program_says(self):
+        page = Path(SOURCE, "docs/reference/config.md").read_text()
+        file = re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1]
+        self.write(file)
+        said = re.search(r"    \$ (.*)\n((?:    .*\n|\n)+?)\n\S", page)
+        finished = subprocess.run(
+            ["bash", "-c", said[1].replace("tarry config", f"'{PROGRAM}' config")],
+            capture_output=True, text=True, env=environment(), cwd=self.directory, check=True)
+        shown = re.sub("^    ", "", said[2], flags=re.MULTILINE).rstrip("\n").splitlines()
+        self.assertEqual([line.rstrip() for line in finished.stdout.splitlines()], shown)
+
+    def test_what_is_wrong_is_named_with_its_line_all_at_once(self):
+        file = self.write(
+            '[store]\nurl = 5\n[sever]\n[server]\nlisen = "a"\nmax_body = "1B"\n'
+            'max_connections = 0\nidle_timeout = 5\ntest_clock = "yes"\n'
+            '[queue."a*b"]\n[queue."a.*"]\nlease = "8d"\nif_exists = "kep"\n')
+        self.assertEqual(refused("--config", file), [f"tarry: {file}:{line}" for line in (
+            "2: store.url must be a text, not a whole number",
+            '3: unknown section "sever"; did you mean "server"?',
+            '5: unknown key "lisen" in [server]; did you mean "listen"?',
+            "6: server.max_body: 1B is not from 1024 to 1073741824 bytes",
+            "7: server.max_connections: 0 is not from 1 to 1000000",
+            '8: server.idle_timeout must be a text, a duration as "30s", not a whole number',
+            "9: server.test_clock must be true or false, not a text",
+            '10: queue."a*b": pattern "a*b" may have a * at its end only',
+            '12: queue."a.*".lease: "8d" is not from 1ms to 7d',
+            '13: queue."a.*".if_exists: "kep" is none of reject, keep, replace, earlier, later; '
+            'did you mean "keep"?')])
+        self.assertEqual(refused("--config", file, command=("serve",)),
+                         refused("--config", file))
+
+    def test_bad_variables_flags_and_files(self):
+        self.assertEqual(refused(TARRY_MAX_BODY="3"), [
+            'tarry: environment TARRY_MAX_BODY: "3" is not from 1KiB to 1GiB'])
+        self.assertEqual(refused(TARRY_TEST_CLOCK="on"), [
+            'tarry: environment TARRY_TEST_CLOCK: "on" is neither true nor false'])
+        self.assertIn('--max-connections: number "0"', refused("--max-connections", "0")[0])
+        self.assertIn("--idle-timeout", refused("--idle-timeout", "5")[0])
+        self.assertIn("absent.toml: cannot be read", refused("--config", "absent.toml")[0])
+        self.assertIn("cannot be read", refused("--config", str(self.directory))[0])
+        self.assertIn("takes a file", refused("--config", "")[0])
+        broken = self.write("[a\n", "line\nbreak.toml")
+        lines = refused("--config", broken)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertIn("line\\nbreak.toml:1: ", lines[0])
+
+    def test_secrets_are_masked(self):
+        file = self.write('[store]\nurl = "redis://shop:hush@localhost/0"\n')
+        for arguments in (["--config", file], ["--config", file, "-o", "json"]):
+            finished = subprocess.run([PROGRAM, "config", "check", *arguments],
+                                      capture_output=True, text=True, env=environment(),
+                                      check=True)
+            self.assertIn("redis://***@localhost/0", finished.stdout)
+            self.assertNotIn("hush", finished.stdout + finished.stderr)
+
+
+class Queues(ProgramTest):
+    """[queue."..."], put in place."""
+
+    def serve(self, text):
+        path = self.directory / "tarry.toml"
+        path.write_text(text)
+        return Server(self.store, "--config", str(path))
+
+    def test_a_queue_is_made_with_its_settings(self):
+        with self.serve('[queue."*"]\nlease = "7s"\n[queue."orders.*"]\nmax_attempts = 3\n'
+                        '[queue."orders.eu"]\nlease = "9s"\n') as server:
+            for queue, lease, attempts in (("a", 7000, 10), ("orders.us", 7000, 3),
+                                           ("orders.eu", 9000, 3)):
+                self.asked("push", queue, "x", store=server.url)
+                settings = queue_settings(server, queue)
+                self.assertEqual((settings["lease_ms"], settings["max_attempts"]),
+                                 (lease, attempts), queue)
+
+    def test_the_hand_wins_until_the_next_start(self):
+        file = '[queue."orders.*"]\nlease = "7s"\n'
+        with Server(self.store) as server:
+            self.asked("push", "orders.old", "x", store=server.url)
+        with self.serve(file) as server:
+            self.assertEqual(queue_settings(server, "orders.old")["lease_ms"], 7000)
+            self.assertIn('queue "orders.old": has the settings', server.log())
+            for queue in ("orders.old", "orders.new"):
+                body = json.dumps({"lease": "11s", "max_attempts": 2}).encode()
+                request = urllib.request.Request(f"{server.url}/v1/queues/{queue}", body,
+                                                 {"Content-Type": "application/json"},
+                                                 method="PUT")
+                urllib.request.urlopen(request, timeout=30).close()
+                self.asked("push", queue, "x", store=server.url)
+                self.assertEqual(queue_settings(server, queue)["lease_ms"], 11000)
+        with self.serve(file) as server:
+            for queue in ("orders.old", "orders.new"):
+                settings = queue_settings(server, queue)
+                self.assertEqual((settings["lease_ms"], settings["max_attempts"]), (7000, 2))
+
+
+if __name__ == "__main__":
+    unittest.main()
