@@ -1,6 +1,4 @@
 // tarry serve: one store, served over HTTP until a signal.
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include <condition_variable>
 #include <csignal>
@@ -14,6 +12,7 @@
 #include "app/commands.h"
 #include "app/descriptors.h"
 #include "app/listen.h"
+#include "app/log.h"
 #include "app/queue_presets.h"
 #include "app/serve_flags.h"
 #include "app/signals.h"
@@ -71,13 +70,6 @@ class Events {
   std::size_t open_ = 0;
 };
 
-void start_log() {
-  auto log = spdlog::stderr_color_mt("tarry");
-  log->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
-  log->flush_on(spdlog::level::info);
-  spdlog::set_default_logger(std::move(log));
-}
-
 void say_ready(Output& output, const std::string& url, const std::string& store) {
   if (output.json()) {
     output.print_json([&](wire::JsonWriter& json) {
@@ -90,14 +82,14 @@ void say_ready(Output& output, const std::string& url, const std::string& store)
   std::fflush(stdout);
 }
 
-void drain(http::Server& server, Events& events, Millis deadline) {
-  spdlog::info("stopping: finishing what is under way");
+void drain(http::Server& server, Events& events, Millis deadline, ServeLog& log) {
+  log.info("stopping: finishing what is under way");
   server.drain(deadline, [&events](std::size_t open) { events.drained(open); });
   if (!events.wait_for_drain()) {
-    spdlog::warn("a second signal: connections are cut");
+    log.warning("a second signal: connections are cut");
   } else if (events.open() > 0) {
-    spdlog::warn("{} connections were still open after {}; they are cut", events.open(),
-                 base::format_duration_ms(deadline.count()));
+    log.warning(fmt::format("{} connections were still open after {}; they are cut", events.open(),
+                            base::format_duration_ms(deadline.count())));
   }
   server.stop();
 }
@@ -127,7 +119,7 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
 }
 
 http::ServerOptions server_options(const Config& config, const Address& address,
-                                   std::optional<ManualClock> clock) {
+                                   std::optional<ManualClock> clock, ServeLog& log) {
   http::ServerOptions options;
   options.max_connections =
       connections_within(raise_descriptor_limit(), config.number(Which::max_connections));
@@ -136,7 +128,8 @@ http::ServerOptions server_options(const Config& config, const Address& address,
   options.idle_deadline = Millis(config.number(Which::idle_timeout));
   options.address = address.host;
   options.port = address.port;
-  options.warn = [](std::string_view line) { spdlog::warn("{}", line); };
+  options.warn = [&log](std::string_view line) { log.warning(line); };
+  options.on_request = [&log](const http::RequestNote& note) { log.request(note); };
   if (clock) {
     options.now = [clock] { return clock->now(); };
     options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
@@ -146,13 +139,14 @@ http::ServerOptions server_options(const Config& config, const Address& address,
 }
 
 /// The queues that are there get the file's settings; those to come get them when they are made.
-Result<void> apply_queue_rules(core::Engine& engine, const presets::QueueRules& rules) {
+Result<void> apply_queue_rules(core::Engine& engine, const presets::QueueRules& rules,
+                               ServeLog& log) {
   const auto changes = apply_rules(engine, rules);
   if (!changes) return changes.error();
   for (const std::string& queue : changes->changed) {
-    spdlog::info("queue {}: has the settings of the configuration now", base::quoted(queue));
+    log.info("queue " + base::quoted(queue) + ": has the settings of the configuration now");
   }
-  for (const Error& error : changes->failed) spdlog::warn("{}", error.message);
+  for (const Error& error : changes->failed) log.warning(error.message);
   return {};
 }
 
@@ -166,19 +160,21 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (!address) return session.output.fail(address.error());
   // A log whose reader has gone is no reason to die: the store still wants to be closed.
   std::signal(SIGPIPE, SIG_IGN);
-  start_log();
+  ServeLog log(config->text(Which::log_level), config->text(Which::log_format) == "json"
+                                                   ? ServeLog::Format::json
+                                                   : ServeLog::Format::text);
 
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();
-  const auto warn = [](std::string_view line) { spdlog::warn("{}", line); };
+  const auto warn = [&log](std::string_view line) { log.warning(line); };
   auto store = session.open(*url, {.create = true, .clock = clock, .log = warn}, code);
   if (!store) return code;
 
-  if (auto applied = apply_queue_rules(store->engine(), config->queues); !applied) {
+  if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
     return session.output.fail(applied.error());
   }
   presets::PresetEngine engine(store->engine(), config->queues);
-  http::Server server(engine, server_options(*config, *address, clock));
+  http::Server server(engine, server_options(*config, *address, clock, log));
   Events events;
   const SignalWatch watch([&events](int) { events.signalled(); });
   const auto port = server.start();
@@ -194,12 +190,12 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   }
   say_ready(session.output, address->url(), detail::masked_url(*url));
   if (clock)
-    spdlog::warn("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
+    log.warning("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 
   events.wait_for_signal();
-  drain(server, events, Millis(config->number(Which::drain_timeout)));
+  drain(server, events, Millis(config->number(Which::drain_timeout)), log);
   store->close();
-  spdlog::info("stopped");
+  log.info("stopped");
   return ExitCode::done;
 }
 

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import unittest
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -53,6 +54,8 @@ class Config(ProgramTest):
         "server.max_held": ("2MiB", "3MiB", "4MiB"),
         "server.idle_timeout": ("2s", "3s", "4s"),
         "server.drain_timeout": ("2s", "3s", "4s"),
+        "log.level": ("debug", "warning", "error"),
+        "log.format": ("json", "json", "json"),
     }
 
     def test_flags_go_before_the_environment_before_the_file_before_the_default(self):
@@ -149,6 +152,44 @@ class Config(ProgramTest):
                                       check=True)
             self.assertIn("redis://***@localhost/0", finished.stdout)
             self.assertNotIn("hush", finished.stdout + finished.stderr)
+
+
+class Logs(ProgramTest):
+    """What the server tells of requests: ids, never keys or payloads."""
+
+    def told(self, *flags):
+        with Server(self.store, *flags) as server:
+            for path, body in (("/v1/queues/secretqueue/messages",
+                                {"key": "secretkey", "payload": "secretpayload"}),
+                               ("/nowhere", {})):
+                request = urllib.request.Request(
+                    server.url + path, json.dumps(body).encode(),
+                    {"Content-Type": "application/json", "X-Request-ID": "mine-1"})
+                try:
+                    urllib.request.urlopen(request, timeout=30).close()
+                except urllib.error.HTTPError as error:
+                    error.close()
+            server.process.terminate()
+            server.process.wait(timeout=60)
+            return server.log()
+
+    def test_requests_by_their_ids_and_nothing_of_what_was_in_them(self):
+        log = self.told("--log-level", "debug")
+        self.assertRegex(log, r"debug\S* request mine-1 POST /v1/queues/\*/messages: 200 after "
+                              r"\d+ us\n")
+        self.assertRegex(log, r"debug\S* request mine-1 POST none: 404 after \d+ us\n")
+        self.assertNotIn("secret", log)
+        self.assertNotIn("request", self.told())
+
+    def test_lines_of_json(self):
+        lines = [json.loads(line) for line in
+                 self.told("--log-level", "debug", "--log-format", "json").splitlines()]
+        request, = [line for line in lines if line.get("status") == 200]
+        self.assertEqual((request["request_id"], request["route"], request["method"]),
+                         ("mine-1", "/v1/queues/*/messages", "POST"))
+        self.assertEqual({line["level"] for line in lines}, {"debug", "info"})
+        self.assertEqual(lines[-1]["message"], "stopped")
+        self.assertNotIn("secret", str(lines))
 
 
 class Queues(ProgramTest):

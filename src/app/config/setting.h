@@ -47,6 +47,8 @@ enum class Which : std::size_t {
   max_held,
   idle_timeout,
   drain_timeout,
+  log_level,
+  log_format,
   count_,
 };
 

@@ -191,6 +191,7 @@ std::size_t Connection::consume(std::string_view bytes) {
 
 void Connection::on_head() {
   head_seen_ = true;
+  began_ = Clock::now();
   const net::HttpMessage& message = parser_->message();
   const auto id = request_id_of(message);
   request_id_ = id ? std::string(*id) : hub_.make_request_id();
@@ -328,8 +329,23 @@ bool Connection::has_hung_up() {
   return ::poll(&socket, 1, 0) > 0;
 }
 
+void Connection::note(const Response& response) {
+  if (!hub_.options.on_request) return;
+  RequestNote note;
+  note.id = request_id_;
+  if (parser_) note.method = parser_->message().method;
+  note.route = route_;
+  note.status = response.status;
+  note.reason = response.reason;
+  if (head_seen_) {
+    note.took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began_);
+  }
+  hub_.options.on_request(note);
+}
+
 void Connection::respond(Response response) {
   state_ = State::writing;
+  note(response);
   hub_.meter.answered(std::exchange(route_, kNoRoute), response.status);
   keep_alive_ = keep_alive_ && !response.close && !hub_.draining;
   head_ = head_of(response, request_id_, keep_alive_);

@@ -66,6 +66,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool has_hung_up();
 
   void respond(Response response);
+  void note(const Response& response);
   void write();
   void on_written();
   void linger();
@@ -95,6 +96,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::uint64_t held_bytes_ = 0;  // our part of the hub's
 
   std::string request_id_;
+  Clock::time_point began_;            // when its head had been read
   std::string_view route_ = kNoRoute;  // of the request that is being answered
   bool claiming_ = false;
   core::Ticket ticket_ = 0;

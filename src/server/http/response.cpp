@@ -19,6 +19,8 @@ Response problem(unsigned status, ErrorCode code, std::string_view detail) {
   out.begin_object();
   wire::write_problem(out, status, to_string(code), detail);
   out.end_object();
+  constexpr unsigned kFirstFailure = 500;
+  if (status >= kFirstFailure) response.reason = detail;
   return response;
 }
 

@@ -10,9 +10,10 @@ namespace tarry::http {
 
 struct Response {
   unsigned status = 200;
-  std::string body;    // JSON, unless content_type says otherwise
-  std::string allow;   // 405: the methods that would do
-  bool close = false;  // what follows on the connection cannot be trusted, or will not be read
+  std::string body;         // JSON, unless content_type says otherwise
+  std::string allow;        // 405: the methods that would do
+  bool close = false;       // what follows on the connection cannot be trusted, or will not be read
+  std::string reason = {};  // of a status from 500 on, for the log
   std::string_view content_type = {};  // of a status 200; empty: application/json
 };
 

@@ -24,6 +24,16 @@
 
 namespace tarry::http {
 
+/// A request that was answered, for a log. What it was about is not told: no queue, key or payload.
+struct RequestNote {
+  std::string_view id;      // X-Request-ID: the client's if it gave one that is fit for a log
+  std::string_view method;  // as it was sent; empty where it could not be read
+  std::string_view route;   // "/v1/queues/*/messages", or "none"
+  unsigned status = 0;
+  std::string_view reason;            // of a status from 500 on
+  std::chrono::microseconds took{0};  // from the head's end to the answer
+};
+
 struct ServerOptions {
   std::string address = "127.0.0.1";  // a loopback address, or localhost
   std::uint16_t port = 7733;          // 0: any that is free
@@ -50,6 +60,8 @@ struct ServerOptions {
   std::function<Time()> now = {};
   /// Told, in one line, of what its operator should know. Default: nobody.
   std::function<void(std::string_view)> warn = {};
+  /// Told of every request when it is answered. Default: nobody.
+  std::function<void(const RequestNote&)> on_request = {};
 };
 
 class Server {

@@ -1,0 +1,43 @@
+// Log: what a server tells its operator on stderr, one line each, as text or as JSON.
+//
+//   2026-11-23T05:20:00.123+0000 warning the wall clock stepped by 2000 ms
+//   {"time":"2026-11-23T05:20:00.123+0000","level":"warning","message":"the wall clock ..."}
+//
+// Invariants
+//  1. A line is one line: control bytes in what is told are escaped.
+//  2. Nothing of a message's payload or key is told of a request; its id, method and route are.
+//
+// Thread safety: all members may be called from any thread.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "server/http/server.h"
+
+namespace tarry::app {
+
+class ServeLog {
+ public:
+  enum class Format { text, json };
+
+  /// `level`: debug, info, warning or error: the least that is told.
+  ServeLog(std::string_view level, Format format);
+  ~ServeLog();
+  ServeLog(const ServeLog&) = delete;
+  ServeLog& operator=(const ServeLog&) = delete;
+
+  void info(std::string_view line);
+  void warning(std::string_view line);
+  void error(std::string_view line);
+  /// At level debug; what the server failed at as a warning, with the reason.
+  void request(const http::RequestNote& note);
+
+  void set_level(std::string_view level);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::app
