@@ -40,6 +40,7 @@ void print_json(Output& output, const config::Config& held) {
       const auto& value = held.held[i].value;
       json.begin_object().field("name", settings[i].name()).field("flag", settings[i].flag);
       json.field("environment", settings[i].environment).field("default", settings[i].standard);
+      json.field_bool("reloads", settings[i].reloads);
       if (value) {
         json.text_field("value", config::shown(settings[i], *value));
         json.text_field("from", held.held[i].from);

@@ -5,16 +5,16 @@
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/command.h"
 #include "app/commands.h"
-#include "app/descriptors.h"
 #include "app/listen.h"
 #include "app/log.h"
-#include "app/queue_presets.h"
 #include "app/serve_flags.h"
+#include "app/serve_reload.h"
 #include "app/signals.h"
 #include "base/text.h"
 #include "open/store_url.h"
@@ -33,6 +33,9 @@ class Events {
   void signalled() {
     change([this] { ++signals_; });
   }
+  void hung_up() {
+    change([this] { hung_up_ = true; });
+  }
   void drained(std::size_t open) {
     change([this, open] {
       drained_ = true;
@@ -40,8 +43,10 @@ class Events {
     });
   }
 
-  void wait_for_signal() {
-    wait([this] { return signals_ > 0; });
+  /// True: to reload. False: to end.
+  [[nodiscard]] bool wait_for_hangup() {
+    wait([this] { return signals_ > 0 || hung_up_; });
+    return std::exchange(hung_up_, false) && signals_ == 0;
   }
   /// True: drained. False: a second signal came first.
   [[nodiscard]] bool wait_for_drain() {
@@ -66,6 +71,7 @@ class Events {
   std::mutex mutex_;
   std::condition_variable changed_;
   int signals_ = 0;
+  bool hung_up_ = false;
   bool drained_ = false;
   std::size_t open_ = 0;
 };
@@ -121,11 +127,7 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
 http::ServerOptions server_options(const Config& config, const Address& address,
                                    std::optional<ManualClock> clock, ServeLog& log) {
   http::ServerOptions options;
-  options.max_connections =
-      connections_within(raise_descriptor_limit(), config.number(Which::max_connections));
-  options.max_body_bytes = config.number(Which::max_body);
-  options.max_held_bytes = config.number(Which::max_held);
-  options.idle_deadline = Millis(config.number(Which::idle_timeout));
+  static_cast<http::ServerLimits&>(options) = limits_of(config);
   options.address = address.host;
   options.port = address.port;
   options.warn = [&log](std::string_view line) { log.warning(line); };
@@ -138,21 +140,9 @@ http::ServerOptions server_options(const Config& config, const Address& address,
   return options;
 }
 
-/// The queues that are there get the file's settings; those to come get them when they are made.
-Result<void> apply_queue_rules(core::Engine& engine, const presets::QueueRules& rules,
-                               ServeLog& log) {
-  const auto changes = apply_rules(engine, rules);
-  if (!changes) return changes.error();
-  for (const std::string& queue : changes->changed) {
-    log.info("queue " + base::quoted(queue) + ": has the settings of the configuration now");
-  }
-  for (const Error& error : changes->failed) log.warning(error.message);
-  return {};
-}
-
 ExitCode serve(Session& session, const ServeFlags& flags) {
   ExitCode code{};
-  const auto config = load_config(session, flags, code);
+  auto config = load_config(session, flags, code);
   if (!config) return code;
   const auto url = servable_store(*config);
   if (!url) return session.output.fail(url.error());
@@ -176,7 +166,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   presets::PresetEngine engine(store->engine(), config->queues);
   http::Server server(engine, server_options(*config, *address, clock, log));
   Events events;
-  const SignalWatch watch([&events](int) { events.signalled(); });
+  const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
   const auto port = server.start();
   if (!port) {
     session.output.error(port.error());
@@ -192,7 +182,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (clock)
     log.warning("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 
-  events.wait_for_signal();
+  const Serving serving{store->engine(), engine, server, log};
+  while (events.wait_for_hangup()) reload(*config, all_flags(session, flags), serving);
   drain(server, events, Millis(config->number(Which::drain_timeout)), log);
   store->close();
   log.info("stopped");
@@ -209,8 +200,8 @@ void add_serve_command(CLI::App& root, Session& session) {
        "tarry serve --store redis://redis.example --listen 127.0.0.1:7734",
        "tarry serve --store memory: --listen 127.0.0.1:0 --port-file port --test-clock"},
       "Flags go before the environment, that before the file; `tarry config check` with the same\n"
-      "flags shows what holds. SIGTERM and Ctrl-C finish what is under way and close the store\n"
-      "clean; a second one ends it at once.\n");
+      "flags shows what holds. SIGHUP reads it anew. SIGTERM and Ctrl-C finish what is under way\n"
+      "and close the store clean; a second one ends it at once.\n");
   add_serve_flags(command, *flags);
   set_action(command, session, [flags](Session& given) { return serve(given, *flags); });
 }

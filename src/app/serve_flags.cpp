@@ -47,16 +47,20 @@ void add_serve_flags(CLI::App& command, ServeFlags& into) {
   }
 }
 
-std::optional<config::Config> load_config(Session& session, const ServeFlags& flags,
-                                          ExitCode& code) {
+config::Flags all_flags(const Session& session, const ServeFlags& flags) {
   config::Flags values = flags.values;
   if (!session.store.empty()) values[Which::store_url] = session.store;
+  return values;
+}
+
+std::optional<config::Config> load_config(Session& session, const ServeFlags& flags,
+                                          ExitCode& code) {
   if (flags.config && flags.config->empty()) {
     code = session.output.usage("--config is empty; it takes a file");
     return std::nullopt;
   }
   std::vector<std::string> problems;
-  auto loaded = config::load(config::file_of(flags.config), values, problems);
+  auto loaded = config::load(config::file_of(flags.config), all_flags(session, flags), problems);
   if (loaded) return std::move(*loaded);
   for (const std::string& problem : problems) {
     code = session.output.fail({ErrorCode::invalid_argument, problem});

@@ -21,6 +21,9 @@ struct ServeFlags {
 
 void add_serve_flags(CLI::App& command, ServeFlags& into);
 
+/// These, and --store.
+[[nodiscard]] config::Flags all_flags(const Session& session, const ServeFlags& flags);
+
 /// What holds with these flags, --store included. On failure every reason has been printed.
 [[nodiscard]] std::optional<config::Config> load_config(Session& session, const ServeFlags& flags,
                                                         ExitCode& code);

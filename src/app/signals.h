@@ -1,4 +1,5 @@
-// SignalWatch: SIGTERM and SIGINT as calls on a thread of ours, while it lives.
+// SignalWatch: SIGTERM and SIGINT, and SIGHUP for those who want it, as calls on a thread of ours,
+// while it lives.
 //
 // Thread safety: one watch at a time in a process; `on_signal` runs on the watch's own thread.
 #pragma once
@@ -11,7 +12,9 @@ namespace tarry::app {
 class SignalWatch {
  public:
   /// `on_signal(count)`: 1 for the first signal, 2 for the second, ...
-  explicit SignalWatch(std::function<void(int count)> on_signal);
+  /// `on_hangup`, where there is one: for each SIGHUP; several at once may be one.
+  explicit SignalWatch(std::function<void(int count)> on_signal,
+                       std::function<void()> on_hangup = {});
   ~SignalWatch();  // the signals do again what they did before
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
@@ -20,6 +23,7 @@ class SignalWatch {
   void watch();
 
   std::function<void(int)> on_signal_;
+  std::function<void()> on_hangup_;
   int stop_;  // an eventfd
   std::thread thread_;
 };

@@ -3,13 +3,15 @@
 
 import json
 import re
+import signal
 import subprocess
 import unittest
 import urllib.error
 import urllib.request
 from pathlib import Path
 
-from program import PROGRAM, SOURCE, USAGE, ProgramTest, Server, environment
+from program import (PROGRAM, SOURCE, USAGE, ProgramTest, Server, environment,
+                     eventually)
 
 
 def checked(*arguments, **variables):
@@ -86,11 +88,12 @@ class Config(ProgramTest):
         rows = {}
         for line in Path(SOURCE, "docs/reference/config.md").read_text().splitlines():
             found = re.match(r"^\| `(\w+\.\w+)` \| `(--[a-z-]+)` \| `(TARRY_\w+)` "
-                             r"\|(?: `(.*?)`)? \|", line)
+                             r"\|(?: `(.*?)`)? \| ?(yes)? ?\|", line)
             if found:
-                rows[found[1]] = (found[2], found[3], found[4] or "")
+                rows[found[1]] = (found[2], found[3], found[4] or "", bool(found[5]))
         settings, _ = checked()
-        self.assertEqual(rows, {name: (one["flag"], one["environment"], one["default"])
+        self.assertEqual(rows, {name: (one["flag"], one["environment"], one["default"],
+                                       one["reloads"])
                                 for name, one in settings.items()})
         serve = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True,
                                env=environment(), check=True).stdout
@@ -152,6 +155,89 @@ class Config(ProgramTest):
                                       check=True)
             self.assertIn("redis://***@localhost/0", finished.stdout)
             self.assertNotIn("hush", finished.stdout + finished.stderr)
+
+
+class Reload(ProgramTest):
+    """SIGHUP."""
+
+    FILE = ('[server]\nlisten = "127.0.0.1:0"\nmax_body = "2KiB"\n[log]\nlevel = "info"\n'
+            '[queue."orders.*"]\nlease = "7s"\n')
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.directory / "tarry.toml"
+        self.file.write_text(self.FILE)
+
+    def reload(self, server, text, said):
+        """Has the server read `text`; its log until it has said that."""
+        self.file.write_text(text)
+        before = len(server.log())
+        server.process.send_signal(signal.SIGHUP)
+        eventually(lambda: said in server.log()[before:], said)
+        return server.log()[before:]
+
+    def push(self, server, size):
+        """The status of a push with so large a body."""
+        request = urllib.request.Request(
+            f"{server.url}/v1/queues/orders.eu/messages",
+            json.dumps({"payload": "x" * size}).encode(), {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+
+    def test_what_can_change_does_and_what_cannot_is_named(self):
+        with Server(self.store, "--config", str(self.file), "--max-held", "2MiB") as server:
+            self.assertEqual(self.push(server, 10), 200)
+            self.assertEqual(self.push(server, 3000), 413)
+            log = self.reload(
+                server,
+                '[store]\nurl = "redis://a:hush@b"\n[server]\nlisten = "127.0.0.1:1"\n'
+                'max_body = "1MiB"\nport_file = "other"\ntest_clock = true\n'
+                'max_held = "3MiB"\nmax_connections = 77\nidle_timeout = "9s"\n'
+                'drain_timeout = "8s"\n[log]\nlevel = "debug"\nformat = "json"\n'
+                '[queue."orders.*"]\nlease = "9s"\nremember = "1m"\n'
+                '[queue."new"]\nlease = "5s"\n', "reloaded")
+            for line in ("max_body is 1MiB now, no more 2KiB", "max_connections is 77 now",
+                         "idle_timeout is 9s now", "drain_timeout is 8s now",
+                         "log.level is debug now, no more info",
+                         "test_clock stays false: true takes a restart",
+                         "log.format stays text: json takes a restart",
+                         'queue "orders.eu": has the settings'):
+                self.assertIn(line, log)
+            # Flags go before the file, now as before.
+            for name in ("listen", "port_file", "max_held", "store.url", "hush"):
+                self.assertNotIn(name, log)
+            self.assertEqual(self.push(server, 3000), 200)
+            settings = queue_settings(server, "orders.eu")
+            self.assertEqual((settings["lease_ms"], settings["remember_ms"]), (9000, 60000))
+            self.asked("push", "new", "x", store=server.url)
+            self.assertEqual(queue_settings(server, "new")["lease_ms"], 5000)
+            self.assertIn("debug", server.log())
+
+    def test_a_bad_file_leaves_everything_as_it_was(self):
+        with Server(self.store, "--config", str(self.file)) as server:
+            self.asked("push", "orders.eu", "x", store=server.url)
+            bad = self.FILE.replace("2KiB", "1MiB").replace("7s", "9s")
+            for text in (bad + "leas = 1\nlese = 2\n", "[a\n"):
+                log = self.reload(server, text, "not reloaded")
+                self.assertEqual(len(log.splitlines()), 1, log)
+                self.assertRegex(log, r"error\S* not reloaded, all stays as it was: .*toml:\d+: ")
+            self.file.unlink()
+            self.assertIn("cannot be read", self.reload_without_file(server))
+            self.assertEqual(self.push(server, 3000), 413)
+            self.assertEqual(queue_settings(server, "orders.eu")["lease_ms"], 7000)
+            # And it is not the end of it.
+            self.reload(server, bad, "reloaded \"")
+            self.assertEqual(self.push(server, 3000), 200)
+
+    def reload_without_file(self, server):
+        before = len(server.log())
+        server.process.send_signal(signal.SIGHUP)
+        eventually(lambda: "\n" in server.log()[before:], "a line")
+        return server.log()[before:]
 
 
 class Logs(ProgramTest):

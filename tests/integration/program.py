@@ -55,7 +55,8 @@ class Server:
         """`descriptors`: its soft and hard limit of open files."""
         self._directory = tempfile.TemporaryDirectory(prefix="tarry-server-")
         port_file = Path(self._directory.name) / "port"
-        self._log = open(Path(self._directory.name) / "log", "w+b")
+        # Appending: reading it moves the place that it shares with who writes.
+        self._log = open(Path(self._directory.name) / "log", "a+b")
         self.process = subprocess.Popen(
             [PROGRAM, "serve", "--store", store, "--listen", "127.0.0.1:0",
              "--port-file", str(port_file), *flags],

@@ -29,6 +29,7 @@ struct Setting {
   std::string_view standard;  // its value where nobody gives one; empty: none
   std::uint64_t min = 0;      // count; size: bytes; duration: milliseconds
   std::uint64_t max = 0;
+  bool reloads = false;  // SIGHUP puts a new value into effect
   std::string_view help;
   std::vector<std::string_view> choices = {};
 

@@ -132,6 +132,10 @@ class Server::Impl {
     });
   }
 
+  void set_limits(const ServerLimits& limits) {
+    asio::post(io_, [this, limits] { static_cast<ServerLimits&>(hub_.options) = limits; });
+  }
+
   void stop() {
     if (!thread_.joinable()) return;
     TARRY_ASSERT(thread_.get_id() != std::this_thread::get_id());
@@ -229,6 +233,7 @@ Result<std::uint16_t> Server::start() { return impl_->start(); }
 void Server::drain(Millis deadline, std::function<void(std::size_t)> done) {
   impl_->drain(deadline, std::move(done));
 }
+void Server::set_limits(const ServerLimits& limits) { impl_->set_limits(limits); }
 void Server::stop() { impl_->stop(); }
 
 }  // namespace tarry::http

@@ -34,20 +34,24 @@ struct RequestNote {
   std::chrono::microseconds took{0};  // from the head's end to the answer
 };
 
-struct ServerOptions {
+/// What may be changed while it serves.
+struct ServerLimits {
+  std::size_t max_connections = 10'000;            // beyond: 503
+  std::uint64_t max_body_bytes = 192ull << 20;     // beyond: 413; a full batch in base64 fits
+  std::uint64_t max_held_bytes = 1ull << 30;       // bodies of all connections; beyond: 503
+  Millis idle_deadline = std::chrono::minutes(5);  // between requests
+};
+
+struct ServerOptions : ServerLimits {
   std::string address = "127.0.0.1";  // a loopback address, or localhost
   std::uint16_t port = 7733;          // 0: any that is free
   /// Names by which clients may call it, besides localhost and the loopback addresses. A browser
   /// that was lured to another name for this address is refused.
   std::vector<std::string> hosts = {};
 
-  std::size_t max_connections = 10'000;              // beyond: 503
   std::uint32_t max_head_bytes = 16 * 1024;          // beyond: 431
-  std::uint64_t max_body_bytes = 192ull << 20;       // beyond: 413; a full batch in base64 fits
-  std::uint64_t max_held_bytes = 1ull << 30;         // bodies of all connections; beyond: 503
   Millis head_deadline = std::chrono::seconds(30);   // from a request's first byte: 408
   Millis body_deadline = std::chrono::seconds(30);   // from the head's end: 408
-  Millis idle_deadline = std::chrono::minutes(5);    // between requests
   Millis write_deadline = std::chrono::seconds(30);  // without any progress
 
   /// Set: POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
@@ -75,6 +79,9 @@ class Server {
   /// Listens, and answers the port. Once. Errors: `invalid_argument` for an address that is none or
   /// not loopback, `conflict` where the port is taken, `permission_denied`, `io_error`.
   [[nodiscard]] Result<std::uint16_t> start();
+
+  /// From now on these hold, for what is begun from then on.
+  void set_limits(const ServerLimits& limits);
 
   /// Takes no more connections, lets waiting claims answer with what they have (mostly nothing),
   /// finishes every request that was begun, closes the rest. `done` runs once that is so or the
