@@ -21,6 +21,7 @@ ALLOWED = {
     "open": ["engines/embedded", "engines/remote", "engines/redis", "core", "timing", "storage",
              "net", "base"],
     "worker": ["core", "base"],
+    "relay": ["worker", "core", "base"],
     "server": ["core", "net", "wire", "base"],
     "app": ["server", "worker", "open", "wire", "core", "base"],
 }

@@ -1,0 +1,71 @@
+// Breaker: whether a sink is worth trying. Closed: yes. Open: it is down, nothing is claimed until
+// a pause has passed. Half-open: one message at a time finds out whether it is back.
+//
+// It opens when the sink says that it is down, or when `failures` different messages in a row
+// failed with nothing confirmed between them: one message that always fails opens nothing. Each
+// pause that a failed trial follows is twice as long as the one before, from `least` to `most`, its
+// upper half spread by chance.
+//
+// Pure state; moments are handed in. Not thread safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <set>
+#include <string_view>
+
+#include <tarry/time.h>
+
+namespace tarry::relay {
+
+/// Milliseconds of a clock that never steps.
+using Moment = std::chrono::milliseconds;
+
+enum class BreakerState : std::uint8_t { closed, open, half_open };
+
+[[nodiscard]] constexpr std::string_view to_string(BreakerState state) noexcept {
+  switch (state) {
+    case BreakerState::closed: return "closed";
+    case BreakerState::open: return "open";
+    case BreakerState::half_open: return "half_open";
+  }
+  return "unknown";
+}
+
+struct BreakerOptions {
+  std::uint32_t failures = 5;  // different messages in a row
+  Millis least{100};
+  Millis most{30'000};
+};
+
+class Breaker {
+ public:
+  Breaker(BreakerOptions options, std::uint32_t seed);
+
+  [[nodiscard]] BreakerState state() const noexcept { return state_; }
+  /// While open: when it becomes half-open.
+  [[nodiscard]] std::optional<Moment> until() const noexcept;
+  /// How often it has opened.
+  [[nodiscard]] std::uint64_t openings() const noexcept { return openings_; }
+
+  void advance(Moment now) noexcept;
+  /// The sink took a message, or refused one for good: it works. Late news while open is ignored.
+  void worked() noexcept;
+  void failed(std::uint64_t id, Moment now);
+  void down(Moment now);
+
+ private:
+  void open(Moment now);
+
+  BreakerOptions options_;
+  std::minstd_rand chance_;
+  BreakerState state_ = BreakerState::closed;
+  Millis pause_;
+  Moment until_{0};
+  std::uint64_t openings_ = 0;
+  std::set<std::uint64_t> failing_;
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,166 @@
+#include "relay/flow.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tarry::relay {
+namespace {
+
+/// Long, because waiting costs nothing; not endless, so that a connection which died unnoticed does
+/// not keep a relay idle for ever.
+constexpr Millis kClaimWait{20'000};
+constexpr std::size_t kSettleBatch = 1'000;
+/// Answers that the store has not taken yet; claiming rests while there are more.
+constexpr std::size_t kMaxOutbox = 10'000;
+/// After a stop: how long settlements are repeated.
+constexpr Millis kSettlePatience{10'000};
+/// How old a queue's max_attempts may be when a failure is held against it.
+constexpr Millis kLimitAge{60'000};
+
+}  // namespace
+
+Flow::Flow(const RelayOptions& options, std::uint32_t seed)
+    : options_(options), breaker_(options.breaker, seed), rate_(options.rate) {}
+
+Flow::Step Flow::next(Moment now) {
+  breaker_.advance(now);
+  rate_.advance(now);
+  if (!to_hand_on_.jobs.empty()) return std::exchange(to_hand_on_, {});
+  if (auto step = stop_step(now)) return *std::move(step);
+  if (auto step = look(now)) return *std::move(step);
+  if (auto step = settle(now)) return *std::move(step);
+  if (auto step = extend(now)) return *std::move(step);
+  if (auto step = claim(now)) return *std::move(step);
+  return wait();
+}
+
+bool Flow::is_idle() const noexcept {
+  return claiming_ == 0 && held_.empty() && outbox_.empty() && settling_.empty() &&
+         extending_.empty() && looking_.empty();
+}
+
+std::optional<Flow::Step> Flow::stop_step(Moment now) {
+  const bool claim_is_unwanted = stopped_at_ || breaker_.state() == BreakerState::open ||
+                                 (breaker_.state() == BreakerState::half_open && claiming_ > 1);
+  if (claiming_ > 0 && claim_is_unwanted && !std::exchange(withdrawn_, true)) return Withdraw{};
+  if (!stopped_at_) return std::nullopt;
+  if (!held_.empty() && now >= *stopped_at_ + options_.drain &&
+      !std::exchange(sink_closed_, true)) {
+    return CloseSink{};
+  }
+  if (is_idle()) return Finished{};
+  return std::nullopt;
+}
+
+std::optional<Flow::Step> Flow::look(Moment now) {
+  if (options_.max_attempts || !looking_.empty()) return std::nullopt;
+  for (auto& [queue, limit] : limits_) {
+    if (limit.asked_at && now < *limit.asked_at + kLimitAge) continue;
+    const bool needed = std::any_of(outbox_.begin(), outbox_.end(), [&](const Ending& ending) {
+      return ending.action == core::SettleAction::retry && ending.delivery.queue() == queue;
+    });
+    if (!needed) continue;
+    limit.asked_at = now;
+    looking_ = queue;
+    return core::StatsRequest{queue};
+  }
+  return std::nullopt;
+}
+
+std::optional<Flow::Step> Flow::settle(Moment now) {
+  if (!looking_.empty() || !settling_.empty() || outbox_.empty() || now < settle_at_) {
+    return std::nullopt;
+  }
+  const bool patient = !stopped_at_ || now < *stopped_at_ + options_.drain + kSettlePatience;
+  core::SettleRequest request;
+  while (!outbox_.empty() && settling_.size() < kSettleBatch) {
+    Ending ending = std::move(outbox_.front());
+    outbox_.pop_front();
+    if (ending.tried && (now >= ending.lease_end || !patient)) {
+      ++stats_.stale;
+      continue;
+    }
+    if (ending.action == core::SettleAction::retry) {
+      const auto limit = limits_.find(ending.delivery.queue());
+      const std::uint32_t most = options_.max_attempts    ? *options_.max_attempts
+                                 : limit != limits_.end() ? limit->second.most
+                                                          : QueueSettings{}.max_attempts;
+      if (ending.delivery.attempt() >= most) ending.action = core::SettleAction::bury;
+    }
+    const bool buries = ending.action == core::SettleAction::bury;
+    core::SettleItem& item = request.items.emplace_back();
+    item.receipt = core::append(request.bytes, ending.delivery.receipt());
+    item.action = ending.action;
+    if (ending.action == core::SettleAction::retry) item.delay = ending.delay;
+    item.reason = core::append(request.bytes, buries ? ending.reason : std::string());
+    ending.tried = true;
+    settling_.push_back(std::move(ending));
+  }
+  if (settling_.empty()) return std::nullopt;
+  return request;
+}
+
+std::optional<Flow::Step> Flow::extend(Moment now) {
+  if (!extending_.empty() || !extend_at_ || now < *extend_at_) return std::nullopt;
+  extend_at_.reset();
+  core::ExtendRequest request;
+  for (const auto& [id, held] : held_) {
+    if (!held.extendable) continue;
+    if (now < held.extend_at) {
+      extend_at_ = std::min(extend_at_.value_or(held.extend_at), held.extend_at);
+      continue;
+    }
+    extending_.push_back(id);
+    request.items.push_back(
+        {core::append(request.bytes, held.delivery.receipt()), held.delivery.lease()});
+  }
+  if (extending_.empty()) return std::nullopt;
+  extend_sent_ = now;
+  return request;
+}
+
+std::uint32_t Flow::room() const noexcept {
+  if (breaker_.state() == BreakerState::open) return 0;
+  const std::uint32_t most = breaker_.state() == BreakerState::half_open ? 1 : options_.in_flight;
+  const auto held = static_cast<std::uint32_t>(held_.size());
+  return most - std::min(most, held);
+}
+
+bool Flow::wants_claim() const noexcept {
+  return !stopped_at_ && claiming_ == 0 && room() > 0 && outbox_.size() < kMaxOutbox;
+}
+
+std::optional<Flow::Step> Flow::claim(Moment now) {
+  const std::uint32_t most = std::min({room(), options_.batch, rate_.available()});
+  if (!wants_claim() || most == 0 || now < claim_at_) return std::nullopt;
+  core::ClaimRequest request;
+  request.queues = options_.queues;
+  request.max = most;
+  request.lease = options_.lease;
+  request.wait = kClaimWait;
+  claiming_ = most;
+  withdrawn_ = false;
+  rate_.take(most);
+  return request;
+}
+
+Flow::Wait Flow::wait() const {
+  std::optional<Moment> next;
+  const auto consider = [&next](Moment moment) { next = next ? std::min(*next, moment) : moment; };
+  if (wants_claim()) consider(std::max(claim_at_, rate_.next()));
+  if (breaker_.until() && !stopped_at_) consider(*breaker_.until());
+  if (looking_.empty() && settling_.empty() && !outbox_.empty()) consider(settle_at_);
+  if (extending_.empty() && extend_at_) consider(*extend_at_);
+  if (stopped_at_ && !held_.empty() && !sink_closed_) consider(*stopped_at_ + options_.drain);
+  return {next};
+}
+
+RelayStats Flow::stats() const {
+  RelayStats stats = stats_;
+  stats.in_flight = held_.size() + outbox_.size() + settling_.size();
+  stats.breaker = breaker_.state();
+  stats.openings = breaker_.openings();
+  return stats;
+}
+
+}  // namespace tarry::relay

@@ -1,0 +1,143 @@
+// Flow: what a relay does next, as a state machine: it claims, hands on, waits for the sink's
+// answers, extends leases meanwhile, settles. It does no I/O and reads no clock: `next` says what
+// is to be done now, the other functions tell it what came of it.
+//
+// Order: messages are handed on in the order in which the store gave them out, which is by priority
+// and due time within a shard; one claim is under way at a time, so claims do not overtake each
+// other. What is tried again comes later than what was behind it.
+//
+// Not thread safe.
+//
+// Invariants
+//  1. Every claimed message is in exactly one place: held_ (with the sink), outbox_, or settling_.
+//  2. A message is acked only after the sink has answered `confirmed` for this very claim.
+//  3. held_.size() + what is being claimed <= in_flight; 1 while the breaker is half-open, and
+//     nothing is claimed while it is open.
+//  4. What the sink did not take because it is down is released: no attempt is counted.
+//  5. One request of each kind is under way at most.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include <tarry/queue.h>
+#include <tarry/result.h>
+
+#include "core/reply.h"
+#include "core/request.h"
+#include "relay/breaker.h"
+#include "relay/options.h"
+#include "relay/rate_limit.h"
+#include "relay/sink.h"
+#include "worker/backoff.h"
+
+namespace tarry::relay {
+
+class Flow {
+ public:
+  using JobId = std::uint64_t;
+
+  struct HandOn {
+    std::vector<std::pair<JobId, Delivery>> jobs;
+  };
+  struct Withdraw {};   // the claim that waits
+  struct CloseSink {};  // its time to drain is over
+  struct Wait {
+    std::optional<Moment> until;  // empty: until there is news
+  };
+  struct Finished {};
+  using Step = std::variant<core::ClaimRequest, core::SettleRequest, core::ExtendRequest,
+                            core::StatsRequest, HandOn, Withdraw, CloseSink, Wait, Finished>;
+
+  /// The options have been checked.
+  Flow(const RelayOptions& options, std::uint32_t seed);
+
+  [[nodiscard]] Step next(Moment now);
+
+  void claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment now);
+  void settled(const Result<core::ItemsReply>& reply, Moment now);
+  void extended(const Result<core::ItemsReply>& reply, Moment now);
+  /// Of the queue that was asked for.
+  void looked(const Result<StoreStats>& reply, Moment now);
+  void answered(JobId id, Answer answer, Moment now);
+  void stop(Moment now);
+
+  /// Why it ended by itself; empty where it was stopped.
+  [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
+  [[nodiscard]] RelayStats stats() const;
+
+ private:
+  struct Held {
+    Delivery delivery;
+    Moment claimed_at{0};
+    Moment lease_end{0};
+    Moment extend_at{0};
+    bool extendable = true;
+    bool lost = false;  // the lease has run out, says the store
+  };
+  struct Ending {
+    Delivery delivery;  // owns the receipt's bytes
+    core::SettleAction action = core::SettleAction::ack;
+    std::optional<Millis> delay;
+    std::string reason;  // the sink's, also of a retry: its last attempt buries
+    Moment lease_end{0};
+    bool tried = false;
+  };
+  struct AttemptLimit {
+    std::uint32_t most = QueueSettings{}.max_attempts;
+    std::optional<Moment> asked_at;
+  };
+
+  [[nodiscard]] std::optional<Step> stop_step(Moment now);
+  [[nodiscard]] std::optional<Step> look(Moment now);
+  [[nodiscard]] std::optional<Step> settle(Moment now);
+  [[nodiscard]] std::optional<Step> extend(Moment now);
+  [[nodiscard]] std::optional<Step> claim(Moment now);
+  [[nodiscard]] Wait wait() const;
+  [[nodiscard]] std::uint32_t room() const noexcept;
+  [[nodiscard]] bool wants_claim() const noexcept;
+  [[nodiscard]] bool is_idle() const noexcept;
+  void end(Held held, core::SettleAction action, Answer answer);
+  void settle_item(Ending ending, const core::ItemResult& answer, Moment now);
+  void extend_item(Held& held, Moment now, const core::ItemResult& answer);
+  [[nodiscard]] bool may_try_again(const Error& error, Moment now);
+  void fail(std::optional<Error> error, Moment now);
+
+  const RelayOptions options_;
+  Breaker breaker_;
+  RateLimit rate_;
+  RelayStats stats_;
+
+  JobId next_job_ = 1;
+  std::unordered_map<JobId, Held> held_;
+  HandOn to_hand_on_;
+  std::deque<Ending> outbox_;
+  std::vector<Ending> settling_;
+  std::vector<JobId> extending_;
+  Moment extend_sent_{0};
+  std::optional<Moment> extend_at_;  // no held message's is earlier; empty: none needs it
+
+  std::uint32_t claiming_ = 0;  // how many were asked for; 0: no claim is under way
+  bool withdrawn_ = false;
+  Moment claim_at_{0};
+  worker::Backoff claim_backoff_;
+  Moment settle_at_{0};
+  worker::Backoff settle_backoff_;
+
+  std::map<std::string, AttemptLimit, std::less<>> limits_;  // by queue, of those that failed
+  std::string looking_;                                      // the queue that is asked for
+
+  std::optional<Moment> stopped_at_;
+  bool sink_closed_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace tarry::relay

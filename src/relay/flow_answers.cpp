@@ -1,0 +1,208 @@
+// Flow: what the store's and the sink's answers change. What follows from it is in flow.cpp.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/limits.h"
+#include "relay/flow.h"
+#include "worker/verdicts.h"
+
+namespace tarry::relay {
+namespace {
+
+constexpr Millis kLeastPause{1};
+constexpr Millis kMostPause{1'000};
+
+bool is_passing(const Error& error) noexcept {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome ||
+         error.code == ErrorCode::no_space;
+}
+
+/// What an engine that comes up short has said of the rest.
+core::ItemResult not_answered() {
+  core::ItemResult item;
+  item.error = Error{ErrorCode::unknown_outcome, "the store did not answer for this item"};
+  return item;
+}
+
+}  // namespace
+
+// -- the store
+
+void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment now) {
+  const std::uint32_t asked = std::exchange(claiming_, 0);
+  const std::size_t got = reply ? (*reply)->items.size() : 0;
+  rate_.give_back(asked - std::min(asked, static_cast<std::uint32_t>(got)));
+  if (!reply) {
+    if (may_try_again(reply.error(), now)) claim_at_ = now + claim_backoff_.next();
+    return;
+  }
+  claim_backoff_.reset();
+  stats_.claimed += got;
+  for (std::size_t i = 0; i < got; ++i) {
+    Held held{Delivery(*reply, i), now, {}, {}};
+    const Millis lease = held.delivery.lease();
+    held.lease_end = now + lease;
+    held.extend_at = now + std::max(lease / 3, kLeastPause);
+    // Asked for before the breaker opened.
+    const bool unwanted = breaker_.state() == BreakerState::open ||
+                          (breaker_.state() == BreakerState::half_open && !held_.empty());
+    if (stopped_at_ || unwanted) {
+      end(std::move(held), core::SettleAction::release, {});
+      continue;
+    }
+    extend_at_ = std::min(extend_at_.value_or(held.extend_at), held.extend_at);
+    to_hand_on_.jobs.emplace_back(next_job_, held.delivery);
+    held_.emplace(next_job_++, std::move(held));
+  }
+}
+
+void Flow::settled(const Result<core::ItemsReply>& reply, Moment now) {
+  std::vector<Ending> sent = std::exchange(settling_, {});
+  if (!reply) {
+    if (!may_try_again(reply.error(), now)) {
+      stats_.stale += sent.size();
+      return;
+    }
+    outbox_.insert(outbox_.begin(), std::make_move_iterator(sent.begin()),
+                   std::make_move_iterator(sent.end()));
+    settle_at_ = now + settle_backoff_.next();
+    return;
+  }
+  settle_backoff_.reset();
+  const core::ItemResult missing = not_answered();
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    settle_item(std::move(sent[i]), i < reply->items.size() ? reply->items[i] : missing, now);
+  }
+}
+
+void Flow::settle_item(Ending ending, const core::ItemResult& answer, Moment now) {
+  if (answer.error && is_passing(*answer.error)) {
+    outbox_.push_back(std::move(ending));
+    // Once a batch, not once an item of it.
+    if (settle_at_ <= now) settle_at_ = now + settle_backoff_.next();
+    return;
+  }
+  if (answer.error || answer.outcome != Outcome::done) {
+    ++stats_.stale;
+    return;
+  }
+  switch (ending.action) {
+    case core::SettleAction::ack: ++stats_.acked; break;
+    case core::SettleAction::retry: ++stats_.retried; break;
+    case core::SettleAction::bury: ++stats_.buried; break;
+    case core::SettleAction::release:
+    case core::SettleAction::move_away: ++stats_.released; break;
+  }
+}
+
+void Flow::extended(const Result<core::ItemsReply>& reply, Moment now) {
+  const std::vector<JobId> sent = std::exchange(extending_, {});
+  core::ItemResult missing = not_answered();
+  if (!reply && !may_try_again(reply.error(), now)) missing.error = reply.error();
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const auto held = held_.find(sent[i]);
+    // Answered meanwhile: whatever is said here is about a claim that has ended.
+    if (held == held_.end()) continue;
+    extend_item(held->second, now, reply && i < reply->items.size() ? reply->items[i] : missing);
+  }
+}
+
+void Flow::extend_item(Held& held, Moment now, const core::ItemResult& answer) {
+  const Millis lease = held.delivery.lease();
+  if (answer.error && is_passing(*answer.error)) {
+    // Often enough to get through before the lease runs out, if the store comes back at all.
+    held.extend_at = now + std::clamp(lease / 10, kLeastPause, kMostPause);
+  } else if (!answer.error && answer.outcome == Outcome::done) {
+    held.lease_end = extend_sent_ + lease;
+    held.extend_at = extend_sent_ + std::max(lease / 3, kLeastPause);
+  } else {
+    // Refused is not lost: the claim holds as long as it was granted.
+    held.extendable = false;
+    held.lost = !answer.error;
+    return;
+  }
+  extend_at_ = std::min(extend_at_.value_or(held.extend_at), held.extend_at);
+}
+
+void Flow::looked(const Result<StoreStats>& reply, Moment now) {
+  const std::string queue = std::exchange(looking_, {});
+  // Where it is not known the last known limit counts; the store keeps to its own anyway.
+  if (!reply) {
+    static_cast<void>(may_try_again(reply.error(), now));
+    return;
+  }
+  for (const QueueStats& stats : reply->queues) {
+    if (stats.queue == queue) limits_[queue].most = stats.settings.max_attempts;
+  }
+}
+
+// -- the sink
+
+void Flow::answered(JobId id, Answer answer, Moment now) {
+  const auto found = held_.find(id);
+  if (found == held_.end()) return;
+  Held held = std::move(found->second);
+  held_.erase(found);
+  if (!answer.reason.empty()) stats_.last_error = worker::fit_reason(answer.reason);
+  const bool was_open = breaker_.state() == BreakerState::open;
+  switch (answer.fate) {
+    case Fate::confirmed:
+      ++stats_.confirmed;
+      stats_.lag = held.delivery.lateness() + (now - held.claimed_at);
+      breaker_.worked();
+      end(std::move(held), core::SettleAction::ack, {});
+      return;
+    case Fate::refused:
+      breaker_.worked();
+      end(std::move(held), core::SettleAction::bury, std::move(answer));
+      return;
+    case Fate::down:
+      if (!stopped_at_) breaker_.down(now);
+      end(std::move(held), core::SettleAction::release, {});
+      return;
+    case Fate::again:
+    case Fate::unknown:
+      ++stats_.failed;
+      breaker_.failed(held.delivery.id(), now);
+      // The sink fails everybody; what surely did not arrive keeps its attempt. A trial's failure
+      // counts: or a message that always fails would be the next trial too, for ever.
+      end(std::move(held),
+          was_open && answer.fate == Fate::again ? core::SettleAction::release
+                                                 : core::SettleAction::retry,
+          std::move(answer));
+      return;
+  }
+}
+
+void Flow::end(Held held, core::SettleAction action, Answer answer) {
+  if (held.lost) {
+    ++stats_.stale;
+    return;
+  }
+  if (action == core::SettleAction::retry) {
+    limits_.try_emplace(std::string(held.delivery.queue()));
+    if (answer.after) {
+      answer.after = std::clamp(*answer.after, Millis(0), Millis(core::kMaxDelayMs));
+    }
+  }
+  outbox_.push_back({std::move(held.delivery), action, answer.after,
+                     worker::fit_reason(answer.reason), held.lease_end});
+}
+
+// -- ends
+
+void Flow::stop(Moment now) { fail({}, now); }
+
+bool Flow::may_try_again(const Error& error, Moment now) {
+  if (is_passing(error)) return true;
+  fail(error.code == ErrorCode::closed ? std::nullopt : std::optional<Error>(error), now);
+  return false;
+}
+
+void Flow::fail(std::optional<Error> error, Moment now) {
+  if (error && !error_) error_ = std::move(error);
+  if (!stopped_at_) stopped_at_ = now;
+}
+
+}  // namespace tarry::relay

@@ -1,0 +1,297 @@
+#include "relay/flow.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/scripted_store.h"
+
+namespace tarry::relay {
+namespace {
+
+using core::SettleAction;
+
+// A flow whose clock is a number, and whose store and sink are the test.
+class FlowTest : public testing::Test {
+ protected:
+  static RelayOptions some_options() {
+    RelayOptions options;
+    options.queues = {"q"};
+    options.in_flight = 10;
+    options.batch = 4;
+    options.breaker = {.failures = 2, .least = Millis(100), .most = Millis(1'000)};
+    return options;
+  }
+  void begin(const RelayOptions& options) { flow.emplace(options, 1); }
+
+  template <typename T>
+  T step() {
+    Flow::Step next = flow->next(now);
+    if (T* what = std::get_if<T>(&next)) return std::move(*what);
+    ADD_FAILURE() << "another step: " << next.index();
+    return {};
+  }
+  using Settled = std::vector<std::pair<std::string, SettleAction>>;
+  Settled settlements() {
+    const auto request = step<core::SettleRequest>();
+    Settled all;
+    for (const core::SettleItem& item : request.items) {
+      all.emplace_back(core::view(request.bytes, item.receipt), item.action);
+      reasons.emplace_back(core::view(request.bytes, item.reason));
+      delays.push_back(item.delay);
+    }
+    flow->settled(test::outcomes(all.size(), Outcome::done), now);
+    return all;
+  }
+  void deliver(const std::vector<std::string>& keys, std::uint32_t attempt = 1,
+               Millis lease = Millis(30'000)) {
+    auto reply = std::make_shared<core::ClaimReply>(test::claimed(keys, lease));
+    for (core::ClaimedItem& item : reply->items) {
+      item.attempt = attempt;
+      item.id = ++last_id;
+    }
+    flow->claimed(std::shared_ptr<const core::ClaimReply>(std::move(reply)), now);
+  }
+  // What was asked for is delivered and handed on.
+  std::vector<Flow::JobId> hand_on(const std::vector<std::string>& keys, std::uint32_t attempt = 1,
+                                   Millis lease = Millis(30'000)) {
+    step<core::ClaimRequest>();
+    deliver(keys, attempt, lease);
+    std::vector<Flow::JobId> ids;
+    for (const auto& [id, delivery] : step<Flow::HandOn>().jobs) ids.push_back(id);
+    return ids;
+  }
+  void answer(Flow::JobId id, Answer answer) { flow->answered(id, std::move(answer), now); }
+
+  std::optional<Flow> flow;
+  Moment now{1'000'000};
+  std::uint64_t last_id = 0;
+  std::vector<std::string> reasons;
+  std::vector<std::optional<Millis>> delays;
+};
+
+TEST_F(FlowTest, AcksOnlyWhatIsConfirmedAndInTheOrderGiven) {
+  begin(some_options());
+  const auto claim = step<core::ClaimRequest>();
+  EXPECT_EQ(claim.max, 4u);
+  EXPECT_GT(claim.wait, Millis(1'000));
+  deliver({"a", "b"});
+  const auto handed = step<Flow::HandOn>();
+  ASSERT_EQ(handed.jobs.size(), 2u);
+  EXPECT_EQ(handed.jobs[0].second.key(), "a");
+  EXPECT_EQ(handed.jobs[1].second.key(), "b");
+  EXPECT_EQ(step<core::ClaimRequest>().max, 4u);
+  step<Flow::Wait>();  // nothing is confirmed: nothing is acked
+  answer(handed.jobs[1].first, confirmed());
+  EXPECT_EQ(settlements(), (Settled{{"receipt-b", SettleAction::ack}}));
+  EXPECT_EQ(flow->stats().in_flight, 1u);
+  EXPECT_EQ(flow->stats().acked, 1u);
+}
+
+TEST_F(FlowTest, InFlightIsBounded) {
+  RelayOptions options = some_options();
+  options.in_flight = 5;
+  begin(options);
+  const auto first = hand_on({"a", "b", "c", "d"});
+  EXPECT_EQ(step<core::ClaimRequest>().max, 1u);
+  deliver({"e"});
+  step<Flow::HandOn>();
+  step<Flow::Wait>();
+  answer(first[0], confirmed());
+  settlements();
+  EXPECT_EQ(step<core::ClaimRequest>().max, 1u);
+}
+
+TEST_F(FlowTest, FailuresAreRetriedRefusalsBuried) {
+  begin(some_options());
+  const auto ids = hand_on({"a", "b", "c"});
+  answer(ids[0], try_again("busy", Millis(7'000)));
+  answer(ids[1], refused("no such exchange"));
+  answer(ids[2], unknown("the connection broke"));
+  EXPECT_EQ(step<core::StatsRequest>().queue, "q");
+  EXPECT_EQ(step<core::ClaimRequest>().max, 4u);
+  step<Flow::Wait>();  // until the queue's max_attempts is known
+  flow->looked(StoreStats{}, now);
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::retry},
+                                    {"receipt-b", SettleAction::bury},
+                                    {"receipt-c", SettleAction::retry}}));
+  EXPECT_EQ(reasons[1], "no such exchange");
+  EXPECT_EQ(delays[0], Millis(7'000));
+  EXPECT_EQ(delays[2], std::nullopt);
+  EXPECT_EQ(flow->stats().last_error, "the connection broke");
+}
+
+TEST_F(FlowTest, TheLastAttemptBuriesWithTheSinksError) {
+  begin(some_options());
+  const auto ids = hand_on({"a", "b"}, 3);
+  answer(ids[0], try_again("HTTP 500"));
+  step<core::StatsRequest>();
+  step<core::ClaimRequest>();
+  StoreStats stats;
+  stats.queues.emplace_back().queue = "q";
+  stats.queues[0].settings.max_attempts = 3;
+  flow->looked(stats, now);
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::bury}}));
+  EXPECT_EQ(reasons[0], "HTTP 500");
+  // The limit is known for a while now.
+  answer(ids[1], unknown("lost"));
+  now += Moment(1);
+  step<Flow::Withdraw>();  // two failed in a row
+  EXPECT_EQ(settlements(), (Settled{{"receipt-b", SettleAction::bury}}));
+}
+
+TEST_F(FlowTest, AnOutageCostsNoAttempt) {
+  begin(some_options());
+  const auto ids = hand_on({"a", "b", "c"}, 10);
+  step<core::ClaimRequest>();
+  answer(ids[0], sink_down("connection refused"));
+  EXPECT_EQ(flow->stats().breaker, BreakerState::open);
+  step<Flow::Withdraw>();
+  answer(ids[1], try_again("connection reset"));
+  answer(ids[2], sink_down("connection refused"));
+  deliver({"d"}, 10);  // met the withdrawal on its way
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::release},
+                                    {"receipt-b", SettleAction::release},
+                                    {"receipt-c", SettleAction::release},
+                                    {"receipt-d", SettleAction::release}}));
+  const auto until = step<Flow::Wait>().until;
+  ASSERT_TRUE(until);
+  now = *until;
+  EXPECT_EQ(step<core::ClaimRequest>().max, 1u);
+  deliver({"a"}, 10);
+  const auto trial = step<Flow::HandOn>().jobs;
+  step<Flow::Wait>();  // no second one beside it
+  answer(trial[0].first, confirmed());
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::ack}}));
+  EXPECT_EQ(flow->stats().breaker, BreakerState::closed);
+  EXPECT_EQ(step<core::ClaimRequest>().max, 4u);
+  EXPECT_EQ(flow->stats().released, 4u);
+}
+
+TEST_F(FlowTest, ATrialThatFailsByItselfIsRetried) {
+  begin(some_options());
+  const auto ids = hand_on({"a"});
+  step<core::ClaimRequest>();
+  answer(ids[0], sink_down("refused"));
+  step<Flow::Withdraw>();
+  deliver({});
+  settlements();
+  now = *step<Flow::Wait>().until;
+  const auto trial = hand_on({"a"});
+  answer(trial[0], try_again("HTTP 500"));
+  EXPECT_EQ(flow->stats().breaker, BreakerState::open);
+  step<core::StatsRequest>();
+  flow->looked(StoreStats{}, now);
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::retry}}));
+}
+
+TEST_F(FlowTest, LeasesAreExtendedUntilTheAnswer) {
+  begin(some_options());
+  const auto ids = hand_on({"slow", "quick"}, 1, Millis(9'000));
+  step<core::ClaimRequest>();
+  EXPECT_EQ(step<Flow::Wait>().until, now + Moment(3'000));
+  answer(ids[1], confirmed());
+  settlements();
+  now += Moment(3'000);
+  const auto extend = step<core::ExtendRequest>();
+  ASSERT_EQ(extend.items.size(), 1u);
+  EXPECT_EQ(core::view(extend.bytes, extend.items[0].receipt), "receipt-slow");
+  EXPECT_EQ(extend.items[0].lease, Millis(9'000));
+  flow->extended(Error{ErrorCode::unavailable, "away"}, now);
+  EXPECT_EQ(step<Flow::Wait>().until, now + Moment(900));
+  now += Moment(900);
+  step<core::ExtendRequest>();
+  flow->extended(test::outcomes(1, Outcome::stale), now);
+  step<Flow::Wait>();
+  answer(ids[0], confirmed());  // too late: another claim may have it
+  step<Flow::Wait>();
+  EXPECT_EQ(flow->stats().stale, 1u);
+  EXPECT_EQ(flow->stats().acked, 1u);
+}
+
+TEST_F(FlowTest, TheRateIsKept) {
+  RelayOptions options = some_options();
+  options.rate = 20;
+  begin(options);
+  EXPECT_EQ(step<core::ClaimRequest>().max, 2u);
+  deliver({"a", "b"});
+  step<Flow::HandOn>();
+  EXPECT_EQ(step<Flow::Wait>().until, now + Moment(50));
+  now += Moment(50);
+  EXPECT_EQ(step<core::ClaimRequest>().max, 1u);
+}
+
+TEST_F(FlowTest, AStoreThatIsAwayIsAskedAgain) {
+  begin(some_options());
+  step<core::ClaimRequest>();
+  flow->claimed(Error{ErrorCode::unavailable, "nobody there"}, now);
+  EXPECT_EQ(step<Flow::Wait>().until, now + Moment(100));
+  now += Moment(100);
+  const auto ids = hand_on({"a"});
+  answer(ids[0], confirmed());
+  step<core::SettleRequest>();
+  flow->settled(Error{ErrorCode::unknown_outcome, "connection lost"}, now);
+  step<core::ClaimRequest>();
+  now += Moment(100);
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::ack}}));
+}
+
+TEST_F(FlowTest, ARefusalOfTheStoreEndsIt) {
+  begin(some_options());
+  step<core::ClaimRequest>();
+  flow->claimed(Error{ErrorCode::permission_denied, "not yours"}, now);
+  step<Flow::Finished>();
+  ASSERT_TRUE(flow->error());
+  EXPECT_EQ(flow->error()->message, "not yours");
+}
+
+TEST_F(FlowTest, StopDrainsWithinItsBound) {
+  begin(some_options());
+  const auto ids = hand_on({"a", "b"});
+  step<core::ClaimRequest>();
+  flow->stop(now);
+  step<Flow::Withdraw>();
+  deliver({"c"});
+  answer(ids[0], confirmed());
+  EXPECT_EQ(settlements(),
+            (Settled{{"receipt-c", SettleAction::release}, {"receipt-a", SettleAction::ack}}));
+  EXPECT_EQ(step<Flow::Wait>().until, now + Moment(10'000));
+  now += Moment(10'000);
+  step<Flow::CloseSink>();
+  answer(ids[1], unknown("closed"));
+  step<core::StatsRequest>();
+  flow->looked(StoreStats{}, now);
+  EXPECT_EQ(settlements(), (Settled{{"receipt-b", SettleAction::retry}}));
+  step<Flow::Finished>();
+  EXPECT_FALSE(flow->error());
+}
+
+TEST(RelayOptionsTest, BadOnesAreNamedWithTheirLimits) {
+  RelayOptions options;
+  options.queues = {"q"};
+  EXPECT_TRUE(check(options));
+  const auto told = [&](auto change) {
+    RelayOptions bad = options;
+    change(bad);
+    const auto result = check(bad);
+    return result ? std::string("accepted") : result.error().message;
+  };
+  EXPECT_EQ(told([](RelayOptions& o) { o.in_flight = 0; }), "in_flight 0 must be from 1 to 10000");
+  EXPECT_EQ(told([](RelayOptions& o) { o.batch = 10'001; }), "batch 10001 must be from 1 to 10000");
+  EXPECT_EQ(told([](RelayOptions& o) { o.rate = 1'000'001; }),
+            "rate 1000001 must be from 0 to 1000000");
+  EXPECT_EQ(told([](RelayOptions& o) { o.max_attempts = 0; }),
+            "max_attempts 0 must be from 1 to 65535");
+  EXPECT_EQ(told([](RelayOptions& o) { o.drain = std::chrono::hours(2); }),
+            "drain 2h must be from 0s to 1h");
+  EXPECT_EQ(told([](RelayOptions& o) { o.queues.clear(); }),
+            "the number of queues 0 must be from 1 to 1000");
+  EXPECT_NE(told([](RelayOptions& o) { o.queues = {"no spaces"}; }), "accepted");
+  EXPECT_NE(told([](RelayOptions& o) { o.lease = Millis(0); }), "accepted");
+  EXPECT_NE(told([](RelayOptions& o) { o.breaker.failures = 0; }), "accepted");
+}
+
+}  // namespace
+}  // namespace tarry::relay

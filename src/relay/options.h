@@ -1,0 +1,49 @@
+// What a relay is told, and what it tells. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+#include "relay/breaker.h"
+
+namespace tarry::relay {
+
+inline constexpr std::uint32_t kMaxInFlight = 10'000;
+inline constexpr std::uint32_t kMaxRate = 1'000'000;
+
+struct RelayOptions {
+  std::vector<std::string> queues;   // one at least; served fairly, in turn
+  std::uint32_t in_flight = 1'000;   // 1 .. 10,000 messages claimed and not yet answered
+  std::uint32_t batch = 100;         // 1 .. 10,000 messages a claim
+  std::uint32_t rate = 0;            // messages a second, to 1,000,000; 0: no limit
+  std::optional<Millis> lease = {};  // default: the queue's
+  std::optional<std::uint32_t> max_attempts = {};  // 1 .. 65,535; default: the queue's
+  Millis drain{10'000};  // after a stop: how long the sink may take, to 1 h
+  BreakerOptions breaker = {};
+};
+
+/// `invalid_argument`, naming value and limit.
+[[nodiscard]] Result<void> check(const RelayOptions& options);
+
+struct RelayStats {
+  std::uint64_t claimed = 0;
+  std::uint64_t confirmed = 0;  // by the sink
+  std::uint64_t acked = 0;      // and then in the store
+  std::uint64_t failed = 0;     // answers `again` and `unknown`
+  std::uint64_t retried = 0;
+  std::uint64_t buried = 0;
+  std::uint64_t released = 0;   // attempt not counted: the sink was down, or the relay stopped
+  std::uint64_t stale = 0;      // not settled: the lease had run out, or the store refused
+  std::uint64_t in_flight = 0;  // claimed and not yet settled
+  std::uint64_t openings = 0;   // of the breaker
+  BreakerState breaker = BreakerState::closed;
+  Millis lag{0};           // of what was confirmed last: from its due time to the confirmation
+  std::string last_error;  // the sink's; empty: none yet
+};
+
+}  // namespace tarry::relay

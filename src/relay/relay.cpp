@@ -1,0 +1,136 @@
+#include "relay/relay.h"
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "base/assert.h"
+
+namespace tarry::relay {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+Moment moment() {
+  return std::chrono::duration_cast<Moment>(SteadyClock::now().time_since_epoch());
+}
+
+template <typename R>
+Result<R> kind_of(Result<core::Reply> reply) {
+  if (!reply) return reply.error();
+  R* kind = std::get_if<R>(&*reply);
+  TARRY_ASSERT(kind != nullptr);
+  return std::move(*kind);
+}
+
+}  // namespace
+
+Relay::Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed)
+    : engine_(engine), sink_(sink), flow_(options, seed) {}
+
+template <typename Tell>
+void Relay::news(Tell tell) {
+  // Under the lock to the end: once the flow has finished, `run` returns and the relay may go.
+  const std::lock_guard lock(mutex_);
+  tell(moment());
+  news_ = true;
+  news_arrived_.notify_one();
+}
+
+Result<void> Relay::run(std::stop_token stop) {
+  const std::stop_callback on_stop(std::move(stop),
+                                   [this] { news([this](Moment now) { flow_.stop(now); }); });
+  Lock lock(mutex_);
+  for (;;) {
+    Flow::Step step = flow_.next(moment());
+    if (std::holds_alternative<Flow::Finished>(step)) break;
+    std::visit([&](auto& what) { perform(lock, std::move(what)); }, step);
+  }
+  const auto error = flow_.error();
+  lock.unlock();
+  sink_.close();
+  if (error) return *error;
+  return {};
+}
+
+RelayStats Relay::stats() const {
+  const std::lock_guard lock(mutex_);
+  return flow_.stats();
+}
+
+void Relay::perform(Lock& lock, core::ClaimRequest request) {
+  lock.unlock();
+  claim_ = engine_.submit(std::move(request), [this](Result<core::Reply> reply) {
+    auto claimed = kind_of<core::ClaimReply>(std::move(reply));
+    Result<std::shared_ptr<const core::ClaimReply>> shared =
+        claimed ? Result<std::shared_ptr<const core::ClaimReply>>(
+                      std::make_shared<const core::ClaimReply>(*std::move(claimed)))
+                : claimed.error();
+    news([&](Moment now) { flow_.claimed(std::move(shared), now); });
+  });
+  lock.lock();
+}
+
+void Relay::perform(Lock& lock, core::SettleRequest request) {
+  lock.unlock();
+  engine_.submit(std::move(request), [this](Result<core::Reply> reply) {
+    const auto items = kind_of<core::ItemsReply>(std::move(reply));
+    news([&](Moment now) { flow_.settled(items, now); });
+  });
+  lock.lock();
+}
+
+void Relay::perform(Lock& lock, core::ExtendRequest request) {
+  lock.unlock();
+  engine_.submit(std::move(request), [this](Result<core::Reply> reply) {
+    const auto items = kind_of<core::ItemsReply>(std::move(reply));
+    news([&](Moment now) { flow_.extended(items, now); });
+  });
+  lock.lock();
+}
+
+void Relay::perform(Lock& lock, core::StatsRequest request) {
+  lock.unlock();
+  engine_.submit(std::move(request), [this](Result<core::Reply> reply) {
+    const auto stats = kind_of<StoreStats>(std::move(reply));
+    news([&](Moment now) { flow_.looked(stats, now); });
+  });
+  lock.lock();
+}
+
+void Relay::perform(Lock& lock, Flow::HandOn hand_on) {
+  std::vector<Parcel> parcels;
+  parcels.reserve(hand_on.jobs.size());
+  for (auto& [id, delivery] : hand_on.jobs) {
+    parcels.push_back({std::move(delivery), [this, id = id](Answer answer) {
+                         news([&](Moment now) { flow_.answered(id, std::move(answer), now); });
+                       }});
+  }
+  lock.unlock();
+  sink_.send(std::move(parcels));
+  lock.lock();
+}
+
+void Relay::perform(Lock& lock, Flow::Withdraw) {
+  lock.unlock();
+  engine_.withdraw(claim_);
+  lock.lock();
+}
+
+void Relay::perform(Lock& lock, Flow::CloseSink) {
+  lock.unlock();
+  sink_.close();
+  lock.lock();
+}
+
+void Relay::perform(Lock& lock, Flow::Wait wait) {
+  const auto arrived = [this] { return news_; };
+  if (wait.until) {
+    news_arrived_.wait_until(lock, SteadyClock::time_point(*wait.until), arrived);
+  } else {
+    news_arrived_.wait(lock, arrived);
+  }
+  news_ = false;
+}
+
+}  // namespace tarry::relay

@@ -1,0 +1,64 @@
+// Relay: claims what is due and hands it to a sink; acks what the sink has confirmed.
+//
+// One thread, whoever calls `run`, asks the engine and the sink for everything; their answers only
+// tell the flow and wake it.
+//
+// Thread safety: `run` once, on one thread; `stats` from any.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+
+#include <tarry/result.h>
+
+#include "core/engine.h"
+#include "relay/flow.h"
+#include "relay/options.h"
+#include "relay/sink.h"
+
+namespace tarry::relay {
+
+class Relay {
+ public:
+  /// Both outlive the relay; the options have been checked.
+  Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed);
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  /// Until a stop is requested or the store is closed, both of which are success; then claims
+  /// nothing more, gives the sink `drain` to answer for what it has, closes it, and returns once
+  /// everything is settled. While the store is `unavailable` it tries again after 100 ms to 5 s.
+  /// Errors: what the store said when it could no longer be used.
+  Result<void> run(std::stop_token stop);
+
+  [[nodiscard]] RelayStats stats() const;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  void perform(Lock& lock, core::ClaimRequest request);
+  void perform(Lock& lock, core::SettleRequest request);
+  void perform(Lock& lock, core::ExtendRequest request);
+  void perform(Lock& lock, core::StatsRequest request);
+  void perform(Lock& lock, Flow::HandOn hand_on);
+  void perform(Lock& lock, Flow::Withdraw);
+  void perform(Lock& lock, Flow::CloseSink);
+  void perform(Lock& lock, Flow::Wait wait);
+  void perform(Lock&, Flow::Finished) {}
+  /// Tells the flow, and wakes the controller.
+  template <typename Tell>
+  void news(Tell tell);
+
+  core::Engine& engine_;
+  Sink& sink_;
+  mutable std::mutex mutex_;
+  std::condition_variable news_arrived_;
+  bool news_ = false;
+  core::Ticket claim_ = 0;  // the controller's alone
+  Flow flow_;
+};
+
+}  // namespace tarry::relay

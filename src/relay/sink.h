@@ -1,0 +1,82 @@
+// Sink: where a relay hands messages on to. One message is one parcel; its answer says what became
+// of it there, and only `confirmed` lets the relay ack.
+//
+// Thread safety: `send` from one thread, `close` from the same; answers from any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tarry/queue.h>
+#include <tarry/time.h>
+
+#include "base/unique_function.h"
+
+namespace tarry::relay {
+
+enum class Fate : std::uint8_t {
+  confirmed,  // the sink has it, by its own promise
+  refused,    // and would refuse it again: to the dead, with the reason
+  again,      // it failed; another attempt may fare better
+  down,       // the sink takes nothing now: this message is not at fault, and was not sent
+  unknown,    // sent, and nobody knows: another attempt, which may be a duplicate
+};
+
+[[nodiscard]] constexpr std::string_view to_string(Fate fate) noexcept {
+  switch (fate) {
+    case Fate::confirmed: return "confirmed";
+    case Fate::refused: return "refused";
+    case Fate::again: return "again";
+    case Fate::down: return "down";
+    case Fate::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+struct Answer {
+  Fate fate = Fate::confirmed;
+  std::string reason = {};           // one line; empty where confirmed
+  std::optional<Millis> after = {};  // again: not before; default: the queue's backoff
+};
+
+[[nodiscard]] inline Answer confirmed() { return {}; }
+[[nodiscard]] inline Answer refused(std::string reason) {
+  return {Fate::refused, std::move(reason), {}};
+}
+[[nodiscard]] inline Answer try_again(std::string reason, std::optional<Millis> after = {}) {
+  return {Fate::again, std::move(reason), after};
+}
+[[nodiscard]] inline Answer sink_down(std::string reason) {
+  return {Fate::down, std::move(reason), {}};
+}
+[[nodiscard]] inline Answer unknown(std::string reason) {
+  return {Fate::unknown, std::move(reason), {}};
+}
+
+struct Parcel {
+  Delivery delivery;
+  base::UniqueFunction<void(Answer)> done;  // exactly once; within `send` is allowed
+};
+
+class Sink {
+ public:
+  Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  virtual ~Sink() = default;
+
+  /// In this order, as far as the sink keeps one. Returns without waiting for the sink, unless it
+  /// is one that answers at once. Every parcel is answered within a bound that the sink sets.
+  virtual void send(std::vector<Parcel> parcels) = 0;
+
+  /// Answers soon what is still open: `down` what was not sent, `unknown` what was. `send` answers
+  /// `down` from then on. Idempotent.
+  virtual void close() = 0;
+
+  /// For messages; without secrets.
+  [[nodiscard]] virtual std::string title() const = 0;
+};
+
+}  // namespace tarry::relay
