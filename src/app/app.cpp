@@ -30,7 +30,7 @@ const std::vector<std::string_view>& format_names() {
   return kNames;
 }
 
-/// What follows `--` after `work` is another program's command line, flags included.
+/// What follows `--` after `work` and `relay` is another program's command line, flags included.
 std::vector<std::string> take_trailing(std::vector<std::string>& arguments) {
   const auto mark = std::ranges::find(arguments, "--");
   if (mark == arguments.end()) return {};
@@ -43,7 +43,7 @@ std::vector<std::string> take_trailing(std::vector<std::string>& arguments) {
       break;
     }
   }
-  if (command != "work") return {};
+  if (command != "work" && command != "relay") return {};
   std::vector<std::string> trailing(mark + 1, arguments.end());
   arguments.erase(mark, arguments.end());
   return trailing;
@@ -110,6 +110,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_claim_command(root, session);
   add_settle_commands(root, session);
   add_work_command(root, session);
+  add_relay_command(root, session);
   add_queue_commands(root, session);
   add_forecast_command(root, session);
   add_store_commands(root, session);

@@ -14,6 +14,7 @@ void add_message_commands(CLI::App& root, Session& session);  // cancel, get, re
 void add_claim_command(CLI::App& root, Session& session);     // claim_command.cpp
 void add_settle_commands(CLI::App& root, Session& session);   // ack, retry, release, bury
 void add_work_command(CLI::App& root, Session& session);      // work_command.cpp
+void add_relay_command(CLI::App& root, Session& session);     // relay_command.cpp
 void add_queue_commands(CLI::App& root, Session& session);    // queue ls, queue info, stats
 void add_reshard_command(CLI::App& queue, Session& session);  // queue reshard
 void add_forecast_command(CLI::App& root, Session& session);  // forecast_command.cpp

@@ -12,13 +12,14 @@
 #include <fmt/format.h>
 #include <tarry/worker.h>
 
-#include "app/child_process.h"
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/json.h"
 #include "app/progress.h"
 #include "app/signals.h"
 #include "base/text.h"
+#include "relay/child_process.h"
+#include "relay/message_text.h"
 
 namespace tarry::app {
 namespace {
@@ -35,21 +36,7 @@ struct WorkOptions {
   std::optional<Millis> lease;
 };
 
-std::map<std::string, std::string> variables_for(const Delivery& delivery) {
-  const auto due = delivery.due().time_since_epoch().count();
-  std::map<std::string, std::string> variables{
-      {"TARRY_QUEUE", std::string(delivery.queue())},
-      {"TARRY_ID", std::to_string(delivery.id())},
-      {"TARRY_ATTEMPT", std::to_string(delivery.attempt())},
-      {"TARRY_DUE_MS", std::to_string(due)},
-      {"TARRY_KEY", std::string(delivery.key())},
-  };
-  // No environment can hold a NUL byte, and half a key would be another message's name.
-  if (delivery.key().find('\0') != std::string_view::npos) variables["TARRY_KEY"] = "";
-  return variables;
-}
-
-Verdict verdict_of(Ended ended) {
+Verdict verdict_of(relay::Ended ended) {
   if (ended.signal != 0) return retry();
   switch (ended.status) {
     case 0: return ack();
@@ -94,7 +81,7 @@ class Shift {
   }
 
   Verdict handle(const Delivery& delivery, const std::stop_token& stop) {
-    const auto ended = commands_.run(delivery.payload(), variables_for(delivery));
+    const auto ended = commands_.run(delivery.payload(), relay::variables_for(delivery));
     if (ended) {
       short_of_something_ = false;
       return verdict_of(*ended);
@@ -163,7 +150,7 @@ class Shift {
 
   Session& session_;
   const WorkOptions& options_;
-  ChildProcesses commands_;
+  relay::ChildProcesses commands_;
   std::list<std::unique_ptr<Worker>> workers_;
   std::stop_source stop_;
   std::atomic<bool> short_of_something_{false};
@@ -177,7 +164,7 @@ ExitCode work(Session& session, const WorkOptions& options) {
     return session.output.usage(
         "work needs a command after --: tarry work QUEUE -- COMMAND [ARG]...");
   }
-  const auto startable = ChildProcesses(session.trailing).check();
+  const auto startable = relay::ChildProcesses(session.trailing).check();
   if (!startable) return session.output.usage(startable.error().message);
   ExitCode code{};
   auto store = session.open(code);

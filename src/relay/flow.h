@@ -73,6 +73,7 @@ class Flow {
   /// Why it ended by itself; empty where it was stopped.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
   [[nodiscard]] RelayStats stats() const;
+  [[nodiscard]] BreakerState breaker() const noexcept { return breaker_.state(); }
 
  private:
   struct Held {

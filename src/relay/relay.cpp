@@ -25,8 +25,21 @@ Result<R> kind_of(Result<core::Reply> reply) {
 
 }  // namespace
 
-Relay::Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed)
-    : engine_(engine), sink_(sink), flow_(options, seed) {}
+Relay::Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed,
+             OnBreaker on_breaker)
+    : engine_(engine), sink_(sink), flow_(options, seed), on_breaker_(std::move(on_breaker)) {}
+
+void Relay::tell_of_breaker(Lock& lock) {
+  const BreakerState state = flow_.breaker();
+  const bool told_already =
+      told_open_ ? state != BreakerState::closed : state != BreakerState::open;
+  if (!on_breaker_ || told_already) return;
+  told_open_ = !told_open_;
+  const std::string why = flow_.stats().last_error;
+  lock.unlock();
+  on_breaker_(told_open_, why);
+  lock.lock();
+}
 
 template <typename Tell>
 void Relay::news(Tell tell) {
@@ -42,6 +55,7 @@ Result<void> Relay::run(std::stop_token stop) {
                                    [this] { news([this](Moment now) { flow_.stop(now); }); });
   Lock lock(mutex_);
   for (;;) {
+    tell_of_breaker(lock);
     Flow::Step step = flow_.next(moment());
     if (std::holds_alternative<Flow::Finished>(step)) break;
     std::visit([&](auto& what) { perform(lock, std::move(what)); }, step);

@@ -9,8 +9,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <stop_token>
+#include <string>
 
 #include <tarry/result.h>
 
@@ -23,8 +25,12 @@ namespace tarry::relay {
 
 class Relay {
  public:
-  /// Both outlive the relay; the options have been checked.
-  Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed);
+  /// The breaker has opened, or is closed again; on the thread of `run`. Half-open is not told.
+  using OnBreaker = std::function<void(bool open, const std::string& last_error)>;
+
+  /// Engine and sink outlive the relay; the options have been checked.
+  Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed,
+        OnBreaker on_breaker = {});
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
@@ -48,6 +54,7 @@ class Relay {
   void perform(Lock& lock, Flow::CloseSink);
   void perform(Lock& lock, Flow::Wait wait);
   void perform(Lock&, Flow::Finished) {}
+  void tell_of_breaker(Lock& lock);
   /// Tells the flow, and wakes the controller.
   template <typename Tell>
   void news(Tell tell);
@@ -59,6 +66,8 @@ class Relay {
   bool news_ = false;
   core::Ticket claim_ = 0;  // the controller's alone
   Flow flow_;
+  const OnBreaker on_breaker_;
+  bool told_open_ = false;
 };
 
 }  // namespace tarry::relay

@@ -1,7 +1,7 @@
 // Sink: where a relay hands messages on to. One message is one parcel; its answer says what became
 // of it there, and only `confirmed` lets the relay ack.
 //
-// Thread safety: `send` from one thread, `close` from the same; answers from any thread.
+// Thread safety: `send` from one thread, `close` from any; answers come from any thread.
 #pragma once
 
 #include <optional>

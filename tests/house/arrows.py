@@ -21,16 +21,16 @@ ALLOWED = {
     "open": ["engines/embedded", "engines/remote", "engines/redis", "core", "timing", "storage",
              "net", "base"],
     "worker": ["core", "base"],
-    "relay": ["worker", "core", "base"],
+    "relay": ["worker", "net", "wire", "core", "base"],
     "server": ["core", "net", "wire", "base"],
-    "app": ["server", "worker", "open", "wire", "core", "base"],
+    "app": ["server", "relay", "worker", "open", "wire", "core", "base"],
 }
 
 # Outside library (the start of the name in <...>) -> the folders that may use it.
 OUTSIDE = {
-    "boost/": ["net", "wire", "engines/remote", "engines/redis", "server", "app"],
+    "boost/": ["net", "wire", "engines/remote", "engines/redis", "relay", "server", "app"],
     "xxhash": ["base", "core", "engines/embedded"],
-    "fmt/": ["server", "app"],
+    "fmt/": ["relay", "server", "app"],
     "spdlog/": ["server", "app"],
     "CLI/": ["app"],
     "toml++/": ["app"],

@@ -373,7 +373,7 @@ class Help(ProgramTest):
                 "release", "bury", "work", "ls", "queue", "queue ls", "queue info",
                 "queue reshard", "stats", "forecast", "store", "store info", "store check",
                 "store audit", "store salvage", "store migrate", "store acl", "bench", "version",
-                "config", "config check")
+                "config", "config check", "relay")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:

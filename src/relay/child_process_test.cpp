@@ -1,4 +1,4 @@
-#include "app/child_process.h"
+#include "relay/child_process.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 #include <future>
 #include <sstream>
 
-namespace tarry::app {
+namespace tarry::relay {
 namespace {
 
 class ChildProcessTest : public ::testing::Test {
@@ -147,4 +147,4 @@ TEST_F(ChildProcessTest, SignalsWhatRunsAndWhatThatHasStarted) {
 }
 
 }  // namespace
-}  // namespace tarry::app
+}  // namespace tarry::relay

@@ -14,7 +14,7 @@
 
 #include <tarry/result.h>
 
-namespace tarry::app {
+namespace tarry::relay {
 
 /// How a command ended.
 struct Ended {
@@ -50,4 +50,4 @@ class ChildProcesses {
   std::set<pid_t> running_;
 };
 
-}  // namespace tarry::app
+}  // namespace tarry::relay

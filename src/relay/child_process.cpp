@@ -1,4 +1,4 @@
-#include "app/child_process.h"
+#include "relay/child_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 
-namespace tarry::app {
+namespace tarry::relay {
 namespace {
 
 /// A file descriptor that closes itself.
@@ -196,4 +196,4 @@ void ChildProcesses::signal_all(int signal) {
   for (const pid_t pid : running_) ::kill(-pid, signal);
 }
 
-}  // namespace tarry::app
+}  // namespace tarry::relay

@@ -1,0 +1,123 @@
+#include "app/relay_sinks.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "core/validation.h"
+#include "open/redis_server.h"
+#include "open/redis_url.h"
+#include "open/url_parts.h"
+#include "relay/sinks/command_sink.h"
+#include "relay/sinks/lines_sink.h"
+#include "relay/sinks/redis_sink.h"
+
+namespace tarry::app {
+namespace {
+
+using SinkResult = Result<std::unique_ptr<relay::Sink>>;
+
+Unexpected wrong(std::string message) {
+  return Unexpected(ErrorCode::invalid_argument, "--to: " + std::move(message));
+}
+
+SinkResult make_command_sink(const SinkWish& wish) {
+  if (wish.command.empty()) {
+    return wrong("command needs a command after --: tarry relay QUEUE --to command -- COMMAND");
+  }
+  auto sink = std::make_unique<relay::CommandSink>(wish.command, wish.concurrency);
+  if (auto there = sink->check(); !there) return there.error();
+  return SinkResult(std::move(sink));
+}
+
+/// Options of a URL that say where on the server messages go, and not which server it is.
+Result<relay::RedisTarget> take_target(std::string_view query, std::string& rest) {
+  static constexpr std::array<std::string_view, 10> kOfServers{
+      "user",          "password_file",         "ca", "cert", "key", "name", "db", "master",
+      "sentinel_user", "sentinel_password_file"};
+  static constexpr std::array<std::string_view, 3> kKinds{"list", "stream", "channel"};
+  std::optional<relay::RedisTarget> target;
+  std::optional<std::uint64_t> max_length;
+  for (const std::string_view part : detail::split(query, '&')) {
+    const std::string_view name = part.substr(0, part.find('='));
+    if (part.empty()) continue;
+    if (std::ranges::find(kOfServers, name) != kOfServers.end()) {
+      rest.append(rest.empty() ? "?" : "&").append(part);
+      continue;
+    }
+    const auto kind = std::ranges::find(kKinds, name);
+    if (kind == kKinds.end() && name != "maxlen") {
+      return wrong(
+          fmt::format("option {} is not one of a sink in Redis, which are list, stream, "
+                      "channel, maxlen and those of the connection",
+                      base::quoted(name)));
+    }
+    const std::size_t equals = part.find('=');
+    const auto value = detail::percent_decoded(
+        name, equals == std::string_view::npos ? "" : part.substr(equals + 1));
+    if (!value) return value.error();
+    if (value->empty()) return wrong(fmt::format("option {0} needs a value: {0}=VALUE", name));
+    if (name == "maxlen") {
+      const auto number = base::parse_u64(*value, "maxlen", 1, 1'000'000'000'000);
+      if (!number) return number.error();
+      max_length = *number;
+      continue;
+    }
+    if (target) return wrong("list, stream and channel exclude each other");
+    target.emplace();
+    target->kind = static_cast<relay::RedisTarget::Kind>(kind - kKinds.begin());
+    target->name = *value;
+  }
+  if (!target) return wrong("a sink in Redis needs list=NAME, stream=NAME or channel=NAME");
+  if (max_length && target->kind != relay::RedisTarget::Kind::stream) {
+    return wrong("maxlen goes with stream= only");
+  }
+  target->max_length = max_length.value_or(0);
+  return *target;
+}
+
+SinkResult make_redis_sink(std::string_view scheme, std::string_view rest) {
+  const detail::BodyAndQuery parts = detail::split_query(rest);
+  std::string options;
+  auto target = take_target(parts.query, options);
+  if (!target) return target.error();
+  const auto url = detail::parse_redis_url(scheme, std::string(parts.body) + options);
+  if (!url) return url.error();
+  if (url->topology == detail::RedisUrl::Topology::cluster) {
+    return Unexpected(ErrorCode::unsupported,
+                      "--to: a Redis Cluster is no sink yet; one server or sentinels are");
+  }
+  auto server = detail::redis_server_of(*url);
+  if (!server) return server.error();
+  return SinkResult(std::make_unique<relay::RedisSink>(*std::move(server), *std::move(target)));
+}
+
+}  // namespace
+
+std::vector<std::string_view> sink_kinds() { return {"stdout", "command", "redis"}; }
+
+SinkResult make_sink(const SinkWish& wish) {
+  if (wish.to != "command" && !wish.command.empty()) {
+    return wrong("what follows -- is for --to command");
+  }
+  if (wish.to == "stdout") {
+    return SinkResult(std::make_unique<relay::LinesSink>(STDOUT_FILENO, wish.on_broken));
+  }
+  if (wish.to == "command") return make_command_sink(wish);
+  const std::size_t colon = wish.to.find(':');
+  const std::string_view scheme = std::string_view(wish.to).substr(0, colon);
+  if (colon != std::string::npos && detail::is_redis_scheme(scheme)) {
+    return make_redis_sink(scheme, std::string_view(wish.to).substr(colon + 1));
+  }
+  // Only the scheme: what follows may hold a password.
+  return wrong(fmt::format("{} names no sink; those are stdout, command and redis://",
+                           base::quoted(scheme)));
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,31 @@
+// Sinks by name: what `--to` says, as the sink that it names.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "relay/sink.h"
+
+namespace tarry::app {
+
+struct SinkWish {
+  std::string to;                    // "stdout", "command", "redis://..."
+  std::vector<std::string> command;  // of "command"
+  std::uint32_t concurrency = 1;     // of "command"
+  /// The sink is of no use any more; from a thread of its own.
+  std::function<void(Error)> on_broken;
+};
+
+/// The kinds that were built in.
+[[nodiscard]] std::vector<std::string_view> sink_kinds();
+
+/// Errors: `invalid_argument` for what names no sink, and as ChildProcesses::check.
+[[nodiscard]] Result<std::unique_ptr<relay::Sink>> make_sink(const SinkWish& wish);
+
+}  // namespace tarry::app

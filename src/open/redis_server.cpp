@@ -1,0 +1,64 @@
+#include "open/redis_server.h"
+
+#include <fstream>
+#include <utility>
+
+#include "base/text.h"
+
+namespace tarry::detail {
+namespace {
+
+Result<std::string> read_password(std::string_view option, const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) {
+    return Unexpected(ErrorCode::invalid_argument, std::string(option) + " " + base::quoted(path) +
+                                                       " cannot be read, or is empty");
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  return line;
+}
+
+Result<net::RedisSentinelOptions> sentinels_of(const RedisUrl& url) {
+  net::RedisSentinelOptions sentinels;
+  for (const HostAndPort& each : url.hosts) {
+    sentinels.addresses.push_back({each.host, each.port});
+  }
+  sentinels.master = url.master;
+  sentinels.user = url.sentinel_user;
+  if (!url.sentinel_password_file.empty()) {
+    auto password = read_password("sentinel_password_file", url.sentinel_password_file);
+    if (!password) return std::move(password).error();
+    sentinels.password = *std::move(password);
+  }
+  return sentinels;
+}
+
+}  // namespace
+
+Result<net::RedisOptions> redis_server_of(const RedisUrl& url) {
+  net::RedisOptions server;
+  if (url.topology == RedisUrl::Topology::sentinel) {
+    auto sentinels = sentinels_of(url);
+    if (!sentinels) return std::move(sentinels).error();
+    server.sentinels = *std::move(sentinels);
+  } else if (url.topology == RedisUrl::Topology::single && !url.hosts.empty()) {
+    server.host = url.hosts[0].host;
+    server.port = url.hosts[0].port;
+  }
+  server.unix_path = url.unix_path;
+  server.user = url.user;
+  server.password = url.password;
+  server.database = url.database;
+  if (!url.password_file.empty()) {
+    auto password = read_password("password_file", url.password_file);
+    if (!password) return std::move(password).error();
+    server.password = *std::move(password);
+  }
+  if (url.tls) {
+    server.tls = net::RedisTls{url.ca_file, url.certificate_file, url.key_file, url.server_name};
+  }
+  return server;
+}
+
+}  // namespace tarry::detail

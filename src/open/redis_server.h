@@ -1,0 +1,15 @@
+// The Redis server that a URL names, as the connection needs it: for stores and for sinks.
+#pragma once
+
+#include <tarry/result.h>
+
+#include "net/redis_client.h"
+#include "open/redis_url.h"
+
+namespace tarry::detail {
+
+/// Reads the password files. Of a cluster only what all its nodes have in common. Errors:
+/// `invalid_argument` for a file that cannot be read or is empty.
+[[nodiscard]] Result<net::RedisOptions> redis_server_of(const RedisUrl& url);
+
+}  // namespace tarry::detail

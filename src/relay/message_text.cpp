@@ -1,0 +1,33 @@
+#include "relay/message_text.h"
+
+#include "wire/headers.h"
+#include "wire/json_writer.h"
+
+namespace tarry::relay {
+
+std::string json_line(const Delivery& delivery) {
+  std::string line;
+  wire::JsonWriter json(line);
+  json.begin_object().text_field("queue", delivery.queue()).id_field("id", delivery.id());
+  json.bytes_field("key", delivery.key()).field("attempt", std::uint64_t{delivery.attempt()});
+  json.time_field("due", delivery.due());
+  wire::write_headers(json.name("headers"), delivery.headers());
+  json.bytes_field("payload", delivery.payload()).end_object();
+  return line;
+}
+
+std::map<std::string, std::string> variables_for(const Delivery& delivery) {
+  const auto due = delivery.due().time_since_epoch().count();
+  std::map<std::string, std::string> variables{
+      {"TARRY_QUEUE", std::string(delivery.queue())},
+      {"TARRY_ID", std::to_string(delivery.id())},
+      {"TARRY_ATTEMPT", std::to_string(delivery.attempt())},
+      {"TARRY_DUE_MS", std::to_string(due)},
+      {"TARRY_KEY", std::string(delivery.key())},
+  };
+  // No environment can hold a NUL byte, and half a key would be another message's name.
+  if (delivery.key().find('\0') != std::string_view::npos) variables["TARRY_KEY"] = "";
+  return variables;
+}
+
+}  // namespace tarry::relay

@@ -1,0 +1,27 @@
+// CommandSink: runs a command for each message, as `tarry work` does: the payload is its standard
+// input, its environment names the message (message_text.h), exit status 0 confirms, 65 refuses for
+// good, anything else asks for another attempt.
+#pragma once
+
+#include "relay/child_process.h"
+#include "relay/sinks/threaded_sink.h"
+
+namespace tarry::relay {
+
+class CommandSink final : public ThreadedSink {
+ public:
+  /// `command`: as ChildProcesses takes it. `concurrency` at once; in order only if that is 1.
+  CommandSink(std::vector<std::string> command, std::uint32_t concurrency);
+  ~CommandSink() override;
+  [[nodiscard]] std::string title() const override { return title_; }
+  [[nodiscard]] Result<void> check() const { return commands_.check(); }
+
+ private:
+  [[nodiscard]] Answer deliver(const Delivery& delivery) override;
+  void interrupt() override;
+
+  const std::string title_;
+  ChildProcesses commands_;
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,27 @@
+// LinesSink: writes each message as a line of JSON (message_text.h) to a descriptor, in order.
+// Confirmed once the kernel has taken the whole line; what a reader of a pipe makes of it, nobody
+// knows.
+#pragma once
+
+#include <functional>
+
+#include "relay/sinks/threaded_sink.h"
+
+namespace tarry::relay {
+
+class LinesSink final : public ThreadedSink {
+ public:
+  /// `fd` stays the caller's. `on_broken`: nobody reads any more, or the disk is full; at every
+  /// message, from the sink's thread. SIGPIPE is to be ignored.
+  LinesSink(int fd, std::function<void(Error)> on_broken);
+  ~LinesSink() override;
+  [[nodiscard]] std::string title() const override { return "stdout"; }
+
+ private:
+  [[nodiscard]] Answer deliver(const Delivery& delivery) override;
+
+  const int fd_;
+  const std::function<void(Error)> on_broken_;
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,130 @@
+#include "relay/sinks/redis_sink.h"
+
+#include <array>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+
+#include "base/text.h"
+#include "relay/message_text.h"
+
+namespace tarry::relay {
+namespace {
+
+net::RedisCommand stream_entry(const RedisTarget& target, const Delivery& delivery) {
+  net::RedisCommand command("XADD", delivery.payload().size() + 256);
+  command.key(target.name);
+  if (target.max_length > 0) {
+    command.add("MAXLEN").add("~").add(static_cast<std::int64_t>(target.max_length));
+  }
+  command.add("*");
+  command.add("queue").add(delivery.queue());
+  command.add("id").add(std::to_string(delivery.id()));
+  command.add("key").add(delivery.key());
+  command.add("attempt").add(std::int64_t{delivery.attempt()});
+  command.add("due_ms").add(std::int64_t{delivery.due().time_since_epoch().count()});
+  for (const Header& header : delivery.headers()) {
+    command.add("header:", header.name).add(header.value);
+  }
+  command.add("payload").add(delivery.payload());
+  return command;
+}
+
+net::RedisCommand command_for(const RedisTarget& target, const Delivery& delivery) {
+  if (target.kind == RedisTarget::Kind::stream) return stream_entry(target, delivery);
+  const bool list = target.kind == RedisTarget::Kind::list;
+  const std::string line = json_line(delivery);
+  net::RedisCommand command(list ? "RPUSH" : "PUBLISH", line.size() + 128);
+  if (list) {
+    command.key(target.name);
+  } else {
+    command.add(target.name);
+  }
+  command.add(line);
+  return command;
+}
+
+/// Errors of a server that takes nothing from anybody at the moment.
+bool says_down(std::string_view error) {
+  constexpr std::array<std::string_view, 9> kDown{"LOADING",    "OOM",         "READONLY",
+                                                  "MASTERDOWN", "NOREPLICAS",  "BUSY",
+                                                  "MISCONF",    "CLUSTERDOWN", "TRYAGAIN"};
+  const std::string_view code = error.substr(0, error.find(' '));
+  for (const std::string_view down : kDown) {
+    if (code == down) return true;
+  }
+  return false;
+}
+
+Answer answer_of(const net::RedisAnswer& answer) {
+  if (const auto* failure = std::get_if<net::RedisFailure>(&answer)) {
+    return failure->sent ? unknown(failure->error.message) : sink_down(failure->error.message);
+  }
+  const net::RedisView view = std::get<net::RedisReply>(answer).view();
+  if (!view.is_error()) return confirmed();
+  const std::string reason = "redis: " + std::string(view.text());
+  return says_down(view.text()) ? sink_down(reason) : try_again(reason);
+}
+
+}  // namespace
+
+class RedisSink::Impl {
+ public:
+  Impl(net::RedisOptions server, RedisTarget target)
+      : server_(server.unix_path.empty() ? server.host + ":" + std::to_string(server.port)
+                                         : server.unix_path),
+        target_(std::move(target)),
+        client_(std::make_unique<net::RedisClient>(io_, std::move(server))),
+        thread_([this] { io_.run(); }) {}
+
+  ~Impl() {
+    close();
+    boost::asio::post(io_, [this] { client_.reset(); });
+    guard_.reset();
+    thread_.join();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void send(std::vector<Parcel> parcels) {
+    boost::asio::post(io_, [this, parcels = std::move(parcels)]() mutable {
+      for (Parcel& parcel : parcels) {
+        client_->send(command_for(target_, parcel.delivery),
+                      [done = std::move(parcel.done)](const net::RedisAnswer& answer) mutable {
+                        done(answer_of(answer));
+                      });
+      }
+    });
+  }
+  /// The client fails what is outstanding, and whatever is sent from then on.
+  void close() {
+    boost::asio::post(io_, [this] { client_->close(); });
+  }
+  [[nodiscard]] std::string title() const {
+    constexpr std::array<std::string_view, 3> kKinds{"list", "stream", "channel"};
+    return "redis " + server_ + ", " + std::string(kKinds[static_cast<std::size_t>(target_.kind)]) +
+           " " + base::quoted(target_.name);
+  }
+
+ private:
+  const std::string server_;
+  const RedisTarget target_;
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
+      io_.get_executor()};
+  std::unique_ptr<net::RedisClient> client_;  // the thread's
+  std::thread thread_;
+};
+
+RedisSink::RedisSink(net::RedisOptions server, RedisTarget target)
+    : impl_(std::make_unique<Impl>(std::move(server), std::move(target))) {}
+RedisSink::~RedisSink() = default;
+void RedisSink::send(std::vector<Parcel> parcels) { impl_->send(std::move(parcels)); }
+void RedisSink::close() { impl_->close(); }
+std::string RedisSink::title() const { return impl_->title(); }
+
+}  // namespace tarry::relay

@@ -1,0 +1,40 @@
+// RedisSink: appends each message to a LIST or a STREAM of a Redis server, or publishes it on a
+// channel. All are sent on one connection, pipelined, and so arrive in order.
+//
+//   list     RPUSH NAME line            line: JSON (message_text.h)
+//   stream   XADD NAME [MAXLEN ~ n] * queue, id, key, attempt, due_ms, header:NAME..., payload
+//   channel  PUBLISH NAME line          at most once: who is not subscribed at that moment never
+//                                       sees it, and it is confirmed all the same
+//
+// What the server confirmed survives as far as its own persistence goes.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/redis_client.h"
+#include "relay/sink.h"
+
+namespace tarry::relay {
+
+struct RedisTarget {
+  enum class Kind : std::uint8_t { list, stream, channel };
+  Kind kind = Kind::list;
+  std::string name;
+  std::uint64_t max_length = 0;  // stream only, about; 0: it grows
+};
+
+class RedisSink final : public Sink {
+ public:
+  RedisSink(net::RedisOptions server, RedisTarget target);
+  ~RedisSink() override;
+  void send(std::vector<Parcel> parcels) override;
+  void close() override;
+  [[nodiscard]] std::string title() const override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,48 @@
+// ThreadedSink: a sink that hands on one message at a time on each of its threads. What derives
+// from it says how, in a function that may block.
+//
+// Thread safety: as a Sink's.
+//
+// Invariants (under mutex_)
+//  1. A parcel is in waiting_ or with one thread, and answered once.
+//  2. With one thread, messages are handed on in the order of `send`.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "relay/sink.h"
+
+namespace tarry::relay {
+
+class ThreadedSink : public Sink {
+ public:
+  void send(std::vector<Parcel> parcels) final;
+  void close() final;
+
+ protected:
+  /// To be called by what derives from it: `begin` at the end of its constructor, `end` at the
+  /// beginning of its destructor.
+  void begin(std::uint32_t threads);
+  void end();
+
+  /// From many threads at once.
+  [[nodiscard]] virtual Answer deliver(const Delivery& delivery) = 0;
+  /// Those who deliver should come to an end.
+  virtual void interrupt() {}
+
+ private:
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Parcel> waiting_;
+  bool closed_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace tarry::relay

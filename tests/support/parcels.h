@@ -1,0 +1,63 @@
+// Parcels for a sink, and the answers to them.
+//
+// Thread safe. Waiting is bounded, so that a test whose answers never come fails.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/headers.h"
+#include "relay/sink.h"
+#include "support/scripted_store.h"
+
+namespace tarry::test {
+
+class Answers {
+ public:
+  /// Parcels of these messages (scripted_store.h), with ids from 1 on, due at 1 600 000 000 000.
+  [[nodiscard]] std::vector<relay::Parcel> parcels(const std::vector<std::string>& keys,
+                                                   const Headers& headers = {}) {
+    auto reply = std::make_shared<core::ClaimReply>(claimed(keys));
+    const std::string encoded = *core::encode_headers(headers);
+    std::vector<relay::Parcel> out;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      reply->items[i].id = i + 1;
+      reply->items[i].due_ms = 1'600'000'000'000;
+      reply->items[i].headers = core::append(reply->bytes, encoded);
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      out.push_back({Delivery(reply, i), [this, key = keys[i]](relay::Answer answer) {
+                       const std::lock_guard lock(mutex_);
+                       if (!answers_.emplace(key, std::move(answer)).second) twice_ = true;
+                       came_.notify_all();
+                     }});
+    }
+    return out;
+  }
+
+  /// That message's answer. Throws where none comes, or a second one did.
+  [[nodiscard]] relay::Answer of(const std::string& key) {
+    std::unique_lock lock(mutex_);
+    if (!came_.wait_for(lock, std::chrono::minutes(1), [&] { return answers_.contains(key); })) {
+      throw std::runtime_error("no answer for " + key);
+    }
+    if (twice_) throw std::runtime_error("a message was answered twice");
+    return answers_.at(key);
+  }
+  [[nodiscard]] relay::Fate fate(const std::string& key) { return of(key).fate; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::map<std::string, relay::Answer> answers_;
+  bool twice_ = false;
+};
+
+}  // namespace tarry::test
