@@ -167,9 +167,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
 
   void failed(Error error) {
     if (is_moved(error) && ++tries_ < 5) {
-      claims_.context_.directory.forget(places_->name);
-      claims_.context_.identity.doubt();
-      return claims_.context_.identity.check([self = shared_from_this()](Result<void> checked) {
+      return doubt(claims_.context_, places_, [self = shared_from_this()](Result<void> checked) {
         if (!checked) return self->fail(std::move(checked).error());
         self->next_queue();
       });

@@ -78,13 +78,24 @@ Directory::Directory(Server& server, std::uint32_t partitions, std::uint32_t new
     : server_(server), partitions_(partitions), new_shards_(new_shards) {}
 
 void Directory::forget(std::string_view queue) {
+  found_.erase(std::string(queue));
+  made_.erase(std::string(queue));
   const auto found = queues_.find(std::string(queue));
   if (found == queues_.end()) return;
   names_.erase(found->second->number);
   queues_.erase(found);
 }
 
+bool Directory::forget(const QueuePtr& refused) {
+  const QueuePtr now = known(refused->name);
+  if (now != nullptr && now != refused) return false;
+  forget(refused->name);
+  return true;
+}
+
 void Directory::clear() {
+  found_.clear();
+  made_.clear();
   queues_.clear();
   names_.clear();
 }
@@ -94,12 +105,39 @@ QueuePtr Directory::known(const std::string& queue) const {
   return found == queues_.end() ? nullptr : found->second;
 }
 
+std::vector<QueuePtr> Directory::moving() const {
+  std::vector<QueuePtr> found;
+  for (const auto& [name, queue] : queues_) {
+    if (queue->closed > 0) found.push_back(queue);
+  }
+  return found;
+}
+
 void Directory::find(std::string_view queue, Found done) {
   if (const auto known = queues_.find(std::string(queue)); known != queues_.end()) {
     done(known->second);
     return;
   }
+  if (joins(found_, std::string(queue), done)) return;
   find_tried(queue, 0, std::move(done));
+}
+
+// Many calls that are refused at once ask once. What is forgotten meanwhile is asked for anew by
+// those who come then: what is under way may be older.
+bool Directory::joins(Asked& asked, const std::string& queue, Found& done) {
+  Waiting& waiting = asked[queue];
+  if (waiting != nullptr) {
+    waiting->push_back(std::move(done));
+    return true;
+  }
+  waiting = std::make_shared<std::vector<Found>>();
+  waiting->push_back(std::move(done));
+  done = [&asked, queue, all = waiting](Result<QueuePtr> found) {
+    const auto ours = asked.find(queue);
+    if (ours != asked.end() && ours->second == all) asked.erase(ours);
+    for (Found& each : *all) each(found);
+  };
+  return false;
 }
 
 void Directory::find_tried(std::string_view queue, int tries, Found done) {
@@ -120,6 +158,7 @@ void Directory::make(std::string_view queue, Found done) {
     done(known->second);
     return;
   }
+  if (joins(made_, name, done)) return;
   server_.run(
       Script::open_queue,
       [this, name](RedisCommand& command) {

@@ -44,10 +44,14 @@ class Directory {
 
   /// Without asking; null: not known here.
   [[nodiscard]] QueuePtr known(const std::string& queue) const;
+  /// Those known here that are getting other shards.
+  [[nodiscard]] std::vector<QueuePtr> moving() const;
   /// Nothing that is known holds any more.
   void clear();
   /// What is known of it does not hold any more.
   void forget(std::string_view queue);
+  /// The same, for `refused`: false where another one has been learned since.
+  bool forget(const QueuePtr& refused);
 
   /// The record as it is in the store, and as it is spelled there; nothing: there is no such queue.
   struct Read {
@@ -61,7 +65,11 @@ class Directory {
 
  private:
   struct Making;
+  // Who wait for one and the same question, by queue.
+  using Waiting = std::shared_ptr<std::vector<Found>>;
+  using Asked = std::unordered_map<std::string, Waiting>;
 
+  bool joins(Asked& asked, const std::string& queue, Found& done);
   void find_tried(std::string_view queue, int tries, Found done);
   void learn(std::string_view queue, std::string_view text, int tries, Found done);
   void close_shards(const std::shared_ptr<Making>& making);
@@ -73,6 +81,8 @@ class Directory {
   std::uint32_t new_shards_;
   std::unordered_map<std::string, QueuePtr> queues_;
   std::unordered_map<std::uint32_t, std::string> names_;
+  Asked found_;  // is being looked for
+  Asked made_;
 };
 
 }  // namespace tarry::redis

@@ -35,14 +35,12 @@ void fail_all(const Job& job, ItemSpan items, Error error) {
 using Chunk = std::shared_ptr<Items>;
 
 // The queue has moved, or the whole store was lost. Each call that was refused is tried for itself.
-void find_again(const JobPtr& refused, const Items& items) {
+void find_again(const JobPtr& refused, const QueuePtr& queue, const Items& items) {
   const auto job = std::make_shared<Job>(*refused);
   ++job->tries;
   Context& context = *job->context;
-  context.directory.forget(job->queue);
-  context.identity.doubt();
   job->countdown->begin();
-  context.identity.check([job, items, secret = context.identity.secret()](Result<void> checked) {
+  doubt(context, queue, [job, items, secret = context.identity.secret()](Result<void> checked) {
     if (!checked) {
       fail_all(*job, items, checked.error());
     } else if (job->context->identity.secret() != secret) {
@@ -56,7 +54,7 @@ void find_again(const JobPtr& refused, const Items& items) {
   });
 }
 
-void take_answer(const JobPtr& job, const Chunk& chunk, const Place& place,
+void take_answer(const JobPtr& job, const QueuePtr& queue, const Chunk& chunk, const Place& place,
                  Result<net::RedisReply> reply) {
   if (reply) {
     if (!job->verb->read(place, reply->view(), *chunk)) {
@@ -68,7 +66,7 @@ void take_answer(const JobPtr& job, const Chunk& chunk, const Place& place,
       });
     }
   } else if (is_moved(reply.error()) && job->tries < kMostTries) {
-    find_again(job, *chunk);
+    find_again(job, queue, *chunk);
   } else {
     fail_all(*job, *chunk, reply.error());
   }
@@ -80,14 +78,14 @@ void run_script(const JobPtr& job, const QueuePtr& queue, const Place& place, co
       place, job->verb->script(),
       [job, chunk](net::RedisCommand& command) { job->verb->build(command, *chunk); },
       [job, chunk, queue, &place](Result<net::RedisReply> reply) {
-        take_answer(job, chunk, place, std::move(reply));
+        take_answer(job, queue, chunk, place, std::move(reply));
       });
 }
 
-void run_plainly(const JobPtr& job, const QueuePtr& queue, const Place& place, const Chunk& chunk,
-                 std::vector<net::RedisCommand> commands) {
+void run_plainly(const JobPtr& job, const QueuePtr& queue, const Place& place, const Chunk& chunk) {
   job->context->server.run_after(
-      place, std::move(commands), job->verb->script_after(),
+      place, [job, chunk, &place] { return job->verb->before(place, *chunk); },
+      job->verb->script_after(),
       [job, chunk](net::RedisCommand& command) { job->verb->build_after(command, *chunk); },
       [job, chunk, queue, &place](Result<net::RedisReply> reply) {
         if (!reply && reply.error().code == ErrorCode::misuse) {
@@ -95,20 +93,18 @@ void run_plainly(const JobPtr& job, const QueuePtr& queue, const Place& place, c
         }
         // The script was refused, and what stands before it was done.
         if (!reply && (is_moved(reply.error()) || reply.error().code == ErrorCode::no_space)) {
-          for (net::RedisCommand& command : job->verb->undo(place, *chunk)) {
-            job->context->server.command(std::move(command), [](Result<net::RedisReply>) {});
-          }
+          job->context->server.command(job->verb->undo(place, *chunk),
+                                       [](Result<net::RedisReply>) {});
         }
-        take_answer(job, chunk, place, std::move(reply));
+        take_answer(job, queue, chunk, place, std::move(reply));
       });
 }
 
 void send_chunk(const JobPtr& job, const QueuePtr& queue, const Place& place, Items items) {
   job->countdown->begin();
   const auto chunk = std::make_shared<Items>(std::move(items));
-  std::vector<net::RedisCommand> commands = job->verb->plainly(place, *chunk);
-  if (commands.empty()) return run_script(job, queue, place, chunk);
-  run_plainly(job, queue, place, chunk, std::move(commands));
+  if (!job->verb->is_plain(*chunk)) return run_script(job, queue, place, chunk);
+  run_plainly(job, queue, place, chunk);
 }
 
 // Cuts what is for one shard into calls of bounded work.
@@ -157,7 +153,7 @@ void go_on(const JobPtr& job, const QueuePtr& queue, Items absent) {
                     }
                     send_open(job, queue, rest);
                   } else if (is_moved(gone.error()) && job->tries < kMostTries) {
-                    find_again(job, absent);
+                    find_again(job, queue, absent);
                   } else {
                     fail_all(*job, absent, gone.error());
                   }
@@ -168,7 +164,7 @@ void go_on(const JobPtr& job, const QueuePtr& queue, Items absent) {
 void take_closed_answer(const JobPtr& job, const QueuePtr& queue, const Place& place,
                         const Chunk& chunk, Result<net::RedisReply> reply) {
   if (!reply || !job->verb->read(place, reply->view(), *chunk)) {
-    return take_answer(job, chunk, place, std::move(reply));
+    return take_answer(job, queue, chunk, place, std::move(reply));
   }
   Items absent;
   Items here;
@@ -258,6 +254,13 @@ void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_vie
   job->queue = queue;
   job->countdown = std::move(countdown);
   find_queue(job, std::move(items));
+}
+
+void doubt(Context& context, const QueuePtr& refused,
+           base::UniqueFunction<void(Result<void>)> done) {
+  if (!context.directory.forget(refused)) return done({});
+  context.identity.doubt();
+  context.identity.check(std::move(done));
 }
 
 Error strange_reply(const Server& server, Script script) {

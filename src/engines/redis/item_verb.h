@@ -51,18 +51,17 @@ class ItemVerb {
 
   /// The script's own arguments. May be asked twice, and adds the same then.
   virtual void build(net::RedisCommand& command, ItemSpan items) = 0;
-  /// Where all of these can be done by plain commands and a shorter script: the commands, for
-  /// `Server::run_after`, and `build_after` then gives the script's arguments.
-  [[nodiscard]] virtual std::vector<net::RedisCommand> plainly(const Place& /*place*/,
-                                                               ItemSpan /*items*/) {
-    return {};
+  /// Whether all of these can be done by a plain command and a shorter script: `before` is the
+  /// command, for `Server::run_after`, and `build_after` gives the script's arguments.
+  [[nodiscard]] virtual bool is_plain(ItemSpan /*items*/) const { return false; }
+  [[nodiscard]] virtual net::RedisCommand before(const Place& /*place*/, ItemSpan /*items*/) {
+    return net::RedisCommand("PING");
   }
   [[nodiscard]] virtual Script script_after() const { return script(); }
   virtual void build_after(net::RedisCommand& /*command*/, ItemSpan /*items*/) {}
-  /// Takes back what `plainly` did to a queue that had moved.
-  [[nodiscard]] virtual std::vector<net::RedisCommand> undo(const Place& /*place*/,
-                                                            ItemSpan /*items*/) {
-    return {};
+  /// Takes back what `before` did to a queue that had moved.
+  [[nodiscard]] virtual net::RedisCommand undo(const Place& /*place*/, ItemSpan /*items*/) {
+    return net::RedisCommand("PING");
   }
 
   /// While the queue gets another number of shards: on the shard that is closed, which the item's
@@ -83,6 +82,11 @@ class ItemVerb {
 /// Begins and ends once in `countdown`, when every item has its answer.
 void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_view queue,
                Items items, std::shared_ptr<Countdown> countdown);
+
+/// After `refused` was told to have moved: nothing of what was known of it holds any more, unless
+/// another call has learned it anew meanwhile. Look it up again when this is `done`.
+void doubt(Context& context, const QueuePtr& refused,
+           base::UniqueFunction<void(Result<void>)> done);
 
 /// The error for an answer that cannot be read.
 [[nodiscard]] Error strange_reply(const Server& server, Script script);

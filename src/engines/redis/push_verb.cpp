@@ -168,29 +168,26 @@ class PushVerb final : public PutVerb {
     command.add(longest(items));
   }
 
-  // Messages whose keys are made now are nobody's yet, and their due times are known: nothing is
-  // left for a script to look at.
-  std::vector<RedisCommand> plainly(const Place& place, ItemSpan items) override {
-    std::size_t bytes = 0;
+  // Messages whose keys are made now are nobody's yet, and their due times are known: a script has
+  // nothing to look at, and would copy each body three times. Bodies alone are no messages: nobody
+  // sees them before the script behind them has written the due times.
+  bool is_plain(ItemSpan items) const override {
     for (const std::uint32_t item : items) {
       const core::PushItem& push = request_.items[item];
       if (push.key.size > 0 || push.priority != kDefaultPriority || push.due.is_relative() ||
           push.due.millis() > kPlainUntilMs) {
-        return {};
+        return false;
       }
-      bytes += bytes_of(item);
     }
-    std::vector<RedisCommand> commands;
-    RedisCommand& bodies = commands.emplace_back("HSET", bytes);
+    return true;
+  }
+  RedisCommand before(const Place& place, ItemSpan items) override {
+    std::size_t bytes = 0;
+    for (const std::uint32_t item : items) bytes += bytes_of(item);
+    RedisCommand bodies("HSET", bytes);
     bodies.key(place.keys[Place::kMsgs]);
     for (const std::uint32_t item : items) add_message(bodies, item);
-    RedisCommand& dues = commands.emplace_back("ZADD", items.size() * 36);
-    dues.key(place.keys[Place::kDue]);
-    for (const std::uint32_t item : items) {
-      const IdBytes id = id_bytes(first_id_ + item);
-      dues.add(request_.items[item].due.millis()).add(std::string_view(id.data(), id.size()));
-    }
-    return commands;
+    return bodies;
   }
   Script script_after() const override { return Script::pushed; }
   void build_after(RedisCommand& command, ItemSpan items) override {
@@ -200,16 +197,20 @@ class PushVerb final : public PutVerb {
     }
     command.add(static_cast<std::int64_t>(items.size())).add(soonest);
     command.add(longest(items));
-  }
-  std::vector<RedisCommand> undo(const Place& place, ItemSpan items) override {
-    std::vector<RedisCommand> commands;
-    commands.emplace_back("ZREM").key(place.keys[Place::kDue]);
-    commands.emplace_back("HDEL").key(place.keys[Place::kMsgs]);
     for (const std::uint32_t item : items) {
       const IdBytes id = id_bytes(first_id_ + item);
-      for (RedisCommand& command : commands) command.add(std::string_view(id.data(), id.size()));
+      command.add(request_.items[item].due.millis());
+      command.add(std::string_view(id.data(), id.size()));
     }
-    return commands;
+  }
+  RedisCommand undo(const Place& place, ItemSpan items) override {
+    RedisCommand command("HDEL");
+    command.key(place.keys[Place::kMsgs]);
+    for (const std::uint32_t item : items) {
+      const IdBytes id = id_bytes(first_id_ + item);
+      command.add(std::string_view(id.data(), id.size()));
+    }
+    return command;
   }
 
  private:

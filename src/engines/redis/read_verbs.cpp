@@ -221,9 +221,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
 
   void failed(Error error) {
     if (is_moved(error) && ++tries_ < 5) {
-      context_.directory.forget(request_.queue);
-      context_.identity.doubt();
-      return context_.identity.check([self = shared_from_this()](Result<void> checked) {
+      return doubt(context_, queue_, [self = shared_from_this()](Result<void> checked) {
         if (!checked) return self->asked_->fail(std::move(checked).error());
         self->find();
       });

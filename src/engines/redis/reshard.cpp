@@ -316,8 +316,10 @@ class Mover : public std::enable_shared_from_this<Mover> {
 
   void take_stock() {
     at_ = 0;
+    cleaned_ = 0;
     step().moved = step().left = step().leased = 0;
     taken_.clear();
+    gone_.clear();
     counted_.clear();
     look();
   }
@@ -328,6 +330,9 @@ class Mover : public std::enable_shared_from_this<Mover> {
         queue_->shards[at_], Script::reshard_look, [](RedisCommand&) {},
         [self = shared_from_this()](RedisView told) {
           ReshardStep& step = self->step();
+          // More than a step moves may be left. Else all bodies are of what is leased.
+          const bool moved_all = self->slices_ < kSlices && self->cleaned_ <= self->at_;
+          if (moved_all && told[0].integer() > told[1].integer()) return self->clean("0");
           step.left += static_cast<std::uint64_t>(told[0].integer());
           step.leased += static_cast<std::uint64_t>(told[1].integer());
           const RedisView fields = told[3];
@@ -338,6 +343,17 @@ class Mover : public std::enable_shared_from_this<Mover> {
           for (const auto& [name, value] : counters_in(fields)) counters.emplace_back(name, value);
           self->note_inboxes(fields);
           ++self->at_;
+          self->look();
+        });
+  }
+
+  void clean(std::string from) {
+    run_on(
+        queue_->shards[at_], Script::reshard_clean,
+        [from = std::move(from)](RedisCommand& command) { command.add(from); },
+        [self = shared_from_this()](RedisView told) {
+          if (told.text() != "0") return self->clean(std::string(told.text()));
+          self->cleaned_ = self->at_ + 1;
           self->look();
         });
   }
@@ -354,8 +370,8 @@ class Mover : public std::enable_shared_from_this<Mover> {
 
   void look_at_inboxes() {
     if (taken_.empty()) {
-      at_ = 0;
-      return add_counters();
+      at_ = queue_->closed;
+      return gone_.empty() ? add_counters_of(0) : tell_of_inboxes();
     }
     if (!may_call()) return;
     const auto [partition, order] = *taken_.begin();
@@ -371,12 +387,28 @@ class Mover : public std::enable_shared_from_this<Mover> {
                                 self->step().waits_for = inbox;
                                 return self->asked_->complete();
                               }
-                              self->taken_.erase(self->taken_.begin());
+                              self->gone_.insert(self->taken_.extract(self->taken_.begin()));
                               self->look_at_inboxes();
                             }));
   }
 
-  void add_counters() {
+  void tell_of_inboxes() {
+    if (at_ == queue_->shards.size()) return add_counters_of(0);
+    run_on(
+        queue_->shards[at_], Script::reshard_seen,
+        [self = shared_from_this()](RedisCommand& command) {
+          for (const auto& [partition, order] : self->gone_) {
+            command.add("in:" + partition).add(order);
+          }
+        },
+        [self = shared_from_this()](RedisView) {
+          ++self->at_;
+          self->tell_of_inboxes();
+        });
+  }
+
+  void add_counters_of(std::size_t shard) {
+    at_ = shard;
     if (at_ == queue_->closed) {
       std::swap(record_.set, record_.other);
       record_.stage = Stage::retiring;
@@ -388,10 +420,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
           command.add(std::int64_t{self->queue_->shards[self->at_].shard});
           for (const auto& [name, value] : self->counted_[self->at_]) command.add(name).add(value);
         },
-        [self = shared_from_this()](RedisView) {
-          ++self->at_;
-          self->add_counters();
-        });
+        [self = shared_from_this()](RedisView) { self->add_counters_of(self->at_ + 1); });
   }
 
   void retire() {
@@ -449,12 +478,14 @@ class Mover : public std::enable_shared_from_this<Mover> {
   bool first_ = false;  // this step began the turn
   std::vector<Place> rooms_;
   QueuePtr queue_;
-  std::size_t at_ = 0;  // of the closed shards
+  std::size_t at_ = 0;       // of the shards; the closed ones come first
+  std::size_t cleaned_ = 0;  // of the closed shards, up to there
   int slices_ = 0;
   std::map<const Place*, std::vector<std::string>> void_;
   std::deque<std::pair<const Place*, std::shared_ptr<Copies>>> to_put_;
   std::deque<const Place*> to_adopt_;
   std::map<std::string, std::string> taken_;  // partition -> the last entry taken of its inbox
+  std::map<std::string, std::string> gone_;   // the same, and none up to it is in the inbox
   std::vector<std::vector<std::pair<std::string, std::int64_t>>> counted_;
   std::vector<std::shared_ptr<Place>> old_;
 };

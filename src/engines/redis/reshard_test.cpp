@@ -65,6 +65,24 @@ class ReshardTest : public ::testing::Test {
     EXPECT_FALSE(reply.items.at(0).error) << reply.items.at(0).error->message;
     return reply.items.at(0).outcome;
   }
+  // Of made keys, due at once.
+  static core::PushRequest plain_push(int messages) {
+    core::PushRequest request;
+    request.queue = "q";
+    for (int i = 0; i < messages; ++i) {
+      core::PushItem item;
+      item.payload = core::append(request.bytes, "plain");
+      item.due = Due::at(Time(Millis(1)));
+      request.items.push_back(item);
+    }
+    return request;
+  }
+  // The key of a shard's bodies.
+  static std::string bodies_of(const std::string& shard) {
+    const std::string told = reshard_server().ask({"KEYS", "tarry:{*}:" + shard + ":msgs"});
+    const std::size_t at = told.find("tarry:");
+    return at == std::string::npos ? "" : told.substr(at, told.find("\r\n", at) - at);
+  }
   static Outcome cancel(core::Engine& engine, const std::string& key) {
     core::CancelRequest request;
     request.queue = "q";
@@ -439,6 +457,139 @@ TEST_F(ReshardTest, WhileRedisIsFullNothingIsStuck) {
     EXPECT_EQ(claim(*engine).size(), 2u) << calls;
     expect_conserved(*engine, "at the end");
   }
+}
+
+// ---- pushes of made keys: bodies by a plain command, the rest by a script behind it
+
+TEST_F(ReshardTest, APlainPushWhoseScriptIsRefusedLeavesNoMessage) {
+  const auto engine = open();
+  push(*engine, "k", 3'600'000);
+  ASSERT_EQ(reshard_server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
+  ASSERT_EQ(reshard_server().ask({"ACL", "SETUSER", "default", "-eval"}), "+OK\r\n");
+  const auto refused = ask(*engine, plain_push(1));
+  ASSERT_TRUE(refused);
+  ASSERT_TRUE(std::get<core::PushReply>(*refused).items.at(0).error);
+  EXPECT_EQ(std::get<core::PushReply>(*refused).items.at(0).error->code,
+            ErrorCode::permission_denied);
+  ASSERT_EQ(reshard_server().ask({"ACL", "SETUSER", "default", "+eval"}), "+OK\r\n");
+  EXPECT_TRUE(claim(*engine).empty());
+  EXPECT_EQ(stats(*engine).counters.accepted, 1u);
+  ASSERT_EQ(reshard_server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
+  const auto pushed = take<core::PushReply>(*engine, plain_push(2));
+  EXPECT_EQ(pushed.items.at(1).outcome, Outcome::pushed);
+  EXPECT_EQ(claim(*engine).size(), 2u);
+  EXPECT_EQ(stats(*engine).counters.accepted, 3u);
+  expect_conserved(*engine, "after it");
+}
+
+// Who has missed two reshards writes into a shard that is in use again.
+TEST_F(ReshardTest, ALatePlainPushIsSeenNowhereButWhereItBelongs) {
+  const auto engine = open();
+  const auto stale = open();
+  push(*engine, "k", 3'600'000);
+  ASSERT_EQ(take<core::PushReply>(*stale, plain_push(1)).items.size(), 1u);
+  const auto claimed = claim(*engine);
+  ASSERT_EQ(claimed.size(), 1u);
+  EXPECT_EQ(settle(*engine, claimed.begin()->second), Outcome::done);
+  reshard(*engine, 2);
+  reshard(*engine, 1);  // its shard has the number 0, as at first
+  // Not to be taken back: as if its writer were killed.
+  ASSERT_EQ(reshard_server().ask({"ACL", "SETUSER", "default", "-hdel", "-zrem"}), "+OK\r\n");
+  ASSERT_EQ(take<core::PushReply>(*stale, plain_push(1)).items.at(0).outcome, Outcome::pushed);
+  ASSERT_EQ(reshard_server().ask({"ACL", "SETUSER", "default", "+hdel", "+zrem"}), "+OK\r\n");
+  EXPECT_EQ(claim(*engine).size(), 1u);
+  expect_conserved(*engine, "after it");
+}
+
+TEST_F(ReshardTest, BodiesThatAreNobodysDoNotKeepAReshardFromEnding) {
+  const auto engine = open();
+  push(*engine, "k", 3'600'000);
+  push(*engine, "leased");
+  const auto claimed = claim(*engine);
+  const std::string shard = bodies_of("q/0");
+  for (int i = 0; i < 1'200; ++i) {
+    (void)reshard_server().ask({"HSET", shard, "nobody's " + std::to_string(i), "....."});
+  }
+  auto now = std::get<ReshardStep>(*step(*engine, 3));
+  EXPECT_EQ(now.left, 1u);
+  EXPECT_EQ(now.leased, 1u);
+  EXPECT_EQ(settle(*engine, claimed.at("leased")), Outcome::done);
+  EXPECT_TRUE(reshard(*engine, 3).done);
+  EXPECT_TRUE(get(*engine, "k"));
+  expect_conserved(*engine, "after it");
+}
+
+// A drainer that read the entry before the reshard, and comes with it after that.
+TEST_F(ReshardTest, AnEntryOfTheInboxIsNotCarriedOutAgainByTheNewShards) {
+  const auto engine = open();
+  push(*engine, "other", 3'600'000);
+  const Keys entry = {"XADD", "tarry:{0}:in", "5-1", "queue", "q", "key", "k", "payload", "p"};
+  ASSERT_EQ(reshard_server().ask(entry), "$3\r\n5-1\r\n");
+  const auto sweep_until = [&](const char* what, const auto& holds) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!holds()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << what;
+      clock_->advance(1'000);
+    }
+  };
+  std::map<std::string, std::string> got;
+  sweep_until("the message", [&] { return !(got = claim(*engine, 10, {"k"})).empty(); });
+  EXPECT_EQ(settle(*engine, got.at("k")), Outcome::done);
+  sweep_until("the empty inbox",
+              [&] { return reshard_server().ask({"XLEN", "tarry:{0}:in"}) == ":0\r\n"; });
+  reshard(*engine, 3);
+  ASSERT_EQ(reshard_server().ask({"DEL", "tarry:{0}:in"}), ":1\r\n");
+  ASSERT_EQ(reshard_server().ask(entry), "$3\r\n5-1\r\n");
+  sweep_until("the inbox, empty again",
+              [&] { return reshard_server().ask({"XLEN", "tarry:{0}:in"}) == ":0\r\n"; });
+  EXPECT_EQ(reshard_server().ask({"XLEN", "tarry:{0}:in:bad"}), ":1\r\n");
+  EXPECT_FALSE(get(*engine, "k"));
+}
+
+// Behind each call of the mover: also for who never waits.
+TEST_F(ReshardTest, WhatIsOnItsWayIsDeliveredToWhoPolls) {
+  for (std::int64_t calls = 0;; ++calls) {
+    (void)reshard_server().ask({"FLUSHALL"});
+    const auto engine = open();
+    ASSERT_EQ(push(*engine, "k", 1'000), Outcome::pushed);
+    const auto stopped = open(1, calls);
+    const bool done = step(*stopped, 3).has_value();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (claim(*engine).empty()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << calls;
+      clock_->advance(1'000);
+    }
+    if (done) break;
+  }
+}
+
+TEST_F(ReshardTest, ManyThatAreRefusedAtOnceAskOnce) {
+  const auto engine = open();
+  const auto stale = open();
+  push(*stale, "k", 3'600'000);
+  reshard(*engine, 2);
+  (void)reshard_server().ask({"CONFIG", "RESETSTAT"});
+  std::vector<std::future<Result<core::Reply>>> replies;
+  for (int i = 0; i < 200; ++i) {
+    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
+    replies.push_back(promise->get_future());
+    core::PushRequest request;
+    request.queue = "q";
+    core::PushItem item;
+    item.key = core::append(request.bytes, "key " + std::to_string(i));
+    request.items.push_back(item);
+    stale->submit(std::move(request),
+                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
+  }
+  for (auto& reply : replies) {
+    const auto got = reply.get();
+    ASSERT_TRUE(got) << got.error().message;
+    EXPECT_EQ(std::get<core::PushReply>(*got).items.at(0).outcome, Outcome::pushed);
+  }
+  const std::string told = reshard_server().ask({"INFO", "commandstats"});
+  const std::size_t at = told.find("cmdstat_hget:calls=");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_LT(std::stoi(told.substr(at + 19)), 20);
 }
 
 TEST_F(ReshardTest, WhatIsWrongIsRefused) {

@@ -53,6 +53,8 @@ enum class Script : std::uint8_t {
   reshard_put,
   reshard_leave,
   reshard_adopt,
+  reshard_clean,
+  reshard_seen,
   reshard_count,
   reshard_retire,
   // On queues of a layout: docs/formats/redis-layouts.md.
@@ -68,7 +70,7 @@ enum class Script : std::uint8_t {
   layout_stats,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 50;
+inline constexpr std::size_t kScripts = 52;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

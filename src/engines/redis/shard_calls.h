@@ -98,9 +98,7 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
     if (error_ && is_moved(*error_) && ++tries_ < 5) {
       error_.reset();
       moved();
-      context_.directory.forget(queue_);
-      context_.identity.doubt();
-      return context_.identity.check([self = shared_from_this()](Result<void> checked) {
+      return doubt(context_, queue, [self = shared_from_this()](Result<void> checked) {
         if (!checked) return self->end(std::move(checked).error());
         self->start();
       });

@@ -46,17 +46,19 @@ void Sweeper::ask_for_reshards() {
   });
 }
 
-// What is on its way to other shards becomes claimable although its mover was killed.
+// What is on its way to other shards becomes claimable although its mover was killed, also for who
+// never waits.
 void Sweeper::settle(const QueuePtr& queue) {
   if (!settling_.insert(queue->name).second) return;
   settle_held(context_, queue, [this, queue](Result<void> settled) {
     settling_.erase(queue->name);
-    if (!settled && is_moved(settled.error())) context_.directory.forget(queue->name);
+    if (!settled && is_moved(settled.error())) context_.directory.forget(queue);
   });
 }
 
 void Sweeper::sweep() {
   ask_for_reshards();
+  for (const QueuePtr& queue : context_.directory.moving()) settle(queue);
   // The shards of queues at which claims wait, by partition. A queue that is not known yet is
   // looked for by waking its claims.
   std::vector<std::vector<std::string>> waited(context_.directory.partitions());
@@ -66,7 +68,6 @@ void Sweeper::sweep() {
       claims_.wake(queue);
       continue;
     }
-    if (places->closed > 0) settle(places);
     for (const Place& place : places->shards) {
       if (waited[place.partition].size() < kWaitedAtOnce) {
         waited[place.partition].push_back(place.name);
@@ -117,7 +118,7 @@ void Sweeper::tick(std::string shard_name, int rounds) {
         [this, rounds, places = *places,
          shard_name = std::move(shard_name)](Result<RedisReply> reply) mutable {
           if (!reply) {
-            if (is_moved(reply.error())) context_.directory.forget(places->name);
+            if (is_moved(reply.error())) context_.directory.forget(places);
             return;
           }
           if (reply->view().integer() != 0 && rounds > 0) tick(std::move(shard_name), rounds - 1);

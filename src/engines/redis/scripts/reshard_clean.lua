@@ -1,0 +1,18 @@
+-- Bodies that are in none of the sets, a slice: their writer was killed before it had taken them back. Nobody
+-- else has them, and nobody adds any to a closed shard. ARGV: 5 the turn, 6 where the slice begins. Answers
+-- where the next one does ('0': that was all).
+local function is_nobodys(member)
+  for _, key in ipairs(PLACES) do
+    if call('ZSCORE', key, member) then return false end
+  end
+  return call('HEXISTS', LEASED, member) == 0
+end
+
+local SLICE_BYTES = 4 * 1024 * 1024
+local slice = math.max(1, math.min(500, floor(SLICE_BYTES / math.max(1, tonumber(largest or 0)))))
+local found = call('HSCAN', MSGS, ARGV[6], 'COUNT', slice)
+for i = 1, #found[2], 2 do
+  local member = found[2][i]
+  if member ~= '' and is_nobodys(member) then call('HDEL', MSGS, member) end
+end
+return finish(found[1])
