@@ -14,7 +14,8 @@ using net::RedisView;
 
 constexpr std::int64_t kMostEntries = 100;  // a batch; their marks stay in the shards' META
 constexpr std::int64_t kBatchBytes = 4 << 20;
-constexpr std::int64_t kKept = 1'000;  // of those set aside
+constexpr std::int64_t kKept = 1'000;       // of those set aside
+constexpr std::int64_t kMostHeld = 10'000;  // entries; each run reads them again
 constexpr std::string_view kTold = "in";
 
 std::string random_name() {
@@ -28,15 +29,9 @@ void add_keys(RedisCommand& command, std::uint32_t partition,
   for (const std::string_view name : names) command.key(partition_key(partition, name));
 }
 
-// What passes, and is the sweep's to try again; of the rest a person should know.
-bool passes(const Error& error) noexcept {
-  switch (error.code) {
-    case ErrorCode::unavailable:
-    case ErrorCode::unknown_outcome:
-    case ErrorCode::conflict:
-    case ErrorCode::closed: return true;
-    default: return false;
-  }
+// No other shard would fare better.
+bool waits_for_all(const Error& error) noexcept {
+  return error.code == ErrorCode::no_space || error.code == ErrorCode::closed;
 }
 
 }  // namespace
@@ -51,7 +46,8 @@ void Inbox::swept(std::uint32_t partition, RedisView found) {
   if (found.kind() == RedisView::Kind::text) {
     return complain(partition, std::string(found.text()));
   }
-  if (found.integer() > 0 || !states_[partition].made) drain(partition);
+  if (found.integer() > 0 || !states_[partition].made) return drain(partition);
+  if (!states_[partition].draining) recovered(partition);  // another one may have drained it
 }
 
 bool Inbox::told(std::string_view channel, std::string_view message) {
@@ -69,6 +65,10 @@ void Inbox::drain(std::uint32_t partition) {
   state.again = state.draining;
   if (state.draining) return;
   state.draining = true;
+  state.from = "-";
+  state.left = 0;
+  state.held.clear();
+  state.failed.reset();
   context_.identity.check([this, partition](Result<void> checked) {
     if (!checked) return stop(partition, checked.error());
     read(partition);
@@ -76,7 +76,8 @@ void Inbox::drain(std::uint32_t partition) {
 }
 
 void Inbox::read(std::uint32_t partition) {
-  states_[partition].again = false;
+  State& state = states_[partition];
+  if (state.left == 0) state.again = false;
   context_.server.run(
       Script::inbox_read,
       [this, partition](RedisCommand& command) {
@@ -84,6 +85,7 @@ void Inbox::read(std::uint32_t partition) {
         command.add(context_.server.time_argument()).add(name_).add(options_.hold_ms);
         command.add(kMostEntries).add(kBatchBytes);
         command.add(static_cast<std::int64_t>(longest_inbox_entry(options_.limits)));
+        command.add(states_[partition].from);
       },
       [this, partition](Result<RedisReply> reply) {
         if (!reply) return stop(partition, reply.error());
@@ -97,14 +99,20 @@ void Inbox::take(std::uint32_t partition, RedisReply reply) {
   if (batch == nullptr) {
     return stop(partition, strange_reply(context_.server, Script::inbox_read));
   }
-  if (batch->items.empty()) return end(partition);
+  if (batch->items.empty()) {
+    const State& state = states_[partition];
+    if (state.failed) return stop(partition, *state.failed);
+    if (!batch->is_others) recovered(partition);
+    return end(partition);
+  }
+  batch->held = states_[partition].held;
   take_inbox_batch(context_, batch, [this, partition, batch] { done(partition, batch); });
 }
 
 void Inbox::done(std::uint32_t partition, const InboxBatchPtr& batch) {
   bool any = false;
   for (const InboxItem& item : batch->items) any = any || item.answered;
-  if (!any) return stop(partition, *batch->failed);
+  if (!any) return go_on(partition, *batch);
   context_.server.run(
       Script::inbox_done,
       [this, partition, batch](RedisCommand& command) {
@@ -117,10 +125,23 @@ void Inbox::done(std::uint32_t partition, const InboxBatchPtr& batch) {
       [this, partition, batch](Result<RedisReply> reply) {
         if (!reply) return stop(partition, reply.error());
         tell_of(partition, *batch, reply->view().integer());
-        if (batch->failed) return stop(partition, *batch->failed);
-        states_[partition].complained.clear();
-        read(partition);
+        go_on(partition, *batch);
       });
+}
+
+void Inbox::go_on(std::uint32_t partition, InboxBatch& batch) {
+  State& state = states_[partition];
+  state.held = std::move(batch.held);
+  if (batch.failed && (!state.failed || batch.failed->message < state.failed->message)) {
+    state.failed = std::move(batch.failed);
+  }
+  for (const InboxItem& item : batch.items) state.left += item.answered ? 0 : 1;
+  if (state.left == 0) return read(partition);  // what came meanwhile stands at the head, too
+  if (state.left >= kMostHeld || waits_for_all(*state.failed)) {
+    return stop(partition, *state.failed);
+  }
+  state.from = "(" + std::string(batch.items.back().id);
+  read(partition);
 }
 
 void Inbox::end(std::uint32_t partition) {
@@ -131,7 +152,16 @@ void Inbox::end(std::uint32_t partition) {
 
 void Inbox::stop(std::uint32_t partition, const Error& error) {
   states_[partition].draining = false;
-  if (!passes(error)) complain(partition, error.message);
+  // A connection that broke, perhaps because we close: whether that lasts, the next attempt says.
+  if (error.code == ErrorCode::closed || error.code == ErrorCode::unknown_outcome) return;
+  complain(partition, error.message);
+}
+
+void Inbox::recovered(std::uint32_t partition) {
+  State& state = states_[partition];
+  if (state.complained.empty()) return;
+  state.complained.clear();
+  if (options_.log) options_.log("inbox " + partition_key(partition, "in") + " goes on");
 }
 
 void Inbox::complain(std::uint32_t partition, const std::string& why) {

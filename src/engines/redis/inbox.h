@@ -12,17 +12,17 @@
 //  2. Nothing is done twice: a shard takes only what is newer than the last entry that it took, and
 //     remembers that in the same script run.
 //  3. Order is kept among the entries of one inbox for one shard, so for one key: a batch is the
-//     head of the stream, a shard gets all of it that is its own in one call, and the next batch is
-//     read when that has been answered. A slower one's call finds its entries too old, and does
-//     nothing.
+//     head of the stream but for what is held, a shard gets all of it that is its own in one call,
+//     and the next batch is read when that has been answered. A slower one's call finds its entries
+//     too old, and does nothing.
 //  4. An entry that is not newer is a repeat if the shard knows its mark: it keeps those of its
-//  last
-//     call. That is enough, because an entry that was taken in an earlier call had left the stream
-//     before the later batch was read, or was in that batch too. What it does not know, and what is
-//     in the stream all the same, came there because ids went back (data was lost, a stream was
-//     deleted): nobody knows whether it was carried out, so it is set aside and says so.
-//  5. What fails for the moment (Redis is full, a node is away) stays in the stream, and all behind
-//     it waits.
+//     last call. That is enough, because an entry that was taken in an earlier call had left the
+//     stream before the later batch was read, or was in that batch too. What it does not know, and
+//     what is in the stream all the same, came there because ids went back (data was lost, a stream
+//     was deleted): nobody knows whether it was carried out, so it is set aside and says so.
+//  5. What fails for the moment (Redis is full, a node is away, keys are damaged) stays in the
+//     stream, and so does all behind it that is for the same shard: that shard is held. What is
+//     behind it for others goes on, as long as no more than `kMostHeld` entries are held.
 //
 // While one of them has a batch in hand, the others leave the inbox to it (for `hold_ms` at most):
 // to spare the server the work, and for nothing else.
@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +55,7 @@ class Inbox {
  public:
   Inbox(Context& context, InboxOptions options);
 
-  /// Until there is nothing left, or something fails for the moment: then the next sweep tries
-  /// again.
+  /// Until there is nothing left but what is held; the next sweep tries again.
   void drain(std::uint32_t partition);
   /// What a sweep found in it: how many entries, or an error.
   void swept(std::uint32_t partition, net::RedisView found);
@@ -67,15 +67,22 @@ class Inbox {
     bool draining = false;
     bool again = false;
     bool made = false;       // its keys are there
-    std::string complained;  // the last complaint, so that it is not made every second
+    std::string complained;  // why it waits, so that it is not told every second; empty: it goes on
+    // Of this run:
+    std::string from;             // where the next batch begins, as inbox_read wants it
+    std::int64_t left = 0;        // entries that were left before that
+    InboxHeld held;               // for whom they are
+    std::optional<Error> failed;  // why some of them are
   };
 
   void read(std::uint32_t partition);
+  void go_on(std::uint32_t partition, InboxBatch& batch);
   void take(std::uint32_t partition, net::RedisReply reply);
   void done(std::uint32_t partition, const InboxBatchPtr& batch);
   void end(std::uint32_t partition);
   void stop(std::uint32_t partition, const Error& error);
   void complain(std::uint32_t partition, const std::string& why);
+  void recovered(std::uint32_t partition);
   void tell_of(std::uint32_t partition, const InboxBatch& batch, std::int64_t set_aside);
 
   Context& context_;

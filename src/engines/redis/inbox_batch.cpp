@@ -61,22 +61,29 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
   InboxItem& item(std::uint32_t i) { return batch_->items[i]; }
   const InboxEntry& entry(std::uint32_t i) { return item(i).entry; }
 
+  // The entries stay where they are, and so do later ones of the same queue.
   void fail(const Error& error, const Items& items) {
-    leave(error, items);
+    if (is_out_of_queues(error)) {
+      for (const std::uint32_t i : items) set_aside(item(i), error.message);
+    } else {
+      hold(queue_, error);
+    }
     countdown_->end();
   }
 
-  // What only waiting can help leaves the entries where they are.
-  void leave(const Error& error, const Items& items) {
-    if (error.code == ErrorCode::damaged || is_out_of_queues(error)) {
-      for (const std::uint32_t i : items) set_aside(item(i), error.message);
-    } else {
-      if (is_moved(error)) {
-        context_.directory.forget(queue_);
-        context_.identity.doubt();
-      }
-      batch_->failed = error;
+  void hold(const std::string& name, const Error& error) {
+    held_ = true;
+    if (is_moved(error) && places_ != nullptr && context_.directory.forget(places_)) {
+      context_.identity.doubt();
     }
+    batch_->held.insert(name);
+    if (!batch_->failed || error.message < batch_->failed->message) batch_->failed = error;
+  }
+
+  // While there are two sets of shards what one refuses may be the other's: then all of the queue
+  // waits. So it does where nobody knows which shards its keys have now.
+  void hold_at(const Place& place, const Error& error) {
+    hold(is_moved(error) || places_->closed > 0 ? queue_ : place.name, error);
   }
 
   // Of a message without a key: whoever drains the inbox brings the entry to the same shard.
@@ -149,7 +156,7 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
   // one call: one behind the other, the later ones would look old. So all of these have answered
   // before.
   void pass_on() {
-    if (batch_->failed || passed_on_.empty()) return countdown_->end();
+    if (held_ || passed_on_.empty()) return countdown_->end();
     std::ranges::sort(passed_on_);
     std::vector<std::string> keys;
     for (const std::uint32_t i : passed_on_) {
@@ -167,8 +174,9 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     std::vector<Items> by_shard(shards_);
     for (const std::uint32_t i : items) by_shard[shard_of(i)].push_back(i);
     for (std::uint32_t shard = 0; shard < shards_; ++shard) {
-      if (by_shard[shard].empty()) continue;
-      send_to(places_->shards[places_->closed + shard], std::move(by_shard[shard]), countdown_);
+      const Place& place = places_->shards[places_->closed + shard];
+      if (by_shard[shard].empty() || batch_->held.contains(place.name)) continue;
+      send_to(place, std::move(by_shard[shard]), countdown_);
     }
   }
 
@@ -224,7 +232,7 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
   }
 
   void answer(const Place& place, const Items& items, Result<RedisReply> reply) {
-    if (!reply) return leave(reply.error(), items);
+    if (!reply) return hold_at(place, reply.error());
     const RedisView told = reply->view();
     for (std::size_t i = 0; i < items.size() && told.size() == items.size(); ++i) {
       const std::string_view text = told[i].text();
@@ -243,7 +251,7 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
       }
     }
     if (told.size() != items.size()) {
-      batch_->failed = strange_reply(context_.server, Script::inbox_take);
+      hold_at(place, strange_reply(context_.server, Script::inbox_take));
     }
   }
 
@@ -263,6 +271,7 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
   QueuePtr places_;
   std::uint32_t shards_ = 0;  // open ones
   Items passed_on_;           // by closed shards
+  bool held_ = false;         // something of it failed
 };
 
 }  // namespace
@@ -277,6 +286,7 @@ InboxBatchPtr read_inbox_batch(RedisReply reply, std::uint32_t partition,
   batch->partition = partition;
   const RedisView told = batch->reply.view();
   if (told.size() < 3 || told.size() % 2 == 0) return nullptr;
+  batch->is_others = !told[2].text().empty();
   const InboxTime time{told[0].integer(), told[1].integer()};
   for (std::size_t at = 3; at < told.size(); at += 2) {
     const auto id = read_stream_id(told[at].text());
@@ -308,7 +318,8 @@ void take_inbox_batch(Context& context, const InboxBatchPtr& batch,
   std::map<std::string_view, Items> by_queue;
   for (std::uint32_t i = 0; i < batch->items.size(); ++i) {
     const InboxItem& item = batch->items[i];
-    if (!item.answered) by_queue[item.entry.queue].push_back(i);
+    if (item.answered || batch->held.contains(item.entry.queue)) continue;
+    by_queue[item.entry.queue].push_back(i);
   }
   const auto countdown = std::make_shared<Countdown>(std::move(done));
   for (auto& [queue, items] : by_queue) {

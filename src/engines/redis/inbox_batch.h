@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,13 +28,18 @@ struct InboxItem {
   std::string why;               // not empty: it is set aside
 };
 
+/// Names of shards ("orders/0") and of whole queues ("orders") whose entries wait.
+using InboxHeld = std::set<std::string, std::less<>>;
+
 struct InboxBatch {
   explicit InboxBatch(net::RedisReply given) : reply(std::move(given)) {}
 
   net::RedisReply reply;  // what the items look into
   std::uint32_t partition = 0;
   std::vector<InboxItem> items;
-  std::optional<Error> failed;  // the last thing that failed for the moment
+  bool is_others = false;       // another one drains this inbox: there are no items
+  InboxHeld held;               // their entries stay; more of them as they fail
+  std::optional<Error> failed;  // of what failed, always the same
 };
 using InboxBatchPtr = std::shared_ptr<InboxBatch>;
 
@@ -44,7 +51,8 @@ using InboxBatchPtr = std::shared_ptr<InboxBatch>;
 /// Longer entries are not read at all.
 [[nodiscard]] std::uint64_t longest_inbox_entry(const core::Limits& limits) noexcept;
 
-/// Brings the items to their shards. `done` runs once, when each is answered or has failed.
+/// Brings the items to their shards, but for those of `held`. `done` runs once, when each is
+/// answered, has failed or is held.
 void take_inbox_batch(Context& context, const InboxBatchPtr& batch,
                       base::UniqueFunction<void()> done);
 

@@ -2,6 +2,7 @@
 // is full, forgets its scripts, or has lost what it had.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -216,16 +217,84 @@ TEST(InboxFaults, AnEntryThatRunsIntoDamagedDataIsSetAsideAlone) {
   EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
 }
 
-TEST(InboxFaults, AQueueWhoseKeysAreNotOursBlocksNoOther) {
+// Asks until the message is there.
+void wait_for_message(FaultRig& rig, core::Engine& engine, const std::string& queue,
+                      const std::string& key) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!FaultRig::get(engine, queue, key)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << rig.lines();
+    (void)rig.ask({"PUBLISH", FaultRig::key(0, "wake"), "in"});
+  }
+}
+
+// More than a batch of them, and nothing is thrown away.
+TEST(InboxFaults, AQueueWhoseKeysAreNotOursIsHeldAndBlocksNoOther) {
   FaultRig rig;
   const auto engine = rig.open();
   (void)rig.ask({"SET", FaultRig::key(1, "foreign/0:due"), "mine"});
-  rig.add({"queue", "foreign", "key", "k", "payload", "1"});
+  for (int i = 0; i < 250; ++i) rig.add({"queue", "foreign", "key", "k", "payload", "1"});
   rig.add({"queue", "q", "key", "k", "payload", "2", "delay", "1h"});
+  rig.add({"wrong", "1"});
+  wait_for_message(rig, *engine, "q", "k");
+  rig.wait_for_line("inbox tarry:{0}:in waits: ");
+  rig.wait_for_line("tarry:{1}:foreign/0:due");
+  EXPECT_EQ(rig.ask({"DEL", FaultRig::key(1, "foreign/0:due")}), ":1\r\n");
   rig.wait_until_drained();
-  EXPECT_TRUE(FaultRig::get(*engine, "q", "k"));
-  const std::string told = rig.set_aside();
-  EXPECT_NE(told.find("tarry:{1}:foreign/0:due"), std::string::npos) << told;
+  EXPECT_EQ(FaultRig::stats(*engine, "foreign").counters.accepted, 1u);
+  EXPECT_EQ(std::ranges::count(rig.set_aside(), '\n'), 1);
+  rig.wait_for_line("inbox tarry:{0}:in goes on");
+}
+
+// Order per key: what comes later for the same shard must not overtake.
+TEST(InboxFaults, AShardThatFailsIsHeldAloneAndInOrder) {
+  FaultRig rig;
+  RedisEngineOptions options = rig.options();
+  options.shards = 2;
+  const auto engine = FaultRig::open(options);
+  const std::string due = std::to_string(kLaterMs);
+  rig.add({"queue", "q", "payload", "1", "due", due, "key", "first"});
+  rig.wait_until_drained();
+  const std::string shard = rig.ask({"EXISTS", FaultRig::key(1, "q/0:meta")}) == ":1\r\n"
+                                ? FaultRig::key(1, "q/0:meta")
+                                : FaultRig::key(2, "q/0:meta");
+  EXPECT_EQ(rig.ask({"RENAME", shard, "elsewhere"}), "+OK\r\n");
+  EXPECT_EQ(rig.ask({"SET", shard, "damaged"}), "+OK\r\n");
+  for (int i = 0; i < 400; ++i) {
+    rig.add({"queue", "q", "payload", "old", "due", due, "key", "k" + std::to_string(i)});
+  }
+  for (int i = 0; i < 400; ++i) {
+    rig.add({"queue", "q", "payload", "new", "due", due, "key", "k" + std::to_string(i),
+             "if_exists", "replace"});
+  }
+  rig.add({"queue", "other", "payload", "p", "due", due, "key", "last"});
+  wait_for_message(rig, *engine, "other", "last");
+  rig.wait_for_line("inbox tarry:{0}:in waits: ");
+  EXPECT_NE(rig.ask({"XLEN", FaultRig::key(0, "in")}), ":0\r\n");
+  EXPECT_EQ(rig.ask({"RENAME", "elsewhere", shard}), "+OK\r\n");
+  rig.wait_until_drained();
+  EXPECT_EQ(FaultRig::list(*engine, "q").size(), 401u);
+  for (int i = 0; i < 400; ++i) {
+    const auto info = FaultRig::get(*engine, "q", "k" + std::to_string(i));
+    ASSERT_TRUE(info) << i;
+    EXPECT_EQ(info->payload, "new") << i;
+  }
+  EXPECT_EQ(rig.set_aside(), "");
+}
+
+TEST(InboxFaults, ARescheduleThatIsRefusedLeavesTheMessageAsItWas) {
+  FaultRig rig;
+  const auto engine = rig.open();
+  rig.add({"queue", "q", "key", "a", "payload", "1", "due", std::to_string(kLaterMs)});
+  rig.wait_until_drained();
+  (void)rig.ask({"SET", FaultRig::key(1, "q/0:odd"), "not ours"});
+  rig.add({"queue", "q", "verb", "reschedule", "key", "a", "delay", "1h", "priority", "7"});
+  rig.wait_until_drained();
+  EXPECT_NE(rig.set_aside().find("WRONGTYPE"), std::string::npos);
+  EXPECT_EQ(rig.ask({"DEL", FaultRig::key(1, "q/0:odd")}), ":1\r\n");
+  EXPECT_EQ(rig.ask({"ZCARD", FaultRig::key(1, "q/0:due")}), ":2\r\n");  // and its placeholder
+  const auto info = FaultRig::get(*engine, "q", "a");
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->due.time_since_epoch().count(), kLaterMs);
 }
 
 TEST(InboxFaults, WhileRedisIsFullTheyWait) {

@@ -373,23 +373,29 @@ class Mover : public std::enable_shared_from_this<Mover> {
       at_ = queue_->closed;
       return gone_.empty() ? add_counters_of(0) : tell_of_inboxes();
     }
-    if (!may_call()) return;
-    const auto [partition, order] = *taken_.begin();
+    look_at_inbox("-");
+  }
+
+  void look_at_inbox(std::string from) {
+    const auto& [partition, order] = *taken_.begin();
     const auto last = read_stream_id(order);
     const std::string inbox = "tarry:{" + partition + "}:in";
-    RedisCommand range("XRANGE");
-    range.key(inbox).add("-");
-    range.add(last ? std::to_string(last->ms) + "-" + std::to_string(last->number) : "-");
-    range.add("COUNT").add("1");
-    context_.server.command(std::move(range),
-                            taking([self = shared_from_this(), inbox](RedisView told) {
-                              if (told.size() > 0) {
-                                self->step().waits_for = inbox;
-                                return self->asked_->complete();
-                              }
-                              self->gone_.insert(self->taken_.extract(self->taken_.begin()));
-                              self->look_at_inboxes();
-                            }));
+    const std::string to =
+        last ? std::to_string(last->ms) + "-" + std::to_string(last->number) : "-";
+    run(
+        Script::reshard_inbox,
+        [queue = request_.queue, inbox, from = std::move(from), to](RedisCommand& command) {
+          command.add("1").key(inbox).add(from).add(to).add(queue);
+        },
+        [self = shared_from_this(), inbox](RedisView told) {
+          if (told.text() == "1") {
+            self->step().waits_for = inbox;
+            return self->asked_->complete();
+          }
+          if (!told.text().empty()) return self->look_at_inbox(std::string(told.text()));
+          self->gone_.insert(self->taken_.extract(self->taken_.begin()));
+          self->look_at_inboxes();
+        });
   }
 
   void tell_of_inboxes() {

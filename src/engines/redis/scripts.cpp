@@ -80,6 +80,7 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"reshard_clean",
      {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_settings, texts::k_place,
       texts::k_entry, texts::k_reshard_clean}},
+    {"reshard_inbox", {texts::k_reshard_inbox}},
     {"reshard_seen", {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_reshard_seen}},
     {"reshard_count", {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_reshard_count}},
     {"reshard_retire", {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_reshard_retire}},

@@ -54,6 +54,7 @@ enum class Script : std::uint8_t {
   reshard_leave,
   reshard_adopt,
   reshard_clean,
+  reshard_inbox,
   reshard_seen,
   reshard_count,
   reshard_retire,

@@ -1,10 +1,11 @@
--- The entries at the head of a partition's inbox, in order.
+-- The entries at the head of a partition's inbox, or behind one that waits, in order.
 --
 -- KEYS: 1 the inbox, 2 what is set aside of it, 3 who drains it, 4 and 5 the partition's heads and agenda;
 -- all are made where they are not there, and stay, as a shard's keys do: the sweep asks for them together,
 -- also where no shard is. ARGV: 1 the time in ms (tests only; empty: the server's),
 -- 2 the caller's name, 3 for how many ms others leave a batch to it, 4 entries at most, 5 bytes at
--- most, 6 bytes of the longest entry that is handed out.
+-- most (one entry may go beyond), 6 bytes of the longest entry that is handed out, 7 from where: '-', or
+-- '(' and the id of the entry before.
 -- Answers now, later, '1' where another one drains it, and for each entry its id and its fields and
 -- values, or, of one that is too long, how many bytes it has.
 local IN, BAD, BY = KEYS[1], KEYS[2], KEYS[3]
@@ -49,9 +50,11 @@ local function bytes_of(fields)
   return bytes
 end
 
--- Nobody knows how long they are before they are read: one at first, then as many as will fit.
+-- Nobody knows how long they are before they are read: one at first, then as many as would fit if they
+-- were as long as those before, and never many at once, since the next ones may be far longer.
+local AT_ONCE = 8
 local most, most_bytes, longest = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local count, used, from, ask = 0, 0, '-', 1
+local count, used, from, ask = 0, 0, ARGV[7], 1
 while count < most and used < most_bytes do
   local found = call('XRANGE', IN, from, '+', 'COUNT', ask)
   for i = 1, #found do
@@ -60,10 +63,11 @@ while count < most and used < most_bytes do
     if bytes > longest then fields = bytes end
     reply[2 * count + 4], reply[2 * count + 5] = id, fields
     count, used, from = count + 1, used + math.min(bytes, longest), '(' .. id
+    if used >= most_bytes then break end
   end
   if #found < ask then break end
   ask = math.floor((most_bytes - used) / math.max(1, used / count))
-  ask = math.max(1, math.min(ask, most - count))
+  ask = math.max(1, math.min(ask, most - count, AT_ONCE))
 end
 
 if count > 0 and hold > 0 then

@@ -20,6 +20,11 @@ if is_closed then
   for at = 1, #record, MARK_SIZE do known[sub(record, at, at + MARK_SIZE - 1)] = '>' end
 end
 
+-- Why entries of that last call could not be carried out, by their marks: who asks again is told the same.
+local REFUSED = 'refused' .. sub(FIELD, 3)
+local packed = call('HGET', META, REFUSED)
+local refused = packed and cmsgpack.unpack(packed) or {}
+
 local longest = tonumber(largest or 0)
 local function carry_out(at)
   local verb, member, due, more = ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], ARGV[at + 5]
@@ -35,23 +40,32 @@ local function carry_out(at)
   return ''
 end
 
-local newest, marks, passed, replies = last, {}, {}, {}
+local newest, marks, passed, replies, reasons = last, {}, {}, {}, {}
 for at = 7, #ARGV, 7 do
   local id, mark = ARGV[at], ARGV[at + 1]
   local told
   if id <= last then
-    told = known[mark] or 'old ' .. last
+    told = known[mark] or refused[mark] or 'old ' .. last
+    reasons[mark] = refused[mark]
   else
     -- An entry that runs into damaged data must not take those behind it along.
     local ran, result = pcall(carry_out, at)
     told = ran and result or (type(result) == 'table' and result.err or tostring(result))
     newest = id
+    if told ~= '' and told ~= '>' then reasons[mark] = told end
   end
   if told == '' then marks[#marks + 1] = mark end
   if told == '>' then passed[#passed + 1] = mark end
   replies[#replies + 1] = told
 end
-if newest ~= last then call('HSET', META, FIELD, newest .. table.concat(marks)) end
+if newest ~= last then
+  call('HSET', META, FIELD, newest .. table.concat(marks))
+  if next(reasons) then
+    call('HSET', META, REFUSED, cmsgpack.pack(reasons))
+  elseif packed then
+    call('HDEL', META, REFUSED)
+  end
+end
 if is_closed then call('HSET', META, PASSED_ON, table.concat(passed)) end
 if longest > tonumber(largest or 0) then call('HSET', META, 'largest', longest) end
 return finish(replies)

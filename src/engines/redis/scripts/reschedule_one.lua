@@ -9,9 +9,17 @@ local function reschedule_one(member, text, priority)
   end
   local due = due_time(text)
   if not due then return 'far' end
+  -- All that may fail comes before what changes anything.
+  local was, changed = priority_of(body), body
+  if priority ~= '' then changed = with_priority(body, tonumber(priority)) end
+  local becomes = priority_of(changed)
+  if becomes ~= was or state == 'dead' then  -- where it waits from now on may be no key of ours
+    call('ZSCORE', becomes == DEFAULT_PRIORITY and DUE or ODD, member)
+  end
+  if becomes ~= DEFAULT_PRIORITY and due <= now then call('ZSCORE', READY, member) end
   local outcome, half = 'rescheduled', 0.5
   if state == 'waiting' then
-    take_waiting(member, score, priority_of(body))
+    take_waiting(member, score, was)
     half = score % 1
     count('reschedules')
   else
@@ -22,10 +30,7 @@ local function reschedule_one(member, text, priority)
     count('revives')
     outcome = 'revived'
   end
-  if priority ~= '' then
-    body = with_priority(body, tonumber(priority))
-    call('HSET', MSGS, member, body)
-  end
-  put_waiting(member, due + half, priority_of(body))
+  if priority ~= '' then call('HSET', MSGS, member, changed) end
+  put_waiting(member, due + half, becomes)
   return { outcome, format('%.0f', due) }
 end
