@@ -58,6 +58,8 @@ Result<Health> decode_health(std::string_view body) {
   return health;
 }
 
+std::string encode_ready() { return R"({"status":"ready"})"; }
+
 Result<Millis> decode_advance(std::string_view body) { return decode_by(body, 0); }
 
 Result<Millis> decode_step(std::string_view body) { return decode_by(body, -base::kMaxDurationMs); }

@@ -23,6 +23,8 @@ struct Health {
 };
 
 [[nodiscard]] std::string encode_health(const Health& health);
+/// What /readyz says of a store that answers.
+[[nodiscard]] std::string encode_ready();
 /// Errors: `invalid_argument` for what is no tarry server's answer.
 [[nodiscard]] Result<Health> decode_health(std::string_view body);
 

@@ -71,7 +71,7 @@ enum class Script : std::uint8_t {
   layout_stats,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 52;
+inline constexpr std::size_t kScripts = 53;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

@@ -254,7 +254,7 @@ void Connection::submit(Submission submission) {
   state_ = State::asking;
   clear_deadline();
   answer_ = std::move(submission.answer);
-  checking_ = submission.checks;
+  check_ = submission.check;
   claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
   auto completion = [self = shared_from_this(),
                      work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
@@ -275,7 +275,7 @@ void Connection::on_reply(Result<core::Reply> result) {
   MakeResponse answer = std::move(answer_);
   if (!result) {
     hub_.service.engine_suspect = true;
-  } else if (checking_) {
+  } else if (check_ == Check::health) {
     hub_.service.engine_suspect = false;
   }
   if (result && claiming_) take_receipts(*result);
@@ -291,7 +291,7 @@ void Connection::on_reply(Result<core::Reply> result) {
     if (const auto* claimed = std::get_if<core::ClaimReply>(&*result)) hub_.meter.claimed(*claimed);
     respond(answer(*result));
   } else {
-    respond(checking_ ? unwell(result.error()) : problem(result.error()));
+    respond(check_ != Check::none ? unwell(result.error()) : problem(result.error()));
   }
 }
 

@@ -101,7 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool claiming_ = false;
   core::Ticket ticket_ = 0;
   MakeResponse answer_;
-  bool checking_ = false;
+  Check check_ = Check::none;
   core::SettleRequest unsent_;
 
   std::string head_;

@@ -30,6 +30,7 @@ namespace tarry::http {
 
 // The server.
 [[nodiscard]] Routed health(Asked& asked);
+[[nodiscard]] Routed ready(Asked& asked);
 [[nodiscard]] Routed stats(Asked& asked);
 [[nodiscard]] Routed metrics_page(Asked& asked);
 [[nodiscard]] Routed advance_clock(Asked& asked);  // and suspend: nobody can tell them apart

@@ -40,6 +40,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/queues/*/forecast", forecast},
     Route{"GET", "/v1/stats", stats},
     Route{"GET", "/healthz", health},
+    Route{"GET", "/readyz", ready},
     Route{"GET", "/metrics", metrics_page},
     Route{"POST", "/v1/clock/advance", advance_clock},
     Route{"POST", "/v1/clock/suspend", advance_clock},

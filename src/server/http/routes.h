@@ -36,6 +36,7 @@ struct Service {
   // What /metrics tells besides the store's figures; empty: nothing.
   const metrics::Meter* meter = nullptr;
   std::function<Time()> now = {};  // the store's clock; empty: the system's
+  bool draining = false;           // the server is about to stop
 };
 
 /// A request's parts, as a handler sees them.
@@ -48,10 +49,17 @@ struct Asked {
 
 using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;
 
+/// Whether an error is about the engine rather than about the one request.
+enum class Check : std::uint8_t {
+  none,
+  health,     // /healthz: and an answer says that nothing is wrong
+  readiness,  // /readyz: and an answer says no more than that there is one
+};
+
 struct Submission {
   core::Request request;
   MakeResponse answer;  // of the reply that belongs to the request
-  bool checks = false;  // /healthz: it is not the request that an error is about, but the engine
+  Check check = Check::none;
 };
 
 using Routed = std::variant<Response, Submission>;
@@ -74,7 +82,7 @@ template <typename Reply, typename Make>
                       return problem(500, ErrorCode::misuse,
                                      "the engine's answer does not fit the request");
                     },
-                    false};
+                    Check::none};
 }
 
 }  // namespace tarry::http

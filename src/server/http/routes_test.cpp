@@ -183,6 +183,7 @@ TEST(Routes, bodies_are_json_and_say_so) {
   EXPECT_EQ(refused("GET", "/v1/queues/q?x=1").status, 400u);
   EXPECT_EQ(refused("GET", "/v1/stats?x=1").status, 400u);
   EXPECT_EQ(refused("GET", "/healthz?x=1").status, 400u);
+  EXPECT_EQ(refused("GET", "/readyz?x=1").status, 400u);
 }
 
 TEST(Routes, verbs_without_arguments_need_no_body) {

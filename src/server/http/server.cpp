@@ -121,6 +121,7 @@ class Server::Impl {
         return;
       }
       hub_.draining = true;
+      hub_.service.draining = true;
       drained_ = std::move(done);
       close_acceptor();
       timer_.expires_after(deadline);
@@ -141,6 +142,7 @@ class Server::Impl {
     TARRY_ASSERT(thread_.get_id() != std::this_thread::get_id());
     asio::post(io_, [this] {
       hub_.draining = true;
+      hub_.service.draining = true;
       drained_ = nullptr;
       close_acceptor();
       timer_.cancel();

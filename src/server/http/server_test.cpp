@@ -106,6 +106,53 @@ TEST_F(ServerTest, is_well_where_only_one_request_failed) {
   EXPECT_EQ(client.get("/healthz").status, 200u);  // the engine is not asked again
 }
 
+TEST_F(ServerTest, is_ready_while_the_engine_answers) {
+  RawClient client(start());
+  for (const bool answers : {true, false, true}) {
+    client.send(RawClient::request("GET", "/readyz"));
+    auto asked = engine_.next();
+    EXPECT_EQ(std::get<core::ListRequest>(asked.request).limit, 1u);
+    if (answers) {
+      asked.answer(core::Reply(core::ListReply()));
+      const auto response = client.receive();
+      EXPECT_EQ(response.status, 200u);
+      EXPECT_EQ(response.body, R"({"status":"ready"})");
+    } else {
+      asked.answer(Error{ErrorCode::unavailable, "redis://h is not reachable"});
+      const auto response = client.receive();
+      EXPECT_EQ(response.status, 503u);
+      EXPECT_EQ(*response.find("Content-Type"), "application/problem+json");
+      EXPECT_EQ(*response.find("Retry-After"), "1");
+      EXPECT_NE(response.body.find("redis://h is not reachable"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(ServerTest, is_not_ready_while_it_stops_but_well) {
+  const std::uint16_t port = start();
+  RawClient ready(port);
+  RawClient well(port);
+  // With 100 the server has the head, and waits for the body's end.
+  const auto begin = [](RawClient& client, std::string_view path) {
+    client.send("GET " + std::string(path) +
+                " HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+                "Expect: 100-continue\r\n\r\n");
+    EXPECT_EQ(client.receive().status, 100u);
+  };
+  begin(ready, "/readyz");
+  begin(well, "/healthz");
+  std::promise<void> begun;
+  server_->drain(std::chrono::minutes(1), [](std::size_t) {});
+  server_->drain(std::chrono::minutes(1), [&](std::size_t) { begun.set_value(); });
+  begun.get_future().get();
+  ready.send("0\r\n\r\n");
+  const auto response = ready.receive();
+  EXPECT_EQ(response.status, 503u);
+  EXPECT_NE(response.body.find("the server is stopping"), std::string::npos);
+  well.send("0\r\n\r\n");
+  EXPECT_EQ(well.receive().status, 200u);
+}
+
 TEST_F(ServerTest, hands_a_push_to_the_engine_and_its_answer_back) {
   RawClient client(start());
   client.send(RawClient::request("POST", "/v1/queues/q/messages", R"({"key":"k","delay":"1s"})"));
