@@ -33,6 +33,7 @@ namespace tarry::http {
 [[nodiscard]] Routed ready(Asked& asked);
 [[nodiscard]] Routed stats(Asked& asked);
 [[nodiscard]] Routed metrics_page(Asked& asked);
+[[nodiscard]] Routed openapi(Asked& asked);
 [[nodiscard]] Routed advance_clock(Asked& asked);  // and suspend: nobody can tell them apart
 [[nodiscard]] Routed step_clock(Asked& asked);
 

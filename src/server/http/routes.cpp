@@ -42,6 +42,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/healthz", health},
     Route{"GET", "/readyz", ready},
     Route{"GET", "/metrics", metrics_page},
+    Route{"GET", "/v1/openapi.json", openapi},
     Route{"POST", "/v1/clock/advance", advance_clock},
     Route{"POST", "/v1/clock/suspend", advance_clock},
     Route{"POST", "/v1/clock/step", step_clock},
@@ -107,6 +108,12 @@ Response wrong_method(std::string_view method, std::string allow) {
 }
 
 }  // namespace
+
+std::vector<RouteName> route_names() {
+  std::vector<RouteName> names;
+  for (const Route& known : kRoutes) names.push_back({known.method, known.pattern});
+  return names;
+}
 
 Routed route(const Service& service, net::HttpMessage& message, std::string_view& pattern) {
   pattern = kNoRoute;

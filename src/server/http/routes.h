@@ -8,8 +8,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <tarry/result.h>
 #include <tarry/time.h>
@@ -71,6 +73,13 @@ inline constexpr std::string_view kNoRoute = "none";
 /// it, "/v1/queues/*/messages", or kNoRoute; lives as long as the program.
 [[nodiscard]] Routed route(const Service& service, net::HttpMessage& message,
                            std::string_view& pattern);
+
+struct RouteName {
+  std::string_view method;
+  std::string_view pattern;
+};
+/// All that `route` knows, for who describes them.
+[[nodiscard]] std::vector<RouteName> route_names();
 
 /// For the handlers: a submission whose answer takes the one reply that fits.
 template <typename Reply, typename Make>

@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <set>
+#include <string>
+
+#include <boost/json/parse.hpp>
+
 #include "support/wire_samples.h"
 #include "support/wire_text.h"
 #include "wire/call.h"
@@ -120,6 +125,31 @@ RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
   auto read = wire::decode_answer(*call, response.body);
   if (!read) RC_FAIL(read.error().message);
   RC_ASSERT(text_of(*read) == text_of(reply));
+}
+
+// The OpenAPI document names every route, and no other.
+TEST(Routes, are_those_of_the_document) {
+  const auto answer = refused("GET", "/v1/openapi.json");
+  ASSERT_EQ(answer.status, 200u);
+  const boost::json::value document = boost::json::parse(answer.body);
+  const boost::json::value& paths = document.as_object().at("paths");
+  std::set<std::string> described;
+  for (const auto& path : paths.as_object()) {
+    for (const auto& method : path.value().as_object()) {
+      if (method.key() == "parameters") continue;
+      std::string name(method.key().data(), method.key().size());
+      for (char& c : name) c = static_cast<char>(c - 'a' + 'A');
+      described.insert(name + " " + std::string(path.key().data(), path.key().size()));
+    }
+  }
+  std::set<std::string> known;
+  for (const RouteName& name : route_names()) {
+    std::string path(name.pattern);
+    if (const auto star = path.find('*'); star != std::string::npos)
+      path.replace(star, 1, "{queue}");
+    known.insert(std::string(name.method) + " " + path);
+  }
+  EXPECT_EQ(described, known);
 }
 
 TEST(Routes, unknown_paths_and_methods) {

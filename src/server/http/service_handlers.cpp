@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "server/http/handlers.h"
+#include "server/http/openapi.h"
 #include "server/metrics/metrics.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
@@ -64,6 +65,11 @@ Routed metrics_page(Asked& asked) {
     page.content_type = kType;
     return page;
   });
+}
+
+Routed openapi(Asked& asked) {
+  if (auto error = asked.query.finish()) return problem(*error);
+  return ok(openapi_document());
 }
 
 Routed advance_clock(Asked& asked) {

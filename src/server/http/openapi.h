@@ -1,0 +1,13 @@
+// The OpenAPI document, docs/reference/openapi.yaml, as JSON. Its source is made at build time, by
+// cmake/openapi_source.py.
+//
+// Thread safety: pure function.
+#pragma once
+
+#include <string>
+
+namespace tarry::http {
+
+[[nodiscard]] std::string openapi_document();
+
+}  // namespace tarry::http

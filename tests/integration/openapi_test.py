@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Server and OpenAPI document agree: every route is driven, and what is asked and answered is held
+against the document; every field, parameter and status of the document must have been met."""
+
+import threading
+import unittest
+
+from openapi import Client, Document
+from program import ProgramTest, Server, eventually
+
+NOT_UTF8 = "/w=="  # the byte 0xff
+# What no caller can bring about at will: that the store fails, or is away. Unit tests have it.
+STATUSES_UNMET = {"503", "default"}
+
+
+class Agreement(ProgramTest):
+    """One story that uses everything."""
+
+    def test_server_and_document_agree(self):
+        with Server(self.store, "--test-clock") as server, Server("memory:") as other:
+            document = Document(Client(server, Document({"paths": {}})).raw(
+                "GET", "/v1/openapi.json").json)
+            self.assertEqual(document.root["openapi"], "3.1.0")
+            self.client = Client(server, document)
+            self.ask = self.client.ask
+            self.messages()
+            self.claims()
+            self.by_receipt()
+            self.remembered_and_dead()
+            self.bytes()
+            self.queues()
+            self.service(server)
+            self.refusals()
+            plain = Client(other, document)
+            for name in ("advanceClock", "suspendClock", "stepClock"):
+                plain.ask(name, 404, body={"by": "1s"})
+            self.client.answered |= plain.answered
+            self.everything_was_met(document)
+
+    def messages(self):
+        pushed = self.ask("push", body={
+            "key": "a", "payload": "p", "delay": "1h", "headers": {"n": "v"}, "priority": 7,
+            "if_exists": "reject", "max_attempts": 2}).json
+        self.assertEqual(pushed["outcome"], "pushed")
+        self.ask("push", 409, body={"key": "a"})
+        results = self.ask("push", body={"messages": [
+            {"key": "b", "delay_ms": 60_000}, {"key": "c", "due": "2100-01-01T00:00:00Z"},
+            {"key": "d", "due_ms": 4_000_000_000_000}, {"payload_base64": NOT_UTF8},
+            {"key": "e", "headers": [["n", "1"], ["n", {"base64": NOT_UTF8}]]},
+            {"key": "f", "delay": 10 ** 13}]}).json["results"]
+        self.assertEqual([r.get("outcome") for r in results], ["pushed"] * 5 + [None])
+        page = self.ask("list", query={"state": "scheduled", "limit": 1, "prefix": ""}).json
+        self.assertTrue(page["next"])
+        self.ask("list", query={"after": page["next"], "prefix_base64": "YQ=="})
+        self.ask("getMessage", query={"key": "a"})
+        self.ask("getMessage", query={"key_base64": "YQ=="})
+        self.ask("getMessage", 404, query={"key": "none"})
+        self.ask("getMessages", body={"keys": ["a", "none", {"base64": "Yg=="}], "payload": False})
+        self.ask("reschedule", body={"items": [
+            {"key": "b", "delay": 0, "priority": 1}, {"key_base64": "Yw==", "delay_ms": 1},
+            {"key": "d", "due": 4_000_000_000_001}, {"key": "none", "due_ms": 7_000_000_000_000},
+            {"key": "a", "delay": 10 ** 13}]})
+        self.ask("cancel", body={"keys": ["d", {"base64": NOT_UTF8}, "none", "", "k" * 513]})
+        self.ask("forecast", query={"width": "1h", "buckets": 3})
+        self.ask("forecast", query={"width_ms": 5})
+
+    def claims(self):
+        """c and the one without a key are due; so are b and e."""
+        self.ask("advanceClock", body={"by": "1s"})
+        claimed = self.ask("claim", body={"queues": ["orders"], "max": 10, "max_bytes": 1000,
+                                          "lease": "30s", "wait": 0}).json["messages"]
+        self.assertEqual(len(claimed), 4)
+        self.receipts = [m["receipt"] for m in claimed]
+        self.keys = [m["key"] for m in claimed]
+        self.ask("list", query={"after_base64": ""})
+        waited = []
+        waits = threading.Thread(target=lambda: waited.append(self.ask("claim", body={
+            "queues": ["orders", "others"], "lease_ms": 1000, "wait_ms": 3_600_000}).json))
+        waits.start()
+        eventually(lambda: self.ask("getQueue").json["waiting_claims"] == 1, "a claim waits")
+        self.ask("advanceClock", body={"by_ms": 3_599_000})
+        waits.join()
+        self.assertEqual(len(waited[0]["messages"]), 1)
+        self.ask("claim", body={"queues": ["orders"], "keys": ["none"], "any_state": True})
+
+    def by_receipt(self):
+        """The four leases have run out by now: claim them anew."""
+        claimed = self.ask("claim", body={"queues": ["orders"], "max": 10}).json["messages"]
+        self.assertGreaterEqual(len(claimed), 4)
+        first, second, third, fourth = [m["receipt"] for m in claimed][:4]
+        self.ask("cancel", body={"keys": [claimed[0]["key"]]})
+        self.ask("getMessage", query={"key": claimed[0]["key"]})
+        self.ask("reschedule", body={"items": [{"key": claimed[0]["key"], "delay": "1s"}]})
+        self.ask("push", 409, body={"key": claimed[0]["key"]})
+        self.ask("extend", body={"items": [{"receipt": first, "lease": "1m"},
+                                           {"receipt": second, "lease_ms": 60_000},
+                                           {"receipt": self.receipts[0]},
+                                           {"receipt_base64": NOT_UTF8}]})
+        results = self.ask("settle", body={"items": [
+            {"receipt": first, "action": "ack"},
+            {"receipt": second, "action": "retry", "delay": "1s", "priority": 3},
+            {"receipt": third, "action": "release"},
+            {"receipt": fourth, "action": "bury", "reason": "broken"},
+            {"receipt": fourth, "action": "bury", "reason_base64": "eA=="},
+            {"receipt_base64": "eA==", "action": "retry", "delay_ms": 5}]}).json["results"]
+        self.assertEqual([r.get("outcome") for r in results],
+                         ["done", "done", "done", "done", "stale", None])
+        self.dead = claimed[3]["key"]
+
+    def remembered_and_dead(self):
+        self.ask("getMessage", query={"key": self.dead})
+        self.ask("configure", queue="brief", body={
+            "lease": "1m", "max_attempts": 1, "backoff_min": "1s", "backoff_max": "2s",
+            "remember": "1h", "dead_keep": "1d", "if_exists": "reject"})
+        self.ask("configure", queue="brief", body={
+            "lease_ms": 60_000, "backoff_min_ms": 1, "backoff_max_ms": 2, "remember_ms": 3_600_000,
+            "dead_keep_ms": 1000})
+        self.ask("push", queue="brief", body={"key": "k"})
+        claimed, = self.ask("claim", body={"queues": ["brief"]}).json["messages"]
+        self.ask("settle", body={"items": [{"receipt": claimed["receipt"], "action": "ack"}]})
+        self.ask("getMessage", queue="brief", query={"key": "k"})
+        self.ask("cancel", queue="brief", body={"keys": ["k"]})
+        self.ask("push", 409, queue="brief", body={"key": "k"})
+        self.ask("revive", body={"keys": [self.dead]})
+        self.ask("revive", body={"all": True})
+
+    def bytes(self):
+        """What is no UTF-8, wherever it may stand."""
+        pushed = self.ask("push", queue="raw", body={"key_base64": NOT_UTF8}).json
+        self.assertEqual(pushed["key_base64"], NOT_UTF8)
+        self.ask("push", 409, queue="raw", body={"key_base64": NOT_UTF8})
+        self.ask("push", queue="raw", body={"key": "p", "payload_base64": NOT_UTF8})
+        self.ask("getMessage", queue="raw", query={"key": "p"})
+        self.ask("list", queue="raw")
+        self.ask("reschedule", queue="raw", body={"items": [
+            {"key_base64": NOT_UTF8, "delay": 10 ** 13}, {"key_base64": NOT_UTF8, "delay": 0}]})
+        self.ask("claim", body={"queues": ["raw"], "max": 10})
+
+    def queues(self):
+        self.ask("push", body={"key": "now"})
+        self.ask("pause", body={"until": "2200-01-01T00:00:00Z"})
+        self.ask("getQueue")
+        self.ask("pause", body={"until_ms": 4_000_000_000_000})
+        self.ask("pause")
+        self.ask("listQueues")
+        self.ask("resume")
+        self.ask("resume", body={})
+        self.ask("purge")
+        self.ask("getQueue", 404, queue="none")
+
+    def service(self, server):
+        self.ask("stats")
+        self.ask("stats", query={"queue": "orders"})
+        self.ask("health")
+        self.ask("ready")
+        self.ask("metrics")
+        self.ask("openapi")
+        self.ask("suspendClock", body={"by": "1s"})
+        self.ask("stepClock", body={"by": "-1s"})
+        self.ask("stepClock", body={"by_ms": -5})
+        mine = self.client.raw("GET", "/healthz", headers={"X-Request-ID": "mine:1"})
+        self.assertEqual(mine.headers["X-Request-ID"], "mine:1")
+
+    def refusals(self):
+        """What each operation refuses in the same way."""
+        document = self.client.document
+        for _, _, operation in document.operations():
+            name = operation["operationId"]
+            has_body = document.body_schema(operation) is not None
+            with self.subTest(name):
+                if has_body:
+                    self.ask(name, 400, body={"wrong": 1})
+                    self.ask(name, 415, text="{}", headers={"Content-Type": "text/plain"})
+                    self.ask(name, 413, headers={"Content-Length": str(1 << 30)})
+                else:
+                    self.ask(name, 400, query={"wrong": 1})
+                self.ask(name, 403, headers={"Origin": "http://evil.example"})
+
+    def everything_was_met(self, document):
+        unmet = sorted(document.fields() - document.met)
+        self.assertEqual(unmet, [], "fields of the document that no request or answer had")
+        for _, path, operation in document.operations():
+            name = operation["operationId"]
+            for parameter, said in document.parameters(path, operation).items():
+                if said["in"] == "query":
+                    self.assertIn((name, parameter), self.client.asked)
+            for status in set(operation["responses"]) - STATUSES_UNMET:
+                if (name, status) != ("stats", "404"):  # of Redis alone
+                    self.assertIn((name, status), self.client.answered)
+
+
+if __name__ == "__main__":
+    unittest.main()
