@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+"""Every bad input, on every route over HTTP, gets an error that names the value and the limit."""
+
+import json
+import unittest
+
+from openapi import Client, Document
+from program import ProgramTest, Server
+
+LONG_KEY = "k" * 513
+TOO_MANY = 10_001
+CENTURY = 36_525 * 24 * 3_600_000
+OVER_A_CENTURY = {"delay_ms": CENTURY + 1}
+
+# (operation, what of it, status, what the detail says)
+BODIES = (
+    # Types: nothing is taken for something else.
+    ("push", {"key": 7}, 400, ('"key"', "string", "7")),
+    ("push", {"payload": None}, 400, ('"payload"', "null")),
+    ("push", {"priority": "1"}, 400, ('"priority"', '"1"', "4294967295")),
+    ("push", {"priority": 1.5}, 400, ('"priority"', "1.5")),
+    ("push", {"priority": -1}, 400, ('"priority"', "-1", "0")),
+    ("push", {"priority": 1 << 32}, 400, ("4294967296", "4294967295")),
+    ("push", {"max_attempts": "3"}, 400, ('"max_attempts"', '"3"')),
+    ("push", {"max_attempts": 65_536}, 400, ("65536", "65535")),
+    ("push", {"if_exists": "maybe"}, 400, ('"maybe"', "reject, keep, replace, earlier, later")),
+    ("push", {"headers": "n"}, 400, ('"headers"', '"n"')),
+    ("push", {"headers": [["n"]]}, 400, ("[name, value]",)),
+    ("push", {"headers": {"n": 1}}, 400, ('"n"', "1")),
+    ("push", {"messages": {}}, 400, ('"messages"', "array")),
+    ("push", {"key": "k", "messages": []}, 400, ('"key"', "messages")),
+    ("push", {"key": "k", "paylod": "x"}, 400, ('"paylod"', "payload")),
+    ("claim", {"queues": "q"}, 400, ('"queues"', '"q"')),
+    ("claim", {"queues": [1]}, 400, ('"queues"', "1")),
+    ("claim", {"queues": ["q"], "max": "5"}, 400, ('"max"', '"5"')),
+    ("claim", {"queues": ["q"], "wait": True}, 400, ('"wait"', "true")),
+    ("claim", {"queues": ["q"], "any_state": 1}, 400, ('"any_state"', "1")),
+    ("configure", {"max_attempts": "5"}, 400, ('"max_attempts"', '"5"')),
+    ("configure", {"if_exists": 1}, 400, ('"if_exists"', "1")),
+    ("getMessages", {"keys": ["k"], "payload": 0}, 400, ('"payload"', "0")),
+    ("revive", {"all": "yes"}, 400, ('"all"', '"yes"')),
+    # Times and durations.
+    ("push", {"due": "2030-01-31T09:00:00"}, 400, ('"due"', "2030-01-31T09:00:00", "offset")),
+    ("push", {"due": "tomorrow"}, 400, ('"due"', "tomorrow")),
+    ("push", {"due": 1_700_000_000}, 400, ("1700000000", "seconds", "milliseconds")),
+    ("push", {"due_ms": 1 << 53}, 400, (str(1 << 53), "2200")),
+    ("push", {"due_ms": "5"}, 400, ('"due_ms"', '"5"')),
+    ("push", {"delay": "1x"}, 400, ('"delay"', "1x")),
+    ("push", {"delay": 1.5}, 400, ('"delay"', "1.5")),
+    ("push", {"delay": -1}, 400, ("delay", "-1", "36525d")),
+    ("push", OVER_A_CENTURY, 400, ("delay", "36525d")),
+    ("push", {"delay": "1s", "delay_ms": 1}, 400, ('"delay"', '"delay_ms"')),
+    ("push", {"delay": "1s", "due_ms": 1}, 400, ("delay", "due")),
+    ("pause", {"until": "2030-01-31 09:00"}, 400, ('"until"', "2030-01-31 09:00")),
+    ("pause", {"until_ms": 1 << 53}, 400, ("until", "2200")),
+    ("advanceClock", {"by": "-1s"}, 400, ('"by"', "-1s")),
+    ("advanceClock", {"by_ms": CENTURY + 1}, 400, (str(CENTURY + 1), str(CENTURY))),
+    ("suspendClock", {"by": 1, "by_ms": 1}, 400, ('"by"', '"by_ms"')),
+    ("stepClock", {"by_ms": -CENTURY - 1}, 400, (str(CENTURY),)),
+    # Bytes.
+    ("push", {"key": ""}, 400, ('"key"', "empty")),
+    ("push", {"key": LONG_KEY}, 413, ("key", "512")),
+    ("push", {"payload": "a", "payload_base64": "YQ=="}, 400, ('"payload"', '"payload_base64"')),
+    ("push", {"payload_base64": "a?=="}, 400, ('"payload_base64"', "?")),
+    ("push", {"payload": "x" * ((1 << 20) + 1)}, 413, ("payload", "1048577", "1048576")),
+    ("push", {"headers": {"n": "v" * 16_384}}, 413, ("headers", "16385", "16384")),
+    ("push", {"headers": [["n", ""]] * 4_097}, 413, ("4097", "4096")),
+    # How many.
+    ("push", {"messages": [{}] * TOO_MANY}, 413, ("10001", "10000")),
+    ("cancel", {"keys": ["k"] * TOO_MANY}, 413, ("10001", "10000")),
+    ("getMessages", {"keys": ["k"] * TOO_MANY}, 413, ("10001", "10000")),
+    ("reschedule", {"items": [{"key": "k", "delay": 0}] * TOO_MANY}, 413, ("10001", "10000")),
+    ("settle", {"items": [{"receipt": "r", "action": "ack"}] * TOO_MANY}, 413, ("10001", "10000")),
+    ("extend", {"items": [{"receipt": "r"}] * TOO_MANY}, 413, ("10001", "10000")),
+    ("revive", {"keys": ["k"] * TOO_MANY}, 413, ("10001", "10000")),
+    ("claim", {"queues": ["q"], "keys": ["k"] * TOO_MANY}, 413, ("10001", "10000")),
+    ("claim", {"queues": [f"q{i}" for i in range(1_001)]}, 413, ("1001", "1000")),
+    # Claims.
+    ("claim", {}, 400, ('"queues"',)),
+    ("claim", {"queues": []}, 400, ("0 queues", "1 to 1000")),
+    ("claim", {"queues": ["q", "q"]}, 400, ('"q"', "twice")),
+    ("claim", {"queues": ["a b"]}, 400, ('"a b"', "127")),
+    ("claim", {"queues": ["q"], "keys": []}, 400, ('"keys"', "empty")),
+    ("claim", {"queues": ["q", "r"], "keys": ["k"]}, 400, ("2 queues", "1")),
+    ("claim", {"queues": ["q"], "any_state": True}, 400, ("0 keys",)),
+    ("claim", {"queues": ["q"], "max": 0}, 400, ("max 0", "1 to 10000")),
+    ("claim", {"queues": ["q"], "max": TOO_MANY}, 400, ("max 10001", "1 to 10000")),
+    ("claim", {"queues": ["q"], "max_bytes": 0}, 400, ("max_bytes 0", "134217728")),
+    ("claim", {"queues": ["q"], "max_bytes": 1 << 28}, 400, ("268435456", "134217728")),
+    ("claim", {"queues": ["q"], "lease": 0}, 400, ("lease", "1ms", "7d")),
+    ("claim", {"queues": ["q"], "lease": "8d"}, 400, ("lease 8d", "7d")),
+    ("claim", {"queues": ["q"], "wait": "2h"}, 400, ("wait 2h", "1h")),
+    # Settings.
+    ("configure", {"lease": 0}, 400, ("lease", "7d")),
+    ("configure", {"lease": "8d"}, 400, ("lease 8d", "7d")),
+    ("configure", {"max_attempts": 0}, 400, ("max_attempts 0", "65535")),
+    ("configure", {"backoff_max": "366d"}, 400, ("backoff_max 366d", "365d")),
+    ("configure", {"backoff_min": "2h"}, 400, ("backoff_min 2h", "backoff_max")),
+    ("configure", {"remember": "366d"}, 400, ("remember 366d", "365d")),
+    ("configure", {"dead_keep": "500ms"}, 400, ("dead_keep 500ms", "1s", "3650d")),
+    ("configure", {"leese": "1s"}, 400, ('"leese"', "lease")),
+    ("revive", {}, 400, ('"keys"', '"all"')),
+    ("revive", {"all": True, "keys": []}, 400, ('"keys"', '"all"')),
+    ("revive", {"keys": [7]}, 400, ("7",)),
+)
+
+QUERIES = (
+    ("list", {"limit": "0"}, 400, ("limit 0", "1 to 10000")),
+    ("list", {"limit": "10001"}, 400, ("limit 10001", "10000")),
+    ("list", {"limit": "many"}, 400, ("limit", "many")),
+    ("list", {"state": "gone"}, 400, ('"gone"', "scheduled, ready, leased, dead, remembered")),
+    ("list", {"prefix": LONG_KEY}, 413, ("prefix", "512")),
+    ("list", {"prefix": "a", "prefix_base64": "YQ=="}, 400, ('"prefix"', '"prefix_base64"')),
+    ("list", {"after": "nowhere"}, 400, ("after", '"nowhere"')),
+    ("getMessage", {}, 400, ('"key"', "missing")),
+    ("getMessage", {"key": LONG_KEY}, 413, ("key", "512")),
+    ("getMessage", {"key_base64": "?"}, 400, ('"key_base64"', "?")),
+    ("forecast", {"width": "0s"}, 400, ("width", "1ms")),
+    ("forecast", {"width": "5"}, 400, ("width", "5")),
+    ("forecast", {"width_ms": CENTURY + 1}, 400, ("width", "36525d")),
+    ("forecast", {"width": "1s", "width_ms": 1}, 400, ("width", "width_ms")),
+    ("forecast", {"buckets": 0}, 400, ("buckets 0", "10000")),
+    ("forecast", {"buckets": TOO_MANY}, 400, ("buckets 10001", "10000")),
+    ("stats", {"queue": "a b"}, 400, ('"a b"', "127")),
+)
+
+# What is wrong with one item is said in its place, and the others are carried out.
+ITEMS = (
+    ("cancel", {"keys": [7]}, "invalid_argument", ("a key", "7")),
+    ("cancel", {"keys": [""]}, "invalid_argument", ("key", "1 to 512")),
+    ("cancel", {"keys": [LONG_KEY]}, "too_large", ("key", "512")),
+    ("cancel", {"keys": [{"base64": "?"}]}, "invalid_argument", ("?",)),
+    ("reschedule", {"items": [{"delay": 0}]}, "invalid_argument", ('"key"', "lacks")),
+    ("reschedule", {"items": [{"key": "k"}]}, "invalid_argument", ("neither", "delay")),
+    ("reschedule", {"items": [{"key": "k", **OVER_A_CENTURY}]}, "invalid_argument", ("36525d",)),
+    ("reschedule", {"items": [{"key": "k", "due": "2030-01-31T09:00:00"}]}, "invalid_argument",
+     ("offset",)),
+    ("push", {"messages": [{"key": LONG_KEY}]}, "too_large", ("key", "512")),
+    ("push", {"messages": [7]}, "invalid_argument", ("the message", "7")),
+    ("settle", {"items": [{"receipt": "1.2", "action": "eat"}]}, "invalid_argument",
+     ('"eat"', "ack, retry, release, bury")),
+    ("settle", {"items": [{"action": "ack"}]}, "invalid_argument", ('"receipt"', "lacks")),
+    ("settle", {"items": [{"receipt": "nonsense", "action": "ack"}]}, "invalid_argument",
+     ('"nonsense"',)),
+    ("settle", {"items": [{"receipt": "r" * 1_025, "action": "ack"}]}, "too_large",
+     ("receipt", "1024")),
+    ("settle", {"items": [{"receipt": "r", "action": "ack", "delay": "1s"}]}, "invalid_argument",
+     ("delay 1s", "retry", "ack")),
+    ("settle", {"items": [{"receipt": "r", "action": "ack", "reason": "x"}]}, "invalid_argument",
+     ('"x"', "bury", "ack")),
+    ("settle", {"items": [{"receipt": "r", "action": "ack", "priority": 1}]}, "invalid_argument",
+     ("priority 1", "ack")),
+    ("settle", {"items": [{"receipt": "r", "action": "bury", "reason": "x" * 256}]}, "too_large",
+     ("reason", "255")),
+    ("settle", {"items": [{"receipt": "r", "action": "retry", **OVER_A_CENTURY}]},
+     "invalid_argument", ("delay", "36525d")),
+    ("extend", {"items": [{"receipt": "r", "lease": 0}]}, "invalid_argument", ("lease", "7d")),
+    ("extend", {"items": [{"receipt": "r", "lease": "8d"}]}, "invalid_argument", ("lease 8d",)),
+    ("getMessages", {"keys": [LONG_KEY]}, "too_large", ("key", "512")),
+)
+
+
+class BadInput(ProgramTest):
+    """One server with a test clock, so that every route is there."""
+
+    def setUp(self):
+        super().setUp()
+        server = Server("memory:", "--test-clock")
+        self.addCleanup(server.stop)
+        nothing = Client(server, Document({"paths": {}}))
+        self.document = Document(nothing.raw("GET", "/v1/openapi.json").json)
+        self.client = Client(server, self.document)
+        self.ask = self.client.ask
+
+    def says(self, text, words):
+        for word in words:
+            self.assertIn(word, text)
+
+    def with_body(self):
+        for _, _, operation in self.document.operations():
+            if self.document.body_schema(operation) is not None:
+                yield operation["operationId"]
+
+    def test_values(self):
+        for kind, table in (("body", BODIES), ("query", QUERIES)):
+            for name, given, status, words in table:
+                with self.subTest(f"{name} {str(given)[:80]}"):
+                    problem = self.ask(name, status, **{kind: given}).json
+                    self.assertEqual(problem["code"],
+                                     "too_large" if status == 413 else "invalid_argument")
+                    self.says(problem["detail"], words)
+                    self.assertLess(len(problem["detail"]), 400)
+        # Nothing of it was done, and no queue was made.
+        self.assertEqual(self.ask("listQueues").json["queues"], [])
+
+    def test_items(self):
+        for name, body, code, words in ITEMS:
+            with self.subTest(f"{name} {str(body)[:80]}"):
+                method, path, _ = self.client._by_id[name]
+                reply = self.ask_as_it_is(method, path, body)
+                error = reply.json["results"][0]["error"]
+                self.assertEqual(error["code"], code, error)
+                self.says(error["message"], words)
+
+    def ask_as_it_is(self, method, path, body):
+        """Without a look at the request's schema: it is not valid."""
+        operation = self.document.root["paths"][path][method.lower()]
+        reply = self.client.raw(method, path.replace("{queue}", "orders"), json.dumps(body),
+                                {"Content-Type": "application/json"})
+        self.assertEqual(reply.status, 200, reply.text)
+        self.client.check(operation["operationId"], operation, reply)
+        return reply
+
+    def test_names_of_queues(self):
+        for queue, status, words in (("a b", 400, ('"a b"', "127")), ("-q", 400, ('"-q"', "-")),
+                                     ("q" * 128, 413, ("128", "127")), ("ü", 400, ("127",))):
+            for _, path, operation in self.document.operations():
+                name = operation["operationId"]
+                if "{queue}" not in path:
+                    continue
+                query = {"key": "k"} if name == "getMessage" else None
+                body = {"push": {}, "cancel": {"keys": ["k"]}, "getMessages": {"keys": ["k"]},
+                        "reschedule": {"items": [{"key": "k", "delay": 0}]},
+                        "revive": {"all": True}}.get(name)
+                with self.subTest(f"{name} {queue[:10]}"):
+                    reply = self.ask(name, status, queue=queue, query=query, body=body)
+                    self.says(reply.json["detail"], words)
+
+    def test_json(self):
+        deep = "[" * 40 + "]" * 40
+        for name in self.with_body():
+            for text, words in (("{", ("byte",)), ("[]", ("object", "array")),
+                                ("7", ("object", "7")),
+                                ('{"x":1,"x":2}', ('"x"', "twice")), ('{"x":1,}', ("byte",)),
+                                ('{"x":NaN}', ("byte",)), ('{"x":' + deep + "}", ("16",)),
+                                ('{"x":"\ud800"}'.encode("utf-8", "surrogatepass"), ("byte",)),
+                                ('{"x":1} {}', ("byte",))):
+                with self.subTest(f"{name} {text[:20]}"):
+                    problem = self.ask(name, 400, text=text).json
+                    self.assertEqual(problem["code"], "invalid_argument")
+                    self.says(problem["detail"], words)
+
+    def test_content_types(self):
+        for name in self.with_body():
+            for given in ("text/plain", "application/x-www-form-urlencoded", "application/jsonp"):
+                with self.subTest(f"{name} {given}"):
+                    detail = self.ask(name, 415, text="{}",
+                                      headers={"Content-Type": given}).json["detail"]
+                    self.says(detail, (f'"{given}"', "application/json"))
+
+    def test_queries(self):
+        for method, path, operation in self.document.operations():
+            name = operation["operationId"]
+            target = path.replace("{queue}", "q")
+            with self.subTest(name):
+                self.says(self.ask(name, 400, query={"wrong": 1}).json["detail"],
+                          ('"wrong"', "known: "))
+                for bad, words in (("?a=1&a=2", ('"a"', "twice")), ("?a=%zz", ('"%zz"',)),
+                                   ("?" + "&".join(f"a{i}=" for i in range(33)), ("32",))):
+                    reply = self.client.raw(method, target + bad)
+                    self.assertEqual(reply.status, 400, reply.text)
+                    self.says(reply.json["detail"], words)
+                if method == "GET":
+                    detail = self.ask(name, 400, text="{}").json["detail"]
+                    self.says(detail, ("GET", "body"))
+
+    def test_paths_and_methods(self):
+        for path in ("/", "/v1", "/v2/claim", "/v1/queues/q/nothing", "/v1/queues//messages",
+                     "/v1/claim/", "/healthz/x", "//healthz"):
+            for method in ("GET", "POST", "DELETE", "BREW"):
+                reply = self.client.raw(method, path)
+                self.assertEqual(reply.status, 404, reply.text)
+                self.says(reply.json["detail"], (f'"{path}"',))
+        for path, item in self.document.root["paths"].items():
+            known = {m.upper() for m in item if m != "parameters"}
+            for method in {"GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "BREW"} - known:
+                reply = self.client.raw(method, path.replace("{queue}", "q"))
+                self.assertEqual(reply.status, 405, reply.text)
+                self.assertEqual(set(reply.headers["Allow"].split(", ")), known)
+                self.says(reply.json["detail"], (f'"{method}"', *known))
+
+    def test_request_ids(self):
+        for method, path, _ in self.document.operations():
+            target = path.replace("{queue}", "q")
+            with self.subTest(f"{method} {path}"):
+                for mine in ("mine-1", "a/b:c=d+e_f.g", "x" * 128):
+                    reply = self.client.raw(method, target + "?wrong=1",
+                                            headers={"X-Request-ID": mine})
+                    self.assertEqual(reply.headers["X-Request-ID"], mine)
+                for bad in ("a b", "x" * 129, "q\u00e4"):
+                    reply = self.client.raw(method, target + "?wrong=1",
+                                            headers={"X-Request-ID": bad.encode("latin-1")})
+                    self.assertNotEqual(reply.headers["X-Request-ID"], bad)
+                    self.assertTrue(reply.headers["X-Request-ID"])
+
+    def test_other_hosts_and_origins(self):
+        for method, path, operation in self.document.operations():
+            name = operation["operationId"]
+            with self.subTest(name):
+                self.says(self.ask(name, 403, headers={"Origin": "http://evil.example"})
+                          .json["detail"], ('"http://evil.example"',))
+                self.says(self.ask(name, 421, headers={"Host": "evil.example"}).json["detail"],
+                          ('"evil.example"',))
+
+
+if __name__ == "__main__":
+    unittest.main()
