@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "app/serve_reload.h"
 #include "app/signals.h"
 #include "base/text.h"
+#include "base/token.h"
 #include "open/store_url.h"
 #include "server/http/server.h"
 #include "server/presets/preset_engine.h"
@@ -26,6 +28,22 @@ namespace {
 
 using config::Config;
 using config::Which;
+
+/// The token that is asked for; empty where no file is named.
+Result<std::string> read_token(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("--token-file {}: cannot be read, or is empty", base::quoted(path))};
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  if (base::is_token(line)) return line;
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("--token-file {}: its first line is none: {}", base::quoted(path),
+                           base::kTokenRule)};
+}
 
 /// Where the main thread waits for what happens on others.
 class Events {
@@ -148,6 +166,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (!url) return session.output.fail(url.error());
   auto address = parse_listen(config->text(Which::listen));
   if (!address) return session.output.fail(address.error());
+  auto token = read_token(config->text(Which::token_file));
+  if (!token) return session.output.fail(token.error());
   // A log whose reader has gone is no reason to die: the store still wants to be closed.
   std::signal(SIGPIPE, SIG_IGN);
   ServeLog log(config->text(Which::log_level), config->text(Which::log_format) == "json"
@@ -164,7 +184,9 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
     return session.output.fail(applied.error());
   }
   presets::PresetEngine engine(store->engine(), config->queues);
-  http::Server server(engine, server_options(*config, *address, clock, log));
+  http::ServerOptions options = server_options(*config, *address, clock, log);
+  options.token = *std::move(token);
+  http::Server server(engine, std::move(options));
   Events events;
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
   const auto port = server.start();

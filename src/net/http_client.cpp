@@ -21,7 +21,7 @@ std::string host_field(const HttpClientOptions& options) {
   return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
 }
 
-std::string head_of(const HttpCall& call, const std::string& host) {
+std::string head_of(const HttpCall& call, const std::string& host, const std::string& token) {
   std::string head;
   head.reserve(call.target.size() + host.size() + 128);
   head += call.method;
@@ -29,6 +29,10 @@ std::string head_of(const HttpCall& call, const std::string& host) {
   head += call.target;
   head += " HTTP/1.1\r\nHost: ";
   head += host;
+  if (!token.empty()) {
+    head += "\r\nAuthorization: Bearer ";
+    head += token;
+  }
   if (!call.content_type.empty()) {
     head += "\r\nContent-Type: ";
     head += call.content_type;
@@ -52,7 +56,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     auto task = std::make_shared<Task>();
     task->id = ++last_id_;
     task->deadline = Clock::now() + std::chrono::milliseconds(call.timeout_ms);
-    task->head = head_of(call, host_);
+    task->head = head_of(call, host_, options_.token);
     task->body = std::move(call.body);
     task->own_connection = call.own_connection;
     task->done = std::move(done);

@@ -34,6 +34,7 @@ struct HttpClientOptions {
   std::int64_t connect_timeout_ms = 5'000;
   std::int64_t idle_timeout_ms = 60'000;  // shorter than servers', so that they seldom close first
   HttpLimits limits = {64 * 1024, 1ull << 30};
+  std::string token = {};  // sent with every call; empty: none
 };
 
 struct HttpCall {

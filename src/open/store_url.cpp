@@ -82,6 +82,14 @@ constexpr std::array kFileOptions = {
     EmbeddedOption{"max_payload", set_max_payload},
 };
 
+Result<void> set_token_file(std::string_view value, RemoteUrl& url) {
+  if (value.empty()) return invalid_url("option token_file \"\" must be a path");
+  url.token_file = value;
+  return {};
+}
+
+constexpr std::array kHttpOptions = {UrlOption<RemoteUrl>{"token_file", set_token_file}};
+
 // -- schemes
 
 Result<StoreUrl> parse_memory(std::string_view rest) {
@@ -136,13 +144,20 @@ Result<StoreUrl> parse_http(std::string_view rest) {
   if (slash != std::string_view::npos && body.substr(slash) != "/") {
     return invalid_url("store URL " + shown + " has a path; it must end after http://HOST[:PORT]");
   }
-  if (!query.empty()) {
-    return invalid_url("option " + base::quoted(query.substr(0, query.find_first_of("=&"))) +
-                       " is not one of http:, which has none");
-  }
-  auto at = parse_authority(authority, RemoteUrl().port);
+  RemoteUrl url;
+  if (auto done = parse_options<RemoteUrl>(query, "http", kHttpOptions, url); !done)
+    return std::move(done).error();
+  auto at = parse_authority(authority, url.port);
   if (!at) return std::move(at).error();
-  return StoreUrl(RemoteUrl{std::move(at->host), at->port});
+  url.host = std::move(at->host);
+  url.port = at->port;
+  return StoreUrl(std::move(url));
+}
+
+Result<StoreUrl> parse_redis(std::string_view scheme, std::string_view rest) {
+  auto parsed = parse_redis_url(scheme, rest);
+  if (!parsed) return std::move(parsed).error();
+  return StoreUrl(*std::move(parsed));
 }
 
 }  // namespace
@@ -175,12 +190,7 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
   if (scheme == "memory") return parse_memory(rest);
   if (scheme == "file") return parse_file(rest);
   if (scheme == "http") return parse_http(rest);
-  if (is_redis_scheme(scheme)) {
-    auto parsed = parse_redis_url(scheme, rest);
-    if (!parsed) return std::move(parsed).error();
-    StoreUrl store(std::in_place_type<RedisUrl>, *std::move(parsed));
-    return store;
-  }
+  if (is_redis_scheme(scheme)) return parse_redis(scheme, rest);
   if (std::ranges::find(kOtherSchemes, scheme) != kOtherSchemes.end()) {
     return Unexpected(ErrorCode::unsupported, scheme + ": is not built in; " + std::string(kForms));
   }

@@ -2,7 +2,7 @@
 //
 //   memory:[?clock=manual&shards=N&segment=SIZE&max_payload=SIZE&capacity=SIZE]
 //   file:PATH[?sync=always|100ms|os&shards=N&segment=SIZE&max_payload=SIZE]
-//   http://HOST[:PORT]
+//   http://HOST[:PORT][?token_file=PATH]
 //   redis://, rediss://, redis+unix://, redis+cluster://, redis+sentinel://: redis_url.h
 //
 // Strict: an option that is unknown, repeated or out of range is an error that names it. A path
@@ -42,6 +42,7 @@ struct EmbeddedUrl {
 struct RemoteUrl {
   std::string host;  // an IPv6 address without its brackets
   std::uint16_t port = 7733;
+  std::string token_file;  // empty: not said
 };
 
 using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl, RedisUrl>;

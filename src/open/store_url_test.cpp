@@ -183,7 +183,9 @@ const std::vector<Bad>& bad_urls() {
       {"http://h/v1", {"\"http://h/v1\" has a path"}},
       {"http://h//", {"has a path"}},
       {"http://h#f", {"has a path"}},
-      {"http://h?token=x", {"\"token\" is not one of http:"}},
+      {"http://h?token=x", {"\"token\" is not one of http:, which are token_file"}},
+      {"http://h?token_file=", {"option token_file \"\""}},
+      {"http://h?token_file", {"\"token_file\" needs a value"}},
       {"http://[::1", {"\"[::1\"", "[ ]"}},
       {"http://[::1]x", {"\"[::1]x\"", "[ ]"}},
       {"http://[]", {"\"[]\"", "[ ]"}},
@@ -191,6 +193,14 @@ const std::vector<Bad>& bad_urls() {
       {"http://::1", {"host \"\""}},
   };
   return bad;
+}
+
+TEST(StoreUrl, HttpMayNameAFileWithItsToken) {
+  const auto parsed = parse_store_url("http://h:1?token_file=/etc/tarry%20token");
+  ASSERT_TRUE(parsed);
+  const auto& url = std::get<RemoteUrl>(*parsed);
+  EXPECT_EQ(url.token_file, "/etc/tarry token");
+  EXPECT_EQ(url.port, 1);
 }
 
 TEST(StoreUrl, WhatIsWrongGetsOneLineThatNamesIt) {

@@ -5,7 +5,7 @@ import json
 import unittest
 
 from openapi import Client, Document
-from program import ProgramTest, Server
+from program import FAILED, ProgramTest, Server
 
 LONG_KEY = "k" * 513
 TOO_MANY = 10_001
@@ -301,6 +301,70 @@ class BadInput(ProgramTest):
                           .json["detail"], ('"http://evil.example"',))
                 self.says(self.ask(name, 421, headers={"Host": "evil.example"}).json["detail"],
                           ('"evil.example"',))
+
+
+class Token(ProgramTest):
+    """A server that asks for a token: on every route but the two probes."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.directory / "token"
+        self.file.write_text("s3cret\n")
+        self.server = Server(self.store, "--test-clock", "--token-file", str(self.file))
+        self.addCleanup(self.server.stop)
+
+    def test_every_route_asks_for_it(self):
+        server = self.server
+        right = {"Authorization": "Bearer s3cret"}
+        nothing = Client(server, Document({"paths": {}}))
+        document = Document(nothing.raw("GET", "/v1/openapi.json", headers=right).json)
+        client = Client(server, document)
+        for method, path, operation in document.operations():
+            name = operation["operationId"]
+            target = path.replace("{queue}", "q")
+            is_open = operation.get("security") == []
+            self.assertEqual(is_open, path in ("/healthz", "/readyz"))
+            with self.subTest(name):
+                if is_open:
+                    client.ask(name)
+                    continue
+                for given in (None, "Bearer wrong", "Basic s3cret", "s3cret", "Bearer"):
+                    headers = {} if given is None else {"Authorization": given}
+                    # Also with a body that is never looked at.
+                    reply = client.ask(name, 401, text="{", headers=headers)
+                    self.assertEqual(reply.headers["WWW-Authenticate"], "Bearer")
+                    self.assertEqual(reply.json["code"], "permission_denied")
+                    self.assertNotIn("wrong", reply.text)
+                    self.assertNotIn("s3cret", reply.text)
+                evil = right | {"Origin": "http://evil.example"}
+                self.assertEqual(client.raw(method, target, headers=evil).status, 403)
+                reply = client.raw(method, target + "?wrong=1", headers=right)
+                self.assertEqual(reply.status, 400, reply.text)
+        reply = nothing.raw("GET", "/no/such/page")
+        self.assertEqual(reply.status, 401, reply.text)
+        self.assertEqual(nothing.raw("GET", "/no/such/page", headers=right).status, 404)
+        self.assertNotIn("s3cret", server.log())
+
+    def test_the_command_line_gives_it(self):
+        url = self.server.url
+        self.asked("push", "q", "x", "--key", "a", store=url, TARRY_TOKEN="s3cret")
+        self.asked("push", "q", "x", "--key", "b", store=f"{url}?token_file={self.file}",
+                   TARRY_TOKEN="wrong")
+        for given in ({}, {"TARRY_TOKEN": "wrong"}, {"TARRY_TOKEN": ""}):
+            refused = self.refused("get", "q", "a", store=url, code=FAILED,
+                                   says="the Authorization field", **given)
+            self.assertNotIn("wrong", refused.err)
+        self.refused("get", "q", "a", store=url, TARRY_TOKEN="a b", says="a token is 1 to 1024")
+        self.refused("get", "q", "a", store=f"{url}?token_file=/no/such/file",
+                     says="/no/such/file")
+
+    def test_a_file_that_holds_none(self):
+        bad = self.directory / "bad"
+        for text in ("", "\n", "a b\n", "x" * 1_025):
+            bad.write_text(text)
+            with self.subTest(text[:10]):
+                self.refused("serve", "--store", "memory:", "--listen", "127.0.0.1:0",
+                             "--token-file", str(bad), store="", says=str(bad))
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ class Config(ProgramTest):
         "store.url": ("memory:", "memory:?shards=2", "memory:?shards=3"),
         "server.listen": ("127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"),
         "server.port_file": ("a", "b", "c"),
+        "server.token_file": ("a", "b", "c"),
         "server.test_clock": ("true", "true", "true"),
         "server.max_connections": ("11", "12", "13"),
         "server.max_body": ("2MiB", "3MiB", "4MiB"),

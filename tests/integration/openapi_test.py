@@ -17,7 +17,10 @@ class Agreement(ProgramTest):
     """One story that uses everything."""
 
     def test_server_and_document_agree(self):
-        with Server(self.store, "--test-clock") as server, Server("memory:") as other:
+        token = self.directory / "token"
+        token.write_text("s3cret\n")
+        with Server(self.store, "--test-clock") as server, \
+                Server("memory:", "--token-file", str(token)) as other:
             document = Document(Client(server, Document({"paths": {}})).raw(
                 "GET", "/v1/openapi.json").json)
             self.assertEqual(document.root["openapi"], "3.1.0")
@@ -33,7 +36,10 @@ class Agreement(ProgramTest):
             self.refusals()
             plain = Client(other, document)
             for name in ("advanceClock", "suspendClock", "stepClock"):
-                plain.ask(name, 404, body={"by": "1s"})
+                plain.ask(name, 404, body={"by": "1s"}, headers={"Authorization": "Bearer s3cret"})
+            for _, _, operation in document.operations():
+                if operation.get("security") != []:
+                    plain.ask(operation["operationId"], 401)
             self.client.answered |= plain.answered
             self.everything_was_met(document)
 

@@ -27,6 +27,8 @@ std::vector<Setting> make_settings() {
        0, false, "HOST:PORT; port 0: any"},
       {"server", "port_file", "--port-file", "TARRY_PORT_FILE", Kind::text, "FILE", "", 0, 0, false,
        "Write the port there once it listens"},
+      {"server", "token_file", "--token-file", "TARRY_TOKEN_FILE", Kind::text, "FILE", "", 0, 0,
+       false, "Answer only who gives the token in the file's first line"},
       {"server", "test_clock", "--test-clock", "TARRY_TEST_CLOCK", Kind::yes_no, "", "false", 0, 1,
        false, "Time stands still until POST /v1/clock/advance moves it; for tests"},
       {"server", "max_connections", "--max-connections", "TARRY_MAX_CONNECTIONS", Kind::count, "N",

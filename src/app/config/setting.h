@@ -42,6 +42,7 @@ enum class Which : std::size_t {
   store_url,
   listen,
   port_file,
+  token_file,
   test_clock,
   max_connections,
   max_body,

@@ -41,6 +41,7 @@ net::HttpClientOptions client_options(const RemoteOptions& options) {
   client.port = options.port;
   client.connections = options.connections;
   client.connect_timeout_ms = options.connect_timeout_ms;
+  client.token = options.token;
   return client;
 }
 

@@ -34,6 +34,24 @@ std::optional<std::string_view> host_of_target(std::string_view target) noexcept
   return target.substr(0, target.find_first_of("/?"));
 }
 
+bool is_probe(std::string_view target) noexcept {
+  if (const auto host = host_of_target(target)) {
+    target.remove_prefix(static_cast<std::size_t>(host->data() + host->size() - target.data()));
+  }
+  const std::string_view path = target.substr(0, target.find('?'));
+  return path == "/healthz" || path == "/readyz";
+}
+
+// Takes as long wherever the two differ, so that nobody can guess the token byte by byte.
+bool is_same_secret(std::string_view given, std::string_view secret) noexcept {
+  unsigned differs = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = secret[i % secret.size()];
+    differs |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(other);
+  }
+  return differs == 0;
+}
+
 bool is_ours(std::string_view host, const std::vector<std::string>& hosts) {
   if (names_loopback(host)) return true;
   const std::string_view name = without_port(host);
@@ -67,6 +85,28 @@ std::optional<Response> check_sender(const net::HttpMessage& message,
     return problem(403, ErrorCode::permission_denied,
                    "requests from the origin " + base::quoted(*origin) + " are not served");
   }
+  return std::nullopt;
+}
+
+std::optional<Response> check_token(const net::HttpMessage& message, std::string_view token) {
+  if (token.empty() || is_probe(message.target)) return std::nullopt;
+  const auto refused = [](std::string_view what) {
+    return problem(401, ErrorCode::permission_denied,
+                   "the Authorization field " + std::string(what) +
+                       "; it must be: Bearer and the server's token");
+  };
+  if (message.count("Authorization") > 1) return refused("occurs twice");
+  const std::string* field = message.find("Authorization");
+  if (field == nullptr) return refused("is missing");
+  constexpr std::string_view kScheme = "Bearer ";
+  std::string_view given = *field;
+  if (given.size() < kScheme.size() ||
+      !base::equals_ignoring_case(given.substr(0, kScheme.size()), kScheme)) {
+    return refused("is not of the Bearer scheme");
+  }
+  given.remove_prefix(kScheme.size());
+  while (given.starts_with(' ')) given.remove_prefix(1);
+  if (!is_same_secret(given, token)) return refused("holds another token");
   return std::nullopt;
 }
 

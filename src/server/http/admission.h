@@ -20,6 +20,11 @@ namespace tarry::http {
 [[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
                                                    const std::vector<std::string>& hosts);
 
+/// Nothing, or 401 where `token` is not empty and the request does not carry it. /healthz and
+/// /readyz need none: they tell nothing of what is in the store.
+[[nodiscard]] std::optional<Response> check_token(const net::HttpMessage& message,
+                                                  std::string_view token);
+
 /// localhost, 127.x.x.x or [::1], with or without a port.
 [[nodiscard]] bool names_loopback(std::string_view host) noexcept;
 

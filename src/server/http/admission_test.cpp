@@ -39,6 +39,36 @@ TEST(Admission, no_page_of_another_origin_may_ask) {
   }
 }
 
+unsigned status_with(std::vector<net::HttpField> fields, std::string target = "/v1/stats") {
+  net::HttpMessage message;
+  message.target = std::move(target);
+  message.fields = std::move(fields);
+  const auto refused = check_token(message, "s3cret");
+  return refused ? refused->status : 200;
+}
+
+TEST(Admission, the_token_must_be_given_where_there_is_one) {
+  for (const char* good : {"Bearer s3cret", "bearer s3cret", "BEARER  s3cret"}) {
+    EXPECT_EQ(status_with({{"authorization", good}}), 200u) << good;
+  }
+  for (const char* bad : {"", "Bearer", "Bearer ", "Bearer   ", "Bearer s3cre", "Bearer s3crets",
+                          "Bearer s3cretT", "Bearer S3CRET", "Bearer s3crets3cret", "s3cret",
+                          "Basic s3cret", "Bearers3cret", "Bearer s3cret s3cret"}) {
+    EXPECT_EQ(status_with({{"Authorization", bad}}), 401u) << bad;
+  }
+  EXPECT_EQ(status_with({}), 401u);
+  const net::HttpField good{"Authorization", "Bearer s3cret"};
+  EXPECT_EQ(status_with({good, good}), 401u);
+  for (const char* open : {"/healthz", "/readyz", "/readyz?x", "http://localhost/healthz"}) {
+    EXPECT_EQ(status_with({}, open), 200u) << open;
+  }
+  for (const char* closed : {"/healthz/", "/v1/healthz", "/metrics", "/v1/openapi.json", "",
+                             "http://localhost", "http://localhost?/healthz", "/x?/healthz"}) {
+    EXPECT_EQ(status_with({}, closed), 401u) << closed;
+  }
+  EXPECT_FALSE(check_token({}, ""));
+}
+
 TEST(Admission, takes_request_ids_that_are_fit_for_a_log) {
   const auto id = [](std::string value) {
     net::HttpMessage message;

@@ -201,6 +201,11 @@ void Connection::on_head() {
     respond(std::move(*refused));
     return;
   }
+  if (auto refused = check_token(message, hub_.options.token)) {
+    refused->close = true;
+    respond(std::move(*refused));
+    return;
+  }
   const std::string* expect = message.find("Expect");
   if (expect != nullptr && !base::equals_ignoring_case(*expect, "100-continue")) {
     Response refused = problem(417, ErrorCode::invalid_argument, "only 100-continue is expected");

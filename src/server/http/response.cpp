@@ -54,6 +54,7 @@ std::string head_of(const Response& response, std::string_view request_id, bool 
     head += "\r\nAllow: ";
     head += response.allow;
   }
+  if (response.status == 401) head += "\r\nWWW-Authenticate: Bearer";
   if (response.status == 503) head += "\r\nRetry-After: 1";
   head += keep_alive ? "\r\nConnection: keep-alive\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
   return head;

@@ -57,7 +57,7 @@ Result<asio::ip::address> parse_address(const std::string& text) {
   if (!address.is_loopback()) {
     return Unexpected(ErrorCode::invalid_argument,
                       "listen address " + base::quoted(text) +
-                          " is not loopback: without authentication tarry serves only its own "
+                          " is not loopback: without encryption tarry serves only its own "
                           "machine, on 127.0.0.1 or ::1");
   }
   return address;

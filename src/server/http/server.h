@@ -4,7 +4,7 @@
 // waiting claim holds its connection and nothing else. What a claim took and could not be handed
 // over (the client hung up, the write failed) is released, its attempt not counted.
 //
-// It answers this machine only, until it can ask for a token.
+// It answers this machine only: what goes over a network wants more than a token in clear text.
 //
 // Thread safety: all members may be called from any thread but its own; the callbacks run on its
 // own, and must be quick.
@@ -48,6 +48,9 @@ struct ServerOptions : ServerLimits {
   /// Names by which clients may call it, besides localhost and the loopback addresses. A browser
   /// that was lured to another name for this address is refused.
   std::vector<std::string> hosts = {};
+  /// Not empty: every request but those for /healthz and /readyz must carry it, as
+  /// `Authorization: Bearer TOKEN`; else 401.
+  std::string token = {};
 
   std::uint32_t max_head_bytes = 16 * 1024;          // beyond: 431
   Millis head_deadline = std::chrono::seconds(30);   // from a request's first byte: 408

@@ -1,0 +1,18 @@
+// What may stand behind `Authorization: Bearer`.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace tarry::base {
+
+inline constexpr std::size_t kMaxToken = 1'024;  // bytes
+inline constexpr std::string_view kTokenRule =
+    "a token is 1 to 1024 letters, digits and -._~+/, and may end with =";
+
+/// Errors are told with kTokenRule, and without the text, which is a secret.
+[[nodiscard]] bool is_token(std::string_view text) noexcept;
+
+}  // namespace tarry::base
