@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from program import PROGRAM, SOURCE, ProgramTest, Server, environment
 _BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```\n",
                     re.DOTALL)
 PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/semantics.md",
-         "docs/guide/redis.md", "docs/reference/command-line.md", "docs/reference/config.md")
+         "docs/guide/redis.md", "docs/guide/http.md", "docs/reference/command-line.md",
+         "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md")
 
 
 def page(name):
@@ -108,6 +110,23 @@ class Shell(ProgramTest):
                 if mark.startswith("run") and not ("needs jq" in mark and not shutil.which("jq")):
                     self.shell(mark, text, TARRY_STORE=server.url)
             self.work(work, server)
+
+    def test_over_http(self):
+        marked = blocks("docs/guide/http.md")
+        serve, = [text for mark, _, text in marked if mark == "serve"]
+        with Server(serve.split()[-1], cwd=self.directory) as server:
+            for mark, language, text in marked:
+                if not mark.startswith("run"):
+                    continue
+                text = text.replace("http://127.0.0.1:7733", server.url)
+                words = [sys.executable, "-c"] if language == "python" else ["bash", "-euo",
+                                                                             "pipefail", "-c"]
+                finished = subprocess.run([*words, text], capture_output=True, text=True,
+                                          timeout=100, cwd=self.directory, env=environment(),
+                                          check=False)
+                self.assertEqual(finished.returncode, 0, f"{text}\n{finished.stderr}")
+                for word in mark.removeprefix("run: says ").split():
+                    self.assertIn(word, finished.stdout, text)
 
     def work(self, text, server):
         self.asked("push", "orders", "tea", "--key", "order:60", store=server.url)
