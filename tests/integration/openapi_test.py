@@ -5,11 +5,12 @@ against the document; every field, parameter and status of the document must hav
 import threading
 import unittest
 
+from inbox_test import Redis
 from openapi import Client, Document
 from program import ProgramTest, Server, eventually
 
 NOT_UTF8 = "/w=="  # the byte 0xff
-# What no caller can bring about at will: that the store fails, or is away. Unit tests have it.
+# Away has the first; the rest is no operation's own.
 STATUSES_UNMET = {"503", "default"}
 
 
@@ -42,6 +43,41 @@ class Agreement(ProgramTest):
                     plain.ask(operation["operationId"], 401)
             self.client.answered |= plain.answered
             self.everything_was_met(document)
+
+    def test_the_document_holds_together(self):
+        """Every reference leads somewhere, every part is used, every example is valid."""
+        with Server("memory:") as server:
+            root = Client(server, Document({"paths": {}})).raw("GET", "/v1/openapi.json").json
+        document = Document(root)
+        used, examples = set(), []
+
+        def walk(node):
+            if isinstance(node, list):
+                for inner in node:
+                    walk(inner)
+            if not isinstance(node, dict):
+                return
+            if "$ref" in node and isinstance(node["$ref"], str):
+                document.resolve(node)
+                used.add(node["$ref"])
+            if "schema" in node:
+                given = [e["value"] for e in node.get("examples", {}).values()]
+                given += [node["example"]] if "example" in node else []
+                examples.extend((node["schema"], value) for value in given)
+            for inner in node.values():
+                walk(inner)
+
+        walk(root)
+        self.assertGreater(len(examples), 30)
+        for schema, value in examples:
+            self.assertEqual(document.errors(schema, value), [], value)
+        parts = {f"#/components/{kind}/{name}" for kind, named in root["components"].items()
+                 if kind != "securitySchemes" for name in named}
+        self.assertEqual(parts - used, set())
+        operations = [operation for _, _, operation in document.operations()]
+        self.assertEqual(len({o["operationId"] for o in operations}), len(operations))
+        self.assertEqual({tag for o in operations for tag in o["tags"]},
+                         {tag["name"] for tag in root["tags"]})
 
     def messages(self):
         pushed = self.ask("push", body={
@@ -191,8 +227,40 @@ class Agreement(ProgramTest):
                 if said["in"] == "query":
                     self.assertIn((name, parameter), self.client.asked)
             for status in set(operation["responses"]) - STATUSES_UNMET:
-                if (name, status) != ("stats", "404"):  # of Redis alone
+                if (name, status) != ("stats", "404"):  # of Redis alone: Away
                     self.assertIn((name, status), self.client.answered)
+
+
+class Away(Redis):
+    """A server whose store is not reachable any more."""
+
+    def test_every_route_that_asks_it_says_503(self):
+        with Server(self.store) as server:
+            document = Document(Client(server, Document({"paths": {}})).raw(
+                "GET", "/v1/openapi.json").json)
+            client = Client(server, document)
+            client.ask("push", body={"key": "k"})
+            client.ask("stats", 404, queue="", query={"queue": "none"})
+            message, = client.ask("claim", body={"queues": ["orders"]}).json["messages"]
+            self.redis.close(keep=True)
+            receipt = {"receipt": message["receipt"]}
+            bodies = {"push": {}, "cancel": {"keys": ["k"]}, "getMessages": {"keys": ["k"]},
+                      "reschedule": {"items": [{"key": "k", "delay": 0}]},
+                      "revive": {"all": True}, "claim": {"queues": ["orders"]},
+                      "settle": {"items": [receipt | {"action": "ack"}]},
+                      "extend": {"items": [receipt]}}
+            asked = 0
+            for _, _, operation in document.operations():
+                if "503" in operation["responses"]:
+                    name = operation["operationId"]
+                    query = {"key": "k"} if name == "getMessage" else None
+                    with self.subTest(name):
+                        problem = client.ask(name, 503, body=bodies.get(name), query=query).json
+                        self.assertEqual(problem["code"], "unavailable")
+                        self.assertIn(self.store.split("/")[2], problem["detail"])
+                    asked += 1
+            self.assertGreater(asked, 20)
+            client.ask("openapi")
 
 
 if __name__ == "__main__":
