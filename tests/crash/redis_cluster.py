@@ -7,6 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from history import now_ms
 from redis_server import RedisServer, Refusal
 from server import FAILURE_SECONDS, ServerFailure
 
@@ -45,6 +46,8 @@ class Cluster:
 
     def __init__(self, *words, parent=None):
         self.path = Path(tempfile.mkdtemp(prefix="tarry-cluster-", dir=parent))
+        # Who takes whose place is for a run to say.
+        words = ("--cluster-replica-no-failover", "yes", *words)
         self.nodes = [Node(self.path, *words) for _ in range(2 * MASTERS)]
         self.owners = {}  # of slots that were moved, by number
 
@@ -127,6 +130,20 @@ class Cluster:
 
         self.until(is_master)
         self._settle()
+
+    def kill_master(self, rng):
+        """SIGKILL of one, which comes back with what its file has. Answers when it was killed, and
+        when it was dead."""
+        node = rng.choice(self.masters())
+        killed = now_ms()
+        node.shoot()
+        node.bury()
+        dead = now_ms()
+        node.start()
+        for each in self.nodes:
+            self.until(lambda n=each: n.says("CLUSTER INFO", "cluster_state:ok"))
+        self._settle()
+        return killed, dead
 
     def _settle(self):
         """Until all nodes say the same of who serves what."""

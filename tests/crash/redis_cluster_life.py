@@ -1,8 +1,9 @@
 """Lives of a store in a Redis cluster whose slots move and whose masters change under the load, in
-good order: nothing is lost, and nobody is told to try again for good."""
+good order, and whose masters are killed and come back with what they have on disk: nothing is lost,
+and nobody is told to try again for good."""
 
 from redis_cluster import Cluster
-from redis_life import RedisLife, ResignedDoubting, reach
+from redis_life import ALWAYS, RedisLife, ResignedDoubting, reach
 from server import Daemon
 
 PARTITIONS = 4
@@ -12,7 +13,7 @@ class RedisClusterLife(RedisLife):
     changes = 4  # a round
 
     def _redis(self, plan):
-        return Cluster(parent=plan.parent)
+        return Cluster(*ALWAYS, parent=plan.parent)
 
     def _server(self):
         url = f"{self.redis.url}?shards={self.shards}&partitions={PARTITIONS}"
@@ -40,11 +41,18 @@ class RedisClusterLife(RedisLife):
         self._end_load(clients, threads)
         self._look(f"after changes {number}")
 
+    def killed(self, killed, dead):
+        self.history.engine_died(killed, dead)
+
     def _change(self):
         r = self._random
-        if r.random() < 0.4:
+        if r.random() < 0.3:
             self.redis.fail_over(r)
             self.figures["failovers"] += 1
+            return
+        if r.random() < 0.3:
+            self.killed(*self.redis.kill_master(r))
+            self.figures["masters killed"] += 1
             return
         tag = str(r.randrange(PARTITIONS))
         pause = r.choice((0, 0, r.uniform(0, 0.05)))
