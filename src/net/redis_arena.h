@@ -5,10 +5,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
 #include <utility>
-#include <vector>
 
 namespace tarry::net {
 
@@ -16,17 +13,20 @@ class RedisArena {
  public:
   RedisArena() noexcept = default;
   RedisArena(RedisArena&& other) noexcept
-      : blocks_(std::move(other.blocks_)),
+      : last_(std::exchange(other.last_, nullptr)),
         at_(std::exchange(other.at_, nullptr)),
         left_(std::exchange(other.left_, 0)),
         next_size_(std::exchange(other.next_size_, kFirstBlock)) {}
   RedisArena& operator=(RedisArena&& other) noexcept {
-    blocks_ = std::move(other.blocks_);
+    if (this == &other) return *this;
+    free_blocks();
+    last_ = std::exchange(other.last_, nullptr);
     at_ = std::exchange(other.at_, nullptr);
     left_ = std::exchange(other.left_, 0);
     next_size_ = std::exchange(other.next_size_, kFirstBlock);
     return *this;
   }
+  ~RedisArena() { free_blocks(); }
 
   /// Null: there is no memory.
   [[nodiscard]] void* take(std::size_t bytes) noexcept;
@@ -36,15 +36,16 @@ class RedisArena {
  private:
   static constexpr std::size_t kFirstBlock = 512;
 
-  struct Free {
-    void operator()(std::byte* block) const noexcept { std::free(block); }
+  // Stands at a block's beginning: no memory but the blocks' own is needed to know them.
+  struct Head {
+    Head* before;
   };
-  using Block = std::unique_ptr<std::byte, Free>;
 
-  void* add_block(void* block);
+  [[nodiscard]] std::byte* add_block(std::size_t size, bool zeroed) noexcept;
   [[nodiscard]] void* cut(std::size_t size) noexcept;
+  void free_blocks() noexcept;
 
-  std::vector<Block> blocks_;
+  Head* last_ = nullptr;
   std::byte* at_ = nullptr;
   std::size_t left_ = 0;
   std::size_t next_size_ = kFirstBlock;

@@ -28,7 +28,8 @@ struct RedisReader::Making {
 
   std::size_t max_reply_bytes;
   redisReplyObjectFunctions functions;
-  RedisArena arena;  // of the reply that is being read
+  RedisArena arena;           // of the reply that is being read
+  std::size_t announced = 0;  // elements of its arrays, those that came and those to come
 
   // Where the piece goes: into its array, or where it is a whole reply, into an arena of its own.
   // What is answered with null hiredis takes for a lack of memory.
@@ -38,6 +39,7 @@ struct RedisReader::Making {
     }
     Making& making = of(task);
     making.arena = RedisArena();
+    making.announced = 0;
     return static_cast<RedisNode*>(making.arena.take_zeroed(sizeof(RedisNode)));
   }
 
@@ -62,10 +64,12 @@ struct RedisReader::Making {
   static void* make_array(const redisReadTask* task, Count count) {
     Making& making = of(task);
     const auto elements = static_cast<std::size_t>(count);
-    if (elements > making.max_reply_bytes / kRedisLeastElement || too_deep(task)) return nullptr;
     RedisNode* const node = node_of(task);
+    const std::size_t most = making.max_reply_bytes / kRedisLeastElement;
+    if (node == nullptr || elements > most - making.announced || too_deep(task)) return nullptr;
+    making.announced += elements;
     void* const space = making.arena.take_zeroed(elements * sizeof(RedisNode));
-    if (node == nullptr || space == nullptr) return nullptr;
+    if (space == nullptr) return nullptr;
     if (task->type == REDIS_REPLY_ARRAY) node->kind = RedisView::Kind::array;
     node->elements = static_cast<RedisNode*>(space);
     node->size = elements;

@@ -39,6 +39,25 @@ TEST(RedisReplyTest, reads_every_kind) {
   EXPECT_EQ(parse("*0\r\n")->view().size(), 0u);
 }
 
+// Memory is taken when an array is announced: all of a reply's count together, at every level.
+TEST(RedisReplyTest, arrays_that_cannot_all_come_are_refused_as_they_are_announced) {
+  RedisReader reader(1 << 20);
+  reader.feed("*200000\r\n");
+  EXPECT_FALSE(reader.next());
+  EXPECT_EQ(reader.fault(), Fault::none);
+  reader.feed("*200000\r\n");
+  EXPECT_FALSE(reader.next());
+  EXPECT_EQ(reader.fault(), Fault::too_large);
+  // And of each reply for itself.
+  RedisReader many(1 << 10);
+  for (int i = 0; i < 10; ++i) {
+    std::string whole = "*200\r\n";
+    for (int n = 0; n < 200; ++n) whole += ":1\r\n";
+    many.feed(whole);
+    EXPECT_TRUE(many.next()) << i;
+  }
+}
+
 TEST(RedisReplyTest, reads_nested_arrays) {
   const auto reply = parse("*2\r\n*2\r\n:1\r\n$1\r\nx\r\n*1\r\n*1\r\n$-1\r\n");
   ASSERT_TRUE(reply);
