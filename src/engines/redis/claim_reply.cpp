@@ -49,11 +49,8 @@ class Runs {
   bool has_past_ = false;
 };
 
-}  // namespace
-
-std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
-                                      std::uint64_t secret, core::ClaimReply& into,
-                                      base::Histogram& lateness) {
+std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place,
+                                        std::uint64_t secret, core::ClaimReply& into) {
   if (reply.size() != 8) return std::nullopt;
   const net::RedisView members = reply[3];
   const net::RedisView bodies = reply[5];
@@ -107,10 +104,29 @@ std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
     item.priority = body->priority;
     item.tallies = past.tallies;
     ++item.tallies.claims;
-    if (item.attempt == 1) lateness.record(now - item.due_ms);
     answer.payload_bytes += body->payload.size();
     ++answer.taken;
     into.items.push_back(item);
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
+                                      std::uint64_t secret, core::ClaimReply& into,
+                                      base::Histogram& lateness) {
+  const std::size_t items = into.items.size();
+  const std::size_t bytes = into.bytes.size();
+  auto answer = append_claim(reply, place, secret, into);
+  if (!answer) {
+    into.items.resize(items);
+    into.bytes.resize(bytes);
+    return std::nullopt;
+  }
+  for (std::size_t i = items; i < into.items.size(); ++i) {
+    const core::ClaimedItem& item = into.items[i];
+    if (item.attempt == 1) lateness.record(item.claimed_ms - item.due_ms);
   }
   return answer;
 }

@@ -6,7 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "engines/redis/body.h"
+#include "engines/redis/claim_reply.h"
 #include "engines/redis/redis_engine.h"
+#include "net/redis_reader.h"
 #include "support/redis_server.h"
 
 namespace tarry::redis {
@@ -123,6 +126,42 @@ TEST_P(ClaimRunsTest, EachMessageKeepsItsDueTimeAndItsAttempts) {
     EXPECT_EQ(found->second.due_ms, dues_.at(key)) << key;
     EXPECT_EQ(found->second.attempt, attempt) << key;
   }
+}
+
+// Two messages, and a score for one of them: what was appended before that is found is taken back.
+TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
+  const auto bulk = [](std::string_view text) {
+    return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
+  };
+  std::string members = "*2\r\n";
+  std::string bodies = "*2\r\n";
+  for (const std::string_view member : {"a", "b"}) {
+    Body body;
+    body.id = 1;
+    body.payload = "p";
+    std::string text;
+    append_head(text, body, member);
+    members += bulk(member);
+    bodies += bulk(text + "p");
+  }
+  const auto read = [&](std::string_view scores, core::ClaimReply& into) {
+    net::RedisReader reader(1 << 20);
+    reader.feed("*8\r\n:1000\r\n:2000\r\n" + bulk("1000-1") + members + "*2\r\n" + bulk("900") +
+                std::string(scores) + bodies + "$-1\r\n" + bulk(""));
+    const auto reply = reader.next();
+    EXPECT_TRUE(reply);
+    const auto places = make_places("q", 1, {1, "g", 0}, 16);
+    base::Histogram lateness;
+    const bool taken = reply && read_claim(reply->view(), places[0], 1, into, lateness);
+    EXPECT_EQ(lateness.count(), taken ? 2u : 0u);
+    return taken;
+  };
+  core::ClaimReply into;
+  ASSERT_TRUE(read(":2\r\n", into));
+  const std::string bytes = into.bytes;
+  EXPECT_FALSE(read(":1\r\n", into));
+  EXPECT_EQ(into.items.size(), 2u);
+  EXPECT_EQ(into.bytes, bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(SpreadMs, ClaimRunsTest, ::testing::Values(1, 3, 40, 300));
