@@ -297,6 +297,33 @@ TEST(InboxFaults, ARescheduleThatIsRefusedLeavesTheMessageAsItWas) {
   EXPECT_EQ(info->due.time_since_epoch().count(), kLaterMs);
 }
 
+// Also where its taker could not set it aside yet.
+TEST(InboxFaults, WhatWasRefusedIsToldWithTheSameReasonAgain) {
+  FaultRig rig;
+  rig.add({"queue", "q", "key", "a", "payload", "1", "due", std::to_string(kLaterMs)});
+  const auto engine = FaultRig::open(without(rig, "+@all"));
+  rig.wait_until_drained();
+  (void)rig.ask({"SET", FaultRig::key(1, "q/0:odd"), "not ours"});
+  EXPECT_EQ(rig.ask({"ACL", "SETUSER", "clipped", "-xdel"}), "+OK\r\n");
+  rig.forget_lines();
+  rig.add({"queue", "q", "verb", "reschedule", "key", "a", "delay", "1h", "priority", "7"});
+  rig.wait_for_line("inbox tarry:{0}:in waits: ");
+  EXPECT_EQ(rig.ask({"ACL", "SETUSER", "clipped", "+xdel"}), "+OK\r\n");
+  rig.wait_until_drained();
+  EXPECT_NE(rig.set_aside().find("WRONGTYPE"), std::string::npos) << rig.set_aside();
+}
+
+TEST(InboxFaults, WhatIsHeldOfOneQueueLetsAnotherGetOtherShards) {
+  FaultRig rig;
+  const auto engine = rig.open();
+  (void)rig.ask({"SET", FaultRig::key(1, "foreign/0:due"), "mine"});
+  rig.add({"queue", "foreign", "key", "k", "payload", "1"});
+  rig.add({"queue", "q", "key", "k", "payload", "2", "delay", "1h"});
+  wait_for_message(rig, *engine, "q", "k");
+  EXPECT_TRUE(reshard_step(*engine, 3).done);
+  EXPECT_EQ(rig.ask({"XLEN", FaultRig::key(0, "in")}), ":1\r\n");
+}
+
 TEST(InboxFaults, WhileRedisIsFullTheyWait) {
   FaultRig rig;
   const auto engine = FaultRig::open(without(rig, "-xrange"));  // until all is there
