@@ -53,6 +53,15 @@ class Redis {
   /// wire with nothing between them. `done` gets the last one's reply, or the first failure.
   virtual void send(std::vector<RedisCommand> commands, Done done) = 0;
 
+  /// One command on each master: in a cluster those that serve slots. `done` runs once, when all
+  /// have answered; where they are not known, with one failure.
+  struct NodeAnswer {
+    std::string server;  // as `server` spells it
+    RedisAnswer answer;
+  };
+  using EachDone = base::UniqueFunction<void(std::vector<NodeAnswer>)>;
+  virtual void send_to_masters(RedisCommand command, EachDone done) = 0;
+
   /// Keeps a subscription to these channels for good, through broken connections. Once at most.
   virtual void subscribe(RedisChannels kind, std::vector<std::string> channels,
                          OnMessage on_message, OnSubscribed on_subscribed) = 0;

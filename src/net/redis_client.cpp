@@ -238,6 +238,14 @@ void RedisClient::send(std::string_view bytes, std::size_t replies, Done done) {
   impl_->send(bytes, replies, std::move(done));
 }
 
+void RedisClient::send_to_masters(RedisCommand command, EachDone done) {
+  send(std::move(command), [impl = impl_, done = std::move(done)](RedisAnswer answer) mutable {
+    std::vector<NodeAnswer> only;
+    only.push_back({impl->server(), std::move(answer)});
+    done(std::move(only));
+  });
+}
+
 void RedisClient::subscribe(RedisChannels kind, std::vector<std::string> channels,
                             OnMessage on_message, OnSubscribed on_subscribed) {
   impl_->subscribe(kind, std::move(channels), std::move(on_message), std::move(on_subscribed));

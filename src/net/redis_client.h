@@ -81,6 +81,7 @@ class RedisClient final : public Redis {
   void send(std::vector<RedisCommand> commands, Done done) override;
   /// `replies` commands, encoded; `done` as above.
   void send(std::string_view bytes, std::size_t replies, Done done);
+  void send_to_masters(RedisCommand command, EachDone done) override;
   void subscribe(RedisChannels kind, std::vector<std::string> channels, OnMessage on_message,
                  OnSubscribed on_subscribed) override;
   void close() override;

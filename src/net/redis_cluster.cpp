@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -59,6 +60,38 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       fail_soon(request, closed_error());
     } else {
       route(request);
+    }
+  }
+
+  void send_to_masters(const std::string& bytes, EachDone done) {
+    if (!mapped_ && !closed_) {
+      refresh([this, bytes, done = std::move(done)](const Result<void>& result) mutable {
+        if (!result) return done(failed(result.error()));
+        send_to_masters(bytes, std::move(done));
+      });
+      return;
+    }
+    const std::set<NodePtr> masters(slots_.begin(), slots_.end());
+    struct Asked {
+      EachDone done;
+      std::vector<NodeAnswer> answers;
+      std::size_t left = 0;
+    };
+    auto asked = std::make_shared<Asked>();
+    asked->done = std::move(done);
+    asked->left = masters.size() - masters.count(nullptr);
+    if (closed_ || asked->left == 0) {
+      const Error why = closed_ ? closed_error()
+                                : Error{ErrorCode::unavailable, "no node of the Redis cluster at " +
+                                                                    server() + " serves any slot"};
+      return asio::post(io_, [asked, why] { asked->done(failed(why)); });
+    }
+    for (const NodePtr& node : masters) {
+      if (node == nullptr) continue;
+      node->client.send(bytes, 1, [asked, node](RedisAnswer answer) {
+        asked->answers.push_back({name_of(node->address), std::move(answer)});
+        if (--asked->left == 0) asked->done(std::move(asked->answers));
+      });
     }
   }
 
@@ -132,6 +165,12 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
   };
   using WithMap = base::UniqueFunction<void(const Result<void>&)>;
 
+  static std::vector<NodeAnswer> failed(Error error) {
+    std::vector<NodeAnswer> only;
+    only.push_back({"", RedisFailure{std::move(error), false}});
+    return only;
+  }
+
   static std::string name_of(const RedisAddress& at) {
     RedisOptions named;
     named.host = at.host;
@@ -196,6 +235,11 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       return on_failure(node, request, std::move(*failure));
     }
     const RedisView reply = std::get<RedisReply>(answer).view();
+    const bool ends_in_error = reply.kind() == RedisView::Kind::array && reply.size() > 0 &&
+                               reply[reply.size() - 1].is_error();
+    if (reply.is_error() || ends_in_error) {
+      std::get<RedisReply>(answer).set_node(name_of(node->address));
+    }
     if (!reply.is_error()) return finish(request, std::move(answer));
     if (const auto redirect = redis_redirect(reply.text(), node->address)) {
       return follow(*redirect, request, std::string(reply.text()));
@@ -518,6 +562,10 @@ void RedisCluster::send(std::vector<RedisCommand> commands, Done done) {
     bytes += std::move(command).take();
   }
   impl_->send(std::move(bytes), commands.size(), slot, std::move(done));
+}
+
+void RedisCluster::send_to_masters(RedisCommand command, EachDone done) {
+  impl_->send_to_masters(std::move(command).take(), std::move(done));
 }
 
 void RedisCluster::subscribe(RedisChannels kind, std::vector<std::string> channels,

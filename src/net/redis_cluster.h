@@ -34,6 +34,7 @@ class RedisCluster final : public Redis {
 
   void send(RedisCommand command, Done done) override;
   void send(std::vector<RedisCommand> commands, Done done) override;
+  void send_to_masters(RedisCommand command, EachDone done) override;
   void subscribe(RedisChannels kind, std::vector<std::string> channels, OnMessage on_message,
                  OnSubscribed on_subscribed) override;
   void close() override;

@@ -96,6 +96,32 @@ TEST_F(RedisClusterTest, FollowsASlotStepByStep) {
   EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(5)");
 }
 
+// Errors of that kind that a node has answered.
+int errors_of(const RedisClusterServers& servers, std::size_t node, const std::string& kind) {
+  const std::string told = servers.ask(node, {"INFO", "errorstats"});
+  const std::string field = "errorstat_" + kind + ":count=";
+  const std::size_t at = told.find(field);
+  return at == std::string::npos ? 0 : std::stoi(told.substr(at + field.size()));
+}
+
+TEST_F(RedisClusterTest, IsRedirectedOnceAndKnowsItThen) {
+  const std::uint16_t slot = redis_slot(kFirst);
+  ASSERT_EQ(rig_.ask({"SET", kFirst, "1"}), "OK");
+  servers().begin_move(slot, 0, 1);
+  servers().move_key(kFirst, 0, 1);
+  const int refused = errors_of(servers(), 1, "MOVED");
+  EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(2)");
+  EXPECT_EQ(errors_of(servers(), 1, "MOVED"), refused);  // ASKING went before it
+  servers().end_move(slot, 1);
+  const int moved = errors_of(servers(), 0, "MOVED");
+  EXPECT_EQ(rig_.ask({"INCR", kFirst}), "(3)");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(rig_.ask({"GET", kFirst}), "3");
+  EXPECT_EQ(errors_of(servers(), 0, "MOVED"), moved + 1);  // the map was set right by it
+  servers().begin_move(slot, 1, 0);
+  servers().move_key(kFirst, 1, 0);
+  servers().end_move(slot, 0);
+}
+
 TEST_F(RedisClusterTest, KeysThatStayApartAreAnErrorInTheEnd) {
   const std::uint16_t slot = redis_slot(kFirst);
   RedisOptions options;

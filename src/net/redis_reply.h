@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -61,7 +62,13 @@ class RedisReply {
   /// `view` is that element of it from now on: of a transaction's answer, one command's.
   void narrow(std::size_t index) noexcept { view_ = view_[index]; }
 
+  /// Of an error that a cluster's node answered: which one, as `Redis::server` spells it. Empty:
+  /// there is only one.
+  [[nodiscard]] const std::string& node() const noexcept { return node_; }
+  void set_node(std::string name) noexcept { node_ = std::move(name); }
+
  private:
+  std::string node_;
   RedisArena arena_;
   RedisView view_;
 };

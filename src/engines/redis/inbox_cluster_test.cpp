@@ -13,13 +13,15 @@ using tarry::testing::RedisClusterServers;
 
 class InboxClusterTest : public ::testing::Test {
  protected:
-  InboxClusterTest() {
+  InboxClusterTest() { engine_ = ClusterRig::open(options()); }
+
+  [[nodiscard]] RedisEngineOptions options() {
     RedisEngineOptions options;
     for (std::size_t i = 0; i < servers_.masters(); ++i) {
       options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
     }
     options.shards = 3;
-    engine_ = ClusterRig::open(options);
+    return options;
   }
 
   [[nodiscard]] std::uint16_t slot_of(int partition) const {
@@ -92,6 +94,58 @@ TEST_F(InboxClusterTest, ASlotThatMovesTakesItsInboxAlong) {
   wait_until_drained(kPartition, to);
   EXPECT_EQ(accepted("q"), 4u);
   EXPECT_EQ(servers_.ask(to, {"XLEN", ClusterRig::key(kPartition, "in:bad")}), ":0\r\n");
+}
+
+// ---- what is said of single nodes
+
+TEST_F(InboxClusterTest, OneMasterThatThrowsKeysAwayIsRefusedByName) {
+  servers_.expect_ok(2, {"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  auto opened = open_redis(options());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::invalid_argument);
+  const std::string name = "127.0.0.1:" + std::to_string(servers_.server(2).port());
+  EXPECT_NE(opened.error().message.find("Redis at " + name + " throws keys away"),
+            std::string::npos)
+      << opened.error().message;
+  servers_.expect_ok(2, {"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  EXPECT_TRUE(open_redis(options()));
+}
+
+TEST_F(InboxClusterTest, EveryMasterKnowsTheScriptsOnceAStoreIsOpened) {
+  for (std::size_t i = 0; i < servers_.masters(); ++i) {
+    EXPECT_EQ(servers_.ask(i, {"SCRIPT", "FLUSH"}), "+OK\r\n");
+  }
+  ASSERT_TRUE(open_redis(options()));
+  for (std::size_t i = 0; i < servers_.masters(); ++i) {
+    const std::string told = servers_.ask(i, {"INFO", "memory"});
+    const std::size_t at = told.find("number_of_cached_scripts:");
+    ASSERT_NE(at, std::string::npos) << told;
+    EXPECT_GT(std::stoi(told.substr(at + 25)), 30) << i;
+  }
+}
+
+TEST_F(InboxClusterTest, AnErrorNamesTheNodeThatSpoke) {
+  core::PushRequest push;
+  push.queue = "q";
+  for (int i = 0; i < 100; ++i) {
+    push.items.emplace_back();
+    push.items.back().key = core::append(push.bytes, "k" + std::to_string(i));
+  }
+  (void)ClusterRig::answer(*engine_, push);
+  const std::size_t full = 1;
+  servers_.expect_ok(full, {"CONFIG", "SET", "maxmemory", "1"});
+  for (core::PushItem& item : push.items) item.if_exists = IfExists::replace;
+  const auto reply = std::get<core::PushReply>(ClusterRig::answer(*engine_, push));
+  servers_.expect_ok(full, {"CONFIG", "SET", "maxmemory", "0"});
+  const std::string name = "127.0.0.1:" + std::to_string(servers_.server(full).port());
+  int refused = 0;
+  for (const core::PushResult& item : reply.items) {
+    if (!item.error) continue;
+    ++refused;
+    EXPECT_EQ(item.error->message.find("Redis at " + name + " is full"), 0u) << item.error->message;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, 100);
 }
 
 }  // namespace

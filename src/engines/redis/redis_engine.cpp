@@ -135,25 +135,30 @@ class RedisEngine final : public core::Engine {
   using Started = base::UniqueFunction<void(Result<void>)>;
 
   void check_and_open(Started done) {
-    server_.command(net::RedisCommand("INFO"), [this, done = std::move(done)](
-                                                   Result<net::RedisReply> info) mutable {
-      if (!info) return done(std::move(info).error());
-      auto facts = check_server(info->view().text(), server_.name(),
-                                {!options_.cluster.empty(), options_.allow_eviction});
-      if (!facts) return done(std::move(facts).error());
-      channels_ = facts->channels;
-      server_.publish_on(channels_);
-      if (!facts->warning.empty() && options_.log) options_.log(facts->warning);
-      server_.load_scripts([this, done = std::move(done)](Result<void> loaded) mutable {
-        if (!loaded) return done(std::move(loaded).error());
-        open_store(server_, options_.partitions,
-                   [this, done = std::move(done)](Result<StoreFacts> store) mutable {
-                     if (!store) return done(std::move(store).error());
-                     begin(*store);
-                     done({});
-                   });
-      });
-    });
+    server_.command_masters(
+        net::RedisCommand("INFO"), [this, done = std::move(done)](auto info) mutable {
+          if (!info) return done(std::move(info).error());
+          std::string warning;
+          channels_ = net::RedisChannels::sharded;
+          for (const Server::FromMaster& master : *info) {
+            auto facts = check_server(master.reply.view().text(), master.server,
+                                      {!options_.cluster.empty(), options_.allow_eviction});
+            if (!facts) return done(std::move(facts).error());
+            if (facts->channels == net::RedisChannels::plain) channels_ = net::RedisChannels::plain;
+            if (warning.empty()) warning = facts->warning;
+          }
+          server_.publish_on(channels_);
+          if (!warning.empty() && options_.log) options_.log(warning);
+          server_.load_scripts([this, done = std::move(done)](Result<void> loaded) mutable {
+            if (!loaded) return done(std::move(loaded).error());
+            open_store(server_, options_.partitions,
+                       [this, done = std::move(done)](Result<StoreFacts> store) mutable {
+                         if (!store) return done(std::move(store).error());
+                         begin(*store);
+                         done({});
+                       });
+          });
+        });
   }
 
   void begin(const StoreFacts& store) {

@@ -61,11 +61,16 @@ std::string Server::time_argument() const {
   return test_clock_ == nullptr ? "" : std::to_string(test_clock_->now().realtime_ms);
 }
 
-Error Server::error_of(std::string_view text, std::string_view what) const {
+Error Server::error_of(const RedisReply& reply, std::string_view text,
+                       std::string_view what) const {
+  return error_of(reply.node().empty() ? name() : reply.node(), text, what);
+}
+
+Error Server::error_of(const std::string& at, std::string_view text, std::string_view what) {
   if (text.starts_with("ERR OOM")) text.remove_prefix(4);
   const std::string_view word = first_word(text);
   if (word == "GONE" || word == "STALE") return {ErrorCode::conflict, std::string(kMoved)};
-  const std::string server = "Redis at " + name() + " ";
+  const std::string server = "Redis at " + at + " ";
   for (const KnownError& known : kKnownErrors) {
     if (word != known.code) continue;
     return {known.means, server + std::string(known.says) + ": " + std::string(text)};
@@ -81,7 +86,7 @@ void Server::answer(RedisAnswer answer, std::string_view what, Done& done) const
   }
   auto& reply = std::get<RedisReply>(answer);
   if (reply.view().is_error()) {
-    done(error_of(reply.view().text(), what));
+    done(error_of(reply, reply.view().text(), what));
     return;
   }
   done(std::move(reply));
@@ -102,11 +107,11 @@ void Server::load_scripts(base::UniqueFunction<void(Result<void>)> done, bool la
   for (std::size_t i = first; i < end; ++i) {
     RedisCommand load("SCRIPT");
     load.add("LOAD").add(text_of(static_cast<Script>(i), channels_));
-    command(std::move(load), [this, loading, i](Result<RedisReply> reply) {
-      if (reply) {
-        shas_[i] = reply->view().text();
+    command_masters(std::move(load), [this, loading, i](Result<std::vector<FromMaster>> told) {
+      if (told) {
+        shas_[i] = told->front().reply.view().text();
       } else if (!loading->error) {
-        loading->error = std::move(reply).error();
+        loading->error = std::move(told).error();
       }
       if (--loading->left > 0) return;
       loading->done(loading->error ? Result<void>(*loading->error) : Result<void>());
@@ -121,6 +126,30 @@ void Server::command(RedisCommand command, Done done) {
               [this, what = std::move(what), done = std::move(done)](RedisAnswer given) mutable {
                 answer(std::move(given), what, done);
               });
+}
+
+void Server::command_masters(RedisCommand command, EachDone done) {
+  std::string what(command.name());
+  redis_.send_to_masters(
+      std::move(command), [what = std::move(what), done = std::move(done)](
+                              std::vector<net::Redis::NodeAnswer> answers) mutable {
+        std::vector<FromMaster> told;
+        std::optional<Error> away;
+        for (auto& [server, answer] : answers) {
+          if (auto* failure = std::get_if<RedisFailure>(&answer)) {
+            const bool passes = failure->error.code == ErrorCode::unavailable ||
+                                failure->error.code == ErrorCode::unknown_outcome;
+            if (!passes) return done(std::move(failure->error));
+            away = std::move(failure->error);
+            continue;
+          }
+          auto& reply = std::get<RedisReply>(answer);
+          if (reply.view().is_error()) return done(error_of(server, reply.view().text(), what));
+          told.push_back({std::move(server), std::move(reply)});
+        }
+        if (told.empty()) return done(*std::move(away));
+        done(std::move(told));
+      });
 }
 
 void Server::run(Script script, Build build, Done done) {
@@ -182,7 +211,7 @@ void Server::run_after(const Place& place, Before before, Script script, Build b
           return answer(std::move(given), name_of(script), done);
         }
         if (with_text || first_word(last_reply.text()) != "NOSCRIPT") {
-          return done(error_of(last_reply.text(), name_of(script)));
+          return done(error_of(*reply, last_reply.text(), name_of(script)));
         }
         // What stands before it is done, and the shard may be closed before we come again: so all
         // of it once more, in one.

@@ -57,6 +57,14 @@ class Server {
   /// same.
   void run_after(const Place& place, Before before, Script script, Build build, Done done);
   void command(net::RedisCommand command, Done done);
+  /// On each master. Of those that are away nothing is said while another one answers; else the
+  /// first error, which names its server.
+  struct FromMaster {
+    std::string server;
+    net::RedisReply reply;
+  };
+  using EachDone = base::UniqueFunction<void(Result<std::vector<FromMaster>>)>;
+  void command_masters(net::RedisCommand command, EachDone done);
 
   /// From now on `confirm` waits for replicas.
   void wait_for(ReplicaWish wish) { replicas_.emplace(redis_, wish); }
@@ -76,7 +84,10 @@ class Server {
   void run_after(const Place& place, Before before, Script script, Build build, Done done,
                  bool with_text);
   void add_place(const Place& place, net::RedisCommand& command) const;
-  [[nodiscard]] Error error_of(std::string_view text, std::string_view what) const;
+  [[nodiscard]] Error error_of(const net::RedisReply& reply, std::string_view text,
+                               std::string_view what) const;
+  [[nodiscard]] static Error error_of(const std::string& server, std::string_view text,
+                                      std::string_view what);
 
   net::Redis& redis_;
   net::RedisChannels channels_ = net::RedisChannels::plain;
