@@ -142,6 +142,7 @@ void add_relay_command(CLI::App& root, Session& session) {
       root, "relay", "Hand what falls due on to a sink",
       {"tarry relay orders --to stdout",
        "tarry relay orders --to 'redis://127.0.0.1/0?stream=due-orders'",
+       "tarry relay orders --to 'amqp://127.0.0.1?exchange=shop&routing_key=orders.due'",
        "tarry relay orders --to command --concurrency 8 -- ./close-order"},
       "A message is acked once the sink has confirmed it, never before. What fails is tried again\n"
       "after the queue's backoff, and is dead after its max_attempts, with the sink's last error\n"
@@ -149,8 +150,9 @@ void add_relay_command(CLI::App& root, Session& session) {
       "SIGTERM and Ctrl-C let the sink confirm what it has; a second one ends that.\n");
   add_words(command, "QUEUE", flags->queues, "One queue or several")->required();
   add_word(command, "--to", flags->to,
-           "stdout (JSON lines), command (what follows --), or\n"
-           "redis://HOST[:PORT]/DB?list=NAME, stream=NAME[&maxlen=N] or channel=NAME")
+           "stdout (JSON lines), command (what follows --),\n"
+           "redis://HOST/DB?list=NAME, stream=NAME[&maxlen=N] or channel=NAME,\n"
+           "amqp://HOST[/VHOST]?exchange=NAME&routing_key=KEY")
       ->required()
       ->type_name("SINK");
   add_number(command, "--in-flight", flags->in_flight, 1, relay::kMaxInFlight,

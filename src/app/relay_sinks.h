@@ -15,7 +15,7 @@
 namespace tarry::app {
 
 struct SinkWish {
-  std::string to;                    // "stdout", "command", "redis://..."
+  std::string to;                    // "stdout", "command", "redis://...", "amqp://..."
   std::vector<std::string> command;  // of "command"
   std::uint32_t concurrency = 1;     // of "command"
   /// The sink is of no use any more; from a thread of its own.

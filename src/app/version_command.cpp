@@ -1,6 +1,7 @@
 // tarry version: what this program is and what was built into it.
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/relay_sinks.h"
 
 namespace tarry::app {
 namespace {
@@ -21,7 +22,9 @@ ExitCode version(Session& session) {
           .plain("remote")
           .plain("redis")
           .end_array();
-      json.end_object();
+      json.name("sinks").begin_array();
+      for (const std::string_view kind : sink_kinds()) json.plain(kind);
+      json.end_array().end_object();
     });
     return ExitCode::done;
   }
@@ -30,6 +33,11 @@ ExitCode version(Session& session) {
   sheet.add("compiler", kCompiler);
   sheet.add("engines",
             "embedded (memory: file:), remote (http:), redis (redis: rediss: redis+unix:)");
+  std::string sinks;
+  for (const std::string_view kind : sink_kinds()) {
+    sinks.append(sinks.empty() ? "" : ", ").append(kind);
+  }
+  sheet.add("sinks", sinks);
   session.output.print(sheet);
   return ExitCode::done;
 }
@@ -39,7 +47,7 @@ ExitCode version(Session& session) {
 const char* version_line() noexcept { return "tarry " TARRY_VERSION; }
 
 void add_version_command(CLI::App& root, Session& session) {
-  CLI::App& command = add_command(root, "version", "Version, compiler, engines built in",
+  CLI::App& command = add_command(root, "version", "Version, compiler, engines and sinks built in",
                                   {"tarry version", "tarry version -o json"});
   set_action(command, session, version);
 }

@@ -36,6 +36,7 @@ OUTSIDE = {
     "toml++/": ["app"],
     "openssl/": ["net"],
     "hiredis/": ["net"],
+    "amqp": ["relay"],
 }
 TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck")
 

@@ -16,7 +16,8 @@ _BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*) -->\n)?```(?P<language>\w+)\n(?P<t
                     re.DOTALL)
 PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/semantics.md",
          "docs/guide/redis.md", "docs/guide/http.md", "docs/reference/command-line.md",
-         "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md")
+         "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
+         "docs/guide/relays.md")
 
 
 def page(name):
@@ -67,7 +68,7 @@ class Pages(unittest.TestCase):
         reference = page("docs/reference/command-line.md") + page("docs/reference/config.md")
         for command in ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
                         "release", "bury", "work", "ls", "queue ls", "queue info",
-                        "queue reshard", "stats", "forecast",
+                        "queue reshard", "stats", "forecast", "relay",
                         "store info", "store check", "store audit", "store salvage",
                         "store migrate", "store acl", "config check", "bench", "version"):
             words = command.split()

@@ -3,13 +3,14 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from program import DONE, PROGRAM, UNREACHABLE, ProgramTest, Server, environment, eventually
+from program import DONE, PROGRAM, SOURCE, UNREACHABLE, ProgramTest, Server, environment, eventually
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
 from redis_server import RedisServer  # noqa: E402
@@ -115,7 +116,43 @@ class Relay(ProgramTest):
         self.assertGreaterEqual(json.loads(self.stop(relay))["breaker_openings"], 1)
         self.assertEqual(self.remote("ls", "q")["messages"], [])
 
+    def test_the_guide(self):
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        text = (SOURCE / "docs/guide/relays.md").read_text(encoding="utf-8")
+        marked = re.findall(r"<!-- relay(?: (\w+))? -->\n```sh\n(.*?)```", text, re.DOTALL)
+        self.assertEqual([needs for needs, _ in marked], ["amqp", "redis", "redis", "", ""])
+        path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
+        for needs, command in marked:
+            with self.subTest(command):
+                if needs == "amqp" and "rabbitmq" not in self.asked("version")["sinks"]:
+                    continue
+                command = command.replace("redis://127.0.0.1/0", redis.url)
+                # Nobody listens there: no broker is started for this.
+                command = command.replace("@127.0.0.1/", "@127.0.0.1:1/")
+                acked = self.acked_orders()
+                self.remote("push", "orders", "x")
+                relay = subprocess.Popen(
+                    ["bash", "-c", "exec " + command], stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE, cwd=self.directory,
+                    env=environment(PATH=path, TARRY_STORE=self.server.url))
+                self.addCleanup(self.end, relay)
+                if needs == "amqp":
+                    self.assertIn(b"rabbitmq 127.0.0.1:1, exchange 'shop' is down: ",
+                                  relay.stderr.readline())
+                else:
+                    eventually(lambda: self.acked_orders() > acked, "it is handed on")
+                relay.send_signal(signal.SIGTERM)
+                relay.communicate(timeout=60)
+                self.assertEqual(relay.returncode, DONE)
+
+    def acked_orders(self):
+        queues = self.remote("stats")["queues"]
+        return sum(queue["counters"]["acked"] for queue in queues if queue["queue"] == "orders")
+
     def test_bad_input(self):
+        sinks = self.asked("version")["sinks"]
         for words, says in (
                 (("--to", "carrier-pigeon"), 'names no sink'),
                 (("--to", "ftp://user:secret@host/"), '"ftp" names no sink'),
@@ -128,8 +165,18 @@ class Relay(ProgramTest):
                 (("--to", "redis://127.0.0.1/0?stream=a&maxlen=0"), "maxlen"),
                 (("--to", "redis://127.0.0.1/0?list=a&shards=3"), '"shards" is not one of a sink'),
                 (("--to", "redis+cluster://127.0.0.1?list=a"), "a Redis Cluster is no sink yet"),
+                (("--to", "amqp:127.0.0.1"), "a broker's URL is amqp://HOST"),
+                (("--to", "amqp://u:secret@127.0.0.1/"), "needs exchange=NAME, or routing_key="),
+                (("--to", "amqp://127.0.0.1/?exchang=a"), '"exchang" is not one of amqp:'),
+                (("--to", "amqp://127.0.0.1/?exchange=a&channels=65"), "channels"),
+                (("--to", "amqp://127.0.0.1/?exchange=a&heartbeat=10ms"), 'heartbeat "10ms"'),
+                (("--to", "amqp://127.0.0.1/?exchange=a&ca=x"), "go with amqps: only"),
+                (("--to", "amqps://127.0.0.1/?exchange=a&cert=x"), "cert and key go together"),
+                (("--to", "amqp://127.0.0.1/?exchange=a&password_file=/no"), 'password_file "/no"'),
                 (("--to", "stdout", "--drain", "2h"), "drain 2h must be from 0s to 1h"),
                 (("--to", "stdout", "--in-flight", "0"), "--in-flight")):
+            if words[1].startswith("amqp") and "rabbitmq" not in sinks:
+                continue
             with self.subTest(words):
                 refused = self.refused("relay", "q", *words, says=says)
                 self.assertNotIn("secret", refused.err)

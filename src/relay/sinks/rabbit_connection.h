@@ -1,0 +1,97 @@
+// RabbitConnection: one connection to a RabbitMQ broker with channels in confirm mode: publishes,
+// and says what the broker answers. rabbit_sink.h says what for.
+//
+// Thread safety: none. `publish` and `open` may block for as long as their time-outs; `next` never.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <tarry/queue.h>
+#include <tarry/result.h>
+
+namespace tarry::relay {
+
+struct RabbitTls {
+  std::string ca_file;           // PEM; empty: Debian's bundle of the system's
+  std::string certificate_file;  // PEM, for brokers that ask for one; empty: none
+  std::string key_file;          // PEM
+};
+
+struct RabbitOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 5672;
+  std::string vhost = "/";
+  std::string user = "guest";
+  std::string password = "guest";
+  std::optional<RabbitTls> tls;
+  std::string exchange;  // empty: the default one, which routes to the queue named by the key
+  std::string routing_key;
+  std::string exchange_header;     // not empty: a message's header of that name goes first
+  std::string routing_key_header;  // as above
+  std::uint16_t channels = 1;      // 1 .. 64; order is kept within each
+  std::uint16_t heartbeat_s = 10;  // 1 .. 3600; after two that did not come the connection is dead
+  std::int64_t connect_timeout_ms = 5'000;
+  std::int64_t confirm_timeout_ms = 30'000;  // then the connection is taken for dead
+};
+
+namespace rabbit {
+
+/// The broker has these: `tag`, or on that channel all up to it. Not `ack`: it has refused them.
+struct Confirm {
+  std::uint16_t channel = 0;
+  std::uint64_t tag = 0;
+  bool multiple = false;
+  bool ack = true;
+};
+/// Unroutable; its confirmation follows all the same.
+struct Returned {
+  std::uint16_t channel = 0;
+  std::string message_id;
+  std::string reason;
+};
+/// What was not confirmed on it never will be. It is open again, its tags count from 1.
+struct ChannelClosed {
+  std::uint16_t channel = 0;
+  std::string reason;
+};
+/// The broker is short of memory or disk.
+struct Blocked {
+  std::string reason;
+};
+struct Unblocked {};
+
+using Event = std::variant<Confirm, Returned, ChannelClosed, Blocked, Unblocked>;
+
+}  // namespace rabbit
+
+class RabbitConnection {
+ public:
+  /// Errors: `unavailable`, with the broker's own words where it had some.
+  [[nodiscard]] static Result<std::unique_ptr<RabbitConnection>> open(const RabbitOptions& options);
+  ~RabbitConnection();
+  RabbitConnection(const RabbitConnection&) = delete;
+  RabbitConnection& operator=(const RabbitConnection&) = delete;
+
+  /// Persistent and mandatory; message-id is the id. The tag that its confirmation will name.
+  /// After an error the connection is dead, and the message may have been sent.
+  [[nodiscard]] Result<std::uint64_t> publish(std::uint16_t channel, const std::string& exchange,
+                                              const std::string& routing_key,
+                                              const Delivery& delivery);
+  /// What has come, one by one; empty: no more for now. After an error the connection is dead.
+  /// To be called every second at least, for the heartbeats.
+  [[nodiscard]] Result<std::optional<rabbit::Event>> next();
+  /// Readable when something has come.
+  [[nodiscard]] int socket() const;
+
+ private:
+  class Impl;
+  explicit RabbitConnection(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::relay

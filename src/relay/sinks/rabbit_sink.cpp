@@ -1,0 +1,263 @@
+#include "relay/sinks/rabbit_sink.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace tarry::relay {
+namespace {
+
+constexpr int kLookAgainMs = 500;  // heartbeats and confirm time-outs
+
+}  // namespace
+
+class RabbitSink::Impl {
+ public:
+  explicit Impl(RabbitOptions options)
+      : options_(std::move(options)),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        pending_(std::size_t{options_.channels} + 1) {
+    TARRY_ASSERT(wake_ >= 0);
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Impl() {
+    close();
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    wake();
+    thread_.join();
+    ::close(wake_);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void send(std::vector<Parcel> parcels) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (Parcel& parcel : parcels) arrived_.push_back(std::move(parcel));
+    }
+    wake();
+  }
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+      // Ends a write that the broker does not take.
+      if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
+    }
+    wake();
+  }
+  [[nodiscard]] std::string title() const {
+    return "rabbitmq " + options_.host + ":" + std::to_string(options_.port) + ", exchange '" +
+           options_.exchange + "'";
+  }
+
+ private:
+  struct Published {
+    Parcel parcel;
+    std::string exchange;
+    std::chrono::steady_clock::time_point at;
+    std::string returned;  // why; empty: it was not
+  };
+
+  void wake() const {
+    const std::uint64_t one = 1;
+    // Cannot fail: the counter would have to reach 2^64.
+    static_cast<void>(::write(wake_, &one, sizeof one));
+  }
+
+  void run() {
+    for (;;) {
+      wait();
+      std::deque<Parcel> parcels;
+      bool closed = false;
+      bool ended = false;
+      {
+        const std::lock_guard lock(mutex_);
+        parcels.swap(arrived_);
+        closed = closed_;
+        ended = ended_;
+      }
+      if (closed) {
+        disconnect("the relay has stopped");
+        refuse(parcels, "the relay has stopped");
+        if (ended) return;
+        continue;
+      }
+      listen();
+      publish(parcels);
+      listen();  // what came while it was publishing is in no socket any more
+      give_up_on_silence();
+    }
+  }
+
+  void wait() const {
+    std::array<pollfd, 2> fds{{{wake_, POLLIN, 0}, {-1, POLLIN, 0}}};
+    if (connection_) fds[1].fd = connection_->socket();
+    static_cast<void>(::poll(fds.data(), fds.size(), connection_ ? kLookAgainMs : -1));
+    std::uint64_t count = 0;
+    static_cast<void>(::read(wake_, &count, sizeof count));
+  }
+
+  void publish(std::deque<Parcel>& parcels) {
+    if (parcels.empty()) return;
+    if (!connection_) connect();
+    while (connection_ && blocked_.empty() && !parcels.empty()) {
+      Parcel parcel = std::move(parcels.front());
+      parcels.pop_front();
+      const Delivery& delivery = parcel.delivery;
+      const auto channel = static_cast<std::uint16_t>(1 + delivery.id() % options_.channels);
+      std::string exchange = named(delivery, options_.exchange_header).value_or(options_.exchange);
+      const std::string key =
+          named(delivery, options_.routing_key_header).value_or(options_.routing_key);
+      if (exchange.size() > 255 || key.size() > 255) {
+        parcel.done(
+            refused("an exchange's name and a routing key have up to 255 bytes; these have " +
+                    std::to_string(exchange.size()) + " and " + std::to_string(key.size())));
+        continue;
+      }
+      const auto tag = connection_->publish(channel, exchange, key, delivery);
+      if (!tag) {
+        parcel.done(unknown(tag.error().message));
+        disconnect(tag.error().message);
+        why_down_ = tag.error().message;
+        break;
+      }
+      pending_[channel].emplace(
+          *tag,
+          Published{std::move(parcel), std::move(exchange), std::chrono::steady_clock::now(), {}});
+    }
+    refuse(parcels, blocked_.empty() ? why_down_ : blocked_);
+  }
+
+  static std::optional<std::string> named(const Delivery& delivery, const std::string& header) {
+    if (header.empty()) return std::nullopt;
+    const auto value = delivery.header(header);
+    if (!value) return std::nullopt;
+    return std::string(*value);
+  }
+
+  static void refuse(std::deque<Parcel>& parcels, const std::string& reason) {
+    for (Parcel& parcel : parcels) parcel.done(sink_down(reason));
+    parcels.clear();
+  }
+
+  void connect() {
+    auto opened = RabbitConnection::open(options_);
+    if (!opened) {
+      why_down_ = opened.error().message;
+      return;
+    }
+    connection_ = *std::move(opened);
+    const std::lock_guard lock(mutex_);
+    socket_ = connection_->socket();
+    if (closed_) ::shutdown(socket_, SHUT_RDWR);
+  }
+
+  void disconnect(const std::string& reason) {
+    {
+      const std::lock_guard lock(mutex_);
+      socket_ = -1;
+    }
+    connection_.reset();
+    blocked_.clear();
+    for (auto& pending : pending_) {
+      for (auto& [tag, published] : std::exchange(pending, {})) {
+        published.parcel.done(unknown(reason));
+      }
+    }
+  }
+
+  void listen() {
+    while (connection_) {
+      auto event = connection_->next();
+      if (!event) return disconnect(event.error().message);
+      if (!*event) return;
+      std::visit([this](const auto& what) { take(what); }, **event);
+    }
+  }
+
+  void take(const rabbit::Confirm& confirm) {
+    auto& pending = pending_[confirm.channel];
+    auto from = confirm.multiple ? pending.begin() : pending.find(confirm.tag);
+    while (from != pending.end() && from->first <= confirm.tag) {
+      Published published = std::move(from->second);
+      from = pending.erase(from);
+      if (!confirm.ack) {
+        published.parcel.done(try_again("the broker refused it (nack)"));
+      } else if (!published.returned.empty()) {
+        published.parcel.done(try_again(published.returned));
+      } else {
+        published.parcel.done(confirmed());
+      }
+      if (!confirm.multiple) return;
+    }
+  }
+  void take(const rabbit::Returned& returned) {
+    for (auto& [tag, published] : pending_[returned.channel]) {
+      if (std::to_string(published.parcel.delivery.id()) == returned.message_id &&
+          published.returned.empty()) {
+        published.returned = returned.reason;
+        return;
+      }
+    }
+  }
+  void take(const rabbit::ChannelClosed& closed) {
+    for (auto& [tag, published] : std::exchange(pending_[closed.channel], {})) {
+      const bool at_fault = closed.reason.find("'" + published.exchange + "'") != std::string::npos;
+      published.parcel.done(at_fault ? try_again(closed.reason) : unknown(closed.reason));
+    }
+  }
+  void take(const rabbit::Blocked& blocked) {
+    blocked_ = "the broker takes nothing now: " + blocked.reason;
+  }
+  void take(const rabbit::Unblocked&) { blocked_.clear(); }
+
+  void give_up_on_silence() {
+    const auto limit =
+        std::chrono::steady_clock::now() - std::chrono::milliseconds(options_.confirm_timeout_ms);
+    for (const auto& pending : pending_) {
+      if (!pending.empty() && pending.begin()->second.at < limit) {
+        return disconnect("the broker confirmed nothing for " +
+                          std::to_string(options_.confirm_timeout_ms) + " ms");
+      }
+    }
+  }
+
+  const RabbitOptions options_;
+  const int wake_;
+  std::mutex mutex_;
+  std::deque<Parcel> arrived_;
+  bool closed_ = false;
+  bool ended_ = false;
+  int socket_ = -1;  // the connection's, for `close`
+
+  // The thread's alone.
+  std::unique_ptr<RabbitConnection> connection_;
+  std::string why_down_;
+  std::string blocked_;                                      // why; empty: it is not
+  std::vector<std::map<std::uint64_t, Published>> pending_;  // by channel, then tag
+  std::thread thread_;
+};
+
+RabbitSink::RabbitSink(RabbitOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+RabbitSink::~RabbitSink() = default;
+void RabbitSink::send(std::vector<Parcel> parcels) { impl_->send(std::move(parcels)); }
+void RabbitSink::close() { impl_->close(); }
+std::string RabbitSink::title() const { return impl_->title(); }
+
+}  // namespace tarry::relay

@@ -1,0 +1,222 @@
+// Against a real broker. One test, because each test is a process, and the broker takes seconds to
+// come up.
+#ifdef TARRY_WITH_RABBITMQ
+
+#include "relay/sinks/rabbit_sink.h"
+
+#include <gtest/gtest.h>
+
+#include <amqp.h>
+#include <amqp_framing.h>
+#include <amqp_tcp_socket.h>
+
+#include <string>
+
+#include "support/parcels.h"
+#include "support/rabbit_server.h"
+
+namespace tarry::relay {
+namespace {
+
+using test::Answers;
+
+// Whoever consumes what the relay published.
+class RabbitConsumer {
+ public:
+  explicit RabbitConsumer(std::uint16_t port) : state_(amqp_new_connection()) {
+    amqp_socket_t* socket = amqp_tcp_socket_new(state_);
+    amqp_socket_open(socket, "127.0.0.1", port);
+    amqp_login(state_, "/", 0, 131'072, 0, AMQP_SASL_METHOD_PLAIN, "guest", "guest");
+    amqp_channel_open(state_, 1);
+    if (amqp_get_rpc_reply(state_).reply_type != AMQP_RESPONSE_NORMAL) {
+      throw std::runtime_error("the broker lets nobody in");
+    }
+  }
+  ~RabbitConsumer() { amqp_destroy_connection(state_); }
+  RabbitConsumer(const RabbitConsumer&) = delete;
+  RabbitConsumer& operator=(const RabbitConsumer&) = delete;
+
+  // How many messages are in it.
+  std::uint32_t declare(const char* queue, amqp_table_t arguments = amqp_empty_table) {
+    const auto* ok =
+        amqp_queue_declare(state_, 1, amqp_cstring_bytes(queue), 0, 1, 0, 0, arguments);
+    if (ok == nullptr) throw std::runtime_error("the queue cannot be declared");
+    return ok->message_count;
+  }
+  // "id key attempt persistent lang: body"
+  std::string get(const char* queue) {
+    amqp_maybe_release_buffers(state_);
+    const auto got = amqp_basic_get(state_, 1, amqp_cstring_bytes(queue), 1);
+    if (got.reply.id != AMQP_BASIC_GET_OK_METHOD) return "nothing";
+    amqp_message_t message{};
+    amqp_read_message(state_, 1, &message, 0);
+    std::string out = text(message.properties.message_id);
+    for (const char* name : {"tarry-queue", "tarry-key", "tarry-attempt", "tarry-due-ms", "lang"}) {
+      out += " " + header(message.properties.headers, name);
+    }
+    if (message.properties.delivery_mode == 2) out += " persistent";
+    out += ": " + text(message.body);
+    amqp_destroy_message(&message);
+    return out;
+  }
+
+ private:
+  static std::string text(amqp_bytes_t bytes) {
+    return {static_cast<const char*>(bytes.bytes), bytes.len};
+  }
+  static std::string header(const amqp_table_t& table, const std::string& name) {
+    for (int i = 0; i < table.num_entries; ++i) {
+      const auto& entry = table.entries[i];
+      if (text(entry.key) != name) continue;
+      if (entry.value.kind == AMQP_FIELD_KIND_I64) return std::to_string(entry.value.value.i64);
+      return text(entry.value.value.bytes);
+    }
+    return "-";
+  }
+
+  amqp_connection_state_t state_;
+};
+
+std::string fate_and_reason(Answers& answers, const std::string& key) {
+  const Answer answer = answers.of(key);
+  return std::string(to_string(answer.fate)) + ": " + answer.reason;
+}
+
+void publishes_and_confirms(const RabbitOptions& options, RabbitConsumer& consumer) {
+  Answers answers;
+  RabbitSink sink(options);
+  sink.send(answers.parcels({"a", "b"}, {{"lang", "de"}}));
+  EXPECT_EQ(answers.fate("a"), Fate::confirmed);
+  EXPECT_EQ(answers.fate("b"), Fate::confirmed);
+  EXPECT_EQ(consumer.get("due"), "1 q a 1 1600000000000 de persistent: payload-a");
+  EXPECT_EQ(consumer.get("due"), "2 q b 1 1600000000000 de persistent: payload-b");
+}
+
+void many_on_several_channels(RabbitOptions options, RabbitConsumer& consumer) {
+  options.channels = 4;
+  Answers answers;
+  RabbitSink sink(options);
+  std::vector<std::string> keys;
+  for (int i = 0; i < 3'000; ++i) keys.push_back(std::to_string(i));
+  sink.send(answers.parcels(keys));
+  for (const std::string& key : keys) ASSERT_EQ(answers.fate(key), Fate::confirmed);
+  EXPECT_EQ(consumer.declare("due"), 3'000u);
+}
+
+void unroutable_and_unknown_exchanges(RabbitOptions options) {
+  options.routing_key = "nowhere";
+  options.routing_key_header = "to";
+  options.exchange_header = "exchange";
+  RabbitSink sink(options);
+  Answers first;
+  sink.send(first.parcels({"a"}));
+  EXPECT_EQ(fate_and_reason(first, "a"),
+            "again: returned by exchange '' with routing key 'nowhere': NO_ROUTE");
+  Answers second;
+  sink.send(second.parcels({"a"}, {{"exchange", "nope"}}));
+  EXPECT_EQ(fate_and_reason(second, "a"), "again: NOT_FOUND - no exchange 'nope' in vhost '/'");
+  // The channel is open again, and headers name the way.
+  Answers third;
+  sink.send(third.parcels({"a"}, {{"to", "due"}}));
+  EXPECT_EQ(third.fate("a"), Fate::confirmed);
+  Answers fourth;
+  sink.send(fourth.parcels({"a"}, {{"to", std::string(256, 'k')}}));
+  EXPECT_EQ(fourth.fate("a"), Fate::refused);
+}
+
+void a_full_queue_refuses(RabbitOptions options, RabbitConsumer& consumer) {
+  std::array<amqp_table_entry_t, 2> limits{};
+  limits[0].key = amqp_cstring_bytes("x-max-length");
+  limits[0].value.kind = AMQP_FIELD_KIND_I32;
+  limits[0].value.value.i32 = 1;
+  limits[1].key = amqp_cstring_bytes("x-overflow");
+  limits[1].value.kind = AMQP_FIELD_KIND_UTF8;
+  limits[1].value.value.bytes = amqp_cstring_bytes("reject-publish");
+  consumer.declare("full", {2, limits.data()});
+  options.routing_key = "full";
+  RabbitSink sink(options);
+  Answers first;
+  sink.send(first.parcels({"a"}));
+  EXPECT_EQ(first.fate("a"), Fate::confirmed);
+  Answers second;
+  sink.send(second.parcels({"b"}));
+  EXPECT_EQ(fate_and_reason(second, "b"), "again: the broker refused it (nack)");
+}
+
+void who_is_not_let_in_is_down(RabbitOptions options) {
+  options.password = "wrong";
+  RabbitSink sink(options);
+  Answers answers;
+  sink.send(answers.parcels({"a"}));
+  const std::string said = fate_and_reason(answers, "a");
+  EXPECT_TRUE(said.starts_with("down: rabbitmq 127.0.0.1:")) << said;
+  EXPECT_NE(said.find("ACCESS_REFUSED"), std::string::npos) << said;
+  EXPECT_EQ(said.find("wrong"), std::string::npos) << said;
+}
+
+// A broker that stands still: heartbeats end the connection, what was sent is unknown; then again.
+void a_broker_that_hangs(RabbitOptions options, const testing::RabbitServer& server,
+                         RabbitConsumer& consumer) {
+  options.heartbeat_s = 1;
+  RabbitSink sink(options);
+  Answers before;
+  sink.send(before.parcels({"a"}));
+  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  server.pause();
+  Answers meanwhile;
+  sink.send(meanwhile.parcels({"b"}));
+  EXPECT_EQ(meanwhile.fate("b"), Fate::unknown);
+  server.cont();
+  Answers after;
+  sink.send(after.parcels({"c"}));
+  EXPECT_EQ(after.fate("c"), Fate::confirmed);
+  EXPECT_GE(consumer.declare("due"), 2u);
+}
+
+void close_answers_what_is_open(const RabbitOptions& options, const testing::RabbitServer& server) {
+  RabbitSink sink(options);
+  Answers before;
+  sink.send(before.parcels({"a"}));
+  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  server.pause();
+  Answers meanwhile;
+  sink.send(meanwhile.parcels({"b"}));
+  sink.close();
+  EXPECT_NE(meanwhile.fate("b"), Fate::confirmed);
+  Answers after;
+  sink.send(after.parcels({"c"}));
+  EXPECT_EQ(after.fate("c"), Fate::down);
+  server.cont();
+}
+
+TEST(RabbitSink, NobodyThereIsDown) {
+  RabbitOptions options;
+  options.port = testing::RedisServer::free_port();
+  RabbitSink sink(options);
+  Answers answers;
+  sink.send(answers.parcels({"a"}));
+  EXPECT_EQ(answers.fate("a"), Fate::down);
+}
+
+TEST(RabbitSink, AgainstABroker) {
+  if (!testing::RabbitServer::is_installed()) GTEST_SKIP() << "rabbitmq-server is not installed";
+  const testing::RabbitServer server;
+  RabbitOptions options;
+  options.port = server.port();
+  options.routing_key = "due";
+  RabbitConsumer consumer(server.port());
+  consumer.declare("due");
+  publishes_and_confirms(options, consumer);
+  unroutable_and_unknown_exchanges(options);
+  EXPECT_NE(consumer.get("due"), "nothing");
+  a_full_queue_refuses(options, consumer);
+  who_is_not_let_in_is_down(options);
+  many_on_several_channels(options, consumer);
+  a_broker_that_hangs(options, server, consumer);
+  close_answers_what_is_open(options, server);
+}
+
+}  // namespace
+}  // namespace tarry::relay
+
+#endif

@@ -1,0 +1,147 @@
+// A rabbitmq-server of a test's own: in a fresh directory, on free ports of 127.0.0.1, with an epmd
+// of its own and no plugins. Where it is installed; it takes some seconds to come up.
+//
+// Server and epmd run in one process group and end with it.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/redis_server.h"
+
+namespace tarry::testing {
+
+class RabbitServer {
+ public:
+  [[nodiscard]] static bool is_installed() { return ::access(kProgram, X_OK) == 0; }
+
+  /// Throws where it does not come up.
+  explicit RabbitServer(const std::string& config = {}) {
+    std::string path = (std::filesystem::temp_directory_path() / "tarry-rabbit-XXXXXX").string();
+    if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("mkdtemp " + path);
+    directory_ = path;
+    std::ofstream(directory_ + "/plugins") << "[].\n";
+    std::ofstream(directory_ + "/rabbit.conf") << config;
+    try {
+      start();
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+  RabbitServer(const RabbitServer&) = delete;
+  RabbitServer& operator=(const RabbitServer&) = delete;
+  ~RabbitServer() { end(); }
+
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
+  /// It is there, and answers nothing, until `cont`.
+  void pause() const { ::kill(-group_, SIGSTOP); }
+  void cont() const { ::kill(-group_, SIGCONT); }
+  [[nodiscard]] std::string log() const {
+    std::ifstream file(directory_ + "/output");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  static constexpr const char* kProgram = "/usr/lib/rabbitmq/bin/rabbitmq-server";
+
+  void start() {
+    port_ = RedisServer::free_port();
+    const std::string epmd_port = std::to_string(RedisServer::free_port());
+    const std::vector<std::string> environment = {
+        "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+        "HOME=" + directory_,
+        "RABBITMQ_NODENAME=tarry-" + std::to_string(port_) + "@localhost",
+        "RABBITMQ_NODE_IP_ADDRESS=127.0.0.1",
+        "RABBITMQ_NODE_PORT=" + std::to_string(port_),
+        "RABBITMQ_DIST_PORT=" + std::to_string(RedisServer::free_port()),
+        "ERL_EPMD_PORT=" + epmd_port,
+        "ERL_EPMD_ADDRESS=127.0.0.1",
+        "RABBITMQ_MNESIA_BASE=" + directory_ + "/mnesia",
+        "RABBITMQ_LOG_BASE=" + directory_ + "/log",
+        "RABBITMQ_GENERATED_CONFIG_DIR=" + directory_ + "/generated",
+        "RABBITMQ_ENABLED_PLUGINS_FILE=" + directory_ + "/plugins",
+        "RABBITMQ_CONFIG_FILE=" + directory_ + "/rabbit",
+        "RABBITMQ_CONF_ENV_FILE=/dev/null",
+        "RABBITMQ_LOGS=-",
+        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+sbwt none"};
+    const std::string script = "epmd -address 127.0.0.1 -port " + epmd_port + " & exec " + kProgram;
+    std::vector<std::string> words = {"/bin/sh", "-c", script};
+    std::vector<char*> argv;
+    std::vector<char*> envp;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    for (const std::string& entry : environment) envp.push_back(const_cast<char*>(entry.data()));
+    envp.push_back(nullptr);
+    const std::string output = directory_ + "/output";
+    const pid_t parent = ::getpid();
+    group_ = ::fork();
+    if (group_ < 0) throw std::runtime_error("fork");
+    if (group_ == 0) {
+      // The child: only what is safe after fork in a program with threads.
+      ::setpgid(0, 0);
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent) ::_exit(1);
+      const int null = ::open("/dev/null", O_RDWR);
+      const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+      ::dup2(null, STDIN_FILENO);
+      ::dup2(out, STDOUT_FILENO);
+      ::dup2(out, STDERR_FILENO);
+      ::close_range(STDERR_FILENO + 1, ~0U, 0);
+      ::execve(argv[0], argv.data(), envp.data());
+      ::_exit(127);
+    }
+    ::setpgid(group_, group_);
+    wait_until_up();
+  }
+
+  void wait_until_up() const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    const int process = static_cast<int>(::syscall(SYS_pidfd_open, group_, 0));
+    bool ended = false;
+    while (!ended && std::chrono::steady_clock::now() < deadline) {
+      if (log().find("Server startup complete") != std::string::npos) {
+        ::close(process);
+        return;
+      }
+      pollfd end{process, POLLIN, 0};
+      ended = ::poll(&end, 1, 50) > 0;
+    }
+    ::close(process);
+    throw std::runtime_error("rabbitmq-server does not start: " + log());
+  }
+
+  void end() {
+    if (group_ > 0) {
+      ::kill(-group_, SIGKILL);
+      int status = 0;
+      while (::waitpid(group_, &status, 0) < 0 && errno == EINTR) {
+      }
+      group_ = -1;
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+
+  std::string directory_;
+  std::uint16_t port_ = 0;
+  pid_t group_ = -1;
+};
+
+}  // namespace tarry::testing
