@@ -1,7 +1,8 @@
 // Worker: claims what is due and runs a handler on it.
 //
 // The handler says what becomes of the message; an exception it throws is a retry. While it runs
-// its lease is extended. Thread safe: `run` on one thread, the rest from any, handlers included.
+// its lease is extended. One worker may serve several queues, each with a handler of its own.
+// Thread safe: `run` on one thread, the rest from any, handlers included.
 #pragma once
 
 #include <chrono>
@@ -46,8 +47,19 @@ struct WorkerOptions {
   std::uint32_t concurrency = 1;     ///< 1 .. 1024 handlers at once, each on its own thread
   std::uint32_t prefetch = 0;        ///< 0 .. 8,976 messages claimed ahead beyond what runs
   std::optional<Millis> lease = {};  ///< default: the queue's
+  /// 0 .. 24 h after a stop the leases of running handlers are still extended; default: until
+  /// they return. A handler that outlives it no longer keeps its message from others.
+  std::optional<Millis> drain = {};
 };
 
+/// One of a worker's queues: whose messages go to which handler, and how many of them at once.
+struct QueueWork {
+  Queue queue;
+  Handler handler;
+  WorkerOptions options = {};
+};
+
+/// Counts since the worker was made, over all its runs.
 struct WorkerStats {
   std::uint64_t delivered = 0;  ///< handlers begun
   std::uint64_t acked = 0;
@@ -55,11 +67,23 @@ struct WorkerStats {
   std::uint64_t buried = 0;
   std::uint64_t released = 0;  ///< mostly: claimed, but the worker stopped before the handler began
   std::uint64_t stale = 0;     ///< not settled: the lease had run out, or the store refused
+  std::uint64_t run_out = 0;   ///< of the stale: a lease that the store would not extend any more
+  std::uint64_t thrown = 0;    ///< handlers that ended by an exception
+  std::uint64_t in_flight = 0;  ///< handlers that run now
+  std::uint64_t waiting = 0;    ///< claimed, and not begun yet
+  Millis lateness_p50{0};       ///< of all that was claimed, within 2 %
+  Millis lateness_p99{0};
+  Millis lateness_max{0};
+  std::string last_error = {};  ///< what() of the last exception, cut to 255 bytes of UTF-8
 };
 
 class Worker {
  public:
   Worker(Queue queue, WorkerOptions options, Handler handler);
+  /// Several queues, also of several stores. At most `total` handlers run at once over all of them
+  /// (0: as many as their concurrencies add up to); they take turns in the order in which messages
+  /// came. What is claimed and waits for its turn has its lease extended too.
+  explicit Worker(std::vector<QueueWork> queues, std::uint32_t total = 0);
   ~Worker();  ///< stops, and waits until `run` has drained; not from a handler
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -71,14 +95,21 @@ class Worker {
   /// While the store is `unavailable` (or full, or an answer was lost) it tries again after 100 ms
   /// to 5 s; it keeps a verdict until the lease has run out, or until 10 s after it was stopped.
   ///
-  /// Errors: `invalid_argument` for options out of range, `misuse` where it runs already or on a
-  /// thread of an engine, else what the store said when it could no longer be used.
+  /// Once one of several queues can no longer be served, all of them end.
+  ///
+  /// Errors: `invalid_argument` for options out of range, no queue or one queue twice; `misuse`
+  /// where it runs already or on a thread of an engine; `unavailable` where the system gives no
+  /// thread; else what the store said when it could no longer be used.
   Result<void> run(std::stop_token stop);
 
   /// Ends `run`, the one in progress and any later one. Returns at once.
   void stop() noexcept;
 
+  /// Of all queues together.
   [[nodiscard]] WorkerStats stats() const;
+  /// Of the queue of that name; nothing where the worker serves none such. Where it serves queues
+  /// of one name in several stores: the first of them.
+  [[nodiscard]] std::optional<WorkerStats> stats(std::string_view queue) const;
 
  private:
   class Impl;

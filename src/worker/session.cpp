@@ -17,10 +17,15 @@ constexpr std::chrono::seconds kDrainPatience{10};
 }  // namespace
 
 Session::Session(core::Engine& engine, const std::string& queue, const WorkerOptions& options,
-                 const Handler& handler, Counters& counters)
-    : engine_(engine), queue_(queue), options_(options), handler_(handler), counters_(counters) {}
+                 const Handler& handler, Counters& counters, Turns& turns)
+    : engine_(engine),
+      queue_(queue),
+      options_(options),
+      handler_(handler),
+      counters_(counters),
+      turns_(turns) {}
 
-Result<void> Session::run(std::stop_token stop, std::stop_token stop_too) {
+Result<void> Session::run(std::stop_token stop) {
   std::vector<std::jthread> threads;
   threads.reserve(options_.concurrency);
   std::optional<Error> no_threads;
@@ -39,7 +44,6 @@ Result<void> Session::run(std::stop_token stop, std::stop_token stop_too) {
       stop_for({});
     };
     const std::stop_callback on_stop(std::move(stop), stop_now);
-    const std::stop_callback on_stop_too(std::move(stop_too), stop_now);
     Lock lock(mutex_);
     if (no_threads) stop_for(std::move(no_threads));
     control(lock);
@@ -148,6 +152,7 @@ bool Session::settle(Lock& lock, Moment now) {
 bool Session::extend(Lock& lock, Moment now) {
   if (extending_ || !extend_at_ || now < *extend_at_) return false;
   extend_at_.reset();
+  if (!holds_on(now)) return false;
   core::ExtendRequest request;
   std::vector<JobId> sent;
   for (const auto& [id, job] : jobs_) {
@@ -171,6 +176,10 @@ bool Session::extend(Lock& lock, Moment now) {
   return true;
 }
 
+bool Session::holds_on(Moment now) const noexcept {
+  return !stopped_at_ || !options_.drain || now - *stopped_at_ < *options_.drain;
+}
+
 bool Session::drain(Lock& lock, Moment now) {
   if (!stopping_) return false;
   if (!stopped_at_) stopped_at_ = now;
@@ -180,6 +189,7 @@ bool Session::drain(Lock& lock, Moment now) {
                        Settlement{core::SettleAction::release, {}, {}}, job->second.lease_end});
     jobs_.erase(job);
   }
+  counters_.waiting -= waiting_.size();
   waiting_.clear();
   if (!claiming_ || withdrawn_) return false;
   withdrawn_ = true;

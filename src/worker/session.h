@@ -1,4 +1,4 @@
-// Session: one run of a worker, from the first claim to the end of the drain.
+// Session: one run of a worker on one queue, from the first claim to the end of the drain.
 //
 // One thread, the controller (whoever calls `run`), asks the engine for everything: claims, lease
 // extensions, settlements. Handler threads take jobs and leave verdicts; completions leave answers;
@@ -39,29 +39,22 @@
 
 #include "core/engine.h"
 #include "worker/backoff.h"
+#include "worker/counters.h"
+#include "worker/turns.h"
 #include "worker/verdicts.h"
 
 namespace tarry::worker {
-
-struct Counters {
-  std::atomic<std::uint64_t> delivered{0};
-  std::atomic<std::uint64_t> acked{0};
-  std::atomic<std::uint64_t> retried{0};
-  std::atomic<std::uint64_t> buried{0};
-  std::atomic<std::uint64_t> released{0};
-  std::atomic<std::uint64_t> stale{0};
-};
 
 class Session {
  public:
   /// All of these outlive the session; the options have been checked.
   Session(core::Engine& engine, const std::string& queue, const WorkerOptions& options,
-          const Handler& handler, Counters& counters);
+          const Handler& handler, Counters& counters, Turns& turns);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// As Worker::run; ends when either token is signalled.
-  [[nodiscard]] Result<void> run(std::stop_token stop, std::stop_token stop_too);
+  /// As Worker::run.
+  [[nodiscard]] Result<void> run(std::stop_token stop);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -94,6 +87,7 @@ class Session {
   [[nodiscard]] bool drain(Lock& lock, Moment now);
   [[nodiscard]] bool signal_handlers(Lock& lock);
   [[nodiscard]] bool is_done() const noexcept;
+  [[nodiscard]] bool holds_on(Moment now) const noexcept;
   [[nodiscard]] std::size_t room() const noexcept;
   [[nodiscard]] bool wants_claim() const noexcept;
   [[nodiscard]] std::optional<Moment> next_moment() const;
@@ -106,6 +100,7 @@ class Session {
   void on_extended(const std::vector<JobId>& sent, Moment sent_at, Result<core::Reply> reply);
 
   void work();
+  void work_on(Lock& lock, JobId id);
   [[nodiscard]] Verdict handle(const Job& job) const;
   void accept(Delivery delivery, Moment now);
   void settle_item(Verdicted sent, const core::ItemResult& answer);
@@ -122,12 +117,13 @@ class Session {
   const WorkerOptions& options_;
   const Handler& handler_;
   Counters& counters_;
+  Turns& turns_;
 
   std::mutex mutex_;
   std::condition_variable news_arrived_;  // the controller's
   std::condition_variable work_arrived_;  // the handler threads'
   bool news_ = false;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_ = false;  // for `turns_` also read without the mutex
   bool finished_ = false;
   bool signal_wanted_ = false;
   std::optional<Error> error_;

@@ -1,6 +1,7 @@
 // Session: what the engine's answers and the handlers' verdicts change. The controller's side is
 // in session.cpp.
 #include <algorithm>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -113,7 +114,7 @@ void Session::on_extended(const std::vector<JobId>& sent, Moment sent_at,
     if (job == jobs_.end()) continue;
     extended(job->second, sent_at, i < answers.items.size() ? answers.items[i] : unknown);
     if (job->second.lost && !job->second.begun) {
-      std::erase(waiting_, job->first);
+      counters_.waiting -= std::erase(waiting_, job->first);
       jobs_.erase(job);
       ++counters_.stale;
     }
@@ -133,6 +134,7 @@ void Session::extended(Job& job, Moment sent_at, const core::ItemResult& answer)
     // Refused is not lost: the claim holds as long as it was granted, and its verdict may yet do.
     job.extendable = false;
     job.lost = !answer.error;
+    if (job.lost) ++counters_.run_out;
     signal_wanted_ = signal_wanted_ || job.lost;
     return;
   }
@@ -151,6 +153,8 @@ void Session::accept(Delivery delivery, Moment now) {
   job.lease_end = now + job.delivery.lease();
   job.extend_at = now + std::max(job.delivery.lease() / 3, kLeastPause);
   wake_to_extend(job.extend_at);
+  counters_.claimed(job.delivery.lateness());
+  ++counters_.waiting;
   waiting_.push_back(id);
   work_arrived_.notify_one();
 }
@@ -160,30 +164,48 @@ void Session::work() {
   for (;;) {
     work_arrived_.wait(lock, [this] { return finished_ || (!stopping_ && !waiting_.empty()); });
     if (finished_) return;
-    const JobId id = waiting_.front();
-    waiting_.pop_front();
-    Job& job = jobs_.at(id);
-    job.begun = true;
-    ++counters_.delivered;
     lock.unlock();
-    Settlement settlement = settlement_of(handle(job));
+    const bool my_turn = turns_.take(stopping_);
     lock.lock();
-    if (job.lost) {
-      ++counters_.stale;
-    } else {
-      outbox_.push_back({std::move(job.delivery), std::move(settlement), job.lease_end});
+    if (!my_turn) continue;
+    // While it waited the worker may have stopped, or the lease may have run out.
+    if (!stopping_ && !waiting_.empty()) {
+      const JobId id = waiting_.front();
+      waiting_.pop_front();
+      work_on(lock, id);
     }
-    jobs_.erase(id);
-    news();
+    turns_.give();
   }
+}
+
+void Session::work_on(Lock& lock, JobId id) {
+  Job& job = jobs_.at(id);
+  job.begun = true;
+  --counters_.waiting;
+  ++counters_.delivered;
+  ++counters_.in_flight;
+  lock.unlock();
+  Settlement settlement = settlement_of(handle(job));
+  lock.lock();
+  --counters_.in_flight;
+  if (job.lost) {
+    ++counters_.stale;
+  } else {
+    outbox_.push_back({std::move(job.delivery), std::move(settlement), job.lease_end});
+  }
+  jobs_.erase(id);
+  news();
 }
 
 Verdict Session::handle(const Job& job) const {
   try {
     return handler_(job.delivery, job.stop.get_token());
+  } catch (const std::exception& exception) {
+    counters_.threw(exception.what());
   } catch (...) {
-    return retry();
+    counters_.threw("an exception that is no std::exception");
   }
+  return retry();
 }
 
 // -- ends
@@ -197,6 +219,7 @@ bool Session::may_try_again(const Error& error) {
 void Session::stop_for(std::optional<Error> error) {
   if (error && !error_) error_ = std::move(error);
   stopping_ = true;
+  turns_.wake();
   signal_wanted_ = true;
   news();
 }

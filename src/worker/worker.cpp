@@ -1,12 +1,20 @@
 #include <tarry/worker.h>
 
 #include <condition_variable>
+#include <deque>
+#include <memory>
 #include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
 #include <utility>
 
+#include "base/histogram.h"
 #include "base/text.h"
 #include "core/validation.h"
+#include "worker/counters.h"
 #include "worker/session.h"
+#include "worker/turns.h"
 
 namespace tarry {
 namespace {
@@ -14,11 +22,13 @@ namespace {
 constexpr std::uint32_t kMaxConcurrency = 1'024;
 /// Together with the concurrency what one claim may ask for.
 constexpr std::uint32_t kMaxPrefetch = core::kMaxBatch - kMaxConcurrency;
+constexpr Millis kMaxDrain = std::chrono::hours(24);
+
+Error invalid(std::string message) {
+  return Error{ErrorCode::invalid_argument, std::move(message)};
+}
 
 std::optional<Error> check(const WorkerOptions& options, const Handler& handler) {
-  const auto invalid = [](std::string message) {
-    return Error{ErrorCode::invalid_argument, std::move(message)};
-  };
   if (options.concurrency < 1 || options.concurrency > kMaxConcurrency) {
     return invalid("concurrency " + std::to_string(options.concurrency) + " must be from 1 to " +
                    std::to_string(kMaxConcurrency));
@@ -27,30 +37,67 @@ std::optional<Error> check(const WorkerOptions& options, const Handler& handler)
     return invalid("prefetch " + std::to_string(options.prefetch) + " must be from 0 to " +
                    std::to_string(kMaxPrefetch));
   }
+  if (options.drain && (*options.drain < Millis(0) || *options.drain > kMaxDrain)) {
+    return invalid("drain " + base::format_duration_ms(options.drain->count()) +
+                   " must be from 0s to 24h");
+  }
   if (!handler) return invalid("the worker's handler is empty");
   return core::check_lease(options.lease);
+}
+
+std::optional<Error> check(const std::vector<QueueWork>& queues) {
+  if (queues.empty()) return invalid("a worker needs at least one queue");
+  std::set<std::pair<const core::Engine*, std::string_view>> seen;
+  for (const QueueWork& work : queues) {
+    if (auto error = check(work.options, work.handler)) {
+      if (queues.size() > 1) error->message += ", of queue " + base::quoted(work.queue.name());
+      return error;
+    }
+    if (!seen.emplace(&work.queue.engine(), work.queue.name()).second) {
+      return invalid("queue " + base::quoted(work.queue.name()) +
+                     " is given twice; once is the limit");
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<QueueWork> only(Queue queue, WorkerOptions options, Handler handler) {
+  std::vector<QueueWork> queues;
+  queues.push_back({std::move(queue), std::move(handler), options});
+  return queues;
+}
+
+WorkerStats summed(const std::vector<const worker::Counters*>& parts) {
+  WorkerStats stats;
+  // Not on the stack: 30 KiB.
+  const auto lateness = std::make_unique<base::Histogram>();
+  for (const worker::Counters* part : parts) part->add_to(stats, *lateness);
+  stats.lateness_p50 = Millis(lateness->percentile(50));
+  stats.lateness_p99 = Millis(lateness->percentile(99));
+  stats.lateness_max = Millis(lateness->max());
+  return stats;
 }
 
 }  // namespace
 
 class Worker::Impl {
  public:
-  Impl(Queue queue, WorkerOptions options, Handler handler)
-      : queue_(std::move(queue)), options_(options), handler_(std::move(handler)) {}
+  Impl(std::vector<QueueWork> queues, std::uint32_t total)
+      : queues_(std::move(queues)), counters_(queues_.size()), turns_(total) {}
 
   Result<void> run(std::stop_token stop) {
     if (core::on_engine_thread()) {
       return Unexpected(ErrorCode::misuse,
                         "a worker on a thread of the engine would wait for itself");
     }
-    if (auto error = check(options_, handler_)) return *std::move(error);
+    if (auto error = check(queues_)) return *std::move(error);
     {
       const std::lock_guard lock(mutex_);
       if (running_)
         return Unexpected(ErrorCode::misuse, "the worker runs already; once is the limit");
       running_ = true;
     }
-    Result<void> result = run_session(std::move(stop));
+    Result<void> result = run_sessions(std::move(stop));
     // Under the lock, or the destructor could free what is still being notified.
     const std::lock_guard lock(mutex_);
     running_ = false;
@@ -66,26 +113,63 @@ class Worker::Impl {
   }
 
   WorkerStats stats() const {
-    return {.delivered = counters_.delivered,
-            .acked = counters_.acked,
-            .retried = counters_.retried,
-            .buried = counters_.buried,
-            .released = counters_.released,
-            .stale = counters_.stale};
+    std::vector<const worker::Counters*> parts;
+    for (const worker::Counters& part : counters_) parts.push_back(&part);
+    return summed(parts);
+  }
+
+  std::optional<WorkerStats> stats(std::string_view queue) const {
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+      if (queues_[i].queue.name() == queue) return summed({&counters_[i]});
+    }
+    return std::nullopt;
   }
 
  private:
-  // Without memory it ends the program: answers are on their way to a session, which cannot just
-  // go.
-  Result<void> run_session(std::stop_token stop) noexcept {
-    worker::Session session(queue_.engine(), queue_.name(), options_, handler_, counters_);
-    return session.run(std::move(stop), stop_.get_token());
+  /// A session a queue: the first on this thread, each of the others on one of its own.
+  Result<void> run_sessions(std::stop_token stop) {
+    std::stop_source end;
+    const auto end_all = [&end] { end.request_stop(); };
+    const std::stop_callback on_stop(std::move(stop), end_all);
+    const std::stop_callback on_own_stop(stop_.get_token(), end_all);
+    std::vector<Result<void>> results(queues_.size());
+    const auto run_one = [&](std::size_t i) noexcept {
+      results[i] = run_session(i, end.get_token());
+      end_all();
+    };
+    Result<void> started;
+    {
+      std::vector<std::jthread> threads;
+      threads.reserve(queues_.size());
+      try {
+        for (std::size_t i = 1; i < queues_.size(); ++i) threads.emplace_back(run_one, i);
+      } catch (const std::system_error& failure) {
+        started = Unexpected(ErrorCode::unavailable,
+                             "the system gave " + std::to_string(threads.size()) + " threads of " +
+                                 std::to_string(queues_.size() - 1) + ": " + failure.what());
+        end_all();
+      }
+      run_one(0);
+    }
+    if (!started) return started;
+    for (Result<void>& result : results) {
+      if (!result) return std::move(result);
+    }
+    return {};
   }
 
-  const Queue queue_;
-  const WorkerOptions options_;
-  const Handler handler_;
-  worker::Counters counters_;
+  // Without memory it ends the program: answers are on their way to a session, which cannot just
+  // go.
+  Result<void> run_session(std::size_t i, std::stop_token stop) noexcept {
+    const QueueWork& work = queues_[i];
+    worker::Session session(work.queue.engine(), work.queue.name(), work.options, work.handler,
+                            counters_[i], turns_);
+    return session.run(std::move(stop));
+  }
+
+  const std::vector<QueueWork> queues_;
+  std::deque<worker::Counters> counters_;  // one a queue, in their order
+  worker::Turns turns_;
   std::stop_source stop_;
   std::mutex mutex_;
   std::condition_variable ended_;
@@ -93,7 +177,10 @@ class Worker::Impl {
 };
 
 Worker::Worker(Queue queue, WorkerOptions options, Handler handler)
-    : impl_(std::make_unique<Impl>(std::move(queue), options, std::move(handler))) {}
+    : Worker(only(std::move(queue), options, std::move(handler))) {}
+
+Worker::Worker(std::vector<QueueWork> queues, std::uint32_t total)
+    : impl_(std::make_unique<Impl>(std::move(queues), total)) {}
 
 Worker::~Worker() {
   impl_->stop();
@@ -105,5 +192,9 @@ Result<void> Worker::run(std::stop_token stop) { return impl_->run(std::move(sto
 void Worker::stop() noexcept { impl_->stop(); }
 
 WorkerStats Worker::stats() const { return impl_->stats(); }
+
+std::optional<WorkerStats> Worker::stats(std::string_view queue) const {
+  return impl_->stats(queue);
+}
 
 }  // namespace tarry

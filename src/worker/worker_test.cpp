@@ -1,119 +1,29 @@
+// A worker in its ordinary course, and how it stops.
 #include <gtest/gtest.h>
 #include <tarry/worker.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <future>
-#include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/limits.h"
-#include "support/scripted_engine.h"
-#include "support/scripted_store.h"
+#include "support/worker_rig.h"
 
 namespace tarry {
 namespace {
 
 using namespace std::chrono_literals;
 using core::ClaimRequest;
-using core::ExtendRequest;
 using core::Reply;
 using core::SettleAction;
 using core::SettleRequest;
 using test::claimed;
 using test::outcomes;
 
-Error transient() { return {ErrorCode::unavailable, "nobody there"}; }
-
-// What handlers and the test tell each other.
-class Gate {
- public:
-  void open() {
-    const std::lock_guard lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
-  void pass() {
-    std::unique_lock lock(mutex_);
-    ++waiting_;
-    changed_.notify_all();
-    changed_.wait(lock, [this] { return open_; });
-  }
-  // Throws when they do not come.
-  void wait_for(int count) {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, test::kPatience, [&] { return waiting_ >= count; })) {
-      throw std::runtime_error("the handlers did not begin");
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
-  int waiting_ = 0;
-};
-
-class WorkerTest : public testing::Test {
- public:
-  ~WorkerTest() override {
-    gate.open();
-    if (running.valid()) {
-      stop.request_stop();
-      fake.engine().close();
-      running.wait();
-    }
-  }
-
- protected:
-  void start(WorkerOptions options, Handler handler) {
-    worker = std::make_unique<Worker>(fake.store().queue("q"), options, std::move(handler));
-    running = std::async(std::launch::async, [this] { return worker->run(stop.get_token()); });
-  }
-
-  Result<void> finish() {
-    stop.request_stop();
-    return running.get();
-  }
-
-  template <typename R>
-  auto next() {
-    return fake.engine().next<R>();
-  }
-  void answer(core::Ticket ticket, Result<Reply> reply) {
-    fake.engine().answer(ticket, std::move(reply));
-  }
-  // Hands the messages to the claim that waits.
-  void hand_out(const std::vector<std::string>& keys, Millis lease = 30s) {
-    answer(next<ClaimRequest>().ticket, Reply(claimed(keys, lease)));
-  }
-  static std::string receipt(const SettleRequest& request, std::size_t i) {
-    return std::string(core::view(request.bytes, request.items.at(i).receipt));
-  }
-  // Until that many messages are settled: their settlements, all answered with `outcome`.
-  std::vector<std::pair<std::string, core::SettleItem>> settlements(std::size_t count,
-                                                                    Outcome outcome) {
-    std::vector<std::pair<std::string, core::SettleItem>> all;
-    while (all.size() < count) {
-      const auto asked = next<SettleRequest>();
-      for (std::size_t i = 0; i < asked.request.items.size(); ++i) {
-        all.emplace_back(receipt(asked.request, i), asked.request.items[i]);
-      }
-      answer(asked.ticket, Reply(outcomes(asked.request.items.size(), outcome)));
-    }
-    return all;
-  }
-
-  test::ScriptedStore fake;
-  Gate gate;
-  std::stop_source stop;
-  std::unique_ptr<Worker> worker;
-  std::future<Result<void>> running;
-};
+class WorkerTest : public test::WorkerRig {};
 
 // -- the ordinary course
 
@@ -238,91 +148,6 @@ TEST_F(WorkerTest, LateSettlementsAreStale) {
   EXPECT_EQ(worker->stats().acked, 0u);
 }
 
-// -- leases
-
-TEST_F(WorkerTest, ExtendsTheLeaseThatTheStoreGaveWhileTheHandlerRuns) {
-  start({.lease = 1h}, [this](const Delivery&, const std::stop_token& token) {
-    gate.pass();
-    return token.stop_requested() ? bury("lost") : ack();
-  });
-  hand_out({"a"}, 30ms);  // the engine's word on the lease counts, not what was asked
-  gate.wait_for(1);
-  for (int i = 0; i < 3; ++i) {
-    const auto asked = next<ExtendRequest>();
-    ASSERT_EQ(asked.request.items.size(), 1u);
-    EXPECT_EQ(core::view(asked.request.bytes, asked.request.items[0].receipt), "receipt-a");
-    EXPECT_EQ(asked.request.items[0].lease, Millis(30));
-    // A store that is away for a while loses nothing yet.
-    if (i == 1) {
-      answer(asked.ticket, transient());
-    } else {
-      answer(asked.ticket, Reply(outcomes(1, Outcome::done)));
-    }
-  }
-  gate.open();
-  EXPECT_EQ(settlements(1, Outcome::done)[0].second.action, SettleAction::ack);
-  EXPECT_TRUE(finish());
-}
-
-TEST_F(WorkerTest, ALostClaimIsToldToItsHandlerAndNotSettled) {
-  std::promise<void> told;
-  start({}, [&](const Delivery&, const std::stop_token& token) {
-    const std::stop_callback on_stop(token, [&] { told.set_value(); });
-    gate.pass();
-    return ack();
-  });
-  hand_out({"a"}, 3ms);
-  const auto asked = next<ExtendRequest>();
-  gate.wait_for(1);  // lost any sooner, it would not be begun
-  answer(asked.ticket, Reply(outcomes(1, Outcome::stale)));
-  told.get_future().get();
-  gate.open();
-  (void)next<ClaimRequest>();
-  EXPECT_EQ(fake.engine().untaken(), 0u);
-  EXPECT_TRUE(finish());
-  EXPECT_EQ(worker->stats().stale, 1u);
-  EXPECT_EQ(worker->stats().delivered, 1u);
-}
-
-TEST_F(WorkerTest, AStoreThatCannotExtendIsAskedOnceAndStillGetsTheVerdict) {
-  start({}, [this](const Delivery&, const std::stop_token& token) {
-    gate.pass();
-    return token.stop_requested() ? bury("lost") : ack();
-  });
-  hand_out({"a"}, 3ms);
-  core::ItemsReply refused = outcomes(1, Outcome::done);
-  refused.items[0].error = Error{ErrorCode::unsupported, "leases live with the connection"};
-  answer(next<ExtendRequest>().ticket, Reply(refused));
-  gate.open();
-  EXPECT_EQ(settlements(1, Outcome::done)[0].second.action, SettleAction::ack);
-  EXPECT_TRUE(finish());
-  EXPECT_EQ(worker->stats().acked, 1u);
-}
-
-TEST_F(WorkerTest, WhatWasClaimedAheadAndLostIsNotBegun) {
-  start({.concurrency = 1, .prefetch = 1},
-        [this](const Delivery& delivery, const std::stop_token&) {
-          if (delivery.key() == "a") gate.pass();
-          return ack();
-        });
-  const auto claim = next<ClaimRequest>();
-  EXPECT_EQ(claim.request.max, 2u);
-  core::ClaimReply both = claimed({"a", "b"}, 1h);
-  both.items[1].lease_ms = 3;
-  answer(claim.ticket, Reply(both));
-  gate.wait_for(1);
-  const auto extend = next<ExtendRequest>();
-  ASSERT_EQ(extend.request.items.size(), 1u);
-  EXPECT_EQ(core::view(extend.request.bytes, extend.request.items[0].receipt), "receipt-b");
-  answer(extend.ticket, Reply(outcomes(1, Outcome::stale)));
-  EXPECT_EQ(next<ClaimRequest>().request.max, 1u);  // its place is free again
-  gate.open();
-  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");
-  EXPECT_TRUE(finish());
-  EXPECT_EQ(worker->stats().delivered, 1u);
-  EXPECT_EQ(worker->stats().stale, 1u);
-}
-
 // -- stopping
 
 TEST_F(WorkerTest, StopLetsHandlersFinishAndReleasesWhatHadNotBegun) {
@@ -397,118 +222,6 @@ TEST_F(WorkerTest, TheDestructorStopsAndDrains) {
   EXPECT_EQ(settlements(1, Outcome::done)[0].second.action, SettleAction::ack);
   destroyed.get();
   EXPECT_TRUE(running.get());
-}
-
-// -- a store in trouble
-
-TEST_F(WorkerTest, AsksAgainWhenTheStoreIsAwayForAWhile) {
-  start({}, [](const Delivery&, const std::stop_token&) { return ack(); });
-  for (const ErrorCode code :
-       {ErrorCode::unavailable, ErrorCode::unknown_outcome, ErrorCode::no_space}) {
-    answer(next<ClaimRequest>().ticket, Error{code, "not now"});
-  }
-  hand_out({"a"});
-  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");
-  EXPECT_TRUE(finish());
-}
-
-TEST_F(WorkerTest, KeepsAVerdictUntilTheStoreHasTakenIt) {
-  start({}, [](const Delivery&, const std::stop_token&) { return bury("bad"); });
-  hand_out({"a"});
-  answer(next<SettleRequest>().ticket, transient());
-  core::ItemsReply lost = outcomes(1, Outcome::done);
-  lost.items[0].error = Error{ErrorCode::unknown_outcome, "the answer was lost"};
-  answer(next<SettleRequest>().ticket, Reply(lost));
-  answer(next<SettleRequest>().ticket, Reply(core::ItemsReply{}));  // not a word on it
-  const auto settled = settlements(1, Outcome::done);
-  EXPECT_EQ(settled[0].first, "receipt-a");
-  EXPECT_EQ(settled[0].second.action, SettleAction::bury);
-  EXPECT_TRUE(finish());
-  EXPECT_EQ(worker->stats().buried, 1u);
-  EXPECT_EQ(worker->stats().stale, 0u);
-}
-
-TEST_F(WorkerTest, GivesAVerdictUpWhenItsLeaseHasRunOut) {
-  fake.engine().respond([](const core::Request& request) -> std::optional<Result<Reply>> {
-    if (std::holds_alternative<SettleRequest>(request)) return transient();
-    if (std::holds_alternative<ExtendRequest>(request)) {
-      return Reply(outcomes(1, Outcome::done));
-    }
-    return std::nullopt;
-  });
-  start({}, [](const Delivery&, const std::stop_token&) { return ack(); });
-  hand_out({"a"}, 50ms);
-  (void)next<ClaimRequest>();
-  EXPECT_TRUE(finish());
-  EXPECT_EQ(worker->stats().stale, 1u);
-  EXPECT_EQ(worker->stats().acked, 0u);
-}
-
-TEST_F(WorkerTest, AVerdictThatTheStoreRefusesIsLeftToItsLease) {
-  start({}, [](const Delivery&, const std::stop_token&) { return ack(); });
-  hand_out({"a"});
-  core::ItemsReply refused = outcomes(1, Outcome::done);
-  refused.items[0].error = Error{ErrorCode::invalid_argument, "no"};
-  answer(next<SettleRequest>().ticket, Reply(refused));
-  hand_out({"b"});
-  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-b");
-  EXPECT_TRUE(finish());
-  EXPECT_EQ(worker->stats().stale, 1u);
-  EXPECT_EQ(worker->stats().acked, 1u);
-}
-
-TEST_F(WorkerTest, EndsWellWhenTheStoreIsClosed) {
-  start({.concurrency = 2}, [this](const Delivery&, const std::stop_token&) {
-    gate.pass();
-    return ack();
-  });
-  hand_out({"a"});
-  gate.wait_for(1);
-  (void)next<ClaimRequest>();
-  std::async(std::launch::async, [this] { fake.store().close(); }).get();
-  gate.open();
-  EXPECT_TRUE(running.get());
-  EXPECT_EQ(worker->stats().stale, 1u);
-}
-
-TEST_F(WorkerTest, EndsWithTheErrorOfAStoreThatCanNoLongerBeUsed) {
-  start({.concurrency = 2}, [this](const Delivery&, const std::stop_token&) {
-    gate.pass();
-    return ack();
-  });
-  hand_out({"a"});
-  gate.wait_for(1);
-  answer(next<ClaimRequest>().ticket, Error{ErrorCode::io_error, "fdatasync failed"});
-  gate.open();
-  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");  // drained all the same
-  const Result<void> result = running.get();
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error(), (Error{ErrorCode::io_error, "fdatasync failed"}));
-}
-
-TEST_F(WorkerTest, EndsWithTheErrorOfASettlementOrAnExtension) {
-  for (const bool settling : {true, false}) {
-    stop = std::stop_source();
-    Gate hold;
-    start({}, [&](const Delivery&, const std::stop_token&) {
-      if (!settling) hold.pass();
-      return ack();
-    });
-    hand_out({"a"}, settling ? Millis(1h) : Millis(3));
-    const Error broken{ErrorCode::damaged, "bytes do not check"};
-    if (settling) {
-      answer(next<SettleRequest>().ticket, broken);
-    } else {
-      answer(next<ExtendRequest>().ticket, broken);
-      hold.open();
-      answer(next<SettleRequest>().ticket, broken);
-    }
-    const Result<void> result = running.get();
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error(), broken);
-    EXPECT_EQ(worker->stats().stale, 1u);
-    worker.reset();
-  }
 }
 
 // -- misuse

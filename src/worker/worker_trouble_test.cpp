@@ -1,0 +1,227 @@
+// A worker whose leases run out, or whose store is in trouble.
+#include <gtest/gtest.h>
+#include <tarry/worker.h>
+
+#include <chrono>
+#include <future>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/worker_rig.h"
+
+namespace tarry {
+namespace {
+
+using namespace std::chrono_literals;
+using core::ClaimRequest;
+using core::ExtendRequest;
+using core::Reply;
+using core::SettleAction;
+using core::SettleRequest;
+using test::claimed;
+using test::outcomes;
+
+Error away_for_now() { return {ErrorCode::unavailable, "nobody there"}; }
+
+class WorkerTroubleTest : public test::WorkerRig {};
+
+// -- leases
+
+TEST_F(WorkerTroubleTest, ExtendsTheLeaseThatTheStoreGaveWhileTheHandlerRuns) {
+  start({.lease = 1h}, [this](const Delivery&, const std::stop_token& token) {
+    gate.pass();
+    return token.stop_requested() ? bury("lost") : ack();
+  });
+  hand_out({"a"}, 30ms);  // the engine's word on the lease counts, not what was asked
+  gate.wait_for(1);
+  for (int i = 0; i < 3; ++i) {
+    const auto asked = next<ExtendRequest>();
+    ASSERT_EQ(asked.request.items.size(), 1u);
+    EXPECT_EQ(core::view(asked.request.bytes, asked.request.items[0].receipt), "receipt-a");
+    EXPECT_EQ(asked.request.items[0].lease, Millis(30));
+    // A store that is away for a while loses nothing yet.
+    if (i == 1) {
+      answer(asked.ticket, away_for_now());
+    } else {
+      answer(asked.ticket, Reply(outcomes(1, Outcome::done)));
+    }
+  }
+  gate.open();
+  EXPECT_EQ(settlements(1, Outcome::done)[0].second.action, SettleAction::ack);
+  EXPECT_TRUE(finish());
+}
+
+TEST_F(WorkerTroubleTest, ALostClaimIsToldToItsHandlerAndNotSettled) {
+  std::promise<void> told;
+  start({}, [&](const Delivery&, const std::stop_token& token) {
+    const std::stop_callback on_stop(token, [&] { told.set_value(); });
+    gate.pass();
+    return ack();
+  });
+  hand_out({"a"}, 3ms);
+  const auto asked = next<ExtendRequest>();
+  gate.wait_for(1);  // lost any sooner, it would not be begun
+  answer(asked.ticket, Reply(outcomes(1, Outcome::stale)));
+  told.get_future().get();
+  gate.open();
+  (void)next<ClaimRequest>();
+  EXPECT_EQ(fake.engine().untaken(), 0u);
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(worker->stats().stale, 1u);
+  EXPECT_EQ(worker->stats().delivered, 1u);
+}
+
+TEST_F(WorkerTroubleTest, AStoreThatCannotExtendIsAskedOnceAndStillGetsTheVerdict) {
+  start({}, [this](const Delivery&, const std::stop_token& token) {
+    gate.pass();
+    return token.stop_requested() ? bury("lost") : ack();
+  });
+  hand_out({"a"}, 3ms);
+  core::ItemsReply refused = outcomes(1, Outcome::done);
+  refused.items[0].error = Error{ErrorCode::unsupported, "leases live with the connection"};
+  answer(next<ExtendRequest>().ticket, Reply(refused));
+  gate.open();
+  EXPECT_EQ(settlements(1, Outcome::done)[0].second.action, SettleAction::ack);
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(worker->stats().acked, 1u);
+}
+
+TEST_F(WorkerTroubleTest, WhatWasClaimedAheadAndLostIsNotBegun) {
+  start({.concurrency = 1, .prefetch = 1},
+        [this](const Delivery& delivery, const std::stop_token&) {
+          if (delivery.key() == "a") gate.pass();
+          return ack();
+        });
+  const auto claim = next<ClaimRequest>();
+  EXPECT_EQ(claim.request.max, 2u);
+  core::ClaimReply both = claimed({"a", "b"}, 1h);
+  both.items[1].lease_ms = 3;
+  answer(claim.ticket, Reply(both));
+  gate.wait_for(1);
+  const auto extend = next<ExtendRequest>();
+  ASSERT_EQ(extend.request.items.size(), 1u);
+  EXPECT_EQ(core::view(extend.request.bytes, extend.request.items[0].receipt), "receipt-b");
+  answer(extend.ticket, Reply(outcomes(1, Outcome::stale)));
+  EXPECT_EQ(next<ClaimRequest>().request.max, 1u);  // its place is free again
+  gate.open();
+  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(worker->stats().delivered, 1u);
+  EXPECT_EQ(worker->stats().stale, 1u);
+}
+
+// -- a store in trouble
+
+TEST_F(WorkerTroubleTest, AsksAgainWhenTheStoreIsAwayForAWhile) {
+  start({}, [](const Delivery&, const std::stop_token&) { return ack(); });
+  for (const ErrorCode code :
+       {ErrorCode::unavailable, ErrorCode::unknown_outcome, ErrorCode::no_space}) {
+    answer(next<ClaimRequest>().ticket, Error{code, "not now"});
+  }
+  hand_out({"a"});
+  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");
+  EXPECT_TRUE(finish());
+}
+
+TEST_F(WorkerTroubleTest, KeepsAVerdictUntilTheStoreHasTakenIt) {
+  start({}, [](const Delivery&, const std::stop_token&) { return bury("bad"); });
+  hand_out({"a"});
+  answer(next<SettleRequest>().ticket, away_for_now());
+  core::ItemsReply lost = outcomes(1, Outcome::done);
+  lost.items[0].error = Error{ErrorCode::unknown_outcome, "the answer was lost"};
+  answer(next<SettleRequest>().ticket, Reply(lost));
+  answer(next<SettleRequest>().ticket, Reply(core::ItemsReply{}));  // not a word on it
+  const auto settled = settlements(1, Outcome::done);
+  EXPECT_EQ(settled[0].first, "receipt-a");
+  EXPECT_EQ(settled[0].second.action, SettleAction::bury);
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(worker->stats().buried, 1u);
+  EXPECT_EQ(worker->stats().stale, 0u);
+}
+
+TEST_F(WorkerTroubleTest, GivesAVerdictUpWhenItsLeaseHasRunOut) {
+  fake.engine().respond([](const core::Request& request) -> std::optional<Result<Reply>> {
+    if (std::holds_alternative<SettleRequest>(request)) return away_for_now();
+    if (std::holds_alternative<ExtendRequest>(request)) {
+      return Reply(outcomes(1, Outcome::done));
+    }
+    return std::nullopt;
+  });
+  start({}, [](const Delivery&, const std::stop_token&) { return ack(); });
+  hand_out({"a"}, 50ms);
+  (void)next<ClaimRequest>();
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(worker->stats().stale, 1u);
+  EXPECT_EQ(worker->stats().acked, 0u);
+}
+
+TEST_F(WorkerTroubleTest, AVerdictThatTheStoreRefusesIsLeftToItsLease) {
+  start({}, [](const Delivery&, const std::stop_token&) { return ack(); });
+  hand_out({"a"});
+  core::ItemsReply refused = outcomes(1, Outcome::done);
+  refused.items[0].error = Error{ErrorCode::invalid_argument, "no"};
+  answer(next<SettleRequest>().ticket, Reply(refused));
+  hand_out({"b"});
+  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-b");
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(worker->stats().stale, 1u);
+  EXPECT_EQ(worker->stats().acked, 1u);
+}
+
+TEST_F(WorkerTroubleTest, EndsWellWhenTheStoreIsClosed) {
+  start({.concurrency = 2}, [this](const Delivery&, const std::stop_token&) {
+    gate.pass();
+    return ack();
+  });
+  hand_out({"a"});
+  gate.wait_for(1);
+  (void)next<ClaimRequest>();
+  std::async(std::launch::async, [this] { fake.store().close(); }).get();
+  gate.open();
+  EXPECT_TRUE(running.get());
+  EXPECT_EQ(worker->stats().stale, 1u);
+}
+
+TEST_F(WorkerTroubleTest, EndsWithTheErrorOfAStoreThatCanNoLongerBeUsed) {
+  start({.concurrency = 2}, [this](const Delivery&, const std::stop_token&) {
+    gate.pass();
+    return ack();
+  });
+  hand_out({"a"});
+  gate.wait_for(1);
+  answer(next<ClaimRequest>().ticket, Error{ErrorCode::io_error, "fdatasync failed"});
+  gate.open();
+  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");  // drained all the same
+  const Result<void> result = running.get();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error(), (Error{ErrorCode::io_error, "fdatasync failed"}));
+}
+
+TEST_F(WorkerTroubleTest, EndsWithTheErrorOfASettlementOrAnExtension) {
+  for (const bool settling : {true, false}) {
+    stop = std::stop_source();
+    test::Gate hold;
+    start({}, [&](const Delivery&, const std::stop_token&) {
+      if (!settling) hold.pass();
+      return ack();
+    });
+    hand_out({"a"}, settling ? Millis(1h) : Millis(3));
+    const Error broken{ErrorCode::damaged, "bytes do not check"};
+    if (settling) {
+      answer(next<SettleRequest>().ticket, broken);
+    } else {
+      answer(next<ExtendRequest>().ticket, broken);
+      hold.open();
+      answer(next<SettleRequest>().ticket, broken);
+    }
+    const Result<void> result = running.get();
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error(), broken);
+    EXPECT_EQ(worker->stats().stale, 1u);
+    worker.reset();
+  }
+}
+
+}  // namespace
+}  // namespace tarry
