@@ -41,6 +41,15 @@ class Examples(ProgramTest):
                           "invoice:7, attempt 3: 200", "invoice:7 once more: settled"])
         self.assertIn("invoice:bad is set aside: refused with 422", lines)
 
+    def test_shop(self):
+        self.assertEqual(self.run_example("shop"),
+                         ["orders: 100 acked",
+                          "mails: 2 failed, the last with: no such mail server",
+                          "mail:1 is dead"])
+
+    def test_trial_test(self):
+        self.assertEqual(self.run_example("trial_test"), ["ann: a week left", "ann: over"])
+
     def test_debounce(self):
         self.assertEqual(self.run_example("debounce"),
                          ["change 1: pushed", "change 2: replaced",
