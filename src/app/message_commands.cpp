@@ -1,5 +1,4 @@
 // tarry cancel, get, reschedule, ls: messages by key.
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -9,6 +8,8 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/json.h"
+#include "app/listing.h"
+#include "app/prefix_verbs.h"
 #include "base/text.h"
 #include "wire/batch.h"
 #include "wire/message.h"
@@ -20,13 +21,34 @@ struct KeysOptions {
   std::string queue;
   std::vector<std::string> keys;
   When when;
+  std::optional<std::string> prefix;
+  bool dry_run = false;
+  bool yes = false;
 };
+
+/// One line on what is wrong with how the messages are named.
+std::optional<std::string> bad_targets(const KeysOptions& options, std::string_view verb) {
+  if (options.prefix && !options.keys.empty()) {
+    return fmt::format("{} takes either KEYs or --prefix, not both", verb);
+  }
+  if (options.prefix) return std::nullopt;
+  if (options.keys.empty()) return fmt::format("{} needs a KEY, or --prefix", verb);
+  if (options.dry_run || options.yes) {
+    return fmt::format("{} goes with --prefix only", options.dry_run ? "--dry-run" : "--yes");
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string_view> views(const std::vector<std::string>& words) {
   return {words.begin(), words.end()};
 }
 
 ExitCode cancel(Session& session, const KeysOptions& options) {
+  if (const auto bad = bad_targets(options, "cancel")) return session.output.usage(*bad);
+  if (options.prefix) {
+    return run_on_prefix(session,
+                         {options.queue, *options.prefix, {}, options.dry_run, options.yes});
+  }
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -37,7 +59,12 @@ ExitCode cancel(Session& session, const KeysOptions& options) {
 }
 
 ExitCode reschedule(Session& session, const KeysOptions& options) {
+  if (const auto bad = bad_targets(options, "reschedule")) return session.output.usage(*bad);
   if (!options.when.given()) return session.output.usage("reschedule needs --in or --at");
+  if (options.prefix) {
+    return run_on_prefix(session, {options.queue, *options.prefix, options.when.due(),
+                                   options.dry_run, options.yes});
+  }
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -55,10 +82,6 @@ std::string headers_text(const Headers& headers) {
     text += header.name + "=" + header.value;
   }
   return text;
-}
-
-std::string state_text(const MessageInfo& info) {
-  return std::string(to_string(info.state)) + (info.stopping ? ", stopping" : "");
 }
 
 void print_sheet(Output& output, const MessageInfo& info) {
@@ -160,58 +183,18 @@ std::optional<State> state_from(const std::optional<std::string>& name) {
   return std::nullopt;
 }
 
-void print_listing(Session& session, const std::vector<MessageInfo>& messages, bool more) {
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().name("messages").begin_array();
-      for (const MessageInfo& info : messages) {
-        json.begin_object();
-        wire::write_message_info(json, info, wire::Payload::left_out);
-        json.end_object();
-      }
-      json.end_array().field_bool("more", more).end_object();
-    });
-    return;
-  }
-  Table table({{"KEY", false, true},
-               {"ID", true},
-               {"STATE"},
-               {"DUE"},
-               {"ATTEMPT", true},
-               {"PRIORITY", true},
-               {"REASON", false, true}});
-  for (const MessageInfo& info : messages) {
-    const std::string id = std::to_string(info.id);
-    const std::string state = state_text(info);
-    const std::string due = info.state == State::remembered ? "" : time_text(info.due);
-    const std::string attempt = std::to_string(info.attempt);
-    const std::string priority = std::to_string(info.priority);
-    table.add({info.key, id, state, due, attempt, priority, info.reason});
-  }
-  session.output.print(table);
-  if (more) session.output.note(fmt::format("The first {}; more with --limit N.", messages.size()));
-}
+constexpr const char* kPrefixHelp =
+    "With --prefix: what is scheduled, ready or leased; the dead are left to `tarry dead`. "
+    "Stopped\n"
+    "half-way, the same command again does the rest. The answer counts each outcome.\n";
 
-ExitCode list(Session& session, const ListingOptions& options) {
-  ExitCode code{};
-  auto store = session.open(code);
-  if (!store) return code;
-  const Queue queue = store->queue(options.queue);
-  const std::uint64_t limit = options.limit.value_or(100);
-  std::vector<MessageInfo> messages;
-  ListOptions page_options;
-  page_options.state = state_from(options.state);
-  if (options.prefix) page_options.prefix = *options.prefix;
-  do {
-    page_options.limit =
-        static_cast<std::uint32_t>(std::min(limit - messages.size(), std::uint64_t{1000}));
-    auto page = queue.list(page_options);
-    if (!page) return session.output.fail(page.error());
-    std::move(page->messages.begin(), page->messages.end(), std::back_inserter(messages));
-    page_options.after = page->next;
-  } while (!page_options.after.empty() && messages.size() < limit);
-  print_listing(session, messages, !page_options.after.empty());
-  return ExitCode::done;
+void add_targets(CLI::App& command, KeysOptions& options) {
+  add_word(command, "QUEUE", options.queue, "The queue")->required();
+  add_words(command, "KEY", options.keys, "Keys of messages");
+  add_word(command, "--prefix", options.prefix, "Instead of KEYs: all whose keys begin so");
+  command.add_flag("--dry-run", options.dry_run, "With --prefix: only count");
+  command.add_flag("--yes", options.yes,
+                   "With --prefix: even where it matches every message of the queue");
 }
 
 }  // namespace
@@ -221,9 +204,10 @@ void add_message_commands(CLI::App& root, Session& session) {
     auto options = std::make_shared<KeysOptions>();
     CLI::App& command = add_command(
         root, "cancel", "No delivery of these messages begins any more",
-        {"tarry cancel orders order:42", "tarry cancel orders order:42 order:43 -o json"});
-    add_word(command, "QUEUE", options->queue, "The queue")->required();
-    add_words(command, "KEY", options->keys, "Keys of messages")->required();
+        {"tarry cancel orders order:42", "tarry cancel orders order:42 order:43 -o json",
+         "tarry cancel orders --prefix customer:7: --dry-run"},
+        kPrefixHelp);
+    add_targets(command, *options);
     set_action(command, session, [options](Session& given) { return cancel(given, *options); });
   }
   {
@@ -239,9 +223,10 @@ void add_message_commands(CLI::App& root, Session& session) {
     CLI::App& command =
         add_command(root, "reschedule", "Give these messages another time; dead ones live again",
                     {"tarry reschedule orders order:42 --in 1h",
-                     "tarry reschedule orders order:42 --at 2030-01-31T09:00:00Z"});
-    add_word(command, "QUEUE", options->queue, "The queue")->required();
-    add_words(command, "KEY", options->keys, "Keys of messages")->required();
+                     "tarry reschedule orders order:42 --at 2030-01-31T09:00:00Z",
+                     "tarry reschedule orders --prefix customer:7: --in 1d"},
+                    kPrefixHelp);
+    add_targets(command, *options);
     add_when(command, options->when);
     set_action(command, session, [options](Session& given) { return reschedule(given, *options); });
   }
@@ -254,7 +239,11 @@ void add_message_commands(CLI::App& root, Session& session) {
     add_choice(command, "--state", options->state, state_names(), "Only what is in this state");
     add_word(command, "--prefix", options->prefix, "Only keys that begin so");
     add_number(command, "--limit", options->limit, 1, 1'000'000, "At most so many (default: 100)");
-    set_action(command, session, [options](Session& given) { return list(given, *options); });
+    set_action(command, session, [options](Session& given) {
+      return print_messages(
+          given, options->queue,
+          {state_from(options->state), options->prefix.value_or(""), options->limit.value_or(100)});
+    });
   }
 }
 

@@ -68,22 +68,20 @@ void print_sheet(Output& output, const QueueStats& stats) {
   sheet.add("oldest ready", optional_time(stats.oldest_ready));
   sheet.add("paused", paused_text(stats));
   sheet.add("waiting claims", grouped(stats.waiting_claims));
-  sheet.add("lease", duration_text(settings.lease));
-  sheet.add("max attempts", std::to_string(settings.max_attempts));
-  sheet.add("backoff", fmt::format("{} to {}", duration_text(settings.backoff_min),
-                                   duration_text(settings.backoff_max)));
-  sheet.add("remember", duration_text(settings.remember));
-  sheet.add("dead keep", duration_text(settings.dead_keep));
-  sheet.add("if exists", to_string(settings.if_exists));
+  add_settings(sheet, settings);
   sheet.add("accepted", grouped(counters.accepted));
-  sheet.add("ended", fmt::format("{} acked, {} cancelled, {} replaced, {} expired, {} purged",
-                                 grouped(counters.acked), grouped(counters.cancelled),
-                                 grouped(counters.replaced), grouped(counters.expired),
-                                 grouped(counters.purged)));
+  sheet.add("ended",
+            fmt::format("{} acked, {} cancelled, {} replaced, {} expired, {} purged, {} moved away",
+                        grouped(counters.acked), grouped(counters.cancelled),
+                        grouped(counters.replaced), grouped(counters.expired),
+                        grouped(counters.purged), grouped(counters.moved_away)));
   sheet.add("deliveries", fmt::format("{} claims, {} retries, {} releases, {} run-outs, {} buries",
                                       grouped(counters.claims), grouped(counters.retries),
                                       grouped(counters.releases), grouped(counters.run_outs),
                                       grouped(counters.buries)));
+  sheet.add("changes",
+            fmt::format("{} reschedules, {} revives, {} damaged", grouped(counters.reschedules),
+                        grouped(counters.revives), grouped(counters.damaged)));
   output.print(sheet);
 }
 
@@ -140,9 +138,20 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
 
 }  // namespace
 
+void add_settings(Sheet& sheet, const QueueSettings& settings) {
+  sheet.add("lease", duration_text(settings.lease));
+  sheet.add("max attempts", std::to_string(settings.max_attempts));
+  sheet.add("backoff", fmt::format("{} to {}", duration_text(settings.backoff_min),
+                                   duration_text(settings.backoff_max)));
+  sheet.add("remember", duration_text(settings.remember));
+  sheet.add("dead keep", duration_text(settings.dead_keep));
+  sheet.add("if exists", to_string(settings.if_exists));
+}
+
 void add_queue_commands(CLI::App& root, Session& session) {
-  CLI::App& queue = add_command(root, "queue", "Queues: ls, info, reshard",
-                                {"tarry queue ls", "tarry queue info orders"});
+  CLI::App& queue =
+      add_command(root, "queue", "Queues: ls, info, set, pause, resume, purge, reshard",
+                  {"tarry queue ls", "tarry queue info orders"});
   queue.require_subcommand(1);
   {
     CLI::App& command = add_command(queue, "ls", "All queues and what is in them",
@@ -156,6 +165,7 @@ void add_queue_commands(CLI::App& root, Session& session) {
     add_word(command, "QUEUE", *name, "The queue")->required();
     set_action(command, session, [name](Session& given) { return queue_info(given, *name); });
   }
+  add_queue_verbs(queue, session);
   add_reshard_command(queue, session);
   {
     auto name = std::make_shared<std::optional<std::string>>();

@@ -1,4 +1,5 @@
-// tarry ack, retry, release, bury: end claims by their receipts.
+// tarry ack, retry, release, bury: end claims by their receipts. tarry extend: make one last
+// longer.
 #include <memory>
 
 #include "app/answers.h"
@@ -45,6 +46,24 @@ CLI::App& add(CLI::App& root, Session& session, tarry::Action action, const std:
   return command;
 }
 
+struct ExtendOptions {
+  std::string queue;
+  std::vector<std::string> receipts;
+  std::optional<Millis> lease;
+};
+
+ExitCode extend(Session& session, const ExtendOptions& options) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(options.queue);
+  std::vector<Result<Answer>> answers;
+  for (const std::string& receipt : options.receipts) {
+    answers.push_back(queue.extend(receipt, options.lease));
+  }
+  return print_answers(session.output, "receipt", options.receipts, answers);
+}
+
 }  // namespace
 
 void add_settle_commands(CLI::App& root, Session& session) {
@@ -71,6 +90,18 @@ void add_settle_commands(CLI::App& root, Session& session) {
     CLI::App& command = add(root, session, bury, "Set these aside, to the dead",
                             {"tarry bury orders RECEIPT --reason 'no such order'"}, options);
     add_word(command, "--reason", options->reason, "Why, up to 255 bytes");
+  }
+  {
+    auto options = std::make_shared<ExtendOptions>();
+    CLI::App& command =
+        add_command(root, "extend", "Hold these claims for longer",
+                    {"tarry extend orders RECEIPT", "tarry extend orders RECEIPT --lease 10m"});
+    add_word(command, "QUEUE", options->queue, "The queue")->required();
+    add_words(command, "RECEIPT", options->receipts, "Receipts, as `tarry claim` printed them")
+        ->required();
+    add_duration(command, "--lease", options->lease,
+                 "From now on, 1ms to 7d (default: the queue's lease)");
+    set_action(command, session, [options](Session& given) { return extend(given, *options); });
   }
 }
 

@@ -68,7 +68,9 @@ class Pages(unittest.TestCase):
         reference = page("docs/reference/command-line.md") + page("docs/reference/config.md")
         for command in ("serve", "push", "cancel", "get", "reschedule", "claim", "ack", "retry",
                         "release", "bury", "work", "ls", "queue ls", "queue info",
-                        "queue reshard", "stats", "forecast", "relay",
+                        "queue reshard", "stats", "forecast", "relay", "queue set", "queue pause",
+                        "queue resume", "queue purge", "dead ls", "dead revive", "dead rm",
+                        "extend",
                         "store info", "store check", "store audit", "store salvage",
                         "store migrate", "store acl", "config check", "bench", "version"):
             words = command.split()

@@ -1,0 +1,75 @@
+#include "app/listing.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/json.h"
+#include "wire/message.h"
+
+namespace tarry::app {
+namespace {
+
+void print_listing(Session& session, const std::vector<MessageInfo>& messages, bool more) {
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().name("messages").begin_array();
+      for (const MessageInfo& info : messages) {
+        json.begin_object();
+        wire::write_message_info(json, info, wire::Payload::left_out);
+        json.end_object();
+      }
+      json.end_array().field_bool("more", more).end_object();
+    });
+    return;
+  }
+  Table table({{"KEY", false, true},
+               {"ID", true},
+               {"STATE"},
+               {"DUE"},
+               {"ATTEMPT", true},
+               {"PRIORITY", true},
+               {"REASON", false, true}});
+  for (const MessageInfo& info : messages) {
+    const std::string id = std::to_string(info.id);
+    const std::string state = state_text(info);
+    const std::string due = info.state == State::remembered ? "" : time_text(info.due);
+    const std::string attempt = std::to_string(info.attempt);
+    const std::string priority = std::to_string(info.priority);
+    table.add({info.key, id, state, due, attempt, priority, info.reason});
+  }
+  session.output.print(table);
+  if (more) session.output.note(fmt::format("The first {}; more with --limit N.", messages.size()));
+}
+
+}  // namespace
+
+std::string state_text(const MessageInfo& info) {
+  return std::string(to_string(info.state)) + (info.stopping ? ", stopping" : "");
+}
+
+ExitCode print_messages(Session& session, const std::string& queue, const Listing& listing) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue asked = store->queue(queue);
+  std::vector<MessageInfo> messages;
+  ListOptions options;
+  options.state = listing.state;
+  options.prefix = listing.prefix;
+  do {
+    options.limit =
+        static_cast<std::uint32_t>(std::min(listing.limit - messages.size(), std::uint64_t{1000}));
+    auto page = asked.list(options);
+    if (!page) return session.output.fail(page.error());
+    std::move(page->messages.begin(), page->messages.end(), std::back_inserter(messages));
+    options.after = page->next;
+  } while (!options.after.empty() && messages.size() < listing.limit);
+  print_listing(session, messages, !options.after.empty());
+  return ExitCode::done;
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,29 @@
+// Messages of a queue as `tarry ls` prints them.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <tarry/message.h>
+
+#include "app/session.h"
+
+namespace tarry::app {
+
+struct Listing {
+  std::optional<State> state = {};
+  std::string prefix = {};
+  std::uint64_t limit = 100;
+};
+
+/// `scheduled`, or `leased, stopping`.
+[[nodiscard]] std::string state_text(const MessageInfo& info);
+
+/// Opens the store and prints what the listing asks for, in no particular order.
+[[nodiscard]] ExitCode print_messages(Session& session, const std::string& queue,
+                                      const Listing& listing);
+
+}  // namespace tarry::app
