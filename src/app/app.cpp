@@ -114,6 +114,8 @@ ExitCode run(std::vector<std::string> arguments) {
   add_dead_commands(root, session);
   add_queue_commands(root, session);
   add_forecast_command(root, session);
+  add_top_command(root, session);
+  add_clock_command(root, session);
   add_store_commands(root, session);
   add_config_command(root, session);
   add_bench_command(root, session);

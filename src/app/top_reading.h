@@ -1,0 +1,63 @@
+// What `tarry top` reads of a store, and what it makes of two readings.
+//
+// Plain values and pure functions.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/settings.h>
+
+#include "wire/json_writer.h"
+
+namespace tarry::app {
+
+/// A queue's lateness as a server's /metrics counts it: claims by upper bound in seconds, each
+/// bound's count including those below; the last bound is infinite.
+using LatenessBuckets = std::map<double, std::uint64_t>;
+
+struct TopReading {
+  std::chrono::steady_clock::time_point at{};
+  std::vector<QueueStats> queues;
+  std::map<std::string, LatenessBuckets, std::less<>> lateness;  // empty: nobody knows
+};
+
+/// Of `tarry_lateness_seconds`; lines that are none of its buckets are passed over.
+[[nodiscard]] std::map<std::string, LatenessBuckets, std::less<>> parse_lateness(
+    std::string_view metrics);
+
+/// That share of the claims was at most `ms` late, or, where `above`, later than that.
+struct Quantile {
+  double ms = 0;
+  bool above = false;
+};
+/// Of what `now` counts and `before` did not. Empty where that is nothing.
+[[nodiscard]] std::optional<Quantile> quantile(const LatenessBuckets& before,
+                                               const LatenessBuckets& now, double share);
+
+struct TopRow {
+  std::string queue;
+  std::uint64_t pending = 0;  // scheduled and due
+  std::uint64_t due = 0;
+  std::uint64_t leased = 0;
+  std::uint64_t dead = 0;
+  // A second; empty where there is no earlier reading.
+  std::optional<double> pushes;
+  std::optional<double> claims;
+  std::optional<double> settles;
+  std::optional<Quantile> p50;
+  std::optional<Quantile> p99;
+};
+
+/// One row a queue of `now`. `before` null: no rates, and lateness since the server's start.
+[[nodiscard]] std::vector<TopRow> top_rows(const TopReading* before, const TopReading& now);
+
+[[nodiscard]] std::string top_table(const std::vector<TopRow>& rows, std::size_t width);
+void write_top(wire::JsonWriter& json, const std::vector<TopRow>& rows);
+
+}  // namespace tarry::app

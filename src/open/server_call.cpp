@@ -1,0 +1,40 @@
+#include "open/server_call.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/text.h"
+#include "net/http_once.h"
+#include "open/store_url.h"
+
+namespace tarry::tools {
+
+bool is_server_url(std::string_view url) {
+  const auto parsed = detail::parse_store_url(url);
+  return parsed && std::holds_alternative<detail::RemoteUrl>(*parsed);
+}
+
+Result<ServerAnswer> call_server(std::string_view url, std::string_view method, std::string target,
+                                 std::string json) {
+  const auto parsed = detail::parse_store_url(url);
+  if (!parsed) return parsed.error();
+  const auto* server = std::get_if<detail::RemoteUrl>(&*parsed);
+  if (server == nullptr) {
+    return Unexpected(ErrorCode::invalid_argument, base::quoted(detail::masked_url(url)) +
+                                                       " is no server; it takes http://HOST:PORT");
+  }
+  net::HttpClientOptions options;
+  options.host = server->host;
+  options.port = server->port;
+  net::HttpCall call;
+  call.method = method;
+  call.target = std::move(target);
+  call.content_type = json.empty() ? "" : "application/json";
+  call.body = std::move(json);
+  auto answer = net::http_once(std::move(options), std::move(call));
+  if (auto* failure = std::get_if<net::HttpFailure>(&answer)) return std::move(failure->error);
+  auto& message = std::get<net::HttpMessage>(answer);
+  return ServerAnswer{message.status, std::move(message.body)};
+}
+
+}  // namespace tarry::tools

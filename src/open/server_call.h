@@ -1,0 +1,27 @@
+// What a tarry server offers beside the verbs: its metrics, its test clock.
+//
+// Thread safety: pure functions; they block.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+namespace tarry::tools {
+
+struct ServerAnswer {
+  unsigned status = 0;
+  std::string body;
+};
+
+/// Whether the URL names a server.
+[[nodiscard]] bool is_server_url(std::string_view url);
+
+/// Errors: `invalid_argument` for a URL that is no server's, `unavailable` where nobody answers,
+/// `unknown_outcome` where it was sent and not answered. `method` is of static lifetime; `json` is
+/// empty for none.
+[[nodiscard]] Result<ServerAnswer> call_server(std::string_view url, std::string_view method,
+                                               std::string target, std::string json);
+
+}  // namespace tarry::tools
