@@ -120,6 +120,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_config_command(root, session);
   add_bench_command(root, session);
   add_version_command(root, session);
+  add_shell_commands(root, session);
 
   ExitCode code = parse(root, session, std::move(arguments));
   if (format) session.output.set_format(format == "json" ? Format::json : Format::table);

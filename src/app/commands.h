@@ -29,6 +29,7 @@ void add_migrate_command(CLI::App& store, Session& session);  // migrate_command
 void add_config_command(CLI::App& root, Session& session);    // config check
 void add_bench_command(CLI::App& root, Session& session);     // bench_command.cpp
 void add_version_command(CLI::App& root, Session& session);   // version_command.cpp
+void add_shell_commands(CLI::App& root, Session& session);    // completion, man
 
 /// A queue's settings as lines of a sheet.
 void add_settings(Sheet& sheet, const QueueSettings& settings);

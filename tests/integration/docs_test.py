@@ -70,7 +70,7 @@ class Pages(unittest.TestCase):
                         "release", "bury", "work", "ls", "queue ls", "queue info",
                         "queue reshard", "stats", "forecast", "relay", "queue set", "queue pause",
                         "queue resume", "queue purge", "dead ls", "dead revive", "dead rm",
-                        "extend", "top", "clock advance",
+                        "extend", "top", "clock advance", "completion", "man",
                         "store info", "store check", "store audit", "store salvage",
                         "store migrate", "store acl", "config check", "bench", "version"):
             words = command.split()

@@ -1,0 +1,44 @@
+// The command tree as plain values: what completions and the manual are made of, so that they say
+// what the help says.
+//
+// Pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace tarry::app {
+
+struct FlagNode {
+  std::vector<std::string> names;    // "-o", "--output"
+  std::string type;                  // "DURATION"; empty: takes no value
+  std::vector<std::string> choices;  // of its value; empty: anything
+  std::string summary;               // on one line
+};
+
+struct ArgumentNode {
+  std::string name;  // "QUEUE"
+  bool required = false;
+  bool many = false;
+  std::vector<std::string> choices;
+  std::string summary;
+};
+
+struct CommandNode {
+  std::string path;  // "queue set"; of the program itself empty
+  std::string name;  // "set"
+  std::string summary;
+  std::string footer;  // details and examples, in lines
+  std::vector<FlagNode> flags;
+  std::vector<ArgumentNode> arguments;
+  std::vector<CommandNode> commands;
+};
+
+[[nodiscard]] CommandNode tree_of(const CLI::App& root);
+
+/// The node and all below it, each before what is below it.
+[[nodiscard]] std::vector<const CommandNode*> flattened(const CommandNode& node);
+
+}  // namespace tarry::app
