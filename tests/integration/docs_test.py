@@ -17,7 +17,8 @@ _BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*) -->\n)?```(?P<language>\w+)\n(?P<t
 PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/semantics.md",
          "docs/guide/redis.md", "docs/guide/http.md", "docs/reference/command-line.md",
          "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
-         "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md")
+         "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md",
+         "docs/guide/top.md")
 
 
 def page(name):
