@@ -130,6 +130,7 @@ void Server::command(RedisCommand command, Done done) {
 
 void Server::command_masters(RedisCommand command, EachDone done) {
   std::string what(command.name());
+  ++round_trips_;
   redis_.send_to_masters(
       std::move(command), [what = std::move(what), done = std::move(done)](
                               std::vector<net::Redis::NodeAnswer> answers) mutable {
