@@ -10,6 +10,10 @@
 #include <amqp_framing.h>
 #include <amqp_tcp_socket.h>
 
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
 
 #include "support/parcels.h"
@@ -189,6 +193,59 @@ void close_answers_what_is_open(const RabbitOptions& options, const testing::Rab
   server.cont();
 }
 
+// A directory with a certificate for "localhost" in it, and the broker's configuration for TLS.
+class Certificate {
+ public:
+  Certificate() : port(testing::RedisServer::free_port()) {
+    std::string path = (std::filesystem::temp_directory_path() / "tarry-cert-XXXXXX").string();
+    if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("mkdtemp " + path);
+    directory_ = path;
+    const std::string command =
+        "cd '" + directory_ + "' && openssl req -x509 -newkey ec" +
+        " -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout key.pem -out cert.pem" +
+        " -subj /CN=localhost -addext subjectAltName=DNS:localhost >openssl.log 2>&1";
+    if (std::system(command.c_str()) != 0) throw std::runtime_error("openssl made no certificate");
+  }
+  ~Certificate() { std::filesystem::remove_all(directory_); }
+  Certificate(const Certificate&) = delete;
+  Certificate& operator=(const Certificate&) = delete;
+
+  [[nodiscard]] std::string file() const { return directory_ + "/cert.pem"; }
+  [[nodiscard]] std::string configuration() const {
+    return "listeners.ssl.1 = 127.0.0.1:" + std::to_string(port) +
+           "\nssl_options.cacertfile = " + file() + "\nssl_options.certfile = " + file() +
+           "\nssl_options.keyfile = " + directory_ + "/key.pem\nssl_options.verify = verify_none\n";
+  }
+
+  const std::uint16_t port;
+
+ private:
+  std::string directory_;
+};
+
+void over_tls(RabbitOptions options, const Certificate& certificate) {
+  options.host = "localhost";
+  options.port = certificate.port;
+  options.tls = RabbitTls{certificate.file(), {}, {}};
+  RabbitSink trusting(options);
+  Answers answers;
+  trusting.send(answers.parcels({"a"}));
+  EXPECT_EQ(fate_and_reason(answers, "a"), "confirmed: ");
+
+  options.tls = RabbitTls{};
+  RabbitSink wary(options);
+  Answers none;
+  wary.send(none.parcels({"a"}));
+  EXPECT_EQ(none.fate("a"), Fate::down);  // no authority of the system's has signed it
+
+  options.tls = RabbitTls{certificate.file(), {}, {}};
+  options.host = "127.0.0.1";
+  RabbitSink careful(options);
+  Answers other;
+  careful.send(other.parcels({"a"}));
+  EXPECT_EQ(other.fate("a"), Fate::down);  // the certificate is another host's
+}
+
 TEST(RabbitSink, NobodyThereIsDown) {
   RabbitOptions options;
   options.port = testing::RedisServer::free_port();
@@ -200,7 +257,8 @@ TEST(RabbitSink, NobodyThereIsDown) {
 
 TEST(RabbitSink, AgainstABroker) {
   if (!testing::RabbitServer::is_installed()) GTEST_SKIP() << "rabbitmq-server is not installed";
-  const testing::RabbitServer server;
+  const Certificate certificate;
+  const testing::RabbitServer server(certificate.configuration());
   RabbitOptions options;
   options.port = server.port();
   options.routing_key = "due";
@@ -211,6 +269,8 @@ TEST(RabbitSink, AgainstABroker) {
   EXPECT_NE(consumer.get("due"), "nothing");
   a_full_queue_refuses(options, consumer);
   who_is_not_let_in_is_down(options);
+  over_tls(options, certificate);
+  EXPECT_NE(consumer.get("due"), "nothing");
   many_on_several_channels(options, consumer);
   a_broker_that_hangs(options, server, consumer);
   close_answers_what_is_open(options, server);
