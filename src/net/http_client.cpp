@@ -17,6 +17,7 @@ namespace asio = boost::asio;
 using Clock = HttpLink::Clock;
 
 std::string host_field(const HttpClientOptions& options) {
+  if (!options.unix_path.empty()) return "localhost";
   const bool v6 = options.host.find(':') != std::string::npos;
   return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
 }

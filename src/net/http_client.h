@@ -30,6 +30,7 @@ namespace tarry::net {
 struct HttpClientOptions {
   std::string host;  // a name or an address
   std::uint16_t port = 80;
+  std::string unix_path = {};   // a unix socket's, of at most 107 bytes, in place of host and port
   std::size_t connections = 4;  // at most, less those of requests that have their own
   std::int64_t connect_timeout_ms = 5'000;
   std::int64_t idle_timeout_ms = 60'000;  // shorter than servers', so that they seldom close first

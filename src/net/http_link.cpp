@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <boost/asio/connect.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
 
 namespace tarry::net {
@@ -29,10 +30,14 @@ HttpLink::HttpLink(asio::io_context& io, const HttpClientOptions& options, OnEnd
       on_end_(std::move(on_end)),
       on_dead_(std::move(on_dead)),
       resolver_(io.get_executor()),
+      connecting_(io.get_executor()),
       socket_(io.get_executor()),
       timer_(io.get_executor()) {}
 
-std::string HttpLink::server() const { return options_.host + ":" + std::to_string(options_.port); }
+std::string HttpLink::server() const {
+  if (!options_.unix_path.empty()) return options_.unix_path;
+  return options_.host + ":" + std::to_string(options_.port);
+}
 
 void HttpLink::ask(const std::string& head, const std::string& body, Clock::time_point deadline) {
   head_ = &head;
@@ -55,6 +60,18 @@ void HttpLink::ask(const std::string& head, const std::string& body, Clock::time
 void HttpLink::connect() {
   state_ = State::connecting;
   arm(std::min(deadline_, Clock::now() + std::chrono::milliseconds(options_.connect_timeout_ms)));
+  if (!options_.unix_path.empty()) {
+    const asio::local::stream_protocol::endpoint endpoint(options_.unix_path);
+    socket_.async_connect(endpoint, [self = shared_from_this()](const error_code& error) {
+      if (self->state_ != State::connecting) return;
+      if (error) {
+        self->connect_failed(error.message());
+      } else {
+        self->on_connected();
+      }
+    });
+    return;
+  }
   error_code no_address;
   const auto address = asio::ip::make_address(options_.host, no_address);
   if (!no_address) {  // a name may take a server's answer, an address needs no thread for it
@@ -75,12 +92,15 @@ void HttpLink::connect() {
 }
 
 void HttpLink::on_resolved(const Resolver::results_type& found) {
-  asio::async_connect(socket_, found,
+  asio::async_connect(connecting_, found,
                       [self = shared_from_this()](const error_code& error, const tcp::endpoint&) {
                         if (self->state_ != State::connecting) return;
                         if (error) {
                           self->connect_failed(error.message());
                         } else {
+                          error_code ignored;
+                          self->connecting_.set_option(tcp::no_delay(true), ignored);
+                          self->socket_ = std::move(self->connecting_);
                           self->on_connected();
                         }
                       });
@@ -94,8 +114,6 @@ void HttpLink::connect_failed(std::string_view why) {
 }
 
 void HttpLink::on_connected() {
-  error_code ignored;
-  socket_.set_option(tcp::no_delay(true), ignored);
   state_ = State::asking;
   chunk_.resize(kChunk);
   arm(deadline_);
@@ -180,7 +198,7 @@ void HttpLink::read_failed(std::string_view why) {
 
 void HttpLink::half_close() {
   error_code ignored;
-  socket_.shutdown(tcp::socket::shutdown_send, ignored);
+  socket_.shutdown(asio::socket_base::shutdown_send, ignored);
 }
 
 void HttpLink::hang_up() {
@@ -217,6 +235,7 @@ void HttpLink::close() {
   state_ = State::closed;
   error_code ignored;
   resolver_.cancel();
+  connecting_.close(ignored);
   socket_.close(ignored);
   timer_.cancel();
 }

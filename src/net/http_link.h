@@ -22,6 +22,7 @@
 
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -59,7 +60,8 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   [[nodiscard]] bool alive();
 
  private:
-  using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
+  using TcpSocket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
+  using Socket = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, Executor>;
   using Resolver = boost::asio::ip::basic_resolver<boost::asio::ip::tcp, Executor>;
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>;
   enum class State : std::uint8_t { fresh, connecting, asking, idle, closed };
@@ -85,6 +87,7 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   OnEnd on_end_;
   OnDead on_dead_;
   Resolver resolver_;
+  TcpSocket connecting_;  // becomes socket_ when it is connected
   Socket socket_;
   Timer timer_;
 

@@ -31,6 +31,7 @@ detail::EngineResult open_remote(const detail::RemoteUrl& url) {
   remote::RemoteOptions wanted;
   wanted.host = url.host;
   wanted.port = url.port;
+  wanted.unix_path = url.unix_path;
   if (!url.token_file.empty()) {
     auto token = read_token(url.token_file);
     if (!token) return std::move(token).error();

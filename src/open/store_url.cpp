@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kForms = "use memory:, file:PATH, http://HOST:PORT or redis://HOST:PORT";
 
 /// Engines to come, or left out of this build: `unsupported` rather than a typing error.
+/// What fits into a sockaddr_un beside its final zero.
+constexpr std::size_t kMaxSocketPath = 107;
 constexpr std::array<std::string_view, 3> kOtherSchemes = {"https", "amqp", "amqps"};
 
 // -- options
@@ -154,10 +156,35 @@ Result<StoreUrl> parse_http(std::string_view rest) {
   return StoreUrl(std::move(url));
 }
 
+Result<StoreUrl> parse_http_unix(std::string_view rest) {
+  const auto [body, query] = split_query(rest);
+  if (!body.starts_with("///")) {
+    return invalid_url("store URL " +
+                       base::quoted(masked_url("http+unix:" + std::string(rest)), 256) +
+                       " must be http+unix:///PATH");
+  }
+  if (!query.empty()) {
+    return invalid_url("option " + base::quoted(query.substr(0, query.find_first_of("=&"))) +
+                       " is not one of http+unix:, which has none");
+  }
+  auto path = percent_decoded("path", body.substr(2));
+  if (!path) return std::move(path).error();
+  if (path->size() > kMaxSocketPath) {
+    return invalid_url("path " + base::quoted(*path) +
+                       " is too long for a socket: " + std::to_string(path->size()) +
+                       " bytes, at most " + std::to_string(kMaxSocketPath));
+  }
+  RemoteUrl url;
+  url.unix_path = *std::move(path);
+  return StoreUrl(std::move(url));
+}
+
 Result<StoreUrl> parse_redis(std::string_view scheme, std::string_view rest) {
   auto parsed = parse_redis_url(scheme, rest);
   if (!parsed) return std::move(parsed).error();
-  return StoreUrl(*std::move(parsed));
+  Result<StoreUrl> url{StoreUrl()};
+  url->emplace<RedisUrl>(*std::move(parsed));
+  return url;
 }
 
 }  // namespace
@@ -190,6 +217,7 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
   if (scheme == "memory") return parse_memory(rest);
   if (scheme == "file") return parse_file(rest);
   if (scheme == "http") return parse_http(rest);
+  if (scheme == "http+unix") return parse_http_unix(rest);
   if (is_redis_scheme(scheme)) return parse_redis(scheme, rest);
   if (std::ranges::find(kOtherSchemes, scheme) != kOtherSchemes.end()) {
     return Unexpected(ErrorCode::unsupported, scheme + ": is not built in; " + std::string(kForms));

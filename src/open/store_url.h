@@ -3,6 +3,7 @@
 //   memory:[?clock=manual&shards=N&segment=SIZE&max_payload=SIZE&capacity=SIZE]
 //   file:PATH[?sync=always|100ms|os&shards=N&segment=SIZE&max_payload=SIZE]
 //   http://HOST[:PORT][?token_file=PATH]
+//   http+unix:///PATH
 //   redis://, rediss://, redis+unix://, redis+cluster://, redis+sentinel://: redis_url.h
 //
 // Strict: an option that is unknown, repeated or out of range is an error that names it. A path
@@ -42,7 +43,8 @@ struct EmbeddedUrl {
 struct RemoteUrl {
   std::string host;  // an IPv6 address without its brackets
   std::uint16_t port = 7733;
-  std::string token_file;  // empty: not said
+  std::string token_file = {};  // empty: not said
+  std::string unix_path = {};  // http+unix: in place of both
 };
 
 using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl, RedisUrl>;

@@ -103,6 +103,17 @@ TEST(StoreUrl, Http) {
   }
 }
 
+TEST(StoreUrl, HttpOverAUnixSocket) {
+  EXPECT_EQ(remote_of("http+unix:///run/shop.sock").unix_path, "/run/shop.sock");
+  EXPECT_EQ(remote_of("HTTP+UNIX:///a%20b%3F?").unix_path, "/a b?");
+  const std::string longest = "/" + std::string(106, 'p');
+  EXPECT_EQ(remote_of("http+unix://" + longest).unix_path, longest);
+  const auto longer = parse_store_url("http+unix://" + longest + "p");
+  ASSERT_FALSE(longer);
+  EXPECT_NE(longer.error().message.find("108 bytes, at most 107"), std::string::npos)
+      << longer.error().message;
+}
+
 // -- what is wrong
 
 struct Bad {
@@ -191,6 +202,10 @@ const std::vector<Bad>& bad_urls() {
       {"http://[]", {"\"[]\"", "[ ]"}},
       {"http://[host]", {"\"[host]\"", "IPv6"}},
       {"http://::1", {"host \"\""}},
+      {"http+unix:", {"must be http+unix:///PATH"}},
+      {"http+unix://run/s", {"\"http+unix://run/s\" must be http+unix:///PATH"}},
+      {"http+unix:///s?db=1", {"\"db\" is not one of http+unix:"}},
+      {"http+unix:///s%zz", {"path"}},
   };
   return bad;
 }

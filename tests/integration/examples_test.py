@@ -50,6 +50,66 @@ class Examples(ProgramTest):
     def test_trial_test(self):
         self.assertEqual(self.run_example("trial_test"), ["ann: a week left", "ann: over"])
 
+    def look_inside(self, path):
+        """The example, which runs until `communicate`."""
+        program = Path(PROGRAM).parent / "examples" / "example_look_inside"
+        running = subprocess.Popen([program, path], text=True, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   cwd=self.directory, env=environment())
+        self.addCleanup(running.communicate)
+        self.addCleanup(running.kill)
+        return running
+
+    def test_look_inside(self):
+        path = self.directory / "shop 1.sock"
+        running = self.look_inside("shop 1.sock")
+        url = running.stdout.readline().rstrip("\n")
+        self.assertEqual(url, f"http+unix://{path}")
+        self.assertEqual(running.stdout.readline(), "pushed\n")
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        # Every verb, with the command line as it is.
+        self.assertIn("order:42", self.tarry("ls", "orders", store=url).out)
+        self.asked("reschedule", "orders", "order:42", "--in", "0s", store=url)
+        self.asked("push", "orders", "-", "--key", "large", "--in", "1h", store=url,
+                   stdin=b"x" * 1_000_000)
+        message, = self.asked("claim", "orders", "--wait", "10s", store=url)["messages"]
+        self.assertEqual(message["payload"], "a lamp")
+        self.asked("ack", "orders", message["receipt"], store=url)
+        self.assertIn("orders", self.tarry("stats", store=url).out)
+        # Who comes second hears so, and harms nothing.
+        second = self.look_inside("shop 1.sock")
+        err = second.communicate(timeout=60)[1]
+        self.assertEqual(second.returncode, 1)
+        self.assertIn("Address already in use", err)
+        self.tarry("get", "orders", "large", store=url)
+        # A clean end takes the file away.
+        running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 0)
+        self.assertFalse(path.exists())
+        self.refused("stats", code=5, says=("cannot connect", str(path)), store=url)
+
+    def test_look_inside_after_a_crash(self):
+        path = self.directory / "shop.sock"
+        first = self.look_inside("shop.sock")
+        url = first.stdout.readline().rstrip("\n")
+        first.kill()
+        first.wait(timeout=60)
+        self.assertTrue(path.exists())
+        second = self.look_inside("shop.sock")
+        self.assertEqual(second.stdout.readline().rstrip("\n"), url)
+        self.tarry("stats", store=url)
+        second.communicate(timeout=60)
+
+    def test_look_inside_refused(self):
+        (self.directory / "file").write_text("mine")
+        for path, said in (("file", "no socket"), ("x" * 108, "108 bytes, at most 107"),
+                           ("nowhere/s", "No such file")):
+            refused = self.look_inside(path)
+            err = refused.communicate(timeout=60)[1]
+            self.assertEqual(refused.returncode, 1)
+            self.assertIn(said, err)
+        self.assertEqual((self.directory / "file").read_text(), "mine")
+
     def test_debounce(self):
         self.assertEqual(self.run_example("debounce"),
                          ["change 1: pushed", "change 2: replaced",

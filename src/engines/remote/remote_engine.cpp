@@ -39,6 +39,7 @@ net::HttpClientOptions client_options(const RemoteOptions& options) {
   net::HttpClientOptions client;
   client.host = options.host;
   client.port = options.port;
+  client.unix_path = options.unix_path;
   client.connections = options.connections;
   client.connect_timeout_ms = options.connect_timeout_ms;
   client.token = options.token;
@@ -46,6 +47,7 @@ net::HttpClientOptions client_options(const RemoteOptions& options) {
 }
 
 std::string url_of(const RemoteOptions& options) {
+  if (!options.unix_path.empty()) return "http+unix://" + options.unix_path;
   const bool v6 = options.host.find(':') != std::string::npos;
   return "http://" + (v6 ? "[" + options.host + "]" : options.host) + ":" +
          std::to_string(options.port);

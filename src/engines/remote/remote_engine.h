@@ -14,6 +14,7 @@ namespace tarry::remote {
 struct RemoteOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 7733;
+  std::string unix_path = {};     // a unix socket's, in place of host and port
   std::uint32_t connections = 4;  // for requests; waiting claims take their own
   std::int64_t connect_timeout_ms = 5'000;
   std::int64_t request_timeout_ms = 30'000;  // beyond a claim's own wait

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/require.hpp>
 
@@ -55,7 +56,7 @@ Connection::Connection(Hub& hub, Socket socket)
 
 void Connection::start() {
   error_code ignored;
-  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);  // a unix socket has no such thing
   socket_.non_blocking(true, ignored);
   set_deadline(hub_.options.idle_deadline);
   read();
@@ -421,7 +422,7 @@ void Connection::linger() {
   state_ = State::lingering;
   held_ = {};
   error_code ignored;
-  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  socket_.shutdown(asio::socket_base::shutdown_send, ignored);
   set_deadline(kLinger);
   read();
 }

@@ -6,8 +6,8 @@
 #include <string>
 
 #include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 
 #include "core/engine.h"
 #include "server/http/routes.h"
@@ -17,7 +17,8 @@
 namespace tarry::http {
 
 using Executor = boost::asio::io_context::executor_type;
-using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, Executor>;
+/// Of a connection over TCP or over a unix socket.
+using Socket = boost::asio::basic_stream_socket<boost::asio::generic::stream_protocol, Executor>;
 
 class Connection;
 

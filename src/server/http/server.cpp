@@ -1,6 +1,10 @@
 #include "server/http/server.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstring>
 #include <future>
 #include <optional>
 #include <random>
@@ -11,17 +15,21 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
 #include "base/text.h"
 #include "server/http/connection.h"
 #include "server/http/hub.h"
+#include "server/http/unix_listener.h"
 
 namespace tarry::http {
 namespace {
 
 namespace asio = boost::asio;
+using asio::generic::stream_protocol;
 using asio::ip::tcp;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
@@ -95,20 +103,8 @@ class Server::Impl {
 
   Result<std::uint16_t> start() {
     TARRY_ASSERT(!thread_.joinable());
-    auto address = parse_address(hub_.options.address);
-    if (!address) return std::move(address).error();
-    const tcp::endpoint endpoint(*address, hub_.options.port);
-    error_code error;
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
-    if (error) {
-      error_code ignored;
-      acceptor_.close(ignored);
-      return listen_error(endpoint, error);
-    }
-    const std::uint16_t port = acceptor_.local_endpoint(error).port();
+    auto port = hub_.options.unix_path.empty() ? listen_on_a_port() : listen_on_a_path();
+    if (!port) return port;
     accept();
     thread_ = std::thread([this] { io_.run(); });
     return port;
@@ -153,6 +149,40 @@ class Server::Impl {
   }
 
  private:
+  Result<std::uint16_t> listen_on_a_port() {
+    auto address = parse_address(hub_.options.address);
+    if (!address) return std::move(address).error();
+    const tcp::endpoint endpoint(*address, hub_.options.port);
+    error_code error;
+    acceptor_.open(stream_protocol(endpoint.protocol()), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+    if (error) {
+      error_code ignored;
+      acceptor_.close(ignored);
+      return listen_error(endpoint, error);
+    }
+    const stream_protocol::endpoint bound = acceptor_.local_endpoint(error);
+    tcp::endpoint local;
+    std::memcpy(local.data(), bound.data(), std::min(bound.size(), local.capacity()));
+    return local.port();
+  }
+
+  Result<std::uint16_t> listen_on_a_path() {
+    auto socket = unix_listener_.listen(hub_.options.unix_path);
+    if (!socket) return std::move(socket).error();
+    error_code error;
+    acceptor_.assign(stream_protocol(AF_UNIX, 0), *socket, error);
+    if (error) {
+      ::close(*socket);
+      unix_listener_.remove();
+      return Unexpected(ErrorCode::io_error,
+                        "cannot listen on " + hub_.options.unix_path + ": " + error.message());
+    }
+    return 0;
+  }
+
   void accept() {
     acceptor_.async_accept([this](const error_code& error, Socket socket) {
       if (!acceptor_.is_open()) return;
@@ -209,6 +239,7 @@ class Server::Impl {
   void close_acceptor() {
     error_code ignored;
     acceptor_.close(ignored);
+    unix_listener_.remove();
   }
 
   void finish_drain() {
@@ -217,12 +248,13 @@ class Server::Impl {
   }
 
   Hub hub_;
+  UnixListener unix_listener_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   std::function<void(std::size_t)> drained_;
   std::optional<Clock::time_point> accept_failed_;  // the last time
   // The last to be made, the first to go: what it still holds refers to the above.
   asio::io_context io_{1};
-  asio::basic_socket_acceptor<tcp, Executor> acceptor_;
+  asio::basic_socket_acceptor<stream_protocol, Executor> acceptor_;
   Timer timer_;
   std::thread thread_;
 };

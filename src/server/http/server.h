@@ -45,6 +45,8 @@ struct ServerLimits {
 struct ServerOptions : ServerLimits {
   std::string address = "127.0.0.1";  // a loopback address, or localhost
   std::uint16_t port = 7733;          // 0: any that is free
+  /// Set: listens on a unix socket there, mode 0600, in place of an address and a port.
+  std::string unix_path = {};
   /// Names by which clients may call it, besides localhost and the loopback addresses. A browser
   /// that was lured to another name for this address is refused.
   std::vector<std::string> hosts = {};
@@ -79,8 +81,9 @@ class Server {
   Server& operator=(const Server&) = delete;
   ~Server();  // stops
 
-  /// Listens, and answers the port. Once. Errors: `invalid_argument` for an address that is none or
-  /// not loopback, `conflict` where the port is taken, `permission_denied`, `io_error`.
+  /// Listens, and answers the port, 0 for a unix socket. Once. Errors: `invalid_argument` for an
+  /// address that is none or not loopback or a path that is too long, `conflict` where the port or
+  /// the path is taken, `permission_denied`, `io_error`.
   [[nodiscard]] Result<std::uint16_t> start();
 
   /// From now on these hold, for what is begun from then on.

@@ -1,0 +1,86 @@
+// tarry::Server: the HTTP server of `tarry serve`, on a unix socket.
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <tarry/server.h>
+
+#include "core/engine.h"
+#include "server/http/server.h"
+
+namespace tarry {
+namespace {
+
+/// The bytes that would end the path in a URL, or stand for others.
+std::string escaped(std::string_view path) {
+  std::string text;
+  for (const char c : path) {
+    switch (c) {
+      case '%': text += "%25"; break;
+      case '?': text += "%3F"; break;
+      case '#': text += "%23"; break;
+      case '@': text += "%40"; break;
+      default: text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(const Store& store, std::string path)
+      : state_(store.state()),
+        engine_(store.engine()),
+        clock_(store.manual_clock()),
+        path_(std::move(path)) {}
+
+  Result<void> start() {
+    if (path_.empty()) {
+      return Unexpected(ErrorCode::invalid_argument, "the server's path is empty");
+    }
+    const std::lock_guard lock(mutex_);
+    if (server_) {
+      return Unexpected(ErrorCode::conflict, "the server runs already; once is the limit");
+    }
+    http::ServerOptions options;
+    options.unix_path = path_;
+    if (clock_) options.now = [clock = *clock_] { return clock.now(); };
+    server_ = std::make_unique<http::Server>(engine_, std::move(options));
+    const auto listening = server_->start();
+    if (listening) return {};
+    server_.reset();
+    return listening.error();
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    server_.reset();
+  }
+
+  [[nodiscard]] std::string url() const {
+    std::error_code error;
+    const auto absolute = std::filesystem::absolute(path_, error);
+    return "http+unix://" + escaped(error ? path_ : absolute.string());
+  }
+
+ private:
+  const std::shared_ptr<detail::StoreState> state_;  // keeps the engine
+  core::Engine& engine_;
+  const std::optional<ManualClock> clock_;
+  const std::string path_;
+  std::mutex mutex_;
+  std::unique_ptr<http::Server> server_;
+};
+
+Server::Server(const Store& store, std::string path)
+    : impl_(std::make_unique<Impl>(store, std::move(path))) {}
+Server::~Server() = default;
+
+Result<void> Server::start() { return impl_->start(); }
+void Server::stop() { impl_->stop(); }
+std::string Server::url() const { return impl_->url(); }
+
+}  // namespace tarry

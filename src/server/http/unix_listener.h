@@ -1,0 +1,34 @@
+// UnixListener: a unix socket that listens at a path, and its file. The file is made for its owner
+// alone (mode 0600), and taken away again if it is still ours.
+//
+// Not thread safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include <tarry/result.h>
+
+namespace tarry::http {
+
+class UnixListener {
+ public:
+  UnixListener() = default;
+  UnixListener(const UnixListener&) = delete;
+  UnixListener& operator=(const UnixListener&) = delete;
+  ~UnixListener() { remove(); }
+
+  /// Answers the descriptor, which is the caller's to close. The file of a socket on which nobody
+  /// listens any more is replaced. Errors: `invalid_argument` for a path of more than 107 bytes,
+  /// `conflict` where somebody listens or something else stands, `permission_denied`, `io_error`.
+  [[nodiscard]] Result<int> listen(const std::string& path);
+  void remove() noexcept;
+
+ private:
+  std::string path_;  // empty: no file of ours
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+}  // namespace tarry::http
