@@ -1,5 +1,6 @@
 # What a user links: tarry::tarry (all engines) and tarry::embedded (memory: and file: only), each
-# one archive made of the modules' objects, so that nothing of our inner cut shows outside.
+# one archive made of the modules' objects, so that nothing of our inner cut shows outside; and the
+# same objects as shared libraries, tarry::tarry_shared and tarry::embedded_shared.
 
 # tarry_library(<component> NAME <file name> MODULES <module>... [LIBS <target>...])
 function(tarry_library component)
@@ -27,8 +28,26 @@ function(tarry_library component)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target} PRIVATE ${arg_LIBS} PUBLIC Threads::Threads)
-  install(TARGETS ${target} EXPORT tarry_${component}
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+  set(shared ${target}_shared)
+  set(map ${PROJECT_SOURCE_DIR}/cmake/tarry.map)
+  add_library(${shared} SHARED ${objects})
+  add_library(tarry::${component}_shared ALIAS ${shared})
+  # Before 1.0 a minor version may break its users.
+  set_target_properties(${shared} PROPERTIES
+    OUTPUT_NAME ${arg_NAME} EXPORT_NAME ${component}_shared LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib LINK_DEPENDS ${map})
+  target_compile_features(${shared} INTERFACE cxx_std_20)
+  target_include_directories(${shared} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_options(${shared} PRIVATE LINKER:--version-script=${map})
+  target_link_libraries(${shared} PRIVATE ${arg_LIBS} PUBLIC Threads::Threads)
+
+  install(TARGETS ${target} ${shared} EXPORT tarry_${component}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT tarry_${component} NAMESPACE tarry:: FILE tarry-${component}-targets.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tarry)
 

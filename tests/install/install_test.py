@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""install_test.py tarry|embedded cmake|pkgconfig BUILD_DIR
+"""install_test.py tarry|embedded cmake|shared|pkgconfig BUILD_DIR
 
 Installs BUILD_DIR to a temporary prefix, moves that elsewhere where it can be moved, builds the
 project in user/ against it, runs it, and looks at what it was linked with.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,36 @@ def build_with_cmake(component, prefix, work):
     return work / "user" / "user"
 
 
+def build_shared(component, prefix, work):
+    library, = prefix.rglob(f"libtarry{'_embedded' if component == 'embedded' else ''}.so")
+    check_symbols(library, prefix / "include" / "tarry")
+    return build_with_cmake(f"{component}_shared", prefix, work)
+
+
+def check_symbols(library, headers):
+    """A shared library shows what the headers declare, and nothing else."""
+    public = {path.stem: path.read_text() for path in headers.glob("*.h")}
+    owners = {"Store": "store", "Queue": "queue", "Delivery": "queue", "Worker": "worker",
+              "Server": "server", "ManualClock": "clock"}
+    # Versions and what the linker adds have no type or an absolute one.
+    listed = output("nm", "--dynamic", "--demangle", "--defined-only", library).splitlines()
+    shown = [line.split(" ", 2)[2] for line in listed if line.split(" ", 2)[1] != "A"]
+    classes = set()
+    for symbol in shown:
+        if symbol.startswith("tarry::open(std::basic_string_view"):
+            continue
+        member = re.match(r"tarry::(\w+)::(~?\w+)(?:\[\w+:\w+\])?\(", symbol)
+        if not member or member[1] not in owners:
+            raise AssertionError(f"{library.name} shows {symbol}")
+        if not re.search(rf"(?<!\w){member[2]}\(", public[owners[member[1]]]) \
+                and member[2] not in (member[1], "~" + member[1]):
+            raise AssertionError(f"{library.name} shows {symbol}, which no header declares")
+        classes.add(member[1])
+    missing = set(owners) - classes - ({"Server"} if "embedded" in library.name else set())
+    if missing:
+        raise AssertionError(f"{library.name} does not show {missing}")
+
+
 def build_with_pkgconfig(component, prefix, work):
     package = "tarry" if component == "tarry" else "tarry-embedded"
     found = next(prefix.rglob(f"{package}.pc")).parent
@@ -55,13 +86,20 @@ def main(component, way, build_dir):
         work = Path(directory)
         prefix = work / "prefix"
         run(CMAKE, "--install", build_dir, "--prefix", prefix, stdout=subprocess.DEVNULL)
-        build = {"cmake": build_with_cmake, "pkgconfig": build_with_pkgconfig}[way]
+        build = {"cmake": build_with_cmake, "shared": build_shared,
+                 "pkgconfig": build_with_pkgconfig}[way]
         program = build(component, prefix, work)
+        if way == "pkgconfig":  # -ltarry takes the shared library where both are
+            os.environ["LD_LIBRARY_PATH"] = str(next(prefix.rglob("libtarry*.so")).parent)
         said = output(program, timeout=60)
         if said != "claimed order:42\n":
             print(f"the program said {said!r}")
             return 1
         linked = output("ldd", program)
+        if way == "shared":
+            if "libtarry" not in linked:
+                print(f"{component}_shared is not linked as a shared library:\n{linked}")
+                return 1
         unwanted = [name for name in ("boost", "hiredis", "ssl") if name in linked]
         if component == "embedded" and unwanted:
             print(f"tarry::embedded is linked with {unwanted}:\n{linked}")
