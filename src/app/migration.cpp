@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "app/migration_batch.h"
+#include "app/moved_message.h"
 #include "app/queue_hold.h"
 #include "base/text.h"
 #include "open/ask.h"
@@ -21,8 +22,6 @@ using namespace std::chrono_literals;
 constexpr int kMostPasses = 100;
 // Between two looks at whether claims have ended.
 constexpr Millis kLook = 200ms;
-
-Time wall_clock() { return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now()); }
 
 std::uint64_t movable(const QueueStats& stats) noexcept {
   return stats.scheduled + stats.ready + stats.dead;
@@ -225,22 +224,6 @@ Result<std::vector<QueueStats>> queues_of(const MigrationEnd& from,
   return queues;
 }
 
-// Before anything is written: an end that cannot do one of its steps would stay paused.
-std::optional<Error> refuse_end(const MigrationEnd& end) {
-  const std::string engine = end.engine.capabilities().engine;
-  if (engine.starts_with("redis ")) {
-    return Error{ErrorCode::unsupported,
-                 end.name + ": layout " + engine.substr(6) +
-                     " cannot be migrated from or to: its keys hold neither pauses nor attempts; "
-                     "claim from it and push instead"};
-  }
-  if (engine != "remote") return std::nullopt;
-  return Error{ErrorCode::unsupported,
-               end.name +
-                   ": messages cannot be moved with their attempts over HTTP; stop the "
-                   "server and name the store that it keeps"};
-}
-
 }  // namespace
 
 bool MigrationReport::is_complete() const noexcept {
@@ -253,7 +236,7 @@ MigrationReport migrate(const MigrationEnd& from, const MigrationEnd& to,
                         const MigrationOptions& options) {
   MigrationReport report;
   for (const MigrationEnd* end : {&from, &to}) {
-    report.error = refuse_end(*end);
+    report.error = refuse_move(end->engine, end->name);
     if (report.error) return report;
   }
   auto queues = queues_of(from, options.queues);

@@ -5,51 +5,15 @@
 #include <utility>
 #include <variant>
 
+#include "app/moved_message.h"
 #include "app/queue_hold.h"
 #include "base/text.h"
-#include "core/headers.h"
 #include "open/ask.h"
 
 namespace tarry::app {
 namespace {
 
 constexpr std::size_t kMostProblems = 5;
-
-bool can_move(const MessageInfo& message) noexcept {
-  return message.state == State::scheduled || message.state == State::ready ||
-         message.state == State::dead;
-}
-
-// Of one message alone: the others may fare better.
-bool concerns_one(const Error& error) noexcept {
-  return error.code == ErrorCode::too_large || error.code == ErrorCode::invalid_argument ||
-         error.code == ErrorCode::damaged;
-}
-
-bool same(const MessageInfo& a, const MessageInfo& b) {
-  return can_move(b) && (a.state == State::dead) == (b.state == State::dead) && a.due == b.due &&
-         a.priority == b.priority && a.attempt == b.attempt && a.max_attempts == b.max_attempts &&
-         a.tallies == b.tallies && a.reason == b.reason && a.headers == b.headers &&
-         a.payload == b.payload;
-}
-
-Result<core::MoveItem> item_of(const MessageInfo& message, std::string& bytes) {
-  const auto headers = core::encode_headers(message.headers);
-  if (!headers) return headers.error();
-  core::MoveItem item;
-  item.push.key = core::append(bytes, message.key);
-  item.push.payload = core::append(bytes, message.payload);
-  item.push.headers = core::append(bytes, *headers);
-  item.push.due = tarry::at(message.due);
-  item.push.priority = message.priority;
-  item.push.max_attempts = message.max_attempts;
-  item.push.if_exists = IfExists::reject;  // what is there is looked at, never overwritten
-  item.attempt = message.attempt;
-  item.tallies = message.tallies;
-  item.dead = message.state == State::dead;
-  if (item.dead) item.reason = core::append(bytes, message.reason);
-  return item;
-}
 
 }  // namespace
 
@@ -82,26 +46,10 @@ Result<void> MigrationBatch::move(const std::vector<std::string>& keys) {
 
 // As many as fit into an answer; what did not stays in `keys`.
 Result<std::vector<MessageInfo>> MigrationBatch::read(const MigrationEnd& end, Keys& keys) {
-  core::GetRequest request;
-  request.queue = counts_.queue;
-  for (const std::string& key : keys) request.keys.push_back(core::append(request.bytes, key));
-  auto reply = detail::wait_for(end.engine, std::move(request));
-  if (!reply) return at(end, counts_.queue, std::move(reply).error());
-  std::vector<MessageInfo> messages;
-  Keys too_many;
-  auto& items = std::get<core::GetReply>(*reply).items;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i]) {
-      messages.push_back(*std::move(items[i]));
-    } else if (items[i].error().code == ErrorCode::too_large) {
-      too_many.push_back(std::move(keys[i]));
-    } else if (items[i].error().code == ErrorCode::damaged) {
-      problem(keys[i], items[i].error().message);
-    } else if (items[i].error().code != ErrorCode::not_found) {
-      return at(end, counts_.queue, std::move(items[i]).error());
-    }
-  }
-  keys = std::move(too_many);
+  auto messages = get_messages(
+      end.engine, counts_.queue, keys,
+      [this](const std::string& key, const Error& error) { problem(key, error.message); });
+  if (!messages) return at(end, counts_.queue, std::move(messages).error());
   return messages;
 }
 
@@ -116,7 +64,7 @@ Result<std::vector<MessageInfo>> MigrationBatch::put(std::vector<MessageInfo> me
   core::MoveRequest request;
   request.queue = counts_.queue;
   for (const MessageInfo& message : messages) {
-    auto item = item_of(message, request.bytes);
+    auto item = move_item_of(message, request.bytes);
     if (!item) return at(from_, counts_.queue, std::move(item).error());
     request.items.push_back(*std::move(item));
   }
@@ -170,7 +118,7 @@ Result<std::vector<MessageInfo>> MigrationBatch::same_there(std::vector<MessageI
   std::vector<MessageInfo> found;
   for (MessageInfo& message : messages) {
     const auto other = std::ranges::find(there, message.key, &MessageInfo::key);
-    if (other != there.end() && same(message, *other)) {
+    if (other != there.end() && is_same(message, *other)) {
       found.push_back(std::move(message));
     } else {
       ++counts_.conflicts;
@@ -240,7 +188,7 @@ Result<void> MigrationBatch::undo(const std::vector<MessageInfo>& messages) {
     auto there = read(to_, keys);
     if (!there) return std::move(there).error();
     std::erase_if(*there, [&](const MessageInfo& other) {
-      return !same(*std::ranges::find(messages, other.key, &MessageInfo::key), other);
+      return !is_same(*std::ranges::find(messages, other.key, &MessageInfo::key), other);
     });
     if (there->empty()) continue;
     const auto reply = cancel_seen(to_, *there);

@@ -17,6 +17,8 @@ constexpr Millis kLongestPause = 24h * 365 * 30;
 
 }  // namespace
 
+Time wall_clock() { return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now()); }
+
 bool is_held(const QueueStats& stats, Time now) {
   return stats.paused && stats.paused_until && *stats.paused_until > now + kLongestPause;
 }
@@ -30,7 +32,9 @@ PauseState pause_before(const QueueStats& stats, Time now) {
 
 std::optional<Time> hold_of(const PauseState& before, Time now) {
   if (before.paused && !before.until) return std::nullopt;
-  return before.until.value_or(now) + kHold;
+  // Of one that was not paused: a second ago, so that whoever ends the hold finds it over, however
+  // soon that is.
+  return before.until.value_or(now - 1s) + kHold;
 }
 
 Result<void> set_pause(core::Engine& engine, const std::string& queue, const PauseState& pause) {

@@ -1,6 +1,6 @@
 // Hold: a queue that is paused while its messages are moved. The pause ends 40 years behind what it
 // was before, so that it says by itself what to put back, whoever comes to end it: "paused until
-// 10:00 today" becomes 10:00 in 40 years, and "not paused" now in 40 years.
+// 10:00 today" becomes 10:00 in 40 years, and "not paused" a second ago in 40 years.
 //
 // Thread safety: blocks the calling thread.
 #pragma once
@@ -21,6 +21,9 @@ struct PauseState {
   std::optional<Time> until;  // empty while paused: until resumed
   friend bool operator==(const PauseState&, const PauseState&) = default;
 };
+
+/// Now, by this machine's clock: what holds are reckoned by.
+[[nodiscard]] Time wall_clock();
 
 /// What the queue's pause was before it was held; as it is, where it is not held.
 [[nodiscard]] PauseState pause_before(const QueueStats& stats, Time now);

@@ -176,7 +176,7 @@ ExitCode audit(Session& session) {
 
 void add_store_commands(CLI::App& root, Session& session) {
   CLI::App& store =
-      add_command(root, "store", "The store itself: info, check, audit, salvage, migrate, acl",
+      add_command(root, "store", "The store itself: info, check, audit, export, import, ...",
                   {"tarry --store file:/var/lib/tarry store check"});
   store.require_subcommand(1);
   {
@@ -201,6 +201,7 @@ void add_store_commands(CLI::App& root, Session& session) {
     set_action(command, session, audit);
   }
   add_salvage_command(store, session);
+  add_transfer_commands(store, session);
   add_migrate_command(store, session);
   add_acl_command(store, session);
 }

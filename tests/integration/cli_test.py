@@ -373,11 +373,9 @@ class Help(ProgramTest):
                 "release", "bury", "work", "ls", "queue", "queue ls", "queue info",
                 "queue reshard", "stats", "forecast", "store", "store info", "store check",
                 "store audit", "store salvage", "store migrate", "store acl", "bench", "version",
-                "config", "config check", "relay",
-                "queue set", "queue pause", "queue resume", "queue purge",
-                "dead", "dead ls", "dead revive", "dead rm", "extend",
-                "top", "clock", "clock advance", "completion", "man",
-                )
+                "config", "config check", "relay", "queue set", "queue pause", "queue resume",
+                "queue purge", "dead", "dead ls", "dead revive", "dead rm", "extend", "top",
+                "clock", "clock advance", "completion", "man", "store export", "store import")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:

@@ -73,7 +73,8 @@ class Pages(unittest.TestCase):
                         "queue resume", "queue purge", "dead ls", "dead revive", "dead rm",
                         "extend", "top", "clock advance", "completion", "man",
                         "store info", "store check", "store audit", "store salvage",
-                        "store migrate", "store acl", "config check", "bench", "version"):
+                        "store migrate", "store export", "store import",
+                        "store acl", "config check", "bench", "version"):
             words = command.split()
             help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True,
                                        env=environment(), check=True).stdout

@@ -1,0 +1,87 @@
+#include "app/moved_message.h"
+
+#include <utility>
+#include <variant>
+
+#include "core/headers.h"
+#include "open/ask.h"
+
+namespace tarry::app {
+
+bool can_move(const MessageInfo& message) noexcept {
+  return message.state == State::scheduled || message.state == State::ready ||
+         message.state == State::dead;
+}
+
+bool concerns_one(const Error& error) noexcept {
+  return error.code == ErrorCode::too_large || error.code == ErrorCode::invalid_argument ||
+         error.code == ErrorCode::damaged;
+}
+
+bool is_same(const MessageInfo& a, const MessageInfo& b) {
+  return can_move(b) && (a.state == State::dead) == (b.state == State::dead) && a.due == b.due &&
+         a.priority == b.priority && a.attempt == b.attempt && a.max_attempts == b.max_attempts &&
+         a.tallies == b.tallies && a.reason == b.reason && a.headers == b.headers &&
+         a.payload == b.payload;
+}
+
+Result<core::MoveItem> move_item_of(const MessageInfo& message, std::string& bytes) {
+  const auto headers = core::encode_headers(message.headers);
+  if (!headers) return headers.error();
+  core::MoveItem item;
+  item.push.key = core::append(bytes, message.key);
+  item.push.payload = core::append(bytes, message.payload);
+  item.push.headers = core::append(bytes, *headers);
+  item.push.due = tarry::at(message.due);
+  item.push.priority = message.priority;
+  item.push.max_attempts = message.max_attempts;
+  item.push.if_exists = IfExists::reject;  // what is there is looked at, never overwritten
+  item.attempt = message.attempt;
+  item.tallies = message.tallies;
+  item.dead = message.state == State::dead;
+  if (item.dead) item.reason = core::append(bytes, message.reason);
+  return item;
+}
+
+Result<std::vector<MessageInfo>> get_messages(
+    core::Engine& engine, const std::string& queue, std::vector<std::string>& keys,
+    const std::function<void(const std::string& key, const Error& error)>& damaged) {
+  core::GetRequest request;
+  request.queue = queue;
+  for (const std::string& key : keys) request.keys.push_back(core::append(request.bytes, key));
+  auto reply = detail::wait_for(engine, std::move(request));
+  if (!reply) return std::move(reply).error();
+  std::vector<MessageInfo> messages;
+  std::vector<std::string> too_many;
+  auto& items = std::get<core::GetReply>(*reply).items;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i]) {
+      messages.push_back(*std::move(items[i]));
+    } else if (items[i].error().code == ErrorCode::too_large) {
+      too_many.push_back(std::move(keys[i]));
+    } else if (items[i].error().code == ErrorCode::damaged) {
+      damaged(keys[i], items[i].error());
+    } else if (items[i].error().code != ErrorCode::not_found) {
+      return std::move(items[i]).error();
+    }
+  }
+  keys = std::move(too_many);
+  return messages;
+}
+
+std::optional<Error> refuse_move(const core::Engine& engine, std::string_view name) {
+  const std::string kind = engine.capabilities().engine;
+  if (kind.starts_with("redis ")) {
+    return Error{ErrorCode::unsupported,
+                 std::string(name) + ": layout " + kind.substr(6) +
+                     " cannot be migrated from or to: its keys hold neither pauses nor attempts; "
+                     "claim from it and push instead"};
+  }
+  if (kind != "remote") return std::nullopt;
+  return Error{ErrorCode::unsupported,
+               std::string(name) +
+                   ": messages cannot be moved with their attempts over HTTP; stop the "
+                   "server and name the store that it keeps"};
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,42 @@
+// What moving and importing messages have in common: which can be moved, as what they are put into
+// the other store, and how to tell that one is there already.
+//
+// Thread safety: pure functions, but for `get_messages`, which blocks the calling thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+
+#include "core/engine.h"
+#include "core/request.h"
+
+namespace tarry::app {
+
+/// Scheduled, ready or dead: neither out at a consumer nor settled.
+[[nodiscard]] bool can_move(const MessageInfo& message) noexcept;
+
+/// An error of one message alone: the others may fare better.
+[[nodiscard]] bool concerns_one(const Error& error) noexcept;
+
+/// `there` is what was put there for `here`.
+[[nodiscard]] bool is_same(const MessageInfo& here, const MessageInfo& there);
+
+/// Strings go to `bytes`, the request's. What is there is never overwritten.
+[[nodiscard]] Result<core::MoveItem> move_item_of(const MessageInfo& message, std::string& bytes);
+
+/// As many as fit into an answer, payloads included; what did not stays in `keys`. Those that are
+/// not there are left out; `damaged(key, error)` is told of those that cannot be read.
+[[nodiscard]] Result<std::vector<MessageInfo>> get_messages(
+    core::Engine& engine, const std::string& queue, std::vector<std::string>& keys,
+    const std::function<void(const std::string& key, const Error& error)>& damaged);
+
+/// Why nothing can be moved into or out of the store of that name, or nothing.
+[[nodiscard]] std::optional<Error> refuse_move(const core::Engine& engine, std::string_view name);
+
+}  // namespace tarry::app

@@ -1,0 +1,196 @@
+#include "app/transfer/importer.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "app/moved_message.h"
+#include "base/text.h"
+#include "open/ask.h"
+
+namespace tarry::app::transfer {
+namespace {
+
+constexpr std::size_t kBatchItems = 500;
+constexpr std::size_t kBatchBytes = std::size_t{4} << 20;
+constexpr std::size_t kMostProblems = 5;
+
+std::size_t size_of(const MessageInfo& message) noexcept {
+  std::size_t size = message.key.size() + message.payload.size() + message.reason.size();
+  for (const Header& header : message.headers) size += header.name.size() + header.value.size();
+  return size;
+}
+
+}  // namespace
+
+Importer::Importer(core::Engine& engine, bool keep_settings)
+    : engine_(engine), keep_settings_(keep_settings) {}
+
+Error Importer::at_line(Error error) const {
+  error.message = fmt::format("line {}: {}", report_.lines, error.message);
+  return error;
+}
+
+void Importer::problem(const MessageInfo& message, const std::string& what) {
+  if (report_.problems.size() >= kMostProblems) return;
+  report_.problems.push_back("queue " + base::quoted(message.queue) + ", message " +
+                             base::quoted(message.key) + " is not imported: " + what);
+}
+
+Result<void> Importer::take(std::string_view text) {
+  ++report_.lines;
+  if (text.find_first_not_of(" \t\r") == std::string_view::npos) return {};
+  auto line = read_line(text);
+  Result<void> done;
+  if (!line) {
+    done = std::move(line).error();
+  } else if (ended_) {
+    done = Error{ErrorCode::invalid_argument, "there is more behind the export's end"};
+  } else if (std::holds_alternative<HeadLine>(*line) == begun_) {
+    done = Error{ErrorCode::invalid_argument, begun_ ? "another export begins amid this one"
+                                                     : "it is no export: {\"tarry_export\":1} "
+                                                       "must come first"};
+  } else if (const auto* queue = std::get_if<QueueLine>(&*line)) {
+    done = begin_queue(*queue);
+  } else if (auto* message = std::get_if<MessageLine>(&*line)) {
+    done = put(std::move(message->message));
+  } else {
+    begun_ = true;
+    ended_ = std::holds_alternative<EndLine>(*line);
+  }
+  if (done) return {};
+  if (auto flushed = flush(); !flushed) done = std::move(flushed);
+  return at_line(std::move(done).error());
+}
+
+Result<void> Importer::begin_queue(const QueueLine& line) {
+  if (queues_.contains(line.queue)) return {};
+  const Time now = wall_clock();
+  auto stats = stats_of(engine_, line.queue);
+  const bool there = stats.has_value();
+  if (!there && stats.error().code != ErrorCode::not_found) return stats.error();
+  // Held before anything else is done: one that a first run has left half full is held already.
+  const PauseState before = there ? pause_before(*stats, now) : PauseState();
+  if (!there || !is_held(*stats, now)) {
+    if (const auto hold = hold_of(before, now)) {
+      if (auto held = set_pause(engine_, line.queue, {true, hold}); !held) return held;
+    }
+  }
+  queues_[line.queue] = {before, line.pause};
+  if (there && keep_settings_) return {};
+  const QueueSettings& settings = line.settings;
+  const SettingsPatch patch{settings.lease,       settings.max_attempts, settings.backoff_min,
+                            settings.backoff_max, settings.remember,     settings.dead_keep,
+                            settings.if_exists};
+  const auto reply = detail::wait_for(engine_, core::ConfigureRequest{line.queue, patch});
+  if (!reply) return reply.error();
+  return {};
+}
+
+Result<void> Importer::put(MessageInfo message) {
+  if (!queues_.contains(message.queue)) {
+    return Error{ErrorCode::invalid_argument,
+                 "the line of queue " + base::quoted(message.queue) + " must come before this one"};
+  }
+  // A claim cannot be put into another store: it is as if its lease had run out.
+  if (message.state == State::leased) message.state = State::ready;
+  const std::size_t size = size_of(message);
+  const bool other = !batch_.empty() && batch_.front().queue != message.queue;
+  if (other || batch_.size() >= kBatchItems || batch_bytes_ + size > kBatchBytes) {
+    if (auto done = flush(); !done) return done;
+  }
+  batch_bytes_ += size;
+  batch_.push_back(std::move(message));
+  return {};
+}
+
+Result<void> Importer::flush() {
+  if (batch_.empty()) return {};
+  const std::vector<MessageInfo> messages = std::exchange(batch_, {});
+  batch_bytes_ = 0;
+  core::MoveRequest request;
+  request.queue = messages.front().queue;
+  for (const MessageInfo& message : messages) {
+    auto item = move_item_of(message, request.bytes);
+    if (!item) return std::move(item).error();
+    request.items.push_back(*std::move(item));
+  }
+  const auto reply = detail::wait_for(engine_, std::move(request));
+  if (!reply) return reply.error();
+  const auto& items = std::get<core::PushReply>(*reply).items;
+  std::vector<MessageInfo> taken;
+  std::optional<Error> fatal;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].error && !concerns_one(*items[i].error)) {
+      fatal = items[i].error;
+    } else if (items[i].error) {
+      ++report_.failed;
+      problem(messages[i], items[i].error->message);
+    } else if (items[i].outcome == Outcome::pushed) {
+      ++report_.imported;
+    } else if (items[i].outcome == Outcome::settled) {
+      ++report_.settled;
+    } else {
+      taken.push_back(messages[i]);
+    }
+  }
+  if (auto looked = look(std::move(taken)); !looked) return looked;
+  if (fatal) return *std::move(fatal);
+  return {};
+}
+
+// Their keys are there: by themselves, from a run that was cut short, or as other messages.
+Result<void> Importer::look(std::vector<MessageInfo> taken) {
+  if (taken.empty()) return {};
+  std::vector<std::string> keys;
+  for (const MessageInfo& message : taken) keys.push_back(message.key);
+  std::map<std::string, MessageInfo> there;
+  while (!keys.empty()) {
+    auto some = get_messages(engine_, taken.front().queue, keys,
+                             [](const std::string& /*key*/, const Error& /*error*/) {});
+    if (!some) return std::move(some).error();
+    for (MessageInfo& message : *some) there.insert_or_assign(message.key, std::move(message));
+  }
+  for (const MessageInfo& message : taken) {
+    const auto other = there.find(message.key);
+    if (other != there.end() && is_same(message, other->second)) {
+      ++report_.found;
+    } else {
+      ++report_.conflicts;
+      problem(message, "its key belongs to another message there");
+    }
+  }
+  return {};
+}
+
+Result<void> Importer::finish() {
+  if (auto done = flush(); !done) return at_line(std::move(done).error());
+  if (!ended_) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("line {}: the file ends here, and the export does not: it was cut off",
+                             report_.lines)};
+  }
+  if (auto done = let_go(); !done) return done;
+  report_.complete = true;
+  return {};
+}
+
+Result<void> Importer::let_go() {
+  while (!queues_.empty()) {
+    const auto& [name, queue] = *queues_.begin();
+    const PauseState& after = queue.there.paused ? queue.there : queue.before;
+    if (auto set = set_pause(engine_, name, after); !set) return set;
+    queues_.erase(queues_.begin());
+  }
+  return {};
+}
+
+ImportReport Importer::report() const {
+  ImportReport report = report_;
+  for (const auto& [name, queue] : queues_) report.held.push_back(name);
+  return report;
+}
+
+}  // namespace tarry::app::transfer

@@ -1,0 +1,82 @@
+// Import: puts the lines of an export into a store, messages with their keys, attempts and tallies.
+//
+// A queue is held (app/queue_hold.h) from its first line on until the export's last line has been
+// read. So where an import is cut short, at whatever line, nothing of it has been delivered yet,
+// and the same file can be imported again: what is there already, the same, is only counted.
+//
+// Invariants
+//  1. What stands before the line that ended the import is in the store.
+//  2. A message that is in the store is never overwritten.
+//
+// Thread safety: one thread at a time; blocks it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "app/queue_hold.h"
+#include "app/transfer/line.h"
+#include "core/engine.h"
+
+namespace tarry::app::transfer {
+
+struct ImportReport {
+  std::uint64_t lines = 0;
+  std::uint64_t imported = 0;
+  std::uint64_t found = 0;            // were there already, the same
+  std::uint64_t settled = 0;          // the store remembers them as settled
+  std::uint64_t conflicts = 0;        // their keys belong to other messages there
+  std::uint64_t failed = 0;           // the store takes no such message
+  bool complete = false;              // the export's end was read, and queues are held no more
+  std::vector<std::string> problems;  // the first few, a line each
+  std::vector<std::string> held;      // queues that stay paused
+};
+
+class Importer {
+ public:
+  /// `keep_settings`: of queues that are there.
+  Importer(core::Engine& engine, bool keep_settings);
+
+  /// The next line of the file; empty ones are left out. An error ends the import and names the
+  /// line: `invalid_argument` for what is no line of an export; else the store's.
+  [[nodiscard]] Result<void> take(std::string_view text);
+
+  /// The file has no more lines, or nothing more is to be read of it.
+  [[nodiscard]] Result<void> finish();
+
+  /// The file's end was read.
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  /// After `finish`, or after an error.
+  [[nodiscard]] ImportReport report() const;
+
+ private:
+  struct Queue {
+    PauseState before;  // here
+    PauseState there;   // in the export
+  };
+
+  Result<void> begin_queue(const QueueLine& line);
+  Result<void> put(MessageInfo message);
+  Result<void> flush();
+  Result<void> look(std::vector<MessageInfo> taken);
+  Result<void> let_go();
+  void problem(const MessageInfo& message, const std::string& what);
+  [[nodiscard]] Error at_line(Error error) const;
+
+  core::Engine& engine_;
+  const bool keep_settings_;
+  ImportReport report_;
+  std::map<std::string, Queue> queues_;  // those that are held
+  std::vector<MessageInfo> batch_;       // of one queue
+  std::size_t batch_bytes_ = 0;
+  bool begun_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace tarry::app::transfer

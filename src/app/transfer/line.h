@@ -1,0 +1,48 @@
+// The lines of an export: JSON objects, one a line.
+//
+//   {"tarry_export":1}
+//   {"queue":"orders","settings":{...,"lease_ms":30000,...},"paused":false}       every queue,
+//   first
+//   {"message":{"queue","key","state","due","due_ms","priority","attempt","max_attempts","tallies",
+//               "reason","headers","payload"}}
+//   {"end":true,"messages":2}       without it the file was cut off
+//
+// Bytes that are no UTF-8 come as NAME_base64. Unknown fields are refused, as over HTTP.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+#include <tarry/settings.h>
+
+#include "app/queue_hold.h"
+
+namespace tarry::app::transfer {
+
+struct HeadLine {};
+struct QueueLine {
+  std::string queue;
+  QueueSettings settings;
+  PauseState pause;
+};
+struct MessageLine {
+  MessageInfo message;
+};
+struct EndLine {
+  std::uint64_t messages = 0;
+};
+using Line = std::variant<HeadLine, QueueLine, MessageLine, EndLine>;
+
+/// Without the newline.
+[[nodiscard]] std::string write_line(const Line& line);
+
+/// Errors: `invalid_argument`; `unsupported` for the head of a later version.
+[[nodiscard]] Result<Line> read_line(std::string_view text);
+
+}  // namespace tarry::app::transfer

@@ -1,0 +1,226 @@
+#include <gtest/gtest.h>
+#include <tarry/store.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "app/transfer/exporter.h"
+#include "app/transfer/importer.h"
+
+namespace tarry::app::transfer {
+namespace {
+
+using namespace std::chrono_literals;
+using Exported = std::vector<std::string>;
+
+Store open_memory() {
+  auto store = tarry::open("memory:?shards=2");
+  if (!store) throw std::runtime_error(store.error().message);
+  return *std::move(store);
+}
+
+Exported export_of(Store& store) {
+  Exported lines;
+  const auto report = export_store(store.engine(), {}, [&](std::string_view line) {
+    lines.emplace_back(line);
+    return Result<void>();
+  });
+  EXPECT_TRUE(report) << report.error().message;
+  return lines;
+}
+
+// Shards hand out their messages in no order.
+Exported sorted(Exported lines) {
+  std::ranges::sort(lines);
+  return lines;
+}
+
+Error import_into(Store& store, const std::string& text, ImportReport& report,
+                  bool keep_settings = false) {
+  Importer importer(store.engine(), keep_settings);
+  Result<void> done;
+  for (std::size_t at = 0; done && at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    done = importer.take(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+  }
+  if (done) done = importer.finish();
+  report = importer.report();
+  return done ? Error{} : done.error();
+}
+
+std::string joined(const Exported& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+// Something of everything that can be kept.
+Store full_store() {
+  Store store = open_memory();
+  Queue orders = store.queue("orders");
+  const std::string bytes("\x00\xff\n\"", 4);
+  const Time later{Millis(4'000'000'000'000)};
+  const auto push = [&](std::string_view key, Push message) {
+    message.key = key;
+    message.due = tarry::at(later);
+    EXPECT_TRUE(orders.push(message));
+  };
+  push("plain", {.payload = "p"});
+  push("bytes", {.payload = bytes, .headers = {{"h", "v"}, {"h2", ""}}, .priority = 5});
+  push(bytes, {.payload = "", .max_attempts = 3});
+  for (const std::string_view key : {"dead", "tried", "released"}) {
+    EXPECT_TRUE(orders.push({.key = key, .payload = "x", .priority = 1}));
+    auto claimed = orders.claim({.max = 1});
+    EXPECT_TRUE(claimed && claimed->size() == 1);
+    Settle settle{.receipt = claimed->front().receipt()};
+    settle.action = key == "dead" ? Action::bury : key == "tried" ? Action::retry : Action::release;
+    if (key == "dead") settle.reason = "no \"good\"";
+    if (key == "tried") settle.delay = 10h;
+    const std::vector<Settle> items{settle};
+    EXPECT_TRUE(store.settle(items));
+    if (key == "released") {
+      EXPECT_TRUE(orders.reschedule(key, tarry::at(later)));
+    }
+  }
+  EXPECT_TRUE(orders.configure({.lease = 7s, .max_attempts = 4, .remember = 1h}));
+  EXPECT_TRUE(store.queue("empty").configure({.if_exists = IfExists::keep}));
+  EXPECT_TRUE(store.queue("empty").pause());
+  return store;
+}
+
+TEST(Transfer, WhatWasExportedAndImportedIsExportedTheSame) {
+  Store from = full_store();
+  const Exported lines = export_of(from);
+  EXPECT_EQ(lines.size(), 1u + 2 + 6 + 1);
+  Store to = open_memory();
+  ImportReport report;
+  EXPECT_EQ(import_into(to, joined(lines), report).message, "");
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(report.imported, 6u);
+  EXPECT_TRUE(report.held.empty());
+  EXPECT_EQ(sorted(export_of(to)), sorted(lines));
+  // Again: all of it is there.
+  EXPECT_EQ(import_into(to, joined(lines), report).message, "");
+  EXPECT_EQ(report.found, 6u);
+  EXPECT_EQ(report.imported + report.conflicts + report.failed, 0u);
+  EXPECT_EQ(sorted(export_of(to)), sorted(lines));
+}
+
+TEST(Transfer, AFileThatWasCutAnywhereIsGoneOnWith) {
+  Store from = full_store();
+  const Exported lines = export_of(from);
+  const std::string whole = joined(lines);
+  for (std::size_t cut = 0; cut < whole.size() - 1; cut += 37) {
+    Store to = open_memory();
+    ImportReport report;
+    const Error error = import_into(to, whole.substr(0, cut), report);
+    // A line that lacks its newline alone is whole.
+    const std::size_t seen = whole[cut] == '\n' ? cut + 1 : cut;
+    const auto before = static_cast<std::size_t>(std::ranges::count(whole.substr(0, seen), '\n'));
+    const bool at_end = seen == 0 || whole[seen - 1] == '\n';
+    EXPECT_EQ(error.message.find("line " + std::to_string(before + (at_end ? 0 : 1)) + ": "), 0u)
+        << error.message;
+    EXPECT_FALSE(report.complete);
+    // What stands before the cut is in, and nothing of it is delivered yet.
+    const std::size_t messages = before > 3 ? before - 3 : 0;
+    EXPECT_EQ(report.imported, messages) << cut;
+    EXPECT_EQ(report.held.size(), std::min<std::size_t>(before > 1 ? before - 1 : 0, 2));
+    EXPECT_EQ(import_into(to, whole, report).message, "");
+    EXPECT_EQ(report.found, messages);
+    EXPECT_EQ(sorted(export_of(to)), sorted(lines));
+  }
+}
+
+TEST(Transfer, HeldQueuesDeliverNothingUntilTheEnd) {
+  Store from = open_memory();
+  EXPECT_TRUE(from.queue("q").push({.key = "k", .payload = "p"}));
+  const std::string whole = joined(export_of(from));
+  Store to = open_memory();
+  ImportReport report;
+  (void)import_into(to, whole.substr(0, whole.size() - 4), report);
+  EXPECT_EQ(report.imported, 1u);
+  EXPECT_EQ(to.queue("q").claim({.max = 1})->size(), 0u);
+  (void)import_into(to, whole, report);
+  EXPECT_EQ(to.queue("q").claim({.max = 1})->size(), 1u);
+}
+
+TEST(Transfer, AMessageOutAtAConsumerIsDeliveredAgain) {
+  Store from = open_memory();
+  EXPECT_TRUE(from.queue("q").push({.key = "k", .payload = "p"}));
+  EXPECT_EQ(from.queue("q").claim({.max = 1})->size(), 1u);
+  const std::string whole = joined(export_of(from));
+  EXPECT_NE(whole.find("\"state\":\"leased\""), std::string::npos);
+  Store to = open_memory();
+  ImportReport report;
+  EXPECT_EQ(import_into(to, whole, report).message, "");
+  const auto again = to.queue("q").claim({.max = 1});
+  ASSERT_EQ(again->size(), 1u);
+  EXPECT_EQ(again->front().attempt(), 2u);
+}
+
+TEST(Transfer, WhatIsThereIsNeverOverwritten) {
+  Store from = full_store();
+  const std::string whole = joined(export_of(from));
+  Store to = open_memory();
+  EXPECT_TRUE(to.queue("orders").configure({.lease = 1h, .remember = 1h}));
+  EXPECT_TRUE(to.queue("orders").push({.key = "plain", .payload = "mine"}));
+  EXPECT_TRUE(to.queue("orders").push({.key = "dead", .payload = "mine"}));
+  auto claimed = to.queue("orders").claim({.max = 2});
+  for (const Delivery& delivery : *claimed) {
+    if (delivery.key() == "dead") {
+      const std::vector<Settle> items{{.receipt = delivery.receipt()}};
+      EXPECT_TRUE(to.settle(items));
+    }
+  }
+  ImportReport report;
+  EXPECT_EQ(import_into(to, whole, report, true).message, "");
+  EXPECT_EQ(report.conflicts, 1u);
+  EXPECT_EQ(report.settled, 1u);
+  EXPECT_EQ(report.imported, 4u);
+  EXPECT_EQ(report.problems.size(), 1u);
+  EXPECT_EQ(to.queue("orders").get("plain")->payload, "mine");
+  EXPECT_EQ(to.queue("orders").stats()->settings.lease, Millis(1h));
+}
+
+TEST(Transfer, LinesThatAreNoneEndTheImportAndAreNamed) {
+  const std::string head = "{\"tarry_export\":1}\n";
+  const std::string queue = R"({"queue":"q","settings":{},"paused":false})"
+                            "\n";
+  const struct {
+    std::string text;
+    std::string error;
+  } cases[] = {
+      {"{\"key\":\"k\"}\n", "line 1: "},
+      {queue, "line 1: it is no export"},
+      {"", "line 0: the file ends here"},
+      {"{\"tarry_export\":2}\n", "line 1: the export is of version 2"},
+      {head + head, "line 2: another export begins"},
+      {head + R"({"message":{"queue":"q","key":"k","state":"ready","due_ms":1}})",
+       "line 2: the line"},
+      {head + queue + R"({"message":{"queue":"q","key":"k","state":"redy","due_ms":1}})",
+       "line 3: "},
+      {head + queue + R"({"message":{"queue":"q","key":"","state":"ready","due_ms":1}})",
+       "line 3: "},
+      {head + queue + R"({"message":{"queue":"q","key":"k","state":"ready","due_ms":"1"}})",
+       "line 3: "},
+      {head + queue + R"({"message":{"queue":"q","key":"k","state":"ready","due_ms":1,"x":1}})",
+       "line 3: "},
+      {head + R"({"queue":"-q","settings":{}})", "line 2: "},
+      {head + R"({"queue":"q"})", "line 2: "},
+      {head + "\n\n[]", "line 4: "},
+      {head + "{\"end\":true,\"messages\":0}\n" + queue, "line 3: there is more behind"},
+  };
+  for (const auto& [text, expected] : cases) {
+    Store to = open_memory();
+    ImportReport report;
+    const Error error = import_into(to, text, report);
+    EXPECT_EQ(error.message.find(expected), 0u) << text << error.message;
+    EXPECT_EQ(error.message.find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tarry::app::transfer

@@ -1,0 +1,230 @@
+// tarry store export, tarry store import: what a store holds, as lines of JSON.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <stop_token>
+
+#include <fmt/format.h>
+
+#include "app/command.h"
+#include "app/commands.h"
+#include "app/line_reader.h"
+#include "app/moved_message.h"
+#include "app/progress.h"
+#include "app/push_line.h"
+#include "app/signals.h"
+#include "app/transfer/draft_file.h"
+#include "app/transfer/exporter.h"
+#include "app/transfer/importer.h"
+#include "base/text.h"
+#include "open/store_url.h"
+#include "wire/json_writer.h"
+
+namespace tarry::app {
+namespace {
+
+using transfer::ExportReport;
+using transfer::Importer;
+using transfer::ImportReport;
+
+struct TransferWords {
+  std::string file = "-";
+  std::vector<std::string> queues;
+  bool keep_settings = false;
+};
+
+// -- export
+
+void print_export(Output& output, const ExportReport& report) {
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().field("queues", report.queues).field("messages", report.messages);
+      json.field("leased", report.leased).field("remembered", report.remembered);
+      json.name("problems").begin_array();
+      for (const std::string& problem : report.problems) json.string(problem);
+      json.end_array().end_object();
+    });
+    return;
+  }
+  output.print_line(
+      fmt::format("{} messages of {} queues", grouped(report.messages), grouped(report.queues)));
+}
+
+ExitCode tell_left_out(Output& output, const ExportReport& report) {
+  for (const std::string& problem : report.problems) Output::tell(problem);
+  if (report.leased > 0) {
+    output.note(
+        fmt::format("{} messages are out at consumers; where they are imported they are "
+                    "delivered again.",
+                    grouped(report.leased)));
+  }
+  if (report.remembered > 0) {
+    output.note(fmt::format("{} keys of settled messages are not in the export.",
+                            grouped(report.remembered)));
+  }
+  return report.problems.empty() ? ExitCode::done : ExitCode::failed;
+}
+
+ExitCode export_to(Session& session, const TransferWords& words) {
+  Output& output = session.output;
+  transfer::DraftFile file(words.file);
+  if (auto opened = file.open(); !opened) return output.fail(opened.error());
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  std::stop_source stop;
+  Progress progress("exporting", stderr, output.err());
+  transfer::ExportOptions options;
+  options.queues = words.queues;
+  options.stop = stop.get_token();
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    progress.show(done, total, done, "messages");
+  };
+  Result<ExportReport> report = Error{ErrorCode::closed, "not begun"};
+  {
+    const SignalWatch watch([&stop](int) { stop.request_stop(); });
+    report = transfer::export_store(store->engine(), options,
+                                    [&](std::string_view line) { return file.write_line(line); });
+  }
+  progress.clear();
+  if (!report) return output.fail(report.error());
+  if (auto published = file.publish(); !published) return output.fail(published.error());
+  if (words.file != "-") print_export(output, *report);
+  return tell_left_out(output, *report);
+}
+
+// -- import
+
+void print_import(Output& output, const ImportReport& report) {
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().field_bool("complete", report.complete).field("lines", report.lines);
+      json.field("imported", report.imported).field("found", report.found);
+      json.field("settled", report.settled).field("conflicts", report.conflicts);
+      json.field("failed", report.failed).name("held").begin_array();
+      for (const std::string& queue : report.held) json.string(queue);
+      json.end_array().name("problems").begin_array();
+      for (const std::string& problem : report.problems) json.string(problem);
+      json.end_array().end_object();
+    });
+    return;
+  }
+  Table table({{"OUTCOME"}, {"MESSAGES", true}});
+  const auto add = [&](std::string_view name, std::uint64_t count, bool always) {
+    if (always || count > 0) table.add({name, grouped(count)});
+  };
+  add("imported", report.imported, true);
+  add("there already", report.found, false);
+  add("settled", report.settled, false);
+  add("conflict", report.conflicts, false);
+  add("failed", report.failed, false);
+  output.print(table);
+}
+
+ExitCode tell_import(const ImportReport& report) {
+  for (const std::string& problem : report.problems) Output::tell(problem);
+  ExitCode code = ExitCode::done;
+  if (report.failed > 0) code = worst(code, ExitCode::failed);
+  if (report.conflicts > 0) code = worst(code, ExitCode::conflict);
+  if (!report.held.empty()) {
+    Output::tell(
+        fmt::format("{} queues stay paused until an import comes to its end: import the "
+                    "whole file, and what is there already is only counted",
+                    grouped(report.held.size())));
+  }
+  return code;
+}
+
+// Every line, until one is wrong, the store fails, or a signal comes.
+Result<void> read_lines(int fd, Importer& importer, Output& output) {
+  std::stop_source stop;
+  const SignalWatch watch([&stop](int) { stop.request_stop(); });
+  struct stat status{};
+  const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  const auto total = known ? static_cast<std::uint64_t>(status.st_size) : 0;
+  LineReader reader(fd, kLongestLine);
+  Progress progress("importing", stderr, output.err());
+  std::string_view line;
+  while (true) {
+    const auto more = reader.next(line);
+    if (!more) return more.error();
+    if (!*more) return importer.finish();
+    if (reader.too_long()) {
+      return Error{ErrorCode::too_large,
+                   fmt::format("line {}: is over {} bytes", reader.number(), kLongestLine)};
+    }
+    if (auto taken = importer.take(line); !taken) return taken;
+    progress.show(reader.bytes(), total, reader.number(), "lines");
+    if (stop.stop_requested()) {
+      return Error{ErrorCode::closed, fmt::format("line {}: stopped", reader.number())};
+    }
+  }
+}
+
+ExitCode import_from(Session& session, const TransferWords& words) {
+  Output& output = session.output;
+  const std::string url = session.url();
+  if (url.starts_with("memory:")) {
+    return output.usage("store " + base::quoted(url) +
+                        " ends with the program, and what was imported into it too");
+  }
+  const bool from_file = words.file != "-";
+  const int fd = from_file ? ::open(words.file.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+  if (fd < 0) {
+    return output.usage(
+        fmt::format("cannot read {}: {}", base::quoted(words.file), std::strerror(errno)));
+  }
+  const std::unique_ptr<const int, void (*)(const int*)> closed(&fd, [](const int* open) {
+    if (*open != STDIN_FILENO) ::close(*open);
+  });
+  ExitCode code{};
+  auto store = session.open(code, {.create = true});
+  if (!store) return code;
+  if (const auto refused = refuse_move(store->engine(), detail::masked_url(url))) {
+    return output.fail(*refused);
+  }
+  Importer importer(store->engine(), words.keep_settings);
+  const auto done = read_lines(fd, importer, output);
+  const ImportReport report = importer.report();
+  print_import(output, report);
+  code = tell_import(report);
+  if (!done) code = worst(code, output.fail(done.error()));
+  // A line that is wrong is the file's fault, not the command line's.
+  return !done && code == ExitCode::usage ? ExitCode::failed : code;
+}
+
+}  // namespace
+
+void add_transfer_commands(CLI::App& store, Session& session) {
+  {
+    auto words = std::make_shared<TransferWords>();
+    CLI::App& command = add_command(
+        store, "export", "Write what a store holds, as lines of JSON",
+        {"tarry store export shop.jsonl", "tarry store export --queue orders | gzip > orders.gz"},
+        "Every queue with its settings, and every message but the keys of settled ones, which are\n"
+        "counted. The store may be in use, also over HTTP: a message is written as it is when its\n"
+        "turn comes. FILE is there once it is whole.\n");
+    add_word(command, "FILE", words->file, "Where to, new (default: -, standard output)");
+    add_words(command, "--queue", words->queues, "Only this queue; may be given again");
+    set_action(command, session, [words](Session& given) { return export_to(given, *words); });
+  }
+  auto words = std::make_shared<TransferWords>();
+  CLI::App& command = add_command(
+      store, "import", "Put the lines of an export into a store",
+      {"tarry --store file:/var/lib/tarry store import shop.jsonl",
+       "gunzip < orders.gz | tarry --store redis://127.0.0.1/0 store import"},
+      "Messages keep keys, due times, attempts, headers and priorities, the dead their reasons,\n"
+      "queues their settings and pauses. Queues are paused until the export's last line has been\n"
+      "read. Cut short at whatever line, import the whole file again: what is there already is\n"
+      "only counted. A message is never overwritten.\n");
+  add_word(command, "FILE", words->file, "The export (default: -, standard input)");
+  command.add_flag("--keep-settings", words->keep_settings,
+                   "Settings of queues that are there stay as they are");
+  set_action(command, session, [words](Session& given) { return import_from(given, *words); });
+}
+
+}  // namespace tarry::app

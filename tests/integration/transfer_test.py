@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""tarry store export and import: what comes out of one store goes into another, and out again."""
+
+import json
+import signal
+import subprocess
+import sys
+import unittest
+
+from program import (CONFLICT, FAILED, PROGRAM, SOURCE, USAGE, ProgramTest, Server, environment)
+
+sys.path.append(str(SOURCE / "tests" / "crash"))
+from redis_server import RedisServer  # noqa: E402
+
+
+class Transfer(ProgramTest):
+    def fill(self, store):
+        lines = [{"key": f"k:{i}", "payload": f"p{i}", "due": "2099-01-31T09:00:00Z",
+                  "headers": {"n": str(i)}, "priority": 1000 + i % 50} for i in range(1100)]
+        lines += [{"payload_base64": "/wA=", "delay": f"{i + 1}h", "max_attempts": 3}
+                  for i in range(50)]
+        self.tarry("push", "orders", "--jsonl", "-", store=store,
+                   stdin="\n".join(map(json.dumps, lines)).encode())
+        self.tarry("push", "orders", "x", "--key", "dead", store=store)
+        receipt = self.asked("claim", "orders", store=store)["messages"][0]["receipt"]
+        self.tarry("bury", "orders", receipt, "--reason", "no good", store=store)
+        self.tarry("push", "mails", "y", store=store)
+
+    def export(self, store, *words):
+        return self.tarry("store", "export", *words, store=store).out.splitlines()
+
+    def test_there_and_back_again(self):
+        """memory: (over HTTP) -> file: -> redis: -> file:, the same each time."""
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        file = str(self.directory / "export.jsonl")
+        with Server("memory:") as server:
+            self.fill(server.url)
+            lines = self.export(server.url)
+            told = self.asked("store", "export", file, store=server.url)
+            self.assertEqual((told["queues"], told["messages"]), (2, 1152))
+        self.assertEqual(json.loads(lines[0]), {"tarry_export": 1})
+        self.assertEqual(json.loads(lines[-1]), {"end": True, "messages": 1152})
+        self.assertEqual(len(lines), 1 + 2 + 1152 + 1)
+        for store in (f"file:{self.directory}/a", redis.url, f"file:{self.directory}/b"):
+            told = self.asked("store", "import", file, store=store)
+            self.assertEqual((told["complete"], told["imported"], told["held"]), (True, 1152, []))
+            self.assertEqual(sorted(self.export(store)), sorted(lines))
+            self.assertTrue(self.asked("store", "audit", store=store)["balanced"])
+            (self.directory / "export.jsonl").unlink()
+            self.tarry("store", "export", file, store=store)
+        one = self.export(f"file:{self.directory}/b", "--queue", "mails")
+        self.assertEqual(len(one), 4)
+
+    def test_a_file_cut_in_the_middle_is_gone_on_with(self):
+        self.fill(self.store)
+        lines = self.export(self.store)
+        other = f"file:{self.directory}/other"
+        cut = "\n".join(lines[:700]) + "\n" + lines[700][:40]
+        answer = self.tarry("store", "import", "-o", "json", store=other, stdin=cut.encode(),
+                            code=FAILED)
+        told = json.loads(answer.out.splitlines()[0])
+        self.assertEqual((told["complete"], told["imported"], told["held"]),
+                         (False, 697, ["mails", "orders"]))
+        self.assertIn("tarry: line 701: ", answer.err)
+        self.assertIn("stay paused until an import comes to its end", answer.err)
+        whole = "\n".join(lines) + "\n"
+        told = self.asked("store", "import", "-", store=other, stdin=whole.encode())
+        self.assertEqual((told["found"], told["imported"]), (697, 1152 - 697))
+        self.assertEqual(sorted(self.export(other)), sorted(lines))
+
+    def test_a_killed_import_is_gone_on_with(self):
+        self.fill(self.store)
+        file = self.directory / "export.jsonl"
+        self.tarry("store", "export", str(file))
+        other = f"file:{self.directory}/other"
+        whole = file.read_bytes()
+        with subprocess.Popen([PROGRAM, "--store", other, "store", "import"],
+                              stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              env=environment()) as importing:
+            importing.stdin.write(whole[:len(whole) * 2 // 3])
+            importing.stdin.flush()
+            importing.send_signal(signal.SIGKILL)
+            importing.wait(timeout=60)
+        told = self.asked("store", "import", str(file), store=other)
+        self.assertEqual(told["found"] + told["imported"], 1152)
+        self.assertEqual(sorted(self.export(other)), sorted(whole.decode().splitlines()))
+
+    def test_conflicts_are_named(self):
+        self.fill(self.store)
+        file = str(self.directory / "export.jsonl")
+        self.tarry("store", "export", file)
+        other = f"file:{self.directory}/other"
+        self.tarry("push", "orders", "mine", "--key", "k:7", store=other)
+        answer = self.tarry("store", "import", file, "--keep-settings", store=other, code=CONFLICT)
+        self.assertIn('queue "orders", message "k:7" is not imported: its key belongs to another',
+                      answer.err)
+
+    def test_what_is_refused(self):
+        file = self.directory / "export.jsonl"
+        self.tarry("push", "q", "x", "--key", "k")
+        self.tarry("store", "export", str(file))
+        self.assertIn("File exists", self.tarry("store", "export", str(file), code=CONFLICT).err)
+        absent = str(self.directory / "no" / "file")
+        self.assertIn("No such file", self.tarry("store", "export", absent, code=USAGE).err)
+        self.assertIn("cannot read", self.tarry("store", "import", absent, code=USAGE).err)
+        self.assertIn("ends with the program",
+                      self.tarry("store", "import", str(file), store="memory:", code=USAGE).err)
+        self.assertIn("there is no queue",
+                      self.tarry("store", "export", "--queue", "none", code=3).err)
+        with Server("memory:") as server:
+            self.assertIn("over HTTP", self.tarry("store", "import", str(file), store=server.url,
+                                                  code=FAILED).err)
+        self.assertEqual([path.name for path in self.directory.glob("*.part*")], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
