@@ -25,6 +25,7 @@ void add_clock_command(CLI::App& root, Session& session);       // clock advance
 void add_store_commands(CLI::App& root, Session& session);      // store info, check, audit, ...
 void add_salvage_command(CLI::App& store, Session& session);    // salvage_command.cpp
 void add_acl_command(CLI::App& store, Session& session);        // acl_command.cpp
+void add_backup_command(CLI::App& store, Session& session);     // backup_command.cpp
 void add_transfer_commands(CLI::App& store, Session& session);  // store export, store import
 void add_migrate_command(CLI::App& store, Session& session);    // migrate_command.cpp
 void add_config_command(CLI::App& root, Session& session);      // config check

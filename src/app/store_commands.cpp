@@ -175,9 +175,9 @@ ExitCode audit(Session& session) {
 }  // namespace
 
 void add_store_commands(CLI::App& root, Session& session) {
-  CLI::App& store =
-      add_command(root, "store", "The store itself: info, check, audit, export, import, ...",
-                  {"tarry --store file:/var/lib/tarry store check"});
+  CLI::App& store = add_command(root, "store",
+                                "The store itself: info, check, audit, backup, export, import, ...",
+                                {"tarry --store file:/var/lib/tarry store check"});
   store.require_subcommand(1);
   {
     CLI::App& command =
@@ -201,6 +201,7 @@ void add_store_commands(CLI::App& root, Session& session) {
     set_action(command, session, audit);
   }
   add_salvage_command(store, session);
+  add_backup_command(store, session);
   add_transfer_commands(store, session);
   add_migrate_command(store, session);
   add_acl_command(store, session);

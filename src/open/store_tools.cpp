@@ -87,6 +87,20 @@ Result<SalvageReport> salvage_store(const std::string& path, const std::string& 
   return report;
 }
 
+Result<BackupReport> backup_store(const std::string& path, const std::string& target,
+                                  const Progress& progress) {
+  if (auto there = require_store(path); !there) return std::move(there).error();
+  if (lies_within(target, path)) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      base::quoted(target) + " lies in the store that it is to be a backup of");
+  }
+  auto source = storage::open_directory(path, false);
+  if (!source) return std::move(source).error();
+  auto made = storage::open_directory(target, true);
+  if (!made) return std::move(made).error();
+  return embedded::backup(**source, **made, progress);
+}
+
 bool StoreAudit::balanced() const noexcept {
   return std::ranges::all_of(queues, [](const QueueAudit& q) { return q.difference() == 0; });
 }

@@ -13,11 +13,13 @@
 #include <tarry/settings.h>
 #include <tarry/store.h>
 
+#include "engines/embedded/backup.h"
 #include "engines/embedded/inspect.h"
 #include "engines/embedded/salvage.h"
 
 namespace tarry::tools {
 
+using embedded::BackupReport;
 using embedded::Loss;
 using embedded::SalvagedShard;
 using embedded::SalvageReport;
@@ -41,6 +43,12 @@ using embedded::StoreInspection;
 [[nodiscard]] Result<SalvageReport> salvage_store(const std::string& path,
                                                   const std::string& target,
                                                   const Progress& progress = {});
+
+/// Makes a second store, in directory `target`, of the one in directory `path`, also while that is
+/// open: `embedded::backup`. `target` is made, and may be there only if it is empty. Errors: those
+/// of `embedded::backup`; `not_found` where there is no store.
+[[nodiscard]] Result<BackupReport> backup_store(const std::string& path, const std::string& target,
+                                                const Progress& progress = {});
 
 /// Guarantee 9 for one queue: what was accepted is there, or has ended in a way that is counted.
 struct QueueAudit {

@@ -124,6 +124,12 @@ Result<std::uint64_t> PosixFile::size() const {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
+Result<bool> PosixFile::is_shared() const {
+  struct stat status{};
+  if (::fstat(fd_.get(), &status) != 0) return system_failure("stat", path_, errno);
+  return status.st_nlink > 1;
+}
+
 void PosixFile::will_need(std::uint64_t offset, std::uint64_t length) const {
   if (offset > INT64_MAX || length > INT64_MAX) return;
   static_cast<void>(::posix_fadvise(fd_.get(), static_cast<off_t>(offset),

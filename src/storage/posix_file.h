@@ -54,6 +54,7 @@ class PosixFile final : public File {
   Result<void> allocate(std::uint64_t size) override;
   Result<void> truncate(std::uint64_t size) override;
   Result<std::uint64_t> size() const override;
+  Result<bool> is_shared() const override;
   void will_need(std::uint64_t offset, std::uint64_t length) const override;
 
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }

@@ -149,6 +149,36 @@ class PosixDirectory final : public Directory {
     return system_failure("rename", what, errno);
   }
 
+  Result<void> link(std::string_view name, Directory& other) override {
+    if (auto ok = check_name("link", path_, name); !ok) return ok;
+    auto* const into = dynamic_cast<PosixDirectory*>(&other);
+    if (into == nullptr) return Directory::link(name, other);
+    const std::string own(name);
+    if (::linkat(fd_.get(), own.c_str(), into->fd_.get(), own.c_str(), 0) == 0) return {};
+    const int why = errno;
+    const std::string what = join_path(path_, name) + " into " + into->path_;
+    if (why == EXDEV || why == EPERM || why == EMLINK || why == EOPNOTSUPP || why == ENOSYS) {
+      return failure(ErrorCode::unsupported, "link", what, text_of_errno(why));
+    }
+    return system_failure("link", what, why);
+  }
+
+  Result<bool> is_named(std::string_view name, const File& file) const override {
+    if (auto ok = check_name("look at", path_, name); !ok) return ok.error();
+    const auto* const open = dynamic_cast<const PosixFile*>(&file);
+    if (open == nullptr) return Directory::is_named(name, file);
+    struct stat named{};
+    struct stat held{};
+    if (::fstatat(fd_.get(), std::string(name).c_str(), &named, 0) != 0) {
+      if (errno == ENOENT) return false;
+      return system_failure("look at", join_path(path_, name), errno);
+    }
+    if (::fstat(open->descriptor(), &held) != 0) {
+      return system_failure("look at", join_path(path_, name), errno);
+    }
+    return named.st_ino == held.st_ino && named.st_dev == held.st_dev;
+  }
+
   Result<void> sync() override {
     if (sync_failed_) {
       return failure(ErrorCode::io_error, "sync directory", path_, "an earlier sync of it failed");

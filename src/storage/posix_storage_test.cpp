@@ -48,6 +48,35 @@ TEST_F(PosixStorageTest, AMissingDirectoryIsNotFound) {
                  "cannot open directory " + base + "/x/y: No such file or directory");
 }
 
+TEST_F(PosixStorageTest, AFileWithTwoNamesIsOneFileAndShared) {
+  auto here = open_directory(base + "/here", true).value();
+  auto there = open_directory(base + "/there", true).value();
+  auto file = here->open("f", OpenMode::create_new).value();
+  EXPECT_FALSE(file->is_shared().value());
+  ASSERT_TRUE(here->link("f", *there));
+  EXPECT_TRUE(file->is_shared().value());
+  EXPECT_TRUE(there->is_named("f", *file).value());
+  ASSERT_TRUE(file->write_at(0, "both"));
+  EXPECT_EQ(there->open("f", OpenMode::read_only).value()->size().value(), 4u);
+  EXPECT_EQ(here->link("f", *there).error().code, ErrorCode::conflict);
+  EXPECT_EQ(here->link("none", *there).error().code, ErrorCode::not_found);
+  ASSERT_TRUE(here->rename("f", "g"));
+  EXPECT_FALSE(here->is_named("f", *file).value());
+  EXPECT_TRUE(here->is_named("g", *file).value());
+  ASSERT_TRUE(here->remove("g"));
+  EXPECT_FALSE(file->is_shared().value());
+  ASSERT_TRUE(here->open("g", OpenMode::create_new));
+  EXPECT_FALSE(here->is_named("g", *file).value()) << "another file by now";
+}
+
+TEST_F(PosixStorageTest, WhatIsOnNoDiskHasNoSecondNames) {
+  auto here = open_directory(base, false).value();
+  ASSERT_TRUE(here->open("f", OpenMode::create_new));
+  const auto memory = memory_directory();
+  EXPECT_EQ(here->link("f", *memory).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(memory->link("f", *here).error().code, ErrorCode::unsupported);
+}
+
 TEST_F(PosixStorageTest, AFileIsNoDirectory) {
   std::ofstream(base + "/file") << "x";
   expect_message(open_directory(base + "/file", false), ErrorCode::invalid_argument,

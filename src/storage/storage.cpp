@@ -14,6 +14,16 @@ class OneByOne final : public Reader {
 
 }  // namespace
 
+Result<void> Directory::link(std::string_view name, Directory& /*other*/) {
+  return Unexpected(ErrorCode::unsupported, "link " + path() + "/" + std::string(name) +
+                                                ": there are no second names here");
+}
+
+Result<bool> Directory::is_named(std::string_view name, const File& /*file*/) const {
+  return Unexpected(ErrorCode::unsupported, "look at " + path() + "/" + std::string(name) +
+                                                ": files have no identity here");
+}
+
 std::unique_ptr<Reader> Directory::make_reader() const { return std::make_unique<OneByOne>(); }
 
 }  // namespace tarry::storage

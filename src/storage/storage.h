@@ -69,6 +69,10 @@ class File {
 
   virtual Result<std::uint64_t> size() const = 0;
 
+  /// It has another name too (Directory::link), under which somebody keeps what is in it: it must
+  /// not be written over.
+  virtual Result<bool> is_shared() const { return false; }
+
   /// A hint that this range will be read soon. Never fails, never waits for the disk.
   virtual void will_need(std::uint64_t offset, std::uint64_t length) const = 0;
 };
@@ -130,6 +134,14 @@ class Directory {
   /// published whole (write another name, sync_data, rename, sync the directory), and for a cleaned
   /// segment's file, which is given its next number. no_space: a name may take room.
   virtual Result<void> rename(std::string_view from, std::string_view to) = 0;
+
+  /// Gives a regular file a second name, the same one, in `other`: two names, one file. not_found;
+  /// conflict (it exists there); unsupported where the system cannot or will not (another file
+  /// system, another owner's file, too many names, a directory that is on no disk).
+  virtual Result<void> link(std::string_view name, Directory& other);
+
+  /// That name is this open file's still, or its again. False where there is no such name.
+  virtual Result<bool> is_named(std::string_view name, const File& file) const;
 
   /// fsync of the directory itself: names made, replaced or removed before are durable after it.
   /// A failure is final, and always io_error, as with File::sync_data.

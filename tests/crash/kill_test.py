@@ -42,7 +42,7 @@ class Kill(unittest.TestCase):
         self.assertGreaterEqual(figures["kills"], ROUNDS)
         for name in ("pushed", "delivered", "cancelled", "rescheduled", "redelivered",
                      "of these accepted", "operations without an answer", "segments cleaned"):
-            self.assertGreater(figures[name], ROUNDS // 10, name)
+            self.assertGreater(figures[name], 0, name)
 
     def test_the_oracle_sees_answers_that_a_crash_took_back(self):
         plan = Plan(seed=1, rounds=3, shards=(1,), sabotage=cut_journal)

@@ -375,7 +375,8 @@ class Help(ProgramTest):
                 "store audit", "store salvage", "store migrate", "store acl", "bench", "version",
                 "config", "config check", "relay", "queue set", "queue pause", "queue resume",
                 "queue purge", "dead", "dead ls", "dead revive", "dead rm", "extend", "top",
-                "clock", "clock advance", "completion", "man", "store export", "store import")
+                "clock", "clock advance", "completion", "man", "store export", "store import",
+                "store backup")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:

@@ -18,7 +18,7 @@ PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/sema
          "docs/guide/redis.md", "docs/guide/http.md", "docs/reference/command-line.md",
          "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
          "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md",
-         "docs/guide/top.md")
+         "docs/guide/top.md", "docs/guide/operating.md")
 
 
 def page(name):
@@ -73,7 +73,7 @@ class Pages(unittest.TestCase):
                         "queue resume", "queue purge", "dead ls", "dead revive", "dead rm",
                         "extend", "top", "clock advance", "completion", "man",
                         "store info", "store check", "store audit", "store salvage",
-                        "store migrate", "store export", "store import",
+                        "store migrate", "store backup", "store export", "store import",
                         "store acl", "config check", "bench", "version"):
             words = command.split()
             help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True,
@@ -132,6 +132,11 @@ class Shell(ProgramTest):
                 self.assertEqual(finished.returncode, 0, f"{text}\n{finished.stderr}")
                 for word in mark.removeprefix("run: says ").split():
                     self.assertIn(word, finished.stdout, text)
+
+    def test_operating(self):
+        for mark, _, text in blocks("docs/guide/operating.md"):
+            if mark.startswith("run"):
+                self.shell(mark, text)
 
     def work(self, text, server):
         self.asked("push", "orders", "tea", "--key", "order:60", store=server.url)

@@ -26,6 +26,8 @@ void check_messages(ShardState& state, const SegmentFiles& files, std::uint64_t 
   }
 }
 
+}  // namespace
+
 ShardInspection inspect_shard(storage::Directory& directory, const StoreIdentity& identity,
                               std::uint32_t number, bool deep,
                               const std::function<void(std::uint64_t)>& progress) {
@@ -72,8 +74,6 @@ ShardInspection inspect_shard(storage::Directory& directory, const StoreIdentity
   }
   return shard;
 }
-
-}  // namespace
 
 Result<StoreInspection> inspect(
     const std::string& path, bool deep,

@@ -8,6 +8,9 @@
 
 #include <tarry/result.h>
 
+#include "engines/embedded/store_files.h"
+#include "storage/storage.h"
+
 namespace tarry::embedded {
 
 struct ShardInspection {
@@ -30,6 +33,12 @@ struct StoreInspection {
   std::string held_by;  // not empty: a process holds the store now, figures may move
   std::vector<ShardInspection> per_shard;
 };
+
+/// One shard of a store, the same way; progress in bytes since the last call.
+[[nodiscard]] ShardInspection inspect_shard(storage::Directory& directory,
+                                            const StoreIdentity& identity, std::uint32_t number,
+                                            bool deep,
+                                            const std::function<void(std::uint64_t)>& progress);
 
 /// Reads every batch of every segment and checks it. `deep` also replays the records and checks
 /// every payload. Errors: what makes the directory no store at all.

@@ -458,8 +458,16 @@ Result<void> Journal::reuse_file(std::uint64_t enough, std::uint64_t largest) {
   if (auto done = directory_->rename(name, segment_name(number)); !done) {
     return or_remove(std::move(done).error());
   }
-  if (replaces) prepared_.pop_back();
+  if (replaces) {
+    prepared_.pop_back();
+    files_->remove(number);
+  }
   next_segment_ = number;
+  // A backup may have it under a second name. Asked now that the old name has gone: after this
+  // nobody can give it one that matters.
+  const auto shared = file->is_shared();
+  if (!shared) return shared.error();
+  if (*shared) return directory_->remove(segment_name(number));
   // Opened anew, so that what goes wrong with it is said under its new name.
   auto again = directory_->open(segment_name(number), storage::OpenMode::read_write);
   if (!again && !is_shortage(again.error())) return std::move(again).error();

@@ -1,0 +1,259 @@
+#include "engines/embedded/backup.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engines/embedded/inspect.h"
+#include "engines/embedded/journal_format.h"
+#include "engines/embedded/recovery.h"
+#include "engines/embedded/segment_scanner.h"
+#include "engines/embedded/store_files.h"
+
+namespace tarry::embedded {
+namespace {
+
+// A round fails only where cleaning took a segment within it; it takes far fewer to get ahead.
+constexpr int kMostRounds = 100;
+constexpr std::size_t kChunk = std::size_t{1} << 20;
+
+using Told = std::function<void(std::uint64_t)>;
+
+// One shard's journal, as far as it has been taken.
+class ShardBackup {
+ public:
+  ShardBackup(storage::Directory& source, storage::Directory& target, SegmentPlace place,
+              BackupReport& report, const Told& told)
+      : source_(&source), target_(&target), place_(place), report_(&report), told_(&told) {}
+
+  Result<void> run() {
+    for (int round = 0; round < kMostRounds; ++round) {
+      auto whole = take_round();
+      if (!whole) return std::move(whole).error();
+      if (*whole) return target_->sync();
+    }
+    return Unexpected(ErrorCode::unavailable,
+                      source_->path() +
+                          ": segments are cleaned away faster than they are copied; "
+                          "try when there is less to do, or onto the same disk");
+  }
+
+ private:
+  struct Segment {
+    std::uint64_t number = 0;
+    SegmentHeader header;
+    std::shared_ptr<storage::File> file;
+  };
+
+  using Found = std::optional<std::vector<Segment>>;
+
+  // True: all that the round found is taken.
+  Result<bool> take_round() {
+    auto found = find();
+    if (!found) return std::move(found).error();
+    if (!*found) return false;
+    std::vector<Segment>& segments = **found;
+    if (segments.empty()) return true;
+    std::set<std::uint64_t> wanted;
+    for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
+      wanted.insert(segments[i].number);
+      if (taken_.contains(segments[i].number)) continue;
+      auto took = take_closed(segments[i], segments[i + 1].header.seal);
+      if (!took || !*took) return took;
+      taken_.insert(segments[i].number);
+    }
+    // A round before may have taken what is not part of this one.
+    for (auto old = taken_.begin(); old != taken_.end();) {
+      if (wanted.contains(*old)) {
+        ++old;
+        continue;
+      }
+      if (auto gone = target_->remove(segment_name(*old)); !gone) return gone.error();
+      old = taken_.erase(old);
+    }
+    return take_head(segments.back());
+  }
+
+  // The segments that have been begun, by number; nothing where one went while it was looked at.
+  Result<Found> find() {
+    std::vector<Segment> segments;
+    auto names = source_->list();
+    if (!names) return std::move(names).error();
+    for (const std::string& name : *names) {
+      Segment segment;
+      segment.number = segment_number(name);
+      if (segment.number == 0) continue;
+      auto file = source_->open(name, storage::OpenMode::read_only);
+      if (!file && file.error().code == ErrorCode::not_found) return Found();
+      if (!file) return std::move(file).error();
+      segment.file = std::move(*file);
+      std::string head(kSegmentHeaderBytes, '\0');
+      auto got = segment.file->read_at(0, head);
+      if (!got) return std::move(got).error();
+      head.resize(*got);
+      SegmentPlace place = place_;
+      place.segment = segment.number;
+      const DecodedHeader decoded = decode_segment_header(head, place);
+      if (decoded.state == HeaderState::blank) continue;
+      if (decoded.state != HeaderState::valid) {
+        auto still = source_->is_named(name, *segment.file);
+        if (!still) return std::move(still).error();
+        if (!*still) return Found();
+        return Unexpected(ErrorCode::damaged, source_->path() + "/" + name +
+                                                  ": its header does not check; see `tarry store "
+                                                  "check`");
+      }
+      segment.header = decoded.header;
+      segments.push_back(std::move(segment));
+    }
+    std::ranges::sort(segments, {}, &Segment::number);
+    return Found(std::move(segments));
+  }
+
+  // `seal`: what its successor says of it. False: it has gone.
+  Result<bool> take_closed(const Segment& segment, const Seal& seal) {
+    const std::string name = segment_name(segment.number);
+    auto linked = source_->link(name, *target_);
+    if (linked) {
+      // The name may have come to be another file's since it was looked at.
+      auto same = target_->is_named(name, *segment.file);
+      if (!same) return std::move(same).error();
+      if (!*same) {
+        if (auto gone = target_->remove(name); !gone) return gone.error();
+        return false;
+      }
+      // With sync=os nobody has synced it; a power failure must not cut what two stores share.
+      auto file = target_->open(name, storage::OpenMode::read_write);
+      if (!file) return std::move(file).error();
+      if (auto synced = (*file)->sync_data(); !synced) return synced.error();
+      ++report_->linked;
+      auto size = segment.file->size();
+      if (size) (*told_)(*size);
+      return true;
+    }
+    if (linked.error().code == ErrorCode::not_found) return false;
+    if (linked.error().code != ErrorCode::unsupported) return std::move(linked).error();
+    auto size = segment.file->size();
+    if (!size) return std::move(size).error();
+    // Behind its end there is room that was never needed.
+    const std::uint64_t end = seal.segment == segment.number ? seal.length : *size;
+    auto copied = copy(segment, std::min(*size, end));
+    if (!copied || !*copied) return copied;
+    ++report_->copied;
+    return true;
+  }
+
+  // Up to the last batch that checks. What stands there is not written again; behind it somebody
+  // may be writing, and a batch that is half there must not stand before one that came after.
+  Result<bool> take_head(const Segment& segment) {
+    auto size = segment.file->size();
+    if (!size) return std::move(size).error();
+    SegmentScanner scanner(*segment.file, segment.header.salt, segment.header.first_batch, *size);
+    while (true) {
+      auto step = scanner.next();
+      if (!step) return std::move(step).error();
+      if (*step != SegmentScanner::Step::batch) break;
+    }
+    auto copied = copy(segment, scanner.good_end());
+    if (!copied || !*copied) return copied;
+    ++report_->copied;
+    return true;
+  }
+
+  // False: it went, or became another segment's, while it was copied.
+  Result<bool> copy(const Segment& segment, std::uint64_t size) {
+    const std::string name = segment_name(segment.number);
+    auto file = target_->open(name, storage::OpenMode::create_new);
+    if (!file) return std::move(file).error();
+    std::string chunk;
+    for (std::uint64_t at = 0; at < size;) {
+      chunk.resize(std::min<std::uint64_t>(kChunk, size - at));
+      auto got = segment.file->read_at(at, chunk);
+      if (!got) return std::move(got).error();
+      if (*got == 0) break;
+      const std::string_view bytes = std::string_view(chunk).substr(0, *got);
+      if (auto done = (*file)->write_at(at, bytes); !done) return done.error();
+      at += *got;
+      report_->bytes += *got;
+      (*told_)(*got);
+    }
+    auto still = source_->is_named(name, *segment.file);
+    if (!still) return std::move(still).error();
+    if (!*still) {
+      if (auto gone = target_->remove(name); !gone) return gone.error();
+      return false;
+    }
+    if (auto synced = (*file)->sync_data(); !synced) return synced.error();
+    return true;
+  }
+
+  storage::Directory* source_;
+  storage::Directory* target_;
+  SegmentPlace place_;
+  BackupReport* report_;
+  const Told* told_;
+  std::set<std::uint64_t> taken_;  // closed ones
+};
+
+Result<void> check_empty(storage::Directory& target) {
+  auto names = target.list();
+  if (!names) return std::move(names).error();
+  std::erase(*names, "lost+found");
+  if (names->empty()) return {};
+  return Unexpected(ErrorCode::invalid_argument,
+                    target.path() + " is not empty; a backup needs a new directory");
+}
+
+}  // namespace
+
+Result<BackupReport> backup(
+    storage::Directory& source, storage::Directory& target,
+    const std::function<void(std::uint64_t done, std::uint64_t total)>& progress) {
+  auto identity = read_identity(source);
+  if (!identity) return std::move(identity).error();
+  if (!*identity) {
+    return Unexpected(ErrorCode::invalid_argument, source.path() + " is not a tarry store");
+  }
+  if (auto empty = check_empty(target); !empty) return std::move(empty).error();
+  BackupReport report;
+  report.store_id = (*identity)->store_id;
+  report.shards = (*identity)->shards;
+
+  std::vector<std::unique_ptr<storage::Directory>> shards;
+  std::uint64_t total = 0;
+  for (std::uint32_t shard = 0; shard < report.shards; ++shard) {
+    auto opened = source.subdirectory(shard_directory_name(shard), false);
+    if (!opened) return shard_directory_error(std::move(opened).error());
+    if (auto bytes = journal_bytes(**opened)) total += *bytes;
+    shards.push_back(std::move(*opened));
+  }
+  std::uint64_t done = 0;
+  const Told told = [&](std::uint64_t bytes) {
+    done += bytes;
+    if (progress) progress(std::min(done, total), total);
+  };
+  for (std::uint32_t shard = 0; shard < report.shards; ++shard) {
+    auto into = target.subdirectory(shard_directory_name(shard), true);
+    if (!into) return std::move(into).error();
+    const SegmentPlace place{report.store_id, shard, 0};
+    if (auto taken = ShardBackup(*shards[shard], **into, place, report, told).run(); !taken) {
+      return std::move(taken).error();
+    }
+    const ShardInspection looked = inspect_shard(**into, **identity, shard, false, {});
+    if (!looked.problems.empty()) {
+      return Unexpected(ErrorCode::damaged,
+                        "the backup does not check, and is no store: " + looked.problems.front());
+    }
+    report.messages += looked.messages;
+  }
+  if (auto written = write_identity(target, **identity); !written) {
+    return std::move(written).error();
+  }
+  return report;
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""tarry store backup: beside a server that is busy, whole each time, and left alone afterwards."""
+
+import json
+import os
+import shutil
+import tempfile
+import threading
+import unittest
+import urllib.request
+from pathlib import Path
+
+from program import UNREACHABLE, USAGE, ProgramTest, Server
+
+SMALL = "?segment=1MiB&shards=2&sync=os"  # so that segments are cleaned and their files used again
+ROUNDS = 6
+
+
+def post(server, path, body):
+    request = urllib.request.Request(server.url + path, json.dumps(body).encode(),
+                                     {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.loads(answer.read())
+
+
+class Churn(threading.Thread):
+    """Pushes what stays and what goes, and takes what goes, until it is stopped."""
+
+    def __init__(self, server):
+        super().__init__()
+        self.server = server
+        self.stopped = threading.Event()
+        self.turned = threading.Event()  # another turn is done
+        self.staying = []                # keys whose pushes were confirmed
+        self.error = None
+
+    def run(self):
+        turn = 0
+        try:
+            while not self.stopped.is_set():
+                turn += 1
+                stay = [{"key": f"stay:{turn}:{i}", "payload": "s" * 20, "delay": "30d"}
+                        for i in range(3)]
+                go = [{"payload": "g" * 4000} for _ in range(100)]
+                post(self.server, "/v1/queues/q/messages", {"messages": stay + go})
+                self.staying.extend(message["key"] for message in stay)
+                claimed = post(self.server, "/v1/claim", {"queues": ["q"], "max": 100})["messages"]
+                post(self.server, "/v1/settle", {"items": [
+                    {"receipt": one["receipt"], "action": "ack"} for one in claimed]})
+                self.turned.set()
+        except Exception as error:  # pylint: disable=broad-exception-caught
+            self.error = error
+            self.turned.set()
+
+
+class Backup(ProgramTest):
+    def keys_of(self, store):
+        lines = self.tarry("store", "export", store=store).out.splitlines()
+        messages = [json.loads(line).get("message") for line in lines]
+        return {message["key"] for message in messages if message}
+
+    def segments(self):
+        return {str(path) for path in (self.directory / "store").glob("shard-*/*.seg")}
+
+    def test_under_load_each_is_whole_and_stays_so(self):
+        with Server(self.store + SMALL) as server:
+            ballast = [{"key": f"ballast:{i}", "payload": "b" * 4000, "delay": "30d"}
+                       for i in range(1000)]
+            post(server, "/v1/queues/q/messages", {"messages": ballast})
+            churn = Churn(server)
+            churn.staying.extend(message["key"] for message in ballast)
+            churn.start()
+            try:
+                confirmed = []
+                first = self.segments()
+                for i in range(ROUNDS):
+                    # So much must happen between two that files are used again.
+                    for _ in range(12):
+                        churn.turned.clear()
+                        self.assertTrue(churn.turned.wait(60))
+                    confirmed.append(list(churn.staying))
+                    told = self.asked("store", "backup", str(self.directory / f"backup{i}"))
+                    self.assertGreater(told["linked"], 0)
+                    self.assertEqual(told["copied"], 2)
+                self.assertTrue(first - self.segments(), "nothing was cleaned")
+            finally:
+                churn.stopped.set()
+                churn.join()
+            self.assertIsNone(churn.error)
+            self.assertTrue(any(path.stat().st_nlink > 1
+                                for path in self.directory.glob("backup*/shard-*/*.seg")))
+            for i in range(ROUNDS):
+                self.check_backup(f"file:{self.directory}/backup{i}", confirmed[i])
+        # Those were opened and closed; the store that shares files with them has lost nothing.
+        self.tarry("store", "check", "--deep")
+        self.assertLessEqual(set(churn.staying), self.keys_of(self.store))
+
+    def check_backup(self, store, confirmed):
+        self.tarry("store", "check", "--deep", store=store)
+        self.assertLessEqual(set(confirmed), self.keys_of(store))
+        self.assertTrue(self.asked("store", "audit", store=store)["balanced"])
+
+    def test_the_two_do_not_disturb_each_other(self):
+        with Server(self.store + SMALL) as server:
+            for turn in range(10):
+                post(server, "/v1/queues/q/messages", {"messages": [
+                    {"key": f"k:{turn}:{i}", "payload": "x" * 4000, "delay": "30d"}
+                    for i in range(100)]})
+            backup = f"file:{self.directory}/backup"
+            self.tarry("store", "backup", backup)
+            keys = self.keys_of(server.url)
+            with Server(backup + SMALL) as other:
+                for one in (server, other):
+                    churn = Churn(one)
+                    churn.start()
+                    for _ in range(15):
+                        churn.turned.clear()
+                        self.assertTrue(churn.turned.wait(60))
+                    churn.stopped.set()
+                    churn.join()
+                    self.assertIsNone(churn.error)
+                self.assertLessEqual(keys, self.keys_of(other.url))
+            self.assertLessEqual(keys, self.keys_of(server.url))
+        for store in (self.store, backup):
+            self.tarry("store", "check", "--deep", store=store)
+
+    def test_onto_another_file_system_it_is_copied(self):
+        elsewhere = Path("/dev/shm")
+        if not os.access(elsewhere, os.W_OK) or \
+                elsewhere.stat().st_dev == self.directory.stat().st_dev:
+            self.skipTest("there is no other file system to write to")
+        target = Path(tempfile.mkdtemp(dir=elsewhere, prefix="tarry-test-"))
+        self.addCleanup(shutil.rmtree, target)
+        with Server(self.store + SMALL) as server:
+            for turn in range(10):
+                post(server, "/v1/queues/q/messages", {"messages": [
+                    {"key": f"k:{turn}:{i}", "payload": "x" * 4000, "delay": "30d"}
+                    for i in range(100)]})
+            answer = self.tarry("store", "backup", str(target))
+            self.assertIn("0 segments share their files", answer.out)
+            self.assertIn("they were copied", answer.err)
+            keys = self.keys_of(server.url)
+        self.check_backup(f"file:{target}", keys)
+
+    def test_a_store_that_nobody_has_open(self):
+        self.tarry("push", "q", "x", "--key", "k", "--in", "1h")
+        told = self.asked("store", "backup", f"file:{self.directory}/backup")
+        self.assertEqual(told["messages"], 1)
+        self.check_backup(f"file:{self.directory}/backup", ["k"])
+
+    def test_what_is_refused(self):
+        self.tarry("push", "q", "x", "--key", "k", "--in", "1h")
+        full = self.directory / "full"
+        full.mkdir()
+        (full / "file").touch()
+        self.assertIn("is not empty; a backup needs a new directory",
+                      self.tarry("store", "backup", str(full), code=USAGE).err)
+        self.assertEqual([path.name for path in full.iterdir()], ["file"])
+        within = str(self.directory / "store" / "within")
+        self.assertIn("lies in the store",
+                      self.tarry("store", "backup", within, code=USAGE).err)
+        for store, said in (("http://127.0.0.1:1", "beside the server"),
+                            ("memory:", "only a store on this machine's disk"),
+                            ("redis://127.0.0.1:1", "only a store on this machine's disk")):
+            self.assertIn(said, self.tarry("store", "backup", str(self.directory / "new"),
+                                           store=store, code=USAGE).err)
+        self.assertIn("there is no store", self.tarry(
+            "store", "backup", str(self.directory / "new"), store=f"file:{self.directory}/none",
+            code=UNREACHABLE).err)
+        self.assertFalse((self.directory / "new").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
