@@ -17,7 +17,7 @@ constexpr std::size_t kRows = 20;
 // What a first look sees: ten thousand hours are more than a year.
 constexpr ForecastOptions kFar{std::chrono::hours(1), core::kMaxForecastBuckets};
 
-struct Words {
+struct ForecastWords {
   std::string queue;
   std::optional<Millis> width;
   std::optional<std::uint64_t> buckets;
@@ -42,7 +42,7 @@ Result<Forecast> fitting(const Queue& queue) {
   return widened(*near, std::max(width, finer->width));
 }
 
-ExitCode forecast(Session& session, const Words& words) {
+ExitCode forecast(Session& session, const ForecastWords& words) {
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -69,7 +69,7 @@ ExitCode forecast(Session& session, const Words& words) {
 }  // namespace
 
 void add_forecast_command(CLI::App& root, Session& session) {
-  auto words = std::make_shared<Words>();
+  auto words = std::make_shared<ForecastWords>();
   CLI::App& command = add_command(
       root, "forecast", "How much falls due when, as a bar chart",
       {"tarry forecast orders", "tarry forecast orders --width 1h --buckets 24",

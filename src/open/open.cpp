@@ -1,48 +1,26 @@
 // tarry::open with every engine: the composition root of tarry::tarry.
-#include <cstdlib>
-#include <fstream>
 #include <utility>
 
 #include <tarry/store.h>
 
-#include "base/text.h"
-#include "base/token.h"
 #include "engines/redis/layouts/layout_engine.h"
 #include "engines/redis/redis_engine.h"
 #include "engines/remote/remote_engine.h"
 #include "open/open_with.h"
 #include "open/redis_server.h"
+#include "open/server_token.h"
 
 namespace tarry {
 namespace {
-
-Result<std::string> read_token(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line)) {
-    return Unexpected(ErrorCode::invalid_argument,
-                      "token_file " + base::quoted(path) + " cannot be read, or is empty");
-  }
-  if (line.ends_with('\r')) line.pop_back();
-  return line;
-}
 
 detail::EngineResult open_remote(const detail::RemoteUrl& url) {
   remote::RemoteOptions wanted;
   wanted.host = url.host;
   wanted.port = url.port;
   wanted.unix_path = url.unix_path;
-  if (!url.token_file.empty()) {
-    auto token = read_token(url.token_file);
-    if (!token) return std::move(token).error();
-    wanted.token = *std::move(token);
-  } else if (const char* token = std::getenv("TARRY_TOKEN"); token != nullptr) {
-    wanted.token = token;
-  }
-  if (!wanted.token.empty() && !base::is_token(wanted.token)) {
-    return Unexpected(ErrorCode::invalid_argument, "the token for " + url.host + " is not one: " +
-                                                       std::string(base::kTokenRule));
-  }
+  auto token = detail::token_for(url);
+  if (!token) return std::move(token).error();
+  wanted.token = *std::move(token);
   return remote::open_remote(std::move(wanted));
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "net/http_once.h"
+#include "open/server_token.h"
 #include "open/store_url.h"
 
 namespace tarry::tools {
@@ -20,12 +21,17 @@ Result<ServerAnswer> call_server(std::string_view url, std::string_view method, 
   if (!parsed) return parsed.error();
   const auto* server = std::get_if<detail::RemoteUrl>(&*parsed);
   if (server == nullptr) {
-    return Unexpected(ErrorCode::invalid_argument, base::quoted(detail::masked_url(url)) +
-                                                       " is no server; it takes http://HOST:PORT");
+    return Unexpected(ErrorCode::invalid_argument,
+                      base::quoted(detail::masked_url(url)) +
+                          " is no server; it takes http://HOST:PORT or http+unix:///PATH");
   }
   net::HttpClientOptions options;
   options.host = server->host;
   options.port = server->port;
+  options.unix_path = server->unix_path;
+  auto token = detail::token_for(*server);
+  if (!token) return std::move(token).error();
+  options.token = *std::move(token);
   net::HttpCall call;
   call.method = method;
   call.target = std::move(target);

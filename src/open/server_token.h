@@ -1,0 +1,18 @@
+// The token for a server that a URL names: its token_file's first line, else TARRY_TOKEN.
+//
+// Reads the file and the environment; thread safe while nobody sets the variable.
+#pragma once
+
+#include <string>
+
+#include <tarry/result.h>
+
+#include "open/store_url.h"
+
+namespace tarry::detail {
+
+/// Empty where there is none. Errors: `invalid_argument` for a file that cannot be read, and for
+/// what is no token; they do not show it.
+[[nodiscard]] Result<std::string> token_for(const RemoteUrl& url);
+
+}  // namespace tarry::detail
