@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
@@ -55,9 +57,37 @@ bool has_ended(pid_t pid) noexcept {
          info.si_pid == pid;
 }
 
+// Who closes the pipe that this thread writes to sends it SIGPIPE, and nobody else has to mind
+// that: held back, and taken away at the end.
+class NoSigpipe {
+ public:
+  NoSigpipe() noexcept {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoSigpipe() {
+    const timespec at_once{};
+    while (!was_pending_ && ::sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoSigpipe(const NoSigpipe&) = delete;
+  NoSigpipe& operator=(const NoSigpipe&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
 /// Writes until all is written, nobody reads any more, or the process has ended: what it started
 /// may hold the pipe open for ever.
 void feed(Descriptor& pipe, pid_t pid, std::string_view input) {
+  const NoSigpipe no_sigpipe;
   const Descriptor ended(open_pidfd(pid));
   const int look_again_ms = ended.get() < 0 ? 50 : -1;
   while (!input.empty()) {

@@ -42,6 +42,14 @@ class ChildProcessTest : public ::testing::Test {
   std::filesystem::path directory_;
 };
 
+TEST_F(ChildProcessTest, ACommandThatReadsNothingEndsNobodyElse) {
+  std::signal(SIGPIPE, SIG_DFL);
+  ChildProcesses processes({"true"});
+  const auto ended = processes.run(std::string(1 << 20, 'x'), {});
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(ended->status, 0);
+}
+
 TEST_F(ChildProcessTest, AnswersTheExitStatus) {
   EXPECT_EQ(run("exit 0").status, 0);
   EXPECT_EQ(run("exit 75").status, 75);
