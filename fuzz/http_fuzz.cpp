@@ -17,6 +17,8 @@
 #include <utility>
 #include <variant>
 
+#include <boost/asio/local/stream_protocol.hpp>
+
 #include "base/assert.h"
 #include "engines/embedded/embedded_engine.h"
 #include "fuzz/input.h"
@@ -117,8 +119,7 @@ class Client {
     fd_ = ends[0];
     http::Socket socket(context_.get_executor());
     boost::system::error_code error;
-    // A connection does nothing with its socket that only TCP could.
-    socket.assign(boost::asio::ip::tcp::v4(), ends[1], error);
+    socket.assign(boost::asio::local::stream_protocol(), ends[1], error);
     TARRY_ASSERT(!error);
     return socket;
   }
