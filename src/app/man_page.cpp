@@ -47,7 +47,8 @@ std::string synopsis(const CommandNode& node) {
   }
   if (!node.flags.empty()) text += " [\\fIFLAG\\fR...]";
   if (!node.commands.empty()) text += " \\fICOMMAND\\fR ...";
-  if (node.path == "work") text += " \\-\\- \\fICOMMAND\\fR [\\fIARG\\fR...]";
+  if (node.path == "work" || node.path == "relay")
+    text += " \\-\\- \\fICOMMAND\\fR [\\fIARG\\fR...]";
   return text;
 }
 

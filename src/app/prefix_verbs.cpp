@@ -13,6 +13,9 @@ namespace tarry::app {
 namespace {
 
 const std::vector<State> kAlive{State::scheduled, State::ready, State::leased};
+// What a worker held while the first were looked through, and gave back before it was its turn.
+const std::vector<State> kAliveAgain{State::scheduled, State::ready, State::leased,
+                                     State::scheduled, State::ready};
 
 /// Whether there is something, and nothing that the prefix does not match. Mostly one page answers.
 Result<bool> matches_everything(const Queue& queue, const std::string& prefix) {
@@ -137,17 +140,17 @@ ExitCode run_on_prefix(Session& session, const PrefixVerb& verb) {
   Progress progress(verb.due ? "rescheduling" : "cancelling", stderr, output.err());
   Prefixed prefixed(queue, verb);
   std::uint64_t counted = 0;
-  const auto error =
-      each_page(queue, kAlive, verb.prefix, [&](const auto& page) -> std::optional<Error> {
-        if (verb.dry_run) {
-          counted += page.size();
-        } else if (auto failed = prefixed.apply(page)) {
-          return failed;
-        }
-        const std::uint64_t so_far = counted + prefixed.matched();
-        progress.show(0, 0, so_far, "messages");
-        return std::nullopt;
-      });
+  const auto error = each_page(queue, verb.dry_run ? kAlive : kAliveAgain, verb.prefix,
+                               [&](const auto& page) -> std::optional<Error> {
+                                 if (verb.dry_run) {
+                                   counted += page.size();
+                                 } else if (auto failed = prefixed.apply(page)) {
+                                   return failed;
+                                 }
+                                 const std::uint64_t so_far = counted + prefixed.matched();
+                                 progress.show(0, 0, so_far, "messages");
+                                 return std::nullopt;
+                               });
   const OutcomeTally& tally = prefixed.tally();
   progress.clear();
   if (tally.error()) output.error(*tally.error());

@@ -39,7 +39,10 @@ relay::RelayOptions options_of(const RelayFlags& flags) {
     return static_cast<std::uint32_t>(given.value_or(otherwise));
   };
   options.queues = flags.queues;
-  options.in_flight = number(flags.in_flight, options.in_flight);
+  // What a command has not begun is claimed for nothing, and costs an attempt if we are killed.
+  const std::uint32_t usual =
+      flags.to == "command" ? 2 * number(flags.concurrency, 1) : options.in_flight;
+  options.in_flight = number(flags.in_flight, usual);
   options.batch = number(flags.batch, options.batch);
   options.rate = number(flags.rate, options.rate);
   if (flags.max_attempts) options.max_attempts = number(flags.max_attempts, 0);
@@ -156,7 +159,7 @@ void add_relay_command(CLI::App& root, Session& session) {
       ->required()
       ->type_name("SINK");
   add_number(command, "--in-flight", flags->in_flight, 1, relay::kMaxInFlight,
-             "Messages with the sink at once (default: 1000)");
+             "Messages with the sink at once (default: 1000;\nfor commands twice the concurrency)");
   add_number(command, "--batch", flags->batch, 1, core::kMaxBatch,
              "Messages a claim (default: 100)");
   add_number(command, "--rate", flags->rate, 1, relay::kMaxRate,

@@ -81,11 +81,12 @@ std::optional<Flow::Step> Flow::settle(Moment now) {
       continue;
     }
     if (ending.action == core::SettleAction::retry) {
+      // Where the limit is not known the store keeps to it, with a reason of its own.
       const auto limit = limits_.find(ending.delivery.queue());
-      const std::uint32_t most = options_.max_attempts    ? *options_.max_attempts
-                                 : limit != limits_.end() ? limit->second.most
-                                                          : QueueSettings{}.max_attempts;
-      if (ending.delivery.attempt() >= most) ending.action = core::SettleAction::bury;
+      const auto most = options_.max_attempts    ? options_.max_attempts
+                        : limit != limits_.end() ? limit->second.most
+                                                 : std::nullopt;
+      if (most && ending.delivery.attempt() >= *most) ending.action = core::SettleAction::bury;
     }
     const bool buries = ending.action == core::SettleAction::bury;
     core::SettleItem& item = request.items.emplace_back();

@@ -93,7 +93,7 @@ class Flow {
     bool tried = false;
   };
   struct AttemptLimit {
-    std::uint32_t most = QueueSettings{}.max_attempts;
+    std::optional<std::uint32_t> most;  // empty: the store has not told yet
     std::optional<Moment> asked_at;
   };
 

@@ -127,7 +127,7 @@ void Flow::extend_item(Held& held, Moment now, const core::ItemResult& answer) {
 
 void Flow::looked(const Result<StoreStats>& reply, Moment now) {
   const std::string queue = std::exchange(looking_, {});
-  // Where it is not known the last known limit counts; the store keeps to its own anyway.
+  // Where it is not known the last known limit counts; without one the store keeps to its own.
   if (!reply) {
     static_cast<void>(may_try_again(reply.error(), now));
     return;

@@ -248,8 +248,9 @@ void ModelBench::forecast(const ForecastOptions& options, const Forecast& want) 
   same("forecast: width", got.width.count(), want.width.count());
   same("forecast: due now", got.due_now, want.due_now);
   same("forecast: buckets", got.buckets.size(), want.buckets.size());
-  for (std::size_t i = 0; i < want.buckets.size(); ++i) {
-    same("forecast: bucket " + std::to_string(i), got.buckets[i], want.buckets[i]);
+  const auto [ours, theirs] = std::ranges::mismatch(got.buckets, want.buckets);
+  if (ours != got.buckets.end()) {
+    same("forecast: bucket " + std::to_string(ours - got.buckets.begin()), *ours, *theirs);
   }
   same("forecast: later", got.later, want.later);
 }

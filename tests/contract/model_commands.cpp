@@ -407,7 +407,7 @@ class ForecastAct final : public Act {
  public:
   explicit ForecastAct(const Model& model) {
     options_.width = Millis(chance(2) ? millis(1, 20'000) : std::max(to_the_next_event(model), 1l));
-    options_.buckets = *rc::gen::element(1u, 3u, 40u, 10'000u);
+    options_.buckets = *rc::gen::element(1u, 3u, 40u, 600u);
   }
   void play(Model& model, ModelBench* bench) const override {
     if (bench != nullptr) bench->forecast(options_, model.forecast(options_));

@@ -72,6 +72,22 @@ amqp_table_entry_t number_entry(std::string_view name, std::int64_t value) {
   return entry;
 }
 
+amqp_table_entry_t flag_entry(std::string_view name) {
+  amqp_table_entry_t entry{};
+  entry.key = amqp_view(name);
+  entry.value.kind = AMQP_FIELD_KIND_BOOLEAN;
+  entry.value.value.boolean = 1;
+  return entry;
+}
+
+amqp_table_entry_t table_entry(std::string_view name, amqp_table_t entries) {
+  amqp_table_entry_t entry{};
+  entry.key = amqp_view(name);
+  entry.value.kind = AMQP_FIELD_KIND_TABLE;
+  entry.value.value.table = entries;
+  return entry;
+}
+
 }  // namespace
 
 class RabbitConnection::Impl {
@@ -104,9 +120,13 @@ class RabbitConnection::Impl {
       return failure(amqp_error_string2(status));
     }
     limit_sending(options.confirm_timeout_ms);
-    const auto login =
-        amqp_login(state_, options.vhost.c_str(), 0, kFrameMax, options.heartbeat_s,
-                   AMQP_SASL_METHOD_PLAIN, options.user.c_str(), options.password.c_str());
+    // Without this a broker that runs short of memory or disk stops reading, and does not say so.
+    amqp_table_entry_t blocked = flag_entry("connection.blocked");
+    amqp_table_entry_t capabilities = table_entry("capabilities", {1, &blocked});
+    const amqp_table_t properties{1, &capabilities};
+    const auto login = amqp_login_with_properties(
+        state_, options.vhost.c_str(), 0, kFrameMax, options.heartbeat_s, &properties,
+        AMQP_SASL_METHOD_PLAIN, options.user.c_str(), options.password.c_str());
     if (login.reply_type != AMQP_RESPONSE_NORMAL) return failure(why(login));
     for (std::size_t i = 1; i < channels_.size(); ++i) {
       if (auto opened = open_channel(static_cast<amqp_channel_t>(i)); !opened) return opened;

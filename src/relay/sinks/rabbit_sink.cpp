@@ -225,9 +225,16 @@ class RabbitSink::Impl {
   void take(const rabbit::Blocked& blocked) {
     blocked_ = "the broker takes nothing now: " + blocked.reason;
   }
-  void take(const rabbit::Unblocked&) { blocked_.clear(); }
+  void take(const rabbit::Unblocked&) {
+    blocked_.clear();
+    const auto now = std::chrono::steady_clock::now();
+    for (auto& pending : pending_) {
+      for (auto& [tag, published] : pending) published.at = now;
+    }
+  }
 
   void give_up_on_silence() {
+    if (!blocked_.empty()) return;  // heartbeats say whether it is there
     const auto limit =
         std::chrono::steady_clock::now() - std::chrono::milliseconds(options_.confirm_timeout_ms);
     for (const auto& pending : pending_) {
