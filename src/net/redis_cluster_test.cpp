@@ -36,6 +36,7 @@ class RedisClusterTest : public ::testing::Test {
     rig_.open_cluster(std::move(seeds), std::move(options));
   }
 
+  Inbox inbox_;  // outlives the rig, whose thread puts into it
   RedisRig rig_;
 };
 
@@ -140,29 +141,28 @@ TEST_F(RedisClusterTest, KeysThatStayApartAreAnErrorInTheEnd) {
 }
 
 TEST_F(RedisClusterTest, HearsShardedChannelsOfEveryNode) {
-  Inbox inbox;
   rig_.run([&] {
     rig_.client().subscribe(
         RedisChannels::sharded, {"{a}wake", "{b}wake", "{c}wake"},
         [&](std::string_view channel, std::string_view message) {
-          inbox.put(std::string(channel) + "=" + std::string(message));
+          inbox_.put(std::string(channel) + "=" + std::string(message));
         },
-        [&] { inbox.put("subscribed"); });
+        [&] { inbox_.put("subscribed"); });
   });
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(inbox.next(), "subscribed");
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(inbox_.next(), "subscribed");
   for (const std::string channel : {"{a}wake", "{b}wake", "{c}wake"}) {
     EXPECT_EQ(rig_.ask({"SPUBLISH", channel, "x"}), "(1)");
-    EXPECT_EQ(inbox.next(), channel + "=x");
+    EXPECT_EQ(inbox_.next(), channel + "=x");
   }
   // A slot that moves takes its channel along.
   const std::uint16_t slot = redis_slot("{b}wake");
   servers().begin_move(slot, 0, 1);
   servers().end_move(slot, 1);
   EXPECT_EQ(rig_.ask({"GET", kFirst}), "(nil)");  // which learns it by a MOVED
-  ASSERT_EQ(inbox.next(), "subscribed");
+  ASSERT_EQ(inbox_.next(), "subscribed");
   servers().until([&] { return rig_.ask({"SPUBLISH", "{b}wake", "y"}) == "(1)"; });
-  std::string heard = inbox.next();
-  while (heard == "subscribed") heard = inbox.next();
+  std::string heard = inbox_.next();
+  while (heard == "subscribed") heard = inbox_.next();
   EXPECT_EQ(heard, "{b}wake=y");
   servers().begin_move(slot, 1, 0);
   servers().end_move(slot, 0);
@@ -170,18 +170,17 @@ TEST_F(RedisClusterTest, HearsShardedChannelsOfEveryNode) {
 }
 
 TEST_F(RedisClusterTest, HearsPlainChannels) {
-  Inbox inbox;
   rig_.run([&] {
     rig_.client().subscribe(
         RedisChannels::plain, {"{a}wake", "{b}wake"},
         [&](std::string_view channel, std::string_view message) {
-          inbox.put(std::string(channel) + "=" + std::string(message));
+          inbox_.put(std::string(channel) + "=" + std::string(message));
         },
-        [&] { inbox.put("subscribed"); });
+        [&] { inbox_.put("subscribed"); });
   });
-  ASSERT_EQ(inbox.next(), "subscribed");
+  ASSERT_EQ(inbox_.next(), "subscribed");
   (void)rig_.ask({"PUBLISH", "{b}wake", "x"});
-  EXPECT_EQ(inbox.next(), "{b}wake=x");
+  EXPECT_EQ(inbox_.next(), "{b}wake=x");
   rig_.run([&] { rig_.destroy_now(); });
 }
 
