@@ -79,8 +79,9 @@ struct Reschedule {
 struct Settle {
   std::string_view receipt = {};
   Action action = Action::ack;
-  std::optional<Millis> delay = {};            ///< retry only; default: the queue's backoff
-  std::string_view reason = {};                ///< bury only, up to 255 bytes of UTF-8
+  std::optional<Millis> delay = {};  ///< retry only; default: the queue's backoff
+  /// bury; retry: why it is dead, should this have been the last attempt. Up to 255 bytes of UTF-8.
+  std::string_view reason = {};
   std::optional<std::uint32_t> priority = {};  ///< retry, release: a new one
 };
 

@@ -40,6 +40,7 @@ template <typename Rep, typename Period>
 
 /// Called by `concurrency` threads at once. The token is signalled when the worker stops, and when
 /// the claim was lost (its lease could not be extended in time): another delivery may then begin.
+/// What a handler throws is a retry, and the reason kept should it have been the last attempt.
 /// Of the verdict, a delay is cut to 0 .. 100 years and a reason to 255 bytes of UTF-8.
 using Handler = std::function<Verdict(const Delivery&, std::stop_token)>;
 

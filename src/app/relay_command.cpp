@@ -167,7 +167,7 @@ void add_relay_command(CLI::App& root, Session& session) {
   add_number(command, "--concurrency", flags->concurrency, 1, 1024,
              "Commands at once; in order only with 1 (default: 1)");
   add_number(command, "--max-attempts", flags->max_attempts, 1, core::kMaxAttempts,
-             "Dead after so many (default: the queue's)");
+             "Dead after so many, if the queue allows more");
   add_duration(command, "--lease", flags->lease,
                "How long a claim holds; it is extended meanwhile (default: the queue's)");
   add_duration(command, "--drain", flags->drain,

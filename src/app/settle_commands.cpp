@@ -79,6 +79,7 @@ void add_settle_commands(CLI::App& root, Session& session) {
         add(root, session, retry, "Deliver these again after a delay, as a new attempt",
             {"tarry retry orders RECEIPT", "tarry retry orders RECEIPT --in 10s"}, options);
     add_duration(command, "--in", options->in, "After this long (default: the queue's backoff)");
+    add_word(command, "--reason", options->reason, "Why, should it have been the last attempt");
   }
   {
     auto options = std::make_shared<SettleOptions>();

@@ -37,12 +37,17 @@ struct WorkOptions {
 };
 
 Verdict verdict_of(relay::Ended ended) {
-  if (ended.signal != 0) return retry();
+  const auto failed = [](std::string why) {
+    return Verdict{.action = tarry::Action::retry, .reason = std::move(why)};
+  };
+  if (ended.signal != 0) {
+    return failed(fmt::format("the command was ended by signal {}", ended.signal));
+  }
   switch (ended.status) {
     case 0: return ack();
     case kBury: return bury("the command exited with 65");
     case kRetry:
-    default: return retry();
+    default: return failed(fmt::format("the command exited with {}", ended.status));
   }
 }
 

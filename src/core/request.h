@@ -114,7 +114,7 @@ struct SettleItem {
   SettleAction action = SettleAction::ack;
   std::optional<Millis> delay;            // retry
   std::optional<std::uint32_t> priority;  // retry, release, bury
-  Slice reason;                           // bury
+  Slice reason;                           // bury; retry: kept where it was the last attempt
 };
 struct SettleRequest {
   std::vector<SettleItem> items;

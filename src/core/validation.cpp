@@ -319,8 +319,8 @@ MaybeError check_item(const SettleRequest& request, const SettleItem& item) {
   }
   if (item.reason.size > 0) {
     const std::string_view reason = view(request.bytes, item.reason);
-    if (action != SettleAction::bury) {
-      return invalid("reason " + base::quoted(reason) + " goes with bury only, not with " +
+    if (action != SettleAction::bury && action != SettleAction::retry) {
+      return invalid("reason " + base::quoted(reason) + " goes with bury and retry, not with " +
                      std::string(name_of(action)));
     }
     if (auto error = check_reason(reason)) return error;

@@ -257,7 +257,7 @@ struct SettleCase {
 
 TEST(SettleItemCheck, WhatWouldHaveNoEffectIsRefused) {
   for (const SettleCase& each : {SettleCase{SettleAction::ack, false, false, false},
-                                 SettleCase{SettleAction::retry, true, false, true},
+                                 SettleCase{SettleAction::retry, true, true, true},
                                  SettleCase{SettleAction::release, false, false, true},
                                  SettleCase{SettleAction::bury, false, true, true},
                                  SettleCase{SettleAction::move_away, false, false, false}}) {

@@ -14,8 +14,6 @@ constexpr std::size_t kSettleBatch = 1'000;
 constexpr std::size_t kMaxOutbox = 10'000;
 /// After a stop: how long settlements are repeated.
 constexpr Millis kSettlePatience{10'000};
-/// How old a queue's max_attempts may be when a failure is held against it.
-constexpr Millis kLimitAge{60'000};
 
 }  // namespace
 
@@ -27,7 +25,6 @@ Flow::Step Flow::next(Moment now) {
   rate_.advance(now);
   if (!to_hand_on_.jobs.empty()) return std::exchange(to_hand_on_, {});
   if (auto step = stop_step(now)) return *std::move(step);
-  if (auto step = look(now)) return *std::move(step);
   if (auto step = settle(now)) return *std::move(step);
   if (auto step = extend(now)) return *std::move(step);
   if (auto step = claim(now)) return *std::move(step);
@@ -36,7 +33,7 @@ Flow::Step Flow::next(Moment now) {
 
 bool Flow::is_idle() const noexcept {
   return claiming_ == 0 && held_.empty() && outbox_.empty() && settling_.empty() &&
-         extending_.empty() && looking_.empty();
+         extending_.empty();
 }
 
 std::optional<Flow::Step> Flow::stop_step(Moment now) {
@@ -52,25 +49,8 @@ std::optional<Flow::Step> Flow::stop_step(Moment now) {
   return std::nullopt;
 }
 
-std::optional<Flow::Step> Flow::look(Moment now) {
-  if (options_.max_attempts || !looking_.empty()) return std::nullopt;
-  for (auto& [queue, limit] : limits_) {
-    if (limit.asked_at && now < *limit.asked_at + kLimitAge) continue;
-    const bool needed = std::any_of(outbox_.begin(), outbox_.end(), [&](const Ending& ending) {
-      return ending.action == core::SettleAction::retry && ending.delivery.queue() == queue;
-    });
-    if (!needed) continue;
-    limit.asked_at = now;
-    looking_ = queue;
-    return core::StatsRequest{queue};
-  }
-  return std::nullopt;
-}
-
 std::optional<Flow::Step> Flow::settle(Moment now) {
-  if (!looking_.empty() || !settling_.empty() || outbox_.empty() || now < settle_at_) {
-    return std::nullopt;
-  }
+  if (!settling_.empty() || outbox_.empty() || now < settle_at_) return std::nullopt;
   const bool patient = !stopped_at_ || now < *stopped_at_ + options_.drain + kSettlePatience;
   core::SettleRequest request;
   while (!outbox_.empty() && settling_.size() < kSettleBatch) {
@@ -80,20 +60,11 @@ std::optional<Flow::Step> Flow::settle(Moment now) {
       ++stats_.stale;
       continue;
     }
-    if (ending.action == core::SettleAction::retry) {
-      // Where the limit is not known the store keeps to it, with a reason of its own.
-      const auto limit = limits_.find(ending.delivery.queue());
-      const auto most = options_.max_attempts    ? options_.max_attempts
-                        : limit != limits_.end() ? limit->second.most
-                                                 : std::nullopt;
-      if (most && ending.delivery.attempt() >= *most) ending.action = core::SettleAction::bury;
-    }
-    const bool buries = ending.action == core::SettleAction::bury;
     core::SettleItem& item = request.items.emplace_back();
     item.receipt = core::append(request.bytes, ending.delivery.receipt());
     item.action = ending.action;
-    if (ending.action == core::SettleAction::retry) item.delay = ending.delay;
-    item.reason = core::append(request.bytes, buries ? ending.reason : std::string());
+    item.delay = ending.delay;
+    item.reason = core::append(request.bytes, ending.reason);
     ending.tried = true;
     settling_.push_back(std::move(ending));
   }
@@ -150,7 +121,7 @@ Flow::Wait Flow::wait() const {
   const auto consider = [&next](Moment moment) { next = next ? std::min(*next, moment) : moment; };
   if (wants_claim()) consider(std::max(claim_at_, rate_.next()));
   if (breaker_.until() && !stopped_at_) consider(*breaker_.until());
-  if (looking_.empty() && settling_.empty() && !outbox_.empty()) consider(settle_at_);
+  if (settling_.empty() && !outbox_.empty()) consider(settle_at_);
   if (extending_.empty() && extend_at_) consider(*extend_at_);
   if (stopped_at_ && !held_.empty() && !sink_closed_) consider(*stopped_at_ + options_.drain);
   return {next};

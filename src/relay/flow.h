@@ -54,8 +54,8 @@ class Flow {
     std::optional<Moment> until;  // empty: until there is news
   };
   struct Finished {};
-  using Step = std::variant<core::ClaimRequest, core::SettleRequest, core::ExtendRequest,
-                            core::StatsRequest, HandOn, Withdraw, CloseSink, Wait, Finished>;
+  using Step = std::variant<core::ClaimRequest, core::SettleRequest, core::ExtendRequest, HandOn,
+                            Withdraw, CloseSink, Wait, Finished>;
 
   /// The options have been checked.
   Flow(const RelayOptions& options, std::uint32_t seed);
@@ -65,8 +65,6 @@ class Flow {
   void claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment now);
   void settled(const Result<core::ItemsReply>& reply, Moment now);
   void extended(const Result<core::ItemsReply>& reply, Moment now);
-  /// Of the queue that was asked for.
-  void looked(const Result<StoreStats>& reply, Moment now);
   void answered(JobId id, Answer answer, Moment now);
   void stop(Moment now);
 
@@ -87,18 +85,13 @@ class Flow {
   struct Ending {
     Delivery delivery;  // owns the receipt's bytes
     core::SettleAction action = core::SettleAction::ack;
-    std::optional<Millis> delay;
-    std::string reason;  // the sink's, also of a retry: its last attempt buries
+    std::optional<Millis> delay;  // of a retry; empty: the queue's backoff
+    std::string reason;           // the sink's; of a retry or bury
     Moment lease_end{0};
     bool tried = false;
   };
-  struct AttemptLimit {
-    std::optional<std::uint32_t> most;  // empty: the store has not told yet
-    std::optional<Moment> asked_at;
-  };
 
   [[nodiscard]] std::optional<Step> stop_step(Moment now);
-  [[nodiscard]] std::optional<Step> look(Moment now);
   [[nodiscard]] std::optional<Step> settle(Moment now);
   [[nodiscard]] std::optional<Step> extend(Moment now);
   [[nodiscard]] std::optional<Step> claim(Moment now);
@@ -132,9 +125,6 @@ class Flow {
   worker::Backoff claim_backoff_;
   Moment settle_at_{0};
   worker::Backoff settle_backoff_;
-
-  std::map<std::string, AttemptLimit, std::less<>> limits_;  // by queue, of those that failed
-  std::string looking_;                                      // the queue that is asked for
 
   std::optional<Moment> stopped_at_;
   bool sink_closed_ = false;

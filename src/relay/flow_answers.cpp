@@ -125,18 +125,6 @@ void Flow::extend_item(Held& held, Moment now, const core::ItemResult& answer) {
   extend_at_ = std::min(extend_at_.value_or(held.extend_at), held.extend_at);
 }
 
-void Flow::looked(const Result<StoreStats>& reply, Moment now) {
-  const std::string queue = std::exchange(looking_, {});
-  // Where it is not known the last known limit counts; without one the store keeps to its own.
-  if (!reply) {
-    static_cast<void>(may_try_again(reply.error(), now));
-    return;
-  }
-  for (const QueueStats& stats : reply->queues) {
-    if (stats.queue == queue) limits_[queue].most = stats.settings.max_attempts;
-  }
-}
-
 // -- the sink
 
 void Flow::answered(JobId id, Answer answer, Moment now) {
@@ -180,14 +168,19 @@ void Flow::end(Held held, core::SettleAction action, Answer answer) {
     ++stats_.stale;
     return;
   }
-  if (action == core::SettleAction::retry) {
-    limits_.try_emplace(std::string(held.delivery.queue()));
-    if (answer.after) {
-      answer.after = std::clamp(*answer.after, Millis(0), Millis(core::kMaxDelayMs));
-    }
+  Ending ending{std::move(held.delivery), action, {}, {}, held.lease_end};
+  const auto most = options_.max_attempts;
+  if (action == core::SettleAction::retry && most && ending.delivery.attempt() >= *most) {
+    ending.action = core::SettleAction::bury;
   }
-  outbox_.push_back({std::move(held.delivery), action, answer.after,
-                     worker::fit_reason(answer.reason), held.lease_end});
+  const bool is_retry = ending.action == core::SettleAction::retry;
+  if (is_retry || ending.action == core::SettleAction::bury) {
+    ending.reason = worker::fit_reason(answer.reason);
+  }
+  if (is_retry && answer.after) {
+    ending.delay = std::clamp(*answer.after, Millis(0), Millis(core::kMaxDelayMs));
+  }
+  outbox_.push_back(std::move(ending));
 }
 
 // -- ends

@@ -73,7 +73,6 @@ class RandomWorld {
     RC_ASSERT(extending_ == 0u);
     extending_ = request.items.size();
   }
-  void perform(core::StatsRequest&) { looking_ = true; }
   void perform(Flow::HandOn& hand_on) {
     for (auto& [id, delivery] : hand_on.jobs) {
       RC_ASSERT(open_.contains(std::string(delivery.receipt())));
@@ -87,7 +86,7 @@ class RandomWorld {
   void perform(Flow::Finished&) { finished_ = true; }
 
   void something_happens(std::optional<Moment> until, bool faults) {
-    switch (below(6)) {
+    switch (below(5)) {
       case 0:
         if (claiming_) answer_claim(faults);
         break;
@@ -98,16 +97,6 @@ class RandomWorld {
         if (extending_ > 0) answer_extend(faults);
         break;
       case 3:
-        if (looking_) {
-          looking_ = false;
-          if (faults && below(2) == 0) {
-            flow_.looked(Error{ErrorCode::unavailable, "away"}, now_);
-          } else {
-            flow_.looked(StoreStats{}, now_);
-          }
-        }
-        break;
-      case 4:
         if (!with_sink_.empty()) answer_sink();
         break;
       default:
@@ -174,7 +163,6 @@ class RandomWorld {
   std::optional<std::uint32_t> claiming_;
   std::vector<std::pair<std::string, core::SettleAction>> settling_;
   std::size_t extending_ = 0;
-  bool looking_ = false;
   std::vector<std::pair<Flow::JobId, std::string>> with_sink_;
   std::set<std::string> open_;  // claimed, not settled
   std::set<std::string> acked_;

@@ -22,7 +22,7 @@ struct RelayOptions {
   std::uint32_t batch = 100;         // 1 .. 10,000 messages a claim
   std::uint32_t rate = 0;            // messages a second, to 1,000,000; 0: no limit
   std::optional<Millis> lease = {};  // default: the queue's
-  std::optional<std::uint32_t> max_attempts = {};  // 1 .. 65,535; default: the queue's
+  std::optional<std::uint32_t> max_attempts = {};  // 1 .. 65,535; the store has a limit of its own
   Millis drain{10'000};  // after a stop: how long the sink may take, to 1 h
   BreakerOptions breaker = {};
 };

@@ -103,15 +103,6 @@ void Relay::perform(Lock& lock, core::ExtendRequest request) {
   lock.lock();
 }
 
-void Relay::perform(Lock& lock, core::StatsRequest request) {
-  lock.unlock();
-  engine_.submit(std::move(request), [this](Result<core::Reply> reply) {
-    const auto stats = kind_of<StoreStats>(std::move(reply));
-    news([&](Moment now) { flow_.looked(stats, now); });
-  });
-  lock.lock();
-}
-
 void Relay::perform(Lock& lock, Flow::HandOn hand_on) {
   std::vector<Parcel> parcels;
   parcels.reserve(hand_on.jobs.size());

@@ -48,7 +48,6 @@ class Relay {
   void perform(Lock& lock, core::ClaimRequest request);
   void perform(Lock& lock, core::SettleRequest request);
   void perform(Lock& lock, core::ExtendRequest request);
-  void perform(Lock& lock, core::StatsRequest request);
   void perform(Lock& lock, Flow::HandOn hand_on);
   void perform(Lock& lock, Flow::Withdraw);
   void perform(Lock& lock, Flow::CloseSink);

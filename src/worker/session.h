@@ -102,6 +102,7 @@ class Session {
   void work();
   void work_on(Lock& lock, JobId id);
   [[nodiscard]] Verdict handle(const Job& job) const;
+  [[nodiscard]] Verdict thrown(std::string_view what) const;
   void accept(Delivery delivery, Moment now);
   void settle_item(Verdicted sent, const core::ItemResult& answer);
   void extended(Job& job, Moment sent_at, const core::ItemResult& answer);

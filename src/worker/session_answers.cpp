@@ -197,15 +197,19 @@ void Session::work_on(Lock& lock, JobId id) {
   news();
 }
 
+Verdict Session::thrown(std::string_view what) const {
+  counters_.threw(what);
+  return {.action = Action::retry, .reason = "the handler threw: " + std::string(what)};
+}
+
 Verdict Session::handle(const Job& job) const {
   try {
     return handler_(job.delivery, job.stop.get_token());
   } catch (const std::exception& exception) {
-    counters_.threw(exception.what());
+    return thrown(exception.what());
   } catch (...) {
-    counters_.threw("an exception that is no std::exception");
+    return thrown("an exception that is no std::exception");
   }
-  return retry();
 }
 
 // -- ends

@@ -28,6 +28,7 @@ Settlement settlement_of(Verdict verdict) {
       if (verdict.delay) {
         settlement.delay = std::clamp(*verdict.delay, Millis(0), Millis(core::kMaxDelayMs));
       }
+      settlement.reason = fit_reason(verdict.reason);
       break;
     case Action::bury:
       settlement.action = core::SettleAction::bury;

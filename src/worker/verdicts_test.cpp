@@ -36,7 +36,7 @@ TEST(Verdicts, WhatDoesNotGoWithAnActionIsLeftOut) {
   EXPECT_EQ(acked.delay, std::nullopt);
   EXPECT_EQ(acked.reason, "");
   EXPECT_EQ(settlement_of({.action = Action::bury, .delay = 3s}).delay, std::nullopt);
-  EXPECT_EQ(settlement_of({.action = Action::retry, .reason = "why"}).reason, "");
+  EXPECT_EQ(settlement_of({.action = Action::retry, .reason = "why"}).reason, "why");
 }
 
 TEST(Verdicts, ReasonsAreCutBetweenCharacters) {

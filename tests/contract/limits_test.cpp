@@ -275,8 +275,8 @@ TEST_P(Limits, WhatHasNoEffectIsRefused) {
           kInvalid, {"delay", "ack"});
   refused(q.settle(Settle{.receipt = receipt, .action = Action::bury, .delay = 1s, .reason = {}}),
           kInvalid, {"delay", "bury"});
-  refused(q.settle(Settle{.receipt = receipt, .action = Action::retry, .reason = "r"}), kInvalid,
-          {"reason", "retry"});
+  refused(q.settle(Settle{.receipt = receipt, .action = Action::release, .reason = "r"}), kInvalid,
+          {"reason", "release"});
   refused(q.settle(Settle{.receipt = receipt, .action = Action::ack, .reason = {}, .priority = 1}),
           kInvalid, {"priority", "ack"});
   EXPECT_EQ(find(q, "k")->state, State::leased);

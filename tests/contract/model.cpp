@@ -292,7 +292,7 @@ ModelAnswer Model::settle(std::size_t claim, Action action, std::optional<std::i
     default: break;
   }
   if (message->attempt >= max_attempts(*message)) {
-    die(*message, std::nullopt);
+    die(*message, reason.empty() ? std::nullopt : std::optional(reason));
     return {Outcome::done, {}, {}};
   }
   message->stage = Stage::waiting;

@@ -196,7 +196,8 @@ class SettleAct final : public Act {
         action_(*rc::gen::element(Action::ack, Action::retry, Action::release, Action::bury)) {
     if (action_ == Action::retry && !chance(4)) delay_ = millis(0, 20'000);
     if (action_ != Action::ack) priority_ = any_priority();
-    if (action_ == Action::bury && chance(2)) reason_ = "because";
+    const bool may_die = action_ == Action::bury || action_ == Action::retry;
+    if (may_die && chance(2)) reason_ = "because";
   }
   void checkPreconditions(const Model& model) const override { RC_PRE(claim_ < model.claims()); }
   void play(Model& model, ModelBench* bench) const override {

@@ -228,6 +228,26 @@ TEST_P(Settling, RetryOfTheLastAttemptIsDeath) {
   EXPECT_TRUE(nothing_due(q));
 }
 
+TEST_P(Settling, RetryKeepsTheReasonOfTheLastAttemptAlone) {
+  const Queue q = queue();
+  (void)must(q.push({.key = "k", .payload = "x", .max_attempts = 2}));
+  const auto retry = [&](std::string_view reason) {
+    const Delivery delivery = claim_one(q);
+    EXPECT_EQ(must(q.settle(Settle{.receipt = delivery.receipt(),
+                                   .action = Action::retry,
+                                   .delay = 0ms,
+                                   .reason = reason}))
+                  .outcome,
+              Outcome::done);
+  };
+  retry("no route");
+  EXPECT_EQ(find(q, "k")->reason, "");
+  const std::string longest(core::kMaxReason, 'r');
+  retry(longest);
+  EXPECT_EQ(find(q, "k")->state, State::dead);
+  EXPECT_EQ(find(q, "k")->reason, longest);
+}
+
 TEST_P(Settling, ReleaseDoesNotCountTheAttempt) {
   const Queue q = queue();
   (void)must(q.configure({.max_attempts = 1}));

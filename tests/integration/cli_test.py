@@ -115,7 +115,8 @@ class Verbs(ProgramTest):
     def test_release_retry_bury(self):
         self.asked("push", "q", "x", "--key", "k")
         attempts = []
-        for verb in (["release"], ["retry", "--in", "1ms"], ["bury", "--reason", "no such order"]):
+        for verb in (["release"], ["retry", "--in", "1ms", "--reason", "busy"],
+                     ["bury", "--reason", "no such order"]):
             message, = self.asked("claim", "q", "--wait", "10s")["messages"]
             attempts.append(message["attempt"])
             self.asked(verb[0], "q", message["receipt"], *verb[1:])

@@ -26,12 +26,15 @@ bool ends(core::SettleAction action) {
   return action == core::SettleAction::ack || action == core::SettleAction::move_away;
 }
 
+std::uint64_t dead_bytes(const core::SettleItem& item) {
+  return kDeadRecord + std::min<std::uint64_t>(item.reason.size, core::kMaxReason);
+}
+
 std::uint64_t settle_bytes(const core::SettleItem& item) {
   switch (item.action) {
     case core::SettleAction::release: return kBackRecord;
-    case core::SettleAction::retry: return kRetryRecord;
-    case core::SettleAction::bury:
-      return kDeadRecord + std::min<std::uint64_t>(item.reason.size, core::kMaxReason);
+    case core::SettleAction::retry: return std::max(kRetryRecord, dead_bytes(item));
+    case core::SettleAction::bury: return dead_bytes(item);
     default: return kCancelRecord;
   }
 }
@@ -218,9 +221,9 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
   } else {
     const std::uint32_t most = state_->max_attempts(handle);
     if (history.attempt >= most) {
-      emit_dead(DeadWhy::attempts, handle, priority,
-                "retried after attempt " + std::to_string(history.attempt) + " of " +
-                    std::to_string(most));
+      const std::string own = "retried after attempt " + std::to_string(history.attempt) + " of " +
+                              std::to_string(most);
+      emit_dead(DeadWhy::attempts, handle, priority, reason.empty() ? own : reason);
       return;
     }
     const QueueSettings& settings = state_->queue(message.queue).settings;

@@ -2,7 +2,7 @@
 --
 -- ARGV: from 5 on, six a message: the claim's number, member, action (a ack, t retry, r release, b bury,
 -- d bury as damaged, m moved away), delay in ms (retry; empty: the backoff), priority (empty: as it
--- is), reason (bury). Answers for each: 0 stale, 1 done, 'far', or after a retry the due time.
+-- is), reason (bury; of a retry, should it be the last). Answers for each: 0 stale, 1 done, 'far', or after a retry the due time.
 apply_time()
 local replies = {}
 
@@ -63,7 +63,8 @@ local function settle_one(fence, member, action, delay, priority, reason)
   else
     local most = max_attempts_of(body)
     if attempt >= most then
-      die(member, floor(score), past, 'retried after attempt ' .. attempt .. ' of ' .. most)
+      if reason == '' then reason = 'retried after attempt ' .. attempt .. ' of ' .. most end
+      die(member, floor(score), past, reason)
       return 1
     end
     count('retries')
