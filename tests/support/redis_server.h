@@ -81,6 +81,16 @@ class RedisServer {
       if (!was_up_) port_ = free_port();
     }
   }
+  /// Again, until it says that it loads what is on its disk.
+  void start_loading() {
+    spawn();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!ask({"PING"}).starts_with("-LOADING")) {
+      if (ends_within(2) || std::chrono::steady_clock::now() > deadline) {
+        throw std::runtime_error("redis-server does not load anything: " + log());
+      }
+    }
+  }
   /// As a crash would.
   void kill9() { end_with(SIGKILL); }
   /// As an orderly shutdown would.

@@ -167,7 +167,7 @@ class RedisEngine final : public core::Engine {
     context_.emplace(Context{server_, *directory_, ids_, *identity_});
     claims_.emplace(*context_, alarms_);
     inbox_.emplace(*context_, InboxOptions{options_.limits, options_.inbox_hold_ms, options_.log});
-    sweeper_.emplace(*context_, alarms_, *claims_, *inbox_);
+    sweeper_.emplace(*context_, alarms_, *claims_, *inbox_, options_.log);
     std::vector<std::string> channels;
     for (std::uint32_t i = 0; i < store.partitions; ++i) {
       channels.push_back(partition_key(i, "wake"));

@@ -36,6 +36,7 @@ constexpr KnownError kKnownErrors[] = {
     {"NOPERM", ErrorCode::permission_denied, "does not let this user do that"},
     {"NOAUTH", ErrorCode::permission_denied, "asks for a password"},
     {"WRONGTYPE", ErrorCode::damaged, "has a key of another type under a name of tarry's"},
+    {"BROKEN", ErrorCode::damaged, "has fields under names of tarry's that tarry did not write"},
     {"MISFIT", ErrorCode::damaged, "has a key of another type than the layout's"},
     {"FOREIGN", ErrorCode::damaged, "has a key of another type under a name of tarry's"},
 };

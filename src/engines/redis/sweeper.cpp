@@ -1,5 +1,6 @@
 #include "engines/redis/sweeper.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -92,10 +93,19 @@ void Sweeper::sweep_partition(std::uint32_t partition, const std::vector<std::st
       },
       [this, partition](Result<RedisReply> reply) {
         sweeping_.erase(partition);
-        if (!reply) return;  // the next sweep comes
+        if (!reply) return failed(partition, "", reply.error());  // the next sweep comes
+        succeeded(partition, "");
         const net::RedisView busy = reply->view()[0];
+        bool still_troubled = false;
+        const auto troubled = troubles_.find(partition);
         for (std::size_t i = 0; i < busy.size(); ++i) {
-          tick(std::string(busy[i].text()), kTickRounds);
+          still_troubled = still_troubled || (troubled != troubles_.end() &&
+                                              troubled->second.shard_name == busy[i].text());
+          tick(partition, std::string(busy[i].text()), kTickRounds);
+        }
+        // Another process had more luck with it.
+        if (troubled != troubles_.end() && !still_troubled) {
+          succeeded(partition, std::string(troubled->second.shard_name));
         }
         const net::RedisView ready = reply->view()[1];
         for (std::size_t i = 0; i < ready.size(); ++i) claims_.wake(queue_of(ready[i].text()));
@@ -103,27 +113,51 @@ void Sweeper::sweep_partition(std::uint32_t partition, const std::vector<std::st
       });
 }
 
-void Sweeper::tick(std::string shard_name, int rounds) {
+void Sweeper::tick(std::uint32_t partition, std::string shard_name, int rounds) {
   const std::string queue(queue_of(shard_name));
   std::uint32_t shard = 0;
   const char* end = shard_name.data() + shard_name.size();
   (void)std::from_chars(shard_name.data() + queue.size() + 1, end, shard);
-  context_.directory.find(queue, [this, shard, rounds, shard_name = std::move(shard_name)](
-                                     Result<QueuePtr> places) mutable {
-    if (!places || *places == nullptr) return;
-    const Place* place = (*places)->find(shard);
-    if (place == nullptr) return;
-    context_.server.run_on(
-        *place, Script::tick, [](RedisCommand& command) { command.add(kTickSlice); },
-        [this, rounds, places = *places,
-         shard_name = std::move(shard_name)](Result<RedisReply> reply) mutable {
-          if (!reply) {
-            if (is_moved(reply.error())) context_.directory.forget(places);
-            return;
-          }
-          if (reply->view().integer() != 0 && rounds > 0) tick(std::move(shard_name), rounds - 1);
-        });
-  });
+  context_.directory.find(
+      queue, [this, partition, shard, rounds,
+              shard_name = std::move(shard_name)](Result<QueuePtr> places) mutable {
+        if (!places) return failed(partition, shard_name, places.error());
+        if (*places == nullptr) return;
+        const Place* place = (*places)->find(shard);
+        if (place == nullptr) return;
+        context_.server.run_on(
+            *place, Script::tick, [](RedisCommand& command) { command.add(kTickSlice); },
+            [this, partition, rounds, places = *places,
+             shard_name = std::move(shard_name)](Result<RedisReply> reply) mutable {
+              if (!reply) {
+                if (is_moved(reply.error())) {
+                  (void)context_.directory.forget(places);
+                  return;
+                }
+                return failed(partition, shard_name, reply.error());
+              }
+              succeeded(partition, shard_name);
+              if (reply->view().integer() != 0 && rounds > 0) {
+                tick(partition, std::move(shard_name), rounds - 1);
+              }
+            });
+      });
+}
+
+void Sweeper::failed(std::uint32_t partition, const std::string& shard_name, const Error& error) {
+  // A connection that broke, perhaps because we close: whether that lasts, the next sweep says.
+  if (error.code == ErrorCode::closed || error.code == ErrorCode::unknown_outcome) return;
+  const bool told = std::ranges::any_of(
+      troubles_, [&](const auto& trouble) { return trouble.second.why == error.message; });
+  troubles_[partition] = {shard_name, error.message};
+  if (!told && log_) log_("the sweep fails, and what is due may be late: " + error.message);
+}
+
+void Sweeper::succeeded(std::uint32_t partition, const std::string& shard_name) {
+  const auto troubled = troubles_.find(partition);
+  if (troubled == troubles_.end() || troubled->second.shard_name != shard_name) return;
+  troubles_.erase(troubled);
+  if (troubles_.empty() && log_) log_("the sweep goes on");
 }
 
 }  // namespace tarry::redis

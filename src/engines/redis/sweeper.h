@@ -6,9 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "engines/redis/alarms.h"
 #include "engines/redis/claims.h"
@@ -19,11 +22,15 @@ namespace tarry::redis {
 
 class Sweeper {
  public:
-  Sweeper(Context& context, Alarms& alarms, Claims& claims, Inbox& inbox)
+  using Log = std::function<void(std::string_view)>;
+
+  /// `log`, which may be empty, is told once why sweeps are in vain, and once when they go on.
+  Sweeper(Context& context, Alarms& alarms, Claims& claims, Inbox& inbox, Log log)
       : context_(context),
         alarms_(alarms),
         claims_(claims),
         inbox_(inbox),
+        log_(std::move(log)),
         random_(std::random_device()()) {}
 
   /// And from then on about every second.
@@ -34,16 +41,25 @@ class Sweeper {
   void sweep_partition(std::uint32_t partition, const std::vector<std::string>& waited);
   void ask_for_reshards();
   void settle(const QueuePtr& queue);
-  void tick(std::string shard_name, int rounds);
+  void tick(std::uint32_t partition, std::string shard_name, int rounds);
+  void failed(std::uint32_t partition, const std::string& shard_name, const Error& error);
+  void succeeded(std::uint32_t partition, const std::string& shard_name);
+
+  struct Trouble {
+    std::string shard_name;  // empty: the partition's own
+    std::string why;
+  };
 
   Context& context_;
   Alarms& alarms_;
   Claims& claims_;
   Inbox& inbox_;
+  const Log log_;
   std::minstd_rand random_;
-  std::set<std::uint32_t> sweeping_;  // partitions
-  std::set<std::string> settling_;    // queues
-  std::int64_t reshards_ = 0;         // as the store counted them last
+  std::map<std::uint32_t, Trouble> troubles_;  // by partition
+  std::set<std::uint32_t> sweeping_;           // partitions
+  std::set<std::string> settling_;             // queues
+  std::int64_t reshards_ = 0;                  // as the store counted them last
   bool asking_ = false;
 };
 

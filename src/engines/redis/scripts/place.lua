@@ -106,10 +106,27 @@ local function plain(score) return score >= BIG and score - BIG or score end
 local function group_in(lease) return byte(lease, -1) == 33 and sub(lease, 1, -2) or lease end
 local function is_stopping(lease) return byte(lease, -1) == 33 end
 
+-- Of a group whose entry does not unpack: what LEASED says, as if it were due now.
+local function strays_of(group)
+  local members, runs = {}, {}
+  local leases = call('HGETALL', LEASED)
+  for i = 1, #leases, 2 do
+    local member = leases[i]
+    if member ~= '' and group_in(leases[i + 1]) == group then
+      members[#members + 1] = member
+      runs[#runs + 1] = call('HEXISTS', PAST, member) == 1 and now + 0.5 or now
+      runs[#runs + 1] = 1
+    end
+  end
+  return members, runs
+end
+
 local function members_of(group)
   local packed = call('HGET', CLAIMS, group)
   if not packed then return {}, {} end
-  return cmsgpack.unpack(packed)
+  local whole, members, runs = pcall(cmsgpack.unpack, packed)
+  if whole and type(members) == 'table' and type(runs) == 'table' then return members, runs end
+  return strays_of(group)
 end
 
 local groups = {}

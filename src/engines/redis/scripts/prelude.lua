@@ -15,6 +15,12 @@ local generation, settings, paused, watched, agenda, head, has_odd, largest = un
   'generation', 'settings', 'paused', 'watched', 'agenda', 'head', 'odd', 'largest'))
 if not generation then return redis.error_reply('GONE the queue is not there') end
 if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has other shards now') end
+-- What others wrote there is told before anything is done.
+if not settings or not string.match(settings, '^%d+ %d+ %d+ %d+ %d+ %d+ %a$') or not tonumber(largest or 0)
+  or not tonumber(watched or 0) or (paused or '') ~= '' and not tonumber(paused) then
+  return redis.error_reply('BROKEN ' .. META .. ' settings ' .. tostring(settings) .. ', paused '
+    .. tostring(paused) .. ', watched ' .. tostring(watched) .. ', largest ' .. tostring(largest))
+end
 
 -- Asked once: before Redis 7.2 it moves within a script. `now` is rounded down, for what must not
 -- look due before it is; `later` is rounded up, for delays, which must not be shorter than asked.
@@ -43,7 +49,8 @@ local function wake(due) if due < soonest then soonest = due end end
 local function expect(time) if time < deadline then deadline = time end end
 
 local function finish(reply)
-  for name, n in pairs(counts) do call('HINCRBY', META, name, n) end
+  -- A counter that others have written to must not make an error of what is done.
+  for name, n in pairs(counts) do redis.pcall('HINCRBY', META, name, n) end
   if deadline < agenda then
     call('HSET', META, 'agenda', deadline)
     call('ZADD', AGENDA, deadline, ARGV[3])

@@ -12,7 +12,9 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local floor = math.max(0, (now - 1577836800000) * 16)  -- from 2020 on
-local last = math.max(tonumber(redis.call('HGET', KEYS[1], 'ids')), floor) + tonumber(ARGV[1])
+local given = redis.call('HGET', KEYS[1], 'ids')
+if not tonumber(given) then return redis.error_reply('BROKEN ' .. KEYS[1] .. ' ids ' .. tostring(given)) end
+local last = math.max(tonumber(given), floor) + tonumber(ARGV[1])
 last = string.format('%.0f', last)
 redis.call('HSET', KEYS[1], 'ids', last)
 return last
