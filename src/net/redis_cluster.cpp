@@ -234,6 +234,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     if (auto* failure = std::get_if<RedisFailure>(&answer)) {
       return on_failure(node, request, std::move(*failure));
     }
+    std::get<RedisReply>(answer).set_origin({true, std::shared_ptr<Redis>(node, &node->client)});
     const RedisView reply = std::get<RedisReply>(answer).view();
     const bool ends_in_error = reply.kind() == RedisView::Kind::array && reply.size() > 0 &&
                                reply[reply.size() - 1].is_error();

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 
 namespace tarry::net {
 
+class Redis;
 struct RedisNode;
 
 class RedisView {
@@ -53,6 +55,13 @@ struct RedisNode {
   RedisView::Kind kind = RedisView::Kind::nil;
 };
 
+/// Who gave a reply: a cluster's node, as a server of its own, so that what is sent there goes out
+/// on the connection that carried the command; null where it has left the cluster since.
+struct RedisOrigin {
+  bool is_node = false;  // else there is only one server
+  std::weak_ptr<Redis> node;
+};
+
 class RedisReply {
  public:
   RedisReply(RedisArena arena, const RedisNode* root) noexcept
@@ -67,8 +76,12 @@ class RedisReply {
   [[nodiscard]] const std::string& node() const noexcept { return node_; }
   void set_node(std::string name) noexcept { node_ = std::move(name); }
 
+  [[nodiscard]] const RedisOrigin& origin() const noexcept { return origin_; }
+  void set_origin(RedisOrigin origin) noexcept { origin_ = std::move(origin); }
+
  private:
   std::string node_;
+  RedisOrigin origin_;
   RedisArena arena_;
   RedisView view_;
 };

@@ -281,9 +281,6 @@ Result<RedisUrl> checked(RedisUrl url) {
   if (url.topology == RedisUrl::Topology::sentinel && url.master.empty()) {
     return invalid_url("store URL must name the master that the sentinels watch: ?master=NAME");
   }
-  if (url.wait_replicas > 0 && url.topology == RedisUrl::Topology::cluster) {
-    return Unexpected(ErrorCode::unsupported, "option wait is not built in for clusters yet");
-  }
   if (!url.sentinel_user.empty() && url.sentinel_password_file.empty()) {
     return invalid_url("option sentinel_user needs sentinel_password_file");
   }

@@ -91,6 +91,7 @@ TEST(RedisUrl, TakesOptions) {
   const RedisUrl waits = redis_of("redis://h?wait=2");
   EXPECT_EQ(waits.wait_replicas, 2u);
   EXPECT_EQ(waits.wait_timeout_ms, 1'000);
+  EXPECT_EQ(redis_of("redis+cluster://h?wait=1").wait_replicas, 1u);
   const RedisUrl briefly = redis_of("redis+sentinel://h?master=m&wait=1,250ms");
   EXPECT_EQ(briefly.wait_replicas, 1u);
   EXPECT_EQ(briefly.wait_timeout_ms, 250);
@@ -157,7 +158,6 @@ TEST(RedisUrl, RefusesWhatIsWrongByName) {
            {"redis://h?wait=101", "100"},
            {"redis://h?wait=1,", "wait"},
            {"redis://h?wait=1,6s", "\"6s\" must be from 1ms to 5s"},
-           {"redis+cluster://h?wait=1", "wait", ErrorCode::unsupported},
            {"redis://h?max_payload=1GiB", "64MiB"},
            {"redis://u:p@h?password_file=x", "password_file"},
            {"redis://h?password_file=", "password_file"},

@@ -60,10 +60,12 @@ void take_answer(const JobPtr& job, const QueuePtr& queue, const Chunk& chunk, c
     if (!job->verb->read(place, reply->view(), *chunk)) {
       fail_all(*job, *chunk, strange_reply(job->context->server, job->verb->script()));
     } else if (job->verb->changes() && job->context->server.waits()) {
-      return job->context->server.confirm([job, chunk](const Result<void>& confirmed) {
-        if (!confirmed) fail_all(*job, *chunk, confirmed.error());
-        job->countdown->end();
-      });
+      return job->context->server.confirm(reply->origin(),
+                                          [job, chunk](const Result<void>& confirmed) {
+                                            if (!confirmed)
+                                              fail_all(*job, *chunk, confirmed.error());
+                                            job->countdown->end();
+                                          });
     }
   } else if (is_moved(reply.error()) && job->tries < kMostTries) {
     find_again(job, queue, *chunk);
@@ -173,10 +175,11 @@ void take_closed_answer(const JobPtr& job, const QueuePtr& queue, const Place& p
   }
   if (!absent.empty()) go_on(job, queue, std::move(absent));
   if (!here.empty() && job->verb->changes() && job->context->server.waits()) {
-    return job->context->server.confirm([job, here](const Result<void>& confirmed) {
-      if (!confirmed) fail_all(*job, here, confirmed.error());
-      job->countdown->end();
-    });
+    return job->context->server.confirm(reply->origin(),
+                                        [job, here](const Result<void>& confirmed) {
+                                          if (!confirmed) fail_all(*job, here, confirmed.error());
+                                          job->countdown->end();
+                                        });
   }
   job->countdown->end();
 }

@@ -29,7 +29,7 @@ struct RedisEngineOptions {
   std::optional<std::uint32_t> partitions;
   std::uint32_t shards = 1;  // of queues that this engine makes
   bool allow_eviction = false;
-  ReplicaWish wait;  // not with a cluster; 0 replicas: answers are not held back
+  ReplicaWish wait;  // 0 replicas: answers are not held back
   core::Limits limits;
   std::int64_t inbox_hold_ms = 2'000;  // inbox.h
   /// Tests only: how many calls one step of a reshard may make before it fails as if Redis were

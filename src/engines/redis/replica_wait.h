@@ -1,6 +1,7 @@
 // ReplicaWait: holds an answer back until so many replicas have what was done (WAIT). Redis's WAIT
 // is about all that its connection wrote before, so one serves every answer that came until it was
-// sent; meanwhile the connection does nothing else, so there is one at a time.
+// sent; meanwhile the connection does nothing else, so there is one at a time. In a cluster that
+// holds for each node: asked is the one that gave the answer, on the connection that carried it.
 //
 // What was done stays done on the master, whatever the replicas say: a failure is
 // `unknown_outcome`.
@@ -9,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,23 +35,29 @@ class ReplicaWait {
 
   ReplicaWait(net::Redis& redis, ReplicaWish wish) : redis_(redis), wish_(wish) {}
 
-  /// To be called when the answer to what was written comes. `done` may run within the call.
-  void confirm(Done done);
+  /// To be called when the answer to what was written comes, with its origin: who is asked. `done`
+  /// may run within the call.
+  void confirm(const net::RedisOrigin& wrote, Done done);
 
  private:
   struct Waiting {
     Done done;
     std::uint64_t connection;  // on which it was written
   };
+  // Of one server, or of a cluster's node.
+  struct At {
+    std::shared_ptr<net::Redis> node;  // null: the one server
+    std::vector<Waiting> waiting;
+    bool asked = false;
+  };
 
-  void ask();
-  [[nodiscard]] Result<void> read(const net::RedisAnswer& answer) const;
-  [[nodiscard]] Error in_doubt(const std::string& why) const;
+  void ask(net::Redis& server);
+  [[nodiscard]] Result<void> read(const net::Redis& server, const net::RedisAnswer& answer) const;
+  [[nodiscard]] static Error in_doubt(const net::Redis& server, const std::string& why);
 
   net::Redis& redis_;
   const ReplicaWish wish_;
-  std::vector<Waiting> waiting_;
-  bool asked_ = false;
+  std::map<net::Redis*, At> at_;
 };
 
 }  // namespace tarry::redis

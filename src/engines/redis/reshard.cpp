@@ -7,6 +7,7 @@
 
 #include "engines/redis/inbox_entry.h"
 #include "engines/redis/member.h"
+#include "engines/redis/node_replicas.h"
 #include "engines/redis/parted.h"
 #include "engines/redis/shard_stats.h"
 #include "engines/redis/verbs.h"
@@ -24,13 +25,25 @@ constexpr std::int64_t kSlice = 200;
 constexpr std::int64_t kSliceBytes = 1 << 20;
 constexpr int kSlices = 25;
 
+// What a step's answer calls its turn, and the next step is asked for with: the turn, and how many
+// steps of it there were.
+constexpr int kStepBits = 24;
+constexpr std::uint64_t token(std::uint64_t turn, std::uint64_t step) noexcept {
+  return (turn << kStepBits) | step;
+}
+constexpr std::uint64_t turn_of(std::uint64_t token) noexcept { return token >> kStepBits; }
+constexpr std::uint64_t step_of(std::uint64_t token) noexcept {
+  return token & ((std::uint64_t{1} << kStepBits) - 1);
+}
+
 class Mover : public std::enable_shared_from_this<Mover> {
  public:
   Mover(Context& context, AskedPtr asked, std::int64_t most_calls)
       : context_(context),
         asked_(std::move(asked)),
         request_(std::get<core::ReshardRequest>(asked_->request)),
-        calls_left_(most_calls) {}
+        calls_left_(most_calls),
+        replicas_(context.server.replicas_of_nodes()) {}
 
   void start() {
     context_.directory.read(
@@ -75,8 +88,20 @@ class Mover : public std::enable_shared_from_this<Mover> {
   base::UniqueFunction<void(Result<RedisReply>)> taking(Take take) {
     return [self = shared_from_this(), take = std::move(take)](Result<RedisReply> reply) mutable {
       if (!reply) return self->fail(std::move(reply).error());
-      take(reply->view());
+      const auto taken = std::make_shared<RedisReply>(*std::move(reply));
+      self->replicas_.confirm(
+          taken->origin(), [self, taken, take = std::move(take)](Result<void> confirmed) mutable {
+            if (!confirmed) return self->stop_at(confirmed.error());
+            take(taken->view());
+          });
     };
+  }
+
+  // Replicas do not follow.
+  void stop_at(const Error& error) {
+    fail({ErrorCode::unavailable,
+          "the reshard of queue " + request_.queue +
+              " stops until replicas follow again, and nothing is lost: " + error.message});
   }
 
   void run(Script script, Build build, Take take) {
@@ -100,7 +125,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
     record_ = std::move(found.record);
     text_ = std::move(found.text);
     const bool settled = record_.stage == Stage::settled;
-    if (request_.turn != 0 && (settled || record_.turn != request_.turn)) {
+    if (request_.turn != 0 && (settled || record_.turn != turn_of(request_.turn))) {
       return fail({ErrorCode::conflict,
                    "another process goes on with the reshard of queue " + request_.queue});
     }
@@ -193,7 +218,8 @@ class Mover : public std::enable_shared_from_this<Mover> {
   }
 
   void go_on() {
-    step().turn = record_.turn;
+    const std::uint64_t number = first_ ? 1 : step_of(request_.turn) + 1;
+    step().turn = token(record_.turn, number);
     if (record_.stage == Stage::retiring) return retire();
     // Closes the old shards and makes the new ones.
     context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
@@ -205,9 +231,22 @@ class Mover : public std::enable_shared_from_this<Mover> {
       }
       self->queue_ = *std::move(queue);
       self->at_ = 0;
-      if (self->first_) return self->look_for_void();
-      self->read();
+      self->begin_step();
     });
+  }
+
+  // Each step of a turn once: what one has left undone, by an error, the next turn sees to; and two
+  // at a time would take each other's notes away.
+  void begin_step() {
+    run_on(
+        queue_->shards[0], Script::reshard_step,
+        [number = step_of(step().turn)](RedisCommand& command) {
+          command.add(static_cast<std::int64_t>(number));
+        },
+        [self = shared_from_this()](RedisView) {
+          if (self->first_) return self->look_for_void();
+          self->read();
+        });
   }
 
   // ---- taking over: what the last mover noted in an old shard is there yet, or ended there; so
@@ -464,7 +503,11 @@ class Mover : public std::enable_shared_from_this<Mover> {
                                          " has messages again; nobody of tarry's puts "
                                          "any there"});
           }
-          self->retire_next();
+          if (!reply) return self->retire_next();
+          self->replicas_.confirm(reply->origin(), [self](Result<void> confirmed) {
+            if (!confirmed) return self->stop_at(confirmed.error());
+            self->retire_next();
+          });
         });
   }
 
@@ -479,6 +522,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
   AskedPtr asked_;
   const core::ReshardRequest& request_;
   std::int64_t calls_left_;
+  NodeReplicas replicas_;
   QueueRecord record_;
   std::string text_;    // the record as the store spells it
   bool first_ = false;  // this step began the turn

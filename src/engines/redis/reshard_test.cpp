@@ -259,7 +259,7 @@ TEST_F(ReshardTest, EveryStateComesThroughUpAndDown) {
 // Behind each call of the mover: all is there, as it was, and by-key verbs find it; then another
 // goes on.
 TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
-  constexpr std::int64_t kFirstRead = 11;  // calls: before that only keys and the record are made
+  constexpr std::int64_t kFirstRead = 12;  // calls: before that only keys and the record are made
   constexpr std::int64_t kUses = 5;
   int stops = 0;
   for (std::int64_t round = 0;; ++round) {
@@ -356,6 +356,38 @@ TEST_F(ReshardTest, WhoTakesOverIsObeyedAndTheOtherIsTold) {
   EXPECT_EQ(settle(*one, claimed.at("held")), Outcome::done);
   EXPECT_TRUE(std::get<ReshardStep>(*step(*other, 2, std::get<ReshardStep>(*theirs).turn)).done);
   EXPECT_EQ(cancel(*one, "k"), Outcome::cancelled);
+}
+
+TEST_F(ReshardTest, AStepIsMadeOnce) {
+  const auto engine = open();
+  push(*engine, "held");
+  const auto claimed = claim(*engine);
+  const auto first = step(*engine, 2);
+  ASSERT_TRUE(first);
+  const std::uint64_t turn = std::get<ReshardStep>(*first).turn;
+  // Two at once, of which the later one would take the other's notes away.
+  auto answers = std::make_shared<std::promise<std::vector<ErrorCode>>>();
+  auto refused = std::make_shared<std::vector<ErrorCode>>();
+  auto left = std::make_shared<int>(2);
+  for (int i = 0; i < 2; ++i) {
+    engine->submit(core::ReshardRequest{"q", 2, turn}, [=](const Result<core::Reply>& reply) {
+      if (!reply) refused->push_back(reply.error().code);
+      if (--*left == 0) answers->set_value(*refused);
+    });
+  }
+  EXPECT_EQ(answers->get_future().get(), std::vector<ErrorCode>{ErrorCode::conflict});
+  EXPECT_EQ(step(*engine, 2, turn).error().code, ErrorCode::conflict);
+  // One again that has failed: only a new turn sees to what that one left undone.
+  const auto other = step(*engine, 2);
+  ASSERT_TRUE(other) << other.error().message;
+  push(*engine, "k", 3'600'000);
+  const std::uint64_t next = std::get<ReshardStep>(*other).turn;
+  const auto stopped = open(1, 1);
+  EXPECT_EQ(step(*stopped, 2, next).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(step(*engine, 2, next).error().code, ErrorCode::conflict);
+  EXPECT_EQ(settle(*engine, claimed.at("held")), Outcome::done);
+  EXPECT_TRUE(reshard(*engine, 2).done);
+  EXPECT_EQ(cancel(*engine, "k"), Outcome::cancelled);
 }
 
 TEST_F(ReshardTest, ManyMessagesAndMadeKeysFindTheirShards) {

@@ -64,6 +64,7 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"reshard_record", {texts::k_reshard_record}},
     {"reshard_room", {texts::k_reshard_room}},
     {"reshard_close", {texts::k_reshard_close}},
+    {"reshard_step", {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_reshard_step}},
     {"reshard_look",
      {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_settings, texts::k_place,
       texts::k_reshard_look}},

@@ -48,6 +48,7 @@ enum class Script : std::uint8_t {
   reshard_record,
   reshard_room,
   reshard_close,
+  reshard_step,
   reshard_look,
   reshard_read,
   reshard_put,
@@ -71,7 +72,7 @@ enum class Script : std::uint8_t {
   layout_stats,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 53;
+inline constexpr std::size_t kScripts = 54;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

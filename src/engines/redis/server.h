@@ -17,6 +17,7 @@
 #include <tarry/result.h>
 
 #include "base/unique_function.h"
+#include "engines/redis/node_replicas.h"
 #include "engines/redis/place.h"
 #include "engines/redis/replica_wait.h"
 #include "engines/redis/scripts.h"
@@ -67,10 +68,18 @@ class Server {
   void command_masters(net::RedisCommand command, EachDone done);
 
   /// From now on `confirm` waits for replicas.
-  void wait_for(ReplicaWish wish) { replicas_.emplace(redis_, wish); }
+  void wait_for(ReplicaWish wish) {
+    wait_ = wish;
+    replicas_.emplace(redis_, wish);
+  }
   /// Whether an answer must be held back until `confirm` says that replicas have what was done.
   [[nodiscard]] bool waits() const noexcept { return replicas_.has_value(); }
-  void confirm(ReplicaWait::Done done) { replicas_->confirm(std::move(done)); }
+  void confirm(const net::RedisOrigin& wrote, ReplicaWait::Done done) {
+    replicas_->confirm(wrote, std::move(done));
+  }
+
+  /// For what goes from one node of a cluster to another.
+  [[nodiscard]] NodeReplicas replicas_of_nodes() const { return {redis_, wait_}; }
 
   /// The time for scripts' ARGV: empty but in tests.
   [[nodiscard]] std::string time_argument() const;
@@ -93,6 +102,7 @@ class Server {
   net::RedisChannels channels_ = net::RedisChannels::plain;
   const timing::Clock* test_clock_;
   std::array<std::string, kScripts> shas_;
+  ReplicaWish wait_;
   std::optional<ReplicaWait> replicas_;
   std::uint64_t round_trips_ = 0;
 };

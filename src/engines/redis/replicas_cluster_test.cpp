@@ -1,0 +1,140 @@
+// Replicas in a cluster: `wait=N`, and a reshard that goes no further than they do.
+#include <chrono>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "net/redis_slot.h"
+#include "support/inbox_rig.h"
+#include "support/redis_cluster_servers.h"
+
+namespace tarry::redis {
+namespace {
+
+using ReplicaRig = tarry::testing::InboxRig;
+using tarry::testing::RedisClusterServers;
+
+class ReplicasInClusterTest : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kMasters = 3;
+
+  std::unique_ptr<core::Engine> open(ReplicaWish wish = {}) {
+    RedisEngineOptions options;
+    for (std::size_t i = 0; i < kMasters; ++i) {
+      options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
+    }
+    options.wait = wish;
+    return ReplicaRig::open(options);
+  }
+  // Of the queue that was made as the nth, from 1 on, which has one shard.
+  [[nodiscard]] std::size_t master_of(int nth) const {
+    return servers_.first_owner(net::redis_slot(ReplicaRig::key(nth, "in")));
+  }
+  [[nodiscard]] static std::size_t replica_of(std::size_t master) { return kMasters + master; }
+  static std::string name_of(int nth) { return "q" + std::to_string(nth); }
+
+  static std::string push(core::Engine& engine, const std::string& queue, int first, int messages) {
+    core::PushRequest request;
+    request.queue = queue;
+    for (int i = first; i < first + messages; ++i) {
+      request.items.emplace_back();
+      request.items.back().key = core::append(request.bytes, "k" + std::to_string(i));
+      request.items.back().due = Due::after(Millis(3'600'000));
+    }
+    const auto reply = std::get<core::PushReply>(ReplicaRig::answer(engine, std::move(request)));
+    for (const core::PushResult& item : reply.items) {
+      if (item.error) {
+        return std::string(to_string(item.error->code)) + ": " + item.error->message;
+      }
+    }
+    return "";
+  }
+  static Result<ReshardStep> step(core::Engine& engine, std::uint32_t shards, std::uint64_t turn) {
+    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
+    engine.submit(core::ReshardRequest{name_of(1), shards, turn},
+                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
+    auto reply = promise->get_future().get();
+    if (!reply) return std::move(reply).error();
+    return std::get<ReshardStep>(*std::move(reply));
+  }
+  // How often each key is there; empty where a node is away.
+  static std::map<std::string, int> keys_of(core::Engine& engine) {
+    std::map<std::string, int> keys;
+    core::ListRequest request;
+    request.queue = name_of(1);
+    request.limit = 10'000;
+    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
+    engine.submit(std::move(request),
+                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
+    const auto reply = promise->get_future().get();
+    if (!reply) return keys;
+    for (const MessageInfo& info : std::get<core::ListReply>(*reply).messages) ++keys[info.key];
+    return keys;
+  }
+  void wait_until_replicated(std::size_t master) {
+    servers_.until([&] {
+      const std::string told = servers_.ask(master, {"INFO", "replication"});
+      const auto number = [&](const std::string& name) {
+        const std::size_t at = told.find(name);
+        return at == std::string::npos
+                   ? ""
+                   : told.substr(at + name.size(),
+                                 told.find_first_of(",\r", at + name.size()) - at - name.size());
+      };
+      return told.find("state=online") != std::string::npos &&
+             number(",offset=") == number("master_repl_offset:");
+    });
+  }
+
+  RedisClusterServers servers_{kMasters, 1};
+};
+
+TEST_F(ReplicasInClusterTest, EachNodeIsAskedForItsOwn) {
+  const auto engine = open({1, 5'000});
+  std::map<std::size_t, int> nth_of;  // a queue on each master
+  for (int nth = 1; nth <= 16 && nth_of.size() < kMasters; ++nth) {
+    ASSERT_EQ(push(*engine, name_of(nth), 0, 10), "");
+    nth_of.emplace(master_of(nth % 16), nth);
+  }
+  ASSERT_EQ(nth_of.size(), kMasters);
+  const auto hasty = open({1, 50});
+  servers_.server(replica_of(0)).pause();
+  const std::string doubt = push(*hasty, name_of(nth_of.at(0)), 10, 1);
+  EXPECT_EQ(doubt,
+            "unknown_outcome: Redis at 127.0.0.1:" + std::to_string(servers_.server(0).port()) +
+                " has done it, but only 0 of 1 replicas had it within 50 ms");
+  EXPECT_EQ(push(*engine, name_of(nth_of.at(1)), 10, 1), "");
+  EXPECT_EQ(push(*engine, name_of(nth_of.at(2)), 10, 1), "");
+  servers_.server(replica_of(0)).cont();
+}
+
+// The closed shard's master goes back to where its replica stands: what had left it would be there
+// twice.
+TEST_F(ReplicasInClusterTest, AFailoverWithinAReshardDoublesNothing) {
+  const auto engine = open();
+  constexpr int kMessages = 300;
+  ASSERT_EQ(push(*engine, name_of(1), 0, kMessages), "");
+  const std::size_t master = master_of(1);
+  wait_until_replicated(master);
+  servers_.server(replica_of(master)).pause();
+  const auto stopped = step(*engine, 3, 0);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::unavailable) << stopped.error().message;
+  EXPECT_NE(stopped.error().message.find("only 0 of 1 replicas"), std::string::npos)
+      << stopped.error().message;
+  servers_.server(master).kill9();
+  servers_.server(replica_of(master)).cont();
+  servers_.until([&] { return servers_.is_master(replica_of(master)); });
+  ReshardStep last;
+  servers_.until([&] {
+    const auto made = step(*engine, 3, last.turn);
+    last = made ? *made : ReshardStep();
+    return last.done;
+  });
+  const std::map<std::string, int> keys = keys_of(*engine);
+  EXPECT_EQ(keys.size(), static_cast<std::size_t>(kMessages));
+  for (const auto& [key, times] : keys) EXPECT_EQ(times, 1) << key;
+}
+
+}  // namespace
+}  // namespace tarry::redis
