@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/redis_server.h"
@@ -83,11 +84,20 @@ class RedisClusterServers {
     expect_ok(from,
               {"MIGRATE", "127.0.0.1", std::to_string(servers_.at(to)->port()), key, "0", "60000"});
   }
+  /// Returns when all know the epoch in which it ended: who took a slot on in an older one would
+  /// lose it again to its last owner, by what that one had said before.
   void end_move(std::uint16_t slot, std::size_t to) const {
     expect_ok(to, {"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id(to)});
     for (std::size_t i = 0; i < masters_; ++i) {
       if (i != to) expect_ok(i, {"CLUSTER", "SETSLOT", std::to_string(slot), "NODE", id(to)});
     }
+    until([&] {
+      const std::string epoch = current_epoch(to);
+      for (std::size_t i = 0; i < masters_; ++i) {
+        if (current_epoch(i) != epoch) return false;
+      }
+      return true;
+    });
   }
 
   /// That replica takes its master's place, in good order; Redis gives an attempt up after 5 s.
@@ -125,6 +135,12 @@ class RedisClusterServers {
   }
 
  private:
+  [[nodiscard]] std::string current_epoch(std::size_t index) const {
+    constexpr std::string_view kName = "cluster_current_epoch:";
+    const std::string told = ask(index, {"CLUSTER", "INFO"});
+    const std::size_t at = told.find(kName);
+    return at == std::string::npos ? "" : told.substr(at, told.find('\r', at) - at);
+  }
   [[nodiscard]] std::size_t first_slot(std::size_t master) const {
     return 16384 * master / masters_;
   }
