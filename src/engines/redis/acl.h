@@ -13,7 +13,7 @@ namespace tarry::redis {
 struct AclWish {
   bool cluster = false;
   bool sentinel = false;  // behind sentinels: of the master, and its replicas
-  bool wait = false;      // the option wait=N
+  bool wait = false;      // the option wait=N; a cluster needs its command anyway
   bool select = true;     // a database other than 0
   bool sharded = true;    // of a cluster: Redis 7.0 or later
 };

@@ -425,6 +425,13 @@ TEST(InboxFaults, AUserWithoutTheRightsKeepsTheRestOfTheSweep) {
   EXPECT_EQ(std::get<core::ClaimReply>(FaultRig::answer(*engine, claim)).items.size(), 1u);
 }
 
+TEST(InboxFaults, WhoMayNotDeleteLeavesNoPlaceholderForAnEntry) {
+  FaultRig rig;
+  const auto engine = FaultRig::open(without(rig, "-xdel"));
+  rig.wait_for_line("inbox tarry:{0}:in waits: ");
+  EXPECT_EQ(rig.ask({"EXISTS", FaultRig::key(0, "in")}), ":0\r\n");
+}
+
 // What a shard took, and could not delete, must not come to another shard as if it were new.
 TEST(InboxFaults, AShardStaysUntilWhatItTookHasLeftTheInbox) {
   FaultRig rig;

@@ -18,7 +18,11 @@ for i, wanted in ipairs({ 'stream', 'stream', 'hash', 'zset', 'zset' }) do
   if kind == 'none' then
     if wanted == 'stream' then
       call('XADD', KEYS[i], '0-1', '', '')
-      call('XDEL', KEYS[i], '0-1')
+      local taken = redis.pcall('XDEL', KEYS[i], '0-1')
+      if type(taken) == 'table' then  -- this user may not: it would be taken for an entry
+        call('DEL', KEYS[i])
+        return redis.error_reply(taken.err)
+      end
     elseif wanted == 'hash' then
       call('HSET', KEYS[i], '', '')
     else
