@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/redis_cluster_servers.h"
 #include "support/redis_rig.h"
 
 namespace tarry::net {
@@ -149,6 +150,25 @@ TEST_F(RedisTlsTest, speaks_to_sentinels_too) {
   EXPECT_TRUE(said.starts_with("invalid_argument: no TLS with the sentinel at 127.0.0.1:" +
                                std::to_string(port) + ": its certificate is not trusted: "))
       << said;
+}
+
+TEST_F(RedisTlsTest, speaks_to_a_cluster_too) {
+  const std::uint16_t port = RedisServer::free_port();
+  std::vector<std::string> words = on(port);
+  words.insert(words.end(), {"no", "--tls-cluster", "yes"});
+  tarry::testing::RedisClusterServers servers(1, 0, words);
+  RedisOptions wanted = options();
+  {
+    RedisRig rig;
+    rig.open_cluster({{"127.0.0.1", port}}, wanted);
+    EXPECT_EQ(rig.ask({"SET", "{a}k", "1"}), "OK");
+    EXPECT_EQ(rig.ask({"INCR", "{a}k"}), "(2)");
+  }
+  wanted.tls->ca_file = file("other-ca.pem");
+  RedisRig rig;
+  rig.open_cluster({{"127.0.0.1", port}}, wanted);
+  const std::string refused = rig.ask({"GET", "{a}k"});
+  EXPECT_TRUE(refused.starts_with("invalid_argument: ")) << refused;
 }
 
 TEST_F(RedisTlsTest, names_the_file_that_cannot_be_used) {
