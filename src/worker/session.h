@@ -12,7 +12,8 @@
 //     handler runs), outbox_, or the settlement under way. run() returns when all are empty and
 //     nothing is under way.
 //  2. jobs_.size() + what is being claimed <= concurrency + prefetch.
-//  3. A job that has begun is erased by the thread that runs its handler, and by nobody else.
+//  3. A job that has begun is erased by the thread that runs its handler, and by nobody else. None
+//     begins once its lease has ended by this machine's clock, whatever the store has not said yet.
 //  4. Whoever changes what the controller looks at sets news_ and notifies: no wake-up is lost
 //     however the threads interleave.
 //  5. No call to the engine, to a handler or to a stop callback is made under the mutex.
@@ -101,6 +102,7 @@ class Session {
 
   void work();
   void work_on(Lock& lock, JobId id);
+  void drop(JobId id);
   [[nodiscard]] Verdict handle(const Job& job) const;
   [[nodiscard]] Verdict thrown(std::string_view what) const;
   void accept(Delivery delivery, Moment now);

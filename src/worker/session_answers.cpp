@@ -172,10 +172,22 @@ void Session::work() {
     if (!stopping_ && !waiting_.empty()) {
       const JobId id = waiting_.front();
       waiting_.pop_front();
-      work_on(lock, id);
+      if (Clock::now() < jobs_.at(id).lease_end) {
+        work_on(lock, id);
+      } else {
+        drop(id);
+      }
     }
     turns_.give();
   }
+}
+
+// It waited longer than its lease, and the store was away meanwhile: by now it may be another's.
+void Session::drop(JobId id) {
+  --counters_.waiting;
+  ++counters_.stale;
+  jobs_.erase(id);
+  news();
 }
 
 void Session::work_on(Lock& lock, JobId id) {

@@ -111,6 +111,30 @@ TEST_F(WorkerTroubleTest, WhatWasClaimedAheadAndLostIsNotBegun) {
   EXPECT_EQ(worker->stats().stale, 1u);
 }
 
+TEST_F(WorkerTroubleTest, WhatWaitedBeyondItsLeaseWhileTheStoreWasAwayIsNotBegun) {
+  start({.concurrency = 1, .prefetch = 1},
+        [this](const Delivery& delivery, const std::stop_token&) {
+          if (delivery.key() == "a") gate.pass();
+          return ack();
+        });
+  constexpr Millis kLease{20};
+  core::ClaimReply both = claimed({"a", "b"}, 1h);
+  both.items[1].lease_ms = kLease.count();
+  answer(next<ClaimRequest>().ticket, Reply(both));
+  gate.wait_for(1);
+  // From the answer on, so later than the worker counts it from.
+  const auto handed_out = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() < handed_out + kLease) {
+    answer(next<ExtendRequest>().ticket, away_for_now());
+  }
+  gate.open();
+  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(worker->stats().delivered, 1u);
+  EXPECT_EQ(worker->stats().stale, 1u);
+  EXPECT_EQ(worker->stats().waiting, 0u);
+}
+
 // -- a store in trouble
 
 TEST_F(WorkerTroubleTest, AsksAgainWhenTheStoreIsAwayForAWhile) {
