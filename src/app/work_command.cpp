@@ -99,9 +99,9 @@ class Shift {
       back_off(stop);
       return {.action = tarry::Action::release};
     }
-    // The next message would fare no better, and each would lose an attempt.
+    // The next message would fare no better. It is not the message's fault either.
     fail(ended.error());
-    return retry();
+    return {.action = tarry::Action::release};
   }
 
   void back_off(const std::stop_token& stop) {

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import unittest
 
-from program import DONE, PROGRAM, UNREACHABLE, ProgramTest, Server, environment
+from program import DONE, FAILED, PROGRAM, UNREACHABLE, ProgramTest, Server, environment
 
 
 class Work(ProgramTest):
@@ -134,6 +134,23 @@ class Work(ProgramTest):
         resource.prlimit(worker.pid, resource.RLIMIT_NOFILE, limits)
         self.assertEqual(self.said.readline(), "meanwhile 1\n")
         self.assertEqual(self.stop(worker)["acked"], 2)
+
+    def test_a_command_that_cannot_be_started_any_more_costs_no_attempt(self):
+        script = self.directory / "handler"
+        script.write_text("#!/bin/sh\necho $TARRY_KEY > said\n")
+        script.chmod(0o700)
+        worker = subprocess.Popen(
+            [PROGRAM, "--store", self.server.url, "work", "q", "--", str(script)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory, env=environment())
+        self.remote("push", "q", "x", "--key", "before")
+        self.assertEqual(self.said.readline(), "before\n")
+        script.unlink()
+        self.remote("push", "q", "x", "--key", "after")
+        _, err = worker.communicate(timeout=60)
+        self.assertEqual(worker.returncode, FAILED, err)
+        self.assertIn(str(script).encode(), err)
+        after = self.remote("get", "q", "after")
+        self.assertEqual((after["state"], after["attempt"]), ("ready", 0))
 
     def test_a_server_that_goes_away(self):
         worker = self.start("echo begun > said", "--lease", "1s")
