@@ -5,30 +5,13 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "core/queue_counters.h"
 #include "core/validation.h"
 
 namespace tarry::embedded {
 namespace {
 
 Error closed_error() { return {ErrorCode::closed, "the store was closed"}; }
-
-void add(QueueCounters& to, const QueueCounters& from) {
-  to.accepted += from.accepted;
-  to.acked += from.acked;
-  to.cancelled += from.cancelled;
-  to.replaced += from.replaced;
-  to.expired += from.expired;
-  to.purged += from.purged;
-  to.moved_away += from.moved_away;
-  to.claims += from.claims;
-  to.retries += from.retries;
-  to.releases += from.releases;
-  to.run_outs += from.run_outs;
-  to.buries += from.buries;
-  to.revives += from.revives;
-  to.reschedules += from.reschedules;
-  to.damaged += from.damaged;
-}
 
 void add(QueueStats& to, const QueueStats& from) {
   to.scheduled += from.scheduled;
@@ -42,7 +25,7 @@ void add(QueueStats& to, const QueueStats& from) {
   if (from.oldest_ready && (!to.oldest_ready || *from.oldest_ready < *to.oldest_ready)) {
     to.oldest_ready = from.oldest_ready;
   }
-  add(to.counters, from.counters);
+  core::add(to.counters, from.counters);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ struct Service {
   bool engine_suspect = false;
   std::function<Result<void>(std::int64_t)> step_clock = {};  // empty: no such route
   // What /metrics tells besides the store's figures; empty: nothing.
-  const metrics::Meter* meter = nullptr;
+  metrics::Meter* meter = nullptr;
   std::function<Time()> now = {};  // the store's clock; empty: the system's
   bool draining = false;           // the server is about to stop
 };

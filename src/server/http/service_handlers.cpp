@@ -60,8 +60,9 @@ Routed metrics_page(Asked& asked) {
     const Time now =
         service.now ? service.now() : std::chrono::floor<Millis>(std::chrono::system_clock::now());
     static constexpr std::string_view kType = "text/plain; version=0.0.4; charset=utf-8";
+    metrics::Meter none;
     Response page = ok(metrics::metrics_text(
-        stats, service.meter == nullptr ? metrics::Meter() : *service.meter, now, TARRY_VERSION));
+        stats, service.meter == nullptr ? none : *service.meter, now, TARRY_VERSION));
     page.content_type = kType;
     return page;
   });

@@ -2,7 +2,24 @@
 
 #include <algorithm>
 
+#include "core/queue_counters.h"
+
 namespace tarry::metrics {
+namespace {
+
+void add_gauges(QueueStats& sum, const QueueStats& queue) {
+  sum.scheduled += queue.scheduled;
+  sum.ready += queue.ready;
+  sum.leased += queue.leased;
+  sum.dead += queue.dead;
+  sum.remembered += queue.remembered;
+  sum.waiting_claims += queue.waiting_claims;
+  if (queue.oldest_ready && (!sum.oldest_ready || *queue.oldest_ready < *sum.oldest_ready)) {
+    sum.oldest_ready = queue.oldest_ready;
+  }
+}
+
+}  // namespace
 
 void LatenessHistogram::record(std::int64_t lateness_ms) noexcept {
   // Two clock readings may cross.
@@ -24,6 +41,42 @@ void Meter::claimed(const core::ClaimReply& reply) {
     if (item.attempt != 1) continue;
     lateness_of(core::view(reply.bytes, item.queue)).record(item.claimed_ms - item.due_ms);
   }
+}
+
+void Meter::forget_all_but(const std::vector<QueueStats>& queues) {
+  const auto is_gone = [&queues](std::string_view name) {
+    return !std::ranges::binary_search(queues, name, {}, &QueueStats::queue);
+  };
+  std::erase_if(alone_, is_gone);
+  std::erase_if(others_, [&](const auto& entry) { return is_gone(entry.first); });
+  std::erase_if(lateness_, [&](const auto& entry) {
+    return entry.first != kOtherQueues && is_gone(entry.first);
+  });
+}
+
+std::vector<QueueStats> Meter::metered(std::vector<QueueStats> queues) {
+  std::ranges::sort(queues, {}, &QueueStats::queue);
+  forget_all_but(queues);
+  QueueStats others;
+  others.queue = kOtherQueues;
+  std::vector<QueueStats> shown;
+  for (QueueStats& queue : queues) {
+    const bool alone = alone_.contains(queue.queue) ||
+                       (!others_.contains(queue.queue) && alone_.size() < kMaxMeteredQueues);
+    if (alone) {
+      alone_.insert(queue.queue);
+      shown.push_back(std::move(queue));
+      continue;
+    }
+    QueueCounters& before = others_[queue.queue];
+    core::add_since(others_sum_, queue.counters, before);
+    before = queue.counters;
+    add_gauges(others, queue);
+  }
+  others.counters = others_sum_;
+  // Once shown, always: a counter that goes away and comes back has fallen too.
+  if (!others_.empty() || others_sum_ != QueueCounters()) shown.push_back(std::move(others));
+  return shown;
 }
 
 }  // namespace tarry::metrics

@@ -1,8 +1,6 @@
 #include "server/metrics/metrics.h"
 
-#include <algorithm>
 #include <chrono>
-#include <span>
 #include <vector>
 
 #include "server/metrics/exposition.h"
@@ -13,50 +11,6 @@ namespace {
 double seconds_since(const std::optional<Time>& then, Time now) {
   if (!then || *then > now) return 0;
   return std::chrono::duration<double>(now - *then).count();
-}
-
-QueueCounters operator+(QueueCounters a, const QueueCounters& b) {
-  a.accepted += b.accepted;
-  a.acked += b.acked;
-  a.cancelled += b.cancelled;
-  a.replaced += b.replaced;
-  a.expired += b.expired;
-  a.purged += b.purged;
-  a.moved_away += b.moved_away;
-  a.claims += b.claims;
-  a.retries += b.retries;
-  a.releases += b.releases;
-  a.run_outs += b.run_outs;
-  a.buries += b.buries;
-  a.revives += b.revives;
-  a.reschedules += b.reschedules;
-  a.damaged += b.damaged;
-  return a;
-}
-
-void add(QueueStats& sum, const QueueStats& queue) {
-  sum.scheduled += queue.scheduled;
-  sum.ready += queue.ready;
-  sum.leased += queue.leased;
-  sum.dead += queue.dead;
-  sum.remembered += queue.remembered;
-  sum.waiting_claims += queue.waiting_claims;
-  if (queue.oldest_ready && (!sum.oldest_ready || *queue.oldest_ready < *sum.oldest_ready)) {
-    sum.oldest_ready = queue.oldest_ready;
-  }
-  sum.counters = sum.counters + queue.counters;
-}
-
-// The first kMaxMeteredQueues by name, and all the others in one.
-std::vector<QueueStats> bounded(std::vector<QueueStats> queues) {
-  std::ranges::sort(queues, {}, &QueueStats::queue);
-  if (queues.size() <= kMaxMeteredQueues) return queues;
-  QueueStats others;
-  others.queue = kOtherQueues;
-  for (const QueueStats& queue : std::span(queues).subspan(kMaxMeteredQueues)) add(others, queue);
-  queues.resize(kMaxMeteredQueues);
-  queues.push_back(std::move(others));
-  return queues;
 }
 
 struct QueueCounter {
@@ -188,13 +142,13 @@ void write_server(Exposition& out, const Meter& meter) {
 
 }  // namespace
 
-std::string metrics_text(const StoreStats& stats, const Meter& meter, Time now,
+std::string metrics_text(const StoreStats& stats, Meter& meter, Time now,
                          std::string_view version) {
   Exposition out;
   out.family("tarry_build_info", Kind::gauge, "1; the labels say what runs.");
   out.sample({{"version", version}, {"engine", stats.engine}}, std::uint64_t{1});
   write_store(out, stats);
-  write_queues(out, bounded(stats.queues), now);
+  write_queues(out, meter.metered(stats.queues), now);
   write_lateness(out, meter);
   write_server(out, meter);
   return std::move(out).take();

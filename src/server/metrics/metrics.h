@@ -1,6 +1,6 @@
 // /metrics: all that is known of a store and its server, for Prometheus to read.
 //
-// Pure function. docs/reference/metrics.md lists the names; a test compares.
+// docs/reference/metrics.md lists the names; a test compares.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace tarry::metrics {
 
-/// `now`: by the store's clock, for ages.
-[[nodiscard]] std::string metrics_text(const StoreStats& stats, const Meter& meter, Time now,
+/// `now`: by the store's clock, for ages. The meter is told which queues there are.
+[[nodiscard]] std::string metrics_text(const StoreStats& stats, Meter& meter, Time now,
                                        std::string_view version);
 
 }  // namespace tarry::metrics

@@ -39,6 +39,11 @@ bool has_line(const std::string& text, const std::string& line) {
   return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
 }
 
+std::string text_of(const StoreStats& stats, std::string_view version) {
+  Meter meter;
+  return metrics_text(stats, meter, kNow, version);
+}
+
 TEST(Exposition, EscapesWhatALabelMayNotHold) {
   Exposition out;
   out.family("x", Kind::gauge, "Help.");
@@ -53,7 +58,7 @@ TEST(Metrics, TellWhatTheStoreTells) {
   stats.engine = "embedded";
   stats.queues.push_back(sample_queue("orders"));
   stats.syncs = 12;
-  const std::string text = metrics_text(stats, {}, kNow, "1.2.3");
+  const std::string text = text_of(stats, "1.2.3");
   EXPECT_TRUE(has_line(text, R"(tarry_build_info{version="1.2.3",engine="embedded"} 1)"));
   EXPECT_TRUE(has_line(text, R"(tarry_messages{queue="orders",state="scheduled"} 3)"));
   EXPECT_TRUE(has_line(text, R"(tarry_oldest_due_age_seconds{queue="orders"} 1.5)"));
@@ -68,7 +73,7 @@ TEST(Metrics, OnRedisTellOfItAndNothingOfAJournal) {
   stats.engine = "redis";
   stats.round_trips = 7;
   stats.connections = 2;
-  const std::string text = metrics_text(stats, {}, kNow, "1");
+  const std::string text = text_of(stats, "1");
   EXPECT_EQ(text.find("tarry_journal"), std::string::npos);
   EXPECT_TRUE(has_line(text, "tarry_redis_round_trips_total 7"));
   EXPECT_TRUE(has_line(text, "tarry_redis_connections_total 2"));
@@ -81,7 +86,9 @@ TEST(Metrics, LatenessCountsEachBucketWithThoseBelow) {
   meter.claimed(claim_of("orders", 5));  // on a bound
   meter.claimed(claim_of("orders", 400'000));
   meter.claimed(claim_of("orders", 70, 2));  // a retry
-  const std::string text = metrics_text({}, meter, kNow, "1");
+  StoreStats stats;
+  stats.queues.push_back(sample_queue("orders"));
+  const std::string text = metrics_text(stats, meter, kNow, "1");
   EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_bucket{queue="orders",le="0.001"} 2)"));
   EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_bucket{queue="orders",le="0.0025"} 2)"));
   EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_bucket{queue="orders",le="0.005"} 3)"));
@@ -107,6 +114,40 @@ TEST(Metrics, QueuesBeyondTheLimitAreCountedTogether) {
   EXPECT_TRUE(has_line(text, R"(tarry_oldest_due_age_seconds{queue="*"} 1.5)"));
   EXPECT_TRUE(has_line(text, R"(tarry_lateness_seconds_count{queue="*"} 5)"));
   EXPECT_EQ(text.find("q11001"), std::string::npos);
+}
+
+TEST(Metrics, WhatTheOthersCountNeverFallsWhicheverQueuesComeAndGo) {
+  StoreStats stats;
+  Meter meter;
+  for (std::size_t i = 0; i < kMaxMeteredQueues + 2; ++i) {
+    stats.queues.push_back(sample_queue("q" + std::to_string(10'000 + i)));
+  }
+  EXPECT_TRUE(
+      has_line(metrics_text(stats, meter, kNow, "1"), R"(tarry_pushes_total{queue="*"} 14)"));
+  // One before them all by name, and one of the others is pushed to.
+  stats.queues.push_back(sample_queue("a"));
+  stats.queues[kMaxMeteredQueues].counters.accepted = 10;
+  std::string text = metrics_text(stats, meter, kNow, "1");
+  EXPECT_TRUE(has_line(text, R"(tarry_pushes_total{queue="*"} 24)"));
+  EXPECT_EQ(text.find(R"(queue="a")"), std::string::npos);
+  // The others are gone, but for what they have counted; and one that was alone makes room.
+  stats.queues.erase(stats.queues.begin() + kMaxMeteredQueues, stats.queues.end());
+  stats.queues.front() = sample_queue("new");
+  text = metrics_text(stats, meter, kNow, "1");
+  EXPECT_TRUE(has_line(text, R"(tarry_pushes_total{queue="*"} 24)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_messages{queue="*",state="scheduled"} 0)"));
+  EXPECT_TRUE(has_line(text, R"(tarry_pushes_total{queue="new"} 7)"));
+  EXPECT_EQ(text.find(R"(queue="q10000")"), std::string::npos);
+}
+
+TEST(Metrics, AQueueThatIsGoneLeavesNoLateness) {
+  Meter meter;
+  meter.claimed(claim_of("orders", 1));
+  StoreStats stats;
+  stats.queues.push_back(sample_queue("orders"));
+  EXPECT_NE(metrics_text(stats, meter, kNow, "1").find(R"(count{queue="orders"})"),
+            std::string::npos);
+  EXPECT_EQ(metrics_text({}, meter, kNow, "1").find(R"(queue="orders")"), std::string::npos);
 }
 
 TEST(Metrics, AnswersAreCountedByRouteAndStatus) {

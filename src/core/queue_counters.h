@@ -1,0 +1,31 @@
+// Sums of a queue's counters. Pure functions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <tarry/settings.h>
+
+namespace tarry::core {
+
+inline constexpr std::array kQueueCounterFields = {
+    &QueueCounters::accepted,   &QueueCounters::acked,       &QueueCounters::cancelled,
+    &QueueCounters::replaced,   &QueueCounters::expired,     &QueueCounters::purged,
+    &QueueCounters::moved_away, &QueueCounters::claims,      &QueueCounters::retries,
+    &QueueCounters::releases,   &QueueCounters::run_outs,    &QueueCounters::buries,
+    &QueueCounters::revives,    &QueueCounters::reschedules, &QueueCounters::damaged};
+static_assert(kQueueCounterFields.size() * sizeof(std::uint64_t) == sizeof(QueueCounters));
+
+inline void add(QueueCounters& to, const QueueCounters& from) noexcept {
+  for (const auto field : kQueueCounterFields) to.*field += from.*field;
+}
+
+/// What has been counted since `before`: all of it, where the count began anew meanwhile.
+inline void add_since(QueueCounters& to, const QueueCounters& now,
+                      const QueueCounters& before) noexcept {
+  for (const auto field : kQueueCounterFields) {
+    to.*field += now.*field < before.*field ? now.*field : now.*field - before.*field;
+  }
+}
+
+}  // namespace tarry::core
