@@ -251,16 +251,18 @@ class Away(Redis):
                       "extend": {"items": [receipt]}}
             asked = 0
             for _, _, operation in document.operations():
-                if "503" in operation["responses"]:
-                    name = operation["operationId"]
+                name = operation["operationId"]
+                # The server itself is well: to start it again would mend nothing.
+                if "503" in operation["responses"] and name != "health":
                     query = {"key": "k"} if name == "getMessage" else None
                     with self.subTest(name):
                         problem = client.ask(name, 503, body=bodies.get(name), query=query).json
                         self.assertEqual(problem["code"], "unavailable")
                         self.assertIn(self.store.split("/")[2], problem["detail"])
                     asked += 1
-            self.assertGreater(asked, 20)
+            self.assertGreater(asked, 19)
             client.ask("openapi")
+            client.ask("health")
 
 
 if __name__ == "__main__":

@@ -276,11 +276,21 @@ void Connection::withdraw_claim() {
   if (claiming_ && ticket_ != 0) hub_.engine.withdraw(ticket_);
 }
 
+namespace {
+
+// The engine works, and says that what it asks does not answer just now: /readyz tells that, and to
+// start this process again would mend nothing.
+bool is_away(const Error& error) noexcept {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
+}
+
+}  // namespace
+
 void Connection::on_reply(Result<core::Reply> result) {
   ticket_ = 0;
   MakeResponse answer = std::move(answer_);
   if (!result) {
-    hub_.service.engine_suspect = true;
+    if (!is_away(result.error())) hub_.service.engine_suspect = true;
   } else if (check_ == Check::health) {
     hub_.service.engine_suspect = false;
   }
@@ -296,6 +306,9 @@ void Connection::on_reply(Result<core::Reply> result) {
   if (result) {
     if (const auto* claimed = std::get_if<core::ClaimReply>(&*result)) hub_.meter.claimed(*claimed);
     respond(answer(*result));
+  } else if (check_ == Check::health && is_away(result.error())) {
+    core::Reply nothing;
+    respond(answer(nothing));
   } else {
     respond(check_ != Check::none ? unwell(result.error()) : problem(result.error()));
   }
@@ -319,7 +332,7 @@ void Connection::release_unsent() {
                      count](Result<core::Reply> result) mutable {
     work.post([&hub, count, result = std::move(result)] {
       if (result) return;
-      hub.service.engine_suspect = true;
+      if (!is_away(result.error())) hub.service.engine_suspect = true;
       hub.warn(std::to_string(count) +
                " claimed messages could not be released, and wait for their leases: " +
                result.error().message);

@@ -106,6 +106,25 @@ TEST_F(ServerTest, is_well_where_only_one_request_failed) {
   EXPECT_EQ(client.get("/healthz").status, 200u);  // the engine is not asked again
 }
 
+TEST_F(ServerTest, is_well_while_what_the_engine_asks_is_away) {
+  RawClient client(start());
+  const Error away{ErrorCode::unavailable, "Redis at a:1 cannot be reached"};
+  client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  engine_.next().answer(away);
+  EXPECT_EQ(client.receive().status, 503u);
+  EXPECT_EQ(client.get("/healthz").status, 200u);  // and asks nobody who may be away
+  // Nor where it has another reason to ask.
+  client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  engine_.next().answer(Error{ErrorCode::io_error, "a file could not be read"});
+  EXPECT_EQ(client.receive().status, 500u);
+  client.send(RawClient::request("GET", "/healthz"));
+  engine_.next().answer(away);
+  EXPECT_EQ(client.receive().status, 200u);
+  client.send(RawClient::request("GET", "/readyz"));
+  engine_.next().answer(away);
+  EXPECT_EQ(client.receive().status, 503u);
+}
+
 TEST_F(ServerTest, is_ready_while_the_engine_answers) {
   RawClient client(start());
   for (const bool answers : {true, false, true}) {
