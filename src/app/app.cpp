@@ -99,7 +99,8 @@ ExitCode run(std::vector<std::string> arguments) {
   root.require_subcommand(1);
   std::optional<std::string> format;
   add_word(root, "--store", session.store,
-           "file:PATH, memory: or http://HOST:PORT\n(default: TARRY_STORE, else " +
+           "file:PATH, memory:, redis://HOST:PORT, http://HOST:PORT or\nhttp+unix:///PATH "
+           "(default: TARRY_STORE, else " +
                std::string(kDefaultStore) + ")")
       ->type_name("URL");
   add_choice(root, "-o,--output", format, format_names(), "How to print answers (default: table)");

@@ -3,7 +3,6 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -18,7 +17,6 @@
 #include "app/serve_reload.h"
 #include "app/signals.h"
 #include "base/text.h"
-#include "base/token.h"
 #include "open/store_url.h"
 #include "server/http/server.h"
 #include "server/presets/preset_engine.h"
@@ -28,22 +26,6 @@ namespace {
 
 using config::Config;
 using config::Which;
-
-/// The token that is asked for; empty where no file is named.
-Result<std::string> read_token(const std::string& path) {
-  if (path.empty()) return std::string();
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line)) {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("--token-file {}: cannot be read, or is empty", base::quoted(path))};
-  }
-  if (line.ends_with('\r')) line.pop_back();
-  if (base::is_token(line)) return line;
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("--token-file {}: its first line is none: {}", base::quoted(path),
-                           base::kTokenRule)};
-}
 
 /// Where the main thread waits for what happens on others.
 class Events {
@@ -124,7 +106,7 @@ Result<std::string> servable_store(const Config& config) {
     return Error{ErrorCode::invalid_argument,
                  "serve needs a store of its own: --store file:DIRECTORY, memory: or redis://HOST"};
   }
-  if (!url.starts_with("http:")) return url;
+  if (!url.starts_with("http:") && !url.starts_with("http+unix:")) return url;
   return Error{ErrorCode::invalid_argument,
                fmt::format("serve needs a store of its own: --store must be file:, memory: or "
                            "redis:, not {}",

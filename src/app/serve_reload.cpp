@@ -1,5 +1,6 @@
 #include "app/serve_reload.h"
 
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "app/descriptors.h"
 #include "app/queue_presets.h"
 #include "base/text.h"
+#include "base/token.h"
 
 namespace tarry::app {
 namespace {
@@ -27,6 +29,21 @@ bool differs(const Held& a, const Held& b) {
 }
 
 }  // namespace
+
+Result<std::string> read_token(const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("--token-file {}: cannot be read, or is empty", base::quoted(path))};
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  if (base::is_token(line)) return line;
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("--token-file {}: its first line is none: {}", base::quoted(path),
+                           base::kTokenRule)};
+}
 
 http::ServerLimits limits_of(const Config& config) {
   http::ServerLimits limits;
@@ -58,6 +75,12 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     serving.log.error("not reloaded, all stays as it was: " + problems.front() + more);
     return;
   }
+  // The file's name takes a restart; what is in it may change, so that a token can be replaced.
+  auto token = read_token(held.text(Which::token_file));
+  if (!token) {
+    serving.log.error("not reloaded, all stays as it was: " + token.error().message);
+    return;
+  }
   const auto& settings = config::serve_settings();
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const Setting& setting = settings[i];
@@ -75,6 +98,7 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   held.queues = std::move(read->queues);
   serving.log.set_level(held.text(Which::log_level));
   serving.server.set_limits(limits_of(held));
+  serving.server.set_token(*std::move(token));
   serving.presets.set_rules(held.queues);
   if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {
     serving.log.error("queues that are there keep their settings: " + applied.error().message);

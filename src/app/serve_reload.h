@@ -4,6 +4,8 @@
 // Thread safety: one thread at a time, none of an engine's; blocks it.
 #pragma once
 
+#include <string>
+
 #include "app/config/config.h"
 #include "app/log.h"
 #include "core/engine.h"
@@ -19,6 +21,10 @@ struct Serving {
   http::Server& server;
   ServeLog& log;
 };
+
+/// The token that is asked for, from the file's first line; empty where no file is named. Errors:
+/// `invalid_argument`.
+[[nodiscard]] Result<std::string> read_token(const std::string& path);
 
 /// The limits that hold by `config`, within the descriptors that the process may have.
 [[nodiscard]] http::ServerLimits limits_of(const config::Config& config);

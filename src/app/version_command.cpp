@@ -31,8 +31,9 @@ ExitCode version(Session& session) {
   Sheet sheet;
   sheet.add("tarry", TARRY_VERSION);
   sheet.add("compiler", kCompiler);
-  sheet.add("engines",
-            "embedded (memory: file:), remote (http:), redis (redis: rediss: redis+unix:)");
+  sheet.add(
+      "engines",
+      "embedded (memory: file:), remote (http: http+unix:), redis (redis: rediss: redis+unix:)");
   std::string sinks;
   for (const std::string_view kind : sink_kinds()) {
     sinks.append(sinks.empty() ? "" : ", ").append(kind);

@@ -13,7 +13,8 @@
 namespace tarry::detail {
 namespace {
 
-constexpr std::string_view kForms = "use memory:, file:PATH, http://HOST:PORT or redis://HOST:PORT";
+constexpr std::string_view kForms =
+    "use memory:, file:PATH, http://HOST:PORT, http+unix:///PATH or redis://HOST:PORT";
 
 /// Engines to come, or left out of this build: `unsupported` rather than a typing error.
 /// What fits into a sockaddr_un beside its final zero.

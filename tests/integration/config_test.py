@@ -234,6 +234,30 @@ class Reload(ProgramTest):
             self.reload(server, bad, "reloaded \"")
             self.assertEqual(self.push(server, 3000), 200)
 
+    def test_a_token_is_replaced_in_its_file(self):
+        token_file = self.directory / "token"
+        token_file.write_text("first-token-1\n")
+        with Server(self.store, "--config", str(self.file), "--token-file",
+                    str(token_file)) as server:
+            def status(token):
+                request = urllib.request.Request(f"{server.url}/v1/queues",
+                                                 headers={"Authorization": f"Bearer {token}"})
+                try:
+                    with urllib.request.urlopen(request, timeout=30) as answer:
+                        return answer.status
+                except urllib.error.HTTPError as error:
+                    error.close()
+                    return error.code
+
+            token_file.write_text("second-token-2\n")
+            self.assertEqual((status("first-token-1"), status("second-token-2")), (200, 401))
+            log = self.reload(server, self.FILE, "reloaded")
+            self.assertNotIn("token-2", log)
+            self.assertEqual((status("first-token-1"), status("second-token-2")), (401, 200))
+            token_file.write_text("\n")
+            self.assertIn("token-file", self.reload(server, self.FILE, "not reloaded"))
+            self.assertEqual(status("second-token-2"), 200)
+
     def reload_without_file(self, server):
         before = len(server.log())
         server.process.send_signal(signal.SIGHUP)

@@ -129,6 +129,11 @@ class Server::Impl {
     });
   }
 
+  void set_token(std::string token) {
+    asio::post(
+        io_, [this, token = std::move(token)]() mutable { hub_.options.token = std::move(token); });
+  }
+
   void set_limits(const ServerLimits& limits) {
     asio::post(io_, [this, limits] { static_cast<ServerLimits&>(hub_.options) = limits; });
   }
@@ -267,6 +272,8 @@ Result<std::uint16_t> Server::start() { return impl_->start(); }
 void Server::drain(Millis deadline, std::function<void(std::size_t)> done) {
   impl_->drain(deadline, std::move(done));
 }
+void Server::set_token(std::string token) { impl_->set_token(std::move(token)); }
+
 void Server::set_limits(const ServerLimits& limits) { impl_->set_limits(limits); }
 void Server::stop() { impl_->stop(); }
 

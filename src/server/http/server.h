@@ -86,6 +86,9 @@ class Server {
   /// the path is taken, `permission_denied`, `io_error`.
   [[nodiscard]] Result<std::uint16_t> start();
 
+  /// From now on this one is asked for; empty: none.
+  void set_token(std::string token);
+
   /// From now on these hold, for what is begun from then on.
   void set_limits(const ServerLimits& limits);
 
