@@ -132,6 +132,19 @@ EncodedPush encode(const Push& message) {
   return {*std::move(headers), {}};
 }
 
+/// A buffer that grew while it is filled would copy again what is in it. Nothing where the batch is
+/// too large anyway.
+std::size_t room_for(std::span<const Push> messages) {
+  std::uint64_t bytes = 0;
+  for (const Push& message : messages) {
+    bytes += message.key.size() + message.payload.size();
+    for (const auto& header : message.headers) {
+      bytes += header.name.size() + header.value.size() + 2 * sizeof(std::uint16_t);
+    }
+  }
+  return bytes <= core::kMaxBatchBytes ? static_cast<std::size_t>(bytes) : 0;
+}
+
 MaybeError check_reason(std::string_view reason) {
   if (reason.size() <= core::kMaxReason) return {};
   return Error{ErrorCode::too_large, "reason " + base::quoted(reason) + " is over the limit of " +
@@ -154,7 +167,10 @@ Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messag
   core::PushRequest request;
   request.queue = std::move(queue);
   Sieve sieve(messages.size());
-  if (!sieve.whole()) request.items.reserve(messages.size());
+  if (!sieve.whole()) {
+    request.items.reserve(messages.size());
+    request.bytes.reserve(room_for(messages));
+  }
   for (std::size_t i = 0; i < messages.size() && !sieve.whole(); ++i) {
     const Push& message = messages[i];
     EncodedPush encoded = encode(message);

@@ -11,6 +11,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "storage/temp_directory.h"
 
@@ -19,12 +20,16 @@ namespace {
 // The calling thread's: the engine's own threads are none of this test's concern.
 thread_local std::uint64_t fail_in = 0;  // 0: never
 thread_local bool has_failed = false;
+thread_local std::uint64_t allocations = 0;
+thread_local std::uint64_t allocated_bytes = 0;
 
 void* allocate(std::size_t size) {
   if (fail_in > 0 && --fail_in == 0) {
     has_failed = true;
     throw std::bad_alloc();
   }
+  ++allocations;
+  allocated_bytes += size;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
@@ -303,6 +308,47 @@ INSTANTIATE_TEST_SUITE_P(Stores, NthAllocation,
                            return std::string(info.param).substr(0, 4) == "file" ? "file"
                                                                                  : "memory";
                          });
+
+struct Cost {
+  std::uint64_t allocations = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// What the calling thread allocates for a push of so many messages of `payload`.
+Cost cost_of_push(const Queue& queue, std::size_t count, const std::string& payload) {
+  // So short that their strings in the answers need no memory.
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < count; ++i) {
+    keys.push_back(std::to_string(count) + ":" + std::to_string(i));
+  }
+  std::vector<Push> batch(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    batch[i].key = keys[i];
+    batch[i].payload = payload;
+  }
+  allocations = 0;
+  allocated_bytes = 0;
+  const auto pushed = queue.push(batch);
+  const Cost cost{allocations, allocated_bytes};
+  EXPECT_TRUE(pushed);
+  return cost;
+}
+
+// A batch is built in one buffer, which takes each payload once: nothing is allocated a message.
+TEST(Allocation, ABatchCostsNoneAMessage) {
+  auto store = open("memory:");
+  ASSERT_TRUE(store);
+  const Queue queue = store->queue("q");
+  const std::string payload(4'000, 'x');
+  constexpr std::size_t kMany = 1'000;
+  (void)cost_of_push(queue, 1, payload);
+  const Cost few = cost_of_push(queue, 10, payload);
+  const Cost many = cost_of_push(queue, kMany, payload);
+  std::cout << "a batch of 10: " << few.allocations << " allocations, of " << kMany << ": "
+            << many.allocations << ", " << many.bytes << " bytes\n";
+  EXPECT_LT(many.allocations, few.allocations + 40);
+  EXPECT_LT(many.bytes, kMany * payload.size() * 3 / 2);
+}
 
 }  // namespace
 }  // namespace tarry
