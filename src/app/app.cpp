@@ -112,6 +112,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_settle_commands(root, session);
   add_work_command(root, session);
   add_relay_command(root, session);
+  add_intake_command(root, session);
   add_dead_commands(root, session);
   add_queue_commands(root, session);
   add_forecast_command(root, session);

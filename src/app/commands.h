@@ -15,6 +15,7 @@ void add_claim_command(CLI::App& root, Session& session);       // claim_command
 void add_settle_commands(CLI::App& root, Session& session);     // ack, retry, release, bury, extend
 void add_work_command(CLI::App& root, Session& session);        // work_command.cpp
 void add_relay_command(CLI::App& root, Session& session);       // relay_command.cpp
+void add_intake_command(CLI::App& root, Session& session);      // intake_command.cpp
 void add_dead_commands(CLI::App& root, Session& session);       // dead ls, revive, rm
 void add_queue_commands(CLI::App& root, Session& session);      // queue ls, queue info, stats
 void add_queue_verbs(CLI::App& queue, Session& session);        // queue set, pause, resume, purge

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "relay/sinks/lines_sink.h"
 #include "relay/sinks/redis_sink.h"
 #ifdef TARRY_WITH_RABBITMQ
+#include "app/rabbit_url.h"
 #include "relay/sinks/rabbit_sink.h"
 #endif
 
@@ -103,110 +103,10 @@ SinkResult make_redis_sink(std::string_view scheme, std::string_view rest) {
 }
 
 #ifdef TARRY_WITH_RABBITMQ
-using RabbitUrlOption = detail::UrlOption<relay::RabbitOptions>;
-
-template <std::string relay::RabbitOptions::* kField>
-Result<void> set_field(std::string_view value, relay::RabbitOptions& options) {
-  options.*kField = value;
-  return {};
-}
-template <std::string relay::RabbitTls::* kField>
-Result<void> set_tls(std::string_view value, relay::RabbitOptions& options) {
-  if (!options.tls) return wrong("ca, cert and key go with amqps: only");
-  (*options.tls).*kField = value;
-  return {};
-}
-Result<void> set_channels(std::string_view value, relay::RabbitOptions& options) {
-  const auto number = base::parse_u64(value, "channels", 1, 64);
-  if (!number) return number.error();
-  options.channels = static_cast<std::uint16_t>(*number);
-  return {};
-}
-Result<void> set_heartbeat(std::string_view value, relay::RabbitOptions& options) {
-  const auto ms = base::parse_duration_ms(value);
-  if (!ms) return ms.error();
-  if (*ms < 1'000 || *ms > 3'600'000 || *ms % 1'000 != 0) {
-    return wrong(
-        fmt::format("heartbeat {} must be whole seconds from 1s to 1h", base::quoted(value)));
-  }
-  options.heartbeat_s = static_cast<std::uint16_t>(*ms / 1'000);
-  return {};
-}
-Result<void> set_password_file(std::string_view value, relay::RabbitOptions& options) {
-  std::ifstream file{std::string(value)};
-  if (!std::getline(file, options.password)) {
-    return wrong(fmt::format("password_file {} cannot be read, or is empty", base::quoted(value)));
-  }
-  if (options.password.ends_with('\r')) options.password.pop_back();
-  return {};
-}
-
-constexpr std::array<RabbitUrlOption, 10> kRabbitOptions{{
-    {"exchange", set_field<&relay::RabbitOptions::exchange>},
-    {"routing_key", set_field<&relay::RabbitOptions::routing_key>},
-    {"exchange_from", set_field<&relay::RabbitOptions::exchange_header>},
-    {"routing_key_from", set_field<&relay::RabbitOptions::routing_key_header>},
-    {"channels", set_channels},
-    {"heartbeat", set_heartbeat},
-    {"password_file", set_password_file},
-    {"ca", set_tls<&relay::RabbitTls::ca_file>},
-    {"cert", set_tls<&relay::RabbitTls::certificate_file>},
-    {"key", set_tls<&relay::RabbitTls::key_file>},
-}};
-
-/// USER:PASSWORD, HOST:PORT and VHOST of "//USER:PASSWORD@HOST:PORT/VHOST".
-Result<void> read_rabbit_server(std::string_view body, std::uint16_t default_port,
-                                relay::RabbitOptions& options) {
-  if (!body.starts_with("//")) return wrong("a broker's URL is amqp://HOST[:PORT][/VHOST]?...");
-  body.remove_prefix(2);
-  const std::size_t slash = body.find('/');
-  std::string_view authority = body.substr(0, slash);
-  if (slash != std::string_view::npos && slash + 1 < body.size()) {
-    const auto vhost = detail::percent_decoded("the virtual host", body.substr(slash + 1));
-    if (!vhost) return vhost.error();
-    options.vhost = *vhost;
-  }
-  if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
-    const std::string_view who = authority.substr(0, at);
-    authority.remove_prefix(at + 1);
-    const std::size_t colon = who.find(':');
-    const auto user = detail::percent_decoded("the user", who.substr(0, colon));
-    if (!user) return user.error();
-    options.user = *user;
-    if (colon != std::string_view::npos) {
-      const auto password = detail::percent_decoded("the password", who.substr(colon + 1));
-      if (!password) return password.error();
-      options.password = *password;
-    }
-  }
-  const auto where = detail::parse_authority(authority, default_port);
-  if (!where) return where.error();
-  options.host = where->host;
-  options.port = where->port;
-  return {};
-}
-
 SinkResult make_rabbit_sink(std::string_view scheme, std::string_view rest) {
-  relay::RabbitOptions options;
-  const bool tls = scheme == "amqps";
-  if (tls) options.tls.emplace();
-  const detail::BodyAndQuery parts = detail::split_query(rest);
-  const std::uint16_t port = tls ? 5671 : 5672;
-  if (auto read = read_rabbit_server(parts.body, port, options); !read) return read.error();
-  if (auto set =
-          detail::parse_options<relay::RabbitOptions>(parts.query, scheme, kRabbitOptions, options);
-      !set) {
-    return set.error();
-  }
-  if (options.exchange.empty() && options.exchange_header.empty() && options.routing_key.empty() &&
-      options.routing_key_header.empty()) {
-    return wrong(
-        "a sink in RabbitMQ needs exchange=NAME, or routing_key=QUEUE for the default one");
-  }
-  if (options.tls && options.tls->certificate_file.empty() != options.tls->key_file.empty()) {
-    return wrong("cert and key go together");
-  }
-  return SinkResult(std::make_unique<relay::RabbitSink>(std::move(options)));
+  auto options = rabbit_sink_options(scheme, rest);
+  if (!options) return wrong(options.error().message);
+  return SinkResult(std::make_unique<relay::RabbitSink>(*std::move(options)));
 }
 #endif
 

@@ -74,7 +74,8 @@ class Pages(unittest.TestCase):
                         "extend", "top", "clock advance", "completion", "man",
                         "store info", "store check", "store audit", "store salvage",
                         "store migrate", "store backup", "store export", "store import",
-                        "store acl", "config check", "bench", "version"):
+                        "store acl", "config check", "bench", "version",
+                        "intake"):
             words = command.split()
             help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True,
                                        env=environment(), check=True).stdout

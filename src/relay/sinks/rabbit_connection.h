@@ -8,38 +8,26 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
-#include <vector>
 
-#include <tarry/queue.h>
 #include <tarry/result.h>
+
+#include "relay/rabbit/address.h"
 
 namespace tarry::relay {
 
-struct RabbitTls {
-  std::string ca_file;           // PEM; empty: Debian's bundle of the system's
-  std::string certificate_file;  // PEM, for brokers that ask for one; empty: none
-  std::string key_file;          // PEM
-};
-
-struct RabbitOptions {
-  std::string host = "127.0.0.1";
-  std::uint16_t port = 5672;
-  std::string vhost = "/";
-  std::string user = "guest";
-  std::string password = "guest";
-  std::optional<RabbitTls> tls;
+struct RabbitOptions : RabbitAddress {
   std::string exchange;  // empty: the default one, which routes to the queue named by the key
   std::string routing_key;
   std::string exchange_header;     // not empty: a message's header of that name goes first
   std::string routing_key_header;  // as above
   std::uint16_t channels = 1;      // 1 .. 64; order is kept within each
-  std::uint16_t heartbeat_s = 10;  // 1 .. 3600; after two that did not come the connection is dead
-  std::int64_t connect_timeout_ms = 5'000;
-  std::int64_t confirm_timeout_ms = 30'000;  // then the connection is taken for dead
 };
 
 namespace rabbit {
+
+class Properties;
 
 /// The broker has these: `tag`, or on that channel all up to it. Not `ack`: it has refused them.
 struct Confirm {
@@ -51,7 +39,7 @@ struct Confirm {
 /// Unroutable; its confirmation follows all the same.
 struct Returned {
   std::uint16_t channel = 0;
-  std::string message_id;
+  std::string id;  // of the message, as its properties say
   std::string reason;
 };
 /// What was not confirmed on it never will be. It is open again, its tags count from 1.
@@ -77,11 +65,12 @@ class RabbitConnection {
   RabbitConnection(const RabbitConnection&) = delete;
   RabbitConnection& operator=(const RabbitConnection&) = delete;
 
-  /// Persistent and mandatory; message-id is the id. The tag that its confirmation will name.
-  /// After an error the connection is dead, and the message may have been sent.
+  /// Mandatory. The tag that its confirmation will name. After an error the connection is dead,
+  /// and the message may have been sent.
   [[nodiscard]] Result<std::uint64_t> publish(std::uint16_t channel, const std::string& exchange,
                                               const std::string& routing_key,
-                                              const Delivery& delivery);
+                                              const rabbit::Properties& properties,
+                                              std::string_view body);
   /// What has come, one by one; empty: no more for now. After an error the connection is dead.
   /// To be called every second at least, for the heartbeats.
   [[nodiscard]] Result<std::optional<rabbit::Event>> next();

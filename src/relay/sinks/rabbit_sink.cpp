@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "relay/rabbit/properties.h"
 
 namespace tarry::relay {
 namespace {
@@ -130,7 +131,13 @@ class RabbitSink::Impl {
                     std::to_string(exchange.size()) + " and " + std::to_string(key.size())));
         continue;
       }
-      const auto tag = connection_->publish(channel, exchange, key, delivery);
+      const auto properties = rabbit::properties_of(delivery, options_.user);
+      if (!properties) {
+        parcel.done(refused(properties.error().message));
+        continue;
+      }
+      const auto tag =
+          connection_->publish(channel, exchange, key, **properties, delivery.payload());
       if (!tag) {
         parcel.done(unknown(tag.error().message));
         disconnect(tag.error().message);
@@ -209,7 +216,7 @@ class RabbitSink::Impl {
   }
   void take(const rabbit::Returned& returned) {
     for (auto& [tag, published] : pending_[returned.channel]) {
-      if (std::to_string(published.parcel.delivery.id()) == returned.message_id &&
+      if (std::to_string(published.parcel.delivery.id()) == returned.id &&
           published.returned.empty()) {
         published.returned = returned.reason;
         return;

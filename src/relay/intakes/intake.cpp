@@ -1,0 +1,228 @@
+#include "relay/intakes/intake.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <mutex>
+#include <utility>
+#include <variant>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "core/limits.h"
+#include "core/validation.h"
+#include "relay/intakes/mailbox.h"
+
+namespace tarry::relay {
+namespace {
+
+constexpr std::int64_t kLookAgainMs = 500;  // heartbeats
+
+IntakeFlow::Moment steady_moment() {
+  return std::chrono::duration_cast<IntakeFlow::Moment>(
+      std::chrono::steady_clock::now().time_since_epoch());
+}
+
+Result<core::PushReply> push_reply(Result<core::Reply> reply) {
+  if (!reply) return reply.error();
+  auto* pushed = std::get_if<core::PushReply>(&*reply);
+  TARRY_ASSERT(pushed != nullptr);
+  return std::move(*pushed);
+}
+
+}  // namespace
+
+Result<void> check(const IntakeOptions& options) {
+  if (auto error = core::check_queue_name(options.queue)) return *std::move(error);
+  const auto wrong = [](const std::string& message) {
+    return Error{ErrorCode::invalid_argument, message};
+  };
+  if (options.batch < 1 || options.batch > core::kMaxBatch) {
+    return wrong("batch " + std::to_string(options.batch) + " must be from 1 to " +
+                 std::to_string(core::kMaxBatch));
+  }
+  if (options.source.prefetch < 1) return wrong("prefetch 0 must be from 1 to 65535");
+  if (options.drain < Millis(0) || options.drain > std::chrono::hours(1)) {
+    return wrong("drain " + base::format_duration_ms(options.drain.count()) +
+                 " must be from 0s to 1h");
+  }
+  const std::array<std::pair<const char*, const std::string*>, 3> names{
+      {{"queue", &options.source.queue},
+       {"exchange", &options.source.exchange},
+       {"refused", &options.source.refused}}};
+  for (const auto& [what, name] : names) {
+    if (name->size() > 255) {
+      return wrong(std::string(what) + " has " + std::to_string(name->size()) +
+                   " bytes; in AMQP a name has up to 255");
+    }
+  }
+  if (options.source.queue.empty() || options.source.queue == options.source.refused) {
+    return wrong("an intake needs a queue to consume, and another one for what it refuses");
+  }
+  return {};
+}
+
+class Intake::Impl {
+ public:
+  Impl(core::Engine& engine, IntakeOptions options, OnChange on_change)
+      : engine_(engine),
+        options_(std::move(options)),
+        on_change_(std::move(on_change)),
+        broker_("rabbitmq " + options_.source.host + ":" + std::to_string(options_.source.port) +
+                ", queue '" + options_.source.queue + "'"),
+        flow_(options_.queue, options_.batch) {}
+
+  Result<void> run(const std::stop_token& stop) {
+    const std::stop_callback on_stop(stop, [this] { mailbox_->wake(); });
+    for (;;) {
+      for (Mailbox::Letter& letter : mailbox_->take()) {
+        flow_.pushed(letter.batch, letter.reply, steady_moment());
+      }
+      if (stop.stop_requested() && !stopped_at_) begin_to_stop();
+      if (!source_ && !stopped_at_ && steady_moment() >= connect_at_) {
+        if (auto fatal = connect(); !fatal) return fatal;
+      }
+      listen();
+      const auto until = perform();
+      publish_stats();
+      if (!until) break;
+      tell_of_store();
+      wait(*until);
+    }
+    if (source_) source_->close();
+    if (flow_.error() && flow_.error()->code != ErrorCode::closed) return *flow_.error();
+    return {};
+  }
+
+  [[nodiscard]] IntakeStats stats() const {
+    const std::lock_guard lock(mutex_);
+    return stats_;
+  }
+
+ private:
+  void begin_to_stop() {
+    stopped_at_ = steady_moment();
+    flow_.stop();
+  }
+
+  Result<void> connect() {
+    auto opened = RabbitSource::open(options_.source);
+    if (opened) {
+      source_ = *std::move(opened);
+      if (!why_down_.empty() || !was_here_) tell(broker_, {});
+      why_down_.clear();
+      was_here_ = true;
+      backoff_.reset();
+      return {};
+    }
+    // Later it may be a broker that is coming up; at first it is a mistake.
+    if (!was_here_ && opened.error().code != ErrorCode::unavailable) return opened.error();
+    down(opened.error().message);
+    return {};
+  }
+
+  void down(const std::string& why) {
+    source_.reset();
+    flow_.disconnected();
+    connect_at_ = steady_moment() + backoff_.next();
+    if (why_down_.empty()) tell(broker_, why);
+    why_down_ = why;
+  }
+
+  void listen() {
+    while (source_) {
+      auto event = source_->next();
+      if (!event) return down(event.error().message);
+      if (!*event) return;
+      if (auto* arrival = std::get_if<Arrival>(&**event)) {
+        if (!stopped_at_) flow_.arrived(std::move(*arrival));
+      } else {
+        flow_.set_aside(std::get<RabbitSource::SetAside>(**event).tag);
+      }
+    }
+  }
+
+  /// Until when to wait; empty: it is over.
+  std::optional<IntakeFlow::Wait> perform() {
+    for (;;) {
+      IntakeFlow::Step step = flow_.next(steady_moment());
+      if (std::holds_alternative<IntakeFlow::Finished>(step)) return std::nullopt;
+      if (auto* wait = std::get_if<IntakeFlow::Wait>(&step)) {
+        const bool over = stopped_at_ && steady_moment() >= *stopped_at_ + options_.drain;
+        return over ? std::nullopt : std::optional(*wait);
+      }
+      if (auto* push = std::get_if<IntakeFlow::Push>(&step)) {
+        submit(std::move(*push));
+        continue;
+      }
+      Result<void> done;
+      if (!source_) continue;
+      if (const auto* ack = std::get_if<IntakeFlow::Ack>(&step)) {
+        done = source_->ack(ack->tag, ack->multiple);
+      } else {
+        const auto& refuse = std::get<IntakeFlow::Refuse>(step);
+        done = source_->set_aside(refuse.arrival, refuse.reason);
+      }
+      if (!done) down(done.error().message);
+    }
+  }
+
+  void submit(IntakeFlow::Push push) {
+    engine_.submit(std::move(push.request),
+                   [mailbox = mailbox_, batch = push.batch](Result<core::Reply> reply) {
+                     mailbox->put({batch, push_reply(std::move(reply))});
+                   });
+  }
+
+  void tell_of_store() {
+    const bool troubled = !flow_.trouble().empty();
+    if (troubled == std::exchange(told_of_store_, troubled)) return;
+    tell("the store", flow_.trouble());
+  }
+  void tell(const std::string& who, const std::string& why) const {
+    if (on_change_) on_change_(who, why);
+  }
+
+  void wait(const IntakeFlow::Wait& flows) const {
+    const auto now = steady_moment();
+    auto until = now + Millis(kLookAgainMs);
+    if (flows.until) until = std::min(until, *flows.until);
+    if (!source_ && !stopped_at_) until = std::min(until, connect_at_);
+    if (stopped_at_) until = std::min(until, *stopped_at_ + options_.drain);
+    std::array<pollfd, 2> fds{{{mailbox_->descriptor(), POLLIN, 0}, {-1, POLLIN, 0}}};
+    if (source_) fds[1].fd = source_->socket();
+    const auto ms = std::max<std::int64_t>(0, (until - now).count());
+    static_cast<void>(::poll(fds.data(), fds.size(), static_cast<int>(ms)));
+  }
+
+  void publish_stats() {
+    const std::lock_guard lock(mutex_);
+    stats_ = flow_.stats();
+  }
+
+  core::Engine& engine_;
+  const IntakeOptions options_;
+  const OnChange on_change_;
+  const std::string broker_;
+  const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
+  IntakeFlow flow_;
+  std::unique_ptr<RabbitSource> source_;
+  worker::Backoff backoff_;
+  IntakeFlow::Moment connect_at_{0};
+  std::optional<IntakeFlow::Moment> stopped_at_;
+  std::string why_down_;  // empty: it is not
+  bool was_here_ = false;
+  bool told_of_store_ = false;
+  mutable std::mutex mutex_;
+  IntakeStats stats_;
+};
+
+Intake::Intake(core::Engine& engine, IntakeOptions options, OnChange on_change)
+    : impl_(std::make_unique<Impl>(engine, std::move(options), std::move(on_change))) {}
+Intake::~Intake() = default;
+Result<void> Intake::run(std::stop_token stop) { return impl_->run(stop); }
+IntakeStats Intake::stats() const { return impl_->stats(); }
+
+}  // namespace tarry::relay

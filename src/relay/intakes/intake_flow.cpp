@@ -1,0 +1,183 @@
+#include "relay/intakes/intake_flow.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/assert.h"
+#include "core/headers.h"
+
+namespace tarry::relay {
+namespace {
+
+constexpr std::size_t kBatchBytes = 4u << 20;
+
+enum class Remedy { set_aside, again, give_up };
+
+/// What may become of a message that the store did not take.
+Remedy remedy_for(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::too_large: return Remedy::set_aside;
+    case ErrorCode::unavailable:
+    case ErrorCode::no_space:
+    case ErrorCode::unknown_outcome: return Remedy::again;
+    default: return Remedy::give_up;
+  }
+}
+
+}  // namespace
+
+IntakeFlow::IntakeFlow(std::string queue, std::size_t batch)
+    : queue_(std::move(queue)), batch_size_(batch) {}
+
+IntakeFlow::Step IntakeFlow::next(Moment now) {
+  if (!acks_.empty()) {
+    const Ack ack = acks_.front();
+    acks_.pop_front();
+    return ack;
+  }
+  if (stopped_) {
+    return batches_.empty() && being_set_aside_.empty() ? Step(Finished{}) : Step(Wait{});
+  }
+  if (!refusals_.empty()) {
+    Refuse refuse = std::move(refusals_.front());
+    refusals_.pop_front();
+    being_set_aside_.insert(refuse.arrival.tag);
+    return refuse;
+  }
+  if (rest_until_ && now >= *rest_until_) rest_until_.reset();
+  if (rest_until_) return Wait{rest_until_};
+  if (!waiting_.empty() && batches_.size() < kPushes) return cut_batch();
+  return Wait{};
+}
+
+void IntakeFlow::arrived(Arrival arrival) {
+  ++stats_.arrived;
+  open_.insert(arrival.tag);
+  std::optional<std::string> fault = arrival.fault;
+  if (!fault) {
+    if (const auto headers = core::encode_headers(arrival.headers); !headers) {
+      fault = headers.error().message;
+    }
+  }
+  if (fault) {
+    refusals_.push_back({std::move(arrival), *std::move(fault)});
+  } else {
+    waiting_.push_back(std::move(arrival));
+  }
+}
+
+IntakeFlow::Push IntakeFlow::cut_batch() {
+  Push push{++last_batch_, {}};
+  push.request.queue = queue_;
+  Batch& batch = batches_[push.batch];
+  std::string& bytes = push.request.bytes;
+  while (!waiting_.empty() && batch.arrivals.size() < batch_size_) {
+    Arrival& first = waiting_.front();
+    if (!bytes.empty() && bytes.size() + first.payload.size() > kBatchBytes) break;
+    core::PushItem item;
+    item.key = core::append(bytes, first.key);
+    item.payload = core::append(bytes, first.payload);
+    item.headers = core::append(bytes, core::encode_headers(first.headers).value());
+    item.due = first.due;
+    item.if_exists = IfExists::keep;
+    push.request.items.push_back(item);
+    batch.arrivals.push_back(std::move(first));
+    waiting_.pop_front();
+  }
+  return push;
+}
+
+void IntakeFlow::pushed(std::uint64_t number, const Result<core::PushReply>& reply, Moment now) {
+  const auto found = batches_.find(number);
+  TARRY_ASSERT(found != batches_.end());
+  Batch batch = std::move(found->second);
+  batches_.erase(found);
+  if (!reply)
+    return again(batch.here ? std::move(batch.arrivals) : std::vector<Arrival>(), reply.error(),
+                 now);
+  TARRY_ASSERT(reply->items.size() == batch.arrivals.size());
+  trouble_.clear();
+  backoff_.reset();
+  std::vector<Arrival> once_more;
+  std::optional<Error> trouble;
+  for (std::size_t i = 0; i < batch.arrivals.size(); ++i) {
+    const core::PushResult& result = reply->items[i];
+    Arrival& arrival = batch.arrivals[i];
+    if (!batch.here) {
+      if (!result.error && result.outcome == Outcome::pushed) ++stats_.pushed;
+      continue;
+    }
+    if (!result.error || remedy_for(result.error->code) == Remedy::set_aside) {
+      judge(std::move(arrival), result, once_more);
+      continue;
+    }
+    trouble = result.error;
+    if (result.error->code == ErrorCode::unknown_outcome) arrival.redelivered = true;
+    once_more.push_back(std::move(arrival));
+  }
+  if (trouble) return again(std::move(once_more), *trouble, now);
+  std::move(once_more.rbegin(), once_more.rend(), std::front_inserter(waiting_));
+}
+
+void IntakeFlow::judge(Arrival arrival, const core::PushResult& result,
+                       std::vector<Arrival>& once_more) {
+  if (result.error) {
+    refusals_.push_back({std::move(arrival), result.error->message});
+    return;
+  }
+  if (result.outcome == Outcome::pushed) {
+    ++stats_.pushed;
+    return done(arrival.tag);
+  }
+  // The key is another message's, or this one's from before.
+  if (arrival.redelivered) {
+    ++stats_.duplicates;
+    return done(arrival.tag);
+  }
+  ++stats_.renamed;
+  arrival.key.clear();
+  once_more.push_back(std::move(arrival));
+}
+
+void IntakeFlow::again(std::vector<Arrival> arrivals, const Error& error, Moment now) {
+  // What is wrong with a request as a whole is wrong with the next one too.
+  if (remedy_for(error.code) != Remedy::again) {
+    if (!error_) error_ = error;
+    return stop();
+  }
+  trouble_ = error.message;
+  rest_until_ = now + backoff_.next();
+  for (Arrival& arrival : arrivals) {
+    if (error.code == ErrorCode::unknown_outcome) arrival.redelivered = true;
+  }
+  std::move(arrivals.rbegin(), arrivals.rend(), std::front_inserter(waiting_));
+}
+
+void IntakeFlow::set_aside(std::uint64_t tag) {
+  being_set_aside_.erase(tag);
+  ++stats_.refused;
+  done(tag);
+}
+
+void IntakeFlow::done(std::uint64_t tag) {
+  open_.erase(tag);
+  ++stats_.acked;
+  const bool all_before = open_.empty() || *open_.begin() > tag;
+  if (all_before) std::erase_if(acks_, [tag](const Ack& ack) { return ack.tag < tag; });
+  acks_.push_back({tag, all_before});
+}
+
+void IntakeFlow::disconnected() {
+  waiting_.clear();
+  refusals_.clear();
+  acks_.clear();
+  open_.clear();
+  being_set_aside_.clear();
+  for (auto& [number, batch] : batches_) batch.here = false;
+}
+
+void IntakeFlow::stop() { stopped_ = true; }
+
+}  // namespace tarry::relay

@@ -1,0 +1,28 @@
+// Where a RabbitMQ broker is, and how one is let in. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tarry::relay {
+
+struct RabbitTls {
+  std::string ca_file;           // PEM; empty: Debian's bundle of the system's
+  std::string certificate_file;  // PEM, for brokers that ask for one; empty: none
+  std::string key_file;          // PEM
+};
+
+struct RabbitAddress {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 5672;
+  std::string vhost = "/";
+  std::string user = "guest";
+  std::string password = "guest";
+  std::optional<RabbitTls> tls;
+  std::uint16_t heartbeat_s = 10;  // 1 .. 3600; after two that did not come the connection is dead
+  std::int64_t connect_timeout_ms = 5'000;
+  std::int64_t confirm_timeout_ms = 30'000;  // no answer for so long: the connection is dead
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,60 @@
+// RabbitLink: one connection to a RabbitMQ broker, logged in, for those who speak AMQP over it; and
+// what they share of rabbitmq-c's words.
+//
+// Thread safety: none. `open` and `open_channel` block for as long as the address's time-outs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <amqp.h>
+#include <tarry/result.h>
+
+#include "relay/rabbit/address.h"
+
+namespace tarry::relay::rabbit {
+
+/// The library only reads it.
+[[nodiscard]] amqp_bytes_t amqp_view(std::string_view text) noexcept;
+[[nodiscard]] std::string_view view_of(amqp_bytes_t bytes) noexcept;
+/// "NOT_FOUND - no exchange 'x' in vhost '/'": one line, whatever the broker sent.
+[[nodiscard]] std::string in_one_line(amqp_bytes_t bytes);
+
+[[nodiscard]] amqp_table_entry_t text_entry(std::string_view name, std::string_view value) noexcept;
+[[nodiscard]] amqp_table_entry_t number_entry(std::string_view name, std::int64_t value) noexcept;
+
+class RabbitLink {
+ public:
+  explicit RabbitLink(const RabbitAddress& address);
+  ~RabbitLink();
+  RabbitLink(const RabbitLink&) = delete;
+  RabbitLink& operator=(const RabbitLink&) = delete;
+
+  /// Errors, here and below, with the broker's own words where it had some: `permission_denied`,
+  /// `not_found` or `conflict` where it said so, else `unavailable`.
+  [[nodiscard]] Result<void> open(const RabbitAddress& address);
+  [[nodiscard]] Result<void> open_channel(std::uint16_t channel, bool confirms);
+  /// The answer to the last call of the library that waited for one.
+  [[nodiscard]] Result<void> answered() const;
+
+  /// `unavailable`, and who it was.
+  [[nodiscard]] Error failure(const std::string& reason) const;
+  [[nodiscard]] Error failure(int status) const;
+
+  /// The next frame, if one has come.
+  [[nodiscard]] Result<bool> next(amqp_frame_t& frame);
+
+  [[nodiscard]] amqp_connection_state_t state() const noexcept { return state_; }
+  [[nodiscard]] int socket() const noexcept;
+
+ private:
+  [[nodiscard]] Result<void> answered_with(const amqp_rpc_reply_t& reply) const;
+  [[nodiscard]] Result<amqp_socket_t*> tls_socket(const RabbitTls& tls);
+  void limit_sending(std::int64_t ms) const;
+
+  const std::string title_;
+  amqp_connection_state_t state_;
+};
+
+}  // namespace tarry::relay::rabbit

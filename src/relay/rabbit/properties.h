@@ -1,0 +1,83 @@
+// Properties: what AMQP says of a message beside its body: the properties and headers of one that
+// is to be published; and of one that came, as a message's headers, so that nothing of it is lost
+// while it waits.
+//
+// In a message's headers
+//   amqp-exchange, amqp-routing-key   where it was published
+//   amqp-content-type, amqp-message-id, amqp-delivery-mode, ...   a property each, as text
+//   NAME                              a header of its own that is text
+//   amqp-headers                      the other headers: an AMQP table, in base64
+//
+// Any message that has such headers is published with these properties, wherever it came from.
+//
+// Thread safety: as a plain value's.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <amqp.h>
+#include <amqp_framing.h>
+#include <tarry/queue.h>
+#include <tarry/result.h>
+
+namespace tarry::relay::rabbit {
+
+inline constexpr std::string_view kExchangeHeader = "amqp-exchange";
+inline constexpr std::string_view kRoutingKeyHeader = "amqp-routing-key";
+inline constexpr std::string_view kExpirationHeader = "amqp-expiration";
+inline constexpr std::string_view kTableHeader = "amqp-headers";
+
+class Properties {
+ public:
+  explicit Properties(Headers headers);
+  ~Properties();
+  Properties(const Properties&) = delete;
+  Properties& operator=(const Properties&) = delete;
+
+  [[nodiscard]] const amqp_basic_properties_t& get() const noexcept { return properties_; }
+
+  /// Before `finish`; the name outlives this.
+  void add(std::string_view name, std::string value);
+  void add(std::string_view name, std::int64_t value);
+  void set_message_id(std::string id);
+  /// Takes over what the headers say. `user`: who publishes; a broker refuses any other's user-id.
+  /// Errors: `invalid_argument`, for what AMQP cannot say or the broker would refuse.
+  [[nodiscard]] Result<void> restore(std::string_view user);
+  void finish();
+
+ private:
+  [[nodiscard]] Result<bool> restore_property(const Header& header, std::string_view user);
+  [[nodiscard]] Result<void> restore_table(std::string_view base64);
+
+  const Headers headers_;
+  std::deque<std::string> texts_;  // that entries name
+  std::vector<amqp_table_entry_t> entries_;
+  amqp_basic_properties_t properties_{};
+  std::unique_ptr<amqp_pool_t> pool_;  // of the table; empty: there is none
+};
+
+/// Of what a relay publishes: with tarry-queue, tarry-key, tarry-attempt and tarry-due-ms,
+/// persistent and with the id as message-id, unless the message's headers say otherwise; then the
+/// id is in tarry-id. Errors: as `restore`.
+[[nodiscard]] Result<std::unique_ptr<Properties>> properties_of(const Delivery& delivery,
+                                                                std::string_view user);
+
+/// Of a message that came with such headers and is set aside: as it came, but persistent and
+/// without an expiration; tarry-reason, tarry-exchange, tarry-routing-key and tarry-expiration say
+/// the rest.
+[[nodiscard]] std::unique_ptr<Properties> properties_of_refused(const Headers& headers,
+                                                                std::string_view reason);
+
+/// What `properties_of` wrote as the message's id; empty: nothing.
+[[nodiscard]] std::string id_of(const amqp_basic_properties_t& properties);
+
+/// The headers of a message that came. Its headers tarry-... are left out: they are another
+/// relay's.
+[[nodiscard]] Headers headers_of(const amqp_basic_properties_t& properties,
+                                 std::string_view exchange, std::string_view routing_key);
+
+}  // namespace tarry::relay::rabbit

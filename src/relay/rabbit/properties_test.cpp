@@ -1,0 +1,142 @@
+#ifdef TARRY_WITH_RABBITMQ
+
+#include "relay/rabbit/properties.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+
+#include "core/headers.h"
+#include "relay/rabbit/link.h"
+#include "support/parcels.h"
+
+namespace tarry::relay::rabbit {
+namespace {
+
+Delivery delivery_with(const Headers& headers) {
+  auto reply = std::make_shared<core::ClaimReply>(test::claimed({"k"}));
+  const std::string encoded = *core::encode_headers(headers);
+  reply->items[0].id = 7;
+  reply->items[0].headers = core::append(reply->bytes, encoded);
+  return {reply, 0};
+}
+
+std::string header_of(const Headers& headers, std::string_view name) {
+  const auto found = std::ranges::find(headers, name, &Header::name);
+  return found == headers.end() ? "-" : found->value;
+}
+
+// "name=value ..." of the table, numbers and texts.
+std::string shown(const amqp_table_t& table) {
+  std::string out;
+  for (int i = 0; i < table.num_entries; ++i) {
+    const amqp_table_entry_t& entry = table.entries[i];
+    out += std::string(view_of(entry.key)) + "=";
+    if (entry.value.kind == AMQP_FIELD_KIND_TABLE) {
+      out += "{" + shown(entry.value.value.table) + "}";
+    } else if (entry.value.kind == AMQP_FIELD_KIND_I64) {
+      out += std::to_string(entry.value.value.i64);
+    } else {
+      out += view_of(entry.value.value.bytes);
+    }
+    out += ' ';
+  }
+  return out;
+}
+
+TEST(RabbitProperties, WhatCameGoesOutAsItCame) {
+  amqp_table_entry_t inner = number_entry("deep", -3);
+  std::array<amqp_table_entry_t, 5> entries{
+      text_entry("lang", "de"), number_entry("x-delay", -1'500), text_entry("no token", "a b"),
+      text_entry("tarry-key", "another relay's"), amqp_table_entry_t{}};
+  entries[4].key = amqp_view("nested");
+  entries[4].value.kind = AMQP_FIELD_KIND_TABLE;
+  entries[4].value.value.table = {1, &inner};
+  amqp_basic_properties_t came{};
+  came._flags = AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_HEADERS_FLAG | AMQP_BASIC_PRIORITY_FLAG |
+                AMQP_BASIC_MESSAGE_ID_FLAG | AMQP_BASIC_CORRELATION_ID_FLAG |
+                AMQP_BASIC_REPLY_TO_FLAG | AMQP_BASIC_EXPIRATION_FLAG | AMQP_BASIC_TIMESTAMP_FLAG |
+                AMQP_BASIC_USER_ID_FLAG;
+  came.content_type = amqp_view("text/plain");
+  came.headers = {static_cast<int>(entries.size()), entries.data()};
+  came.priority = 9;
+  came.message_id = amqp_view("order-42");
+  came.correlation_id = amqp_view("c");
+  came.reply_to = amqp_view("replies");
+  came.expiration = amqp_view("60000");
+  came.timestamp = 1'600'000'000;
+  came.user_id = amqp_view("shop");
+
+  const Headers headers = headers_of(came, "shop", "orders.close");
+  EXPECT_EQ(header_of(headers, kExchangeHeader), "shop");
+  EXPECT_EQ(header_of(headers, kRoutingKeyHeader), "orders.close");
+  EXPECT_EQ(header_of(headers, "lang"), "de");
+  EXPECT_EQ(header_of(headers, "tarry-key"), "-");
+
+  const auto made = properties_of(delivery_with(headers), "guest");
+  ASSERT_TRUE(made) << made.error().message;
+  const amqp_basic_properties_t& out = (*made)->get();
+  EXPECT_EQ(view_of(out.content_type), "text/plain");
+  EXPECT_EQ(view_of(out.message_id), "order-42");
+  EXPECT_EQ(view_of(out.correlation_id), "c");
+  EXPECT_EQ(view_of(out.reply_to), "replies");
+  EXPECT_EQ(view_of(out.expiration), "60000");
+  EXPECT_EQ(out.priority, 9);
+  EXPECT_EQ(out.timestamp, 1'600'000'000u);
+  EXPECT_EQ(out.delivery_mode, 1);                      // it said none, which AMQP reads so
+  EXPECT_EQ(out._flags & AMQP_BASIC_USER_ID_FLAG, 0u);  // the broker lets nobody say another's
+  EXPECT_EQ(shown(out.headers),
+            "tarry-queue=q tarry-key=k tarry-attempt=1 tarry-due-ms=0 lang=de x-delay=-1500 "
+            "no token=a b nested={deep=-3 } tarry-id=7 ");
+  EXPECT_EQ(id_of(out), "7");
+  EXPECT_EQ(view_of((*properties_of(delivery_with(headers), "shop"))->get().user_id), "shop");
+}
+
+TEST(RabbitProperties, OfAMessageThatCameFromElsewhere) {
+  const auto made = properties_of(delivery_with({{"lang", "de"}}), "guest");
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)->get().delivery_mode, 2);
+  EXPECT_EQ(view_of((*made)->get().message_id), "7");
+  EXPECT_EQ(id_of((*made)->get()), "7");
+}
+
+TEST(RabbitProperties, WhatAmqpCannotSayIsAnError) {
+  const auto says = [](const char* name, const std::string& value) {
+    const auto made = properties_of(delivery_with({{name, value}}), "guest");
+    return made ? "made" : made.error().message;
+  };
+  EXPECT_EQ(says("amqp-content-type", std::string(255, 'x')), "made");
+  EXPECT_EQ(says("amqp-content-type", std::string(256, 'x')),
+            "header amqp-content-type has 256 bytes; as a property of AMQP up to 255 are possible");
+  EXPECT_NE(says("amqp-expiration", "soon").find("amqp-expiration"), std::string::npos);
+  EXPECT_NE(says("amqp-expiration", "4294967296").find("4294967295"), std::string::npos);
+  EXPECT_NE(says("amqp-delivery-mode", "3").find("amqp-delivery-mode"), std::string::npos);
+  EXPECT_NE(says("amqp-priority", "256").find("amqp-priority"), std::string::npos);
+  for (const char* table : {"!", "AAAA", "AAAAAQ==", "AAAAAAA="}) {
+    EXPECT_NE(says("amqp-headers", table).find("no AMQP table"), std::string::npos) << table;
+  }
+  EXPECT_EQ(says("amqp-headers", "AAAAAA=="), "made");  // an empty one
+  EXPECT_EQ(says("amqp-something", "x"), "made");
+}
+
+TEST(RabbitProperties, OfOneThatIsSetAside) {
+  const Headers headers{{"amqp-exchange", "shop"},   {"amqp-routing-key", "k"},
+                        {"amqp-expiration", "1000"}, {"amqp-delivery-mode", "1"},
+                        {"amqp-message-id", "m"},    {"x-delay", "soon"}};
+  const auto made = properties_of_refused(headers, "why");
+  const amqp_basic_properties_t& out = made->get();
+  EXPECT_EQ(out.delivery_mode, 2);
+  EXPECT_EQ(out._flags & AMQP_BASIC_EXPIRATION_FLAG, 0u);
+  EXPECT_EQ(view_of(out.message_id), "m");
+  EXPECT_EQ(shown(out.headers),
+            "tarry-reason=why tarry-exchange=shop tarry-routing-key=k tarry-expiration=1000 "
+            "x-delay=soon ");
+}
+
+}  // namespace
+}  // namespace tarry::relay::rabbit
+
+#endif

@@ -1,0 +1,103 @@
+"""A rabbitmq-server of a test's own: in a fresh directory, on free ports of 127.0.0.1, with an epmd
+of its own and no plugins; made to be killed and started again on what it had.
+"""
+
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+# Debian's, which another Python than Debian's does not find.
+sys.path.append("/usr/lib/python3/dist-packages")
+import pika  # noqa: E402
+
+PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+START_SECONDS = 120
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class RabbitServer:
+    """Server and epmd run in one process group and end with it."""
+
+    def __init__(self):
+        self.path = Path(tempfile.mkdtemp(prefix="tarry-rabbit-"))
+        (self.path / "plugins").write_text("[].\n")
+        (self.path / "rabbit.conf").write_text("")
+        self.port = free_port()
+        epmd = free_port()
+        self._command = f"epmd -address 127.0.0.1 -port {epmd} & exec {PROGRAM}"
+        self._environment = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            "HOME": str(self.path),
+            "RABBITMQ_NODENAME": f"tarry-{self.port}@localhost",
+            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODE_PORT": str(self.port),
+            "RABBITMQ_DIST_PORT": str(free_port()),
+            "ERL_EPMD_PORT": str(epmd),
+            "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "RABBITMQ_MNESIA_BASE": f"{self.path}/mnesia",
+            "RABBITMQ_LOG_BASE": f"{self.path}/log",
+            "RABBITMQ_GENERATED_CONFIG_DIR": f"{self.path}/generated",
+            "RABBITMQ_ENABLED_PLUGINS_FILE": f"{self.path}/plugins",
+            "RABBITMQ_CONFIG_FILE": f"{self.path}/rabbit",
+            "RABBITMQ_CONF_ENV_FILE": "/dev/null",
+            "RABBITMQ_LOGS": "-",
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none"}
+        self._process = None
+        self._reader = None
+        self._up = threading.Event()
+
+    def _read(self, pipe):
+        """To its end, or it would stand still once the pipe is full."""
+        with open(self.path / "output", "ab") as log:
+            for line in pipe:
+                log.write(line)
+                log.flush()
+                if b"Server startup complete" in line:
+                    self._up.set()
+        self._up.set()
+
+    def start(self):
+        """Returns once it takes connections."""
+        self._up.clear()
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", self._command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, env=self._environment, start_new_session=True,
+            preexec_fn=lambda: LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,))
+        self._reader.start()
+        if not self._up.wait(START_SECONDS) or self._process.poll() is not None:
+            log = (self.path / "output").read_text()
+            raise AssertionError(f"rabbitmq-server does not start: {log}")
+
+    def shoot(self):
+        """SIGKILL, and waits until nothing of it is left."""
+        if self._process is None:
+            return
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._reader.join()
+        self._process.stdout.close()
+        self._process = None
+
+    def close(self):
+        self.shoot()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def connect(self):
+        """Of pika's; without heartbeats, which it serves only while it is asked something."""
+        return pika.BlockingConnection(pika.ConnectionParameters(
+            "127.0.0.1", self.port, heartbeat=0))

@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""tarry intake: producers of RabbitMQ's delayed-message plugin stay as they are."""
+
+import collections
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from program import (CONFLICT, DONE, FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server,
+                     environment, eventually)
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
+from rabbit_server import RabbitServer, free_port, pika  # noqa: E402
+
+GUIDE = SOURCE / "docs/guide/relays.md"
+
+
+class Consumer(threading.Thread):
+    """Takes what arrives in a queue, and when; comes back when the broker does."""
+
+    def __init__(self, broker, queue):
+        super().__init__()
+        self.broker, self.queue = broker, queue
+        self.arrived = []  # (seconds, properties, body)
+        self.ended = threading.Event()
+
+    def run(self):
+        while not self.ended.is_set():
+            try:
+                with self.broker.connect() as connection:
+                    channel = connection.channel()
+                    for method, properties, body in channel.consume(
+                            self.queue, inactivity_timeout=0.1):
+                        if method:
+                            self.arrived.append((time.time(), properties, body.decode()))
+                            channel.basic_ack(method.delivery_tag)
+                        if self.ended.is_set():
+                            return
+            except (pika.exceptions.AMQPError, OSError):
+                self.ended.wait(0.1)
+
+    def end(self):
+        self.ended.set()
+        self.join()
+
+
+class Intake(ProgramTest):
+    """With a broker for all of them, and a server on an empty store for each."""
+
+    @classmethod
+    def setUpClass(cls):
+        version = subprocess.run([PROGRAM, "-o", "json", "version"], capture_output=True,
+                                 env=environment(), check=True)
+        if "rabbitmq" not in json.loads(version.stdout)["sinks"]:
+            raise unittest.SkipTest("built without RabbitMQ")
+        cls.broker = RabbitServer()
+        cls.addClassCleanup(cls.broker.close)
+        cls.broker.start()
+
+    def setUp(self):
+        super().setUp()
+        self.server = Server("memory:")
+        self.addCleanup(self.server.stop)
+        self.connection = self.broker.connect()
+        self.addCleanup(self.hang_up)
+        self.channel = self.connection.channel()
+        self.channel.confirm_delivery()
+
+    def hang_up(self):
+        if self.connection.is_open:
+            self.connection.close()
+
+    @staticmethod
+    def end(process):
+        """Whatever became of the test."""
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def start(self, *words):
+        process = subprocess.Popen(
+            [PROGRAM, "--store", self.server.url, "-o", "json", *words], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, cwd=self.directory, env=environment())
+        self.addCleanup(self.end, process)
+        return process
+
+    def start_intake(self, *words, source):
+        intake = self.start("intake", "delayed", "--from",
+                            f"amqp://127.0.0.1:{self.broker.port}/?{source}", *words)
+        self.assertIn(b" is there", intake.stderr.readline())
+        return intake
+
+    def stop(self, process, code=DONE):
+        """Drains it; what it counted."""
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, code, err)
+        return json.loads(out)
+
+    def remote(self, *words, **more):
+        return self.asked(*words, store=self.server.url, **more)
+
+    def messages(self):
+        return self.remote("ls", "delayed")["messages"]
+
+    def depth(self, queue):
+        return self.channel.queue_declare(queue, passive=True).method.message_count
+
+    def publish(self, queue, body, **properties):
+        """To the default exchange."""
+        self.channel.basic_publish("", queue, body, pika.BasicProperties(**properties))
+
+    def consumer(self, queue):
+        consumer = Consumer(self.broker, queue)
+        self.addCleanup(consumer.end)
+        consumer.start()
+        return consumer
+
+    def test_the_guide(self):
+        text = GUIDE.read_text(encoding="utf-8")
+        marked = re.findall(r"<!-- plugin (\w+) -->\n```(?:sh|python)\n(.*?)```", text, re.DOTALL)
+        self.assertEqual([kind for kind, _ in marked], ["consumer", "amqp", "amqp", "producer"])
+        consumers, intake, relay, producer = (block for _, block in marked)
+        names = {"channel": self.channel, "pika": pika}
+        exec(consumers, names)  # pylint: disable=exec-used
+        consumer = self.consumer("orders")
+        path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
+        processes = []
+        for command in (intake, relay):
+            command = command.replace("@127.0.0.1/", f"@127.0.0.1:{self.broker.port}/")
+            processes.append(subprocess.Popen(
+                ["bash", "-c", "exec " + command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                cwd=self.directory, env=environment(PATH=path, TARRY_STORE=self.server.url)))
+            self.addCleanup(self.end, processes[-1])
+        self.assertIn(b" is there", processes[0].stderr.readline())
+        published = time.time()
+        exec(producer, names)  # pylint: disable=exec-used
+        eventually(lambda: consumer.arrived, "it is handed on")
+        (at, properties, body), = consumer.arrived
+        self.assertGreaterEqual(at, published + 1.5)
+        self.assertEqual((body, properties.message_id, properties.content_type,
+                          properties.delivery_mode), ("42", "order-42", "text/plain", 2))
+        self.assertEqual(properties.headers["x-delay"], -1500)
+        self.assertEqual(properties.headers["tarry-key"], "order-42")
+        for process in processes:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, DONE)
+
+    def test_everything_a_producer_says_comes_back(self):
+        self.channel.queue_declare("in", durable=True)
+        self.channel.queue_declare("out", durable=True)
+        said = dict(
+            content_type="application/json", content_encoding="gzip", correlation_id="c-1",
+            reply_to="replies", expiration="600000", message_id="m-1", timestamp=1_600_000_000,
+            type="close", app_id="shop", priority=7, delivery_mode=1)
+        headers = {"x-delay": "1", "text": "käse", "number": 7, "yes": True, "none": None,
+                   "list": [1, "two", {"three": 3}], "table": {"a": {"b": -1}},
+                   "two words": "x", "amqp-odd": "kept", "tarry-key": "not ours"}
+        intake = self.start_intake(source="queue=in")
+        self.publish("in", b"\x00body\xff", headers=headers, **said)
+        self.publish("in", b"", headers={"x-delay": -5})
+        self.publish("in", b"plain")
+        eventually(lambda: len(self.messages()) == 3, "they are pushed")
+        waiting = self.remote("get", "delayed", "m-1")
+        self.assertEqual(waiting["headers"]["amqp-routing-key"], "in")
+        self.assertEqual(waiting["headers"]["amqp-content-type"], "application/json")
+        self.assertEqual(waiting["headers"]["text"], "käse")
+        relay = self.start("relay", "delayed", "--to",
+                           f"amqp://127.0.0.1:{self.broker.port}/?routing_key=out")
+        eventually(lambda: self.depth("out") == 3, "they are handed on")
+        found = {}
+        for _ in range(3):
+            _, properties, body = self.channel.basic_get("out", auto_ack=True)
+            found[body] = properties
+        self.assertEqual(set(found), {b"\x00body\xff", b"", b"plain"})
+        properties = found[b"\x00body\xff"]
+        for name, value in said.items():
+            self.assertEqual(getattr(properties, name), value, name)
+        expected = dict(headers) | {"x-delay": -1, "tarry-key": "m-1"}
+        ours = {"tarry-queue", "tarry-attempt", "tarry-due-ms", "tarry-id"}
+        self.assertEqual({name: value for name, value in properties.headers.items()
+                          if name not in ours}, expected)
+        self.assertEqual(found[b""].headers["x-delay"], -5)
+        counts = self.stop(intake)
+        self.assertEqual((counts["pushed"], counts["acked"], counts["refused"]), (3, 3, 0))
+        self.stop(relay)
+        self.assertEqual(self.depth("in"), 0)
+
+    def test_expiration_as_the_delay(self):
+        self.channel.queue_declare("ttl", durable=True)
+        intake = self.start_intake("--expiration", "delay", source="queue=ttl")
+        self.publish("ttl", b"a", expiration="3600000", message_id="a")
+        self.publish("ttl", b"b", expiration="3600000", message_id="b", headers={"x-delay": 0})
+        eventually(lambda: len(self.messages()) == 2, "they are pushed")
+        first, second = (self.remote("get", "delayed", key) for key in "ab")
+        self.assertEqual((first["state"], second["state"]), ("scheduled", "ready"))
+        self.assertNotIn("amqp-expiration", first["headers"])
+        self.assertEqual(second["headers"]["amqp-expiration"], "3600000")
+        self.stop(intake)
+
+    def test_what_cannot_be_taken_is_set_aside_with_the_reason(self):
+        self.channel.queue_declare("odd", durable=True)
+        intake = self.start_intake(source="queue=odd")
+        far = 3_155_760_000_001
+        for body, headers in ((b"far", {"x-delay": far}), (b"word", {"x-delay": "soon"}),
+                              (b"x" * (1 << 20) + b"x", {}), (b"heads", {"h": "x" * 20_000})):
+            self.publish("odd", body, headers=headers, message_id=body[:8].decode(),
+                         expiration="600000")
+        eventually(lambda: self.depth("odd.refused") == 4, "they are set aside")
+        self.assertEqual(self.messages(), [])
+        reasons = {}
+        for _ in range(4):
+            _, properties, body = self.channel.basic_get("odd.refused", auto_ack=True)
+            reasons[body[:5]] = properties.headers["tarry-reason"]
+            self.assertEqual(properties.headers["tarry-routing-key"], "odd")
+            self.assertEqual(properties.headers["tarry-expiration"], "600000")
+            self.assertEqual(properties.message_id, body[:8].decode())
+            self.assertIsNone(properties.expiration)
+        self.assertEqual(reasons[b"far"],
+                         f"x-delay {far} is over 3155760000000 ms, which is 100 years")
+        self.assertIn('x-delay "soon" must be milliseconds', reasons[b"word"])
+        self.assertIn("1048577", reasons[b"xxxxx"])
+        self.assertIn("16384", reasons[b"heads"])
+        self.assertEqual(self.stop(intake)["refused"], 4)
+
+    def test_a_key_that_is_taken(self):
+        self.channel.queue_declare("twice", durable=True)
+        intake = self.start_intake(source="queue=twice")
+        for body in (b"1", b"2"):
+            self.publish("twice", body, message_id="same", headers={"x-delay": 3_600_000})
+        eventually(lambda: len(self.messages()) == 2, "both are pushed")
+        self.assertEqual(self.stop(intake)["renamed"], 1)
+        # What one that died had pushed and not acked comes again.
+        with self.broker.connect() as other:
+            channel = other.channel()
+            self.publish("twice", b"1", message_id="same", headers={"x-delay": 3_600_000})
+            eventually(lambda: channel.basic_get("twice")[0], "it is taken, and not acked")
+        intake = self.start_intake(source="queue=twice")
+        eventually(lambda: self.depth("twice") == 0 and len(self.messages()) == 2, "it is taken")
+        self.assertEqual(self.stop(intake)["duplicates"], 1)
+        self.assertEqual(len(self.messages()), 2)
+
+    def test_a_store_that_is_away(self):
+        self.channel.queue_declare("patient", durable=True)
+        intake = self.start_intake(source="queue=patient")
+        self.publish("patient", b"1", headers={"x-delay": 3_600_000})
+        eventually(lambda: len(self.messages()) == 1, "it is pushed")
+        self.server.process.send_signal(signal.SIGKILL)
+        self.server.process.wait()
+        self.publish("patient", b"2")
+        self.assertIn(b"the store is down: ", intake.stderr.readline())
+        counts = self.stop(intake)
+        self.assertEqual(counts["pushed"], 1)
+        eventually(lambda: self.depth("patient") == 1, "it is where it was")
+        self.server.process = subprocess.Popen(["true"], stdout=subprocess.PIPE)  # for the clean-up
+
+    def test_bad_input(self):
+        self.channel.exchange_declare("topical", "topic")
+        broker = f"amqp://127.0.0.1:{self.broker.port}/"
+        for words, says in (
+                (("--from", "http://u:secret@host/"), '"http" is no source'),
+                (("--from", "amqp://127.0.0.1"), "needs queue=NAME"),
+                (("--from", "amqp://127.0.0.1?queue=a&refused=a"), "another one"),
+                (("--from", "amqp://127.0.0.1?queue=" + "q" * 256), "256 bytes"),
+                (("--from", "amqp://127.0.0.1?queue=a&routing_key=b"), '"routing_key"'),
+                (("--from", "amqp://127.0.0.1?queue=a", "--prefetch", "0"), "--prefetch"),
+                (("--from", "amqp://127.0.0.1?queue=a", "--expiration", "never"), "--expiration"),
+                (("--from", "amqp://127.0.0.1?queue=a", "--drain", "2h"), "drain 2h")):
+            with self.subTest(words):
+                refused = self.refused("intake", "q", *words, says=says)
+                self.assertNotIn("secret", refused.err)
+        self.refused("intake", "no spaces", "--from", broker + "?queue=a", says='"no spaces"')
+        for source, code, says in (
+                (broker + "?queue=nobody", UNKNOWN, "NOT_FOUND - no queue 'nobody'"),
+                (broker + "?queue=a&exchange=topical", CONFLICT, "PRECONDITION_FAILED"),
+                (broker + "?queue=a&exchange=amq.new", FAILED, "amq.new"),
+                (broker.replace("//", "//guest:secret@") + "?queue=a", FAILED, "ACCESS_REFUSED"),
+                (broker + "nowhere?queue=a", FAILED, "nowhere")):
+            with self.subTest(source):
+                refused = self.refused("intake", "q", "--from", source, store=self.server.url,
+                                       code=code, says=says)
+                self.assertNotIn("secret", refused.err)
+        away = self.start("intake", "q", "--from", f"amqp://127.0.0.1:{free_port()}/?queue=a")
+        self.assertIn(b"is down: ", away.stderr.readline())
+        self.stop(away)
+
+    def test_nothing_is_lost_and_nothing_is_early(self):
+        """The whole way, while the intake is killed and the broker is started again."""
+        seed = random.randrange(1 << 32)
+        print(f"seed {seed}", flush=True)
+        chance = random.Random(seed)
+        source = "exchange=shop2&queue=shop2.delayed"
+        self.channel.exchange_declare("shop2.due", "direct", durable=True)
+        self.channel.queue_declare("far", durable=True)
+        self.channel.queue_bind("far", "shop2.due", "k")
+        consumer = self.consumer("far")
+        intake = self.start_intake("--batch", "5", "--prefetch", "50", source=source)
+        relay = self.start("relay", "delayed", "--lease", "2s", "--to",
+                           f"amqp://127.0.0.1:{self.broker.port}/"
+                           "?exchange=shop2.due&routing_key_from=amqp-routing-key")
+        due = {}  # body: seconds
+        kills = 3
+
+        def publish(count):
+            for _ in range(count):
+                body = f"m{len(due)}"
+                delay = chance.randrange(-100, 3000)
+                due[body] = time.time() + delay / 1000
+                self.channel.basic_publish("shop2", "k", body.encode(), pika.BasicProperties(
+                    message_id=body, delivery_mode=2, headers={"x-delay": delay}))
+
+        for _ in range(kills):
+            publish(100)
+            taken = self.remote("stats")["queues"]
+            eventually(lambda: self.remote("stats")["queues"] != taken, "it takes some")
+            intake.kill()
+            intake.communicate()
+            intake = self.start_intake("--batch", "5", "--prefetch", "50", source=source)
+        publish(100)
+        self.hang_up()
+        self.broker.shoot()
+        self.broker.start()
+        self.connection = self.broker.connect()
+        self.channel = self.connection.channel()
+        self.channel.confirm_delivery()
+        publish(100)
+        eventually(lambda: due.keys() <= {body for _, _, body in consumer.arrived},
+                   "everything arrives")
+        counts = self.stop(intake)
+        self.stop(relay)
+        times = collections.Counter(body for _, _, body in consumer.arrived)
+        self.assertEqual(times.keys(), due.keys())
+        for at, properties, body in consumer.arrived:
+            self.assertGreaterEqual(at, due[body], body)
+            self.assertEqual(properties.message_id, body)
+        self.assertEqual((counts["refused"], counts["renamed"]), (0, 0))
+        twice = sum(times.values()) - len(times)
+        late = max(at - due[body] for at, _, body in consumer.arrived)
+        print(f"{len(times)} messages, {twice} duplicates, {counts['duplicates']} dropped, "
+              f"the latest {late:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
