@@ -19,6 +19,7 @@ from program import (CONFLICT, DONE, FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTe
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
 from rabbit_server import RabbitServer, free_port, pika  # noqa: E402
+from redis_server import RedisServer  # noqa: E402
 
 GUIDE = SOURCE / "docs/guide/relays.md"
 
@@ -155,6 +156,40 @@ class Intake(ProgramTest):
             process.communicate(timeout=60)
             self.assertEqual(process.returncode, DONE)
 
+    def test_the_guides_scanners(self):
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        text = GUIDE.read_text(encoding="utf-8")
+        blocks = re.findall(r"<!-- scanner -->\n```sh\n(.*?)```", text, re.DOTALL)
+        self.assertEqual(len(blocks), 8)
+        path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
+        for produce, relay in zip(blocks[::2], blocks[1::2]):
+            with self.subTest(relay):
+                name, = re.findall(r"exchange=exchange_(\w+)", relay)
+                self.channel.exchange_declare(f"exchange_{name}", "direct", durable=True)
+                self.channel.queue_declare(f"at_{name}", durable=True)
+                self.channel.queue_bind(f"at_{name}", f"exchange_{name}", f"routekey_{name}")
+                consumer = self.consumer(f"at_{name}")
+                produce = produce.replace("redis-cli", f"redis-cli -s {redis.socket}")
+                subprocess.run(["bash", "-c", produce], check=True, capture_output=True)
+                tasks = set(re.findall(r"task:\d", produce))
+                scores = [int(redis.ask("ZSCORE", *words)) for words in
+                          re.findall(r"ZADD (\S+) .* (task:\d)", produce)]
+                command = relay.replace("redis://127.0.0.1/0?", redis.url + "?").replace(
+                    "@127.0.0.1/", f"@127.0.0.1:{self.broker.port}/")
+                process = subprocess.Popen(
+                    ["bash", "-c", "exec " + command], stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE, cwd=self.directory, env=environment(PATH=path))
+                self.addCleanup(self.end, process)
+                eventually(lambda: len(consumer.arrived) >= len(tasks), f"{tasks} arrive")
+                self.assertEqual({body for _, _, body in consumer.arrived}, tasks)
+                self.assertGreaterEqual(min(at for at, _, _ in consumer.arrived) * 1000,
+                                        min(scores))
+                process.send_signal(signal.SIGTERM)
+                _, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, DONE, err)
+
     def test_everything_a_producer_says_comes_back(self):
         self.channel.queue_declare("in", durable=True)
         self.channel.queue_declare("out", durable=True)
@@ -261,7 +296,6 @@ class Intake(ProgramTest):
         counts = self.stop(intake)
         self.assertEqual(counts["pushed"], 1)
         eventually(lambda: self.depth("patient") == 1, "it is where it was")
-        self.server.process = subprocess.Popen(["true"], stdout=subprocess.PIPE)  # for the clean-up
 
     def test_bad_input(self):
         self.channel.exchange_declare("topical", "topic")
