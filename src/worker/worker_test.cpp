@@ -68,12 +68,16 @@ TEST_F(WorkerTest, VerdictsBecomeSettlements) {
     std::string key;
     SettleAction action;
     std::optional<Millis> delay;
-    std::size_t reason;
+    std::size_t reason;  // its bytes
   };
+  const std::size_t oh = std::string_view("the handler threw: oh").size();
+  const std::size_t number =
+      std::string_view("the handler threw: an exception that is no std::exception").size();
   for (const Case& each :
        {Case{"retry", SettleAction::retry, {}, 0}, Case{"later", SettleAction::retry, 10s, 0},
         Case{"bury", SettleAction::bury, {}, 3}, Case{"release", SettleAction::release, {}, 0},
-        Case{"throw", SettleAction::retry, {}, 0}, Case{"throw 7", SettleAction::retry, {}, 0},
+        Case{"throw", SettleAction::retry, {}, oh},
+        Case{"throw 7", SettleAction::retry, {}, number},
         Case{"long", SettleAction::bury, {}, core::kMaxReason}}) {
     hand_out({each.key});
     const auto item = settlements(1, Outcome::done)[0].second;

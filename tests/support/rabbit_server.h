@@ -18,8 +18,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/redis_server.h"
@@ -51,7 +53,15 @@ class RabbitServer {
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
   /// It is there, and answers nothing, until `cont`.
-  void pause() const { ::kill(-group_, SIGSTOP); }
+  void pause() const {
+    ::kill(-group_, SIGSTOP);
+    // The broker is no child of ours, and one of its threads may go on for a moment.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!stands_still()) {
+      if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it does not stop");
+      ::poll(nullptr, 0, 1);
+    }
+  }
   void cont() const { ::kill(-group_, SIGCONT); }
   [[nodiscard]] std::string log() const {
     std::ifstream file(directory_ + "/output");
@@ -125,6 +135,34 @@ class RabbitServer {
     }
     ::close(process);
     throw std::runtime_error("rabbitmq-server does not start: " + log());
+  }
+
+  /// All threads of all processes of the group.
+  [[nodiscard]] bool stands_still() const {
+    std::error_code gone;
+    for (const auto& process : std::filesystem::directory_iterator("/proc", gone)) {
+      const std::string name = process.path().filename();
+      if (name[0] < '0' || name[0] > '9' || state_of(process.path()).second != group_) continue;
+      for (const auto& thread :
+           std::filesystem::directory_iterator(process.path() / "task", gone)) {
+        const char state = state_of(thread.path()).first;
+        if (state != 'T' && state != 'Z' && state != 'X' && state != '?') return false;
+      }
+    }
+    return true;
+  }
+  /// State and process group, as proc(5) has them in `stat`; '?' where there is none.
+  static std::pair<char, pid_t> state_of(const std::filesystem::path& directory) {
+    std::ifstream file(directory / "stat");
+    const std::string stat{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string::npos) return {'?', -1};
+    std::istringstream rest(stat.substr(name_end + 1));
+    char state = '?';
+    pid_t parent = 0;
+    pid_t group = -1;
+    rest >> state >> parent >> group;
+    return {state, group};
   }
 
   void end() {
