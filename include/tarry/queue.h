@@ -82,7 +82,7 @@ struct Settle {
   std::optional<Millis> delay = {};  ///< retry only; default: the queue's backoff
   /// bury; retry: why it is dead, should this have been the last attempt. Up to 255 bytes of UTF-8.
   std::string_view reason = {};
-  std::optional<std::uint32_t> priority = {};  ///< retry, release: a new one
+  std::optional<std::uint32_t> priority = {};  ///< retry, release, bury: a new one
 };
 
 struct ListOptions {

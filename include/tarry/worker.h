@@ -24,7 +24,7 @@ namespace tarry {
 struct Verdict {
   Action action = Action::ack;
   std::optional<Millis> delay = {};
-  std::string reason = {};
+  std::string reason = {};  ///< bury; retry: why it is dead, should this have been the last attempt
 };
 
 [[nodiscard]] inline Verdict ack() { return {}; }

@@ -16,9 +16,9 @@ namespace {
 constexpr std::string_view kForms =
     "use memory:, file:PATH, http://HOST:PORT, http+unix:///PATH or redis://HOST:PORT";
 
-/// Engines to come, or left out of this build: `unsupported` rather than a typing error.
 /// What fits into a sockaddr_un beside its final zero.
 constexpr std::size_t kMaxSocketPath = 107;
+/// Engines to come, or left out of this build: `unsupported` rather than a typing error.
 constexpr std::array<std::string_view, 3> kOtherSchemes = {"https", "amqp", "amqps"};
 
 // -- options

@@ -182,6 +182,10 @@ class Reload(ProgramTest):
         request = urllib.request.Request(
             f"{server.url}/v1/queues/orders.eu/messages",
             json.dumps({"payload": "x" * size}).encode(), {"Content-Type": "application/json"})
+        return self.status(request)
+
+    @staticmethod
+    def status(request):
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return answer.status
@@ -240,14 +244,8 @@ class Reload(ProgramTest):
         with Server(self.store, "--config", str(self.file), "--token-file",
                     str(token_file)) as server:
             def status(token):
-                request = urllib.request.Request(f"{server.url}/v1/queues",
-                                                 headers={"Authorization": f"Bearer {token}"})
-                try:
-                    with urllib.request.urlopen(request, timeout=30) as answer:
-                        return answer.status
-                except urllib.error.HTTPError as error:
-                    error.close()
-                    return error.code
+                return self.status(urllib.request.Request(
+                    f"{server.url}/v1/queues", headers={"Authorization": f"Bearer {token}"}))
 
             token_file.write_text("second-token-2\n")
             self.assertEqual((status("first-token-1"), status("second-token-2")), (200, 401))

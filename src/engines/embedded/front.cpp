@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "core/queue_counters.h"
+#include "core/queue_sums.h"
 #include "core/validation.h"
 
 namespace tarry::embedded {
@@ -14,17 +14,10 @@ namespace {
 Error closed_error() { return {ErrorCode::closed, "the store was closed"}; }
 
 void add(QueueStats& to, const QueueStats& from) {
-  to.scheduled += from.scheduled;
-  to.ready += from.ready;
-  to.leased += from.leased;
-  to.dead += from.dead;
-  to.remembered += from.remembered;
+  core::add_states(to, from);
   // A claim waits at every shard at once.
   to.waiting_claims = std::max(to.waiting_claims, from.waiting_claims);
   to.paused = to.paused || from.paused;
-  if (from.oldest_ready && (!to.oldest_ready || *from.oldest_ready < *to.oldest_ready)) {
-    to.oldest_ready = from.oldest_ready;
-  }
   core::add(to.counters, from.counters);
 }
 

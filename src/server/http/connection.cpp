@@ -49,6 +49,12 @@ std::string limit_text(std::string_view what, std::uint64_t limit) {
   return "the " + std::string(what) + " is over the limit of " + std::to_string(limit) + " bytes";
 }
 
+// The engine works, and says that what it asks does not answer just now: /readyz tells that, and to
+// start this process again would mend nothing.
+bool is_away(const Error& error) noexcept {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
+}
+
 }  // namespace
 
 Connection::Connection(Hub& hub, Socket socket)
@@ -275,16 +281,6 @@ void Connection::submit(Submission submission) {
 void Connection::withdraw_claim() {
   if (claiming_ && ticket_ != 0) hub_.engine.withdraw(ticket_);
 }
-
-namespace {
-
-// The engine works, and says that what it asks does not answer just now: /readyz tells that, and to
-// start this process again would mend nothing.
-bool is_away(const Error& error) noexcept {
-  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
-}
-
-}  // namespace
 
 void Connection::on_reply(Result<core::Reply> result) {
   ticket_ = 0;

@@ -2,24 +2,9 @@
 
 #include <algorithm>
 
-#include "core/queue_counters.h"
+#include "core/queue_sums.h"
 
 namespace tarry::metrics {
-namespace {
-
-void add_gauges(QueueStats& sum, const QueueStats& queue) {
-  sum.scheduled += queue.scheduled;
-  sum.ready += queue.ready;
-  sum.leased += queue.leased;
-  sum.dead += queue.dead;
-  sum.remembered += queue.remembered;
-  sum.waiting_claims += queue.waiting_claims;
-  if (queue.oldest_ready && (!sum.oldest_ready || *queue.oldest_ready < *sum.oldest_ready)) {
-    sum.oldest_ready = queue.oldest_ready;
-  }
-}
-
-}  // namespace
 
 void LatenessHistogram::record(std::int64_t lateness_ms) noexcept {
   // Two clock readings may cross.
@@ -71,7 +56,8 @@ std::vector<QueueStats> Meter::metered(std::vector<QueueStats> queues) {
     QueueCounters& before = others_[queue.queue];
     core::add_since(others_sum_, queue.counters, before);
     before = queue.counters;
-    add_gauges(others, queue);
+    core::add_states(others, queue);
+    others.waiting_claims += queue.waiting_claims;
   }
   others.counters = others_sum_;
   // Once shown, always: a counter that goes away and comes back has fallen too.

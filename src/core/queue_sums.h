@@ -1,4 +1,4 @@
-// Sums of a queue's counters. Pure functions.
+// Sums of queues' figures: over shards, over queues. Pure functions.
 #pragma once
 
 #include <array>
@@ -15,6 +15,19 @@ inline constexpr std::array kQueueCounterFields = {
     &QueueCounters::releases,   &QueueCounters::run_outs,    &QueueCounters::buries,
     &QueueCounters::revives,    &QueueCounters::reschedules, &QueueCounters::damaged};
 static_assert(kQueueCounterFields.size() * sizeof(std::uint64_t) == sizeof(QueueCounters));
+
+/// Messages by state, and the oldest that is ready. How paused queues and waiting claims add up
+/// depends on what is summed.
+inline void add_states(QueueStats& to, const QueueStats& from) noexcept {
+  to.scheduled += from.scheduled;
+  to.ready += from.ready;
+  to.leased += from.leased;
+  to.dead += from.dead;
+  to.remembered += from.remembered;
+  if (from.oldest_ready && (!to.oldest_ready || *from.oldest_ready < *to.oldest_ready)) {
+    to.oldest_ready = from.oldest_ready;
+  }
+}
 
 inline void add(QueueCounters& to, const QueueCounters& from) noexcept {
   for (const auto field : kQueueCounterFields) to.*field += from.*field;
