@@ -4,7 +4,6 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -71,7 +70,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       });
       return;
     }
-    const std::set<NodePtr> masters(slots_.begin(), slots_.end());
+    const std::vector<NodePtr> masters = serving();  // an answer may change it
     struct Asked {
       EachDone done;
       std::vector<NodeAnswer> answers;
@@ -79,7 +78,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     };
     auto asked = std::make_shared<Asked>();
     asked->done = std::move(done);
-    asked->left = masters.size() - masters.count(nullptr);
+    asked->left = masters.size();
     if (closed_ || asked->left == 0) {
       const Error why = closed_ ? closed_error()
                                 : Error{ErrorCode::unavailable, "no node of the Redis cluster at " +
@@ -87,7 +86,6 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       return asio::post(io_, [asked, why] { asked->done(failed(why)); });
     }
     for (const NodePtr& node : masters) {
-      if (node == nullptr) continue;
       node->client.send(bytes, 1, [asked, node](RedisAnswer answer) {
         asked->answers.push_back({name_of(node->address), std::move(answer)});
         if (--asked->left == 0) asked->done(std::move(asked->answers));
@@ -279,6 +277,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     const NodePtr to = node_at(redirect.to);
     if (!redirect.ask) {
       slots_[redirect.slot] = to;
+      serving_.clear();
       refresh([](const Result<void>&) {});  // others have moved with it, most likely
     }
     transmit(to, request, redirect.ask);
@@ -315,6 +314,20 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       node = std::make_shared<Node>(io_, address, std::move(own));
     }
     return node;
+  }
+
+  // Masters that serve any slot. Slots lie in long runs of one node.
+  const std::vector<NodePtr>& serving() {
+    if (!serving_.empty()) return serving_;
+    const Node* last = nullptr;
+    for (const NodePtr& node : slots_) {
+      if (node.get() == last) continue;
+      last = node.get();
+      if (node != nullptr && std::ranges::find(serving_, node) == serving_.end()) {
+        serving_.push_back(node);
+      }
+    }
+    return serving_;
   }
 
   NodePtr any_node() const {
@@ -448,6 +461,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       std::fill(slots.begin() + range.first, slots.begin() + range.last + 1, node);
     }
     slots_ = std::move(slots);
+    serving_.clear();
     mapped_ = true;
     mapped_at_ = ClusterClock::now();
     for (auto& [name, node] : nodes_) {
@@ -523,6 +537,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
 
   std::map<std::string, NodePtr> nodes_;
   std::vector<NodePtr> slots_;
+  std::vector<NodePtr> serving_;  // by slots_; empty: not known
   bool mapped_ = false;
   ClusterClock::time_point mapped_at_;
   std::uint64_t retired_changes_ = 0;  // of nodes that are gone
