@@ -9,6 +9,7 @@
 #include "app/commands.h"
 #include "app/serve_flags.h"
 #include "base/text.h"
+#include "open/store_url.h"
 #include "wire/json_writer.h"
 
 namespace tarry::app {
@@ -53,8 +54,27 @@ void print_json(Output& output, const config::Config& held) {
       for (const auto& [name, value] : words_of(rule.patch)) json.field(name, value);
       json.end_object().end_object();
     }
+    json.end_array().name("relays").begin_array();
+    for (const RelayPlan& plan : held.relays) {
+      json.begin_object().text_field("name", plan.crew.name).name("queues").begin_array();
+      for (const std::string& queue : plan.crew.relay.queues) json.string(queue);
+      json.end_array().text_field("to", detail::masked_url(plan.to));
+      json.field("threads", plan.crew.threads).field("line", plan.line).end_object();
+    }
     json.end_array().end_object();
   });
+}
+
+void print_relays(Output& output, const std::vector<RelayPlan>& relays) {
+  if (relays.empty()) return;
+  output.print_line("");
+  Table table(
+      {{"RELAY", false, true}, {"QUEUES", false, true}, {"TO", false, true}, {"THREADS", true}});
+  for (const RelayPlan& plan : relays) {
+    table.add({plan.crew.name, fmt::format("{}", fmt::join(plan.crew.relay.queues, ", ")),
+               detail::masked_url(plan.to), std::to_string(plan.crew.threads)});
+  }
+  output.print(table);
 }
 
 void print_tables(Output& output, const config::Config& held) {
@@ -66,13 +86,14 @@ void print_tables(Output& output, const config::Config& held) {
                value ? held.held[i].from : "nobody"});
   }
   output.print(table);
-  if (held.queues.empty()) return;
+  if (held.queues.empty()) return print_relays(output, held.relays);
   output.print_line("");
   Table rules({{"QUEUES", false, true}, {"SETTING"}, {"VALUE"}});
   for (const presets::QueueRule& rule : held.queues.rules()) {
     for (const auto& [name, value] : words_of(rule.patch)) rules.add({rule.pattern, name, value});
   }
   output.print(rules);
+  print_relays(output, held.relays);
 }
 
 }  // namespace
@@ -86,7 +107,7 @@ void add_config_command(CLI::App& root, Session& session) {
       parent, "check", "What tarry serve would go by, and where each value comes from",
       {"tarry config check --config tarry.toml", "tarry config check --config tarry.toml -o json"},
       "Takes the flags of tarry serve. Flags go before the environment, that before the file.\n"
-      "Passwords in a store's URL are not shown.\n");
+      "Passwords in URLs are not shown.\n");
   add_serve_flags(command, *flags);
   set_action(command, session, [flags](Session& given) {
     ExitCode code{};

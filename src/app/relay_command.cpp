@@ -1,29 +1,32 @@
-// tarry relay: hands what falls due on to a sink, and acks what the sink has confirmed.
-#include <atomic>
+// tarry relay: hands what falls due on to sinks, and acks what they have confirmed.
+#include <algorithm>
+#include <condition_variable>
 #include <csignal>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <random>
-#include <stop_token>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/json.h"
+#include "app/printable.h"
 #include "app/progress.h"
-#include "app/relay_sinks.h"
+#include "app/relays.h"
+#include "app/serve_flags.h"
 #include "app/signals.h"
 #include "core/limits.h"
-#include "relay/relay.h"
 
 namespace tarry::app {
 namespace {
 
 struct RelayFlags {
+  std::optional<std::string> config;
   std::vector<std::string> queues;
-  std::string to;
+  std::optional<std::string> to;
+  std::optional<std::uint64_t> threads;
   std::optional<std::uint64_t> in_flight;
   std::optional<std::uint64_t> batch;
   std::optional<std::uint64_t> rate;
@@ -31,24 +34,90 @@ struct RelayFlags {
   std::optional<std::uint64_t> max_attempts;
   std::optional<Millis> lease;
   std::optional<Millis> drain;
+
+  /// Whether anything is said of a relay beside --config.
+  [[nodiscard]] bool plan_given() const {
+    return !queues.empty() || to || threads || in_flight || batch || rate || concurrency ||
+           max_attempts || lease || drain;
+  }
 };
 
-relay::RelayOptions options_of(const RelayFlags& flags) {
-  relay::RelayOptions options;
+RelayPlan plan_of(const RelayFlags& flags, const std::vector<std::string>& command) {
+  RelayPlan plan;
   const auto number = [](std::optional<std::uint64_t> given, std::uint32_t otherwise) {
     return static_cast<std::uint32_t>(given.value_or(otherwise));
   };
+  plan.to = *flags.to;
+  plan.command = command;
+  plan.concurrency = number(flags.concurrency, 1);
+  plan.crew.name = "relay";
+  plan.crew.threads = number(flags.threads, 1);
+  relay::RelayOptions& options = plan.crew.relay;
   options.queues = flags.queues;
-  // What a command has not begun is claimed for nothing, and costs an attempt if we are killed.
-  const std::uint32_t usual =
-      flags.to == "command" ? 2 * number(flags.concurrency, 1) : options.in_flight;
-  options.in_flight = number(flags.in_flight, usual);
+  options.in_flight = in_flight_of(plan, flags.in_flight);
   options.batch = number(flags.batch, options.batch);
   options.rate = number(flags.rate, options.rate);
   if (flags.max_attempts) options.max_attempts = number(flags.max_attempts, 0);
   options.lease = flags.lease;
   options.drain = flags.drain.value_or(options.drain);
-  return options;
+  return plan;
+}
+
+/// What is to be done, and where the messages are; empty: it has been said why not.
+struct Plans {
+  std::vector<RelayPlan> relays;
+  std::string store;
+};
+
+std::optional<Plans> planned_by_flags(Session& session, const RelayFlags& flags, ExitCode& code) {
+  const auto refused = [&](std::string why) {
+    code = session.output.usage(std::move(why));
+    return std::nullopt;
+  };
+  if (flags.queues.empty()) return refused("QUEUE is missing; or give --config FILE");
+  if (!flags.to) return refused("--to is required");
+  RelayPlan plan = plan_of(flags, session.trailing);
+  if (const auto good = check_numbers(plan); !good) return refused(good.error().message);
+  if (const auto sink = check_sink(plan); !sink) return refused("--to: " + sink.error().message);
+  return Plans{{std::move(plan)}, session.url()};
+}
+
+std::optional<Plans> planned_by_file(Session& session, const RelayFlags& flags, ExitCode& code) {
+  if (!session.trailing.empty()) {
+    code = session.output.usage("what follows -- goes with --to command, not with --config");
+    return std::nullopt;
+  }
+  ServeFlags file;
+  file.config = flags.config;
+  auto config = load_config(session, file, code);
+  if (!config) return std::nullopt;
+  if (config->relays.empty()) {
+    code = session.output.usage(
+        config->file.empty()
+            ? "it takes QUEUE and --to SINK, or --config FILE with [[relay]] sections"
+            : fmt::format("{} has no [[relay]] section", printable(config->file)));
+    return std::nullopt;
+  }
+  const std::string store = config->text(config::Which::store_url);
+  return Plans{std::move(config->relays), store.empty() ? session.url() : store};
+}
+
+std::optional<Plans> planned(Session& session, const RelayFlags& flags, ExitCode& code) {
+  if (!flags.plan_given()) return planned_by_file(session, flags, code);
+  if (!flags.config) return planned_by_flags(session, flags, code);
+  code = session.output.usage(
+      "--config FILE has its relays in [[relay]] sections; QUEUE, --to and their flags go without "
+      "it");
+  return std::nullopt;
+}
+
+void write_stats(wire::JsonWriter& json, const relay::RelayStats& stats) {
+  json.field("claimed", stats.claimed).field("confirmed", stats.confirmed);
+  json.field("acked", stats.acked).field("failed", stats.failed);
+  json.field("retried", stats.retried).field("buried", stats.buried);
+  json.field("released", stats.released).field("stale", stats.stale);
+  json.field("breaker_openings", stats.openings).millis_field("lag", stats.lag.count());
+  json.text_field("last_error", stats.last_error);
 }
 
 /// One run, and what ends it.
@@ -57,83 +126,91 @@ class Passage {
   explicit Passage(Session& session) : session_(session) {}
 
   ExitCode run(const RelayFlags& flags) {
-    const relay::RelayOptions options = options_of(flags);
-    if (const auto good = relay::check(options); !good) {
-      return session_.output.usage(good.error().message);
-    }
+    ExitCode code{};
+    const auto plans = planned(session_, flags, code);
+    if (!plans) return code;
     // A reader or a command that goes away is an answer, and no reason to die.
     std::signal(SIGPIPE, SIG_IGN);
-    SinkWish wish{flags.to, session_.trailing,
-                  static_cast<std::uint32_t>(flags.concurrency.value_or(1)),
-                  [this](Error error) { fail(std::move(error)); }};
-    auto sink = make_sink(wish);
-    if (!sink) return session_.output.usage(sink.error().message);
-    ExitCode code{};
-    auto store = session_.open(code);
+    auto store = session_.open(plans->store, {}, code);
     if (!store) return code;
-    const Queue queue = store->queue(flags.queues.front());
-    const std::string title = (*sink)->title();
-    relay::Relay relay(queue.engine(), **sink, options, std::random_device()(),
-                       [&](bool open, const std::string& why) {
-                         Output::tell(open ? fmt::format("{} is down: {}; claiming rests until it "
-                                                         "is back",
-                                                         title, why)
-                                           : title + " is back");
-                       });
-    Result<void> ended;
+    auto relays = Relays::make(store->engine(), plans->relays, hooks());
+    if (!relays) return session_.output.fail(relays.error());
+    relays_ = relays->get();
     {
-      const SignalWatch watch([&](int count) { on_signal(count, **sink); });
-      ended = relay.run(stop_.get_token());
+      const SignalWatch watch([this](int count) { on_signal(count); });
+      relays_->start();
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return ended_ || error_; });
+      lock.unlock();
+      relays_->stop();
+      lock.lock();
+      changed_.wait(lock, [this] { return ended_; });
     }
-    if (!ended) fail(ended.error());
-    report(relay.stats(), flags.to == "stdout");
+    report(*plans);
     const std::lock_guard lock(mutex_);
     return error_ ? session_.output.fail(*error_) : ExitCode::done;
   }
 
  private:
-  /// The first one ends it.
-  void fail(Error error) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::move(error);
-    }
-    stop_.request_stop();
+  Relays::Hooks hooks() {
+    return {[](std::string_view line) { Output::tell(line); },
+            [this](const Error& error) {
+              // The first one ends all.
+              const std::lock_guard lock(mutex_);
+              if (!error_) error_ = error;
+              changed_.notify_all();
+            },
+            [this] {
+              const std::lock_guard lock(mutex_);
+              ended_ = true;
+              changed_.notify_all();
+            }};
   }
 
-  void on_signal(int count, relay::Sink& sink) {
-    stop_.request_stop();
+  void on_signal(int count) {
+    relays_->stop();
     if (count == 1) {
       session_.output.note("Stopping: what the sink has may be confirmed; once more ends it now.");
     } else {
-      sink.close();
+      relays_->close_sinks();
     }
   }
 
-  void report(const relay::RelayStats& stats, bool stdout_is_taken) {
+  void report(const Plans& plans) {
+    const auto all = relays_->stats();
+    const bool from_file = plans.relays.front().line > 0;
+    const auto to_stdout = [](const RelayPlan& plan) { return plan.to == "stdout"; };
     if (session_.output.json()) {
-      if (stdout_is_taken) return;
+      if (std::ranges::any_of(plans.relays, to_stdout)) return;
       session_.output.print_json([&](wire::JsonWriter& json) {
-        json.begin_object().field("claimed", stats.claimed).field("confirmed", stats.confirmed);
-        json.field("acked", stats.acked).field("failed", stats.failed);
-        json.field("retried", stats.retried).field("buried", stats.buried);
-        json.field("released", stats.released).field("stale", stats.stale);
-        json.field("breaker_openings", stats.openings).millis_field("lag", stats.lag.count());
-        json.text_field("last_error", stats.last_error).end_object();
+        json.begin_object();
+        if (from_file) json.name("relays").begin_array();
+        for (const Relays::Named& one : all) {
+          if (from_file) json.begin_object().text_field("name", one.name);
+          write_stats(json, one.stats);
+          if (from_file) json.end_object();
+        }
+        if (from_file) json.end_array();
+        json.end_object();
       });
       return;
     }
-    session_.output.note(fmt::format(
-        "claimed {}: confirmed {}, acked {}, to be retried {}, buried {}, too late {}; given back "
-        "{}",
-        grouped(stats.claimed), grouped(stats.confirmed), grouped(stats.acked),
-        grouped(stats.retried), grouped(stats.buried), grouped(stats.stale),
-        grouped(stats.released)));
+    for (const Relays::Named& one : all) {
+      const relay::RelayStats& stats = one.stats;
+      session_.output.note(
+          fmt::format("{}claimed {}: confirmed {}, acked {}, to be retried {}, buried {}, too late "
+                      "{}; given back {}",
+                      from_file ? printable(one.name) + ": " : "", grouped(stats.claimed),
+                      grouped(stats.confirmed), grouped(stats.acked), grouped(stats.retried),
+                      grouped(stats.buried), grouped(stats.stale), grouped(stats.released)));
+    }
   }
 
   Session& session_;
-  std::stop_source stop_;
+  Relays* relays_ = nullptr;
   std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
   std::optional<Error> error_;
 };
 
@@ -146,25 +223,32 @@ void add_relay_command(CLI::App& root, Session& session) {
       {"tarry relay orders --to stdout",
        "tarry relay orders --to 'redis://127.0.0.1/0?stream=due-orders'",
        "tarry relay orders --to 'amqp://127.0.0.1?exchange=shop&routing_key=orders.due'",
-       "tarry relay orders --to command --concurrency 8 -- ./close-order"},
+       "tarry relay orders --to command --concurrency 8 -- ./close-order",
+       "tarry relay --config tarry.toml"},
       "A message is acked once the sink has confirmed it, never before. What fails is tried again\n"
       "after the queue's backoff, and is dead after its max_attempts, with the sink's last error\n"
       "as the reason. While the sink is down nothing is claimed, and no attempt is counted.\n"
-      "SIGTERM and Ctrl-C let the sink confirm what it has; a second one ends that.\n");
-  add_words(command, "QUEUE", flags->queues, "One queue or several")->required();
+      "--config runs every [[relay]] section of the file; `tarry serve` with that file does so\n"
+      "itself. SIGTERM and Ctrl-C let the sink confirm what it has; a second one\n"
+      "ends that.\n");
+  add_words(command, "QUEUE", flags->queues, "Queues, or patterns of their names as 'orders.*'");
   add_word(command, "--to", flags->to,
            "stdout (JSON lines), command (what follows --),\n"
            "redis://HOST/DB?list=NAME, stream=NAME[&maxlen=N] or channel=NAME,\n"
            "amqp://HOST[/VHOST]?exchange=NAME&routing_key=KEY")
-      ->required()
       ->type_name("SINK");
+  add_word(command, "--config", flags->config,
+           "Relays, in TOML, in place of QUEUE and --to\n(default: TARRY_CONFIG)")
+      ->type_name("FILE");
+  add_number(command, "--threads", flags->threads, 1, relay::kMaxThreads,
+             "Each with a connection to the sink of its own;\nin order only with 1 (default: 1)");
   add_number(command, "--in-flight", flags->in_flight, 1, relay::kMaxInFlight,
              "Messages with the sink at once (default: 1000;\nfor commands twice the concurrency)");
   add_number(command, "--batch", flags->batch, 1, core::kMaxBatch,
              "Messages a claim (default: 100)");
   add_number(command, "--rate", flags->rate, 1, relay::kMaxRate,
              "Messages a second (default: no limit)");
-  add_number(command, "--concurrency", flags->concurrency, 1, 1024,
+  add_number(command, "--concurrency", flags->concurrency, 1, kMaxCommands,
              "Commands at once; in order only with 1 (default: 1)");
   add_number(command, "--max-attempts", flags->max_attempts, 1, core::kMaxAttempts,
              "Dead after so many, if the queue allows more");

@@ -28,7 +28,7 @@ namespace {
 using SinkResult = Result<std::unique_ptr<relay::Sink>>;
 
 Unexpected wrong(std::string message) {
-  return Unexpected(ErrorCode::invalid_argument, "--to: " + std::move(message));
+  return Unexpected(ErrorCode::invalid_argument, std::move(message));
 }
 
 SinkResult make_command_sink(const SinkWish& wish) {
@@ -95,7 +95,7 @@ SinkResult make_redis_sink(std::string_view scheme, std::string_view rest) {
   if (!url) return url.error();
   if (url->topology == detail::RedisUrl::Topology::cluster) {
     return Unexpected(ErrorCode::unsupported,
-                      "--to: a Redis Cluster is no sink yet; one server or sentinels are");
+                      "a Redis Cluster is no sink yet; one server or sentinels are");
   }
   auto server = detail::redis_server_of(*url);
   if (!server) return server.error();
@@ -137,7 +137,7 @@ SinkResult make_sink(const SinkWish& wish) {
 #ifdef TARRY_WITH_RABBITMQ
     return make_rabbit_sink(scheme, std::string_view(wish.to).substr(colon + 1));
 #else
-    return Unexpected(ErrorCode::unsupported, "--to: this build cannot talk to RabbitMQ");
+    return Unexpected(ErrorCode::unsupported, "this build cannot talk to RabbitMQ");
 #endif
   }
   // Only the scheme: what follows may hold a password.

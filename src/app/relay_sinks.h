@@ -14,6 +14,9 @@
 
 namespace tarry::app {
 
+/// Commands at once, of one relay.
+inline constexpr std::uint32_t kMaxCommands = 1'024;
+
 struct SinkWish {
   std::string to;                    // "stdout", "command", "redis://...", "amqp://..."
   std::vector<std::string> command;  // of "command"
@@ -25,7 +28,9 @@ struct SinkWish {
 /// The kinds that were built in.
 [[nodiscard]] std::vector<std::string_view> sink_kinds();
 
-/// Errors: `invalid_argument` for what names no sink, and as ChildProcesses::check.
+/// Nothing is connected before the first message. Errors: `invalid_argument` for what names no
+/// sink, `unsupported` for one that was not built in, and as ChildProcesses::check. They name
+/// neither flag nor key.
 [[nodiscard]] Result<std::unique_ptr<relay::Sink>> make_sink(const SinkWish& wish);
 
 }  // namespace tarry::app

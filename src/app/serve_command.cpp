@@ -1,5 +1,6 @@
 // tarry serve: one store, served over HTTP until a signal.
 
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
@@ -13,6 +14,8 @@
 #include "app/commands.h"
 #include "app/listen.h"
 #include "app/log.h"
+#include "app/printable.h"
+#include "app/relays.h"
 #include "app/serve_flags.h"
 #include "app/serve_reload.h"
 #include "app/signals.h"
@@ -36,6 +39,9 @@ class Events {
   void hung_up() {
     change([this] { hung_up_ = true; });
   }
+  void relays_ended() {
+    change([this] { relays_ended_ = true; });
+  }
   void drained(std::size_t open) {
     change([this, open] {
       drained_ = true;
@@ -48,10 +54,13 @@ class Events {
     wait([this] { return signals_ > 0 || hung_up_; });
     return std::exchange(hung_up_, false) && signals_ == 0;
   }
-  /// True: drained. False: a second signal came first.
+  /// Of server and relays. True: drained. False: a second signal came first.
   [[nodiscard]] bool wait_for_drain() {
-    wait([this] { return drained_ || signals_ > 1; });
-    return drained_;
+    wait([this] { return (drained_ && relays_ended_) || signals_ > 1; });
+    return drained_ && relays_ended_;
+  }
+  void wait_for_relays() {
+    wait([this] { return relays_ended_; });
   }
   [[nodiscard]] std::size_t open() const { return open_; }
 
@@ -73,6 +82,7 @@ class Events {
   int signals_ = 0;
   bool hung_up_ = false;
   bool drained_ = false;
+  bool relays_ended_ = false;
   std::size_t open_ = 0;
 };
 
@@ -88,16 +98,59 @@ void say_ready(Output& output, const std::string& url, const std::string& store)
   std::fflush(stdout);
 }
 
-void drain(http::Server& server, Events& events, Millis deadline, ServeLog& log) {
+void drain(http::Server& server, Relays& relays, Events& events, Millis deadline, ServeLog& log) {
   log.info("stopping: finishing what is under way");
+  relays.stop();
   server.drain(deadline, [&events](std::size_t open) { events.drained(open); });
   if (!events.wait_for_drain()) {
     log.warning("a second signal: connections are cut");
+    relays.close_sinks();
   } else if (events.open() > 0) {
     log.warning(fmt::format("{} connections were still open after {}; they are cut", events.open(),
                             base::format_duration_ms(deadline.count())));
   }
   server.stop();
+  events.wait_for_relays();
+}
+
+// Standard output is where the server says that it is ready.
+Result<void> check_relays(const Config& config) {
+  for (const RelayPlan& plan : config.relays) {
+    if (plan.to != "stdout") continue;
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}:{}: relay {}: to = \"stdout\" goes with tarry relay --config, not "
+                             "within serve",
+                             printable(config.file), plan.line, base::quoted(plan.crew.name))};
+  }
+  return {};
+}
+
+Relays::Hooks hooks_of(ServeLog& log, Events& events) {
+  return {[&log](std::string_view line) { log.warning(line); },
+          [&log](const Error& error) { log.error(error.message); },
+          [&events] { events.relays_ended(); }};
+}
+
+std::vector<metrics::RelayFigures> figures_of(const Relays& relays) {
+  std::vector<metrics::RelayFigures> all;
+  for (auto& [name, stats] : relays.stats()) {
+    metrics::RelayFigures& one = all.emplace_back();
+    one.name = std::move(name);
+    one.claimed = stats.claimed;
+    one.confirmed = stats.confirmed;
+    one.failed = stats.failed;
+    one.acked = stats.acked;
+    one.retried = stats.retried;
+    one.buried = stats.buried;
+    one.released = stats.released;
+    one.stale = stats.stale;
+    one.in_flight = stats.in_flight;
+    one.queues = stats.queues;
+    one.breaker_openings = stats.openings;
+    one.breaker_open = stats.breaker != relay::BreakerState::closed;
+    one.lag_seconds = std::chrono::duration<double>(stats.lag).count();
+  }
+  return all;
 }
 
 Result<std::string> servable_store(const Config& config) {
@@ -146,6 +199,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (!config) return code;
   const auto url = servable_store(*config);
   if (!url) return session.output.fail(url.error());
+  if (const auto good = check_relays(*config); !good)
+    return session.output.usage(good.error().message);
   auto address = parse_listen(config->text(Which::listen));
   if (!address) return session.output.fail(address.error());
   auto token = read_token(config->text(Which::token_file));
@@ -166,10 +221,13 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
     return session.output.fail(applied.error());
   }
   presets::PresetEngine engine(store->engine(), config->queues);
+  Events events;
+  const auto relays = Relays::make(store->engine(), config->relays, hooks_of(log, events));
+  if (!relays) return session.output.fail(relays.error());
   http::ServerOptions options = server_options(*config, *address, clock, log);
   options.token = *std::move(token);
+  options.relays = [&relays = **relays] { return figures_of(relays); };
   http::Server server(engine, std::move(options));
-  Events events;
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
   const auto port = server.start();
   if (!port) {
@@ -186,9 +244,10 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (clock)
     log.warning("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 
+  (*relays)->start();
   const Serving serving{store->engine(), engine, server, log};
   while (events.wait_for_hangup()) reload(*config, all_flags(session, flags), serving);
-  drain(server, events, Millis(config->number(Which::drain_timeout)), log);
+  drain(server, **relays, events, Millis(config->number(Which::drain_timeout)), log);
   store->close();
   log.info("stopped");
   return ExitCode::done;

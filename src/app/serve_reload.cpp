@@ -95,6 +95,9 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
           fmt::format("{} stays {}: {} takes a restart", setting.name(), before, after));
     }
   }
+  if (read->relays != held.relays) {
+    serving.log.warning("the relays stay as they were: a change of [[relay]] takes a restart");
+  }
   held.queues = std::move(read->queues);
   serving.log.set_level(held.text(Which::log_level));
   serving.server.set_limits(limits_of(held));

@@ -147,6 +147,8 @@ struct ListRequest {
 
 struct StatsRequest {
   std::string queue;  // empty: all
+  /// The queues' names are enough: their figures may be left at nothing, where they cost.
+  bool names_only = false;
 };
 
 /// How much falls due when: counts for `buckets` spans of `width` from now on.

@@ -38,6 +38,8 @@ struct BreakerOptions {
   std::uint32_t failures = 5;  // different messages in a row
   Millis least{100};
   Millis most{30'000};
+
+  friend bool operator==(const BreakerOptions&, const BreakerOptions&) = default;
 };
 
 class Breaker {

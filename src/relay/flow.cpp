@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/limits.h"
+#include "core/queue_pattern.h"
+
 namespace tarry::relay {
 namespace {
 
@@ -12,13 +15,20 @@ constexpr Millis kClaimWait{20'000};
 constexpr std::size_t kSettleBatch = 1'000;
 /// Answers that the store has not taken yet; claiming rests while there are more.
 constexpr std::size_t kMaxOutbox = 10'000;
+/// Of one claim on a part of the queues: while it waits, nothing is claimed from the others.
+constexpr Millis kPartWait{100};
 /// After a stop: how long settlements are repeated.
 constexpr Millis kSettlePatience{10'000};
 
 }  // namespace
 
 Flow::Flow(const RelayOptions& options, std::uint32_t seed)
-    : options_(options), breaker_(options.breaker, seed), rate_(options.rate) {}
+    : options_(options),
+      breaker_(options.breaker, seed),
+      rate_(options.rate),
+      has_patterns_(std::ranges::any_of(options.queues, core::is_beginning)) {
+  if (!has_patterns_) queues_ = options.queues;
+}
 
 Flow::Step Flow::next(Moment now) {
   breaker_.advance(now);
@@ -27,17 +37,19 @@ Flow::Step Flow::next(Moment now) {
   if (auto step = stop_step(now)) return *std::move(step);
   if (auto step = settle(now)) return *std::move(step);
   if (auto step = extend(now)) return *std::move(step);
+  if (auto step = find_queues(now)) return *std::move(step);
   if (auto step = claim(now)) return *std::move(step);
   return wait();
 }
 
 bool Flow::is_idle() const noexcept {
-  return claiming_ == 0 && held_.empty() && outbox_.empty() && settling_.empty() &&
+  return claiming_ == 0 && !finding_ && held_.empty() && outbox_.empty() && settling_.empty() &&
          extending_.empty();
 }
 
 std::optional<Flow::Step> Flow::stop_step(Moment now) {
-  const bool claim_is_unwanted = stopped_at_ || breaker_.state() == BreakerState::open ||
+  const bool claim_is_unwanted = stopped_at_ || outdated_ ||
+                                 breaker_.state() == BreakerState::open ||
                                  (breaker_.state() == BreakerState::half_open && claiming_ > 1);
   if (claiming_ > 0 && claim_is_unwanted && !std::exchange(withdrawn_, true)) return Withdraw{};
   if (!stopped_at_) return std::nullopt;
@@ -98,28 +110,47 @@ std::uint32_t Flow::room() const noexcept {
   return most - std::min(most, held);
 }
 
+std::optional<Flow::Step> Flow::find_queues(Moment now) {
+  if (!has_patterns_ || finding_ || stopped_at_ || now < find_at_) return std::nullopt;
+  finding_ = true;
+  return FindQueues{};
+}
+
 bool Flow::wants_claim() const noexcept {
-  return !stopped_at_ && claiming_ == 0 && room() > 0 && outbox_.size() < kMaxOutbox;
+  return !stopped_at_ && queues_ && !queues_->empty() && claiming_ == 0 && room() > 0 &&
+         outbox_.size() < kMaxOutbox;
 }
 
 std::optional<Flow::Step> Flow::claim(Moment now) {
   const std::uint32_t most = std::min({room(), options_.batch, rate_.available()});
   if (!wants_claim() || most == 0 || now < claim_at_) return std::nullopt;
   core::ClaimRequest request;
-  request.queues = options_.queues;
+  choose_queues(request);
   request.max = most;
   request.lease = options_.lease;
-  request.wait = kClaimWait;
   claiming_ = most;
   withdrawn_ = false;
+  outdated_ = false;
   rate_.take(most);
   return request;
+}
+
+// All of them, where a claim can name as many; else the next part, in turn.
+void Flow::choose_queues(core::ClaimRequest& request) {
+  const std::size_t all = queues_->size();
+  const std::size_t count = std::min<std::size_t>(all, core::kMaxClaimQueues);
+  request.wait = count == all ? kClaimWait : kPartWait;
+  for (std::size_t i = 0; i < count; ++i) {
+    request.queues.push_back((*queues_)[(first_queue_ + i) % all]);
+  }
+  if (count < all) first_queue_ = (first_queue_ + count) % all;
 }
 
 Flow::Wait Flow::wait() const {
   std::optional<Moment> next;
   const auto consider = [&next](Moment moment) { next = next ? std::min(*next, moment) : moment; };
   if (wants_claim()) consider(std::max(claim_at_, rate_.next()));
+  if (has_patterns_ && !finding_ && !stopped_at_) consider(find_at_);
   if (breaker_.until() && !stopped_at_) consider(*breaker_.until());
   if (settling_.empty() && !outbox_.empty()) consider(settle_at_);
   if (extending_.empty() && extend_at_) consider(*extend_at_);
@@ -132,6 +163,7 @@ RelayStats Flow::stats() const {
   stats.in_flight = held_.size() + outbox_.size() + settling_.size();
   stats.breaker = breaker_.state();
   stats.openings = breaker_.openings();
+  stats.queues = queues_ ? queues_->size() : 0;
   return stats;
 }
 

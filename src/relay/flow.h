@@ -47,14 +47,15 @@ class Flow {
   struct HandOn {
     std::vector<std::pair<JobId, Delivery>> jobs;
   };
-  struct Withdraw {};   // the claim that waits
-  struct CloseSink {};  // its time to drain is over
+  struct FindQueues {};  // answered by `found`
+  struct Withdraw {};    // the claim that waits
+  struct CloseSink {};   // its time to drain is over
   struct Wait {
     std::optional<Moment> until;  // empty: until there is news
   };
   struct Finished {};
   using Step = std::variant<core::ClaimRequest, core::SettleRequest, core::ExtendRequest, HandOn,
-                            Withdraw, CloseSink, Wait, Finished>;
+                            FindQueues, Withdraw, CloseSink, Wait, Finished>;
 
   /// The options have been checked.
   Flow(const RelayOptions& options, std::uint32_t seed);
@@ -62,6 +63,8 @@ class Flow {
   [[nodiscard]] Step next(Moment now);
 
   void claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment now);
+  /// All queues that the store has.
+  void found(const Result<std::vector<std::string>>& names, Moment now);
   void settled(const Result<core::ItemsReply>& reply, Moment now);
   void extended(const Result<core::ItemsReply>& reply, Moment now);
   void answered(JobId id, Answer answer, Moment now);
@@ -71,6 +74,10 @@ class Flow {
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
   [[nodiscard]] RelayStats stats() const;
   [[nodiscard]] BreakerState breaker() const noexcept { return breaker_.state(); }
+  /// Which it serves now; empty: it has not looked yet.
+  [[nodiscard]] const std::optional<std::vector<std::string>>& queues() const noexcept {
+    return queues_;
+  }
 
  private:
   struct Held {
@@ -93,7 +100,9 @@ class Flow {
   [[nodiscard]] std::optional<Step> stop_step(Moment now);
   [[nodiscard]] std::optional<Step> settle(Moment now);
   [[nodiscard]] std::optional<Step> extend(Moment now);
+  [[nodiscard]] std::optional<Step> find_queues(Moment now);
   [[nodiscard]] std::optional<Step> claim(Moment now);
+  void choose_queues(core::ClaimRequest& request);
   [[nodiscard]] Wait wait() const;
   [[nodiscard]] std::uint32_t room() const noexcept;
   [[nodiscard]] bool wants_claim() const noexcept;
@@ -118,8 +127,15 @@ class Flow {
   Moment extend_sent_{0};
   std::optional<Moment> extend_at_;  // no held message's is earlier; empty: none needs it
 
+  const bool has_patterns_;
+  std::optional<std::vector<std::string>> queues_;  // sorted where there are patterns
+  std::size_t first_queue_ = 0;                     // of the next claim
+  bool finding_ = false;
+  Moment find_at_{0};
+
   std::uint32_t claiming_ = 0;  // how many were asked for; 0: no claim is under way
   bool withdrawn_ = false;
+  bool outdated_ = false;  // it waits on other queues than are served now
   Moment claim_at_{0};
   worker::Backoff claim_backoff_;
   Moment settle_at_{0};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/limits.h"
+#include "core/queue_pattern.h"
 #include "relay/flow.h"
 #include "worker/verdicts.h"
 
@@ -55,6 +56,31 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
     to_hand_on_.jobs.emplace_back(next_job_, held.delivery);
     held_.emplace(next_job_++, std::move(held));
   }
+}
+
+void Flow::found(const Result<std::vector<std::string>>& names, Moment now) {
+  finding_ = false;
+  find_at_ = now + kFindQueuesEvery;
+  if (!names) {
+    // What was found before is served on; whether the store is of use, the claims tell.
+    (void)may_try_again(names.error(), now);
+    return;
+  }
+  std::vector<std::string> served;
+  for (const std::string& pattern : options_.queues) {
+    if (!core::is_beginning(pattern)) served.push_back(pattern);
+  }
+  for (const std::string& name : *names) {
+    const auto covers = [&name](const std::string& one) { return core::matches(one, name); };
+    if (std::ranges::any_of(options_.queues, covers)) served.push_back(name);
+  }
+  std::ranges::sort(served);
+  const auto again = std::ranges::unique(served);
+  served.erase(again.begin(), again.end());
+  if (queues_ == served) return;
+  queues_ = std::move(served);
+  first_queue_ = 0;
+  outdated_ = claiming_ > 0;
 }
 
 void Flow::settled(const Result<core::ItemsReply>& reply, Moment now) {

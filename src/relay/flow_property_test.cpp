@@ -49,6 +49,7 @@ class RandomWorld {
 
   void perform(core::ClaimRequest& request) {
     RC_ASSERT(!claiming_);
+    RC_ASSERT(!request.queues.empty());
     RC_ASSERT(flow_.stats().breaker != BreakerState::open);
     RC_ASSERT(request.max >= 1u);
     const bool half_open = flow_.stats().breaker == BreakerState::half_open;
@@ -80,13 +81,20 @@ class RandomWorld {
     }
     RC_ASSERT(with_sink_.size() <= options_.in_flight);
   }
+  void perform(Flow::FindQueues&) {
+    RC_ASSERT(!finding_);
+    finding_ = true;
+  }
   void perform(Flow::Withdraw&) { RC_ASSERT(claiming_); }
   void perform(Flow::CloseSink&) {}
   void perform(Flow::Wait&) {}
   void perform(Flow::Finished&) { finished_ = true; }
 
   void something_happens(std::optional<Moment> until, bool faults) {
-    switch (below(5)) {
+    switch (below(6)) {
+      case 4:
+        if (finding_) answer_find(faults);
+        break;
       case 0:
         if (claiming_) answer_claim(faults);
         break;
@@ -119,6 +127,17 @@ class RandomWorld {
       open_.insert("receipt-" + keys[i]);
     }
     flow_.claimed(std::shared_ptr<const core::ClaimReply>(std::move(reply)), now_);
+  }
+  void answer_find(bool faults) {
+    finding_ = false;
+    if (faults && below(4) == 0) {
+      return flow_.found(Error{ErrorCode::unavailable, "away"}, now_);
+    }
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      if (below(2) == 0) names.push_back("p" + std::to_string(i));
+    }
+    flow_.found(names, now_);
   }
   void answer_settle(bool faults) {
     const auto sent = std::exchange(settling_, {});
@@ -161,6 +180,7 @@ class RandomWorld {
 
   std::uint64_t last_id_ = 0;
   std::optional<std::uint32_t> claiming_;
+  bool finding_ = false;
   std::vector<std::pair<std::string, core::SettleAction>> settling_;
   std::size_t extending_ = 0;
   std::vector<std::pair<Flow::JobId, std::string>> with_sink_;
@@ -172,7 +192,7 @@ class RandomWorld {
 RC_GTEST_PROP(FlowProperty, NothingIsAckedWithoutAConfirmation, (std::uint32_t seed)) {
   std::minstd_rand random(seed);
   RelayOptions options;
-  options.queues = {"q"};
+  options.queues = {random() % 2 == 0 ? "q" : "p*"};
   options.in_flight = 1 + static_cast<std::uint32_t>(random() % 20);
   options.batch = 1 + static_cast<std::uint32_t>(random() % 20);
   options.rate = random() % 2 == 0 ? 0 : 1 + static_cast<std::uint32_t>(random() % 1'000);

@@ -279,5 +279,108 @@ TEST(RelayOptionsTest, BadOnesAreNamedWithTheirLimits) {
   EXPECT_NE(told([](RelayOptions& o) { o.breaker.failures = 0; }), "accepted");
 }
 
+// -- patterns
+
+class PatternFlowTest : public FlowTest {
+ protected:
+  void begin_with(std::vector<std::string> queues) {
+    RelayOptions options = some_options();
+    options.queues = std::move(queues);
+    begin(options);
+    step<Flow::FindQueues>();
+  }
+  void find(const std::vector<std::string>& names) { flow->found(names, now); }
+  // A store that answers a claim with nothing.
+  void deliver_nothing() { deliver({}); }
+};
+
+TEST_F(PatternFlowTest, ClaimsNothingBeforeItHasLookedAndThenWhatMatches) {
+  begin_with({"orders.*", "mails"});
+  EXPECT_FALSE(step<Flow::Wait>().until);
+  find({"orders.us", "mail", "orders.eu", "orders"});
+  EXPECT_EQ(step<core::ClaimRequest>().queues,
+            (std::vector<std::string>{"mails", "orders.eu", "orders.us"}));
+  EXPECT_EQ(flow->stats().queues, 3u);
+}
+
+TEST_F(PatternFlowTest, LooksAgainWhereNothingMatchesYet) {
+  begin_with({"orders.*"});
+  find({"mails"});
+  ASSERT_TRUE(flow->queues());
+  EXPECT_TRUE(flow->queues()->empty());
+  EXPECT_EQ(step<Flow::Wait>().until, now + kFindQueuesEvery);
+  now += kFindQueuesEvery;
+  step<Flow::FindQueues>();
+  find({"mails", "orders.eu"});
+  EXPECT_EQ(step<core::ClaimRequest>().queues, (std::vector<std::string>{"orders.eu"}));
+}
+
+TEST_F(PatternFlowTest, AQueueThatComesEndsTheClaimThatWaitsWithoutIt) {
+  begin_with({"*"});
+  find({"a"});
+  step<core::ClaimRequest>();
+  now += kFindQueuesEvery;
+  step<Flow::FindQueues>();
+  find({"a"});
+  EXPECT_EQ(step<Flow::Wait>().until, now + kFindQueuesEvery);  // the same: it waits on
+  now += kFindQueuesEvery;
+  step<Flow::FindQueues>();
+  find({"a", "b"});
+  step<Flow::Withdraw>();
+  step<Flow::Wait>();
+  deliver_nothing();
+  EXPECT_EQ(step<core::ClaimRequest>().queues, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(PatternFlowTest, MoreQueuesThanAClaimMayNameTakeTurns) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 2'500; ++i) names.push_back("q" + std::to_string(10'000 + i));
+  begin_with({"q*"});
+  find(names);
+  std::vector<std::string> asked;
+  for (const std::size_t expected : {1'000u, 1'000u, 1'000u}) {
+    const auto request = step<core::ClaimRequest>();
+    EXPECT_EQ(request.queues.size(), expected);
+    EXPECT_LE(request.wait, Millis(100));
+    asked.insert(asked.end(), request.queues.begin(), request.queues.end());
+    deliver_nothing();
+  }
+  std::ranges::sort(asked);
+  asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+  EXPECT_EQ(asked, names);
+}
+
+TEST_F(PatternFlowTest, AStoreThatIsAwayIsAskedAgainAndWhatWasFoundIsServedOn) {
+  begin_with({"*"});
+  flow->found(Error{ErrorCode::unavailable, "away"}, now);
+  EXPECT_EQ(step<Flow::Wait>().until, now + kFindQueuesEvery);
+  now += kFindQueuesEvery;
+  step<Flow::FindQueues>();
+  find({"a"});
+  step<core::ClaimRequest>();
+  now += kFindQueuesEvery;
+  step<Flow::FindQueues>();
+  flow->found(Error{ErrorCode::unavailable, "away"}, now);
+  deliver_nothing();
+  EXPECT_EQ(step<core::ClaimRequest>().queues, (std::vector<std::string>{"a"}));
+}
+
+TEST_F(PatternFlowTest, AStopWaitsForTheLookAndThenEnds) {
+  begin_with({"*"});
+  flow->stop(now);
+  EXPECT_FALSE(step<Flow::Wait>().until);
+  find({"a"});
+  step<Flow::Finished>();
+}
+
+TEST(RelayOptionsCheck, TakesPatternsAndRefusesOthers) {
+  RelayOptions options;
+  options.queues = {"orders.*", "*"};
+  EXPECT_TRUE(check(options));
+  options.queues = {"or*ders"};
+  ASSERT_FALSE(check(options));
+  EXPECT_EQ(check(options).error().message, "pattern \"or*ders\" may have a * at its end only");
+}
+
 }  // namespace
 }  // namespace tarry::relay

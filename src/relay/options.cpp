@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "core/limits.h"
+#include "core/queue_pattern.h"
 #include "core/validation.h"
 
 namespace tarry::relay {
@@ -22,7 +23,7 @@ Result<void> check(const RelayOptions& options) {
     return *out_of_range("the number of queues", options.queues.size(), 1, core::kMaxClaimQueues);
   }
   for (const std::string& queue : options.queues) {
-    if (auto error = core::check_queue_name(queue)) return *std::move(error);
+    if (auto error = core::check_queue_pattern(queue)) return *std::move(error);
   }
   if (auto e = out_of_range("in_flight", options.in_flight, 1, kMaxInFlight)) return *std::move(e);
   if (auto e = out_of_range("batch", options.batch, 1, core::kMaxBatch)) return *std::move(e);

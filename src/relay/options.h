@@ -15,9 +15,11 @@ namespace tarry::relay {
 
 inline constexpr std::uint32_t kMaxInFlight = 10'000;
 inline constexpr std::uint32_t kMaxRate = 1'000'000;
+/// How often a relay looks which queues its patterns match.
+inline constexpr Millis kFindQueuesEvery{5'000};
 
 struct RelayOptions {
-  std::vector<std::string> queues;   // one at least; served fairly, in turn
+  std::vector<std::string> queues;   // names or patterns, one at least; served fairly, in turn
   std::uint32_t in_flight = 1'000;   // 1 .. 10,000 messages claimed and not yet answered
   std::uint32_t batch = 100;         // 1 .. 10,000 messages a claim
   std::uint32_t rate = 0;            // messages a second, to 1,000,000; 0: no limit
@@ -25,6 +27,8 @@ struct RelayOptions {
   std::optional<std::uint32_t> max_attempts = {};  // 1 .. 65,535; the store has a limit of its own
   Millis drain{10'000};  // after a stop: how long the sink may take, to 1 h
   BreakerOptions breaker = {};
+
+  friend bool operator==(const RelayOptions&, const RelayOptions&) = default;
 };
 
 /// `invalid_argument`, naming value and limit.
@@ -41,6 +45,7 @@ struct RelayStats {
   std::uint64_t stale = 0;      // not settled: the lease had run out, or the store refused
   std::uint64_t in_flight = 0;  // claimed and not yet settled
   std::uint64_t openings = 0;   // of the breaker
+  std::uint64_t queues = 0;     // that it serves now
   BreakerState breaker = BreakerState::closed;
   Millis lag{0};           // of what was confirmed last: from its due time to the confirmation
   std::string last_error;  // the sink's; empty: none yet

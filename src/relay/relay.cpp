@@ -26,18 +26,28 @@ Result<R> kind_of(Result<core::Reply> reply) {
 }  // namespace
 
 Relay::Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed,
-             OnBreaker on_breaker)
-    : engine_(engine), sink_(sink), flow_(options, seed), on_breaker_(std::move(on_breaker)) {}
+             RelayHooks hooks)
+    : engine_(engine), sink_(sink), flow_(options, seed), hooks_(std::move(hooks)) {}
 
 void Relay::tell_of_breaker(Lock& lock) {
   const BreakerState state = flow_.breaker();
   const bool told_already =
       told_open_ ? state != BreakerState::closed : state != BreakerState::open;
-  if (!on_breaker_ || told_already) return;
+  if (!hooks_.on_breaker || told_already) return;
   told_open_ = !told_open_;
   const std::string why = flow_.stats().last_error;
   lock.unlock();
-  on_breaker_(told_open_, why);
+  hooks_.on_breaker(told_open_, why);
+  lock.lock();
+}
+
+void Relay::tell_of_queues(Lock& lock) {
+  if (!hooks_.on_queues || !flow_.queues()) return;
+  const std::size_t count = flow_.queues()->size();
+  if (told_of_none_ == (count == 0)) return;
+  told_of_none_ = !told_of_none_;
+  lock.unlock();
+  hooks_.on_queues(count);
   lock.lock();
 }
 
@@ -56,6 +66,7 @@ Result<void> Relay::run(std::stop_token stop) {
   Lock lock(mutex_);
   for (;;) {
     tell_of_breaker(lock);
+    tell_of_queues(lock);
     Flow::Step step = flow_.next(moment());
     if (std::holds_alternative<Flow::Finished>(step)) break;
     std::visit([&](auto& what) { perform(lock, std::move(what)); }, step);
@@ -113,6 +124,23 @@ void Relay::perform(Lock& lock, Flow::HandOn hand_on) {
   }
   lock.unlock();
   sink_.send(std::move(parcels));
+  lock.lock();
+}
+
+void Relay::perform(Lock& lock, Flow::FindQueues) {
+  lock.unlock();
+  engine_.submit(core::StatsRequest{.queue = {}, .names_only = true},
+                 [this](Result<core::Reply> reply) {
+                   auto stats = kind_of<StoreStats>(std::move(reply));
+                   Result<std::vector<std::string>> names = std::vector<std::string>();
+                   if (!stats) names = stats.error();
+                   if (stats) {
+                     for (QueueStats& queue : stats->queues) {
+                       names->push_back(std::move(queue.queue));
+                     }
+                   }
+                   news([&](Moment now) { flow_.found(names, now); });
+                 });
   lock.lock();
 }
 

@@ -23,14 +23,19 @@
 
 namespace tarry::relay {
 
+/// What its operator should know; on the thread of a relay's `run`.
+struct RelayHooks {
+  /// The breaker has opened, or is closed again; half-open is not told.
+  std::function<void(bool open, const std::string& last_error)> on_breaker = {};
+  /// Its patterns match no queue, or some again: 0, or how many.
+  std::function<void(std::size_t queues)> on_queues = {};
+};
+
 class Relay {
  public:
-  /// The breaker has opened, or is closed again; on the thread of `run`. Half-open is not told.
-  using OnBreaker = std::function<void(bool open, const std::string& last_error)>;
-
   /// Engine and sink outlive the relay; the options have been checked.
   Relay(core::Engine& engine, Sink& sink, const RelayOptions& options, std::uint32_t seed,
-        OnBreaker on_breaker = {});
+        RelayHooks hooks = {});
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
@@ -49,11 +54,13 @@ class Relay {
   void perform(Lock& lock, core::SettleRequest request);
   void perform(Lock& lock, core::ExtendRequest request);
   void perform(Lock& lock, Flow::HandOn hand_on);
+  void perform(Lock& lock, Flow::FindQueues);
   void perform(Lock& lock, Flow::Withdraw);
   void perform(Lock& lock, Flow::CloseSink);
   void perform(Lock& lock, Flow::Wait wait);
   void perform(Lock&, Flow::Finished) {}
   void tell_of_breaker(Lock& lock);
+  void tell_of_queues(Lock& lock);
   /// Tells the flow, and wakes the controller.
   template <typename Tell>
   void news(Tell tell);
@@ -65,8 +72,9 @@ class Relay {
   bool news_ = false;
   core::Ticket claim_ = 0;  // the controller's alone
   Flow flow_;
-  const OnBreaker on_breaker_;
+  const RelayHooks hooks_;
   bool told_open_ = false;
+  bool told_of_none_ = false;  // that its patterns match nothing
 };
 
 }  // namespace tarry::relay

@@ -8,70 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "relay/test_sink.h"
 #include "support/scripted_store.h"
 
 namespace tarry::relay {
 namespace {
-
-// Answers from a thread of its own, as the test says; `down` once it is closed.
-class ScriptedSink final : public Sink {
- public:
-  explicit ScriptedSink(std::function<std::optional<Answer>(const Delivery&)> rule)
-      : rule_(std::move(rule)), thread_([this] { run(); }) {}
-  ~ScriptedSink() override {
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  void send(std::vector<Parcel> parcels) override {
-    const std::lock_guard lock(mutex_);
-    for (Parcel& parcel : parcels) parcels_.push_back(std::move(parcel));
-    changed_.notify_all();
-  }
-  void close() override {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    changed_.notify_all();
-  }
-  [[nodiscard]] std::string title() const override { return "scripted"; }
-
- private:
-  void run() {
-    std::unique_lock lock(mutex_);
-    std::vector<Parcel> kept;
-    for (;;) {
-      changed_.wait(lock,
-                    [&] { return ended_ || !parcels_.empty() || (closed_ && !kept.empty()); });
-      std::vector<Parcel> parcels = std::exchange(parcels_, {});
-      const bool closed = closed_;
-      if (closed) std::move(kept.begin(), kept.end(), std::back_inserter(parcels));
-      if (closed) kept.clear();
-      if (ended_ && parcels.empty()) return;
-      lock.unlock();
-      for (Parcel& parcel : parcels) {
-        auto answer = rule_(parcel.delivery);
-        if (!answer && closed) answer = unknown("closed");
-        if (answer) {
-          parcel.done(*std::move(answer));
-        } else {
-          kept.push_back(std::move(parcel));
-        }
-      }
-      lock.lock();
-    }
-  }
-
-  const std::function<std::optional<Answer>(const Delivery&)> rule_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<Parcel> parcels_;
-  bool closed_ = false;
-  bool ended_ = false;
-  std::thread thread_;
-};
 
 RelayOptions on_queue() {
   RelayOptions options;

@@ -65,7 +65,9 @@ struct Encode {
   }
   Result<Call> operator()(const core::StatsRequest& r) const {
     std::string target = "/v1/stats";
-    if (!r.queue.empty()) QueryWriter(target).add("queue", r.queue);
+    QueryWriter query(target);
+    if (!r.queue.empty()) query.add("queue", r.queue);
+    if (r.names_only) query.add("names_only", "true");
     return Call{"GET", std::move(target), {}, Answer::stats, 0, false};
   }
   Result<Call> operator()(const core::ForecastRequest& r) const {

@@ -102,6 +102,14 @@ void Query::fail(Error error) {
   if (!error_) error_ = std::move(error);
 }
 
+bool Query::flag(std::string_view name) {
+  const auto word = text(name);
+  if (!word || *word == "false") return false;
+  if (*word == "true") return true;
+  fail({ErrorCode::invalid_argument,
+        std::string(name) + " " + base::quoted(*word) + " is neither true nor false"});
+  return false;
+}
 void Query::require(std::string_view name) {
   if (find(name) != nullptr) return;
   fail({ErrorCode::invalid_argument, "the parameter \"" + std::string(name) + "\" is missing"});

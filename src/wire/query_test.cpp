@@ -50,6 +50,13 @@ TEST(Query, names_the_bad_value) {
   auto query = Query::parse("limit=x");
   EXPECT_EQ(query->number("limit", 1, 10), std::nullopt);
   EXPECT_EQ(query->finish()->message.find("limit \"x\" is not a whole number"), 0u);
+  auto flags = Query::parse("a=true&b=false&c=1");
+  EXPECT_TRUE(flags->flag("a"));
+  EXPECT_FALSE(flags->flag("b"));
+  EXPECT_FALSE(flags->flag("absent"));
+  EXPECT_FALSE(flags->finish());
+  EXPECT_FALSE(flags->flag("c"));
+  EXPECT_EQ(flags->finish()->message, "c \"1\" is neither true nor false");
   auto both = Query::parse("key=a&key_base64=YQ==");
   EXPECT_EQ(both->bytes("key", "key_base64"), std::nullopt);
   EXPECT_NE(both->finish()->message.find("give one of them"), std::string::npos);

@@ -75,7 +75,9 @@ core::Request decode(const core::Request& sent, const Call& call) {
     core::Request operator()(const core::StatsRequest&) const {
       auto query = Query::parse(query_in(call));
       if (!query) RC_FAIL(query.error().message);
-      return core::StatsRequest{query->text("queue").value_or("")};
+      core::StatsRequest asked{query->text("queue").value_or("")};
+      asked.names_only = query->flag("names_only");
+      return asked;
     }
     core::Request operator()(const core::ConfigureRequest&) const {
       return request_of(decode_configure(queue_in(call), call.body));

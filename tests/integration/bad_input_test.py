@@ -115,6 +115,7 @@ QUERIES = (
     ("getMessage", {}, 400, ('"key"', "missing")),
     ("getMessage", {"key": LONG_KEY}, 413, ("key", "512")),
     ("getMessage", {"key_base64": "?"}, 400, ('"key_base64"', "?")),
+    ("stats", {"names_only": "1"}, 400, ('names_only "1"', "true", "false")),
     ("forecast", {"width": "0s"}, 400, ("width", "1ms")),
     ("forecast", {"width": "5"}, 400, ("width", "5")),
     ("forecast", {"width_ms": CENTURY + 1}, 400, ("width", "36525d")),

@@ -163,10 +163,17 @@ class Intake(ProgramTest):
         text = GUIDE.read_text(encoding="utf-8")
         blocks = re.findall(r"<!-- scanner -->\n```sh\n(.*?)```", text, re.DOTALL)
         self.assertEqual(len(blocks), 8)
+        file, = re.findall(r"<!-- scanner file -->\n```toml\n(.*?)```", text, re.DOTALL)
+        self.assertLessEqual(len(file.splitlines()), 10)
+
+        def ours(block):
+            return block.replace("redis://127.0.0.1/0?", redis.url + "?").replace(
+                "@127.0.0.1/", f"@127.0.0.1:{self.broker.port}/")
+        (self.directory / "tarry.toml").write_text(ours(file))
         path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
         for produce, relay in zip(blocks[::2], blocks[1::2]):
             with self.subTest(relay):
-                name, = re.findall(r"exchange=exchange_(\w+)", relay)
+                name, = re.findall(r"exchange=exchange_(\w+)", relay if "--to" in relay else file)
                 self.channel.exchange_declare(f"exchange_{name}", "direct", durable=True)
                 self.channel.queue_declare(f"at_{name}", durable=True)
                 self.channel.queue_bind(f"at_{name}", f"exchange_{name}", f"routekey_{name}")
@@ -176,10 +183,8 @@ class Intake(ProgramTest):
                 tasks = set(re.findall(r"task:\d", produce))
                 scores = [int(redis.ask("ZSCORE", *words)) for words in
                           re.findall(r"ZADD (\S+) .* (task:\d)", produce)]
-                command = relay.replace("redis://127.0.0.1/0?", redis.url + "?").replace(
-                    "@127.0.0.1/", f"@127.0.0.1:{self.broker.port}/")
                 process = subprocess.Popen(
-                    ["bash", "-c", "exec " + command], stdout=subprocess.PIPE,
+                    ["bash", "-c", "exec " + ours(relay)], stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, cwd=self.directory, env=environment(PATH=path))
                 self.addCleanup(self.end, process)
                 eventually(lambda: len(consumer.arrived) >= len(tasks), f"{tasks} arrive")

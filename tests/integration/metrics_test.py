@@ -80,7 +80,7 @@ class Metrics(ProgramTest):
             self.asked("bury", "orders", claimed[1]["receipt"], **remote)
             page = scrape(server)
 
-            self.assertEqual(page.families, reference(but="tarry_redis_"))
+            self.assertEqual(page.families, reference(but=("tarry_redis_", "tarry_relay_")))
             self.assertEqual(page.value("tarry_pushes_total", queue="orders"), 5)
             self.assertEqual(page.value("tarry_cancels_total", queue="orders"), 1)
             self.assertEqual(page.value("tarry_claims_total", queue="orders"), 2)
@@ -103,11 +103,21 @@ class Metrics(ProgramTest):
             self.asked("push", "orders", "x", store=server.url)
             self.asked("claim", "orders", store=server.url)
             before = scrape(server)
-            self.assertEqual(before.families, reference(but="tarry_journal_"))
+            self.assertEqual(before.families, reference(but=("tarry_journal_", "tarry_relay_")))
             self.assertGreater(before.value("tarry_redis_connections_total"), 0)
             self.asked("push", "orders", "x", store=server.url)
             self.assertGreater(scrape(server).value("tarry_redis_round_trips_total"),
                                before.value("tarry_redis_round_trips_total"))
+
+    def test_with_relays_the_reference_lists_theirs(self):
+        file = self.directory / "tarry.toml"
+        file.write_text('[[relay]]\nqueue = "orders"\nto = "command"\ncommand = ["cat"]\n')
+        with Server(self.store, "--config", str(file)) as server:
+            self.asked("push", "mails", "x", store=server.url)
+            self.asked("claim", "mails", store=server.url)
+            page = scrape(server)
+            self.assertEqual(page.families, reference(but="tarry_redis_"))
+            self.assertEqual(page.value("tarry_relay_queues", relay="orders"), 1)
 
     def test_ages_go_by_the_store_s_clock(self):
         with Server("memory:", "--test-clock") as server:

@@ -193,6 +193,7 @@ class Agreement(ProgramTest):
     def service(self, server):
         self.ask("stats")
         self.ask("stats", query={"queue": "orders"})
+        self.ask("stats", query={"names_only": "true"})
         self.ask("health")
         self.ask("ready")
         self.ask("metrics")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import unittest
+import urllib.request
 from pathlib import Path
 
 from program import DONE, PROGRAM, SOURCE, UNREACHABLE, ProgramTest, Server, environment, eventually
@@ -174,14 +175,178 @@ class Relay(ProgramTest):
                 (("--to", "amqps://127.0.0.1/?exchange=a&cert=x"), "cert and key go together"),
                 (("--to", "amqp://127.0.0.1/?exchange=a&password_file=/no"), 'password_file "/no"'),
                 (("--to", "stdout", "--drain", "2h"), "drain 2h must be from 0s to 1h"),
-                (("--to", "stdout", "--in-flight", "0"), "--in-flight")):
+                (("--to", "stdout", "--in-flight", "0"), "--in-flight"),
+                (("--to", "stdout", "--threads", "65"), "--threads"),
+                (("--to", "stdout", "--threads", "2"), "threads 2 must be 1 for stdout"),
+                (("--to", "command", "--threads", "2", "--", "cat"),
+                 "threads 2 must be 1 for command, whose concurrency may be more"),
+                (("--to", "redis://127.0.0.1/0?list=a", "--threads", "4", "--in-flight", "3"),
+                 "threads 4 must not be more than in_flight, which is 3"),
+                (("--to", "redis://127.0.0.1/0?list=a", "--threads", "4", "--rate", "3"),
+                 "threads 4 must not be more than rate, which is 3"),
+                (("--in-flight", "5"), "--to is required"),
+                (("--config", "x.toml"), "QUEUE, --to and their flags go without it")):
             if words[1].startswith("amqp") and "rabbitmq" not in sinks:
                 continue
             with self.subTest(words):
                 refused = self.refused("relay", "q", *words, says=says)
                 self.assertNotIn("secret", refused.err)
         self.refused("relay", "no spaces", "--to", "stdout", says='"no spaces"')
+        self.refused("relay", "a*b", "--to", "stdout", says='"a*b" may have a * at its end only')
+        self.refused("relay", "--to", "stdout", says="QUEUE is missing; or give --config FILE")
+        self.refused("relay", says="it takes QUEUE and --to SINK, or --config FILE")
+        empty = self.directory / "empty.toml"
+        empty.write_text("[server]\n")
+        self.refused("relay", "--config", str(empty), says="has no [[relay]] section")
+        self.refused("relay", "--config", str(empty), "--", "cat", says="not with --config")
         self.tarry("relay", "q", "--to", "stdout", store="http://127.0.0.1:1", code=UNREACHABLE)
+
+
+class FromAFile(ProgramTest):
+    """[[relay]] sections: in `tarry relay --config`, in `tarry serve`, in `tarry config check`."""
+
+    def setUp(self):
+        super().setUp()
+        self.redis = RedisServer(parent=self.directory)
+        self.addCleanup(self.redis.close)
+        self.redis.start()
+        self.processes = []
+
+    def write(self, text):
+        path = self.directory / "tarry.toml"
+        path.write_text(text)
+        return str(path)
+
+    def section(self, queue, **keys):
+        lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+        return "\n".join(["[[relay]]", f'queue = "{queue}"', *lines, ""])
+
+    def arrived(self, name):
+        """What lies in the list."""
+        return {json.loads(line)["key"]
+                for line in self.redis.ask("LRANGE", name, "0", "-1") or []}
+
+    def start(self, *words):
+        relay = subprocess.Popen(
+            [PROGRAM, "-o", "json", "relay", *words], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, cwd=self.directory, env=environment())
+        self.addCleanup(Relay.end, relay)
+        return relay
+
+    def stop(self, relay):
+        relay.send_signal(signal.SIGTERM)
+        out, err = relay.communicate(timeout=60)
+        self.assertEqual(relay.returncode, DONE, err)
+        return json.loads(out)["relays"]
+
+    def test_every_section_runs_and_queues_that_come_are_found(self):
+        with Server("memory:") as server:
+            file = self.write(
+                f'[store]\nurl = "{server.url}"\n'
+                + self.section("orders.*", name="orders", threads=3, to=self.redis.url + "?list=o")
+                + self.section("mails", to=self.redis.url + "?list=m"))
+            relay = self.start("--config", file)
+            self.assertIn(b'relay "orders": no queue matches orders.* yet; it looks again every 5s',
+                          relay.stderr.readline())
+            for queue, key in (("mails", "a"), ("orders.eu", "b"), ("orders", "c")):
+                self.asked("push", queue, "x", "--key", key, store=server.url)
+            eventually(lambda: self.arrived("m") == {"a"}, "the mail")
+            self.assertIn(b'relay "orders": 1 queue matches now', relay.stderr.readline())
+            eventually(lambda: self.arrived("o") == {"b"}, "the order")
+            threads = {(Path("/proc") / str(relay.pid) / "task" / task / "comm").read_text().strip()
+                       for task in os.listdir(f"/proc/{relay.pid}/task")}
+            self.assertLessEqual({"orders-0", "orders-1", "orders-2", "mails-0"}, threads)
+            found = {one["name"]: one["acked"] for one in self.stop(relay)}
+            self.assertEqual(found, {"orders": 1, "mails": 1})
+
+    def test_a_server_runs_them_and_tells_of_them(self):
+        file = self.write(self.section("orders.*", name="shop", to=self.redis.url + "?list=o"))
+        with Server(self.store, "--config", file) as server:
+            self.asked("push", "orders.eu", "x", "--key", "k", store=server.url)
+            eventually(lambda: self.arrived("o") == {"k"}, "it is handed on")
+            counted = 'tarry_relay_settles_total{relay="shop",outcome="ack"} 1'
+            eventually(lambda: counted in self.page(server), "it is counted")
+            self.assertIn('tarry_relay_breaker_open{relay="shop"} 0', self.page(server))
+            self.redis.shoot()
+            self.redis.bury()
+            self.asked("push", "orders.eu", "x", "--key", "late", store=server.url)
+            eventually(lambda: 'relay "shop": redis ' in server.log()
+                       and " is down: " in server.log(), "the log tells of it")
+            self.assertIn('tarry_relay_breaker_open{relay="shop"} 1', self.page(server))
+            before = server.log()
+            self.write(self.section("orders.*", name="shop", to=self.redis.url + "?list=p"))
+            server.process.send_signal(signal.SIGHUP)
+            eventually(lambda: "a change of [[relay]] takes a restart" in
+                       server.log()[len(before):], "the reload is told of")
+        # It stopped clean; what was not handed on is there for the next one.
+        self.redis.start()
+        with Server(self.store, "--config", file):
+            eventually(lambda: self.arrived("p") == {"late"}, "the next server hands it on")
+
+    def page(self, server):
+        with urllib.request.urlopen(server.url + "/metrics", timeout=30) as answer:
+            return answer.read().decode()
+
+    def test_the_guides_file(self):
+        text = (SOURCE / "docs/guide/relays.md").read_text(encoding="utf-8")
+        block, = re.findall(r"<!-- relays -->\n```toml\n(.*?)```", text, re.DOTALL)
+        relay = self.start("--config", self.write(
+            block.replace("redis://127.0.0.1/0", self.redis.url)))
+        for queue in ("orders.eu", "letters"):
+            self.asked("push", queue, "x", store=self.redis.url)
+        eventually(lambda: self.redis.ask("XLEN", "due-orders") == 1, "the order is handed on")
+        eventually(lambda: self.asked("queue", "info", "letters",
+                                      store=self.redis.url)["counters"]["acked"] == 1, "the letter")
+        self.assertEqual({one["name"]: one["acked"] for one in self.stop(relay)},
+                         {"orders.*": 1, "mails": 1})
+
+    def test_the_reference_lists_all_keys(self):
+        page = (SOURCE / "docs/reference/config.md").read_text(encoding="utf-8")
+        table = page[page.index("## Relays"):page.index("## tarry config check")]
+        listed = {key for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+                  for key in re.findall(r"`(\w+)`", row)}
+        refused = self.refused("config", "check", "--config",
+                               self.write("[[relay]]\nzzzzzzzzzz = 1\n"))
+        known, = re.findall(r"known are (.*)", refused.err)
+        self.assertEqual(set(known.split(", ")), listed)
+
+    def test_config_check_shows_them_without_passwords(self):
+        file = self.write(self.section("a", to="redis://u:hush@127.0.0.1/0?list=l"))
+        shown = self.asked("config", "check", "--config", file)["relays"]
+        self.assertEqual(shown, [{"name": "a", "queues": ["a"], "threads": 1, "line": 1,
+                                  "to": "redis://***@127.0.0.1/0?list=l"}])
+        table = self.tarry("config", "check", "--config", file, output="table").out
+        self.assertIn("redis://***@127.0.0.1/0?list=l", table)
+
+    def test_bad_sections(self):
+        good = self.redis.url + "?list=a"
+        for text, says in (
+                ('[[relay]]\nqueue = "a"\n', ':1: relay.to: is missing'),
+                (f'[[relay]]\nto = "{good}"\n', ':1: relay: needs queue = "NAME" or queues'),
+                (f'[[relay]]\nqueue = "a b"\nto = "{good}"\n', ':2: relay.queue: '),
+                (f'[[relay]]\nqueue = "a*b"\nto = "{good}"\n', 'may have a * at its end only'),
+                (f'[[relay]]\nqueue = "a"\nqueues = ["b"]\nto = "{good}"\n',
+                 ':3: relay.queues: goes without queue'),
+                ('[[relay]]\nqueue = "a"\nto = "carrier-pigeon"\n',
+                 ':3: relay.to: "carrier-pigeon" names no sink'),
+                (self.section("a", to=good, theads=2), 'did you mean "threads"?'),
+                (self.section("a", to=good, threads=65), "relay.threads: 65 is not from 1 to 64"),
+                (self.section("a", to=good, threads=9, rate=8), "threads 9 must not be more than"),
+                (self.section("a", to=good, lease="8d"), 'relay.lease: "8d" is not from 1ms to 7d'),
+                (self.section("a", to=good, drain="2h"), 'relay.drain: "2h" is not from 0s to 1h'),
+                (self.section("a", to=good, name="a b"), "1 to 64 bytes without spaces"),
+                (self.section("a", to="command", command=["/no/such"]), 'cannot run "/no/such"'),
+                (self.section("a", to=good) + self.section("b", to=good, name="a"),
+                 "is the name of the relay in line 1, too"),
+                (self.section("shop.*", to=good)
+                 + self.section("shop.eu", to=self.redis.url + "?list=b"),
+                 'its queue "shop.eu" and queue "shop.*" of the relay in line 1 can be the same'),
+                ("[relay]\n", "[[relay]]")):
+            with self.subTest(text):
+                self.refused("config", "check", "--config", self.write(text), says=says)
+        file = self.write(self.section("a", to="stdout"))
+        self.refused("serve", "--config", file, says='"stdout" goes with tarry relay --config',
+                     store="memory:")
 
 
 if __name__ == "__main__":

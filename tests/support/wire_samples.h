@@ -175,7 +175,7 @@ inline core::Request any_request() {
       r.limit = any_u32();
       return r;
     }
-    case 8: return core::StatsRequest{any_flag() ? any_queue() : ""};
+    case 8: return core::StatsRequest{any_flag() ? any_queue() : "", any_flag()};
     case 9: {
       core::ConfigureRequest r{any_queue(), {}};
       r.patch.lease = maybe_millis();

@@ -144,7 +144,9 @@ inline std::string text_of(const core::Request& request) {
       t.line("list").add("queue", r.queue).add("state", r.state).add("after", r.after);
       t.add("prefix", r.prefix).add("limit", r.limit);
     }
-    void operator()(const core::StatsRequest& r) const { t.line("stats").add("queue", r.queue); }
+    void operator()(const core::StatsRequest& r) const {
+      t.line("stats").add("queue", r.queue).add("names_only", r.names_only);
+    }
     void operator()(const core::ForecastRequest& r) const {
       t.line("forecast").add("queue", r.queue).add("width", r.width).add("buckets", r.buckets);
     }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "app/config/queue_section.h"
+#include "app/config/relay_section.h"
 #include "app/printable.h"
 #include "base/assert.h"
 #include "base/text.h"
@@ -47,6 +48,7 @@ Result<std::string> read_file(const std::string& path) {
 struct FromFile {
   std::map<Which, Held> values;
   presets::QueueRules queues;
+  std::vector<RelayPlan> relays;
 };
 
 void read_settings(Section& whole, FromFile& into, const std::string& file) {
@@ -83,6 +85,7 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
   Section whole(*root, "", wrong);
   read_settings(whole, found, file);
   found.queues = read_queue_rules(whole);
+  found.relays = read_relays(whole);
   whole.finish();
   for (std::string& line : wrong.lines()) problems.push_back(std::move(line));
   return found;
@@ -112,6 +115,7 @@ Result<Config> load(const std::string& file, const Flags& flags,
   FromFile given;
   if (!file.empty()) given = read_config(file, problems);
   config.queues = std::move(given.queues);
+  config.relays = std::move(given.relays);
   const auto& settings = serve_settings();
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const Setting& setting = settings[i];

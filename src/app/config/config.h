@@ -1,5 +1,5 @@
-// Config: what `tarry serve` was told, all sources laid over each other: flags over the environment
-// over the file over what holds anyway. Every value knows where it came from.
+// Config: what `tarry serve` and `tarry relay` were told, all sources laid over each other: flags
+// over the environment over the file over what holds anyway. Every value knows where it came from.
 //
 // Thread safety: plain values; `load` reads the environment and the file.
 #pragma once
@@ -13,6 +13,7 @@
 #include <tarry/result.h>
 
 #include "app/config/setting.h"
+#include "app/relay_plan.h"
 #include "server/presets/queue_rules.h"
 
 namespace tarry::app::config {
@@ -30,6 +31,7 @@ struct Config {
   std::string file;        // empty: none
   std::vector<Held> held;  // in the order of the table
   presets::QueueRules queues;
+  std::vector<RelayPlan> relays;
 
   [[nodiscard]] const Held& at(Which which) const { return held[static_cast<std::size_t>(which)]; }
   [[nodiscard]] std::string text(Which which) const;

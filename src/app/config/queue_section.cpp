@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "core/limits.h"
+#include "core/queue_pattern.h"
 #include "core/validation.h"
 
 namespace tarry::app::config {
@@ -35,7 +36,7 @@ presets::QueueRules read_queue_rules(Section& whole) {
   auto sections = whole.named_sections("queue");
   for (auto& [pattern, section] : sections) {
     const SettingsPatch patch = read_patch(section);
-    if (auto error = presets::check_pattern(pattern)) {
+    if (auto error = core::check_queue_pattern(pattern)) {
       section.fail("", error->message);
     } else {
       rules.add({pattern, patch});
@@ -43,7 +44,7 @@ presets::QueueRules read_queue_rules(Section& whole) {
   }
   // What several patterns say together must hold together too.
   for (auto& [pattern, section] : sections) {
-    if (presets::check_pattern(pattern)) continue;
+    if (core::check_queue_pattern(pattern)) continue;
     if (auto error = core::check_patch(rules.patch_of_pattern(pattern), QueueSettings())) {
       section.fail("", error->message);
     }

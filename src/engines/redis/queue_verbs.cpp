@@ -115,6 +115,12 @@ class StoreStatsCall : public std::enable_shared_from_this<StoreStatsCall> {
   std::optional<Error> error_;
 };
 
+void tell_names(const AskedPtr& asked, std::vector<std::string> names) {
+  auto& queues = std::get<StoreStats>(asked->reply).queues;
+  for (std::string& name : names) queues.emplace_back().queue = std::move(name);
+  asked->complete();
+}
+
 }  // namespace
 
 void configure(Context& context, const AskedPtr& asked) {
@@ -179,8 +185,10 @@ void stats(Context& context, const AskedPtr& asked) {
     std::make_shared<StoreStatsCall>(context, asked, std::vector{request.queue})->start();
     return;
   }
-  context.directory.list([&context, asked](Result<std::vector<std::string>> names) {
+  const bool names_only = request.names_only;
+  context.directory.list([&context, asked, names_only](Result<std::vector<std::string>> names) {
     if (!names) return asked->fail(std::move(names).error());
+    if (names_only) return tell_names(asked, *std::move(names));
     std::make_shared<StoreStatsCall>(context, asked, *std::move(names))->start();
   });
 }

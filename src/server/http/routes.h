@@ -23,6 +23,7 @@
 #include "net/http_message.h"
 #include "server/http/response.h"
 #include "server/metrics/meter.h"
+#include "server/metrics/relay_figures.h"
 #include "wire/query.h"
 
 namespace tarry::http {
@@ -39,6 +40,7 @@ struct Service {
   metrics::Meter* meter = nullptr;
   std::function<Time()> now = {};  // the store's clock; empty: the system's
   bool draining = false;           // the server is about to stop
+  std::function<std::vector<metrics::RelayFigures>()> relays = {};  // for /metrics; empty: none
 };
 
 /// A request's parts, as a handler sees them.

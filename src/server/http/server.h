@@ -21,6 +21,7 @@
 #include <tarry/time.h>
 
 #include "core/engine.h"
+#include "server/metrics/relay_figures.h"
 
 namespace tarry::http {
 
@@ -67,6 +68,8 @@ struct ServerOptions : ServerLimits {
   std::function<Result<void>(std::int64_t)> step_clock = {};
   /// The store's clock, for ages in /metrics. Default: the system's.
   std::function<Time()> now = {};
+  /// Relays that work beside the server, for /metrics. Default: none.
+  std::function<std::vector<metrics::RelayFigures>()> relays = {};
   /// Told, in one line, of what its operator should know. Default: nobody.
   std::function<void(std::string_view)> warn = {};
   /// Told of every request when it is answered. Default: nobody.

@@ -47,6 +47,7 @@ Routed ready(Asked& asked) {
 
 Routed stats(Asked& asked) {
   core::StatsRequest request{asked.query.text("queue").value_or("")};
+  request.names_only = asked.query.flag("names_only");
   if (auto error = asked.query.finish()) return problem(*error);
   return ask<StoreStats>(std::move(request), [](const StoreStats& stats) {
     return ok(wire::encode_store_stats(stats));
@@ -61,8 +62,9 @@ Routed metrics_page(Asked& asked) {
         service.now ? service.now() : std::chrono::floor<Millis>(std::chrono::system_clock::now());
     static constexpr std::string_view kType = "text/plain; version=0.0.4; charset=utf-8";
     metrics::Meter none;
+    const auto relays = service.relays ? service.relays() : std::vector<metrics::RelayFigures>();
     Response page = ok(metrics::metrics_text(
-        stats, service.meter == nullptr ? none : *service.meter, now, TARRY_VERSION));
+        stats, service.meter == nullptr ? none : *service.meter, now, TARRY_VERSION, relays));
     page.content_type = kType;
     return page;
   });

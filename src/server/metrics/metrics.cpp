@@ -1,6 +1,7 @@
 #include "server/metrics/metrics.h"
 
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "server/metrics/exposition.h"
@@ -56,6 +57,60 @@ constexpr Settled kSettles[] = {
     {"release", &QueueCounters::releases},
     {"bury", &QueueCounters::buries},
 };
+
+struct RelayCounter {
+  std::string_view name;
+  std::uint64_t RelayFigures::* value;
+  Kind kind;
+  std::string_view help;
+};
+
+constexpr RelayCounter kRelayCounters[] = {
+    {"tarry_relay_claims_total", &RelayFigures::claimed, Kind::counter,
+     "Messages that the relay has claimed."},
+    {"tarry_relay_confirmed_total", &RelayFigures::confirmed, Kind::counter,
+     "Messages that its sink has confirmed."},
+    {"tarry_relay_failed_total", &RelayFigures::failed, Kind::counter,
+     "Answers of its sink that ask for another attempt."},
+    {"tarry_relay_in_flight", &RelayFigures::in_flight, Kind::gauge,
+     "Messages that are claimed and not settled yet."},
+    {"tarry_relay_queues", &RelayFigures::queues, Kind::gauge, "Queues that the relay serves."},
+    {"tarry_relay_breaker_openings_total", &RelayFigures::breaker_openings, Kind::counter,
+     "Times that claiming began to rest because the sink was down."},
+};
+
+constexpr std::pair<std::string_view, std::uint64_t RelayFigures::*> kRelaySettles[] = {
+    {"ack", &RelayFigures::acked},   {"retry", &RelayFigures::retried},
+    {"bury", &RelayFigures::buried}, {"release", &RelayFigures::released},
+    {"stale", &RelayFigures::stale},
+};
+
+void write_relays(Exposition& out, std::span<const RelayFigures> relays) {
+  if (relays.empty()) return;
+  for (const RelayCounter& counter : kRelayCounters) {
+    out.family(counter.name, counter.kind, counter.help);
+    for (const RelayFigures& relay : relays) {
+      out.sample({{"relay", relay.name}}, relay.*counter.value);
+    }
+  }
+  out.family("tarry_relay_settles_total", Kind::counter,
+             "The relay's claims ended, by how; stale: too late, the lease had run out.");
+  for (const RelayFigures& relay : relays) {
+    for (const auto& [outcome, value] : kRelaySettles) {
+      out.sample({{"relay", relay.name}, {"outcome", outcome}}, relay.*value);
+    }
+  }
+  out.family("tarry_relay_breaker_open", Kind::gauge,
+             "1 while claiming rests because the sink is down.");
+  for (const RelayFigures& relay : relays) {
+    out.sample({{"relay", relay.name}}, std::uint64_t{relay.breaker_open ? 1u : 0u});
+  }
+  out.family("tarry_relay_lag_seconds", Kind::gauge,
+             "Of the message confirmed last: from its due time to the confirmation.");
+  for (const RelayFigures& relay : relays) {
+    out.sample({{"relay", relay.name}}, relay.lag_seconds);
+  }
+}
 
 void write_queues(Exposition& out, const std::vector<QueueStats>& queues, Time now) {
   out.family("tarry_messages", Kind::gauge, "Messages by state.");
@@ -142,14 +197,15 @@ void write_server(Exposition& out, const Meter& meter) {
 
 }  // namespace
 
-std::string metrics_text(const StoreStats& stats, Meter& meter, Time now,
-                         std::string_view version) {
+std::string metrics_text(const StoreStats& stats, Meter& meter, Time now, std::string_view version,
+                         std::span<const RelayFigures> relays) {
   Exposition out;
   out.family("tarry_build_info", Kind::gauge, "1; the labels say what runs.");
   out.sample({{"version", version}, {"engine", stats.engine}}, std::uint64_t{1});
   write_store(out, stats);
   write_queues(out, meter.metered(stats.queues), now);
   write_lateness(out, meter);
+  write_relays(out, relays);
   write_server(out, meter);
   return std::move(out).take();
 }

@@ -3,6 +3,7 @@
 // docs/reference/metrics.md lists the names; a test compares.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,11 +11,13 @@
 #include <tarry/time.h>
 
 #include "server/metrics/meter.h"
+#include "server/metrics/relay_figures.h"
 
 namespace tarry::metrics {
 
 /// `now`: by the store's clock, for ages. The meter is told which queues there are.
 [[nodiscard]] std::string metrics_text(const StoreStats& stats, Meter& meter, Time now,
-                                       std::string_view version);
+                                       std::string_view version,
+                                       std::span<const RelayFigures> relays = {});
 
 }  // namespace tarry::metrics

@@ -3,27 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
 #include "core/limits.h"
-#include "core/validation.h"
+#include "core/queue_pattern.h"
 
 namespace tarry::presets {
 namespace {
 
-bool is_beginning(std::string_view pattern) noexcept { return pattern.ends_with('*'); }
-
-std::string_view beginning_of(std::string_view pattern) noexcept {
-  pattern.remove_suffix(1);
-  return pattern;
-}
-
-bool matches(std::string_view pattern, std::string_view queue) noexcept {
-  return is_beginning(pattern) ? queue.starts_with(beginning_of(pattern)) : queue == pattern;
-}
-
 // A name has no '*': so one that is a rule's own name lies behind all beginnings.
 std::size_t weight(std::string_view pattern) noexcept {
-  return is_beginning(pattern) ? pattern.size() : core::kMaxQueueName + 2;
+  return core::is_beginning(pattern) ? pattern.size() : core::kMaxQueueName + 2;
 }
 
 template <typename T>
@@ -43,18 +31,6 @@ void lay(SettingsPatch& onto, const SettingsPatch& over) {
 
 }  // namespace
 
-std::optional<Error> check_pattern(std::string_view pattern) {
-  if (pattern == "*") return std::nullopt;
-  std::string_view name = is_beginning(pattern) ? beginning_of(pattern) : pattern;
-  if (name.find('*') != std::string_view::npos) {
-    return Error{ErrorCode::invalid_argument,
-                 "pattern " + base::quoted(pattern) + " may have a * at its end only"};
-  }
-  auto error = core::check_queue_name(name);
-  if (error) error->message = "pattern " + base::quoted(pattern) + ": " + error->message;
-  return error;
-}
-
 void QueueRules::add(QueueRule rule) {
   const auto before =
       std::ranges::upper_bound(rules_, weight(rule.pattern), {},
@@ -65,7 +41,7 @@ void QueueRules::add(QueueRule rule) {
 std::optional<SettingsPatch> QueueRules::patch_of(std::string_view queue) const {
   std::optional<SettingsPatch> patch;
   for (const QueueRule& rule : rules_) {
-    if (!matches(rule.pattern, queue)) continue;
+    if (!core::matches(rule.pattern, queue)) continue;
     if (!patch) patch.emplace();
     lay(*patch, rule.patch);
   }
@@ -77,7 +53,7 @@ SettingsPatch QueueRules::patch_of_pattern(std::string_view pattern) const {
   for (const QueueRule& rule : rules_) {
     const bool covers =
         rule.pattern == pattern ||
-        (is_beginning(rule.pattern) && pattern.starts_with(beginning_of(rule.pattern)));
+        (core::is_beginning(rule.pattern) && pattern.starts_with(core::beginning_of(rule.pattern)));
     if (covers && weight(rule.pattern) <= weight(pattern)) lay(patch, rule.patch);
   }
   return patch;

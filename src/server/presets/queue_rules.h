@@ -1,6 +1,6 @@
-// QueueRules: settings of queues by their names. A pattern is a queue's name, or the beginning of
-// one and a `*`. Of several that match, each setting is the one of the longest pattern that has it;
-// the whole name is longer than any beginning. So the order of the rules plays no part.
+// QueueRules: settings of queues by patterns of their names. Of several that match, each setting is
+// the one of the longest pattern that has it; the whole name is longer than any beginning. So the
+// order of the rules plays no part.
 //
 // Plain values. Thread safety: that of a vector.
 #pragma once
@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include <tarry/result.h>
 #include <tarry/settings.h>
 
 namespace tarry::presets {
@@ -19,9 +18,6 @@ struct QueueRule {
   std::string pattern;
   SettingsPatch patch;
 };
-
-/// The error of a pattern that could match no queue, or nothing.
-[[nodiscard]] std::optional<Error> check_pattern(std::string_view pattern);
 
 class QueueRules {
  public:

@@ -1,0 +1,134 @@
+#include "app/config/relay_section.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "core/limits.h"
+#include "core/queue_pattern.h"
+
+namespace tarry::app::config {
+namespace {
+
+constexpr std::size_t kMaxRelayName = 64;
+constexpr std::size_t kMaxRelays = 256;
+
+/// Empty where they are wrong.
+std::vector<std::string> read_queues(Section& section) {
+  const auto one = section.text("queue");
+  auto several = section.texts("queues");
+  if (one && several) {
+    section.fail("queues", "goes without queue, which stands there too");
+    return {};
+  }
+  if (one) several = std::vector{*one};
+  if (!several || several->empty()) {
+    section.fail("", "needs queue = \"NAME\" or queues = [\"NAME\", ...]");
+    return {};
+  }
+  for (const std::string& pattern : *several) {
+    const auto error = core::check_queue_pattern(pattern);
+    if (!error) continue;
+    section.fail(one ? "queue" : "queues", error->message);
+    return {};
+  }
+  return *std::move(several);
+}
+
+void read_name(Section& section, RelayPlan& plan) {
+  const auto name = section.text("name");
+  if (!name) {
+    if (!plan.crew.relay.queues.empty()) plan.crew.name = plan.crew.relay.queues.front();
+    return;
+  }
+  const bool clean = std::ranges::all_of(*name, [](char c) { return c > ' ' && c != '\x7f'; });
+  if (name->size() > kMaxRelayName || !clean) {
+    section.fail("name", fmt::format("{} must be 1 to {} bytes without spaces", base::quoted(*name),
+                                     kMaxRelayName));
+  }
+  plan.crew.name = *name;
+}
+
+std::optional<std::uint32_t> number(Section& section, std::string_view key, std::uint64_t min,
+                                    std::uint64_t max) {
+  const auto value = section.count(key, min, max);
+  if (!value) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
+}
+
+RelayPlan read_plan(Section& section) {
+  RelayPlan plan;
+  plan.line = section.line();
+  relay::RelayOptions& options = plan.crew.relay;
+  options.queues = read_queues(section);
+  read_name(section, plan);
+  plan.to = section.text("to").value_or("");
+  plan.command = section.texts("command").value_or(std::vector<std::string>());
+  plan.concurrency = number(section, "concurrency", 1, kMaxCommands).value_or(1);
+  plan.crew.threads = number(section, "threads", 1, relay::kMaxThreads).value_or(1);
+  options.in_flight = in_flight_of(plan, section.count("in_flight", 1, relay::kMaxInFlight));
+  options.batch = number(section, "batch", 1, core::kMaxBatch).value_or(options.batch);
+  options.rate = number(section, "rate", 1, relay::kMaxRate).value_or(options.rate);
+  options.max_attempts = number(section, "max_attempts", 1, core::kMaxAttempts);
+  options.lease = section.duration("lease", Millis(1), Millis(core::kMaxLeaseMs));
+  options.drain =
+      section.duration("drain", Millis(0), std::chrono::hours(1)).value_or(options.drain);
+  section.finish();
+  return plan;
+}
+
+// The two patterns that overlap.
+std::optional<std::pair<std::string, std::string>> common(const RelayPlan& a, const RelayPlan& b) {
+  for (const std::string& one : a.crew.relay.queues) {
+    for (const std::string& other : b.crew.relay.queues) {
+      if (core::overlap(one, other)) return std::pair(one, other);
+    }
+  }
+  return std::nullopt;
+}
+
+void compare(Section& section, const RelayPlan& plan, const RelayPlan& before) {
+  if (plan.crew.name == before.crew.name) {
+    section.fail("name", fmt::format("{} is the name of the relay in line {}, too",
+                                     base::quoted(plan.crew.name), before.line));
+  }
+  if (plan.to == before.to && plan.command == before.command) return;
+  if (const auto both = common(plan, before)) {
+    section.fail("",
+                 fmt::format("its queue {} and queue {} of the relay in line {} can be the "
+                             "same, and their sinks differ: which of them got a message would "
+                             "be chance",
+                             base::quoted(both->first), base::quoted(both->second), before.line));
+  }
+}
+
+}  // namespace
+
+std::vector<RelayPlan> read_relays(Section& whole) {
+  std::vector<RelayPlan> plans;
+  for (Section& section : whole.sections("relay")) {
+    RelayPlan plan = read_plan(section);
+    if (plan.to.empty()) {
+      section.fail("to", "is missing; it names the sink, as --to of tarry relay does");
+    } else if (const auto sink = check_sink(plan); !sink) {
+      section.fail("to", sink.error().message);
+    }
+    if (!plan.crew.relay.queues.empty()) {
+      if (const auto good = check_numbers(plan); !good) section.fail("", good.error().message);
+    }
+    for (const RelayPlan& before : plans) compare(section, plan, before);
+    plans.push_back(std::move(plan));
+    if (plans.size() > kMaxRelays) {
+      section.fail("", fmt::format("is one more than {} relays", kMaxRelays));
+      break;
+    }
+  }
+  return plans;
+}
+
+}  // namespace tarry::app::config

@@ -1,0 +1,65 @@
+// Relays: those that were planned, at work on one store, until they are stopped.
+//
+// Thread safety: all members from any thread; `start` once.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "app/relay_plan.h"
+#include "core/engine.h"
+
+namespace tarry::app {
+
+class Relays {
+ public:
+  /// What their operator should know. From threads of the relays.
+  struct Hooks {
+    /// Of a sink that went or came back, and of patterns that match nothing.
+    std::function<void(std::string_view line)> note;
+    /// A relay has ended by itself, or its sink is of no use any more.
+    std::function<void(const Error&)> failed;
+    /// None is at work any more; where there are none, from `start`.
+    std::function<void()> ended = {};
+  };
+  struct Named {
+    std::string name;
+    relay::RelayStats stats;
+  };
+
+  /// The engine outlives them. The plans have been checked. Errors: the sinks'.
+  [[nodiscard]] static Result<std::unique_ptr<Relays>> make(core::Engine& engine,
+                                                            const std::vector<RelayPlan>& plans,
+                                                            Hooks hooks);
+  Relays(const Relays&) = delete;
+  Relays& operator=(const Relays&) = delete;
+  ~Relays() = default;  // stops them, and waits
+
+  void start();
+  /// They claim nothing more; what the sinks have may be confirmed, each within its `drain`.
+  void stop();
+  /// Of what the sinks have, nothing is waited for any more.
+  void close_sinks();
+
+  /// In the order of the plans.
+  [[nodiscard]] std::vector<Named> stats() const;
+
+ private:
+  explicit Relays(Hooks hooks) : hooks_(std::move(hooks)) {}
+  Result<void> add(core::Engine& engine, const RelayPlan& plan);
+  void ended(const std::string& prefix, const Result<void>& how);
+
+  const Hooks hooks_;
+  std::mutex mutex_;
+  std::size_t running_ = 0;
+  std::vector<std::unique_ptr<relay::Crew>> crews_;
+};
+
+}  // namespace tarry::app

@@ -1,0 +1,140 @@
+#include "relay/crew.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace tarry::relay {
+namespace {
+
+// The part of `all` that falls to one of `count`.
+std::uint32_t share(std::uint32_t all, std::uint32_t count, std::uint32_t number) {
+  return all / count + (number < all % count ? 1 : 0);
+}
+
+RelayOptions share_of(const CrewOptions& options, std::uint32_t number) {
+  RelayOptions own = options.relay;
+  own.in_flight = share(own.in_flight, options.threads, number);
+  own.rate = share(own.rate, options.threads, number);
+  return own;
+}
+
+void name_this_thread(const std::string& name, std::size_t number) {
+  constexpr std::size_t kMost = 15;  // of Linux
+  const std::string end = "-" + std::to_string(number);
+  const std::string full = name.substr(0, kMost - std::min(kMost, end.size())) + end;
+  ::pthread_setname_np(::pthread_self(), full.c_str());
+}
+
+void add(RelayStats& sum, const RelayStats& one) {
+  sum.claimed += one.claimed;
+  sum.confirmed += one.confirmed;
+  sum.acked += one.acked;
+  sum.failed += one.failed;
+  sum.retried += one.retried;
+  sum.buried += one.buried;
+  sum.released += one.released;
+  sum.stale += one.stale;
+  sum.in_flight += one.in_flight;
+  sum.openings += one.openings;
+  sum.queues = std::max(sum.queues, one.queues);
+  if (sum.breaker != BreakerState::open && one.breaker != BreakerState::closed) {
+    sum.breaker = one.breaker;
+  }
+  sum.lag = std::max(sum.lag, one.lag);
+  if (!one.last_error.empty()) sum.last_error = one.last_error;
+}
+
+Error too_many_threads(std::uint32_t threads, const std::string& of, std::uint32_t there) {
+  return {ErrorCode::invalid_argument, "threads " + std::to_string(threads) +
+                                           " must not be more than " + of + ", which is " +
+                                           std::to_string(there) + ": each needs one at least"};
+}
+
+}  // namespace
+
+Result<void> check(const CrewOptions& options) {
+  if (auto good = check(options.relay); !good) return good;
+  const std::uint32_t threads = options.threads;
+  if (threads < 1 || threads > kMaxThreads) {
+    return Error{
+        ErrorCode::invalid_argument,
+        "threads " + std::to_string(threads) + " must be from 1 to " + std::to_string(kMaxThreads)};
+  }
+  const RelayOptions& relay = options.relay;
+  if (threads > relay.in_flight) return too_many_threads(threads, "in_flight", relay.in_flight);
+  if (relay.rate > 0 && threads > relay.rate) return too_many_threads(threads, "rate", relay.rate);
+  return {};
+}
+
+Result<std::unique_ptr<Crew>> Crew::make(core::Engine& engine, const CrewOptions& options,
+                                         const MakeSink& make_sink, Hooks hooks) {
+  auto crew = std::unique_ptr<Crew>(new Crew(options.name, std::move(hooks)));
+  std::random_device random;
+  for (std::uint32_t i = 0; i < options.threads; ++i) {
+    auto sink = make_sink();
+    if (!sink) return std::move(sink).error();
+    auto relay = std::make_unique<Relay>(
+        engine, **sink, share_of(options, i), random(),
+        RelayHooks{
+            [crew = crew.get()](bool open, const std::string& why) { crew->breaker(open, why); },
+            [crew = crew.get()](std::size_t count) { crew->queues(count); }});
+    crew->members_.push_back({*std::move(sink), std::move(relay)});
+  }
+  return Result<std::unique_ptr<Crew>>(std::move(crew));
+}
+
+Crew::~Crew() {
+  stop();
+  threads_.clear();
+}
+
+void Crew::start() {
+  const std::lock_guard lock(mutex_);
+  running_ = members_.size();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    threads_.emplace_back([this, i] { work(i); });
+  }
+}
+
+void Crew::stop() { stop_.request_stop(); }
+
+void Crew::close_sinks() {
+  for (const Member& member : members_) member.sink->close();
+}
+
+RelayStats Crew::stats() const {
+  RelayStats sum;
+  for (const Member& member : members_) add(sum, member.relay->stats());
+  return sum;
+}
+
+void Crew::work(std::size_t number) {
+  name_this_thread(name_, number);
+  const auto ended = members_[number].relay->run(stop_.get_token());
+  // What one could no longer use, none can; and a store that was closed is closed for all.
+  stop_.request_stop();
+  std::unique_lock lock(mutex_);
+  if (!ended && !error_) error_ = ended.error();
+  if (--running_ > 0) return;
+  const Result<void> all = error_ ? Result<void>(*error_) : Result<void>();
+  lock.unlock();
+  if (hooks_.on_end) hooks_.on_end(all);
+}
+
+void Crew::breaker(bool open, const std::string& last_error) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t before = std::exchange(open_, open ? open_ + 1 : open_ - 1);
+  if (before != 0 && open_ != 0) return;
+  if (hooks_.on_breaker) hooks_.on_breaker(open, last_error);
+}
+
+void Crew::queues(std::size_t count) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(none_, count == 0) == (count == 0)) return;
+  if (hooks_.on_queues) hooks_.on_queues(count);
+}
+
+}  // namespace tarry::relay

@@ -1,0 +1,102 @@
+// Crew: one relay by its name, on as many threads as it was given. Each thread has a sink of its
+// own and claims for itself; what is bounded for the relay as a whole is divided among them.
+//
+// Order: each thread keeps the order of what it claims; among several there is none.
+//
+// Thread safety: `stats`, `stop` and `close_sinks` from any thread; the rest from one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "core/engine.h"
+#include "relay/options.h"
+#include "relay/relay.h"
+#include "relay/sink.h"
+
+namespace tarry::relay {
+
+inline constexpr std::uint32_t kMaxThreads = 64;
+
+struct CrewOptions {
+  std::string name;           // its threads are called so, with a number behind
+  std::uint32_t threads = 1;  // 1 .. 64
+  RelayOptions relay = {};    // in_flight and rate: of all threads together
+
+  friend bool operator==(const CrewOptions&, const CrewOptions&) = default;
+};
+
+/// As `check(RelayOptions)`, and: no more threads than in_flight, nor than the rate where there is
+/// one, since each thread needs one of both.
+[[nodiscard]] Result<void> check(const CrewOptions& options);
+
+class Crew {
+ public:
+  using MakeSink = std::function<Result<std::unique_ptr<Sink>>()>;
+
+  struct Hooks {
+    /// Of the first thread whose sink goes, and the last whose comes back; on threads of the
+    /// crew.
+    std::function<void(bool open, const std::string& last_error)> on_breaker = {};
+    /// As RelayHooks, for all threads.
+    std::function<void(std::size_t queues)> on_queues = {};
+    /// Every thread has come to its end, by `stop` or by itself: by success, or with the first
+    /// error that the store gave. On a thread of the crew, the last call of all.
+    std::function<void(const Result<void>& ended)> on_end = {};
+  };
+
+  /// The engine outlives the crew; the options have been checked. Errors: the sink's.
+  [[nodiscard]] static Result<std::unique_ptr<Crew>> make(core::Engine& engine,
+                                                          const CrewOptions& options,
+                                                          const MakeSink& make_sink, Hooks hooks);
+  ~Crew();  // stops, and waits for the threads
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  /// Once.
+  void start();
+  /// Claims nothing more; what the sinks have may be confirmed.
+  void stop();
+  /// They answer at once for what they have.
+  void close_sinks();
+
+  [[nodiscard]] RelayStats stats() const;
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// The sink's.
+  [[nodiscard]] std::string title() const { return members_.front().sink->title(); }
+
+ private:
+  struct Member {
+    std::unique_ptr<Sink> sink;
+    std::unique_ptr<Relay> relay;
+  };
+
+  Crew(std::string name, Hooks hooks) : name_(std::move(name)), hooks_(std::move(hooks)) {}
+  void work(std::size_t number);
+  void breaker(bool open, const std::string& last_error);
+  void queues(std::size_t count);
+
+  const std::string name_;
+  const Hooks hooks_;
+  std::vector<Member> members_;
+  std::stop_source stop_;
+
+  std::mutex mutex_;
+  std::size_t open_ = 0;  // members whose breaker is
+  bool none_ = false;     // told: no queue matches
+  std::size_t running_ = 0;
+  std::optional<Error> error_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace tarry::relay

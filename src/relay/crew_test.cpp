@@ -1,0 +1,198 @@
+#include "relay/crew.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <tarry/store.h>
+
+#include "relay/test_sink.h"
+#include "support/scripted_store.h"
+
+namespace tarry::relay {
+namespace {
+
+CrewOptions crew_options(std::uint32_t threads) {
+  CrewOptions options;
+  options.name = "orders";
+  options.threads = threads;
+  options.relay.queues = {"q"};
+  options.relay.in_flight = 100;
+  options.relay.breaker = {.failures = 3, .least = Millis(1), .most = Millis(5)};
+  return options;
+}
+
+using Rule = std::function<std::optional<Answer>(const Delivery&)>;
+
+Crew::MakeSink sinks(Rule rule) {
+  return [rule = std::move(rule)] {
+    return Result<std::unique_ptr<Sink>>(std::make_unique<ScriptedSink>(rule));
+  };
+}
+
+TEST(CrewTest, AllItsThreadsTakePartAndTheSumIsWhatWasThere) {
+  auto opened = open("memory:");
+  ASSERT_TRUE(opened);
+  const Queue queue = opened->queue("q");
+  constexpr std::uint32_t kThreads = 3;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t holding = 0;
+  bool go_on = false;
+  // Nobody is answered before every thread has something: so each has claimed.
+  const auto make = sinks([&](const Delivery&) {
+    std::unique_lock lock(mutex);
+    ++holding;
+    changed.notify_all();
+    changed.wait(lock, [&] { return go_on || holding >= kThreads; });
+    go_on = true;
+    return confirmed();
+  });
+  CrewOptions options = crew_options(kThreads);
+  options.relay.in_flight = kThreads;  // one each: no thread can take what is the others'
+  options.relay.batch = 1;
+  std::vector<std::string> keys;
+  std::vector<Push> pushes;
+  for (int i = 0; i < 30; ++i) keys.push_back("k" + std::to_string(i));
+  for (const std::string& key : keys) pushes.push_back({.key = key});
+  ASSERT_TRUE(queue.push(pushes));
+  std::promise<Result<void>> ended;
+  Crew::Hooks hooks;
+  hooks.on_end = [&](const Result<void>& how) { ended.set_value(how); };
+  auto crew = Crew::make(queue.engine(), options, make, hooks);
+  ASSERT_TRUE(crew);
+  (*crew)->start();
+  while ((*crew)->stats().acked < keys.size()) std::this_thread::yield();
+  (*crew)->stop();
+  EXPECT_TRUE(ended.get_future().get());
+  EXPECT_EQ((*crew)->stats().confirmed, keys.size());
+  EXPECT_EQ((*crew)->stats().in_flight, 0u);
+  EXPECT_EQ(queue.stats()->counters.acked, keys.size());
+}
+
+TEST(CrewTest, ThreadsBearItsNameAndANumber) {
+  test::ScriptedStore fake;
+  std::mutex mutex;
+  std::set<std::string> names;
+  CrewOptions options = crew_options(2);
+  options.name = "order-timeouts-of-all-shops";
+  options.relay.queues = {"none.*"};
+  fake.engine().respond([](const core::Request& request) -> std::optional<Result<core::Reply>> {
+    if (std::holds_alternative<core::StatsRequest>(request)) return core::Reply(StoreStats());
+    return std::nullopt;
+  });
+  std::promise<void> told;
+  Crew::Hooks hooks;
+  // Runs on the thread of a relay, of the first that has looked.
+  hooks.on_queues = [&](std::size_t count) {
+    EXPECT_EQ(count, 0u);
+    std::array<char, 16> name{};
+    ::pthread_getname_np(::pthread_self(), name.data(), name.size());
+    const std::lock_guard lock(mutex);
+    names.insert(name.data());
+    told.set_value();
+  };
+  auto crew = Crew::make(fake.engine(), options, sinks([](auto&) { return confirmed(); }), hooks);
+  ASSERT_TRUE(crew);
+  (*crew)->start();
+  told.get_future().wait();
+  (*crew)->stop();
+  crew->reset();
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_TRUE(*names.begin() == "order-timeout-0" || *names.begin() == "order-timeout-1")
+      << *names.begin();
+}
+
+TEST(CrewTest, OneBreakerIsToldOnceAndTheLastThatClosesEndsIt) {
+  auto opened = open("memory:");
+  ASSERT_TRUE(opened);
+  const Queue queue = opened->queue("q");
+  std::atomic<bool> away{true};
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<bool> told;
+  Crew::Hooks hooks;
+  hooks.on_breaker = [&](bool open, const std::string& why) {
+    EXPECT_TRUE(!open || why == "gone fishing") << why;
+    const std::lock_guard lock(mutex);
+    told.push_back(open);
+    changed.notify_all();
+  };
+  auto crew = Crew::make(queue.engine(), crew_options(2), sinks([&](const Delivery&) {
+                           return away ? sink_down("gone fishing") : confirmed();
+                         }),
+                         hooks);
+  ASSERT_TRUE(crew);
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(queue.push({.key = std::to_string(i)}));
+  (*crew)->start();
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return !told.empty(); });
+  lock.unlock();
+  away = false;
+  while ((*crew)->stats().acked < 50) std::this_thread::yield();
+  lock.lock();
+  changed.wait(lock, [&] { return told.size() % 2 == 0; });
+  for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], i % 2 == 0);
+  lock.unlock();
+  EXPECT_GE((*crew)->stats().openings, 1u);
+}
+
+TEST(CrewTest, AStoreThatIsOfNoUseEndsAllOfThem) {
+  test::ScriptedStore fake;
+  fake.engine().respond([](const core::Request& request) -> std::optional<Result<core::Reply>> {
+    if (!std::holds_alternative<core::ClaimRequest>(request)) return std::nullopt;
+    return Result<core::Reply>(Error{ErrorCode::permission_denied, "not you"});
+  });
+  std::promise<Result<void>> ended;
+  Crew::Hooks hooks;
+  hooks.on_end = [&](const Result<void>& how) { ended.set_value(how); };
+  auto crew =
+      Crew::make(fake.engine(), crew_options(3), sinks([](auto&) { return confirmed(); }), hooks);
+  ASSERT_TRUE(crew);
+  (*crew)->start();
+  const auto how = ended.get_future().get();
+  ASSERT_FALSE(how);
+  EXPECT_EQ(how.error().message, "not you");
+}
+
+TEST(CrewTest, ASinkThatCannotBeMadeIsTheError) {
+  test::ScriptedStore fake;
+  const auto crew = Crew::make(
+      fake.engine(), crew_options(2),
+      [] { return Result<std::unique_ptr<Sink>>(Error{ErrorCode::invalid_argument, "no sink"}); },
+      {});
+  ASSERT_FALSE(crew);
+  EXPECT_EQ(crew.error().message, "no sink");
+}
+
+TEST(CrewOptionsCheck, EachThreadNeedsItsPart) {
+  EXPECT_TRUE(check(crew_options(kMaxThreads)));
+  const auto says = [](const CrewOptions& options) {
+    const auto checked = check(options);
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_EQ(says(crew_options(0)), "threads 0 must be from 1 to 64");
+  EXPECT_EQ(says(crew_options(65)), "threads 65 must be from 1 to 64");
+  CrewOptions options = crew_options(4);
+  options.relay.in_flight = 3;
+  EXPECT_EQ(says(options),
+            "threads 4 must not be more than in_flight, which is 3: each needs one at least");
+  options = crew_options(4);
+  options.relay.rate = 3;
+  EXPECT_EQ(says(options),
+            "threads 4 must not be more than rate, which is 3: each needs one at least");
+}
+
+}  // namespace
+}  // namespace tarry::relay

@@ -1,0 +1,29 @@
+// RelayFigures: what /metrics tells of one relay that works beside the server.
+//
+// Plain value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tarry::metrics {
+
+struct RelayFigures {
+  std::string name;
+  std::uint64_t claimed = 0;
+  std::uint64_t confirmed = 0;  // by the sink
+  std::uint64_t failed = 0;     // answers of the sink that ask for another attempt
+  // Claims ended, by how.
+  std::uint64_t acked = 0;
+  std::uint64_t retried = 0;
+  std::uint64_t buried = 0;
+  std::uint64_t released = 0;
+  std::uint64_t stale = 0;
+  std::uint64_t in_flight = 0;
+  std::uint64_t queues = 0;
+  std::uint64_t breaker_openings = 0;
+  bool breaker_open = false;
+  double lag_seconds = 0;  // of the message confirmed last, from its due time
+};
+
+}  // namespace tarry::metrics
