@@ -16,6 +16,9 @@ const std::vector<Measurement>& measurements() {
       {{"F11k"}, measure_in_redis_by_key},
       {{"F11e"}, measure_in_redis_with_aof},
       {{"F12"}, measure_against_redisson},
+#ifdef TARRY_WITH_RABBITMQ
+      {{"F16"}, measure_relay_to_rabbitmq},
+#endif
       {{"F17", "F17r", "F17p"}, measure_with_little_ram},
   };
   return all;

@@ -1,0 +1,30 @@
+// RabbitHost: a rabbitmq-server of the run's own, in a directory of its own.
+//
+// Thread safety: none. It ends with the thread that made it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace tarry::testing {
+class RabbitServer;
+}
+
+namespace tarry::bench {
+
+class RabbitHost {
+ public:
+  [[nodiscard]] static bool is_installed();
+
+  RabbitHost();
+  ~RabbitHost();
+  RabbitHost(const RabbitHost&) = delete;
+  RabbitHost& operator=(const RabbitHost&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const noexcept;
+
+ private:
+  std::unique_ptr<testing::RabbitServer> server_;
+};
+
+}  // namespace tarry::bench
