@@ -19,6 +19,11 @@ if(NOT TARRY_EMBEDDED_ONLY)
   if(TARRY_RABBITMQ AND NOT rabbitmq-c_FOUND)
     message(FATAL_ERROR "TARRY_RABBITMQ=ON needs rabbitmq-c (Debian: librabbitmq-dev)")
   endif()
+  find_package(CURL 7.87 QUIET)
+  option(TARRY_WEBHOOK "Relays to webhooks; needs libcurl" ${CURL_FOUND})
+  if(TARRY_WEBHOOK AND NOT CURL_FOUND)
+    message(FATAL_ERROR "TARRY_WEBHOOK=ON needs libcurl 7.87 (Debian: libcurl4-openssl-dev)")
+  endif()
 endif()
 
 # TARRY_TESTS: the decision that TARRY_BUILD_TESTS asks for.

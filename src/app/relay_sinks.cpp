@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#ifdef TARRY_WITH_WEBHOOK
+#include "app/webhook_url.h"
+#endif
 #include "base/text.h"
 #include "core/validation.h"
 #include "open/redis_server.h"
@@ -117,6 +120,9 @@ std::vector<std::string_view> sink_kinds() {
 #ifdef TARRY_WITH_RABBITMQ
   kinds.push_back("rabbitmq");
 #endif
+#ifdef TARRY_WITH_WEBHOOK
+  kinds.push_back("webhook");
+#endif
   return kinds;
 }
 
@@ -140,9 +146,18 @@ SinkResult make_sink(const SinkWish& wish) {
     return Unexpected(ErrorCode::unsupported, "this build cannot talk to RabbitMQ");
 #endif
   }
+  if (colon != std::string::npos && (scheme == "http" || scheme == "https")) {
+#ifdef TARRY_WITH_WEBHOOK
+    return make_webhook_sink(wish.to);
+#else
+    return Unexpected(ErrorCode::unsupported, "this build knows no webhooks");
+#endif
+  }
   // Only the scheme: what follows may hold a password.
-  return wrong(fmt::format("{} names no sink; those are stdout, command, redis:// and amqp://",
-                           base::quoted(scheme)));
+  return wrong(
+      fmt::format("{} names no sink; those are stdout, command, redis://, amqp://, "
+                  "http:// and https://",
+                  base::quoted(scheme)));
 }
 
 }  // namespace tarry::app

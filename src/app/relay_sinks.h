@@ -18,7 +18,7 @@ namespace tarry::app {
 inline constexpr std::uint32_t kMaxCommands = 1'024;
 
 struct SinkWish {
-  std::string to;                    // "stdout", "command", "redis://...", "amqp://..."
+  std::string to;                    // "stdout", "command", or a URL
   std::vector<std::string> command;  // of "command"
   std::uint32_t concurrency = 1;     // of "command"
   /// The sink is of no use any more; from a thread of its own.

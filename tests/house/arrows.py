@@ -37,6 +37,7 @@ OUTSIDE = {
     "openssl/": ["net"],
     "hiredis/": ["net"],
     "amqp": ["relay"],
+    "curl/": ["relay"],
 }
 TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck")
 

@@ -123,12 +123,22 @@ class Relay(ProgramTest):
         redis.start()
         text = (SOURCE / "docs/guide/relays.md").read_text(encoding="utf-8")
         marked = re.findall(r"<!-- relay(?: (\w+))? -->\n```sh\n(.*?)```", text, re.DOTALL)
-        self.assertEqual([needs for needs, _ in marked], ["amqp", "redis", "redis", "", ""])
+        self.assertEqual([needs for needs, _ in marked],
+                         ["amqp", "redis", "redis", "webhook", "", ""])
         path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
         for needs, command in marked:
             with self.subTest(command):
                 if needs == "amqp" and "rabbitmq" not in self.asked("version")["sinks"]:
                     continue
+                if needs == "webhook":
+                    if "webhook" not in self.asked("version")["sinks"]:
+                        continue
+                    secret = self.directory / "hook-secret"
+                    secret.write_text("sixteen bytes at least")
+                    # Nobody listens there either; webhook_test.py has receivers.
+                    command = command.replace("/etc/tarry/hook-secret", str(secret)).replace(
+                        "https://shop.example/", "http://127.0.0.1:1/").replace(
+                            "#", "#allow_private=yes&")
                 command = command.replace("redis://127.0.0.1/0", redis.url)
                 # Nobody listens there: no broker is started for this.
                 command = command.replace("@127.0.0.1/", "@127.0.0.1:1/")
@@ -139,9 +149,10 @@ class Relay(ProgramTest):
                     stderr=subprocess.PIPE, cwd=self.directory,
                     env=environment(PATH=path, TARRY_STORE=self.server.url))
                 self.addCleanup(self.end, relay)
-                if needs == "amqp":
-                    self.assertIn(b"rabbitmq 127.0.0.1:1, exchange 'shop' is down: ",
-                                  relay.stderr.readline())
+                if needs in ("amqp", "webhook"):
+                    where = ("rabbitmq 127.0.0.1:1, exchange 'shop'" if needs == "amqp" else
+                             "webhook http://127.0.0.1:1/hooks/due")
+                    self.assertIn(f"{where} is down: ", relay.stderr.readline().decode())
                 else:
                     eventually(lambda: self.acked_orders() > acked, "it is handed on")
                 relay.send_signal(signal.SIGTERM)

@@ -1,0 +1,17 @@
+// A webhook as `--to` names it: the URL, and behind # what is not the receiver's to see.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "relay/sink.h"
+
+namespace tarry::app {
+
+/// `url`: "https://host/path?query#timeout=10s&secret_file=..." Reads the files that it names.
+/// Errors: `invalid_argument`; they hold no secret.
+[[nodiscard]] Result<std::unique_ptr<relay::Sink>> make_webhook_sink(std::string_view url);
+
+}  // namespace tarry::app

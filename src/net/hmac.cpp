@@ -1,0 +1,28 @@
+#include "net/hmac.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <array>
+
+#include "base/assert.h"
+
+namespace tarry::net {
+
+std::string hmac_sha256_hex(std::string_view secret, std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+  const bool good = HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), bytes,
+                         text.size(), digest.data(), &size) != nullptr;
+  TARRY_ASSERT(good && size == 32);
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i) {
+    hex += kDigits[digest[i] >> 4];
+    hex += kDigits[digest[i] & 15];
+  }
+  return hex;
+}
+
+}  // namespace tarry::net

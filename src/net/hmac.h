@@ -1,0 +1,14 @@
+// HMAC-SHA256 (RFC 2104), for those who sign what they send.
+//
+// Pure function.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tarry::net {
+
+/// 64 lower-case hex digits.
+[[nodiscard]] std::string hmac_sha256_hex(std::string_view secret, std::string_view text);
+
+}  // namespace tarry::net

@@ -1,0 +1,162 @@
+#include "relay/sinks/webhook_request.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/ascii.h"
+#include "base/text.h"
+#include "net/hmac.h"
+
+namespace tarry::relay {
+namespace {
+
+constexpr std::size_t kShownOfAnswer = 200;  // bytes
+constexpr std::size_t kMaxPath = 4'096;      // bytes
+/// A receiver may ask for patience, and not for ever.
+constexpr Millis kLongestAfter = std::chrono::hours(24);
+
+/// Of the connection (RFC 9110, 7.6.1) or of the message's framing and destination.
+constexpr std::array<std::string_view, 17> kNotTheirs{"connection",
+                                                      "keep-alive",
+                                                      "proxy-connection",
+                                                      "proxy-authenticate",
+                                                      "proxy-authorization",
+                                                      "te",
+                                                      "trailer",
+                                                      "transfer-encoding",
+                                                      "upgrade",
+                                                      "http2-settings",
+                                                      "host",
+                                                      "content-length",
+                                                      "expect",
+                                                      "idempotency-key",
+                                                      "content-type",
+                                                      "user-agent",
+                                                      "accept-encoding"};
+
+bool is_theirs(const WebhookOptions& options, std::string_view name) noexcept {
+  constexpr std::string_view kOurs = "tarry-";
+  const auto is_name = [name](std::string_view other) {
+    return base::equals_ignoring_case(name, other);
+  };
+  if (name.size() >= kOurs.size() &&
+      base::equals_ignoring_case(name.substr(0, kOurs.size()), kOurs)) {
+    return false;
+  }
+  if (is_name("authorization")) return options.token.empty();
+  if (!options.path_header.empty() && is_name(options.path_header)) return false;
+  return std::ranges::none_of(kNotTheirs, is_name);
+}
+
+/// Of a token (RFC 9110, 5.6.2), besides letters and digits.
+constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+
+bool is_field_name(std::string_view name) noexcept {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return base::is_letter(c) || base::is_digit(c) || kMarks.find(c) != std::string_view::npos;
+  });
+}
+
+/// A tab is allowed, as are bytes from 0x80 on.
+bool is_field_value(std::string_view value) noexcept {
+  return std::ranges::none_of(value, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+  });
+}
+
+bool is_visible(char c) noexcept { return c > 0x20 && c < 0x7f; }
+
+/// Keys and queue names are any bytes.
+std::string percent_encoded(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    if (is_visible(c) && c != '%') {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
+  }
+  return out;
+}
+
+std::string field_line(std::string_view name, std::string_view value) {
+  return std::string(name).append(": ").append(value);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> webhook_headers(const WebhookOptions& options,
+                                                 const Delivery& delivery,
+                                                 std::int64_t unix_seconds) {
+  const std::string id = std::to_string(delivery.id());
+  std::vector<std::string> lines{
+      field_line("Idempotency-Key", id),
+      field_line("Tarry-Id", id),
+      field_line("Tarry-Queue", percent_encoded(delivery.queue())),
+      field_line("Tarry-Key", percent_encoded(delivery.key())),
+      field_line("Tarry-Attempt", std::to_string(delivery.attempt())),
+      field_line("Tarry-Due-Ms", std::to_string(delivery.due().time_since_epoch().count())),
+      field_line("Tarry-Timestamp", std::to_string(unix_seconds)),
+  };
+  if (!options.secret.empty()) {
+    lines.push_back(field_line(
+        "Tarry-Signature", webhook_signature(options.secret, unix_seconds, delivery.payload())));
+  }
+  if (!options.token.empty()) {
+    lines.push_back(field_line("Authorization", "Bearer " + options.token));
+  }
+  std::string_view content_type = options.content_type;
+  const Headers headers = delivery.headers();
+  for (const Header& header : headers) {
+    if (!is_field_name(header.name) || !is_field_value(header.value)) {
+      return Error{ErrorCode::invalid_argument,
+                   "header " + base::quoted(header.name) + " with " +
+                       base::quoted(header.value, 40) +
+                       " cannot be one of HTTP: no control bytes, and a token as its name"};
+    }
+    if (base::equals_ignoring_case(header.name, "content-type")) content_type = header.value;
+    if (is_theirs(options, header.name)) lines.push_back(field_line(header.name, header.value));
+  }
+  lines.push_back(field_line("Content-Type", content_type));
+  return lines;
+}
+
+Result<std::string> webhook_path(const WebhookOptions& options, const Delivery& delivery) {
+  if (options.path_header.empty()) return std::string();
+  const auto path = delivery.header(options.path_header);
+  if (!path) return std::string();
+  const bool good = path->starts_with('/') && path->size() <= kMaxPath &&
+                    std::ranges::all_of(*path, is_visible) &&
+                    path->find('#') == std::string_view::npos;
+  if (good) return std::string(*path);
+  return Error{ErrorCode::invalid_argument,
+               "header " + base::quoted(options.path_header) + " with " + base::quoted(*path, 40) +
+                   " is no path: / first, visible ASCII without #, to " + std::to_string(kMaxPath) +
+                   " bytes"};
+}
+
+std::string webhook_signature(std::string_view secret, std::int64_t unix_seconds,
+                              std::string_view body) {
+  std::string text = std::to_string(unix_seconds);
+  text.append(".").append(body);
+  return "v1=" + net::hmac_sha256_hex(secret, text);
+}
+
+Answer webhook_answer(long status, std::string_view body, std::optional<Millis> after) {
+  if (status >= 200 && status < 300) return confirmed();
+  std::string reason = "answered " + std::to_string(status);
+  if (!body.empty()) {
+    reason += ": " + base::quoted(body.substr(0, kShownOfAnswer), kShownOfAnswer);
+  }
+  const bool again =
+      status < 400 || status >= 500 || status == 408 || status == 425 || status == 429;
+  if (!again) return refused(std::move(reason));
+  if (status < 400) return try_again("redirects are not followed; it " + reason);
+  if (after) after = std::clamp(*after, Millis(0), kLongestAfter);
+  return try_again(std::move(reason), after);
+}
+
+}  // namespace tarry::relay

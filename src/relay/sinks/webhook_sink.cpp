@@ -1,0 +1,174 @@
+#include "relay/sinks/webhook_sink.h"
+
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "base/assert.h"
+#include "relay/sinks/webhook_target.h"
+#include "relay/sinks/webhook_transfer.h"
+
+namespace tarry::relay {
+namespace {
+
+constexpr int kPollMs = 60'000;  // libcurl's own time-outs end it sooner
+constexpr const char* kStopped = "the relay has stopped";
+
+void begin_curl() {
+  static const CURLcode begun = curl_global_init(CURL_GLOBAL_DEFAULT);
+  TARRY_ASSERT(begun == CURLE_OK);
+}
+
+}  // namespace
+
+class WebhookSink::Impl {
+ public:
+  Impl(WebhookOptions options, WebhookTarget target)
+      : options_(std::move(options)), target_(std::move(target)), multi_(curl_multi_init()) {
+    if (!multi_) throw std::bad_alloc();
+    curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(options_.connections));
+    curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Impl() {
+    close();
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    curl_multi_wakeup(multi_.get());
+    thread_.join();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void send(std::vector<Parcel> parcels) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (Parcel& parcel : parcels) arrived_.push_back(std::move(parcel));
+    }
+    curl_multi_wakeup(multi_.get());
+  }
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    curl_multi_wakeup(multi_.get());
+  }
+  [[nodiscard]] std::string title() const { return "webhook " + target_.origin + target_.path; }
+
+ private:
+  void run() {
+    for (;;) {
+      bool closed = false;
+      {
+        const std::lock_guard lock(mutex_);
+        while (!arrived_.empty()) {
+          waiting_.push_back(std::move(arrived_.front()));
+          arrived_.pop_front();
+        }
+        closed = closed_;
+        if (ended_ && waiting_.empty() && active_.empty()) return;
+      }
+      if (closed) {
+        break_off();
+        turn_away(kStopped);
+      }
+      begin_some();
+      int running = 0;
+      curl_multi_perform(multi_.get(), &running);
+      finish_some();
+      // Without this a place that has become free would wait for the next event.
+      if (!waiting_.empty() && active_.size() < options_.connections) continue;
+      curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr);
+    }
+  }
+
+  void begin_some() {
+    while (!waiting_.empty() && active_.size() < options_.connections) {
+      Parcel parcel = std::move(waiting_.front());
+      waiting_.pop_front();
+      begin(std::move(parcel));
+    }
+  }
+
+  void begin(Parcel parcel) {
+    const auto now = std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::system_clock::now().time_since_epoch());
+    const auto path = webhook_path(options_, parcel.delivery);
+    if (!path) return parcel.done(refused(path.error().message));
+    const auto lines = webhook_headers(options_, parcel.delivery, now.count());
+    if (!lines) return parcel.done(refused(lines.error().message));
+    const std::string url = path->empty() ? options_.url : target_.origin + *path;
+    auto transfer = std::make_unique<WebhookTransfer>(options_, std::move(parcel), url, *lines);
+    CURL* handle = transfer->handle();
+    const CURLMcode added = curl_multi_add_handle(multi_.get(), handle);
+    TARRY_ASSERT(added == CURLM_OK);
+    active_.emplace(handle, std::move(transfer));
+  }
+
+  void finish_some() {
+    int left = 0;
+    while (CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
+      if (message->msg != CURLMSG_DONE) continue;
+      CURL* handle = message->easy_handle;
+      const CURLcode result = message->data.result;
+      const auto found = active_.find(handle);
+      TARRY_ASSERT(found != active_.end());
+      const auto transfer = std::move(found->second);
+      active_.erase(found);
+      Answer answer = transfer->outcome(result);
+      curl_multi_remove_handle(multi_.get(), handle);
+      // What waits would meet the same, one time-out after the other.
+      const bool away = answer.fate == Fate::down || result == CURLE_OPERATION_TIMEDOUT;
+      const std::string reason = answer.reason;
+      transfer->answer(std::move(answer));
+      if (away) turn_away(reason);
+    }
+  }
+
+  void break_off() {
+    for (auto& [handle, transfer] : std::exchange(active_, {})) {
+      curl_multi_remove_handle(multi_.get(), handle);
+      transfer->answer(transfer->broken_off(kStopped));
+    }
+  }
+
+  void turn_away(const std::string& reason) {
+    for (Parcel& parcel : std::exchange(waiting_, {})) parcel.done(sink_down(reason));
+  }
+
+  const WebhookOptions options_;
+  const WebhookTarget target_;
+  std::mutex mutex_;
+  std::deque<Parcel> arrived_;
+  bool closed_ = false;
+  bool ended_ = false;
+
+  // The thread's alone, but for waking it.
+  std::unique_ptr<CURLM, CurlMultiFree> multi_;
+  std::deque<Parcel> waiting_;
+  std::unordered_map<CURL*, std::unique_ptr<WebhookTransfer>> active_;
+  std::thread thread_;
+};
+
+Result<std::unique_ptr<Sink>> WebhookSink::make(WebhookOptions options) {
+  begin_curl();
+  auto target = check_webhook(options);
+  if (!target) return target.error();
+  auto impl = std::make_unique<Impl>(std::move(options), *std::move(target));
+  return std::unique_ptr<Sink>(new WebhookSink(std::move(impl)));
+}
+
+WebhookSink::WebhookSink(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+WebhookSink::~WebhookSink() = default;
+void WebhookSink::send(std::vector<Parcel> parcels) { impl_->send(std::move(parcels)); }
+void WebhookSink::close() { impl_->close(); }
+std::string WebhookSink::title() const { return impl_->title(); }
+
+}  // namespace tarry::relay

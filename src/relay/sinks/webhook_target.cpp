@@ -1,0 +1,117 @@
+#include "relay/sinks/webhook_target.h"
+
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "base/ascii.h"
+#include "base/text.h"
+#include "relay/sinks/public_address.h"
+
+namespace tarry::relay {
+namespace {
+
+struct CurlUrlFree {
+  void operator()(CURLU* url) const noexcept { curl_url_cleanup(url); }
+};
+
+std::string url_part(CURLU* url, CURLUPart part, unsigned int flags = 0) {
+  char* text = nullptr;
+  if (curl_url_get(url, part, &text, flags) != CURLUE_OK) return {};
+  std::string out(text);
+  curl_free(text);
+  return out;
+}
+
+Error bad_webhook(std::string message) {
+  return {ErrorCode::invalid_argument, "webhook: " + std::move(message)};
+}
+
+/// An address written as one, and localhost, need no name server to be known.
+std::optional<std::string> private_host(std::string host) {
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (base::equals_ignoring_case(host, "localhost") ||
+      base::equals_ignoring_case(host, "localhost.")) {
+    return host;
+  }
+  sockaddr_storage address{};
+  auto& in = reinterpret_cast<sockaddr_in&>(address);
+  auto& in6 = reinterpret_cast<sockaddr_in6&>(address);
+  if (::inet_pton(AF_INET, host.c_str(), &in.sin_addr) == 1) {
+    address.ss_family = AF_INET;
+  } else if (::inet_pton(AF_INET6, host.c_str(), &in6.sin6_addr) == 1) {
+    address.ss_family = AF_INET6;
+  } else {
+    return std::nullopt;
+  }
+  if (is_public(reinterpret_cast<const sockaddr&>(address))) return std::nullopt;
+  return host;
+}
+
+Result<WebhookTarget> read_target(const WebhookOptions& options) {
+  const std::unique_ptr<CURLU, CurlUrlFree> url(curl_url());
+  if (!url) throw std::bad_alloc();
+  const CURLUcode set = curl_url_set(url.get(), CURLUPART_URL, options.url.c_str(), 0);
+  if (set != CURLUE_OK)
+    return bad_webhook(std::string("the URL is none: ") + curl_url_strerror(set));
+  const std::string scheme = url_part(url.get(), CURLUPART_SCHEME);
+  if (scheme != "http" && scheme != "https") {
+    return bad_webhook("scheme " + base::quoted(scheme) + " must be http or https");
+  }
+  if (!url_part(url.get(), CURLUPART_USER).empty() ||
+      !url_part(url.get(), CURLUPART_PASSWORD).empty()) {
+    return bad_webhook("the URL names a user; what the receiver asks for goes into token_file");
+  }
+  const std::string host = url_part(url.get(), CURLUPART_HOST);
+  const auto own = private_host(host);
+  if (own && !options.allow_private) {
+    return bad_webhook(base::quoted(*own) + " is not a public address; allow_private=yes lets it");
+  }
+  const std::string port = url_part(url.get(), CURLUPART_PORT);
+  return WebhookTarget{scheme + "://" + host + (port.empty() ? "" : ":" + port),
+                       url_part(url.get(), CURLUPART_PATH)};
+}
+
+Result<void> check_file(const char* what, const std::string& path) {
+  if (path.empty() || ::access(path.c_str(), R_OK) == 0) return {};
+  return bad_webhook(std::string(what) + " " + base::quoted(path) + " cannot be read");
+}
+
+Result<void> check_numbers_and_files(const WebhookOptions& options) {
+  if (options.connections < 1 || options.connections > kMaxWebhookConnections) {
+    return bad_webhook("connections " + std::to_string(options.connections) +
+                       " must be from 1 to " + std::to_string(kMaxWebhookConnections));
+  }
+  for (const Millis time : {options.connect_timeout, options.timeout}) {
+    if (time < Millis(1) || time > std::chrono::hours(1)) {
+      return bad_webhook("a time-out of " + base::format_duration_ms(time.count()) +
+                         " must be from 1ms to 1h");
+    }
+  }
+  if (!options.secret.empty() && options.secret.size() < kMinWebhookSecret) {
+    return bad_webhook("a secret of " + std::to_string(options.secret.size()) +
+                       " bytes can be guessed; it needs " + std::to_string(kMinWebhookSecret));
+  }
+  if (options.certificate_file.empty() != options.key_file.empty()) {
+    return bad_webhook("cert and key go together");
+  }
+  if (auto good = check_file("ca", options.ca_file); !good) return good;
+  if (auto good = check_file("cert", options.certificate_file); !good) return good;
+  return check_file("key", options.key_file);
+}
+
+}  // namespace
+
+Result<WebhookTarget> check_webhook(const WebhookOptions& options) {
+  if (auto good = check_numbers_and_files(options); !good) return good.error();
+  return read_target(options);
+}
+
+}  // namespace tarry::relay

@@ -1,0 +1,23 @@
+// WebhookTarget: where a webhook's requests go, and whether they may.
+//
+// Pure functions, but for a look at the files that are named.
+#pragma once
+
+#include <string>
+
+#include <tarry/result.h>
+
+#include "relay/sinks/webhook_request.h"
+
+namespace tarry::relay {
+
+struct WebhookTarget {
+  std::string origin;  // "https://host:8443"
+  std::string path;    // without its query, which may hold a secret
+};
+
+/// Errors: `invalid_argument`, naming value and limit; also for a URL whose host is written as an
+/// address that is not public, where that is not allowed.
+[[nodiscard]] Result<WebhookTarget> check_webhook(const WebhookOptions& options);
+
+}  // namespace tarry::relay

@@ -1,0 +1,63 @@
+// WebhookTransfer: one request of a webhook sink, as libcurl carries it out, and what became of it.
+//
+// Not thread safe. It stays where it is while libcurl has its handle.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "relay/sink.h"
+#include "relay/sinks/webhook_request.h"
+
+namespace tarry::relay {
+
+struct CurlEasyFree {
+  void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
+};
+struct CurlMultiFree {
+  void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
+};
+struct CurlListFree {
+  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+
+class WebhookTransfer {
+ public:
+  /// `url`, `lines` are this message's; the options outlive it.
+  WebhookTransfer(const WebhookOptions& options, Parcel parcel, const std::string& url,
+                  const std::vector<std::string>& lines);
+  WebhookTransfer(const WebhookTransfer&) = delete;
+  WebhookTransfer& operator=(const WebhookTransfer&) = delete;
+
+  [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
+  /// What libcurl's result comes to.
+  [[nodiscard]] Answer outcome(CURLcode result) const;
+  /// Of one that is broken off.
+  [[nodiscard]] Answer broken_off(const std::string& why) const;
+  void answer(Answer answer) { parcel_.done(std::move(answer)); }
+
+ private:
+  static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static int before_request(void* self, char* to, char* from, int to_port, int from_port);
+  static std::size_t take_header(char* data, std::size_t size, std::size_t count, void* self);
+  static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self);
+
+  const WebhookOptions& options_;
+  Parcel parcel_;
+  std::unique_ptr<CURL, CurlEasyFree> handle_;
+  std::unique_ptr<curl_slist, CurlListFree> headers_;
+  std::array<char, CURL_ERROR_SIZE> error_{};
+  bool sent_ = false;      // the request has begun to go out
+  bool answered_ = false;  // its answer's headers are complete
+  bool cut_ = false;       // by us: its body is longer than we care to read
+  std::string forbidden_;  // an address that it was led to
+  std::size_t head_size_ = 0;
+  std::size_t body_size_ = 0;
+  std::string body_;  // its beginning
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+"""tarry relay to a webhook: what an HTTP server answers, or does not, and what becomes of it."""
+
+import email.utils
+import http.server
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from program import DONE, PROGRAM, SOURCE, ProgramTest, Server, environment, eventually
+
+GUIDE = SOURCE / "docs/guide/relays.md"
+SECRET = "correct horse battery staple"
+
+
+class Receiver(http.server.ThreadingHTTPServer):
+    """Answers by the path: /status/NNN; /drop before an answer, /cut in the middle of it, /hang."""
+
+    daemon_threads = True
+
+    def __init__(self, tls=None):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.requests = []  # (path, headers, body)
+        self.retry_after = None
+        self.status = None  # of every answer, whatever the path
+        self.over = threading.Event()
+        self.connections = 0
+        if tls:
+            self.socket = tls.wrap_socket(self.socket, server_side=True)
+        self.origin = f"{'https' if tls else 'http'}://127.0.0.1:{self.server_address[1]}"
+        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+
+    def process_request(self, request, client_address):
+        self.connections += 1
+        super().process_request(request, client_address)
+
+    def handle_error(self, request, client_address):
+        """A client that went away is what some tests are about."""
+
+    def end(self):
+        self.over.set()
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
+
+    def bodies(self):
+        return [body for _, _, body in self.requests]
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format, *args):  # pylint: disable=redefined-builtin
+        pass
+
+    def do_POST(self):  # pylint: disable=invalid-name
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append((self.path, self.headers, body))
+        what = self.path.split("?")[0]
+        if what == "/hang":
+            self.server.over.wait()
+            self.close_connection = True
+            return
+        if what == "/drop":
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+            return
+        if what == "/cut":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+            return
+        found = re.fullmatch(r"/status/(\d+)", what)
+        status = self.server.status or (int(found[1]) if found else 200)
+        text = f"because {status}".encode()
+        self.send_response(status)
+        if self.server.retry_after:
+            self.send_header("Retry-After", self.server.retry_after)
+        if status in (301, 302, 307):
+            self.send_header("Location", "/ok")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+
+class Webhook(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        if "webhook" not in self.asked("version")["sinks"]:
+            self.skipTest("this build knows no webhooks")
+        self.server = Server("memory:")
+        self.addCleanup(self.server.stop)
+        self.remote("queue", "set", "q", "--backoff-min", "1ms", "--backoff-max", "1ms",
+                    "--max-attempts", "3")
+        self.receiver = self.receive()
+
+    def receive(self, tls=None):
+        receiver = Receiver(tls)
+        self.addCleanup(receiver.end)
+        return receiver
+
+    def remote(self, *words, **more):
+        return self.asked(*words, store=self.server.url, **more)
+
+    @staticmethod
+    def kill(relay):
+        if relay.poll() is None:
+            relay.kill()
+            relay.communicate()
+
+    def start(self, path="/ok", options="", origin=None, **variables):
+        """tarry relay q in the background."""
+        url = f"{origin or self.receiver.origin}{path}#allow_private=yes{options}"
+        relay = subprocess.Popen(
+            [PROGRAM, "--store", self.server.url, "-o", "json", "relay", "q", "--to", url],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory,
+            env=environment(**variables))
+        self.addCleanup(self.kill, relay)
+        return relay
+
+    def stop(self, relay):
+        relay.send_signal(signal.SIGTERM)
+        out, err = relay.communicate(timeout=60)
+        self.assertEqual(relay.returncode, DONE, err)
+        return json.loads(out)
+
+    def push(self, key, payload="x", *more):
+        self.remote("push", "q", payload, "--key", key, *more)
+
+    def state(self, key):
+        return self.remote("get", "q", key)["state"]
+
+    def dead(self, key, reason):
+        eventually(lambda: self.state(key) == "dead", f"{key} is dead")
+        found = self.remote("get", "q", key)
+        self.assertIn(reason, found["reason"])
+        return found
+
+    def acked(self, count):
+        eventually(lambda: self.remote("queue", "info", "q")["counters"]["acked"] == count,
+                   f"{count} acked")
+
+    def test_the_message_arrives_whole_on_connections_that_are_kept(self):
+        relay = self.start("/due?shop=eu", "&connections=1&content_type=text/plain")
+        for i in range(5):
+            self.push(f"k{i}", f"body {i}", "--header", "X-Lang=de")
+        self.acked(5)
+        self.assertEqual(self.receiver.bodies(), [b"body %d" % i for i in range(5)])
+        path, headers, _ = self.receiver.requests[0]
+        self.assertEqual(path, "/due?shop=eu")
+        self.assertEqual((headers["Tarry-Queue"], headers["Tarry-Key"], headers["Tarry-Attempt"]),
+                         ("q", "k0", "1"))
+        self.assertEqual((headers["X-Lang"], headers["Content-Type"]), ("de", "text/plain"))
+        self.assertEqual(headers["Idempotency-Key"], headers["Tarry-Id"])
+        self.assertGreaterEqual(int(headers["Tarry-Timestamp"]) * 1000 + 999,
+                                int(headers["Tarry-Due-Ms"]))
+        self.assertNotIn("Tarry-Signature", headers)
+        self.assertEqual(self.receiver.connections, 1)
+        self.assertEqual(self.stop(relay)["acked"], 5)
+
+    def test_the_path_may_be_the_messages(self):
+        relay = self.start("/due", "&path_from=to")
+        self.push("a", "x", "--header", "to=/orders/7?x=1")
+        self.push("b")
+        self.push("c", "x", "--header", "to=http://elsewhere/")
+        self.dead("c", 'header "to" with "http://elsewhere/" is no path')
+        self.acked(2)
+        self.assertEqual({path for path, _, _ in self.receiver.requests},
+                         {"/orders/7?x=1", "/due"})
+        self.stop(relay)
+
+    def test_4xx_is_dead_at_once_and_5xx_after_its_attempts(self):
+        relay = self.start("/status/200", "&path_from=to")
+        for status in (400, 404, 410, 422):
+            self.push(str(status), "x", "--header", f"to=/status/{status}")
+        for status in (400, 404, 410, 422):
+            found = self.dead(str(status), f'answered {status}: "because {status}"')
+            self.assertEqual(found["attempt"], 1)
+        for done, status in enumerate((408, 425, 429, 500, 503, 302)):
+            self.push(str(status), "x", "--header", f"to=/status/{status}")
+            found = self.dead(str(status), f'answered {status}: "because {status}"')
+            self.assertEqual(found["attempt"], 3)
+            self.push(f"well-{status}")  # or the breaker would open
+            self.acked(done + 1)
+        self.assertIn("redirects are not followed", self.remote("get", "q", "302")["reason"])
+        paths = [path for path, _, _ in self.receiver.requests]
+        self.assertEqual(paths.count("/status/500"), 3)
+        self.assertNotIn("/ok", paths)
+        attempts = [int(headers["Tarry-Attempt"]) for path, headers, _ in self.receiver.requests
+                    if path == "/status/503"]
+        self.assertEqual(attempts, [1, 2, 3])
+        self.stop(relay)
+
+    def test_retry_after_is_honoured_in_seconds_and_as_a_date(self):
+        relay = self.start("/status/503")
+        for retry_after in ("3600", email.utils.formatdate(time.time() + 3600, usegmt=True)):
+            with self.subTest(retry_after):
+                key = retry_after.replace(" ", "-")
+                self.receiver.retry_after = retry_after
+                self.push(key)
+                eventually(lambda: self.state(key) == "scheduled", "it is to be tried again")
+                due = self.remote("get", "q", key)["due_ms"] / 1000 - time.time()
+                self.assertTrue(3400 < due < 3700, due)
+        self.stop(relay)
+
+    def test_what_breaks_off_is_tried_again_as_another_attempt(self):
+        relay = self.start("/ok", "&path_from=to&timeout=300ms")
+        for what in ("drop", "cut", "hang"):
+            self.push(what, "x", "--header", f"to=/{what}")
+        for what in ("drop", "cut", "hang"):
+            self.dead(what, "")
+            attempts = [int(headers["Tarry-Attempt"])
+                        for path, headers, _ in self.receiver.requests if path == "/" + what]
+            self.assertEqual(attempts, [1, 2, 3], what)
+        self.assertIn("cut off", self.remote("get", "q", "cut")["reason"])
+        self.push("after")
+        self.acked(1)
+        self.stop(relay)
+
+    def test_nothing_dies_of_a_receiver_that_is_away(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+            relay = self.start(origin=f"http://127.0.0.1:{port}")
+            for key in "abc":
+                self.push(key)
+            line = relay.stderr.readline().decode()
+            self.assertIn(f"webhook http://127.0.0.1:{port}/ok is down: ", line)
+        states = [self.remote("get", "q", key) for key in "abc"]
+        self.assertEqual([one["attempt"] for one in states], [0, 0, 0])
+        counts = self.stop(relay)
+        self.assertEqual((counts["buried"], counts["retried"]), (0, 0))
+        relay = self.start()
+        self.acked(3)
+        self.stop(relay)
+
+    def test_a_receiver_that_fails_everybody_opens_the_breaker(self):
+        self.receiver.status = 500
+        self.remote("queue", "set", "q", "--max-attempts", "100")
+        relay = self.start()
+        for i in range(8):
+            self.push(str(i))
+        self.assertIn(b" is down: answered 500", relay.stderr.readline())
+        self.receiver.status = None
+        self.assertIn(b" is back", relay.stderr.readline())
+        self.acked(8)
+        self.assertEqual(self.stop(relay)["buried"], 0)
+
+    def test_the_guides_receiver_checks_the_signature(self):
+        code, = re.findall(r"<!-- webhook receiver -->\n```python\n(.*?)```",
+                           GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+        (self.directory / "secret").write_text(SECRET + "\n")
+        os.chmod(self.directory / "secret", 0o600)
+        for options, variables in (("&secret_file=secret", {}),
+                                   ("&secret_env=HOOK_SECRET", {"HOOK_SECRET": SECRET})):
+            with self.subTest(options):
+                self.receiver.requests.clear()
+                relay = self.start("/ok", options, **variables)
+                self.push("k" + options[1:10], "häuser\n")
+                eventually(lambda: self.receiver.requests, "it arrives")
+                _, headers, body = self.receiver.requests[0]
+                names = {"secret": SECRET.encode(), "headers": headers, "body": body}
+                exec(code, names)  # pylint: disable=exec-used
+                self.assertTrue(names["genuine"])
+                names["body"] = body + b" "
+                exec(code, names)  # pylint: disable=exec-used
+                self.assertFalse(names["genuine"])
+                cmdline = Path(f"/proc/{relay.pid}/cmdline").read_bytes()
+                self.assertNotIn(SECRET.encode(), cmdline)
+                self.stop(relay)
+
+    def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(self):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+             "/CN=receiver", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem",
+             "-out", "cert.pem"], cwd=self.directory, check=True, capture_output=True)
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(self.directory / "cert.pem", self.directory / "key.pem")
+        receiver = self.receive(tls)
+        self.push("k")
+        relay = self.start(origin=receiver.origin)
+        self.assertIn(b" is down: ", relay.stderr.readline())
+        self.assertEqual(self.stop(relay)["acked"], 0)
+        self.assertEqual(receiver.requests, [])
+        relay = self.start(options="&ca=cert.pem", origin=receiver.origin)
+        self.acked(1)
+        self.stop(relay)
+
+    def test_proxies_of_the_environment_are_not_asked(self):
+        relay = self.start(http_proxy="http://127.0.0.1:1", HTTP_PROXY="http://127.0.0.1:1",
+                           all_proxy="http://127.0.0.1:1")
+        self.push("k")
+        self.acked(1)
+        self.stop(relay)
+
+    def test_a_name_that_leads_to_a_private_address_is_not_called(self):
+        """One that is known only once it has been looked up."""
+        relay = subprocess.Popen(
+            [PROGRAM, "--store", self.server.url, "-o", "json", "relay", "q", "--to",
+             f"http://hook.localhost:{self.receiver.server_address[1]}/ok"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+        self.addCleanup(self.kill, relay)
+        self.push("k")
+        self.dead("k", "which is not a public address; allow_private=yes lets it")
+        self.assertEqual(self.receiver.requests, [])
+        self.stop(relay)
+
+    def test_bad_input(self):
+        (self.directory / "short").write_text("short")
+        for url, says in (
+                ("http://", "the URL is none"),
+                ("http://u:hush@example.com/", "the URL names a user"),
+                ("http://127.0.0.1/", '"127.0.0.1" is not a public address'),
+                ("http://localhost/", '"localhost" is not a public address'),
+                ("https://10.1.2.3/x", '"10.1.2.3" is not a public address'),
+                ("http://[::1]:80/", '"::1" is not a public address'),
+                ("http://169.254.169.254/latest", "is not a public address"),
+                ("http://example.com/#retries=5", '"retries"'),
+                ("http://example.com/#connections=0", "connections"),
+                ("http://example.com/#connections=257", "connections"),
+                ("http://example.com/#timeout=2h", "a time-out of 2h must be from 1ms to 1h"),
+                ("http://example.com/#timeout=soon", "soon"),
+                ("http://example.com/#connect_timeout=0s", "must be from 1ms to 1h"),
+                ("http://example.com/#allow_private=maybe", '"maybe" must be yes or no'),
+                ("http://example.com/#secret_file=/no/such", '"/no/such" cannot be read'),
+                ("http://example.com/#secret_file=short", "has 5 bytes; it needs 16"),
+                ("http://example.com/#secret_env=NOT_SET", '"NOT_SET" is not set'),
+                ("http://example.com/#token_file=/no/such", '"/no/such" cannot be read'),
+                ("http://example.com/#ca=/no/such", '"/no/such" cannot be read'),
+                ("https://example.com/#cert=short", "cert and key go together"),
+                ("http://example.com/#content_type=a%0Ab", "must be one line of ASCII")):
+            with self.subTest(url):
+                refused = self.refused("relay", "q", "--to", url, says=says)
+                self.assertNotIn("hush", refused.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
