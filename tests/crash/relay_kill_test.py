@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""A relay is killed again and again, and so is the Redis that it hands on to, while messages flow.
+"""A relay is killed again and again, and so is what it hands on to, while messages flow: a Redis,
+a RabbitMQ, a receiver of webhooks.
 
 At the far end: every message at least once, none before its time, none that was cancelled in time.
-Duplicates are counted: each is one of a kill. RELAY_KILLS in the environment: for longer than CI.
+Duplicates are counted: each is one of a kill, and is another attempt. In the environment, for more
+than CI has: RELAY_KILLS, RELAY_RESTARTS (of the far end), RELAY_MESSAGES (in all), RELAY_SEED.
 """
 
 import collections
@@ -17,24 +19,23 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "integration"))
+from far_ends import ENDS  # noqa: E402
 from program import PROGRAM, ProgramTest, Server, environment, eventually  # noqa: E402
-from redis_server import RedisServer  # noqa: E402
 
-KILLS = int(os.environ.get("RELAY_KILLS", "5"))
-PER_ROUND = 200
+IN_FLIGHT = 50
+
+
+def setting(name, usual):
+    return int(os.environ.get(name, usual))
 
 
 class RelayKills(ProgramTest):
-    """A server with the queue, a redis-server as the sink, and a relay between them."""
+    """A server with the queue, the far end, and a relay between them."""
 
     def setUp(self):
         super().setUp()
         self.server = Server("memory:")
         self.addCleanup(self.server.stop)
-        self.redis = RedisServer("--appendonly", "yes", "--appendfsync", "always",
-                                 parent=self.directory)
-        self.addCleanup(self.redis.close)
-        self.redis.start()
         self.relay = None
         self.addCleanup(self.kill_relay)
 
@@ -44,11 +45,11 @@ class RelayKills(ProgramTest):
             self.relay.wait()
             self.relay = None
 
-    def start_relay(self):
+    def start_relay(self, end):
         # A short lease: what a killed relay had is soon another's.
         self.relay = subprocess.Popen(
             [PROGRAM, "--store", self.server.url, "relay", "q", "--lease", "1s", "--in-flight",
-             "50", "--to", self.redis.url + "?stream=due"],
+             str(IN_FLIGHT), "--to", end.to],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
 
     def post(self, path, value):
@@ -58,66 +59,93 @@ class RelayKills(ProgramTest):
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
-    def arrived(self):
-        """[(when it arrived, its fields)] of the stream, by Redis's clock."""
-        rows = self.redis.ask("XRANGE", "due", "-", "+")
-        return [(int(at.split("-")[0]), dict(zip(fields[::2], fields[1::2])))
-                for at, fields in rows]
-
     def counts(self):
         with urllib.request.urlopen(self.server.url + "/v1/queues/q", timeout=60) as answer:
             return json.load(answer)
-
-    def test_at_least_once_and_never_early(self):
-        seed = random.randrange(1 << 32)
-        print(f"seed {seed}, {KILLS} kills", flush=True)
-        chance = random.Random(seed)
-        wanted, cancelled = set(), set()
-        for number in range(KILLS):
-            self.start_relay()
-            keys = [f"{number}:{i}" for i in range(PER_ROUND)]
-            items = [{"key": key, "payload": key, "delay": f"{chance.randrange(1500)}ms",
-                      "max_attempts": 1000} for key in keys]
-            self.post("/v1/queues/q/messages", {"messages": items})
-            chosen = chance.sample(keys, 20)
-            outcomes = self.post("/v1/queues/q/cancel", {"keys": chosen})
-            cancelled |= {key for key, result in zip(chosen, self.results(outcomes))
-                          if result == "cancelled"}
-            wanted |= set(keys) - set(chosen)
-            # Somewhere in its midst.
-            some = chance.randrange(1, 150)
-            before = self.counts()["counters"]["acked"]
-            eventually(lambda: self.counts()["counters"]["acked"] >= before + some
-                       or not self.pending(), "some are acked")
-            if number % 2:
-                self.redis.shoot()
-                self.redis.bury()
-                self.kill_relay()
-                self.redis.start()
-            else:
-                self.kill_relay()
-        self.start_relay()
-        eventually(lambda: not self.pending(), "everything is handed on")
-        arrived = self.arrived()
-        times = collections.Counter(fields["key"] for _, fields in arrived)
-        self.assertEqual(wanted - set(times), set(), "lost")
-        self.assertEqual(cancelled & set(times), set(), "after a confirmed cancel")
-        for at, fields in arrived:
-            self.assertGreaterEqual(at, int(fields["due_ms"]), fields)
-            self.assertEqual(fields["payload"], fields["key"])
-        twice = sum(count - 1 for count in times.values())
-        # A kill repeats at most what was with the sink.
-        self.assertLessEqual(twice, 50 * KILLS)
-        self.assertEqual(self.counts()["dead"], 0)
-        print(f"{len(times)} messages, {twice} duplicates", flush=True)
 
     def pending(self):
         info = self.counts()
         return info["scheduled"] + info["ready"] + info["leased"]
 
-    @staticmethod
-    def results(answer):
-        return [item.get("outcome") for item in answer["results"]]
+    def acked(self):
+        return self.counts()["counters"]["acked"]
+
+    def push(self, keys, chance):
+        for at in range(0, len(keys), 1000):
+            items = [{"key": key, "payload": key, "delay": f"{chance.randrange(1500)}ms",
+                      "max_attempts": 1000} for key in keys[at:at + 1000]]
+            self.post("/v1/queues/q/messages", {"messages": items})
+
+    def cancel(self, keys):
+        """Those of them that are cancelled for sure."""
+        answer = self.post("/v1/queues/q/cancel", {"keys": keys})
+        return {key for key, result in zip(keys, answer["results"])
+                if result.get("outcome") == "cancelled"}
+
+    def run_through(self, name, kills, restarts):
+        kills, restarts = setting("RELAY_KILLS", kills), setting("RELAY_RESTARTS", restarts)
+        messages = setting("RELAY_MESSAGES", 200 * kills)
+        seed = setting("RELAY_SEED", random.randrange(1 << 32))
+        print(f"{name}: seed {seed}, {messages} messages, {kills} kills, {restarts} restarts of "
+              "the far end", flush=True)
+        chance = random.Random(seed)
+        end = ENDS[name](self.directory)
+        self.addCleanup(end.close)
+        restarted = set(chance.sample(range(kills), restarts))
+        wanted, cancelled = set(), set()
+        for number in range(kills):
+            self.start_relay(end)
+            keys = [f"{number}:{i}" for i in range(messages // kills)]
+            self.push(keys, chance)
+            chosen = chance.sample(keys, len(keys) // 10)
+            cancelled |= self.cancel(chosen)
+            wanted |= set(keys) - set(chosen)
+            # Somewhere in its midst.
+            before, some = self.acked(), chance.randrange(1, len(keys) * 3 // 4)
+            eventually(lambda: self.acked() >= before + some or not self.pending(),
+                       "some are acked", seconds=300)
+            if number in restarted:
+                end.shoot()
+                # The relay meets an end that is gone, in one of two lives.
+                if number % 2:
+                    self.kill_relay()
+                end.start()
+            self.kill_relay()
+        self.start_relay(end)
+        eventually(lambda: not self.pending(), "everything is handed on", seconds=300)
+        self.check(end, wanted, cancelled, IN_FLIGHT * (kills + restarts))
+
+    def check(self, end, wanted, cancelled, most_twice):
+        eventually(lambda: wanted <= {arrival.key for arrival in end.arrived()}, "all arrive")
+        arrived = end.arrived()
+        attempts = collections.defaultdict(list)
+        for arrival in arrived:
+            attempts[arrival.key].append(arrival.attempt)
+            self.assertGreaterEqual(arrival.at_ms, arrival.due_ms, arrival)
+            self.assertEqual(arrival.payload, arrival.key)
+        self.assertEqual(cancelled & set(attempts), set(), "after a confirmed cancel")
+        for key, numbers in attempts.items():
+            self.assertEqual(len(numbers), len(set(numbers)), f"{key}: attempts {numbers}")
+        twice = len(arrived) - len(attempts)
+        # A kill repeats at most what was with the sink.
+        self.assertLessEqual(twice, most_twice)
+        self.assertEqual(self.counts()["dead"], 0)
+        print(f"{len(attempts)} messages, {twice} duplicates, each another attempt", flush=True)
+
+    def test_redis(self):
+        self.run_through("redis", 4, 2)
+
+    def test_webhook(self):
+        self.skip_without("webhook")
+        self.run_through("webhook", 3, 1)
+
+    def test_rabbitmq(self):
+        self.skip_without("rabbitmq")
+        self.run_through("rabbitmq", 2, 1)
+
+    def skip_without(self, sink):
+        if sink not in self.asked("version")["sinks"]:
+            self.skipTest(f"this build knows no {sink}")
 
 
 if __name__ == "__main__":

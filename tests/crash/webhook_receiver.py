@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""A receiver of webhooks that is made to be killed: a line of JSON in a file for each request, and
+only then the answer.
+
+usage: webhook_receiver.py PORT FILE, where port 0 is any; the port is printed once it listens.
+"""
+
+import http.server
+import json
+import sys
+import threading
+import time
+import urllib.parse
+
+LOCK = threading.Lock()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, format, *args):  # pylint: disable=redefined-builtin
+        pass
+
+    def do_POST(self):  # pylint: disable=invalid-name
+        at_ms = int(time.time() * 1000)
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        line = json.dumps([at_ms, urllib.parse.unquote(self.headers["Tarry-Key"]),
+                           int(self.headers["Tarry-Attempt"]),
+                           int(self.headers["Tarry-Due-Ms"]), body])
+        with LOCK:
+            self.server.file.write(line + "\n")
+            self.server.file.flush()
+        self.wfile.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+
+def main():
+    port, path = int(sys.argv[1]), sys.argv[2]
+    http.server.ThreadingHTTPServer.request_queue_size = 128
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server.daemon_threads = True
+    # Of a life before there may be a line without an end.
+    with open(path, "a", encoding="utf-8") as server.file:
+        server.file.write("\n")
+        print(server.server_address[1], flush=True)
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
