@@ -34,11 +34,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"HTTP/1.1 204 No Content\r\n\r\n")
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        """A relay that was killed is what this is for."""
+
+
 def main():
     port, path = int(sys.argv[1]), sys.argv[2]
-    http.server.ThreadingHTTPServer.request_queue_size = 128
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", port), Handler)
     # Of a life before there may be a line without an end.
     with open(path, "a", encoding="utf-8") as server.file:
         server.file.write("\n")
