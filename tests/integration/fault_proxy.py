@@ -1,0 +1,94 @@
+"""A proxy between a client and a server, over TCP, that fails as it is told.
+
+What it does holds for connections from then on, and for those that are there:
+
+pass     hands everything on, both ways
+drop     accepts, and closes at once
+mute     hands on what the client says, and closes once the server answers: the answer is lost
+stall    accepts, and hands nothing on
+"""
+
+import socket
+import threading
+
+
+class FaultProxy:
+    def __init__(self, connect):
+        """`connect()` opens a socket to the server."""
+        self._connect = connect
+        self._mode = "pass"
+        self._lock = threading.Lock()
+        self._open = set()
+        self._ended = False
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.connections = 0
+        self._threads = [threading.Thread(target=self._accept)]
+        self._threads[0].start()
+
+    def set(self, mode):
+        """From now on. What is `pass` again begins with new connections."""
+        with self._lock:
+            before, self._mode = self._mode, mode
+        if mode == "drop" or before == "stall":
+            self._cut_all()
+
+    def close(self):
+        self._ended = True
+        # It wakes who accepts; on Linux a plain close does not.
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._cut_all()
+        for thread in self._threads:
+            thread.join()
+
+    def _cut_all(self):
+        with self._lock:
+            for one in self._open:
+                self._cut(one)
+
+    @staticmethod
+    def _cut(one):
+        try:
+            one.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it has ended already
+
+    def _accept(self):
+        while not self._ended:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            if self._mode == "drop":
+                client.close()
+                continue
+            try:
+                server = self._connect()
+            except OSError:
+                client.close()
+                continue
+            with self._lock:
+                self._open |= {client, server}
+            for source, sink, answers in ((client, server, False), (server, client, True)):
+                self._threads.append(
+                    threading.Thread(target=self._pump, args=(source, sink, answers)))
+                self._threads[-1].start()
+
+    def _pump(self, source, sink, answers):
+        try:
+            while data := source.recv(65536):
+                if self._mode == "stall":
+                    continue
+                if self._mode == "mute" and answers:
+                    break
+                sink.sendall(data)
+        except OSError:
+            pass  # the other side has gone
+        with self._lock:
+            self._cut(source)
+            self._cut(sink)
+            self._open -= {source, sink}
+        # Each closes what it reads from: the other pump may still be about to write there.
+        source.close()

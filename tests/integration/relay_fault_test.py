@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""A relay to Redis and to RabbitMQ through a proxy that fails: what was lost on the way is handed
+on again as another attempt, and nothing dies of an end that cannot be reached.
+"""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from fault_proxy import FaultProxy
+from program import DONE, PROGRAM, ProgramTest, Server, environment, eventually
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
+from rabbit_server import RabbitServer  # noqa: E402
+from redis_server import RedisServer  # noqa: E402
+
+
+class Faults:
+    """What holds for both; a mixin, so that it is no test of its own."""
+
+    def start(self):
+        """tarry relay through the proxy, in the background."""
+        relay = subprocess.Popen(
+            [PROGRAM, "--store", self.server.url, "-o", "json", "relay", "q", "--to", self.to()],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+        self.addCleanup(self.kill, relay)
+        return relay
+
+    @staticmethod
+    def kill(relay):
+        if relay.poll() is None:
+            relay.kill()
+            relay.communicate()
+
+    def stop(self, relay):
+        relay.send_signal(signal.SIGTERM)
+        out, err = relay.communicate(timeout=60)
+        self.assertEqual(relay.returncode, DONE, err)
+        return json.loads(out)
+
+    def begin(self, connect):
+        self.server = Server("memory:")
+        self.addCleanup(self.server.stop)
+        self.remote("queue", "set", "q", "--backoff-min", "1ms", "--backoff-max", "1ms")
+        self.proxy = FaultProxy(connect)
+        self.addCleanup(self.proxy.close)
+
+    def remote(self, *words):
+        return self.asked(*words, store=self.server.url)
+
+    def push(self, key):
+        self.remote("push", "q", "x", "--key", key)
+
+    def acked(self, count):
+        eventually(lambda: self.remote("queue", "info", "q")["counters"]["acked"] == count,
+                   f"{count} acked")
+
+    def test_a_confirmation_that_is_lost_makes_another_attempt(self):
+        relay = self.start()
+        self.push("before")
+        self.acked(1)
+        self.proxy.set("mute")
+        self.push("k")
+        eventually(lambda: len(self.arrived()) == 2, "it is there, and nobody has heard")
+        self.proxy.set("pass")
+        self.acked(2)
+        found = self.arrived()
+        self.assertEqual(found[:2], [("before", 1), ("k", 1)])
+        self.assertEqual([key for key, _ in found[2:]], ["k"] * (len(found) - 2))
+        self.assertEqual([attempt for _, attempt in found[1:]], list(range(1, len(found))))
+        self.assertGreaterEqual(len(found), 3)
+        self.assertEqual(self.stop(relay)["buried"], 0)
+
+    def test_nothing_dies_of_an_end_that_drops_connections(self):
+        self.proxy.set("drop")
+        relay = self.start()
+        for key in "abc":
+            self.push(key)
+        self.assertIn(b" is down: ", relay.stderr.readline())
+        eventually(lambda: self.proxy.connections >= 3, "it tries again")
+        for key in "abc":
+            self.assertEqual(self.remote("get", "q", key)["attempt"], 0)
+        self.proxy.set("pass")
+        self.assertIn(b" is back", relay.stderr.readline())
+        self.acked(3)
+        self.assertEqual(sorted(self.arrived()), [("a", 1), ("b", 1), ("c", 1)])
+        counts = self.stop(relay)
+        self.assertEqual((counts["buried"], counts["retried"]), (0, 0))
+
+
+class ToRedis(Faults, ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.redis = RedisServer(parent=self.directory)
+        self.addCleanup(self.redis.close)
+        self.redis.start()
+        self.begin(self.connect)
+
+    def connect(self):
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(str(self.redis.socket))
+        return server
+
+    def to(self):
+        return f"redis://127.0.0.1:{self.proxy.port}/0?list=due"
+
+    def arrived(self):
+        rows = [json.loads(line) for line in self.redis.ask("LRANGE", "due", "0", "-1") or []]
+        return [(row["key"], row["attempt"]) for row in rows]
+
+    def test_an_end_that_says_nothing_is_given_up(self):
+        relay = self.start()
+        self.push("before")
+        self.acked(1)
+        self.proxy.set("stall")
+        self.push("k")
+        # Ten seconds without a byte, says the client.
+        eventually(lambda: self.remote("get", "q", "k")["attempt"] >= 2, "it is tried again")
+        self.proxy.set("pass")
+        self.acked(2)
+        self.assertEqual(self.arrived()[0], ("before", 1))
+        self.assertGreaterEqual(self.arrived()[-1][1], 2)
+        self.stop(relay)
+
+
+class ToRabbit(Faults, ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        version = subprocess.run([PROGRAM, "-o", "json", "version"], capture_output=True,
+                                 env=environment(), check=True)
+        if "rabbitmq" not in json.loads(version.stdout)["sinks"]:
+            raise unittest.SkipTest("built without RabbitMQ")
+        cls.broker = RabbitServer()
+        cls.addClassCleanup(cls.broker.close)
+        cls.broker.start()
+
+    def setUp(self):
+        super().setUp()
+        self.connection = self.broker.connect()
+        self.addCleanup(self.connection.close)
+        self.channel = self.connection.channel()
+        self.channel.queue_declare("due", durable=True)
+        self.channel.queue_purge("due")
+        self.seen = []
+        self.begin(lambda: socket.create_connection(("127.0.0.1", self.broker.port)))
+
+    def to(self):
+        return f"amqp://127.0.0.1:{self.proxy.port}/?routing_key=due"
+
+    def arrived(self):
+        while True:
+            method, properties, _ = self.channel.basic_get("due", auto_ack=True)
+            if method is None:
+                return self.seen
+            self.seen.append((properties.headers["tarry-key"], properties.headers["tarry-attempt"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
