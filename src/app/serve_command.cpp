@@ -1,6 +1,5 @@
 // tarry serve: one store, served over HTTP until a signal.
 
-#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
@@ -148,7 +147,7 @@ std::vector<metrics::RelayFigures> figures_of(const Relays& relays) {
     one.queues = stats.queues;
     one.breaker_openings = stats.openings;
     one.breaker_open = stats.breaker != relay::BreakerState::closed;
-    one.lag_seconds = std::chrono::duration<double>(stats.lag).count();
+    one.lag = stats.lags;
   }
   return all;
 }

@@ -28,6 +28,13 @@ void name_this_thread(const std::string& name, std::size_t number) {
   ::pthread_setname_np(::pthread_self(), full.c_str());
 }
 
+BreakerState better(BreakerState a, BreakerState b) {
+  for (const BreakerState good : {BreakerState::closed, BreakerState::half_open}) {
+    if (a == good || b == good) return good;
+  }
+  return BreakerState::open;
+}
+
 void add(RelayStats& sum, const RelayStats& one) {
   sum.claimed += one.claimed;
   sum.confirmed += one.confirmed;
@@ -40,10 +47,9 @@ void add(RelayStats& sum, const RelayStats& one) {
   sum.in_flight += one.in_flight;
   sum.openings += one.openings;
   sum.queues = std::max(sum.queues, one.queues);
-  if (sum.breaker != BreakerState::open && one.breaker != BreakerState::closed) {
-    sum.breaker = one.breaker;
-  }
+  sum.breaker = better(sum.breaker, one.breaker);
   sum.lag = std::max(sum.lag, one.lag);
+  sum.lags.add(one.lags);
   if (!one.last_error.empty()) sum.last_error = one.last_error;
 }
 
@@ -107,6 +113,7 @@ void Crew::close_sinks() {
 
 RelayStats Crew::stats() const {
   RelayStats sum;
+  sum.breaker = BreakerState::open;
   for (const Member& member : members_) add(sum, member.relay->stats());
   return sum;
 }
@@ -127,7 +134,7 @@ void Crew::work(std::size_t number) {
 void Crew::breaker(bool open, const std::string& last_error) {
   const std::lock_guard lock(mutex_);
   const std::size_t before = std::exchange(open_, open ? open_ + 1 : open_ - 1);
-  if (before != 0 && open_ != 0) return;
+  if (before != members_.size() && open_ != members_.size()) return;
   if (hooks_.on_breaker) hooks_.on_breaker(open, last_error);
 }
 

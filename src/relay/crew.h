@@ -45,8 +45,9 @@ class Crew {
   using MakeSink = std::function<Result<std::unique_ptr<Sink>>()>;
 
   struct Hooks {
-    /// Of the first thread whose sink goes, and the last whose comes back; on threads of the
-    /// crew.
+    /// Claiming rests on all threads, or no longer does; on a thread of the crew. One whose
+    /// breaker is open while others work is shown by its failures alone: it may have no message
+    /// to find out with that the sink is back.
     std::function<void(bool open, const std::string& last_error)> on_breaker = {};
     /// As RelayHooks, for all threads.
     std::function<void(std::size_t queues)> on_queues = {};
@@ -70,6 +71,7 @@ class Crew {
   /// They answer at once for what they have.
   void close_sinks();
 
+  /// Sums; the breaker is the best of the threads'.
   [[nodiscard]] RelayStats stats() const;
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// The sink's.

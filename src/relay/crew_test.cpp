@@ -78,6 +78,9 @@ TEST(CrewTest, AllItsThreadsTakePartAndTheSumIsWhatWasThere) {
   EXPECT_TRUE(ended.get_future().get());
   EXPECT_EQ((*crew)->stats().confirmed, keys.size());
   EXPECT_EQ((*crew)->stats().in_flight, 0u);
+  std::uint64_t lags = 0;
+  for (const std::uint64_t count : (*crew)->stats().lags.counts) lags += count;
+  EXPECT_EQ(lags, keys.size());
   EXPECT_EQ(queue.stats()->counters.acked, keys.size());
 }
 
@@ -114,7 +117,7 @@ TEST(CrewTest, ThreadsBearItsNameAndANumber) {
       << *names.begin();
 }
 
-TEST(CrewTest, OneBreakerIsToldOnceAndTheLastThatClosesEndsIt) {
+TEST(CrewTest, TheSinkIsDownOnceNoThreadHandsOnAndBackOnceOneDoes) {
   auto opened = open("memory:");
   ASSERT_TRUE(opened);
   const Queue queue = opened->queue("q");

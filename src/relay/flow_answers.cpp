@@ -164,6 +164,7 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
     case Fate::confirmed:
       ++stats_.confirmed;
       stats_.lag = held.delivery.lateness() + (now - held.claimed_at);
+      stats_.lags.record(stats_.lag);
       breaker_.worked();
       end(std::move(held), core::SettleAction::ack, {});
       return;

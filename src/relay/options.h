@@ -9,6 +9,7 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
+#include "core/lateness_histogram.h"
 #include "relay/breaker.h"
 
 namespace tarry::relay {
@@ -47,8 +48,9 @@ struct RelayStats {
   std::uint64_t openings = 0;   // of the breaker
   std::uint64_t queues = 0;     // that it serves now
   BreakerState breaker = BreakerState::closed;
-  Millis lag{0};           // of what was confirmed last: from its due time to the confirmation
-  std::string last_error;  // the sink's; empty: none yet
+  core::LatenessHistogram lags;  // from due time to confirmation
+  Millis lag{0};                 // of what was confirmed last
+  std::string last_error;        // the sink's; empty: none yet
 };
 
 }  // namespace tarry::relay

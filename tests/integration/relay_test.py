@@ -278,6 +278,7 @@ class FromAFile(ProgramTest):
             counted = 'tarry_relay_settles_total{relay="shop",outcome="ack"} 1'
             eventually(lambda: counted in self.page(server), "it is counted")
             self.assertIn('tarry_relay_breaker_open{relay="shop"} 0', self.page(server))
+            self.assertIn('tarry_relay_lag_seconds_count{relay="shop"} 1', self.page(server))
             self.redis.shoot()
             self.redis.bury()
             self.asked("push", "orders.eu", "x", "--key", "late", store=server.url)

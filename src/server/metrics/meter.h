@@ -8,7 +8,6 @@
 //  2. No counter of the others falls, whichever queues come and go.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,23 +19,13 @@
 
 #include <tarry/settings.h>
 
+#include "core/lateness_histogram.h"
 #include "core/reply.h"
 
 namespace tarry::metrics {
 
 inline constexpr std::size_t kMaxMeteredQueues = 1'000;
 inline constexpr std::string_view kOtherQueues = "*";  // no queue can be called that
-
-/// From due time to claim. A bucket counts what is not above its bound.
-struct LatenessHistogram {
-  static constexpr std::array<double, 16> kBoundsSeconds = {
-      0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
-
-  void record(std::int64_t lateness_ms) noexcept;
-
-  std::array<std::uint64_t, kBoundsSeconds.size() + 1> counts{};  // the last: above all bounds
-  double sum_seconds = 0;
-};
 
 class Meter {
  public:
@@ -51,13 +40,14 @@ class Meter {
   void disconnected() noexcept { --connections_; }
 
   using Answers = std::map<std::pair<std::string_view, unsigned>, std::uint64_t>;
-  using Lateness = std::map<std::string, LatenessHistogram, std::less<>>;
+  using Lateness = std::map<std::string, core::LatenessHistogram, std::less<>>;
   [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
+  /// From due time to claim.
   [[nodiscard]] const Lateness& lateness() const noexcept { return lateness_; }
   [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
 
  private:
-  LatenessHistogram& lateness_of(std::string_view queue);
+  core::LatenessHistogram& lateness_of(std::string_view queue);
   void forget_all_but(const std::vector<QueueStats>& queues);
 
   std::set<std::string, std::less<>> alone_;

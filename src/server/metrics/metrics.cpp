@@ -58,6 +58,19 @@ constexpr Settled kSettles[] = {
     {"bury", &QueueCounters::buries},
 };
 
+void write_histogram(Exposition& out, Label label, const core::LatenessHistogram& histogram) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < core::LatenessHistogram::kBoundsSeconds.size(); ++i) {
+    count += histogram.counts[i];
+    const std::string bound = number_text(core::LatenessHistogram::kBoundsSeconds[i]);
+    out.sample("_bucket", {label, {"le", bound}}, count);
+  }
+  count += histogram.counts.back();
+  out.sample("_bucket", {label, {"le", "+Inf"}}, count);
+  out.sample("_sum", {label}, histogram.sum_seconds);
+  out.sample("_count", {label}, count);
+}
+
 struct RelayCounter {
   std::string_view name;
   std::uint64_t RelayFigures::* value;
@@ -105,10 +118,10 @@ void write_relays(Exposition& out, std::span<const RelayFigures> relays) {
   for (const RelayFigures& relay : relays) {
     out.sample({{"relay", relay.name}}, std::uint64_t{relay.breaker_open ? 1u : 0u});
   }
-  out.family("tarry_relay_lag_seconds", Kind::gauge,
-             "Of the message confirmed last: from its due time to the confirmation.");
+  out.family("tarry_relay_lag_seconds", Kind::histogram,
+             "From due time to the sink's confirmation.");
   for (const RelayFigures& relay : relays) {
-    out.sample({{"relay", relay.name}}, relay.lag_seconds);
+    write_histogram(out, {"relay", relay.name}, relay.lag);
   }
 }
 
@@ -151,16 +164,7 @@ void write_lateness(Exposition& out, const Meter& meter) {
   out.family("tarry_lateness_seconds", Kind::histogram,
              "From due time to claim, of first attempts claimed through this server.");
   for (const auto& [queue, histogram] : meter.lateness()) {
-    std::uint64_t count = 0;
-    for (std::size_t i = 0; i < LatenessHistogram::kBoundsSeconds.size(); ++i) {
-      count += histogram.counts[i];
-      const std::string bound = number_text(LatenessHistogram::kBoundsSeconds[i]);
-      out.sample("_bucket", {{"queue", queue}, {"le", bound}}, count);
-    }
-    count += histogram.counts.back();
-    out.sample("_bucket", {{"queue", queue}, {"le", "+Inf"}}, count);
-    out.sample("_sum", {{"queue", queue}}, histogram.sum_seconds);
-    out.sample("_count", {{"queue", queue}}, count);
+    write_histogram(out, {"queue", queue}, histogram);
   }
 }
 

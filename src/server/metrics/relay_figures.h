@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/lateness_histogram.h"
+
 namespace tarry::metrics {
 
 struct RelayFigures {
@@ -23,7 +25,7 @@ struct RelayFigures {
   std::uint64_t queues = 0;
   std::uint64_t breaker_openings = 0;
   bool breaker_open = false;
-  double lag_seconds = 0;  // of the message confirmed last, from its due time
+  core::LatenessHistogram lag;  // from due time to confirmation
 };
 
 }  // namespace tarry::metrics
