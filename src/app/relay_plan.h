@@ -26,7 +26,11 @@ struct RelayPlan {
   /// The sink that is wanted; `on_broken` as SinkWish has it.
   [[nodiscard]] SinkWish wish(std::function<void(Error)> on_broken) const;
 
-  friend bool operator==(const RelayPlan&, const RelayPlan&) = default;
+  /// Whether they would do the same; where it is written plays no part.
+  friend bool operator==(const RelayPlan& a, const RelayPlan& b) {
+    return a.crew == b.crew && a.to == b.to && a.command == b.command &&
+           a.concurrency == b.concurrency;
+  }
 };
 
 /// in_flight where none was given: what a command has not begun is claimed for nothing, and costs

@@ -17,7 +17,7 @@ std::string prefix_of(const RelayPlan& plan) {
 std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
   if (count > 0)
     return fmt::format("{} {} now", count, count == 1 ? "queue matches" : "queues match");
-  return fmt::format("no queue matches {} yet; it looks again every {}",
+  return fmt::format("no queue matches {}; it looks again every {}",
                      fmt::join(plan.crew.relay.queues, ", "),
                      base::format_duration_ms(relay::kFindQueuesEvery.count()));
 }

@@ -63,7 +63,9 @@ void Flow::found(const Result<std::vector<std::string>>& names, Moment now) {
   find_at_ = now + kFindQueuesEvery;
   if (!names) {
     // What was found before is served on; whether the store is of use, the claims tell.
-    (void)may_try_again(names.error(), now);
+    if (names.error().code == ErrorCode::closed) return fail({}, now);
+    stats_.last_error =
+        worker::fit_reason("the queues cannot be looked up: " + names.error().message);
     return;
   }
   std::vector<std::string> served;
@@ -78,8 +80,11 @@ void Flow::found(const Result<std::vector<std::string>>& names, Moment now) {
   const auto again = std::ranges::unique(served);
   served.erase(again.begin(), again.end());
   if (queues_ == served) return;
+  if (queues_ && first_queue_ < queues_->size()) {
+    const auto next = std::ranges::lower_bound(served, (*queues_)[first_queue_]);
+    first_queue_ = next == served.end() ? 0 : static_cast<std::size_t>(next - served.begin());
+  }
   queues_ = std::move(served);
-  first_queue_ = 0;
   outdated_ = claiming_ > 0;
 }
 

@@ -365,6 +365,38 @@ TEST_F(PatternFlowTest, AStoreThatIsAwayIsAskedAgainAndWhatWasFoundIsServedOn) {
   EXPECT_EQ(step<core::ClaimRequest>().queues, (std::vector<std::string>{"a"}));
 }
 
+TEST_F(PatternFlowTest, AStoreThatDoesNotTellItsQueuesIsAskedAgainAndOneThatIsClosedEndsIt) {
+  begin_with({"*"});
+  find({"a"});
+  step<core::ClaimRequest>();
+  now += kFindQueuesEvery;
+  step<Flow::FindQueues>();
+  flow->found(Error{ErrorCode::permission_denied, "not you"}, now);
+  EXPECT_EQ(step<Flow::Wait>().until, now + kFindQueuesEvery);
+  EXPECT_FALSE(flow->error());
+  EXPECT_EQ(flow->stats().last_error, "the queues cannot be looked up: not you");
+  now += kFindQueuesEvery;
+  step<Flow::FindQueues>();
+  flow->found(Error{ErrorCode::closed, "closed"}, now);
+  step<Flow::Withdraw>();
+  deliver_nothing();
+  step<Flow::Finished>();
+}
+
+TEST_F(PatternFlowTest, TheTurnGoesOnWhereItWasWhenQueuesComeAndGo) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 2'500; ++i) names.push_back("q" + std::to_string(10'000 + i));
+  begin_with({"q*"});
+  find(names);
+  step<core::ClaimRequest>();
+  deliver_nothing();
+  now += kFindQueuesEvery;
+  step<Flow::FindQueues>();
+  names.erase(names.begin());
+  find(names);
+  EXPECT_EQ(step<core::ClaimRequest>().queues.front(), "q11000");
+}
+
 TEST_F(PatternFlowTest, AStopWaitsForTheLookAndThenEnds) {
   begin_with({"*"});
   flow->stop(now);
@@ -377,6 +409,8 @@ TEST(RelayOptionsCheck, TakesPatternsAndRefusesOthers) {
   RelayOptions options;
   options.queues = {"orders.*", "*"};
   EXPECT_TRUE(check(options));
+  options.queues = {"a", "b", "a"};
+  EXPECT_EQ(check(options).error().message, "queue \"a\" is named twice");
   options.queues = {"or*ders"};
   ASSERT_FALSE(check(options));
   EXPECT_EQ(check(options).error().message, "pattern \"or*ders\" may have a * at its end only");

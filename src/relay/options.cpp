@@ -1,5 +1,7 @@
 #include "relay/options.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/limits.h"
 #include "core/queue_pattern.h"
@@ -24,6 +26,9 @@ Result<void> check(const RelayOptions& options) {
   }
   for (const std::string& queue : options.queues) {
     if (auto error = core::check_queue_pattern(queue)) return *std::move(error);
+    if (std::ranges::count(options.queues, queue) > 1) {
+      return Error{ErrorCode::invalid_argument, "queue " + base::quoted(queue) + " is named twice"};
+    }
   }
   if (auto e = out_of_range("in_flight", options.in_flight, 1, kMaxInFlight)) return *std::move(e);
   if (auto e = out_of_range("batch", options.batch, 1, core::kMaxBatch)) return *std::move(e);

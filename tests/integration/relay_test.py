@@ -257,7 +257,7 @@ class FromAFile(ProgramTest):
                 + self.section("orders.*", name="orders", threads=3, to=self.redis.url + "?list=o")
                 + self.section("mails", to=self.redis.url + "?list=m"))
             relay = self.start("--config", file)
-            self.assertIn(b'relay "orders": no queue matches orders.* yet; it looks again every 5s',
+            self.assertIn(b'relay "orders": no queue matches orders.*; it looks again every 5s',
                           relay.stderr.readline())
             for queue, key in (("mails", "a"), ("orders.eu", "b"), ("orders", "c")):
                 self.asked("push", queue, "x", "--key", key, store=server.url)
@@ -346,10 +346,19 @@ class FromAFile(ProgramTest):
                 (self.section("a", to=good, threads=9, rate=8), "threads 9 must not be more than"),
                 (self.section("a", to=good, lease="8d"), 'relay.lease: "8d" is not from 1ms to 7d'),
                 (self.section("a", to=good, drain="2h"), 'relay.drain: "2h" is not from 0s to 1h'),
-                (self.section("a", to=good, name="a b"), "1 to 64 bytes without spaces"),
+                (self.section("a", to=good, name="a b"),
+                 "1 to 64 characters of ASCII, without spaces"),
                 (self.section("a", to="command", command=["/no/such"]), 'cannot run "/no/such"'),
                 (self.section("a", to=good) + self.section("b", to=good, name="a"),
-                 "is the name of the relay in line 1, too"),
+                 "is what the relay in line 1 is called; give it another"),
+                (self.section("a", to=good) * 2, "give it another"),
+                (self.section("a", to="stdout") + self.section("b", to="stdout"),
+                 "the relay in line 1 writes to stdout already"),
+                (self.section("a", to="command"), "relay.command: is missing"),
+                (self.section("a", to=good, command=["cat"]), 'goes with to = "command" only'),
+                (self.section("a", to=good, concurrency=2), 'goes with to = "command" only'),
+                (f'[[relay]]\nqueues = ["a", "b", "a"]\nto = "{good}"\n',
+                 'queue "a" is named twice'),
                 (self.section("shop.*", to=good)
                  + self.section("shop.eu", to=self.redis.url + "?list=b"),
                  'its queue "shop.eu" and queue "shop.*" of the relay in line 1 can be the same'),

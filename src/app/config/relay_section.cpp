@@ -43,13 +43,14 @@ std::vector<std::string> read_queues(Section& section) {
 void read_name(Section& section, RelayPlan& plan) {
   const auto name = section.text("name");
   if (!name) {
-    if (!plan.crew.relay.queues.empty()) plan.crew.name = plan.crew.relay.queues.front();
+    if (plan.crew.relay.queues.empty()) return;
+    plan.crew.name = plan.crew.relay.queues.front().substr(0, kMaxRelayName);
     return;
   }
-  const bool clean = std::ranges::all_of(*name, [](char c) { return c > ' ' && c != '\x7f'; });
+  const bool clean = std::ranges::all_of(*name, [](char c) { return c > ' ' && c < '\x7f'; });
   if (name->size() > kMaxRelayName || !clean) {
-    section.fail("name", fmt::format("{} must be 1 to {} bytes without spaces", base::quoted(*name),
-                                     kMaxRelayName));
+    section.fail("name", fmt::format("{} must be 1 to {} characters of ASCII, without spaces",
+                                     base::quoted(*name), kMaxRelayName));
   }
   plan.crew.name = *name;
 }
@@ -61,6 +62,17 @@ std::optional<std::uint32_t> number(Section& section, std::string_view key, std:
   return static_cast<std::uint32_t>(*value);
 }
 
+// What goes with commands only, and what they need.
+void check_command(Section& section, const RelayPlan& plan, bool has_concurrency) {
+  const bool is_command = plan.to == "command";
+  if (is_command && plan.command.empty()) {
+    section.fail("command", "is missing: command = [\"PROGRAM\", \"ARGUMENT\", ...]");
+  }
+  if (is_command) return;
+  if (!plan.command.empty()) section.fail("command", "goes with to = \"command\" only");
+  if (has_concurrency) section.fail("concurrency", "goes with to = \"command\" only");
+}
+
 RelayPlan read_plan(Section& section) {
   RelayPlan plan;
   plan.line = section.line();
@@ -69,7 +81,8 @@ RelayPlan read_plan(Section& section) {
   read_name(section, plan);
   plan.to = section.text("to").value_or("");
   plan.command = section.texts("command").value_or(std::vector<std::string>());
-  plan.concurrency = number(section, "concurrency", 1, kMaxCommands).value_or(1);
+  const auto concurrency = number(section, "concurrency", 1, kMaxCommands);
+  plan.concurrency = concurrency.value_or(1);
   plan.crew.threads = number(section, "threads", 1, relay::kMaxThreads).value_or(1);
   options.in_flight = in_flight_of(plan, section.count("in_flight", 1, relay::kMaxInFlight));
   options.batch = number(section, "batch", 1, core::kMaxBatch).value_or(options.batch);
@@ -79,6 +92,7 @@ RelayPlan read_plan(Section& section) {
   options.drain =
       section.duration("drain", Millis(0), std::chrono::hours(1)).value_or(options.drain);
   section.finish();
+  if (!plan.to.empty()) check_command(section, plan, concurrency.has_value());
   return plan;
 }
 
@@ -94,15 +108,21 @@ std::optional<std::pair<std::string, std::string>> common(const RelayPlan& a, co
 
 void compare(Section& section, const RelayPlan& plan, const RelayPlan& before) {
   if (plan.crew.name == before.crew.name) {
-    section.fail("name", fmt::format("{} is the name of the relay in line {}, too",
+    section.fail("name", fmt::format("{} is what the relay in line {} is called; give it another",
                                      base::quoted(plan.crew.name), before.line));
+  }
+  if (plan.to == "stdout" && before.to == "stdout") {
+    section.fail("to", fmt::format("the relay in line {} writes to stdout already: their lines "
+                                   "would get mixed up",
+                                   before.line));
+    return;
   }
   if (plan.to == before.to && plan.command == before.command) return;
   if (const auto both = common(plan, before)) {
     section.fail("",
                  fmt::format("its queue {} and queue {} of the relay in line {} can be the "
-                             "same, and their sinks differ: which of them got a message would "
-                             "be chance",
+                             "same, and their sinks are written differently: which of them "
+                             "got a message would be chance",
                              base::quoted(both->first), base::quoted(both->second), before.line));
   }
 }
@@ -115,6 +135,8 @@ std::vector<RelayPlan> read_relays(Section& whole) {
     RelayPlan plan = read_plan(section);
     if (plan.to.empty()) {
       section.fail("to", "is missing; it names the sink, as --to of tarry relay does");
+    } else if (plan.command.empty() == (plan.to == "command")) {
+      // It has been said.
     } else if (const auto sink = check_sink(plan); !sink) {
       section.fail("to", sink.error().message);
     }
