@@ -224,6 +224,7 @@ void add_relay_command(CLI::App& root, Session& session) {
        "tarry relay orders --to 'redis://127.0.0.1/0?stream=due-orders'",
        "tarry relay orders --to 'amqp://127.0.0.1?exchange=shop&routing_key=orders.due'",
        "tarry relay orders --to 'https://shop.example/due#secret_file=/etc/tarry/secret'",
+       "tarry relay orders --to kafka://127.0.0.1:9092/orders-due",
        "tarry relay orders --to command --concurrency 8 -- ./close-order",
        "tarry relay --config tarry.toml"},
       "A message is acked once the sink has confirmed it, never before. What fails is tried again\n"
@@ -237,6 +238,7 @@ void add_relay_command(CLI::App& root, Session& session) {
            "stdout (JSON lines), command (what follows --),\n"
            "redis://HOST/DB?list=NAME, stream=NAME[&maxlen=N] or channel=NAME,\n"
            "amqp://HOST[/VHOST]?exchange=NAME&routing_key=KEY,\n"
+           "kafka://HOST[,HOST...]/TOPIC[?config=FILE],\n"
            "https://HOST/PATH[#secret_file=FILE&...], a webhook")
       ->type_name("SINK");
   add_word(command, "--config", flags->config,

@@ -20,6 +20,10 @@
 #include "relay/sinks/command_sink.h"
 #include "relay/sinks/lines_sink.h"
 #include "relay/sinks/redis_sink.h"
+#ifdef TARRY_WITH_KAFKA
+#include "app/kafka_url.h"
+#include "relay/sinks/kafka_sink.h"
+#endif
 #ifdef TARRY_WITH_RABBITMQ
 #include "app/rabbit_url.h"
 #include "relay/sinks/rabbit_sink.h"
@@ -113,6 +117,16 @@ SinkResult make_rabbit_sink(std::string_view scheme, std::string_view rest) {
 }
 #endif
 
+#ifdef TARRY_WITH_KAFKA
+SinkResult make_kafka_sink(std::string_view rest) {
+  auto options = kafka_sink_options(rest);
+  if (!options) return wrong(options.error().message);
+  auto sink = relay::KafkaSink::make(*std::move(options));
+  if (!sink) return sink.error();
+  return SinkResult(*std::move(sink));
+}
+#endif
+
 }  // namespace
 
 std::vector<std::string_view> sink_kinds() {
@@ -122,6 +136,9 @@ std::vector<std::string_view> sink_kinds() {
 #endif
 #ifdef TARRY_WITH_WEBHOOK
   kinds.push_back("webhook");
+#endif
+#ifdef TARRY_WITH_KAFKA
+  kinds.push_back("kafka");
 #endif
   return kinds;
 }
@@ -153,9 +170,16 @@ SinkResult make_sink(const SinkWish& wish) {
     return Unexpected(ErrorCode::unsupported, "this build knows no webhooks");
 #endif
   }
+  if (colon != std::string::npos && scheme == "kafka") {
+#ifdef TARRY_WITH_KAFKA
+    return make_kafka_sink(std::string_view(wish.to).substr(colon + 1));
+#else
+    return Unexpected(ErrorCode::unsupported, "this build cannot talk to Kafka");
+#endif
+  }
   // Only the scheme: what follows may hold a password.
   return wrong(
-      fmt::format("{} names no sink; those are stdout, command, redis://, amqp://, "
+      fmt::format("{} names no sink; those are stdout, command, redis://, amqp://, kafka://, "
                   "http:// and https://",
                   base::quoted(scheme)));
 }

@@ -38,6 +38,7 @@ OUTSIDE = {
     "hiredis/": ["net"],
     "amqp": ["relay"],
     "curl/": ["relay"],
+    "librdkafka/": ["relay"],
 }
 TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck")
 

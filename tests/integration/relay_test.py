@@ -14,6 +14,7 @@ from pathlib import Path
 from program import DONE, PROGRAM, SOURCE, UNREACHABLE, ProgramTest, Server, environment, eventually
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
+from kafka_cluster import KafkaCluster  # noqa: E402
 from redis_server import RedisServer  # noqa: E402
 
 
@@ -117,6 +118,24 @@ class Relay(ProgramTest):
         self.assertGreaterEqual(json.loads(self.stop(relay))["breaker_openings"], 1)
         self.assertEqual(self.remote("ls", "q")["messages"], [])
 
+    def test_kafka(self):
+        if "kafka" not in self.asked("version")["sinks"]:
+            self.skipTest("built without Kafka")
+        cluster = KafkaCluster(2, "due", parent=self.directory)
+        self.addCleanup(cluster.stop)
+        relay = self.start("--to", f"kafka://{cluster.brokers}/due")
+        self.push(3)
+        self.acked(3)
+        cluster.say("down")
+        self.remote("push", "q", "late", "--key", "late")
+        self.assertIn(b"is down: kafka: ", relay.stderr.readline())
+        cluster.say("up")
+        self.assertIn(b"is back", relay.stderr.readline())
+        self.acked(4)
+        eventually(lambda: {record.key for record in cluster.records()}
+                   == {"k0", "k1", "k2", "late"}, "all are there")
+        self.assertGreaterEqual(json.loads(self.stop(relay))["breaker_openings"], 1)
+
     def test_the_guide(self):
         redis = RedisServer(parent=self.directory)
         self.addCleanup(redis.close)
@@ -124,15 +143,23 @@ class Relay(ProgramTest):
         text = (SOURCE / "docs/guide/relays.md").read_text(encoding="utf-8")
         marked = re.findall(r"<!-- relay(?: (\w+))? -->\n```sh\n(.*?)```", text, re.DOTALL)
         self.assertEqual([needs for needs, _ in marked],
-                         ["amqp", "redis", "redis", "webhook", "", ""])
+                         ["amqp", "kafka", "kafka", "redis", "redis", "webhook", "", ""])
         path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
+        sinks = self.asked("version")["sinks"]
+        brokers = ""
+        if "kafka" in sinks:
+            cluster = KafkaCluster(1, "orders-due", parent=self.directory)
+            self.addCleanup(cluster.stop)
+            brokers = cluster.brokers
+            settings, = re.findall(r"<!-- kafka\.properties -->\n```ini\n(.*?)```", text, re.DOTALL)
+            (self.directory / "kafka.properties").write_text(settings)
         for needs, command in marked:
             with self.subTest(command):
-                if needs == "amqp" and "rabbitmq" not in self.asked("version")["sinks"]:
+                if {"amqp": "rabbitmq", "kafka": "kafka", "webhook": "webhook"}.get(
+                        needs, "stdout") not in sinks:
                     continue
+                command = command.replace("127.0.0.1:9092", brokers)
                 if needs == "webhook":
-                    if "webhook" not in self.asked("version")["sinks"]:
-                        continue
                     secret = self.directory / "hook-secret"
                     secret.write_text("sixteen bytes at least")
                     # Nobody listens there either; webhook_test.py has receivers.
@@ -165,6 +192,8 @@ class Relay(ProgramTest):
 
     def test_bad_input(self):
         sinks = self.asked("version")["sinks"]
+        properties = self.directory / "kafka.properties"
+        properties.write_text("sasl.password=secret\nlingerms=5\n")
         for words, says in (
                 (("--to", "carrier-pigeon"), 'names no sink'),
                 (("--to", "ftp://user:secret@host/"), '"ftp" names no sink'),
@@ -185,6 +214,14 @@ class Relay(ProgramTest):
                 (("--to", "amqp://127.0.0.1/?exchange=a&ca=x"), "go with amqps: only"),
                 (("--to", "amqps://127.0.0.1/?exchange=a&cert=x"), "cert and key go together"),
                 (("--to", "amqp://127.0.0.1/?exchange=a&password_file=/no"), 'password_file "/no"'),
+                (("--to", "kafka://127.0.0.1:9092"), "is kafka://HOST[:PORT][,HOST...]/TOPIC"),
+                (("--to", "kafka://u:secret@127.0.0.1/t"), "no user and password in a URL"),
+                (("--to", "kafka://127.0.0.1:no/t"), "port"),
+                (("--to", "kafka://127.0.0.1/a%20b"), 'topic "a b" must be 1 to 249'),
+                (("--to", "kafka://127.0.0.1/t?acks=0"), '"acks" is not one of kafka:'),
+                (("--to", "kafka://127.0.0.1/t?config=/no"), 'config "/no": No such file'),
+                (("--to", f"kafka://127.0.0.1/t?config={properties}"),
+                 f'config {properties}:2: No such configuration property: "lingerms"'),
                 (("--to", "stdout", "--drain", "2h"), "drain 2h must be from 0s to 1h"),
                 (("--to", "stdout", "--in-flight", "0"), "--in-flight"),
                 (("--to", "stdout", "--threads", "65"), "--threads"),
@@ -198,6 +235,8 @@ class Relay(ProgramTest):
                 (("--in-flight", "5"), "--to is required"),
                 (("--config", "x.toml"), "QUEUE, --to and their flags go without it")):
             if words[1].startswith("amqp") and "rabbitmq" not in sinks:
+                continue
+            if words[1].startswith("kafka") and "kafka" not in sinks:
                 continue
             with self.subTest(words):
                 refused = self.refused("relay", "q", *words, says=says)

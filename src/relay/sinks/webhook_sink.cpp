@@ -16,7 +16,7 @@ namespace tarry::relay {
 namespace {
 
 constexpr int kPollMs = 60'000;  // libcurl's own time-outs end it sooner
-constexpr const char* kStopped = "the relay has stopped";
+constexpr const char* kWebhookStopped = "the relay has stopped";
 
 void begin_curl() {
   static const CURLcode begun = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -77,7 +77,7 @@ class WebhookSink::Impl {
       }
       if (closed) {
         break_off();
-        turn_away(kStopped);
+        turn_away(kWebhookStopped);
       }
       begin_some();
       int running = 0;
@@ -135,7 +135,7 @@ class WebhookSink::Impl {
   void break_off() {
     for (auto& [handle, transfer] : std::exchange(active_, {})) {
       curl_multi_remove_handle(multi_.get(), handle);
-      transfer->answer(transfer->broken_off(kStopped));
+      transfer->answer(transfer->broken_off(kWebhookStopped));
     }
   }
 

@@ -1,0 +1,21 @@
+// URLs of Kafka: what is behind kafka:, as brokers, topic and the file of librdkafka's settings.
+//
+// Errors name the value and the limit, and never a password. Pure, but for the file.
+#pragma once
+
+#ifdef TARRY_WITH_KAFKA
+
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "relay/sinks/kafka_settings.h"
+
+namespace tarry::app {
+
+/// "//HOST[:PORT][,HOST[:PORT]...]/TOPIC[?config=FILE]"; the port is 9092 unless given.
+[[nodiscard]] Result<relay::KafkaOptions> kafka_sink_options(std::string_view rest);
+
+}  // namespace tarry::app
+
+#endif

@@ -1,0 +1,33 @@
+// librdkafka's configuration of a producer: defaults of ours, the file's settings, and over both
+// what the promise of a relay hangs on.
+//
+// Pure functions.
+#pragma once
+
+#include <memory>
+
+#include <librdkafka/rdkafka.h>
+
+#include "relay/sinks/kafka_settings.h"
+
+namespace tarry::relay::kafka {
+
+struct ConfDestroyer {
+  void operator()(rd_kafka_conf_t* conf) const noexcept { rd_kafka_conf_destroy(conf); }
+};
+using Conf = std::unique_ptr<rd_kafka_conf_t, ConfDestroyer>;
+
+struct HandleDestroyer {
+  void operator()(rd_kafka_t* handle) const noexcept { rd_kafka_destroy(handle); }
+};
+using Handle = std::unique_ptr<rd_kafka_t, HandleDestroyer>;
+
+struct QueueDestroyer {
+  void operator()(rd_kafka_queue_t* queue) const noexcept { rd_kafka_queue_destroy(queue); }
+};
+using Queue = std::unique_ptr<rd_kafka_queue_t, QueueDestroyer>;
+
+/// Without the brokers. Errors: as KafkaProducer::check, for single settings.
+[[nodiscard]] Result<Conf> conf_of(const KafkaOptions& options);
+
+}  // namespace tarry::relay::kafka

@@ -1,0 +1,47 @@
+#include "relay/sinks/kafka_settings.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace tarry::relay {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpaces = " \t\r";
+  const std::size_t from = text.find_first_not_of(kSpaces);
+  if (from == std::string_view::npos) return {};
+  return text.substr(from, text.find_last_not_of(kSpaces) - from + 1);
+}
+
+Unexpected not_read(std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message)};
+}
+
+}  // namespace
+
+Result<std::vector<KafkaSetting>> read_kafka_settings(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return not_read("config " + base::quoted(file) + ": " + std::strerror(errno));
+  std::vector<KafkaSetting> settings;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const std::string_view text = trimmed(line);
+    if (text.empty() || text.starts_with('#')) continue;
+    const std::string where = file + ":" + std::to_string(number);
+    const std::size_t equals = text.find('=');
+    const std::string_view name = trimmed(text.substr(0, equals));
+    if (equals == std::string_view::npos || name.empty()) {
+      return not_read("config " + where + ": is not NAME=VALUE");
+    }
+    settings.push_back({std::string(name), std::string(trimmed(text.substr(equals + 1))), where});
+  }
+  // A directory opens, and reads as nothing.
+  if (in.bad()) return not_read("config " + base::quoted(file) + ": cannot be read");
+  return settings;
+}
+
+}  // namespace tarry::relay

@@ -1,0 +1,259 @@
+#include "relay/sinks/kafka_sink.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "relay/sinks/kafka_producer.h"
+
+namespace tarry::relay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kStillWaitingMs = 250;  // while librdkafka has, or is to have, anything of ours
+/// A broker that restarts is waited for: idempotence then makes no duplicates of what was sent.
+constexpr std::chrono::milliseconds kGrace{3'000};
+/// One that was never reached: as long as trying all addresses of a name takes.
+constexpr std::chrono::milliseconds kFirstGrace{1'000};
+constexpr int kPurgePatienceMs = 50;
+constexpr int kPurgePolls = 40;
+constexpr const char* kStopped = "the relay has stopped";
+
+}  // namespace
+
+class KafkaSink::Impl {
+ public:
+  explicit Impl(KafkaOptions options)
+      : options_(std::move(options)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    TARRY_ASSERT(wake_ >= 0);
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Impl() {
+    close();
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    wake();
+    thread_.join();
+    ::close(wake_);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void send(std::vector<Parcel> parcels) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (Parcel& parcel : parcels) arrived_.push_back(std::move(parcel));
+    }
+    wake();
+  }
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    wake();
+  }
+  [[nodiscard]] std::string title() const {
+    return "kafka " + options_.brokers + ", topic " + base::quoted(options_.topic);
+  }
+
+ private:
+  void wake() const {
+    const std::uint64_t one = 1;
+    // Cannot fail: the counter would have to reach 2^64.
+    static_cast<void>(::write(wake_, &one, sizeof one));
+  }
+
+  void run() {
+    for (;;) {
+      wait();
+      bool closed = false;
+      bool ended = false;
+      {
+        const std::lock_guard lock(mutex_);
+        for (Parcel& parcel : std::exchange(arrived_, {})) waiting_.push_back(std::move(parcel));
+        closed = closed_;
+        ended = ended_;
+      }
+      if (closed) {
+        abandon(kStopped);
+        if (ended) return;
+        continue;
+      }
+      listen(0);
+      hand_on();
+      give_up();
+    }
+  }
+
+  void wait() const {
+    pollfd fd{wake_, POLLIN, 0};
+    // librdkafka tells once that its queue is not empty any more: a look that came in between would
+    // be the last.
+    const bool waits_for_time =
+        producer_ && (producer_->trouble() || !waiting_.empty() || !sent_.empty());
+    static_cast<void>(::poll(&fd, 1, waits_for_time ? kStillWaitingMs : -1));
+    std::uint64_t count = 0;
+    static_cast<void>(::read(wake_, &count, sizeof count));
+  }
+
+  void listen(int patience_ms) {
+    if (!producer_) return;
+    for (KafkaReport& report : producer_->poll(patience_ms)) take(std::move(report));
+  }
+
+  void take(KafkaReport report) {
+    const auto found = sent_.find(report.token);
+    TARRY_ASSERT(found != sent_.end());
+    Parcel parcel = std::move(found->second);
+    sent_.erase(found);
+    const bool was_alone = std::exchange(one_alone_, false);
+    if (report.too_large && !was_alone) {
+      too_large_.push_back(std::move(parcel));
+      return;
+    }
+    conclude(std::move(parcel), std::move(report.answer));
+  }
+
+  void conclude(Parcel parcel, Answer answer) {
+    if (answer.fate == Fate::confirmed) has_worked_ = true;
+    if (answer.fate == Fate::down) why_down_ = answer.reason;
+    parcel.done(std::move(answer));
+  }
+
+  void hand_on() {
+    if (waiting_.empty() && too_large_.empty()) return;
+    if (!why_down_.empty() && !sent_.empty()) return refuse(why_down_);
+    renew();
+    if (!producer_ && !open()) return;
+    if (one_alone_) return;
+    // A batch was too large. Alone, each learns whether it was the one.
+    while (!too_large_.empty() && sent_.empty()) {
+      static_cast<void>(produce_first(too_large_));
+      one_alone_ = !sent_.empty();
+    }
+    if (one_alone_ || !too_large_.empty()) return;
+    while (!waiting_.empty() && produce_first(waiting_)) {
+    }
+  }
+
+  /// The first of them goes to librdkafka, or is answered. Not where that has no room now.
+  [[nodiscard]] bool produce_first(std::deque<Parcel>& parcels) {
+    const std::uint64_t token = next_token_++;
+    const auto taken = producer_->produce(token, parcels.front().delivery);
+    if (taken.full && !sent_.empty()) return false;
+    Parcel parcel = std::move(parcels.front());
+    parcels.pop_front();
+    if (taken.full) {
+      conclude(std::move(parcel), refused("kafka: it is larger than queue.buffering.max.kbytes"));
+    } else if (taken.otherwise) {
+      conclude(std::move(parcel), *taken.otherwise);
+    } else {
+      sent_.emplace(token, std::move(parcel));
+    }
+    return true;
+  }
+
+  bool open() {
+    auto opened = KafkaProducer::open(options_, wake_);
+    if (!opened) {
+      refuse(opened.error().message);
+      return false;
+    }
+    producer_ = *std::move(opened);
+    wake();  // it may have had something to say before it knew whom to tell
+    return true;
+  }
+
+  void refuse(const std::string& reason) {
+    for (std::deque<Parcel>* parcels : {&too_large_, &waiting_}) {
+      for (Parcel& parcel : std::exchange(*parcels, {})) parcel.done(sink_down(reason));
+    }
+  }
+
+  /// A producer that was of no use is not asked again: it may hold on to what it has heard.
+  void renew() {
+    if (why_down_.empty() || !sent_.empty()) return;
+    why_down_.clear();
+    drop();
+  }
+
+  void drop() {
+    producer_.reset();
+    has_worked_ = false;
+    one_alone_ = false;
+    down_since_.reset();
+  }
+
+  void give_up() {
+    renew();
+    if (!producer_ || !producer_->trouble()) {
+      down_since_.reset();
+      return;
+    }
+    const KafkaTrouble trouble = *producer_->trouble();
+    const auto now = Clock::now();
+    if (!down_since_) down_since_ = now;
+    // Idle connections end, too, and then nobody waits.
+    const auto grace = has_worked_ ? kGrace : kFirstGrace;
+    if (trouble.fatal || sent_.empty() || now - *down_since_ >= grace) {
+      abandon(trouble.reason);
+    }
+  }
+
+  void abandon(const std::string& reason) {
+    if (producer_ && !sent_.empty()) {
+      producer_->abandon(reason);
+      for (int i = 0; i < kPurgePolls && !sent_.empty(); ++i) listen(kPurgePatienceMs);
+    }
+    drop();
+    for (auto& [token, parcel] : std::exchange(sent_, {})) parcel.done(unknown(reason));
+    refuse(reason);
+    why_down_.clear();
+  }
+
+  const KafkaOptions options_;
+  const int wake_;
+  std::mutex mutex_;
+  std::deque<Parcel> arrived_;
+  bool closed_ = false;
+  bool ended_ = false;
+
+  // The thread's alone. A parcel is in one of the three until it is answered.
+  std::deque<Parcel> waiting_;
+  std::deque<Parcel> too_large_;          // in a batch; surely not stored
+  std::map<std::uint64_t, Parcel> sent_;  // by token
+  std::unique_ptr<KafkaProducer> producer_;
+  std::uint64_t next_token_ = 1;
+  bool one_alone_ = false;   // the only one in sent_ was in a batch that was too large
+  bool has_worked_ = false;  // the producer
+  std::string why_down_;     // of what the producer answered; empty: it is not
+  std::optional<Clock::time_point> down_since_;
+  std::thread thread_;
+};
+
+KafkaSink::KafkaSink(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+KafkaSink::~KafkaSink() = default;
+
+Result<std::unique_ptr<KafkaSink>> KafkaSink::make(KafkaOptions options) {
+  if (auto good = KafkaProducer::check(options); !good) return good.error();
+  return std::unique_ptr<KafkaSink>(new KafkaSink(std::make_unique<Impl>(std::move(options))));
+}
+
+void KafkaSink::send(std::vector<Parcel> parcels) { impl_->send(std::move(parcels)); }
+void KafkaSink::close() { impl_->close(); }
+std::string KafkaSink::title() const { return impl_->title(); }
+
+}  // namespace tarry::relay

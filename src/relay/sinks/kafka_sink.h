@@ -1,0 +1,40 @@
+// KafkaSink: produces each message to a topic, with an idempotent producer and acks=all, and
+// confirms it once its delivery report has come.
+//
+// The record's key is the message's, which picks the partition; its value is the payload; its
+// headers are tarry-id, tarry-queue, tarry-attempt and tarry-due-ms, besides the message's own.
+// Within a partition records keep the order of `send`.
+//
+// A message that is too large is refused. While no broker can be reached for some seconds, the
+// topic is not there or writing to it is not allowed, the sink is down. What may be there and was
+// not reported is unknown. A producer that is down, or whose idempotence is broken (a fatal error),
+// is made anew for the next message: how often is the relay's breaker's business.
+//
+// On a thread of its own, besides librdkafka's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "relay/sink.h"
+#include "relay/sinks/kafka_settings.h"
+
+namespace tarry::relay {
+
+class KafkaSink final : public Sink {
+ public:
+  /// Connects with the first message. Errors: as KafkaProducer::check.
+  [[nodiscard]] static Result<std::unique_ptr<KafkaSink>> make(KafkaOptions options);
+  ~KafkaSink() override;
+  void send(std::vector<Parcel> parcels) override;
+  void close() override;
+  [[nodiscard]] std::string title() const override;
+
+ private:
+  class Impl;
+  explicit KafkaSink(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::relay

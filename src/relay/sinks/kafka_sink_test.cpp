@@ -1,0 +1,249 @@
+// Against librdkafka's mock cluster, which speaks Kafka's protocol over sockets.
+#ifdef TARRY_WITH_KAFKA
+
+#include "relay/sinks/kafka_sink.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "support/kafka_cluster.h"
+#include "support/parcels.h"
+
+namespace tarry::relay {
+namespace {
+
+using test::Answers;
+using testing::KafkaCluster;
+using testing::KafkaConsumer;
+
+constexpr std::chrono::seconds kPatience{30};
+// Numbers of Kafka's protocol.
+constexpr std::int16_t kProduce = 0;
+constexpr std::int16_t kInitProducerId = 22;
+
+KafkaOptions options_for(const KafkaCluster& cluster) { return {cluster.brokers(), "due", {}}; }
+
+std::unique_ptr<KafkaSink> sink_of(const KafkaOptions& options) {
+  auto sink = KafkaSink::make(options);
+  EXPECT_TRUE(sink) << sink.error().message;
+  return *std::move(sink);
+}
+
+std::string told(Answers& answers, const std::string& key) {
+  const Answer answer = answers.of(key);
+  return std::string(to_string(answer.fate)) + ": " + answer.reason;
+}
+
+TEST(KafkaSink, ARecordHasKeyHeadersAndThePartitionOfItsKey) {
+  KafkaCluster cluster(1);
+  const auto sink = sink_of(options_for(cluster));
+  Answers first;
+  sink->send(first.parcels({"a", "b", "c", "d"}, {{"lang", "de"}, {"tarry-id", "forged"}}));
+  Answers second;
+  for (const char* key : {"a", "b", "c", "d"}) EXPECT_EQ(first.fate(key), Fate::confirmed);
+  sink->send(second.parcels({"a", "b", "c", "d"}));
+  for (const char* key : {"a", "b", "c", "d"}) EXPECT_EQ(second.fate(key), Fate::confirmed);
+
+  KafkaConsumer consumer(cluster.brokers(), "due");
+  std::map<std::string, std::set<std::int32_t>> partitions;
+  std::set<std::int32_t> all;
+  for (int i = 0; i < 8; ++i) {
+    const auto record = consumer.next(kPatience);
+    ASSERT_NE(record, nullptr) << i;
+    partitions[record->key].insert(record->partition);
+    all.insert(record->partition);
+    EXPECT_EQ(record->value, "payload-" + record->key);
+    EXPECT_EQ(record->headers["tarry-id"], std::to_string(record->key[0] - 'a' + 1));
+    EXPECT_EQ(record->headers["tarry-queue"], "q");
+    EXPECT_EQ(record->headers["tarry-attempt"], "1");
+    EXPECT_EQ(record->headers["tarry-due-ms"], "1600000000000");
+  }
+  for (const auto& [key, where] : partitions) EXPECT_EQ(where.size(), 1u) << key;
+  EXPECT_GT(all.size(), 1u);
+}
+
+TEST(KafkaSink, NobodyThereIsDown) {
+  const std::string gone = [] { return KafkaCluster(1).brokers(); }();
+  const auto sink = sink_of({gone, "due", {}});
+  Answers answers;
+  sink->send(answers.parcels({"a"}));
+  const std::string said = told(answers, "a");
+  EXPECT_TRUE(said.starts_with("down: kafka: ")) << said;
+  EXPECT_NE(said.find("Connect to"), std::string::npos) << said;
+}
+
+TEST(KafkaSink, BrokersThatGoAndComeBack) {
+  KafkaCluster cluster(2);
+  const auto sink = sink_of(options_for(cluster));
+  Answers before;
+  sink->send(before.parcels({"a"}));
+  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  cluster.down();
+  Answers meanwhile;
+  sink->send(meanwhile.parcels({"b"}));
+  const Fate fate = meanwhile.fate("b");
+  EXPECT_TRUE(fate == Fate::down || fate == Fate::unknown) << to_string(fate);
+  cluster.up();
+  Answers after;
+  sink->send(after.parcels({"c"}));
+  EXPECT_EQ(after.fate("c"), Fate::confirmed);
+}
+
+TEST(KafkaSink, AConnectionThatBreaksIsNoFailure) {
+  KafkaCluster cluster(1);
+  const auto sink = sink_of(options_for(cluster));
+  Answers before;
+  sink->send(before.parcels({"a"}));
+  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  // The producer sends it again, under the same number.
+  rd_kafka_mock_push_request_errors(cluster.mock(), kProduce, 1, RD_KAFKA_RESP_ERR__TRANSPORT);
+  Answers again;
+  sink->send(again.parcels({"b"}));
+  EXPECT_EQ(told(again, "b"), "confirmed: ");
+}
+
+TEST(KafkaSink, ATopicThatIsNotThereIsDown) {
+  KafkaCluster cluster(1);
+  rd_kafka_mock_topic_set_error(cluster.mock(), "due", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  KafkaOptions options = options_for(cluster);
+  options.settings = {{"topic.metadata.propagation.max.ms", "100", "f:1"},
+                      {"topic.metadata.refresh.fast.interval.ms", "50", "f:2"}};
+  const auto sink = sink_of(options);
+  Answers answers;
+  sink->send(answers.parcels({"a"}));
+  const std::string said = told(answers, "a");
+  EXPECT_TRUE(said.starts_with("down: kafka: topic \"due\": ")) << said;
+  EXPECT_NE(said.find("nknown topic"), std::string::npos) << said;
+  // Somebody makes it.
+  rd_kafka_mock_topic_set_error(cluster.mock(), "due", RD_KAFKA_RESP_ERR_NO_ERROR);
+  Answers after;
+  sink->send(after.parcels({"b"}));
+  EXPECT_EQ(told(after, "b"), "confirmed: ");
+}
+
+TEST(KafkaSink, WhoMayNotWriteIsDown) {
+  KafkaCluster cluster(1);
+  rd_kafka_mock_push_request_errors(cluster.mock(), kProduce, 1,
+                                    RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+  const auto sink = sink_of(options_for(cluster));
+  Answers answers;
+  sink->send(answers.parcels({"a"}));
+  EXPECT_EQ(told(answers, "a"), "down: kafka: topic \"due\": Broker: Topic authorization failed");
+  Answers after;
+  sink->send(after.parcels({"b"}));
+  EXPECT_EQ(told(after, "b"), "confirmed: ");
+}
+
+TEST(KafkaSink, TooLargeIsRefused) {
+  KafkaCluster cluster(1);
+  KafkaOptions options = options_for(cluster);
+  options.settings = {{"message.max.bytes", "1000", "f:1"}};
+  const auto sink = sink_of(options);
+  Answers answers;
+  sink->send(answers.parcels({"a", "b"}, {{"big", std::string(2'000, 'x')}}));
+  EXPECT_TRUE(told(answers, "a").starts_with("refused: kafka: topic \"due\": "));
+  EXPECT_EQ(answers.fate("b"), Fate::refused);
+}
+
+// What a broker says of a batch holds for none of its messages, unless it was alone in it.
+TEST(KafkaSink, ABatchThatIsTooLargeCondemnsNobody) {
+  KafkaCluster cluster(1);
+  rd_kafka_mock_topic_create(cluster.mock(), "due", 1, 1);  // one partition, one batch
+  KafkaOptions options = options_for(cluster);
+  options.settings = {{"linger.ms", "200", "f:1"}};
+  const auto sink = sink_of(options);
+  // The first error is the batch's, the second that of the first message which goes alone.
+  rd_kafka_mock_push_request_errors(cluster.mock(), kProduce, 2,
+                                    RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
+                                    RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+  Answers answers;
+  sink->send(answers.parcels({"a", "b", "c"}));
+  EXPECT_EQ(answers.fate("a"), Fate::refused);
+  EXPECT_EQ(answers.fate("b"), Fate::confirmed);
+  EXPECT_EQ(answers.fate("c"), Fate::confirmed);
+}
+
+TEST(KafkaSink, ABrokenIdempotenceIsMendedByANewProducer) {
+  KafkaCluster cluster(1);
+  rd_kafka_mock_push_request_errors(cluster.mock(), kInitProducerId, 1,
+                                    RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
+  const auto sink = sink_of(options_for(cluster));
+  Answers answers;
+  sink->send(answers.parcels({"a"}));
+  const std::string said = told(answers, "a");
+  EXPECT_TRUE(said.starts_with("down: kafka: ")) << said;
+  EXPECT_NE(said.find("uthoriz"), std::string::npos) << said;
+  Answers after;
+  sink->send(after.parcels({"b"}));
+  EXPECT_EQ(told(after, "b"), "confirmed: ");
+}
+
+TEST(KafkaSink, CloseAnswersWhatIsOpen) {
+  KafkaCluster cluster(1);
+  const auto sink = sink_of(options_for(cluster));
+  Answers before;
+  sink->send(before.parcels({"a"}));
+  EXPECT_EQ(before.fate("a"), Fate::confirmed);
+  // The broker takes an hour to answer.
+  rd_kafka_mock_broker_set_rtt(cluster.mock(), 1, 3'600'000);
+  Answers meanwhile;
+  sink->send(meanwhile.parcels({"b", "c"}));
+  sink->close();
+  EXPECT_NE(meanwhile.fate("b"), Fate::confirmed);
+  EXPECT_NE(meanwhile.fate("c"), Fate::confirmed);
+  Answers after;
+  sink->send(after.parcels({"d"}));
+  EXPECT_EQ(told(after, "d"), "down: the relay has stopped");
+}
+
+TEST(KafkaSink, DestroyedWithMessagesInFlightItAnswersThem) {
+  KafkaCluster cluster(1);
+  Answers answers;
+  std::vector<std::string> keys;
+  for (int i = 0; i < 500; ++i) keys.push_back(std::to_string(i));
+  {
+    const auto sink = sink_of(options_for(cluster));
+    sink->send(answers.parcels(keys));
+  }
+  for (const std::string& key : keys) static_cast<void>(answers.fate(key));
+}
+
+TEST(KafkaSettings, BadOnesNameFileAndLine) {
+  std::string path = (std::filesystem::temp_directory_path() / "tarry-kafka-XXXXXX").string();
+  const int file = ::mkstemp(path.data());
+  ASSERT_GE(file, 0);
+  ::close(file);
+  const auto error = [&path](const std::string& text) -> std::string {
+    std::ofstream(path) << text;
+    auto settings = read_kafka_settings(path);
+    if (!settings) return settings.error().message;
+    const auto sink = KafkaSink::make({"127.0.0.1:1", "due", *settings});
+    return sink ? "" : sink.error().message;
+  };
+  EXPECT_EQ(error("# all well\n\n linger.ms = 20 \r\ncompression.type=zstd\n"), "");
+  EXPECT_EQ(error("\nlinger.mss=20\n"),
+            "config " + path + ":2: No such configuration property: \"linger.mss\"");
+  EXPECT_TRUE(error("linger.ms=soon\n").starts_with("config " + path + ":1: Invalid value"));
+  EXPECT_EQ(error("linger.ms=1\nhush-hush\n"), "config " + path + ":2: is not NAME=VALUE");
+  EXPECT_EQ(error("acks=1\n"),
+            "config " + path +
+                ":1: acks is always all: a message is acked once every replica in sync has it");
+  EXPECT_NE(error("enable.idempotence=false\n").find(":1: enable.idempotence is always true"),
+            std::string::npos);
+  EXPECT_NE(error("message.timeout.ms=0\n").find(":1: message.timeout.ms"), std::string::npos);
+  // Two that do not go together are librdkafka's to find.
+  EXPECT_NE(error("max.in.flight=6\n").find("max.in.flight"), std::string::npos);
+  std::filesystem::remove(path);
+  EXPECT_FALSE(read_kafka_settings(path));
+}
+
+}  // namespace
+}  // namespace tarry::relay
+
+#endif
