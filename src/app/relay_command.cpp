@@ -172,7 +172,7 @@ class Passage {
     if (count == 1) {
       session_.output.note("Stopping: what the sink has may be confirmed; once more ends it now.");
     } else {
-      relays_->close_sinks();
+      relays_->abandon();
     }
   }
 

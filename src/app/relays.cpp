@@ -69,13 +69,13 @@ void Relays::stop() {
   for (const auto& crew : crews_) crew->stop();
 }
 
-void Relays::close_sinks() {
-  for (const auto& crew : crews_) crew->close_sinks();
+void Relays::abandon() {
+  for (const auto& crew : crews_) crew->abandon();
 }
 
 std::vector<Relays::Named> Relays::stats() const {
   std::vector<Named> all;
-  for (const auto& crew : crews_) all.push_back({crew->name(), crew->stats()});
+  for (const auto& crew : crews_) all.push_back({crew->name(), crew->stats(), crew->is_up()});
   return all;
 }
 

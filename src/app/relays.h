@@ -32,6 +32,7 @@ class Relays {
   struct Named {
     std::string name;
     relay::RelayStats stats;
+    bool up = false;  // false: it has ended
   };
 
   /// The engine outlives them. The plans have been checked. Errors: the sinks'.
@@ -45,8 +46,8 @@ class Relays {
   void start();
   /// They claim nothing more; what the sinks have may be confirmed, each within its `drain`.
   void stop();
-  /// Of what the sinks have, nothing is waited for any more.
-  void close_sinks();
+  /// After `stop`: nothing is waited for any more.
+  void abandon();
 
   /// In the order of the plans.
   [[nodiscard]] std::vector<Named> stats() const;

@@ -102,8 +102,8 @@ void drain(http::Server& server, Relays& relays, Events& events, Millis deadline
   relays.stop();
   server.drain(deadline, [&events](std::size_t open) { events.drained(open); });
   if (!events.wait_for_drain()) {
-    log.warning("a second signal: connections are cut");
-    relays.close_sinks();
+    log.warning("a second signal: connections are cut, relays end at once");
+    relays.abandon();
   } else if (events.open() > 0) {
     log.warning(fmt::format("{} connections were still open after {}; they are cut", events.open(),
                             base::format_duration_ms(deadline.count())));
@@ -132,9 +132,10 @@ Relays::Hooks hooks_of(ServeLog& log, Events& events) {
 
 std::vector<metrics::RelayFigures> figures_of(const Relays& relays) {
   std::vector<metrics::RelayFigures> all;
-  for (auto& [name, stats] : relays.stats()) {
+  for (auto& [name, stats, up] : relays.stats()) {
     metrics::RelayFigures& one = all.emplace_back();
     one.name = std::move(name);
+    one.up = up;
     one.claimed = stats.claimed;
     one.confirmed = stats.confirmed;
     one.failed = stats.failed;

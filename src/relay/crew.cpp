@@ -107,8 +107,13 @@ void Crew::start() {
 
 void Crew::stop() { stop_.request_stop(); }
 
-void Crew::close_sinks() {
-  for (const Member& member : members_) member.sink->close();
+void Crew::abandon() {
+  for (const Member& member : members_) member.relay->abandon();
+}
+
+bool Crew::is_up() const {
+  const std::lock_guard lock(mutex_);
+  return running_ > 0;
 }
 
 RelayStats Crew::stats() const {

@@ -3,7 +3,7 @@
 //
 // Order: each thread keeps the order of what it claims; among several there is none.
 //
-// Thread safety: `stats`, `stop` and `close_sinks` from any thread; the rest from one.
+// Thread safety: `stats`, `is_up`, `stop` and `abandon` from any thread; the rest from one.
 #pragma once
 
 #include <atomic>
@@ -68,11 +68,14 @@ class Crew {
   void start();
   /// Claims nothing more; what the sinks have may be confirmed.
   void stop();
-  /// They answer at once for what they have.
-  void close_sinks();
+  /// After `stop`: the sinks answer at once for what they have, and what the store does not take
+  /// at once is given up.
+  void abandon();
 
   /// Sums; the breaker is the best of the threads'.
   [[nodiscard]] RelayStats stats() const;
+  /// It was started, and works: nothing has ended it.
+  [[nodiscard]] bool is_up() const;
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// The sink's.
   [[nodiscard]] std::string title() const { return members_.front().sink->title(); }
@@ -93,7 +96,7 @@ class Crew {
   std::vector<Member> members_;
   std::stop_source stop_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::size_t open_ = 0;  // members whose breaker is
   bool none_ = false;     // told: no queue matches
   std::size_t running_ = 0;

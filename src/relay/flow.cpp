@@ -36,6 +36,8 @@ Flow::Step Flow::next(Moment now) {
   if (!to_hand_on_.jobs.empty()) return std::exchange(to_hand_on_, {});
   if (auto step = stop_step(now)) return *std::move(step);
   if (auto step = settle(now)) return *std::move(step);
+  // What was given up there may have been the last: nobody would wake it any more.
+  if (stopped_at_ && is_idle()) return Finished{};
   if (auto step = extend(now)) return *std::move(step);
   if (auto step = find_queues(now)) return *std::move(step);
   if (auto step = claim(now)) return *std::move(step);
@@ -62,8 +64,10 @@ std::optional<Flow::Step> Flow::stop_step(Moment now) {
 }
 
 std::optional<Flow::Step> Flow::settle(Moment now) {
-  if (!settling_.empty() || outbox_.empty() || now < settle_at_) return std::nullopt;
-  const bool patient = !stopped_at_ || now < *stopped_at_ + options_.drain + kSettlePatience;
+  if (!settling_.empty() || outbox_.empty()) return std::nullopt;
+  if (now < settle_at_ && !abandoned_) return std::nullopt;
+  const bool patient =
+      !abandoned_ && (!stopped_at_ || now < *stopped_at_ + options_.drain + kSettlePatience);
   core::SettleRequest request;
   while (!outbox_.empty() && settling_.size() < kSettleBatch) {
     Ending ending = std::move(outbox_.front());

@@ -69,6 +69,8 @@ class Flow {
   void extended(const Result<core::ItemsReply>& reply, Moment now);
   void answered(JobId id, Answer answer, Moment now);
   void stop(Moment now);
+  /// After a stop: what the store does not take at once is given up; the leases run out.
+  void abandon() noexcept { abandoned_ = true; }
 
   /// Why it ended by itself; empty where it was stopped.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
@@ -143,6 +145,7 @@ class Flow {
 
   std::optional<Moment> stopped_at_;
   bool sink_closed_ = false;
+  bool abandoned_ = false;
   std::optional<Error> error_;
 };
 

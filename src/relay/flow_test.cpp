@@ -405,6 +405,33 @@ TEST_F(PatternFlowTest, AStopWaitsForTheLookAndThenEnds) {
   step<Flow::Finished>();
 }
 
+TEST_F(FlowTest, OnceAbandonedItTriesTheStoreOnceMoreAndEnds) {
+  begin(some_options());
+  const auto jobs = hand_on({"a", "b"});
+  flow->stop(now);
+  step<Flow::Wait>();
+  for (const Flow::JobId job : jobs) flow->answered(job, confirmed(), now);
+  step<core::SettleRequest>();
+  flow->settled(Error{ErrorCode::unavailable, "away"}, now);
+  EXPECT_TRUE(step<Flow::Wait>().until);  // patient, while nobody is in a hurry
+  flow->abandon();
+  step<Flow::Finished>();
+  EXPECT_EQ(flow->stats().stale, 2u);
+}
+
+TEST_F(FlowTest, EndsOnceTheLastLeaseThatItCouldNotSettleHasRunOut) {
+  begin(some_options());
+  const auto jobs = hand_on({"a"}, 1, Millis(1'000));
+  flow->stop(now);
+  step<Flow::Wait>();
+  flow->answered(jobs.front(), confirmed(), now);
+  step<core::SettleRequest>();
+  flow->settled(Error{ErrorCode::unavailable, "away"}, now);
+  now += Millis(1'001);
+  step<Flow::Finished>();
+  EXPECT_EQ(flow->stats().stale, 1u);
+}
+
 TEST(RelayOptionsCheck, TakesPatternsAndRefusesOthers) {
   RelayOptions options;
   options.queues = {"orders.*", "*"};

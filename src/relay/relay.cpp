@@ -78,6 +78,11 @@ Result<void> Relay::run(std::stop_token stop) {
   return {};
 }
 
+void Relay::abandon() {
+  sink_.close();
+  news([this](Moment) { flow_.abandon(); });
+}
+
 RelayStats Relay::stats() const {
   const std::lock_guard lock(mutex_);
   return flow_.stats();

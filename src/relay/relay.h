@@ -3,7 +3,7 @@
 // One thread, whoever calls `run`, asks the engine and the sink for everything; their answers only
 // tell the flow and wake it.
 //
-// Thread safety: `run` once, on one thread; `stats` from any.
+// Thread safety: `run` once, on one thread; `stats` and `abandon` from any.
 #pragma once
 
 #include <chrono>
@@ -44,6 +44,10 @@ class Relay {
   /// everything is settled. While the store is `unavailable` it tries again after 100 ms to 5 s.
   /// Errors: what the store said when it could no longer be used.
   Result<void> run(std::stop_token stop);
+
+  /// After a stop: closes the sink, and gives up what the store does not take at once. From any
+  /// thread.
+  void abandon();
 
   [[nodiscard]] RelayStats stats() const;
 

@@ -106,6 +106,10 @@ void write_relays(Exposition& out, std::span<const RelayFigures> relays) {
       out.sample({{"relay", relay.name}}, relay.*counter.value);
     }
   }
+  out.family("tarry_relay_up", Kind::gauge, "0 once the relay has ended by an error.");
+  for (const RelayFigures& relay : relays) {
+    out.sample({{"relay", relay.name}}, std::uint64_t{relay.up ? 1u : 0u});
+  }
   out.family("tarry_relay_settles_total", Kind::counter,
              "The relay's claims ended, by how; stale: too late, the lease had run out.");
   for (const RelayFigures& relay : relays) {

@@ -12,6 +12,7 @@ namespace tarry::metrics {
 
 struct RelayFigures {
   std::string name;
+  bool up = false;  // false: it has ended by an error
   std::uint64_t claimed = 0;
   std::uint64_t confirmed = 0;  // by the sink
   std::uint64_t failed = 0;     // answers of the sink that ask for another attempt
