@@ -44,6 +44,7 @@ class Crew {
  public:
   using MakeSink = std::function<Result<std::unique_ptr<Sink>>()>;
 
+  /// One at a time, with a lock of the crew held but for `on_end`: they must not call the crew.
   struct Hooks {
     /// Claiming rests on all threads, or no longer does; on a thread of the crew. One whose
     /// breaker is open while others work is shown by its failures alone: it may have no message

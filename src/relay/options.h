@@ -50,7 +50,7 @@ struct RelayStats {
   BreakerState breaker = BreakerState::closed;
   core::LatenessHistogram lags;  // from due time to confirmation
   Millis lag{0};                 // of what was confirmed last
-  std::string last_error;        // the sink's; empty: none yet
+  std::string last_error;        // the sink's, or of a look for queues; empty: none yet
 };
 
 }  // namespace tarry::relay
