@@ -182,6 +182,12 @@ class Queue {
   /// Takes what is scheduled, ready or dead; what is leased or remembered stays. Answers how many.
   Result<std::uint64_t> purge() const;
   void purge(Callback<std::uint64_t> done) const;
+  /// Takes away the queue with all that it has: messages in every state, remembered keys, settings,
+  /// pause and counters. Answers how many messages went. What is pushed meanwhile or later makes it
+  /// anew. Errors: `conflict` while messages are leased, unless `force` (their receipts are stale
+  /// then); `not_found` where there is no such queue. `unsupported` on Redis as yet.
+  Result<std::uint64_t> remove(bool force = false) const;
+  void remove(bool force, Callback<std::uint64_t> done) const;
   /// Brings the dead back, due now, attempts anew: these keys, or all when `keys` is empty.
   Result<std::uint64_t> revive(std::span<const std::string_view> keys = {}) const;
   void revive(std::span<const std::string_view> keys, Callback<std::uint64_t> done) const;

@@ -148,6 +148,48 @@ ExitCode purge(Session& session, const PurgeOptions& options) {
   return ExitCode::done;
 }
 
+struct RemoveOptions {
+  std::string queue;
+  bool yes = false;
+  bool dry_run = false;
+  bool force = false;
+};
+
+ExitCode remove_queue(Session& session, const RemoveOptions& options) {
+  Output& output = session.output;
+  if (!options.yes && !options.dry_run) {
+    return output.usage(fmt::format(
+        "rm takes queue {} away with all its messages, settings and counters; confirm with --yes, "
+        "or count with --dry-run",
+        base::quoted(options.queue)));
+  }
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(options.queue);
+  std::uint64_t count = 0;
+  if (options.dry_run) {
+    const auto stats = queue.stats();
+    if (!stats) return output.fail(stats.error());
+    count = stats->scheduled + stats->ready + stats->leased + stats->dead;
+  } else {
+    const auto removed = queue.remove(options.force);
+    if (!removed) return output.fail(removed.error());
+    count = *removed;
+  }
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().text_field("queue", options.queue).field_bool("dry_run", options.dry_run);
+      json.field("removed", count).end_object();
+    });
+  } else {
+    output.print_line(fmt::format("queue {} {} with {} {}", options.queue,
+                                  options.dry_run ? "would be removed" : "is removed",
+                                  grouped(count), count == 1 ? "message" : "messages"));
+  }
+  return ExitCode::done;
+}
+
 void add_set_command(CLI::App& queue, Session& session) {
   auto options = std::make_shared<SetOptions>();
   CLI::App& command = add_command(
@@ -212,6 +254,20 @@ void add_queue_verbs(CLI::App& queue, Session& session) {
     command.add_flag("--yes", options->yes, "Do it: what is purged cannot be brought back");
     command.add_flag("--dry-run", options->dry_run, "Only count");
     set_action(command, session, [options](Session& given) { return purge(given, *options); });
+  }
+  {
+    auto options = std::make_shared<RemoveOptions>();
+    CLI::App& command = add_command(
+        queue, "rm", "Remove a queue with all that it has",
+        {"tarry queue rm orders --dry-run", "tarry queue rm orders --yes"},
+        "Takes its messages, remembered keys, settings and counters. Refused while messages are\n"
+        "leased, unless --force: their receipts are stale then. A push makes the queue anew.\n");
+    add_word(command, "QUEUE", options->queue, "The queue")->required();
+    command.add_flag("--yes", options->yes, "Do it: what is removed cannot be brought back");
+    command.add_flag("--force", options->force, "Even while messages are leased");
+    command.add_flag("--dry-run", options->dry_run, "Only count");
+    set_action(command, session,
+               [options](Session& given) { return remove_queue(given, *options); });
   }
 }
 

@@ -172,6 +172,12 @@ struct ResumeRequest {
 struct PurgeRequest {
   std::string queue;
 };
+/// The queue with all that it has. Refused with `conflict` while messages are leased, unless
+/// `force`; `not_found` where there is none.
+struct RemoveRequest {
+  std::string queue;
+  bool force = false;
+};
 struct ReviveRequest {
   std::string queue;
   bool all = false;
@@ -200,9 +206,10 @@ struct ReshardRequest {
   std::uint64_t turn = 0;  // as the last step answered; 0: takes it over from whoever was at it
 };
 
-using Request = std::variant<PushRequest, CancelRequest, RescheduleRequest, ClaimRequest,
-                             SettleRequest, ExtendRequest, GetRequest, ListRequest, StatsRequest,
-                             ForecastRequest, ConfigureRequest, PauseRequest, ResumeRequest,
-                             PurgeRequest, ReviveRequest, MoveRequest, ReshardRequest>;
+using Request =
+    std::variant<PushRequest, CancelRequest, RescheduleRequest, ClaimRequest, SettleRequest,
+                 ExtendRequest, GetRequest, ListRequest, StatsRequest, ForecastRequest,
+                 ConfigureRequest, PauseRequest, ResumeRequest, PurgeRequest, ReviveRequest,
+                 MoveRequest, ReshardRequest, RemoveRequest>;
 
 }  // namespace tarry::core

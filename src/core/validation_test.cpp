@@ -322,6 +322,7 @@ TEST(RequestCheck, EveryKindThatNamesAQueueChecksIt) {
                                       ResumeRequest{"a b"},
                                       PurgeRequest{"a b"},
                                       ReviveRequest{"a b", true, {}, {}},
+                                      RemoveRequest{"a b", false},
                                       MoveRequest{"a b", {}, {}},
                                       ReshardRequest{"a b", 1, 0},
                                       ClaimRequest{{"a b"}, {}, false, 1, 1, {}, {}}};

@@ -340,6 +340,13 @@ Question<std::uint64_t> ask_purge(std::string queue) {
           }};
 }
 
+Question<std::uint64_t> ask_remove(std::string queue, bool force) {
+  return {core::RemoveRequest{std::move(queue), force},
+          [](core::Reply reply) -> Result<std::uint64_t> {
+            return take<core::CountReply>(reply).count;
+          }};
+}
+
 Question<ReshardStep> ask_reshard(std::string queue, std::uint32_t shards, std::uint64_t turn) {
   return {core::ReshardRequest{std::move(queue), shards, turn},
           [](core::Reply reply) -> Result<ReshardStep> { return take<ReshardStep>(reply); }};

@@ -46,6 +46,7 @@ using Batch = std::vector<Result<T>>;
 [[nodiscard]] Question<void> ask_pause(std::string queue, std::optional<Time> until);
 [[nodiscard]] Question<void> ask_resume(std::string queue);
 [[nodiscard]] Question<std::uint64_t> ask_purge(std::string queue);
+[[nodiscard]] Question<std::uint64_t> ask_remove(std::string queue, bool force);
 [[nodiscard]] Question<std::uint64_t> ask_revive(std::string queue,
                                                  std::span<const std::string_view> keys);
 [[nodiscard]] Question<ReshardStep> ask_reshard(std::string queue, std::uint32_t shards,

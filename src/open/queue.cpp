@@ -184,6 +184,14 @@ void Queue::purge(Callback<std::uint64_t> done) const {
   ask(*store_, detail::ask_purge(name_), std::move(done));
 }
 
+Result<std::uint64_t> Queue::remove(bool force) const {
+  return ask(*store_, detail::ask_remove(name_, force));
+}
+
+void Queue::remove(bool force, Callback<std::uint64_t> done) const {
+  ask(*store_, detail::ask_remove(name_, force), std::move(done));
+}
+
 Result<ReshardStep> Queue::reshard(std::uint32_t shards, std::uint64_t turn) const {
   return ask(*store_, detail::ask_reshard(name_, shards, turn));
 }

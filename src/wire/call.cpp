@@ -87,6 +87,10 @@ struct Encode {
   Result<Call> operator()(const core::PurgeRequest& r) const {
     return post(queue_target(r.queue, "/purge"), "{}", Answer::count);
   }
+  Result<Call> operator()(const core::RemoveRequest& r) const {
+    return Call{"DELETE", queue_target(r.queue, r.force ? "?force=true" : ""), {}, Answer::count, 0,
+                true};
+  }
   Result<Call> operator()(const core::ReviveRequest& r) const {
     return post(queue_target(r.queue, "/revive"), encode_revive(r), Answer::count);
   }

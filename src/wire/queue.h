@@ -5,6 +5,7 @@
 //   pause:     {} or {"until"}           -> {"paused":true}
 //   resume:    {}                        -> {"paused":false}
 //   purge:     {}                        -> {"count":N}
+//   remove:    ?force=true or nothing    -> {"count":N}
 //   revive:    {"keys":[...]} or {"all":true} -> {"count":N}
 //
 // An empty body stands for {} where that will do.

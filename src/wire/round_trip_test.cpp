@@ -93,6 +93,11 @@ core::Request decode(const core::Request& sent, const Call& call) {
       RC_ASSERT(!decode_nothing(call.body));
       return core::PurgeRequest{queue_in(call)};
     }
+    core::Request operator()(const core::RemoveRequest&) const {
+      auto query = Query::parse(query_in(call));
+      if (!query) RC_FAIL(query.error().message);
+      return core::RemoveRequest{queue_in(call), query->flag("force")};
+    }
     core::Request operator()(const core::ReviveRequest&) const {
       return request_of(decode_revive(queue_in(call), call.body));
     }
@@ -254,6 +259,7 @@ TEST(WireRequest, only_what_changes_nothing_may_be_asked_again) {
   EXPECT_TRUE(encode_call(core::PushRequest{"q", {}, {}})->changes);
   EXPECT_TRUE(encode_call(core::ClaimRequest{})->changes);
   EXPECT_TRUE(encode_call(core::PurgeRequest{"q"})->changes);
+  EXPECT_TRUE(encode_call(core::RemoveRequest{"q", true})->changes);
 }
 
 }  // namespace

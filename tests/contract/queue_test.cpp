@@ -142,6 +142,79 @@ TEST_P(Purging, TakesManyAndLeavesOtherQueues) {
   EXPECT_TRUE(find(queue("other"), "k"));
 }
 
+// ---- remove
+
+class Removing : public Contract {
+ protected:
+  // What Redis answers, once it has been asked.
+  bool refuses(const Queue& q) {
+    if (!is(Kind::redis)) return false;
+    const auto removed = q.remove();
+    EXPECT_TRUE(!removed && removed.error().code == ErrorCode::unsupported);
+    return true;
+  }
+};
+TARRY_ON_ALL_ENGINES(Removing);
+
+TEST_P(Removing, LeavesNothing) {
+  const Queue q = queue();
+  if (refuses(q)) return;
+  const Zoo zoo = fill(q);
+  must(q.pause());
+  const auto refused = q.remove();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  expect_names(refused.error(), {"queue q", "2 messages leased"});
+  EXPECT_EQ(find(q, "ready")->state, State::ready);  // refused: all as it was
+  EXPECT_TRUE(must(q.stats()).paused);
+  EXPECT_EQ(must(q.remove(true)), 5u);
+  EXPECT_EQ(q.stats().error().code, ErrorCode::not_found);
+  EXPECT_EQ(q.remove().error().code, ErrorCode::not_found);
+  EXPECT_TRUE(list_all(q).empty());
+  EXPECT_TRUE(nothing_due(q));
+  EXPECT_EQ(must(q.ack(zoo.leased)), Outcome::stale);
+  EXPECT_EQ(must(q.ack(zoo.stopping)), Outcome::stale);
+  for (const QueueStats& stats : must(store().stats()).queues) EXPECT_NE(stats.queue, "q");
+}
+
+TEST_P(Removing, APushMakesItAnew) {
+  const Queue q = queue();
+  if (refuses(q)) return;
+  (void)fill(q);
+  (void)must(queue("other").push({.key = "k", .payload = "other"}));
+  must(q.pause());
+  (void)must(q.remove(true));
+  for (const char* key : {"leased", "remembered", "new"}) {
+    EXPECT_EQ(must(q.push({.key = key, .payload = "anew"})).outcome, Outcome::pushed);
+  }
+  const QueueStats stats = must(q.stats());
+  EXPECT_EQ(stats.settings, QueueSettings());
+  EXPECT_FALSE(stats.paused);
+  EXPECT_EQ(stats.counters.accepted, 3u);
+  EXPECT_EQ(stats.counters.claims, 0u);
+  EXPECT_EQ(claim_one(q).payload(), "anew");
+  EXPECT_EQ(find(queue("other"), "k")->payload, "other");
+  clock().advance(100'000h);
+  EXPECT_EQ(must(queue("other").remove()), 1u);
+  EXPECT_EQ(must(q.remove(true)), 3u);
+}
+
+TEST_P(Removing, OfManyQueuesAndMessagesTakesEachOnce) {
+  if (refuses(queue())) return;
+  for (int round = 0; round < 3; ++round) {
+    for (const char* name : {"a", "b", "c"}) {
+      for (int i = 0; i < 200; ++i) {
+        (void)must(queue(name).push({.payload = name, .due = in(Millis(i % 2 == 0 ? 0 : 1000))}));
+      }
+    }
+    EXPECT_EQ(must(queue("b").remove()), 200u);
+    EXPECT_EQ(must(queue("a").remove()), 200u);
+    EXPECT_EQ(must(queue("c").stats()).counters.accepted, 200u * (unsigned(round) + 1));
+  }
+  clock().advance(1000h);
+  EXPECT_EQ(claim_one(queue("c")).payload(), "c");
+}
+
 // ---- revive
 
 class Reviving : public Contract {

@@ -53,6 +53,22 @@ class Reopen : public Contract {
 };
 TARRY_ON_DURABLE_ENGINES(Reopen);
 
+TEST_P(Reopen, AQueueThatWasRemovedStaysAway) {
+  if (is(Kind::redis)) GTEST_SKIP() << "queues in Redis cannot be removed yet";
+  const Queue gone = queue("gone");
+  for (int i = 0; i < 50; ++i) (void)must(gone.push({.payload = "x"}));
+  (void)must(queue().push({.key = "k", .payload = "x"}));
+  (void)must(gone.configure({.remember = 1h}));
+  EXPECT_EQ(must(gone.remove()), 50u);
+  rig().reopen();
+  EXPECT_EQ(queue("gone").stats().error().code, ErrorCode::not_found);
+  (void)must(queue("late").push({.key = "k", .payload = "late"}));  // takes its number
+  EXPECT_EQ(must(queue("late").stats()).counters.accepted, 1u);
+  reopen_and_compare();
+  EXPECT_EQ(find(queue("late"), "k")->payload, "late");
+  EXPECT_EQ(queue("gone").stats().error().code, ErrorCode::not_found);
+}
+
 TEST_P(Reopen, KeepsMessagesInEveryPlace) {
   std::map<Place, Placed> placed;
   for (const Place place : kPlaces) {

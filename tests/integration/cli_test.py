@@ -375,7 +375,8 @@ class Help(ProgramTest):
                 "queue reshard", "stats", "forecast", "store", "store info", "store check",
                 "store audit", "store salvage", "store migrate", "store acl", "bench", "version",
                 "config", "config check", "relay", "queue set", "queue pause", "queue resume",
-                "queue purge", "dead", "dead ls", "dead revive", "dead rm", "extend", "top",
+                "queue purge",
+                "queue rm", "dead", "dead ls", "dead revive", "dead rm", "extend", "top",
                 "clock", "clock advance", "completion", "man", "store export", "store import",
                 "store backup", "intake")
 

@@ -188,6 +188,11 @@ class Agreement(ProgramTest):
         self.ask("resume")
         self.ask("resume", body={})
         self.ask("purge")
+        self.ask("push", queue="going", body={"key": "k", "delay": "0s"})
+        self.ask("claim", body={"queues": ["going"], "wait": "60s"})
+        self.ask("removeQueue", 409, queue="going")
+        self.ask("removeQueue", queue="going", query={"force": "true"})
+        self.ask("removeQueue", 404, queue="going")
         self.ask("getQueue", 404, queue="none")
 
     def service(self, server):

@@ -94,6 +94,28 @@ class OnFiles(ProgramTest):
         self.assertRegex(self.tarry("queue", "info", "q").out, r"4 purged, 0 moved away\n")
         self.refused("queue", "purge", "nobodys", "--yes", code=UNKNOWN, says="nobodys")
 
+    def test_rm(self):
+        self.put("r", "a", "b", delay="0s")
+        self.put("r", "c")
+        self.refused("queue", "rm", "r", says=("--yes", "--dry-run", '"r"'))
+        self.assertEqual(self.asked("queue", "rm", "r", "--dry-run"),
+                         {"queue": "r", "dry_run": True, "removed": 3})
+        self.assertEqual(self.tarry("queue", "rm", "r", "--dry-run").out,
+                         "queue r would be removed with 3 messages\n")
+        if str(self.store).startswith("redis"):
+            self.refused("queue", "rm", "r", "--yes", code=1, says=("Redis", "purge"))
+            return
+        claimed, = self.asked("claim", "r", "--wait", "60s")["messages"]
+        self.refused("queue", "rm", "r", "--yes", code=CONFLICT, says=("r", "1 message leased"))
+        self.assertEqual(self.asked("queue", "rm", "r", "--yes", "--force"),
+                         {"queue": "r", "dry_run": False, "removed": 3})
+        self.tarry("ack", "r", claimed["receipt"], code=CONFLICT)
+        self.refused("queue", "info", "r", code=UNKNOWN, says="r")
+        self.refused("queue", "rm", "r", "--yes", code=UNKNOWN, says="r")
+        self.put("r", "a")
+        self.assertEqual(self.tarry("queue", "rm", "r", "--yes").out,
+                         "queue r is removed with 1 message\n")
+
     def bury(self, queue, *keys):
         self.put(queue, *keys, delay="0s")
         messages = self.asked("claim", queue, "--max", "100", "--wait", "60s")["messages"]

@@ -151,6 +151,7 @@ class Oracle {
   void decide(const core::PurgeRequest& request, Expectation& expected);
   void decide(const core::ReviveRequest& request, Expectation& expected);
   void decide(const core::ReshardRequest& request, Expectation& expected);
+  void decide(const core::RemoveRequest& request, Expectation& expected);
   template <typename Request, typename Apply>
   void decide_pushes(const Request& request, Expectation& expected, Apply&& apply);
   void note_push(Queue& queue, const std::string& name, const core::PushResult& result,

@@ -280,6 +280,8 @@ void Oracle::decide(const core::StatsRequest& /*request*/, Expectation& expected
 
 void Oracle::decide(const core::ForecastRequest& /*request*/, Expectation& /*expected*/) {}
 void Oracle::decide(const core::ReshardRequest& /*request*/, Expectation& /*expected*/) {}
+// Led by the front over all shards; worlds have one shard and no front.
+void Oracle::decide(const core::RemoveRequest& /*request*/, Expectation& /*expected*/) {}
 
 // ---- queues
 

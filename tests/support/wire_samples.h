@@ -97,7 +97,7 @@ inline std::vector<core::Slice> any_keys(std::string& bytes) {
 /// Of every kind that can be sent: all but Move and the action move_away.
 inline core::Request any_request() {
   const int items = *rc::gen::inRange(0, 4);
-  switch (*rc::gen::inRange(0, 15)) {
+  switch (*rc::gen::inRange(0, 16)) {
     case 0: {
       core::PushRequest r{any_queue(), {}, {}};
       for (int i = 0; i < items; ++i) {
@@ -193,6 +193,7 @@ inline core::Request any_request() {
     case 13:
       return core::ForecastRequest{any_queue(), Millis(*rc::gen::nonNegative<std::int64_t>()),
                                    any_u32()};
+    case 14: return core::RemoveRequest{any_queue(), any_flag()};
     default: break;
   }
   core::ReviveRequest r{any_queue(), any_flag(), {}, {}};

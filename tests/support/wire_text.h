@@ -161,6 +161,9 @@ inline std::string text_of(const core::Request& request) {
     }
     void operator()(const core::ResumeRequest& r) const { t.line("resume").add("queue", r.queue); }
     void operator()(const core::PurgeRequest& r) const { t.line("purge").add("queue", r.queue); }
+    void operator()(const core::RemoveRequest& r) const {
+      t.line("remove").add("queue", r.queue).add("force", r.force);
+    }
     void operator()(const core::ReviveRequest& r) const {
       t.line("revive").add("queue", r.queue).add("all", r.all);
       keys(r.keys, r.bytes);

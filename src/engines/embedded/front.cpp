@@ -31,10 +31,17 @@ void Front::start(std::vector<ShardParts> shards, std::unique_ptr<storage::Direc
                   std::unique_ptr<storage::Lock> lock) {
   directory_ = std::move(directory);
   lock_ = std::move(lock);
+  std::vector<std::string> going;
+  const ShardState& first = *shards.front().state;
+  for (QueueId queue = 0; queue < first.queue_count(); ++queue) {
+    if (first.queue(queue).removed) going.push_back(first.queue(queue).name);
+  }
   for (ShardParts& parts : shards) {
+    for (const std::string& queue : going) parts.shard->freeze(queue);
     runners_.push_back(std::make_unique<ShardRunner>(std::move(parts), config_.clock, answers_));
   }
   for (auto& runner : runners_) runner->start();
+  resume_removals(going);
 }
 
 void Front::log(std::string_view line) {
@@ -97,6 +104,8 @@ void Front::finish_part(const OperationPtr& op) {
   if (op->parts.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     if (std::holds_alternative<core::ClaimRequest>(op->request)) {
       end_claim(op);
+    } else if (std::holds_alternative<core::RemoveRequest>(op->request)) {
+      go_on_removing(op);
     } else {
       complete(op);
     }

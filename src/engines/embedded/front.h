@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -72,6 +73,7 @@ class Front final : public core::Engine, public Router {
   void dispatch(const OperationPtr& op, core::PurgeRequest& request);
   void dispatch(const OperationPtr& op, core::ReviveRequest& request);
   void dispatch(const OperationPtr& op, core::ReshardRequest& request);
+  void dispatch(const OperationPtr& op, core::RemoveRequest& request);
 
   [[nodiscard]] std::uint32_t shards() const noexcept { return config_.identity.shards; }
   [[nodiscard]] std::uint32_t shard_for_key(std::string_view queue, std::string_view key) const;
@@ -91,6 +93,13 @@ class Front final : public core::Engine, public Router {
   void send_all(const OperationPtr& op, std::uint32_t parts, F&& part_of);
 
   void refuse_part(const OperationPtr& op);
+
+  // front_remove.cpp
+  /// Where the last run has left a removal half done, it goes on.
+  void resume_removals(const std::vector<std::string>& queues);
+  void begin_removal(const OperationPtr& op);
+  void go_on_removing(const OperationPtr& op);
+  void end_removal();
 
   // What ends on the caller's thread is completed on one of the engine's.
   void refuse(core::Completion completion, Error error);
@@ -113,6 +122,9 @@ class Front final : public core::Engine, public Router {
   std::mutex tickets_mutex_;
   std::unordered_map<core::Ticket, std::weak_ptr<Operation>> tickets_;  // claims that may wait
   core::Ticket next_ticket_ = 1;
+
+  std::mutex removals_mutex_;
+  std::deque<OperationPtr> removals_;  // one at a time: the first is under way
 
   core::AnswerThread answers_;  // last: what it still has to run needs the rest
 };

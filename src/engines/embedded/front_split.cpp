@@ -282,6 +282,10 @@ void Front::dispatch(const OperationPtr& op, core::PurgeRequest&) {
   op->reply = core::CountReply();
   to_all(op);
 }
+void Front::dispatch(const OperationPtr& op, core::RemoveRequest&) {
+  op->reply = core::CountReply();
+  begin_removal(op);
+}
 void Front::dispatch(const OperationPtr& op, core::ReshardRequest&) {
   op->reply = ReshardStep();
   op->fail({ErrorCode::unsupported,

@@ -10,7 +10,7 @@ namespace tarry::embedded {
 
 // What must be known before the first message is placed.
 struct LenientReplay::Survey final : JournalWalk::Visitor {
-  std::map<std::uint32_t, std::string> names;
+  std::map<std::uint32_t, std::string> names;  // the last one's; empty: it is gone
   std::uint32_t queues = 0;
   std::uint64_t low_water = 0;
 
@@ -25,9 +25,12 @@ struct LenientReplay::Survey final : JournalWalk::Visitor {
       const auto record = take_record(body);
       if (!record) return size - before;
       if (const auto* queue = std::get_if<QueueRecord>(&*record)) {
-        if (saw(queue->queue)) names.try_emplace(queue->queue, queue->name);
+        if (saw(queue->queue)) names.insert_or_assign(queue->queue, std::string(queue->name));
       } else if (const auto* put = std::get_if<PutRecord>(&*record)) {
-        saw(put->queue);
+        // One that is gone has no messages: where it has, another's name is lost.
+        if (saw(put->queue) && names.contains(put->queue) && names[put->queue].empty()) {
+          names.erase(put->queue);
+        }
       } else if (const auto* marks = std::get_if<MarksRecord>(&*record)) {
         low_water = std::max(low_water, marks->low_water);
       }
@@ -73,6 +76,7 @@ void LenientReplay::make_queues(const std::map<std::uint32_t, std::string>& name
     QueueRecord record;
     record.queue = number;
     record.name = name;
+    record.removed = name.empty();
     state_->evolve(record);
   }
 }
@@ -140,11 +144,32 @@ void LenientReplay::put(const PutRecord& record, std::uint64_t segment, std::uin
   only_told_.erase(record.ref.id);
 }
 
+// A number may have been several queues', one after the other, and the last one's name stands from
+// the start. What an earlier one had has gone with it, though the records that say so may be lost.
+void LenientReplay::take_queue(const QueueRecord& record) {
+  if (!known(record.queue)) return;
+  const auto [before, first] = named_.try_emplace(record.queue, record.name);
+  if (!first && before->second != record.name) {
+    before->second = record.name;
+    forget_all(record.queue);
+  }
+  QueueState& queue = state_->queue(record.queue);
+  if (record.frees()) {
+    queue.counters = {};
+  } else if (queue.name == record.name) {
+    state_->evolve(record);
+  }
+}
+
+void LenientReplay::forget_all(QueueId queue) {
+  for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
+    if (state_->slab.is_live(handle) && state_->slab[handle].queue == queue) forget(handle);
+  }
+}
+
 void LenientReplay::take(const Record& record, std::uint64_t segment, std::uint64_t offset) {
   if (const auto* queue = std::get_if<QueueRecord>(&record)) {
-    if (known(queue->queue) && state_->queue(queue->queue).name == queue->name) {
-      state_->evolve(*queue);
-    }
+    take_queue(*queue);
   } else if (const auto* full = std::get_if<PutRecord>(&record)) {
     put(*full, segment, offset);
   } else if (const auto* due = std::get_if<DueRecord>(&record)) {

@@ -53,6 +53,8 @@ class LenientReplay final : public JournalWalk::Visitor {
   struct Survey;
   void make_queues(const std::map<std::uint32_t, std::string>& names, std::uint32_t count);
   void take(const Record& record, std::uint64_t segment, std::uint64_t offset);
+  void take_queue(const QueueRecord& record);
+  void forget_all(QueueId queue);
   void put(const PutRecord& record, std::uint64_t segment, std::uint64_t offset);
   [[nodiscard]] bool known(std::uint32_t queue) const noexcept {
     return queue < state_->queue_count();
@@ -66,6 +68,7 @@ class LenientReplay final : public JournalWalk::Visitor {
   JournalWalk* walk_;
   ShardState* state_;
   Figures figures_;
+  std::map<std::uint32_t, std::string> named_;  // as last told
   std::uint32_t gaps_ = 0;
   std::vector<std::uint32_t> gaps_before_;       // by handle: its last record
   std::unordered_set<std::uint64_t> only_told_;  // ids of messages whose full record is lost

@@ -30,6 +30,17 @@ enum class ClaimPhase : std::uint8_t {
   ended,       // completed, withdrawn or timed out
 };
 
+/// The steps of a removal, each on all shards or on the first one, each durable before the next
+/// begins. A crash behind `decide` is finished at the next start, one before it has changed
+/// nothing.
+enum class RemoveStep : std::uint8_t {
+  look,    // all: no claims from now on, and what else asks for the queue waits
+  decide,  // the first: writes down that it goes
+  sweep,   // all: its messages go, and on the others the queue
+  free,    // the first: the queue goes there too
+  thaw,    // all: what has waited goes on
+};
+
 /// What one shard tells of itself, for stats.
 struct ShardFigures {
   std::vector<QueueStats> queues;
@@ -53,6 +64,12 @@ struct Operation {
   std::optional<Error> error;  // of the request as a whole; the first one stands
 
   std::vector<ShardFigures> figures;  // stats: one a shard
+
+  // removals; the step is set between the parts
+  RemoveStep step = RemoveStep::look;
+  bool found = false;  // these three: under merge
+  bool decided = false;
+  std::uint64_t leased = 0;
 
   // claims
   core::Ticket ticket = 0;

@@ -22,7 +22,7 @@ enum PutFlag : std::uint8_t {
   kDamaged = 16,
 };
 enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
-enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4 };
+enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4, kRemoved = 8 };
 
 // Of a put, from its first byte.
 constexpr std::size_t kPutPayloadLengthAt = 40;
@@ -120,7 +120,7 @@ constexpr std::size_t kRunCountAt = kHead + 4;
 void encode(std::string& out, const QueueRecord& r) {
   const auto detail =
       static_cast<std::uint8_t>((r.paused ? kPaused : 0) | (r.paused_until_ms ? kPausedUntil : 0) |
-                                (r.counters ? kCounters : 0));
+                                (r.counters ? kCounters : 0) | (r.removed ? kRemoved : 0));
   base::ByteFiller to = begin(out, size_of(r), RecordType::queue, detail, r.name.size());
   to.u32(r.queue);
   to.i64(r.settings.lease.count());
@@ -297,6 +297,7 @@ std::optional<Record> decode_queue(Head head, base::ByteReader in) {
   r.settings.dead_keep = Millis(dead_keep);
   r.settings.if_exists = static_cast<IfExists>(if_exists);
   r.paused = (head.detail & kPaused) != 0;
+  r.removed = (head.detail & kRemoved) != 0;
   if ((head.detail & kPausedUntil) != 0) r.paused_until_ms = paused_until;
   if ((head.detail & kCounters) != 0) {
     QueueCounters counters;

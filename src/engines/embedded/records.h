@@ -43,14 +43,19 @@ struct Ref {
   friend bool operator==(const Ref&, const Ref&) = default;
 };
 
-/// A queue's name, settings and pause; at the head of a segment its counters too.
+/// A queue's name, settings and pause; at the head of a segment its counters too. `removed` with a
+/// name: it was decided that the queue goes, on all shards (the store's first one says so).
+/// Without: it is gone here, and its number free.
 struct QueueRecord {
   std::uint32_t queue = 0;
   std::string_view name;
   QueueSettings settings;
   bool paused = false;
+  bool removed = false;
   std::optional<std::int64_t> paused_until_ms;
   std::optional<QueueCounters> counters;
+
+  [[nodiscard]] bool frees() const noexcept { return removed && name.empty(); }
 };
 
 /// What a message has been through, in a record of its full state.

@@ -43,6 +43,7 @@ void Shard::fail(Error error) {
   error.code = ErrorCode::io_error;
   committer_->stop();
   failure_ = std::move(error);
+  fail_parked(*failure_, {});
 }
 
 void Shard::keep_back() {
@@ -98,6 +99,7 @@ void Shard::execute(Part part) {
     end_part(part.op);
     return;
   }
+  if (!removals_.empty() && parks(part)) return;
   // What the parts before made due is ready for this one.
   const auto next = state_->due_wheel.next_due();
   if (next && *next <= now_.realtime_ms) {
@@ -135,7 +137,7 @@ CommitJob Shard::take_job() {
   }
   // The first one has the mark of the ids left out after a crash, whatever the policy: were it lost
   // in another crash, the same ids would be given once more.
-  job.sync = closing_ ||
+  job.sync = closing_ || std::exchange(sync_next_, false) ||
              (first_job_ && !job.batches.empty() && !TARRY_PLANTED_BUG(skipped_ids_not_synced));
   if (!job.batches.empty()) first_job_ = false;
   return job;
@@ -164,6 +166,7 @@ void Shard::close() {
     end_part(count.op);
   }
   counts_.clear();
+  fail_parked({ErrorCode::closed, "the store was closed"}, {});
 }
 
 void Shard::end_journal() {
@@ -292,12 +295,12 @@ std::uint64_t Shard::queue_bytes(const std::string& name) const {
 Result<QueueId> Shard::queue_for_push(const std::string& name) {
   const QueueId found = state_->find_queue(name);
   if (found != kNoQueue) return found;
-  if (state_->queue_count() >= core::kMaxQueues) {
+  if (state_->live_queues() >= core::kMaxQueues) {
     return Unexpected(ErrorCode::too_large,
                       "the store has its limit of " + std::to_string(core::kMaxQueues) + " queues");
   }
   QueueRecord record;
-  record.queue = static_cast<QueueId>(state_->queue_count());
+  record.queue = state_->next_queue();
   record.name = name;
   emit(record);
   return record.queue;
@@ -324,7 +327,9 @@ std::optional<Error> Shard::due_times(Due due, DueTimes& times) const {
 // -- records: down in the journal, then into the state
 
 void Shard::emit(const QueueRecord& record) {
-  journal_->append(record, record.queue == state_->queue_count());
+  const bool is_new =
+      record.queue == state_->queue_count() || !state_->queue(record.queue).is_there();
+  journal_->append(record, is_new && !record.frees());
   state_->evolve(record);
 }
 void Shard::emit(const PutRecord& record) {

@@ -88,6 +88,8 @@ class Shard {
   /// A slice of cleaning and of long sweeps (purge, revive all). True while there is more to do.
   bool work_slice();
   [[nodiscard]] CommitJob take_job();
+  /// Before the first part: what asks for the queue waits until its removal has come to its end.
+  void freeze(const std::string& queue);
   /// The records that the next claims will probably ask for: of each queue that was claimed from
   /// since the last call what stands in front now, where that is not still in RAM.
   [[nodiscard]] std::vector<RecordPlace> look_ahead();
@@ -176,10 +178,20 @@ class Shard {
   void execute(const core::PurgeRequest& request, const Part& part);
   void execute(const core::ReviveRequest& request, const Part& part);
   void execute(const core::ReshardRequest& request, const Part& part);
+  // shard_remove.cpp
+  void execute(const core::RemoveRequest& request, const Part& part);
+  void decide_removal(const core::RemoveRequest& request, const Part& part);
+  void free_queue(QueueId queue, const OperationPtr& op);
+  void thaw(const std::string& queue, const OperationPtr& op);
+  /// True where it waits for the end of a removal, or has failed with it.
+  [[nodiscard]] bool parks(Part& part);
+  void fail_parked(const Error& error, const std::string& queue);
+  // shard_queues.cpp
   void record_queue(QueueId queue, const QueueSettings& settings, bool paused,
                     std::optional<std::int64_t> until_ms);
   bool sweep_slice();
-  void sweep_one(Handle handle, bool purge, std::uint64_t& count);
+  enum class SweepKind : std::uint8_t { purge, revive, remove };
+  void sweep_one(Handle handle, SweepKind kind, std::uint64_t& count);
   // shard_time.cpp
   void run_wheels();
   void due_expired(Handle handle);
@@ -287,12 +299,21 @@ class Shard {
   struct Sweep {
     OperationPtr op;
     QueueId queue = 0;
-    bool purge = true;
+    SweepKind kind = SweepKind::purge;
     Handle cursor = 0;
     std::uint64_t id_limit = 0;  // what is pushed after the sweep began is left alone
     std::uint64_t count = 0;
   };
   std::deque<Sweep> sweeps_;
+
+  // queues whose removal is under way
+  struct Removal {
+    bool decided = false;
+    std::optional<Error> stuck;  // it failed half-way: what asks for the queue is told
+  };
+  std::unordered_map<std::string, Removal> removals_;
+  std::vector<Part> parked_;
+  bool sync_next_ = false;  // whatever the policy
 
   // forecasts, a slice a turn
   struct Count {

@@ -11,8 +11,8 @@ namespace {
 
 // Of one queue, at once. A claim of one message has this many read ahead too: waking the committer
 // for each would cost more than it spares.
-constexpr std::size_t kLeastAhead = 64;
-constexpr std::size_t kMostAhead = 1024;
+constexpr std::size_t kLeastAheadOfQueue = 64;
+constexpr std::size_t kMostAheadOfQueue = 1024;
 // Of all queues, with what lies between records and is read along with them.
 constexpr std::uint64_t kMostBytesAhead = 2 << 20;
 
@@ -32,7 +32,7 @@ std::vector<RecordPlace> Shard::look_ahead() {
   for (const QueueId id : claimed_) {
     QueueState& queue = state_->queue(id);
     const std::size_t wanted =
-        std::clamp(std::exchange(queue.most_claimed, 0), kLeastAhead, kMostAhead);
+        std::clamp(std::exchange(queue.most_claimed, 0), kLeastAheadOfQueue, kMostAheadOfQueue);
     if (queue.read_ahead > wanted / 2 || bytes > kMostBytesAhead) continue;
     const Handle first = queue.lanes.first();
     if (first == kNoHandle || !journal_->is_only_on_disk(place_of(state_->slab[first]))) {

@@ -28,6 +28,7 @@ ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::
 }  // namespace
 
 bool Shard::is_paused(const QueueState& queue) const noexcept {
+  if (queue.frozen) return true;
   return queue.paused && (!queue.paused_until_ms || now_.realtime_ms < *queue.paused_until_ms);
 }
 

@@ -176,7 +176,15 @@ QueueStats Shard::stats_of(QueueId id) const {
 void Shard::execute(const core::StatsRequest& request, const Part& part) {
   ShardFigures& mine = part.op->figures[config_.number];
   if (request.queue.empty()) {
-    for (QueueId id = 0; id < state_->queue_count(); ++id) mine.queues.push_back(stats_of(id));
+    for (QueueId id = 0; id < state_->queue_count(); ++id) {
+      const QueueState& queue = state_->queue(id);
+      if (!queue.is_there()) continue;
+      if (const auto going = removals_.find(queue.name);
+          going != removals_.end() && going->second.decided) {
+        continue;
+      }
+      mine.queues.push_back(stats_of(id));
+    }
   } else if (const QueueId id = state_->find_queue(request.queue); id != kNoQueue) {
     mine.queues.push_back(stats_of(id));
   }

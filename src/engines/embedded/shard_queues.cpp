@@ -84,7 +84,7 @@ void Shard::execute(const core::PurgeRequest& request, const Part& part) {
     end_part(part.op);
     return;
   }
-  sweeps_.push_back({part.op, queue, true, 0, state_->next_id(), 0});
+  sweeps_.push_back({part.op, queue, SweepKind::purge, 0, state_->next_id(), 0});
 }
 
 void Shard::execute(const core::ReviveRequest& request, const Part& part) {
@@ -94,7 +94,7 @@ void Shard::execute(const core::ReviveRequest& request, const Part& part) {
     return;
   }
   if (request.all) {
-    sweeps_.push_back({part.op, queue, false, 0, state_->next_id(), 0});
+    sweeps_.push_back({part.op, queue, SweepKind::revive, 0, state_->next_id(), 0});
     return;
   }
   const std::size_t keys = part.all_items ? request.keys.size() : part.items.size();
@@ -106,7 +106,7 @@ void Shard::execute(const core::ReviveRequest& request, const Part& part) {
   std::uint64_t count = 0;
   each_item(part, request.keys.size(), [&](std::size_t i) {
     const Handle handle = resolve(queue, core::view(request.bytes, request.keys[i]));
-    if (handle != kNoHandle) sweep_one(handle, false, count);
+    if (handle != kNoHandle) sweep_one(handle, SweepKind::revive, count);
   });
   {
     const std::scoped_lock lock(part.op->merge);
@@ -115,10 +115,15 @@ void Shard::execute(const core::ReviveRequest& request, const Part& part) {
   end_part(part.op);
 }
 
-void Shard::sweep_one(Handle handle, bool purge, std::uint64_t& count) {
+void Shard::sweep_one(Handle handle, SweepKind kind, std::uint64_t& count) {
   const Message& message = state_->slab[handle];
   const Stage stage = message.stage();
-  if (purge) {
+  if (kind == SweepKind::remove) {
+    if (stage != Stage::remembered) ++count;
+    emit_gone(stage == Stage::remembered ? GoneWhy::forgotten : GoneWhy::purged, handle);
+    return;
+  }
+  if (kind == SweepKind::purge) {
     const bool leased = stage == Stage::leased && TARRY_PLANTED_BUG(purge_takes_leased);
     if (stage != Stage::scheduled && stage != Stage::ready && stage != Stage::dead && !leased)
       return;
@@ -147,11 +152,13 @@ bool Shard::sweep_slice() {
     if (!state_->slab.is_live(sweep.cursor)) continue;
     const Message& message = state_->slab[sweep.cursor];
     if (message.queue != sweep.queue || message.id >= sweep.id_limit) continue;
-    error = room(sweep.purge ? kGoneRecord : kDueRecord, kDueRecord,
-                 sweep.purge ? Purpose::end : Purpose::accept);
-    if (!error) sweep_one(sweep.cursor, sweep.purge, sweep.count);
+    const bool revives = sweep.kind == SweepKind::revive;
+    error = room(revives ? kDueRecord : kGoneRecord, kDueRecord,
+                 revives ? Purpose::accept : Purpose::end);
+    if (!error) sweep_one(sweep.cursor, sweep.kind, sweep.count);
   }
   if (!error && sweep.cursor < state_->slab.end()) return true;
+  if (!error && sweep.kind == SweepKind::remove) free_queue(sweep.queue, sweep.op);
   {
     const std::scoped_lock lock(sweep.op->merge);
     if (error && !sweep.op->error) sweep.op->error = std::move(error);

@@ -196,12 +196,23 @@ void ShardState::evolve(const QueueRecord& record) {
   if (record.queue >= queues_.size()) {
     TARRY_ASSERT(record.queue == queues_.size());
     queues_.push_back(std::make_unique<QueueState>(slab));
-    queues_.back()->name = std::string(record.name);
-    queue_ids_.emplace(queues_.back()->name, record.queue);
+    free_queues_.insert(record.queue);
+  }
+  if (record.frees()) {
+    if (queues_[record.queue]->is_there()) queue_ids_.erase(queues_[record.queue]->name);
+    queues_[record.queue] = std::make_unique<QueueState>(slab);
+    free_queues_.insert(record.queue);
+    return;
   }
   QueueState& queue = *queues_[record.queue];
+  if (!queue.is_there()) {
+    queue.name = std::string(record.name);
+    queue_ids_.emplace(queue.name, record.queue);
+    free_queues_.erase(record.queue);
+  }
   queue.settings = record.settings;
   queue.paused = record.paused;
+  queue.removed = record.removed;
   queue.paused_until_ms = record.paused_until_ms;
   if (record.counters) queue.counters = *record.counters;
 }
@@ -423,7 +434,13 @@ void ShardState::append_opening(std::string& out, timing::Instant now) const {
     const QueueState& queue = *queues_[id];
     QueueRecord record;
     record.queue = id;
+    if (!queue.is_there()) {
+      record.removed = true;
+      append_record(out, Record(record));
+      continue;
+    }
     record.name = queue.name;
+    record.removed = queue.removed;
     record.settings = queue.settings;
     record.paused = queue.paused;
     record.paused_until_ms = queue.paused_until_ms;
@@ -475,7 +492,9 @@ void ShardState::begin_replay() noexcept {
 }
 
 Result<void> ShardState::replay(const PutRecord& put, std::uint64_t segment, std::uint64_t offset) {
-  if (put.queue >= queues_.size()) return broken("a message is of an unknown queue");
+  if (put.queue >= queues_.size() || !queues_[put.queue]->is_there()) {
+    return broken("a message is of an unknown queue");
+  }
   const Handle handle = put.ref.handle;
   if (slab.is_live(handle)) {
     if (!slab.holds(handle, put.ref.id)) return broken("two messages have one place");
@@ -489,7 +508,9 @@ Result<void> ShardState::replay(const PutRecord& put, std::uint64_t segment, std
 }
 
 Result<void> ShardState::replay(const Record& record, std::uint64_t segment, std::uint64_t offset) {
-  const auto known = [&](QueueId queue) { return queue < queues_.size(); };
+  const auto known = [&](QueueId queue) {
+    return queue < queues_.size() && queues_[queue]->is_there();
+  };
   constexpr std::string_view kUnknownQueue = "unknown queue";
   constexpr std::string_view kOtherQueue = "a record names another queue than its message's";
   const auto elsewhere = [&](const Ref& ref, QueueId queue) {
@@ -498,11 +519,17 @@ Result<void> ShardState::replay(const Record& record, std::uint64_t segment, std
 
   if (const auto* queue = std::get_if<QueueRecord>(&record)) {
     if (queue->queue > queues_.size()) return broken("a queue's number is out of order");
-    if (known(queue->queue) && queues_[queue->queue]->name != queue->name) {
-      return broken("two queues have one number");
-    }
-    if (!known(queue->queue) && find_queue(queue->name) != kNoQueue) {
-      return broken("a queue has two numbers");
+    const bool there = known(queue->queue);
+    if (queue->frees()) {
+      if (there && queues_[queue->queue]->messages() != 0) {
+        return broken("a queue that is gone has messages");
+      }
+    } else {
+      if (queue->name.empty()) return broken("a queue has no name");
+      if (there && queues_[queue->queue]->name != queue->name) {
+        return broken("two queues have one number");
+      }
+      if (!there && find_queue(queue->name) != kNoQueue) return broken("a queue has two numbers");
     }
     if (!is_sane(*queue)) return broken(kInsane);
     evolve(*queue);

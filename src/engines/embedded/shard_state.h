@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -49,6 +50,8 @@ struct QueueState {
   std::string name;
   QueueSettings settings;
   bool paused = false;
+  bool removed = false;  // it was decided that it goes
+  bool frozen = false;   // no claims: it may be about to go (Shard's, no record says it)
   std::optional<std::int64_t> paused_until_ms;
   QueueCounters counters;
   std::array<std::uint64_t, 6> count{};  // by Stage
@@ -57,6 +60,14 @@ struct QueueState {
   std::size_t read_ahead = 0;
   std::size_t most_claimed = 0;  // by one claim, since what to read ahead was last asked
 
+  /// False: its number is free, for the next queue that is made.
+  [[nodiscard]] bool is_there() const noexcept { return !name.empty(); }
+  /// In whatever stage, remembered ones included.
+  [[nodiscard]] std::uint64_t messages() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t in_stage : count) sum += in_stage;
+    return sum;
+  }
   [[nodiscard]] std::uint64_t in(Stage stage) const noexcept {
     return count[static_cast<std::size_t>(stage)];
   }
@@ -132,7 +143,14 @@ class ShardState {
   [[nodiscard]] QueueId find_queue(std::string_view name) const;
   [[nodiscard]] QueueState& queue(QueueId id) noexcept { return *queues_[id]; }
   [[nodiscard]] const QueueState& queue(QueueId id) const noexcept { return *queues_[id]; }
+  /// Numbers in use or free: all queues are below.
   [[nodiscard]] std::size_t queue_count() const noexcept { return queues_.size(); }
+  /// Those that are there.
+  [[nodiscard]] std::size_t live_queues() const noexcept { return queue_ids_.size(); }
+  /// The number for the next queue.
+  [[nodiscard]] QueueId next_queue() const noexcept {
+    return free_queues_.empty() ? static_cast<QueueId>(queues_.size()) : *free_queues_.begin();
+  }
   [[nodiscard]] std::uint64_t key_hash(QueueId queue, std::string_view key) const noexcept;
   [[nodiscard]] std::uint32_t store_tag() const noexcept {
     return static_cast<std::uint32_t>(identity_.store_id);
@@ -190,6 +208,7 @@ class ShardState {
   Identity identity_;
   std::vector<std::unique_ptr<QueueState>> queues_;
   std::unordered_map<std::string, QueueId> queue_ids_;
+  std::set<QueueId> free_queues_;
   std::unordered_map<Handle, MessageOptions> options_;
   std::uint64_t next_id_ = 1;
   std::uint64_t low_water_ = 1;

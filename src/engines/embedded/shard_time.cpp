@@ -143,7 +143,7 @@ std::optional<std::int64_t> Shard::next_realtime_ms() const {
     const QueueId id = state_->find_queue(name);
     if (id == kNoQueue) continue;
     const QueueState& queue = state_->queue(id);
-    if (queue.lanes.empty()) continue;
+    if (queue.lanes.empty() || queue.frozen) continue;
     if (is_paused(queue)) {
       if (queue.paused_until_ms) sooner(*queue.paused_until_ms);
     } else if (const std::int64_t due = queue.lanes.oldest_due_ms(); due > now_.realtime_ms) {

@@ -292,6 +292,7 @@ class OneShard final : public Router {
   static void prepare(Operation& op, const core::PauseRequest&) { op.reply = core::CountReply(); }
   static void prepare(Operation& op, const core::ResumeRequest&) { op.reply = core::CountReply(); }
   static void prepare(Operation& op, const core::PurgeRequest&) { op.reply = core::CountReply(); }
+  static void prepare(Operation& op, const core::RemoveRequest&) { op.reply = core::CountReply(); }
   static void prepare(Operation& op, const core::ReviveRequest&) { op.reply = core::CountReply(); }
   static void prepare(Operation& op, const core::ReshardRequest&) { op.reply = ReshardStep(); }
 

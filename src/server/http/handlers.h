@@ -25,6 +25,7 @@ namespace tarry::http {
 [[nodiscard]] Routed pause(Asked& asked);
 [[nodiscard]] Routed resume(Asked& asked);
 [[nodiscard]] Routed purge(Asked& asked);
+[[nodiscard]] Routed remove_queue(Asked& asked);
 [[nodiscard]] Routed revive(Asked& asked);
 [[nodiscard]] Routed forecast(Asked& asked);
 

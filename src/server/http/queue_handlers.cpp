@@ -56,6 +56,13 @@ Routed purge(Asked& asked) {
   return ask<core::CountReply>(core::PurgeRequest{std::move(asked.queue)}, counted);
 }
 
+Routed remove_queue(Asked& asked) {
+  const bool force = asked.query.flag("force");
+  if (auto error = asked.query.finish()) return problem(*error);
+  if (auto error = wire::decode_nothing(asked.body)) return problem(*error);
+  return ask<core::CountReply>(core::RemoveRequest{std::move(asked.queue), force}, counted);
+}
+
 Routed revive(Asked& asked) {
   auto revive = wire::decode_revive(std::move(asked.queue), asked.body);
   if (!revive) return problem(revive.error());

@@ -33,6 +33,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/v1/queues", queue_list},
     Route{"GET", "/v1/queues/*", queue_info},
     Route{"PUT", "/v1/queues/*", configure},
+    Route{"DELETE", "/v1/queues/*", remove_queue},
     Route{"POST", "/v1/queues/*/pause", pause},
     Route{"POST", "/v1/queues/*/resume", resume},
     Route{"POST", "/v1/queues/*/purge", purge},
@@ -144,8 +145,8 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   if (!queue) return problem(queue.error());
   auto query = wire::Query::parse(query_text);
   if (!query) return problem(query.error());
-  // Only GET has parameters: what changes something says it in its body.
-  if (message.method != "GET") {
+  // Others have no parameters: what changes something says it in its body, and DELETE has none.
+  if (message.method != "GET" && message.method != "DELETE") {
     if (auto error = query->finish()) return problem(*error);
   }
   Asked asked{service, std::move(*queue), std::move(*query), std::move(message.body)};

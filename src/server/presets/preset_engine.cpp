@@ -54,17 +54,28 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     const std::string* named = queue_of(request);
     if (named == nullptr) return false;
     const std::string queue = *named;
+    const bool removes = std::holds_alternative<core::RemoveRequest>(request);
     {
       const std::lock_guard lock(mutex_);
       if (const auto waiting = waiting_.find(queue); waiting != waiting_.end()) {
         waiting->second.push_back({std::move(request), std::move(completion)});
         return true;
       }
-      if (!makes_queue(request) || there_.contains(queue) || !rules_.patch_of(queue)) return false;
-      if (core::check_queue_name(queue)) return false;  // refused as it would be without us
-      waiting_[queue].push_back({std::move(request), std::move(completion)});
+      if (removes) {
+        waiting_[queue];  // what comes in behind it waits: the queue may have to be made anew
+      } else if (!makes_queue(request) || there_.contains(queue) || !rules_.patch_of(queue)) {
+        return false;
+      } else if (core::check_queue_name(queue)) {
+        return false;  // refused as it would be without us
+      } else {
+        waiting_[queue].push_back({std::move(request), std::move(completion)});
+      }
     }
-    look(queue);
+    if (removes) {
+      remove(queue, {std::move(request), std::move(completion)});
+    } else {
+      look(queue);
+    }
     return true;
   }
 
@@ -103,6 +114,64 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     });
   }
 
+  // Its requests wait by now. Where it fails, whether the queue is there is asked for once more.
+  void remove(const std::string& queue, Held removal) {
+    inner_.submit(std::move(removal.request),
+                  [self = shared_from_this(), queue,
+                   completion = std::move(removal.completion)](Result<core::Reply> reply) mutable {
+                    completion(std::move(reply));
+                    self->removed(queue);
+                  });
+  }
+
+  void removed(const std::string& queue) {
+    {
+      const std::lock_guard lock(mutex_);
+      there_.erase(queue);
+    }
+    while (true) {
+      std::deque<Held> held;
+      {
+        const std::lock_guard lock(mutex_);
+        auto& waiting = waiting_[queue];
+        if (waiting.empty()) {
+          waiting_.erase(queue);
+          return;
+        }
+        if (!makes_queue(waiting.front().request) || !rules_.patch_of(queue)) {
+          held.push_back(std::move(waiting.front()));
+          waiting.pop_front();
+        }
+      }
+      if (held.empty()) return look(queue);
+      if (!submit_held(queue, held, std::nullopt)) return;
+    }
+  }
+
+  // False: a removal is among them, and what stands behind it waits again.
+  bool submit_held(const std::string& queue, std::deque<Held>& held,
+                   const std::optional<Error>& error) {
+    while (!held.empty()) {
+      Held one = std::move(held.front());
+      held.pop_front();
+      if (error && makes_queue(one.request)) {
+        one.completion(Error{error->code, "the settings of queue " + queue +
+                                              " could not be put in place: " + error->message});
+      } else if (std::holds_alternative<core::RemoveRequest>(one.request)) {
+        {
+          const std::lock_guard lock(mutex_);
+          auto& waiting = waiting_[queue];
+          for (; !held.empty(); held.pop_back()) waiting.push_front(std::move(held.back()));
+        }
+        remove(queue, std::move(one));
+        return false;
+      } else {
+        inner_.submit(std::move(one.request), std::move(one.completion));
+      }
+    }
+    return true;
+  }
+
   // What comes in meanwhile goes behind those that wait, until none does.
   void go_on(const std::string& queue, const std::optional<Error>& error) {
     while (true) {
@@ -117,14 +186,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
         }
         held.swap(waiting);
       }
-      for (Held& one : held) {
-        if (error && makes_queue(one.request)) {
-          one.completion(Error{error->code, "the settings of queue " + queue +
-                                                " could not be put in place: " + error->message});
-        } else {
-          inner_.submit(std::move(one.request), std::move(one.completion));
-        }
-      }
+      if (!submit_held(queue, held, error)) return;
     }
   }
 

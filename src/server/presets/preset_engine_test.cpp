@@ -133,6 +133,33 @@ TEST_F(Presets, NewRulesHoldForQueuesMadeFromThenOn) {
   EXPECT_EQ(answer_configure(), Millis(0));  // the one that was asked for
 }
 
+TEST_F(Presets, AQueueThatWasRemovedIsMadeAnewWithItsSettings) {
+  submit(push_to("orders.eu", "1"));
+  inner_.next().answer(core::Reply(StoreStats()));
+  EXPECT_EQ(next_key(), "1");
+  submit(core::RemoveRequest{"orders.eu", false});
+  submit(core::GetRequest{"orders.eu", {}, {}, true});
+  submit(push_to("orders.eu", "2"));
+  submit(core::RemoveRequest{"orders.eu", true});
+  submit(push_to("orders.eu", "3"));
+  auto removal = inner_.next();
+  ASSERT_TRUE(std::holds_alternative<core::RemoveRequest>(removal.request));
+  EXPECT_EQ(inner_.submitted(), 3u);  // what came behind it waits
+  removal.answer(core::Reply(core::CountReply{1}));
+  auto get = inner_.next();
+  EXPECT_TRUE(std::holds_alternative<core::GetRequest>(get.request));
+  get.answer(core::Reply(core::GetReply()));
+  answer_absent();
+  EXPECT_EQ(answer_configure(), Millis(60'000));
+  EXPECT_EQ(next_key(), "2");
+  auto second = inner_.next();
+  ASSERT_TRUE(std::holds_alternative<core::RemoveRequest>(second.request));
+  second.answer(Error{ErrorCode::unavailable, "gone"});
+  answer_absent();
+  EXPECT_EQ(answer_configure(), Millis(60'000));
+  EXPECT_EQ(next_key(), "3");
+}
+
 TEST_F(Presets, ClosingAnswersWhatWaits) {
   submit(push_to("orders.eu", "1"));
   submit(core::GetRequest{"orders.eu", {}, {}, true});

@@ -41,6 +41,9 @@ std::optional<Error> refusal_of(Layout layout, const core::Request& request) {
   if (std::holds_alternative<core::ReshardRequest>(request)) {
     return unsupported_by(layout, "be resharded: its keys are what they are");
   }
+  if (std::holds_alternative<core::RemoveRequest>(request)) {
+    return unsupported_by(layout, "remove a queue: its keys are others' too; purge it instead");
+  }
   if (std::holds_alternative<core::ForecastRequest>(request)) {
     return unsupported_by(layout, "forecast");
   }
