@@ -61,6 +61,8 @@ struct QueueCounters {
 
 struct QueueStats {
   std::string queue;
+  /// Redis only, and not over HTTP: the parts of it that relays can share; 1 elsewhere.
+  std::uint32_t shards = 1;
   QueueSettings settings;
   std::uint64_t scheduled = 0;
   std::uint64_t ready = 0;

@@ -14,6 +14,7 @@
 #include "app/json.h"
 #include "app/printable.h"
 #include "app/progress.h"
+#include "app/relay_coordination.h"
 #include "app/relays.h"
 #include "app/serve_flags.h"
 #include "app/signals.h"
@@ -34,11 +35,13 @@ struct RelayFlags {
   std::optional<std::uint64_t> max_attempts;
   std::optional<Millis> lease;
   std::optional<Millis> drain;
+  std::optional<std::string> coordination;
+  std::optional<Millis> session;
 
   /// Whether anything is said of a relay beside --config.
   [[nodiscard]] bool plan_given() const {
     return !queues.empty() || to || threads || in_flight || batch || rate || concurrency ||
-           max_attempts || lease || drain;
+           max_attempts || lease || drain || coordination || session;
   }
 };
 
@@ -60,6 +63,8 @@ RelayPlan plan_of(const RelayFlags& flags, const std::vector<std::string>& comma
   if (flags.max_attempts) options.max_attempts = number(flags.max_attempts, 0);
   options.lease = flags.lease;
   options.drain = flags.drain.value_or(options.drain);
+  plan.coordination = flags.coordination.value_or(plan.coordination);
+  plan.session = flags.session.value_or(plan.session);
   return plan;
 }
 
@@ -79,7 +84,11 @@ std::optional<Plans> planned_by_flags(Session& session, const RelayFlags& flags,
   RelayPlan plan = plan_of(flags, session.trailing);
   if (const auto good = check_numbers(plan); !good) return refused(good.error().message);
   if (const auto sink = check_sink(plan); !sink) return refused("--to: " + sink.error().message);
-  return Plans{{std::move(plan)}, session.url()};
+  const std::string store = session.url();
+  if (const auto good = check_coordination(plan, store); !good) {
+    return refused(good.error().message);
+  }
+  return Plans{{std::move(plan)}, store};
 }
 
 std::optional<Plans> planned_by_file(Session& session, const RelayFlags& flags, ExitCode& code) {
@@ -133,7 +142,7 @@ class Passage {
     std::signal(SIGPIPE, SIG_IGN);
     auto store = session_.open(plans->store, {}, code);
     if (!store) return code;
-    auto relays = Relays::make(store->engine(), plans->relays, hooks());
+    auto relays = Relays::make(store->engine(), plans->store, plans->relays, hooks());
     if (!relays) return session_.output.fail(relays.error());
     relays_ = relays->get();
     {
@@ -260,6 +269,15 @@ void add_relay_command(CLI::App& root, Session& session) {
                "How long a claim holds; it is extended meanwhile (default: the queue's)");
   add_duration(command, "--drain", flags->drain,
                "After a stop, how long the sink may take, up to 1h (default: 10s)");
+  add_word(command, "--coordination", flags->coordination,
+           "How several relays on the same queues share them:\n"
+           "all (claim by claim; the default), redis (shard by\n"
+           "shard, by leases in the store's Redis), redis://HOST,\n"
+           "zookeeper://HOST[,HOST...][/PATH]")
+      ->type_name("HOW");
+  add_duration(command, "--session", flags->session,
+               "With redis and zookeeper: a relay that is not\nheard of for so long has ended "
+               "(default: 10s)");
   set_action(command, session, [flags](Session& given) { return Passage(given).run(*flags); });
 }
 

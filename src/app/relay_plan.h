@@ -21,7 +21,9 @@ struct RelayPlan {
   std::string to;                    // as SinkWish has it
   std::vector<std::string> command;  // of "command"
   std::uint32_t concurrency = 1;     // of "command"
-  std::uint64_t line = 0;            // of the configuration; 0: from flags
+  std::string coordination = "all";  // as relay_coordination.h has it
+  Millis session = relay::kDefaultSession;
+  std::uint64_t line = 0;  // of the configuration; 0: from flags
 
   /// The sink that is wanted; `on_broken` as SinkWish has it.
   [[nodiscard]] SinkWish wish(std::function<void(Error)> on_broken) const;
@@ -29,7 +31,8 @@ struct RelayPlan {
   /// Whether they would do the same; where it is written plays no part.
   friend bool operator==(const RelayPlan& a, const RelayPlan& b) {
     return a.crew == b.crew && a.to == b.to && a.command == b.command &&
-           a.concurrency == b.concurrency;
+           a.concurrency == b.concurrency && a.coordination == b.coordination &&
+           a.session == b.session;
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/relay_coordination.h"
 #include "base/text.h"
 
 namespace tarry::app {
@@ -19,21 +20,32 @@ std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
     return fmt::format("{} {} now", count, count == 1 ? "queue matches" : "queues match");
   return fmt::format("no queue matches {}; it looks again every {}",
                      fmt::join(plan.crew.relay.queues, ", "),
-                     base::format_duration_ms(relay::kFindQueuesEvery.count()));
+                     base::format_duration_ms(relay::kLookEvery.count()));
+}
+
+std::string line_on_view(const relay::Coordination::View& view, std::size_t units) {
+  return fmt::format("{} of {} shards are its own; {} {} them", view.mine.size(), units,
+                     view.members, view.members == 1 ? "relay has" : "relays share");
+}
+
+std::string line_on_trouble(const std::string& title, const std::optional<Error>& error) {
+  if (!error) return fmt::format("coordination: {} is back", title);
+  return fmt::format("coordination: {} is away: {}; it goes on with the shards that it has", title,
+                     error->message);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Relays>> Relays::make(core::Engine& engine,
+Result<std::unique_ptr<Relays>> Relays::make(core::Engine& engine, std::string_view store,
                                              const std::vector<RelayPlan>& plans, Hooks hooks) {
   auto relays = std::unique_ptr<Relays>(new Relays(std::move(hooks)));
   for (const RelayPlan& plan : plans) {
-    if (auto added = relays->add(engine, plan); !added) return std::move(added).error();
+    if (auto added = relays->add(engine, store, plan); !added) return std::move(added).error();
   }
   return Result<std::unique_ptr<Relays>>(std::move(relays));
 }
 
-Result<void> Relays::add(core::Engine& engine, const RelayPlan& plan) {
+Result<void> Relays::add(core::Engine& engine, std::string_view store, const RelayPlan& plan) {
   const std::string prefix = prefix_of(plan);
   const auto make = [this, plan, prefix] {
     return make_sink(plan.wish([this, prefix](Error error) {
@@ -51,8 +63,18 @@ Result<void> Relays::add(core::Engine& engine, const RelayPlan& plan) {
   hooks.on_queues = [this, prefix, plan](std::size_t count) {
     hooks_.note(prefix + line_on_queues(plan, count));
   };
+  auto coordination = make_coordination(plan, store);
+  if (!coordination) return std::move(coordination).error();
+  hooks.on_view = [this, prefix](const relay::Coordination::View& view, std::size_t units) {
+    hooks_.note(prefix + line_on_view(view, units));
+  };
+  const std::string coordinator = *coordination ? (*coordination)->title() : "";
+  hooks.on_trouble = [this, prefix, coordinator](const std::optional<Error>& error) {
+    hooks_.note(prefix + line_on_trouble(coordinator, error));
+  };
   hooks.on_end = [this, prefix](const Result<void>& how) { ended(prefix, how); };
-  auto crew = relay::Crew::make(engine, plan.crew, make, std::move(hooks));
+  auto crew =
+      relay::Crew::make(engine, plan.crew, make, std::move(hooks), *std::move(coordination));
   if (!crew) return std::move(crew).error();
   *title = (*crew)->title();
   crews_.push_back(*std::move(crew));

@@ -22,7 +22,8 @@ class Relays {
  public:
   /// What their operator should know. From threads of the relays.
   struct Hooks {
-    /// Of a sink that went or came back, and of patterns that match nothing.
+    /// Of a sink or a coordination that went or came back, of what falls to this relay, and of
+    /// patterns that match nothing.
     std::function<void(std::string_view line)> note;
     /// A relay has ended by itself, or its sink is of no use any more.
     std::function<void(const Error&)> failed;
@@ -35,8 +36,10 @@ class Relays {
     bool up = false;  // false: it has ended
   };
 
-  /// The engine outlives them. The plans have been checked. Errors: the sinks'.
+  /// The engine, of the store of that URL, outlives them. The plans have been checked. Errors: the
+  /// sinks', the coordinations'.
   [[nodiscard]] static Result<std::unique_ptr<Relays>> make(core::Engine& engine,
+                                                            std::string_view store,
                                                             const std::vector<RelayPlan>& plans,
                                                             Hooks hooks);
   Relays(const Relays&) = delete;
@@ -54,7 +57,7 @@ class Relays {
 
  private:
   explicit Relays(Hooks hooks) : hooks_(std::move(hooks)) {}
-  Result<void> add(core::Engine& engine, const RelayPlan& plan);
+  Result<void> add(core::Engine& engine, std::string_view store, const RelayPlan& plan);
   void ended(const std::string& prefix, const Result<void>& how);
 
   const Hooks hooks_;

@@ -222,7 +222,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   }
   presets::PresetEngine engine(store->engine(), config->queues);
   Events events;
-  const auto relays = Relays::make(store->engine(), config->relays, hooks_of(log, events));
+  const auto relays = Relays::make(store->engine(), *url, config->relays, hooks_of(log, events));
   if (!relays) return session.output.fail(relays.error());
   http::ServerOptions options = server_options(*config, *address, clock, log);
   options.token = *std::move(token);

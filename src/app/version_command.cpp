@@ -1,6 +1,9 @@
 // tarry version: what this program is and what was built into it.
+#include <fmt/format.h>
+
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/relay_coordination.h"
 #include "app/relay_sinks.h"
 
 namespace tarry::app {
@@ -24,6 +27,8 @@ ExitCode version(Session& session) {
           .end_array();
       json.name("sinks").begin_array();
       for (const std::string_view kind : sink_kinds()) json.plain(kind);
+      json.end_array().name("coordination").begin_array();
+      for (const std::string_view kind : coordination_kinds()) json.plain(kind);
       json.end_array().end_object();
     });
     return ExitCode::done;
@@ -34,11 +39,8 @@ ExitCode version(Session& session) {
   sheet.add(
       "engines",
       "embedded (memory: file:), remote (http: http+unix:), redis (redis: rediss: redis+unix:)");
-  std::string sinks;
-  for (const std::string_view kind : sink_kinds()) {
-    sinks.append(sinks.empty() ? "" : ", ").append(kind);
-  }
-  sheet.add("sinks", sinks);
+  sheet.add("sinks", fmt::format("{}", fmt::join(sink_kinds(), ", ")));
+  sheet.add("coordination", fmt::format("{}", fmt::join(coordination_kinds(), ", ")));
   session.output.print(sheet);
   return ExitCode::done;
 }
@@ -48,7 +50,7 @@ ExitCode version(Session& session) {
 const char* version_line() noexcept { return "tarry " TARRY_VERSION; }
 
 void add_version_command(CLI::App& root, Session& session) {
-  CLI::App& command = add_command(root, "version", "Version, compiler, engines and sinks built in",
+  CLI::App& command = add_command(root, "version", "Version, compiler, and what is built in",
                                   {"tarry version", "tarry version -o json"});
   set_action(command, session, version);
 }

@@ -98,6 +98,9 @@ struct ClaimRequest {
   std::uint64_t max_bytes = kDefaultClaimBytes;
   std::optional<Millis> lease;  // empty: the queue's
   Millis wait{0};
+  // Not empty: one list a queue. Only those of its shards (QueueStats::shards) are asked; where the
+  // list is empty, all. Engines whose queues are one for claims do not look at it.
+  std::vector<std::vector<std::uint32_t>> shards = {};
 };
 
 /// How the engine ends a claim; wider than the public Action.
@@ -147,7 +150,8 @@ struct ListRequest {
 
 struct StatsRequest {
   std::string queue;  // empty: all
-  /// The queues' names are enough: their figures may be left at nothing, where they cost.
+  /// The queues' names and shards are enough: their figures may be left at nothing, where they
+  /// cost.
   bool names_only = false;
 };
 

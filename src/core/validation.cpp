@@ -172,6 +172,12 @@ MaybeError check_own(const ClaimRequest& claim) {
   for (const std::string& key : claim.keys) {
     if (auto error = check_key(key)) return error;
   }
+  if (!claim.shards.empty() &&
+      (claim.shards.size() != claim.queues.size() || !claim.keys.empty())) {
+    return invalid("a claim names the shards of " + std::to_string(claim.shards.size()) +
+                   " queues; it must of each of its " + std::to_string(claim.queues.size()) +
+                   " queues, and without keys");
+  }
   if (claim.any_state && claim.keys.empty()) {
     return invalid("a claim of any state names 0 keys; it must name from 1 to " +
                    std::to_string(kMaxBatch));

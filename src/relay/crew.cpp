@@ -6,6 +6,8 @@
 #include <random>
 #include <utility>
 
+#include "core/queue_pattern.h"
+
 namespace tarry::relay {
 namespace {
 
@@ -14,10 +16,11 @@ std::uint32_t share(std::uint32_t all, std::uint32_t count, std::uint32_t number
   return all / count + (number < all % count ? 1 : 0);
 }
 
-RelayOptions share_of(const CrewOptions& options, std::uint32_t number) {
+RelayOptions part_of(const CrewOptions& options, std::uint32_t number, bool looks_out) {
   RelayOptions own = options.relay;
   own.in_flight = share(own.in_flight, options.threads, number);
   own.rate = share(own.rate, options.threads, number);
+  if (looks_out) own.queues.clear();
   return own;
 }
 
@@ -76,18 +79,25 @@ Result<void> check(const CrewOptions& options) {
 }
 
 Result<std::unique_ptr<Crew>> Crew::make(core::Engine& engine, const CrewOptions& options,
-                                         const MakeSink& make_sink, Hooks hooks) {
+                                         const MakeSink& make_sink, Hooks hooks,
+                                         std::unique_ptr<Coordination> coordination) {
   auto crew = std::unique_ptr<Crew>(new Crew(options.name, std::move(hooks)));
+  const bool looks_out =
+      coordination != nullptr || std::ranges::any_of(options.relay.queues, core::is_beginning);
   std::random_device random;
   for (std::uint32_t i = 0; i < options.threads; ++i) {
     auto sink = make_sink();
     if (!sink) return std::move(sink).error();
-    auto relay = std::make_unique<Relay>(
-        engine, **sink, share_of(options, i), random(),
-        RelayHooks{
-            [crew = crew.get()](bool open, const std::string& why) { crew->breaker(open, why); },
-            [crew = crew.get()](std::size_t count) { crew->queues(count); }});
+    auto relay =
+        std::make_unique<Relay>(engine, **sink, part_of(options, i, looks_out), random(),
+                                RelayHooks{[crew = crew.get()](bool open, const std::string& why) {
+                                  crew->breaker(open, why);
+                                }});
     crew->members_.push_back({*std::move(sink), std::move(relay)});
+  }
+  if (looks_out) {
+    crew->lookout_ = std::make_unique<Lookout>(engine, options.relay.queues,
+                                               std::move(coordination), crew->lookout_hooks());
   }
   return Result<std::unique_ptr<Crew>>(std::move(crew));
 }
@@ -95,6 +105,23 @@ Result<std::unique_ptr<Crew>> Crew::make(core::Engine& engine, const CrewOptions
 Crew::~Crew() {
   stop();
   threads_.clear();
+  lookout_.reset();
+}
+
+Lookout::Hooks Crew::lookout_hooks() {
+  return {[this](const std::vector<Share>& shares) {
+            for (const Member& member : members_) member.relay->serve(shares);
+          },
+          [this](std::size_t count) {
+            if (hooks_.on_queues) hooks_.on_queues(count);
+          },
+          [this](const Coordination::View& view, std::size_t units) {
+            if (hooks_.on_view) hooks_.on_view(view, units);
+          },
+          [this](const std::optional<Error>& error) {
+            if (hooks_.on_trouble) hooks_.on_trouble(error);
+          },
+          [this] { stop_.request_stop(); }};
 }
 
 void Crew::start() {
@@ -103,9 +130,13 @@ void Crew::start() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     threads_.emplace_back([this, i] { work(i); });
   }
+  if (lookout_) lookout_->start();
 }
 
-void Crew::stop() { stop_.request_stop(); }
+void Crew::stop() {
+  stop_.request_stop();
+  if (lookout_) lookout_->leave();
+}
 
 void Crew::abandon() {
   for (const Member& member : members_) member.relay->abandon();
@@ -120,6 +151,7 @@ RelayStats Crew::stats() const {
   RelayStats sum;
   sum.breaker = BreakerState::open;
   for (const Member& member : members_) add(sum, member.relay->stats());
+  if (lookout_ && sum.last_error.empty()) sum.last_error = lookout_->last_error();
   return sum;
 }
 
@@ -127,7 +159,7 @@ void Crew::work(std::size_t number) {
   name_this_thread(name_, number);
   const auto ended = members_[number].relay->run(stop_.get_token());
   // What one could no longer use, none can; and a store that was closed is closed for all.
-  stop_.request_stop();
+  stop();
   std::unique_lock lock(mutex_);
   if (!ended && !error_) error_ = ended.error();
   if (--running_ > 0) return;
@@ -141,12 +173,6 @@ void Crew::breaker(bool open, const std::string& last_error) {
   const std::size_t before = std::exchange(open_, open ? open_ + 1 : open_ - 1);
   if (before != members_.size() && open_ != members_.size()) return;
   if (hooks_.on_breaker) hooks_.on_breaker(open, last_error);
-}
-
-void Crew::queues(std::size_t count) {
-  const std::lock_guard lock(mutex_);
-  if (std::exchange(none_, count == 0) == (count == 0)) return;
-  if (hooks_.on_queues) hooks_.on_queues(count);
 }
 
 }  // namespace tarry::relay

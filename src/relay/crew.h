@@ -20,6 +20,8 @@
 #include <tarry/result.h>
 
 #include "core/engine.h"
+#include "relay/coordination/coordination.h"
+#include "relay/lookout.h"
 #include "relay/options.h"
 #include "relay/relay.h"
 #include "relay/sink.h"
@@ -50,17 +52,22 @@ class Crew {
     /// breaker is open while others work is shown by its failures alone: it may have no message
     /// to find out with that the sink is back.
     std::function<void(bool open, const std::string& last_error)> on_breaker = {};
-    /// As RelayHooks, for all threads.
+    /// Its patterns match no queue, or some again: 0, or how many.
     std::function<void(std::size_t queues)> on_queues = {};
+    /// Where relays share: what falls to this one of so many shards; and those it shares with
+    /// cannot be heard of, or can again. On threads of the crew, and of the coordination.
+    std::function<void(const Coordination::View& view, std::size_t units)> on_view = {};
+    std::function<void(const std::optional<Error>&)> on_trouble = {};
     /// Every thread has come to its end, by `stop` or by itself: by success, or with the first
     /// error that the store gave. On a thread of the crew, the last call of all.
     std::function<void(const Result<void>& ended)> on_end = {};
   };
 
-  /// The engine outlives the crew; the options have been checked. Errors: the sink's.
-  [[nodiscard]] static Result<std::unique_ptr<Crew>> make(core::Engine& engine,
-                                                          const CrewOptions& options,
-                                                          const MakeSink& make_sink, Hooks hooks);
+  /// The engine outlives the crew; the options have been checked. `coordination`: null where the
+  /// relay has its queues for itself, or shares them claim by claim. Errors: the sink's.
+  [[nodiscard]] static Result<std::unique_ptr<Crew>> make(
+      core::Engine& engine, const CrewOptions& options, const MakeSink& make_sink, Hooks hooks,
+      std::unique_ptr<Coordination> coordination = nullptr);
   ~Crew();  // stops, and waits for the threads
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -90,7 +97,7 @@ class Crew {
   Crew(std::string name, Hooks hooks) : name_(std::move(name)), hooks_(std::move(hooks)) {}
   void work(std::size_t number);
   void breaker(bool open, const std::string& last_error);
-  void queues(std::size_t count);
+  [[nodiscard]] Lookout::Hooks lookout_hooks();
 
   const std::string name_;
   const Hooks hooks_;
@@ -99,10 +106,10 @@ class Crew {
 
   mutable std::mutex mutex_;
   std::size_t open_ = 0;  // members whose breaker is
-  bool none_ = false;     // told: no queue matches
   std::size_t running_ = 0;
   std::optional<Error> error_;
   std::vector<std::jthread> threads_;
+  std::unique_ptr<Lookout> lookout_;  // null: the names say all
 };
 
 }  // namespace tarry::relay

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/limits.h"
-#include "core/queue_pattern.h"
 
 namespace tarry::relay {
 namespace {
@@ -23,11 +22,8 @@ constexpr Millis kSettlePatience{10'000};
 }  // namespace
 
 Flow::Flow(const RelayOptions& options, std::uint32_t seed)
-    : options_(options),
-      breaker_(options.breaker, seed),
-      rate_(options.rate),
-      has_patterns_(std::ranges::any_of(options.queues, core::is_beginning)) {
-  if (!has_patterns_) queues_ = options.queues;
+    : options_(options), breaker_(options.breaker, seed), rate_(options.rate) {
+  for (const std::string& queue : options.queues) shares_.push_back({queue, {}});
 }
 
 Flow::Step Flow::next(Moment now) {
@@ -39,13 +35,12 @@ Flow::Step Flow::next(Moment now) {
   // What was given up there may have been the last: nobody would wake it any more.
   if (stopped_at_ && is_idle()) return Finished{};
   if (auto step = extend(now)) return *std::move(step);
-  if (auto step = find_queues(now)) return *std::move(step);
   if (auto step = claim(now)) return *std::move(step);
   return wait();
 }
 
 bool Flow::is_idle() const noexcept {
-  return claiming_ == 0 && !finding_ && held_.empty() && outbox_.empty() && settling_.empty() &&
+  return claiming_ == 0 && held_.empty() && outbox_.empty() && settling_.empty() &&
          extending_.empty();
 }
 
@@ -114,14 +109,8 @@ std::uint32_t Flow::room() const noexcept {
   return most - std::min(most, held);
 }
 
-std::optional<Flow::Step> Flow::find_queues(Moment now) {
-  if (!has_patterns_ || finding_ || stopped_at_ || now < find_at_) return std::nullopt;
-  finding_ = true;
-  return FindQueues{};
-}
-
 bool Flow::wants_claim() const noexcept {
-  return !stopped_at_ && queues_ && !queues_->empty() && claiming_ == 0 && room() > 0 &&
+  return !stopped_at_ && !shares_.empty() && claiming_ == 0 && room() > 0 &&
          outbox_.size() < kMaxOutbox;
 }
 
@@ -141,20 +130,24 @@ std::optional<Flow::Step> Flow::claim(Moment now) {
 
 // All of them, where a claim can name as many; else the next part, in turn.
 void Flow::choose_queues(core::ClaimRequest& request) {
-  const std::size_t all = queues_->size();
+  const std::size_t all = shares_.size();
   const std::size_t count = std::min<std::size_t>(all, core::kMaxClaimQueues);
   request.wait = count == all ? kClaimWait : kPartWait;
+  bool is_shared = false;
   for (std::size_t i = 0; i < count; ++i) {
-    request.queues.push_back((*queues_)[(first_queue_ + i) % all]);
+    const Share& share = shares_[(first_share_ + i) % all];
+    request.queues.push_back(share.queue);
+    request.shards.push_back(share.shards);
+    is_shared = is_shared || !share.shards.empty();
   }
-  if (count < all) first_queue_ = (first_queue_ + count) % all;
+  if (!is_shared) request.shards.clear();
+  if (count < all) first_share_ = (first_share_ + count) % all;
 }
 
 Flow::Wait Flow::wait() const {
   std::optional<Moment> next;
   const auto consider = [&next](Moment moment) { next = next ? std::min(*next, moment) : moment; };
   if (wants_claim()) consider(std::max(claim_at_, rate_.next()));
-  if (has_patterns_ && !finding_ && !stopped_at_) consider(find_at_);
   if (breaker_.until() && !stopped_at_) consider(*breaker_.until());
   if (settling_.empty() && !outbox_.empty()) consider(settle_at_);
   if (extending_.empty() && extend_at_) consider(*extend_at_);
@@ -167,7 +160,7 @@ RelayStats Flow::stats() const {
   stats.in_flight = held_.size() + outbox_.size() + settling_.size();
   stats.breaker = breaker_.state();
   stats.openings = breaker_.openings();
-  stats.queues = queues_ ? queues_->size() : 0;
+  stats.queues = shares_.size();
   return stats;
 }
 

@@ -35,6 +35,7 @@
 #include "relay/breaker.h"
 #include "relay/options.h"
 #include "relay/rate_limit.h"
+#include "relay/share.h"
 #include "relay/sink.h"
 #include "worker/backoff.h"
 
@@ -47,24 +48,24 @@ class Flow {
   struct HandOn {
     std::vector<std::pair<JobId, Delivery>> jobs;
   };
-  struct FindQueues {};  // answered by `found`
-  struct Withdraw {};    // the claim that waits
-  struct CloseSink {};   // its time to drain is over
+  struct Withdraw {};   // the claim that waits
+  struct CloseSink {};  // its time to drain is over
   struct Wait {
     std::optional<Moment> until;  // empty: until there is news
   };
   struct Finished {};
   using Step = std::variant<core::ClaimRequest, core::SettleRequest, core::ExtendRequest, HandOn,
-                            FindQueues, Withdraw, CloseSink, Wait, Finished>;
+                            Withdraw, CloseSink, Wait, Finished>;
 
-  /// The options have been checked.
+  /// The options have been checked. Serves the queues that they name, from the beginning; where
+  /// they name none, those that it is told of.
   Flow(const RelayOptions& options, std::uint32_t seed);
 
   [[nodiscard]] Step next(Moment now);
 
   void claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment now);
-  /// All queues that the store has.
-  void found(const Result<std::vector<std::string>>& names, Moment now);
+  /// From now on these, by name, and no others.
+  void serve(std::vector<Share> shares);
   void settled(const Result<core::ItemsReply>& reply, Moment now);
   void extended(const Result<core::ItemsReply>& reply, Moment now);
   void answered(JobId id, Answer answer, Moment now);
@@ -76,10 +77,6 @@ class Flow {
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
   [[nodiscard]] RelayStats stats() const;
   [[nodiscard]] BreakerState breaker() const noexcept { return breaker_.state(); }
-  /// Which it serves now; empty: it has not looked yet.
-  [[nodiscard]] const std::optional<std::vector<std::string>>& queues() const noexcept {
-    return queues_;
-  }
 
  private:
   struct Held {
@@ -102,7 +99,6 @@ class Flow {
   [[nodiscard]] std::optional<Step> stop_step(Moment now);
   [[nodiscard]] std::optional<Step> settle(Moment now);
   [[nodiscard]] std::optional<Step> extend(Moment now);
-  [[nodiscard]] std::optional<Step> find_queues(Moment now);
   [[nodiscard]] std::optional<Step> claim(Moment now);
   void choose_queues(core::ClaimRequest& request);
   [[nodiscard]] Wait wait() const;
@@ -129,11 +125,8 @@ class Flow {
   Moment extend_sent_{0};
   std::optional<Moment> extend_at_;  // no held message's is earlier; empty: none needs it
 
-  const bool has_patterns_;
-  std::optional<std::vector<std::string>> queues_;  // sorted where there are patterns
-  std::size_t first_queue_ = 0;                     // of the next claim
-  bool finding_ = false;
-  Moment find_at_{0};
+  std::vector<Share> shares_;
+  std::size_t first_share_ = 0;  // of the next claim
 
   std::uint32_t claiming_ = 0;  // how many were asked for; 0: no claim is under way
   bool withdrawn_ = false;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/limits.h"
-#include "core/queue_pattern.h"
 #include "relay/flow.h"
 #include "worker/verdicts.h"
 
@@ -58,33 +57,14 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
   }
 }
 
-void Flow::found(const Result<std::vector<std::string>>& names, Moment now) {
-  finding_ = false;
-  find_at_ = now + kFindQueuesEvery;
-  if (!names) {
-    // What was found before is served on; whether the store is of use, the claims tell.
-    if (names.error().code == ErrorCode::closed) return fail({}, now);
-    stats_.last_error =
-        worker::fit_reason("the queues cannot be looked up: " + names.error().message);
-    return;
+void Flow::serve(std::vector<Share> shares) {
+  if (shares_ == shares) return;
+  if (first_share_ < shares_.size()) {
+    const auto next =
+        std::ranges::lower_bound(shares, shares_[first_share_].queue, {}, &Share::queue);
+    first_share_ = next == shares.end() ? 0 : static_cast<std::size_t>(next - shares.begin());
   }
-  std::vector<std::string> served;
-  for (const std::string& pattern : options_.queues) {
-    if (!core::is_beginning(pattern)) served.push_back(pattern);
-  }
-  for (const std::string& name : *names) {
-    const auto covers = [&name](const std::string& one) { return core::matches(one, name); };
-    if (std::ranges::any_of(options_.queues, covers)) served.push_back(name);
-  }
-  std::ranges::sort(served);
-  const auto again = std::ranges::unique(served);
-  served.erase(again.begin(), again.end());
-  if (queues_ == served) return;
-  if (queues_ && first_queue_ < queues_->size()) {
-    const auto next = std::ranges::lower_bound(served, (*queues_)[first_queue_]);
-    first_queue_ = next == served.end() ? 0 : static_cast<std::size_t>(next - served.begin());
-  }
-  queues_ = std::move(served);
+  shares_ = std::move(shares);
   outdated_ = claiming_ > 0;
 }
 

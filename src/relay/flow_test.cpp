@@ -14,7 +14,7 @@ namespace {
 using core::SettleAction;
 
 // A flow whose clock is a number, and whose store and sink are the test.
-class FlowTest : public testing::Test {
+class FlowTest : public ::testing::Test {
  protected:
   static RelayOptions some_options() {
     RelayOptions options;
@@ -281,62 +281,71 @@ TEST(RelayOptionsTest, BadOnesAreNamedWithTheirLimits) {
 
 // -- patterns
 
-class PatternFlowTest : public FlowTest {
+// Told what to serve.
+class SharedFlowTest : public FlowTest {
  protected:
-  void begin_with(std::vector<std::string> queues) {
+  SharedFlowTest() {
     RelayOptions options = some_options();
-    options.queues = std::move(queues);
+    options.queues.clear();
     begin(options);
-    step<Flow::FindQueues>();
   }
-  void find(const std::vector<std::string>& names) { flow->found(names, now); }
+  void serve(const std::vector<std::string>& names) {
+    std::vector<Share> shares;
+    for (const std::string& name : names) shares.push_back({name, {}});
+    flow->serve(shares);
+  }
   // A store that answers a claim with nothing.
   void deliver_nothing() { deliver({}); }
 };
 
-TEST_F(PatternFlowTest, ClaimsNothingBeforeItHasLookedAndThenWhatMatches) {
-  begin_with({"orders.*", "mails"});
+TEST_F(SharedFlowTest, ClaimsNothingBeforeItIsToldAndThenThat) {
   EXPECT_FALSE(step<Flow::Wait>().until);
-  find({"orders.us", "mail", "orders.eu", "orders"});
-  EXPECT_EQ(step<core::ClaimRequest>().queues,
-            (std::vector<std::string>{"mails", "orders.eu", "orders.us"}));
+  serve({"mails", "orders.eu", "orders.us"});
+  const auto request = step<core::ClaimRequest>();
+  EXPECT_EQ(request.queues, (std::vector<std::string>{"mails", "orders.eu", "orders.us"}));
+  EXPECT_TRUE(request.shards.empty());
   EXPECT_EQ(flow->stats().queues, 3u);
 }
 
-TEST_F(PatternFlowTest, LooksAgainWhereNothingMatchesYet) {
-  begin_with({"orders.*"});
-  find({"mails"});
-  ASSERT_TRUE(flow->queues());
-  EXPECT_TRUE(flow->queues()->empty());
-  EXPECT_EQ(step<Flow::Wait>().until, now + kFindQueuesEvery);
-  now += kFindQueuesEvery;
-  step<Flow::FindQueues>();
-  find({"mails", "orders.eu"});
-  EXPECT_EQ(step<core::ClaimRequest>().queues, (std::vector<std::string>{"orders.eu"}));
+TEST_F(SharedFlowTest, NamesTheShardsThatAreItsOwn) {
+  flow->serve({{"a", {}}, {"b", {1, 3}}});
+  const auto request = step<core::ClaimRequest>();
+  EXPECT_EQ(request.queues, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(request.shards, (std::vector<std::vector<std::uint32_t>>{{}, {1, 3}}));
+  deliver_nothing();
+  flow->serve({{"a", {}}, {"b", {}}});
+  EXPECT_TRUE(step<core::ClaimRequest>().shards.empty());
 }
 
-TEST_F(PatternFlowTest, AQueueThatComesEndsTheClaimThatWaitsWithoutIt) {
-  begin_with({"*"});
-  find({"a"});
+TEST_F(SharedFlowTest, WhatIsTakenFromItIsClaimedNoMore) {
+  flow->serve({{"q", {0, 1}}});
   step<core::ClaimRequest>();
-  now += kFindQueuesEvery;
-  step<Flow::FindQueues>();
-  find({"a"});
-  EXPECT_EQ(step<Flow::Wait>().until, now + kFindQueuesEvery);  // the same: it waits on
-  now += kFindQueuesEvery;
-  step<Flow::FindQueues>();
-  find({"a", "b"});
+  flow->serve({{"q", {0}}});
+  step<Flow::Withdraw>();
+  deliver_nothing();
+  EXPECT_EQ(step<core::ClaimRequest>().shards, (std::vector<std::vector<std::uint32_t>>{{0}}));
+  flow->serve({});
+  step<Flow::Withdraw>();
+  deliver_nothing();
+  EXPECT_FALSE(step<Flow::Wait>().until);
+}
+
+TEST_F(SharedFlowTest, AQueueThatComesEndsTheClaimThatWaitsWithoutIt) {
+  serve({"a"});
+  step<core::ClaimRequest>();
+  serve({"a"});
+  EXPECT_FALSE(step<Flow::Wait>().until);  // the same: it waits on
+  serve({"a", "b"});
   step<Flow::Withdraw>();
   step<Flow::Wait>();
   deliver_nothing();
   EXPECT_EQ(step<core::ClaimRequest>().queues, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST_F(PatternFlowTest, MoreQueuesThanAClaimMayNameTakeTurns) {
+TEST_F(SharedFlowTest, MoreQueuesThanAClaimMayNameTakeTurns) {
   std::vector<std::string> names;
   for (int i = 0; i < 2'500; ++i) names.push_back("q" + std::to_string(10'000 + i));
-  begin_with({"q*"});
-  find(names);
+  serve(names);
   std::vector<std::string> asked;
   for (const std::size_t expected : {1'000u, 1'000u, 1'000u}) {
     const auto request = step<core::ClaimRequest>();
@@ -350,59 +359,15 @@ TEST_F(PatternFlowTest, MoreQueuesThanAClaimMayNameTakeTurns) {
   EXPECT_EQ(asked, names);
 }
 
-TEST_F(PatternFlowTest, AStoreThatIsAwayIsAskedAgainAndWhatWasFoundIsServedOn) {
-  begin_with({"*"});
-  flow->found(Error{ErrorCode::unavailable, "away"}, now);
-  EXPECT_EQ(step<Flow::Wait>().until, now + kFindQueuesEvery);
-  now += kFindQueuesEvery;
-  step<Flow::FindQueues>();
-  find({"a"});
-  step<core::ClaimRequest>();
-  now += kFindQueuesEvery;
-  step<Flow::FindQueues>();
-  flow->found(Error{ErrorCode::unavailable, "away"}, now);
-  deliver_nothing();
-  EXPECT_EQ(step<core::ClaimRequest>().queues, (std::vector<std::string>{"a"}));
-}
-
-TEST_F(PatternFlowTest, AStoreThatDoesNotTellItsQueuesIsAskedAgainAndOneThatIsClosedEndsIt) {
-  begin_with({"*"});
-  find({"a"});
-  step<core::ClaimRequest>();
-  now += kFindQueuesEvery;
-  step<Flow::FindQueues>();
-  flow->found(Error{ErrorCode::permission_denied, "not you"}, now);
-  EXPECT_EQ(step<Flow::Wait>().until, now + kFindQueuesEvery);
-  EXPECT_FALSE(flow->error());
-  EXPECT_EQ(flow->stats().last_error, "the queues cannot be looked up: not you");
-  now += kFindQueuesEvery;
-  step<Flow::FindQueues>();
-  flow->found(Error{ErrorCode::closed, "closed"}, now);
-  step<Flow::Withdraw>();
-  deliver_nothing();
-  step<Flow::Finished>();
-}
-
-TEST_F(PatternFlowTest, TheTurnGoesOnWhereItWasWhenQueuesComeAndGo) {
+TEST_F(SharedFlowTest, TheTurnGoesOnWhereItWasWhenQueuesComeAndGo) {
   std::vector<std::string> names;
   for (int i = 0; i < 2'500; ++i) names.push_back("q" + std::to_string(10'000 + i));
-  begin_with({"q*"});
-  find(names);
+  serve(names);
   step<core::ClaimRequest>();
   deliver_nothing();
-  now += kFindQueuesEvery;
-  step<Flow::FindQueues>();
   names.erase(names.begin());
-  find(names);
+  serve(names);
   EXPECT_EQ(step<core::ClaimRequest>().queues.front(), "q11000");
-}
-
-TEST_F(PatternFlowTest, AStopWaitsForTheLookAndThenEnds) {
-  begin_with({"*"});
-  flow->stop(now);
-  EXPECT_FALSE(step<Flow::Wait>().until);
-  find({"a"});
-  step<Flow::Finished>();
 }
 
 TEST_F(FlowTest, OnceAbandonedItTriesTheStoreOnceMoreAndEnds) {

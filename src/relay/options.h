@@ -16,8 +16,6 @@ namespace tarry::relay {
 
 inline constexpr std::uint32_t kMaxInFlight = 10'000;
 inline constexpr std::uint32_t kMaxRate = 1'000'000;
-/// How often a relay looks which queues its patterns match.
-inline constexpr Millis kFindQueuesEvery{5'000};
 
 struct RelayOptions {
   std::vector<std::string> queues;   // names or patterns, one at least; served fairly, in turn

@@ -41,16 +41,6 @@ void Relay::tell_of_breaker(Lock& lock) {
   lock.lock();
 }
 
-void Relay::tell_of_queues(Lock& lock) {
-  if (!hooks_.on_queues || !flow_.queues()) return;
-  const std::size_t count = flow_.queues()->size();
-  if (told_of_none_ == (count == 0)) return;
-  told_of_none_ = !told_of_none_;
-  lock.unlock();
-  hooks_.on_queues(count);
-  lock.lock();
-}
-
 template <typename Tell>
 void Relay::news(Tell tell) {
   // Under the lock to the end: once the flow has finished, `run` returns and the relay may go.
@@ -66,7 +56,6 @@ Result<void> Relay::run(std::stop_token stop) {
   Lock lock(mutex_);
   for (;;) {
     tell_of_breaker(lock);
-    tell_of_queues(lock);
     Flow::Step step = flow_.next(moment());
     if (std::holds_alternative<Flow::Finished>(step)) break;
     std::visit([&](auto& what) { perform(lock, std::move(what)); }, step);
@@ -76,6 +65,10 @@ Result<void> Relay::run(std::stop_token stop) {
   sink_.close();
   if (error) return *error;
   return {};
+}
+
+void Relay::serve(std::vector<Share> shares) {
+  news([&](Moment) { flow_.serve(std::move(shares)); });
 }
 
 void Relay::abandon() {
@@ -129,23 +122,6 @@ void Relay::perform(Lock& lock, Flow::HandOn hand_on) {
   }
   lock.unlock();
   sink_.send(std::move(parcels));
-  lock.lock();
-}
-
-void Relay::perform(Lock& lock, Flow::FindQueues) {
-  lock.unlock();
-  engine_.submit(core::StatsRequest{.queue = {}, .names_only = true},
-                 [this](Result<core::Reply> reply) {
-                   auto stats = kind_of<StoreStats>(std::move(reply));
-                   Result<std::vector<std::string>> names = std::vector<std::string>();
-                   if (!stats) names = stats.error();
-                   if (stats) {
-                     for (QueueStats& queue : stats->queues) {
-                       names->push_back(std::move(queue.queue));
-                     }
-                   }
-                   news([&](Moment now) { flow_.found(names, now); });
-                 });
   lock.lock();
 }
 

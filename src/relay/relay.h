@@ -3,7 +3,7 @@
 // One thread, whoever calls `run`, asks the engine and the sink for everything; their answers only
 // tell the flow and wake it.
 //
-// Thread safety: `run` once, on one thread; `stats` and `abandon` from any.
+// Thread safety: `run` once, on one thread; the rest from any.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,6 @@ namespace tarry::relay {
 struct RelayHooks {
   /// The breaker has opened, or is closed again; half-open is not told.
   std::function<void(bool open, const std::string& last_error)> on_breaker = {};
-  /// Its patterns match no queue, or some again: 0, or how many.
-  std::function<void(std::size_t queues)> on_queues = {};
 };
 
 class Relay {
@@ -45,6 +43,9 @@ class Relay {
   /// Errors: what the store said when it could no longer be used.
   Result<void> run(std::stop_token stop);
 
+  /// From now on it claims from these, by name, and from no others. From any thread.
+  void serve(std::vector<Share> shares);
+
   /// After a stop: closes the sink, and gives up what the store does not take at once. From any
   /// thread.
   void abandon();
@@ -58,13 +59,11 @@ class Relay {
   void perform(Lock& lock, core::SettleRequest request);
   void perform(Lock& lock, core::ExtendRequest request);
   void perform(Lock& lock, Flow::HandOn hand_on);
-  void perform(Lock& lock, Flow::FindQueues);
   void perform(Lock& lock, Flow::Withdraw);
   void perform(Lock& lock, Flow::CloseSink);
   void perform(Lock& lock, Flow::Wait wait);
   void perform(Lock&, Flow::Finished) {}
   void tell_of_breaker(Lock& lock);
-  void tell_of_queues(Lock& lock);
   /// Tells the flow, and wakes the controller.
   template <typename Tell>
   void news(Tell tell);
@@ -78,7 +77,6 @@ class Relay {
   Flow flow_;
   const RelayHooks hooks_;
   bool told_open_ = false;
-  bool told_of_none_ = false;  // that its patterns match nothing
 };
 
 }  // namespace tarry::relay

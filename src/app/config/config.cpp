@@ -12,6 +12,7 @@
 #include "app/config/queue_section.h"
 #include "app/config/relay_section.h"
 #include "app/printable.h"
+#include "app/relay_coordination.h"
 #include "base/assert.h"
 #include "base/text.h"
 
@@ -91,6 +92,18 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
   return found;
 }
 
+// What their sections cannot know: whether the store is one in Redis.
+void check_relays_share(const Config& config, std::vector<std::string>& problems) {
+  const std::string store = config.text(Which::store_url);
+  if (store.empty()) return;
+  for (const RelayPlan& plan : config.relays) {
+    if (plan.coordination != "redis") continue;
+    const auto good = check_coordination(plan, store);
+    if (!good)
+      problems.push_back(fmt::format("{}:{}: {}", config.file, plan.line, good.error().message));
+  }
+}
+
 }  // namespace
 
 std::string Config::text(Which which) const {
@@ -140,6 +153,7 @@ Result<Config> load(const std::string& file, const Flags& flags,
     }
     config.held.push_back(std::move(held));
   }
+  check_relays_share(config, problems);
   if (!problems.empty()) return Error{ErrorCode::invalid_argument, problems.front()};
   return config;
 }

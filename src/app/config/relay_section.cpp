@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/relay_coordination.h"
 #include "base/text.h"
 #include "core/limits.h"
 #include "core/queue_pattern.h"
@@ -91,6 +92,9 @@ RelayPlan read_plan(Section& section) {
   options.lease = section.duration("lease", Millis(1), Millis(core::kMaxLeaseMs));
   options.drain =
       section.duration("drain", Millis(0), std::chrono::hours(1)).value_or(options.drain);
+  plan.coordination = section.text("coordination").value_or(plan.coordination);
+  plan.session =
+      section.duration("session", relay::kLeastSession, relay::kMostSession).value_or(plan.session);
   section.finish();
   if (!plan.to.empty()) check_command(section, plan, concurrency.has_value());
   return plan;
@@ -142,6 +146,9 @@ std::vector<RelayPlan> read_relays(Section& whole) {
     }
     if (!plan.crew.relay.queues.empty()) {
       if (const auto good = check_numbers(plan); !good) section.fail("", good.error().message);
+    }
+    if (const auto good = check_coordination(plan, ""); !good) {
+      section.fail("coordination", good.error().message);
     }
     for (const RelayPlan& before : plans) compare(section, plan, before);
     plans.push_back(std::move(plan));

@@ -23,6 +23,20 @@ constexpr std::int64_t kWatchedMs = 10'000;
 constexpr std::int64_t kWatchAgainMs = 5'000;
 constexpr std::int64_t kAfterFailureMs = 1'000;
 
+// Null: all of them.
+const std::vector<std::uint32_t>* shards_wanted(const core::ClaimRequest& request,
+                                                const std::string& queue) {
+  if (request.shards.empty()) return nullptr;
+  const auto found = std::ranges::find(request.queues, queue);
+  const auto& wanted = request.shards[static_cast<std::size_t>(found - request.queues.begin())];
+  return wanted.empty() ? nullptr : &wanted;
+}
+
+// It looks for what the others that wait there do not look for.
+bool looks_for_itself(const core::ClaimRequest& request) {
+  return !request.keys.empty() || !request.shards.empty();
+}
+
 }  // namespace
 
 struct Claims::Claim {
@@ -68,7 +82,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
         return self->next_queue();
       }
       self->places_ = std::move(*queue);
-      self->shard_ = 0;
+      self->choose_shards();
       self->settled_ = self->places_->closed == 0 || self->request().keys.empty();
       self->next_shard();
     });
@@ -80,7 +94,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     Watch* watch = std::exchange(watch_, nullptr);
     claims_.fail(claim_, std::move(error));
     // Those that wait there too look again soon.
-    if (watch != nullptr) claims_.visited(nullptr, watch, kAfterFailureMs, false);
+    if (watch != nullptr) claims_.visited(nullptr, {}, watch, kAfterFailureMs, false);
   }
 
  private:
@@ -92,17 +106,35 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     return claim_->gone || left() == 0 || (taken_ > 0 && bytes_ >= request().max_bytes);
   }
 
+  // Which of the queue's to ask, in what order.
+  void choose_shards() {
+    shard_ = 0;
+    shards_.clear();
+    const std::size_t all = places_->shards.size();
+    // By key the closed shards come first.
+    const std::size_t turn = !request().keys.empty() && places_->closed > 0 ? 0 : turn_;
+    const std::vector<std::uint32_t>* wanted = shards_wanted(request(), places_->name);
+    for (std::size_t i = 0; i < all; ++i) {
+      const std::size_t place = (turn + i) % all;
+      if (wanted == nullptr || is_among(*wanted, place)) shards_.push_back(place);
+    }
+  }
+  // Whoever is to have an open shard has its part of the closed ones too: else nobody would.
+  [[nodiscard]] bool is_among(const std::vector<std::uint32_t>& wanted, std::size_t place) const {
+    const auto shard = static_cast<std::uint32_t>(
+        place < places_->closed ? place % places_->open() : place - places_->closed);
+    return std::ranges::find(wanted, shard) != wanted.end();
+  }
+
   void next_shard() {
-    if (is_full() || shard_ == places_->shards.size()) {
+    if (is_full() || shard_ == shards_.size()) {
       ++queue_;
       return next_queue();
     }
     const std::uint32_t asked = std::min(left(), kMostAtOnce);
     const bool by_key = !request().keys.empty();
     if (!settled_ && shard_ == places_->closed) return settle_keys();
-    // By key the closed shards come first.
-    const std::size_t turn = by_key && places_->closed > 0 ? 0 : turn_;
-    const Place& place = places_->shards[(turn + shard_) % places_->shards.size()];
+    const Place& place = places_->shards[shards_[shard_]];
     claims_.context_.server.run_on(
         place, by_key ? Script::claim_keys : Script::claim,
         [self = shared_from_this(), asked](RedisCommand& command) { self->build(command, asked); },
@@ -177,7 +209,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
 
   void finish() {
     if (request().keys.size() > 0) again_ms_ = std::min(again_ms_, kWatchAgainMs);
-    claims_.visited(claim_, watch_, again_ms_, taken_ > 0);
+    claims_.visited(claim_, queues_, watch_, again_ms_, taken_ > 0);
   }
 
   Claims& claims_;
@@ -186,7 +218,8 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   Watch* watch_;  // the one for which it looks; null for a claim's first look
   std::size_t turn_;
   std::size_t queue_ = 0;
-  std::size_t shard_ = 0;
+  std::vector<std::size_t> shards_;  // of places_, to be asked
+  std::size_t shard_ = 0;            // of shards_
   bool settled_ = true;  // what is on its way between two sets of shards, of the keys asked for
   QueuePtr places_;
   std::size_t taken_ = 0;
@@ -227,16 +260,16 @@ void Claims::visit(const ClaimPtr& claim, std::vector<std::string> queues, Watch
   });
 }
 
-void Claims::visited(const ClaimPtr& claim, Watch* watch, std::int64_t again_ms, bool found) {
+void Claims::visited(const ClaimPtr& claim, const std::vector<std::string>& queues, Watch* watch,
+                     std::int64_t again_ms, bool found) {
   looking_.erase(claim);
-  const bool first_look = watch == nullptr;
   if (claim != nullptr) {
     if (!claim->reply.items.empty() || claim->gone) {
       end(claim);
     } else if (!claim->may_wait) {
       end(claim);
     } else {
-      park(claim, first_look ? again_ms : INT64_MAX);
+      park(claim, watch == nullptr ? queues : std::vector<std::string>(), again_ms);
     }
   }
   if (watch == nullptr) return;
@@ -245,7 +278,8 @@ void Claims::visited(const ClaimPtr& claim, Watch* watch, std::int64_t again_ms,
   look_in(*watch, again_ms);
 }
 
-void Claims::park(const ClaimPtr& claim, std::int64_t again_ms) {
+void Claims::park(const ClaimPtr& claim, const std::vector<std::string>& looked_at,
+                  std::int64_t again_ms) {
   if (closed_) return fail(claim, Error{ErrorCode::closed, "the store was closed"});
   claim->parked = true;
   claim->waited = true;
@@ -262,8 +296,8 @@ void Claims::park(const ClaimPtr& claim, std::int64_t again_ms) {
   }
   for (const std::string& queue : claim->request->queues) {
     watch_of(queue).parked.push_back(claim);
-    look_in(watch_of(queue), again_ms);
   }
+  for (const std::string& queue : looked_at) look_in(watch_of(queue), again_ms);
   if (claim->missed.empty()) return;
   const std::set<std::string> missed = std::exchange(claim->missed, {});
   for (const std::string& queue : missed) wake(queue);
@@ -352,17 +386,16 @@ void Claims::look(Watch& watch) {
     watch.again = true;
     return;
   }
-  // Those by key look for different messages: each looks for itself.
-  std::vector<ClaimPtr> by_key;
+  std::vector<ClaimPtr> each;
   ClaimPtr first;
   for (const ClaimPtr& claim : watch.parked) {
-    if (!claim->request->keys.empty()) {
-      by_key.push_back(claim);
+    if (looks_for_itself(*claim->request)) {
+      each.push_back(claim);
     } else if (first == nullptr) {
       first = claim;
     }
   }
-  for (const ClaimPtr& claim : by_key) {
+  for (const ClaimPtr& claim : each) {
     unpark(claim);
     visit(claim, {watch.queue}, nullptr);
   }

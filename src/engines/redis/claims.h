@@ -3,7 +3,8 @@
 // A claim asks the shards of its queues one after the other until it has what it wants. One that
 // finds nothing, and may wait, is parked at its queues; each queue knows when to look again (the
 // next due time, a lease's end, as the shards told), and is woken before that by what others push.
-// Of those parked at a queue one looks at a time; what it leaves over is for the next.
+// Of those parked at a queue one looks at a time; what it leaves over is for the next. Those that
+// name keys or shards look each for itself.
 //
 // Invariants
 //  1. A claim is in at most one visit, and parked otherwise; its completion runs once.
@@ -57,9 +58,11 @@ class Claims {
   class Visit;
 
   void visit(const ClaimPtr& claim, std::vector<std::string> queues, Watch* watch);
-  void visited(const ClaimPtr& claim, Watch* watch, std::int64_t again_ms, bool found);
-  /// All its queues are looked at again after so long.
-  void park(const ClaimPtr& claim, std::int64_t again_ms);
+  void visited(const ClaimPtr& claim, const std::vector<std::string>& queues, Watch* watch,
+               std::int64_t again_ms, bool found);
+  /// Those of its queues are looked at again after so long.
+  void park(const ClaimPtr& claim, const std::vector<std::string>& looked_at,
+            std::int64_t again_ms);
   void unpark(const ClaimPtr& claim);
   void end(const ClaimPtr& claim);
   void fail(const ClaimPtr& claim, Error error);

@@ -189,18 +189,21 @@ void Directory::find_number(std::uint32_t number, Found done) {
   });
 }
 
-void Directory::list(Names done) {
-  RedisCommand keys("HKEYS");
-  keys.key(partition_key(0, "queues"));
-  server_.command(std::move(keys), [done = std::move(done)](Result<RedisReply> reply) mutable {
+void Directory::list(AllListed done) {
+  RedisCommand all("HGETALL");
+  all.key(partition_key(0, "queues"));
+  server_.command(std::move(all), [done = std::move(done)](Result<RedisReply> reply) mutable {
     if (!reply) return done(std::move(reply).error());
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < reply->view().size(); ++i) {
+    std::vector<Listed> listed;
+    for (std::size_t i = 0; i + 1 < reply->view().size(); i += 2) {
       const std::string_view name = reply->view()[i].text();
-      if (!name.empty()) names.emplace_back(name);  // not the placeholder
+      if (name.empty()) continue;  // the placeholder
+      // What is wrong with a record, whoever asks that queue is told.
+      const auto record = read_record(reply->view()[i + 1].text());
+      listed.push_back({std::string(name), record ? open_set(*record).shards : 1});
     }
-    std::ranges::sort(names);
-    done(std::move(names));
+    std::ranges::sort(listed, {}, &Listed::queue);
+    done(std::move(listed));
   });
 }
 

@@ -32,7 +32,11 @@ class Directory {
  public:
   /// Null: there is no such queue.
   using Found = base::UniqueFunction<void(Result<QueuePtr>)>;
-  using Names = base::UniqueFunction<void(Result<std::vector<std::string>>)>;
+  struct Listed {
+    std::string queue;
+    std::uint32_t shards = 0;  // that take new keys
+  };
+  using AllListed = base::UniqueFunction<void(Result<std::vector<Listed>>)>;
 
   Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards);
 
@@ -40,7 +44,8 @@ class Directory {
   /// Makes it where it is not there. Errors: `no_space` for one queue too many.
   void make(std::string_view queue, Found done);
   void find_number(std::uint32_t number, Found done);
-  void list(Names done);
+  /// By name.
+  void list(AllListed done);
 
   /// Without asking; null: not known here.
   [[nodiscard]] QueuePtr known(const std::string& queue) const;

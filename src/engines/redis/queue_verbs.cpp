@@ -115,10 +115,20 @@ class StoreStatsCall : public std::enable_shared_from_this<StoreStatsCall> {
   std::optional<Error> error_;
 };
 
-void tell_names(const AskedPtr& asked, std::vector<std::string> names) {
+void tell_names(const AskedPtr& asked, std::vector<Directory::Listed> listed) {
   auto& queues = std::get<StoreStats>(asked->reply).queues;
-  for (std::string& name : names) queues.emplace_back().queue = std::move(name);
+  for (Directory::Listed& one : listed) {
+    QueueStats& queue = queues.emplace_back();
+    queue.queue = std::move(one.queue);
+    queue.shards = one.shards;
+  }
   asked->complete();
+}
+
+std::vector<std::string> names_of(std::vector<Directory::Listed> listed) {
+  std::vector<std::string> names;
+  for (Directory::Listed& one : listed) names.push_back(std::move(one.queue));
+  return names;
 }
 
 }  // namespace
@@ -186,11 +196,12 @@ void stats(Context& context, const AskedPtr& asked) {
     return;
   }
   const bool names_only = request.names_only;
-  context.directory.list([&context, asked, names_only](Result<std::vector<std::string>> names) {
-    if (!names) return asked->fail(std::move(names).error());
-    if (names_only) return tell_names(asked, *std::move(names));
-    std::make_shared<StoreStatsCall>(context, asked, *std::move(names))->start();
-  });
+  context.directory.list(
+      [&context, asked, names_only](Result<std::vector<Directory::Listed>> listed) {
+        if (!listed) return asked->fail(std::move(listed).error());
+        if (names_only) return tell_names(asked, *std::move(listed));
+        std::make_shared<StoreStatsCall>(context, asked, names_of(*std::move(listed)))->start();
+      });
 }
 
 }  // namespace tarry::redis

@@ -81,6 +81,10 @@ std::string spell_record(const QueueRecord& record) {
   return text + spell_set(record.other, true);
 }
 
+const ShardSet& open_set(const QueueRecord& record) noexcept {
+  return record.stage == QueueRecord::Stage::moving ? record.other : record.set;
+}
+
 std::uint64_t number_of_generation(std::string_view generation) noexcept {
   const std::size_t dot = generation.find('.');
   std::uint64_t number = 0;

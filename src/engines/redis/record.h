@@ -31,6 +31,8 @@ struct QueueRecord {
 
 /// Nothing for what is no record.
 [[nodiscard]] std::optional<QueueRecord> read_record(std::string_view text);
+/// Of its sets, the one that takes new keys.
+[[nodiscard]] const ShardSet& open_set(const QueueRecord& record) noexcept;
 /// Without the turn: the store puts that behind it.
 [[nodiscard]] std::string spell_record(const QueueRecord& record);
 

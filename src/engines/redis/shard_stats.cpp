@@ -82,6 +82,7 @@ bool ShardStats::add(const Place& place, RedisView reply) {
     if (!stats_.oldest_ready || oldest < *stats_.oldest_ready) stats_.oldest_ready = oldest;
   }
   const RedisView fields = reply[9];
+  if (!place.closed) ++open_;
   if (place.closed) {
     add_to(closed_[place.shard], fields);
     for (std::size_t i = 0; i < kLeft.size(); ++i) on_the_way_[i] += number_in(fields, kLeft[i]);
@@ -101,6 +102,7 @@ bool ShardStats::add(const Place& place, RedisView reply) {
 
 QueueStats ShardStats::take(std::string queue) {
   stats_.queue = std::move(queue);
+  stats_.shards = std::max(open_, 1u);
   if (closed_.empty()) return std::move(stats_);
   for (const auto& [shard, counters] : closed_) {
     if (added_.contains(shard)) continue;

@@ -1,0 +1,51 @@
+// RedisCoordination: relays share by leases in a Redis. One script, which each runs three times a
+// session and whenever another's session ends, does all: it says that this one lives, forgets those
+// whose session has ended, and gives back or takes what the fair part asks for (fair_part.h has the
+// same rule).
+//
+//   tarry:relays:{GROUP}:members   ZSET  member -> when its session ends, ms by the server's clock
+//   tarry:relays:{GROUP}:order     HASH  member -> the number of its coming; "last"
+//   tarry:relays:{GROUP}:units     HASH  "queue/shard" -> member
+//   tarry:relays:{GROUP}:news      channel: a member that has come, gone, or given something back
+//
+// A group that nobody has been in for a day is gone. docs/formats/redis.md tells of the keys.
+//
+// Thread safety: as Coordination's.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/redis.h"
+#include "relay/coordination/coordination.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace tarry::relay {
+
+struct RedisCoordinationOptions {
+  /// The connection, on that io_context.
+  std::function<std::unique_ptr<net::Redis>(boost::asio::io_context&)> connect;
+  std::string group;  // those who name the same share
+  Millis session = kDefaultSession;
+};
+
+class RedisCoordination final : public Coordination {
+ public:
+  explicit RedisCoordination(RedisCoordinationOptions options);
+  ~RedisCoordination() override;
+  void start(Hooks hooks) override;
+  void offer(std::vector<Unit> all) override;
+  void leave() override;
+  [[nodiscard]] std::string title() const override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,42 @@
+// ZooKeeperCoordination: relays share by ephemeral nodes in a ZooKeeper, which go with the session
+// of whoever made them:
+//
+//   PATH/relays/GROUP/members/m-NAME-SEQUENCE   one a relay; the sequence is the order of coming
+//   PATH/relays/GROUP/units/QUEUE%2FSHARD       one a unit that somebody has
+//
+// Each relay watches both, and does what fair_part.h asks for. Who creates a unit's node has it.
+//
+// Thread safety: as Coordination's. On a thread of its own; the library has two more.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "relay/coordination/coordination.h"
+
+namespace tarry::relay {
+
+struct ZooKeeperOptions {
+  std::string hosts;  // "a:2181,b:2181"
+  std::string path;   // "/tarry"; made where it is not there
+  std::string group;  // those who name the same share
+  /// As long as the server allows: it has a least and a most of its own.
+  Millis session = kDefaultSession;
+};
+
+class ZooKeeperCoordination final : public Coordination {
+ public:
+  explicit ZooKeeperCoordination(ZooKeeperOptions options);
+  ~ZooKeeperCoordination() override;
+  void start(Hooks hooks) override;
+  void offer(std::vector<Unit> all) override;
+  void leave() override;
+  [[nodiscard]] std::string title() const override;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,60 @@
+// ZooKeeperSession: one session with a ZooKeeper, from its beginning to its end, and the few things
+// that coordination asks of it. libzookeeper's calls stay behind it.
+//
+// Thread safety: one thread calls; `on_news` runs on a thread of the library.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+struct _zhandle;
+
+namespace tarry::relay {
+
+class ZooKeeperSession {
+ public:
+  /// `on_news`: the connection has come or gone, the session is over, or one of the nodes whose
+  /// children were asked for has others now.
+  ZooKeeperSession(const std::string& hosts, Millis timeout, std::function<void()> on_news);
+  ~ZooKeeperSession();  // ends it: its ephemeral nodes go at once, if the server can be reached
+  ZooKeeperSession(const ZooKeeperSession&) = delete;
+  ZooKeeperSession& operator=(const ZooKeeperSession&) = delete;
+
+  [[nodiscard]] bool is_connected() const noexcept { return state_ == State::connected; }
+  /// For good: everything ephemeral has gone, and it is of no use any more.
+  [[nodiscard]] bool is_over() const noexcept { return state_ == State::over; }
+
+  // Errors: `unavailable` where the connection broke: it may have been done or not. Others name
+  // the path and what the server said.
+
+  enum class Made : std::uint8_t { made, there };
+  [[nodiscard]] Result<Made> make(const std::string& path);
+  [[nodiscard]] Result<Made> make_ephemeral(const std::string& path);
+  /// The whole path, with the number that the server put behind it.
+  [[nodiscard]] Result<std::string> make_numbered(const std::string& path);
+  /// It need not be there.
+  [[nodiscard]] Result<void> remove(const std::string& path);
+  /// Names; the next change is news.
+  [[nodiscard]] Result<std::vector<std::string>> children(const std::string& path);
+  /// Whether it is there, and this session made it.
+  [[nodiscard]] Result<bool> is_ours(const std::string& path);
+
+ private:
+  enum class State : std::uint8_t { connecting, connected, over };
+  struct Calls;  // what the library calls
+
+  [[nodiscard]] Result<Made> make(const std::string& path, int mode, std::string* name);
+
+  const std::function<void()> on_news_;
+  std::atomic<State> state_{State::connecting};
+  _zhandle* handle_ = nullptr;
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,98 @@
+// Lookout: which queues a relay serves. Looks every 5 s which there are that its names and patterns
+// match, and with how many shards; where relays share, offers them to the coordination and hears
+// which fall to this one.
+//
+// A queue that is named is served from the beginning, be it there or not.
+//
+// Thread safety: `start` once; the rest from any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/settings.h>
+#include <tarry/time.h>
+
+#include "core/engine.h"
+#include "relay/coordination/coordination.h"
+#include "relay/share.h"
+
+namespace tarry::relay {
+
+/// How often a relay looks which queues there are.
+inline constexpr Millis kLookEvery{5'000};
+
+/// By name: what the names and patterns match of what there is, and the names that are not there.
+[[nodiscard]] std::vector<Found> find_queues(const std::vector<std::string>& patterns,
+                                             const std::vector<QueueStats>& there);
+
+class Lookout {
+ public:
+  /// On threads of the lookout and of the coordination; but for `on_trouble` one at a time, with
+  /// its lock held: they must not call it.
+  struct Hooks {
+    std::function<void(const std::vector<Share>&)> on_shares;
+    /// Nothing is there that the patterns match; or something again: how many.
+    std::function<void(std::size_t queues)> on_queues;
+    /// What falls to this one has changed, or the number of those who share.
+    std::function<void(const Coordination::View& view, std::size_t units)> on_view;
+    /// As Coordination's.
+    std::function<void(const std::optional<Error>&)> on_trouble;
+    /// The store was closed.
+    std::function<void()> on_closed;
+  };
+
+  /// The engine outlives it. `coordination`: null where nothing is shared.
+  Lookout(core::Engine& engine, std::vector<std::string> patterns,
+          std::unique_ptr<Coordination> coordination, Hooks hooks, Millis every = kLookEvery);
+  ~Lookout();
+  Lookout(const Lookout&) = delete;
+  Lookout& operator=(const Lookout&) = delete;
+
+  void start();
+  /// The others may have what this one has. It goes on telling nothing.
+  void leave();
+  /// Why the last look was in vain; empty where it was not.
+  [[nodiscard]] std::string last_error() const;
+
+ private:
+  // What the engine's answer comes to, however long that takes.
+  struct Answer {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::optional<Result<std::vector<QueueStats>>> queues;
+  };
+
+  void run(const std::stop_token& stop);
+  void look(const std::stop_token& stop);
+  void take(const Result<std::vector<QueueStats>>& queues);
+  void tell();
+
+  core::Engine& engine_;
+  const std::vector<std::string> patterns_;
+  const Hooks hooks_;
+  const Millis every_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any over_;  // nobody notifies: for its stop
+  std::optional<std::vector<Found>> found_;
+  std::optional<Coordination::View> view_;
+  std::optional<std::vector<Share>> told_;
+  bool told_of_none_ = false;
+  bool left_ = false;
+  std::string last_error_;
+
+  std::unique_ptr<Coordination> coordination_;
+  std::jthread thread_;
+};
+
+}  // namespace tarry::relay

@@ -1,0 +1,47 @@
+// What a relay serves. Plain values.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tarry::relay {
+
+/// A queue, or some of its shards.
+struct Share {
+  std::string queue;
+  std::vector<std::uint32_t> shards;  // rising; empty: all
+
+  friend bool operator==(const Share&, const Share&) = default;
+};
+
+/// One shard of a queue: what relays share among them.
+struct Unit {
+  std::string queue;
+  std::uint32_t shard = 0;
+
+  friend auto operator<=>(const Unit&, const Unit&) = default;
+};
+
+/// "orders/3", and back; false for what is no unit.
+[[nodiscard]] std::string spell_unit(const Unit& unit);
+[[nodiscard]] bool read_unit(std::string_view text, Unit& unit);
+
+/// A queue as it was found in the store.
+struct Found {
+  std::string queue;
+  std::uint32_t shards = 1;
+
+  friend bool operator==(const Found&, const Found&) = default;
+};
+
+/// Rising, as `found` is by name.
+[[nodiscard]] std::vector<Unit> units_of(const std::vector<Found>& found);
+[[nodiscard]] std::vector<Share> whole(const std::vector<Found>& found);
+/// What `mine`, rising, is of it. Units that are not among the found ones (any more) are left out.
+[[nodiscard]] std::vector<Share> shares_of(const std::vector<Found>& found,
+                                           const std::vector<Unit>& mine);
+
+}  // namespace tarry::relay
