@@ -45,7 +45,7 @@ constexpr SentCommand kSent[] = {
     {"exec", always},
     {"wait", with_wait},
     {"hget", always},
-    {"hkeys", always},
+    {"hgetall", always},
     {"hset", always},
     {"hdel", always},
     {"zadd", always},

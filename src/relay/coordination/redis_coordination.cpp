@@ -107,7 +107,8 @@ for i = 4, #ARGV do
     mine[#mine + 1] = ARGV[i]
   end
 end
-for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], 86400000) end
+-- Tidiness, which a user who may not do it goes without.
+for i = 1, 3 do redis.pcall('PEXPIRE', KEYS[i], 86400000) end
 tell()
 local answer = {count, ends, due - #mine}
 for _, unit in ipairs(mine) do answer[#answer + 1] = unit end
