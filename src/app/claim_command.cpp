@@ -13,6 +13,7 @@ namespace {
 struct ClaimWords {
   std::vector<std::string> queues;
   std::optional<std::uint64_t> max;
+  std::optional<std::uint64_t> max_bytes;
   std::optional<Millis> lease;
   std::optional<Millis> wait;
 };
@@ -45,6 +46,7 @@ ExitCode claim(Session& session, const ClaimWords& words) {
   if (!store) return code;
   ClaimOptions options;
   if (words.max) options.max = static_cast<std::uint32_t>(*words.max);
+  options.max_bytes = words.max_bytes.value_or(options.max_bytes);
   options.lease = words.lease;
   options.wait = words.wait.value_or(Millis{0});
   const std::vector<std::string_view> queues(words.queues.begin(), words.queues.end());
@@ -76,6 +78,8 @@ void add_claim_command(CLI::App& root, Session& session) {
                    "tarry claim orders mails --max 100 --lease 5m -o json"});
   add_words(command, "QUEUE", words->queues, "One queue or several")->required();
   add_number(command, "--max", words->max, 1, core::kMaxBatch, "At most so many (default: 1)");
+  add_number(command, "--max-bytes", words->max_bytes, 1, core::kMaxClaimBytes,
+             "At most so much payload, but one message anyway (default: 64 MiB)");
   add_duration(command, "--lease", words->lease, "How long the claim holds (default: the queue's)");
   add_duration(command, "--wait", words->wait,
                "How long to wait for something to fall due, up to 1h (default: 0s)");

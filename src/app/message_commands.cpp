@@ -21,6 +21,7 @@ struct KeysOptions {
   std::string queue;
   std::vector<std::string> keys;
   When when;
+  std::optional<std::uint64_t> priority;
   std::optional<std::string> prefix;
   bool dry_run = false;
   bool yes = false;
@@ -62,6 +63,7 @@ ExitCode reschedule(Session& session, const KeysOptions& options) {
   if (const auto bad = bad_targets(options, "reschedule")) return session.output.usage(*bad);
   if (!options.when.given()) return session.output.usage("reschedule needs --in or --at");
   if (options.prefix) {
+    if (options.priority) return session.output.usage("--priority goes with KEYs only");
     return run_on_prefix(session, {options.queue, *options.prefix, options.when.due(),
                                    options.dry_run, options.yes});
   }
@@ -69,7 +71,11 @@ ExitCode reschedule(Session& session, const KeysOptions& options) {
   auto store = session.open(code);
   if (!store) return code;
   std::vector<Reschedule> items;
-  for (const std::string& key : options.keys) items.push_back({key, options.when.due(), {}});
+  std::optional<std::uint32_t> priority;
+  if (options.priority) priority = static_cast<std::uint32_t>(*options.priority);
+  for (const std::string& key : options.keys) {
+    items.push_back({key, options.when.due(), priority});
+  }
   const auto answers = store->queue(options.queue).reschedule(items);
   if (!answers) return session.output.fail(answers.error());
   return print_answers(session.output, "key", options.keys, *answers);
@@ -228,6 +234,8 @@ void add_message_commands(CLI::App& root, Session& session) {
                     kPrefixHelp);
     add_targets(command, *options);
     add_when(command, options->when);
+    add_number(command, "--priority", options->priority, 0, UINT32_MAX,
+               "With KEYs: another priority too (default: the one it has)");
     set_action(command, session, [options](Session& given) { return reschedule(given, *options); });
   }
   {

@@ -15,6 +15,7 @@ struct SettleOptions {
   std::vector<std::string> receipts;
   std::optional<Millis> in;
   std::optional<std::string> reason;
+  std::optional<std::uint64_t> priority;
 };
 
 ExitCode settle(Session& session, const SettleOptions& options) {
@@ -28,6 +29,7 @@ ExitCode settle(Session& session, const SettleOptions& options) {
     item.action = options.action;
     item.delay = options.in;
     if (options.reason) item.reason = *options.reason;
+    if (options.priority) item.priority = static_cast<std::uint32_t>(*options.priority);
   }
   const auto answers = store->queue(options.queue).settle(items);
   if (!answers) return session.output.fail(answers.error());
@@ -44,6 +46,11 @@ CLI::App& add(CLI::App& root, Session& session, tarry::Action action, const std:
       ->required();
   set_action(command, session, [options](Session& given) { return settle(given, *options); });
   return command;
+}
+
+void add_priority(CLI::App& command, SettleOptions& options) {
+  add_number(command, "--priority", options.priority, 0, UINT32_MAX,
+             "Another priority from now on (default: the one it has)");
 }
 
 struct ExtendOptions {
@@ -80,17 +87,21 @@ void add_settle_commands(CLI::App& root, Session& session) {
             {"tarry retry orders RECEIPT", "tarry retry orders RECEIPT --in 10s"}, options);
     add_duration(command, "--in", options->in, "After this long (default: the queue's backoff)");
     add_word(command, "--reason", options->reason, "Why, should it have been the last attempt");
+    add_priority(command, *options);
   }
   {
     auto options = std::make_shared<SettleOptions>();
-    add(root, session, release, "Give these back: due now, the attempt is not counted",
-        {"tarry release orders RECEIPT"}, options);
+    CLI::App& command =
+        add(root, session, release, "Give these back: due now, the attempt is not counted",
+            {"tarry release orders RECEIPT"}, options);
+    add_priority(command, *options);
   }
   {
     auto options = std::make_shared<SettleOptions>();
     CLI::App& command = add(root, session, bury, "Set these aside, to the dead",
                             {"tarry bury orders RECEIPT --reason 'no such order'"}, options);
     add_word(command, "--reason", options->reason, "Why, up to 255 bytes");
+    add_priority(command, *options);
   }
   {
     auto options = std::make_shared<ExtendOptions>();

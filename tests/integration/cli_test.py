@@ -128,6 +128,25 @@ class Verbs(ProgramTest):
         self.assertEqual(revived["outcome"], "revived")
         self.assertEqual(len(self.asked("claim", "q", "--wait", "10s")["messages"]), 1)
 
+    def test_a_new_priority(self):
+        self.asked("push", "q", "x", "--key", "k", "--in", "1h")
+        self.asked("reschedule", "q", "k", "--in", "0s", "--priority", "1")
+        priorities = []
+        for verb in (["release", "--priority", "2"], ["retry", "--in", "0s", "--priority", "3"],
+                     ["bury", "--priority", "4"]):
+            message, = self.asked("claim", "q", "--wait", "10s")["messages"]
+            priorities.append(message["priority"])
+            self.asked(verb[0], "q", message["receipt"], *verb[1:])
+        self.assertEqual(priorities, [1, 2, 3])
+        self.assertEqual(self.asked("get", "q", "k")["priority"], 4)
+
+    def test_claim_no_more_bytes_than_asked(self):
+        for key in "ab":
+            self.asked("push", "q", "x" * 100, "--key", key)
+        for _ in "ab":
+            claimed = self.asked("claim", "q", "--max", "9", "--max-bytes", "150")["messages"]
+            self.assertEqual(len(claimed), 1)
+
     def test_claim_waits_and_is_never_early(self):
         self.asked("push", "q", "x", "--in", "300ms")
         self.assertEqual(self.asked("claim", "q")["messages"], [])
@@ -254,6 +273,7 @@ class BadInput(ProgramTest):
             (["push"], "QUEUE"),
             (["cancel", "q"], "KEY"),
             (["reschedule", "q", "k"], "needs --in or --at"),
+            (["reschedule", "q", "--prefix", "k", "--in", "1h", "--priority", "1"], "--priority"),
             (["work", "q"], "needs a command after --"),
             (["work", "q", "--", "no-such-program"], '"no-such-program"'),
             (["push", "q", "--in", "1h", "--at", "2030-01-01T00:00:00Z"], "excludes"),
@@ -291,6 +311,7 @@ class BadInput(ProgramTest):
             (["push", "q", "x", "--header", "bad name=x"], "bad name"),
             (["push", "q", "x", "--header", "n=" + "v" * 17000], "16"),
             (["claim", "q", "--max", "10001"], "10000"),
+            (["claim", "q", "--max-bytes", "134217729"], "134217728"),
             (["claim", "q", "--lease", "8d"], "8d"),
             (["claim", "q", "--wait", "2h"], "2h"),
             (["bury", "q", "r", "--reason", "x" * 256], "255"),
