@@ -12,7 +12,7 @@ class ByKey : public Contract {
   std::optional<core::Reply> ask(core::Request request) {
     Result<core::Reply> reply = submit(rig().engine(), std::move(request));
     if (reply) return std::move(*reply);
-    if (!is(Kind::http) || reply.error().code != ErrorCode::unsupported) {
+    if (!is_remote() || reply.error().code != ErrorCode::unsupported) {
       fail(reply.error(), std::source_location::current());
     }
     return std::nullopt;
@@ -222,7 +222,7 @@ TEST_P(ByKey, MovedAwayIsGoneAndCountedAsThat) {
   if (!reply) return;
   const auto& items = std::get<core::ItemsReply>(*reply).items;
   ASSERT_EQ(items.size(), 1u);
-  if (is(Kind::http) && items[0].error) {
+  if (is_remote() && items[0].error) {
     EXPECT_EQ(items[0].error->code, ErrorCode::unsupported);
     return;
   }

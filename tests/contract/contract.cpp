@@ -1,5 +1,7 @@
 #include "contract.h"
 
+#include "command_line.h"
+
 namespace tarry::contract {
 
 void expect_conserved(const QueueStats& stats) {
@@ -47,6 +49,16 @@ void expect_names(const Error& error, std::initializer_list<std::string_view> pa
   }
   EXPECT_EQ(error.message.find('\n'), std::string::npos) << error.message;
   EXPECT_FALSE(error.message.empty());
+}
+
+void OnRig::SetUp() {
+  if (!is_by(By::command_line)) return;
+  const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
+  const std::string suite(test.test_suite_name());  // "On/Suite"
+  const std::string name(test.name());              // "Test/engine"
+  const std::string why =
+      not_for_command_line(suite.substr(suite.find('/') + 1), name.substr(0, name.find('/')));
+  if (!why.empty()) GTEST_SKIP() << why;
 }
 
 void OnRig::TearDown() {

@@ -26,6 +26,7 @@ void expect_names(const Error& error, std::initializer_list<std::string_view> pa
 class OnRig : public testing::Test {
  protected:
   explicit OnRig(const EngineSpec& spec) : rig_(std::in_place, spec) {}
+  void SetUp() override;
   void TearDown() override;
 
   [[nodiscard]] Rig& rig() { return *rig_; }
@@ -34,6 +35,8 @@ class OnRig : public testing::Test {
   [[nodiscard]] std::int64_t now_ms() const { return rig_->now_ms(); }
   [[nodiscard]] Queue queue(std::string_view name = "q") { return store().queue(name); }
   [[nodiscard]] bool is(Kind kind) const { return rig_->spec().kind == kind; }
+  [[nodiscard]] bool is_by(By by) const { return rig_->spec().by == by; }
+  [[nodiscard]] bool is_remote() const { return !is_by(By::library); }
   [[nodiscard]] bool one_shard() const { return rig_->spec().shards == 1; }
   /// Delays and leases go by a clock that does not step, beside the wall clock that due times go
   /// by. Redis has the one.

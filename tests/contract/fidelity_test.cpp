@@ -23,6 +23,11 @@ std::string noise(std::size_t size) {
 
 class Fidelity : public Contract {
  protected:
+  /// What a key or a header may hold here: on the command line no zero byte, which ends a word.
+  [[nodiscard]] std::string sayable(std::string bytes) const {
+    if (is_by(By::command_line)) std::erase(bytes, '\0');
+    return bytes;
+  }
   /// Pushes, then sees it by get, claim and, for the key, list and cancel.
   void expect_kept(std::string_view key, std::string_view payload, const Headers& headers) {
     const Queue q = queue();
@@ -62,7 +67,7 @@ TEST_P(Fidelity, PayloadsThatLookLikeSomethingElse) {
 }
 
 TEST_P(Fidelity, KeysOfAllByteValues) {
-  const std::string bytes = all_bytes();
+  const std::string bytes = sayable(all_bytes());
   for (std::size_t i = 0; i < 256; i += 64) expect_kept(bytes.substr(i, 64), "x", {});
   expect_kept(bytes + bytes, "x", {});  // 512 bytes: the limit
 }
@@ -77,13 +82,14 @@ TEST_P(Fidelity, HostileKeys) {
         std::string_view("\xf0\x9f\x95\xb0"), std::string_view("null"), std::string_view("0"),
         std::string_view("-1"), std::string_view("\x7f")}) {
     SCOPED_TRACE(testing::PrintToString(key));
+    if (sayable(std::string(key)).empty()) continue;
     expect_kept(key, "x", {});
   }
 }
 
 TEST_P(Fidelity, KeysThatDifferInOneByteAreDifferentMessages) {
   const Queue q = queue();
-  const std::string bytes = all_bytes();
+  const std::string bytes = sayable(all_bytes());
   for (const char byte : bytes) {
     EXPECT_EQ(
         must(q.push({.key = std::string("k") + byte, .payload = std::string(1, byte)})).outcome,
@@ -94,21 +100,23 @@ TEST_P(Fidelity, KeysThatDifferInOneByteAreDifferentMessages) {
     EXPECT_EQ(delivery.key().substr(1), delivery.payload());
     payloads.emplace(delivery.payload());
   }
-  EXPECT_EQ(payloads.size(), 256u);
+  EXPECT_EQ(payloads.size(), bytes.size());
 }
 
 TEST_P(Fidelity, HeadersInOrderAndRepeated) {
   expect_kept("k", "x", {{"B", "1"}, {"A", "2"}, {"B", "3"}, {"empty", ""}});
 }
 
-TEST_P(Fidelity, HeaderValuesOfAllByteValues) { expect_kept("k", "x", {{"bytes", all_bytes()}}); }
+TEST_P(Fidelity, HeaderValuesOfAllByteValues) {
+  expect_kept("k", "x", {{"bytes", sayable(all_bytes())}});
+}
 
 TEST_P(Fidelity, HeadersUpToTheLimit) {
-  expect_kept("one", "x", {{"n", noise(core::kMaxHeaders - 1)}});
+  expect_kept("one", "x", {{"n", sayable(noise(core::kMaxHeaders - 1))}});
   Headers many;
   for (std::size_t i = 0; i < core::kMaxHeaders / 16; ++i) {
     std::string name = "n" + std::to_string(10'000 + i);  // 6 bytes
-    many.push_back({std::move(name), noise(10)});
+    many.push_back({std::move(name), sayable(noise(10))});
   }
   expect_kept("many", "x", many);
 }
@@ -125,7 +133,7 @@ TEST_P(Fidelity, HeadersAreFoundByNameWhateverTheirCase) {
 TEST_P(Fidelity, SurvivesRetryReleaseRescheduleBuryAndRevive) {
   const Queue q = queue();
   const std::string payload = noise(5000);
-  const Headers headers = {{"H", all_bytes()}};
+  const Headers headers = {{"H", sayable(all_bytes())}};
   (void)must(q.push({.key = "k", .payload = payload, .headers = headers, .priority = 77}));
   (void)must(q.retry(claim_one(q).receipt(), 0ms));
   (void)must(q.release(claim_one(q).receipt()));

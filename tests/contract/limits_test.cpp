@@ -41,6 +41,7 @@ TEST_P(Limits, QueueNames) {
        {"a b", "a\n", "a,b", "a\"", "caf\xc3\xa9", "a#", "a?b", "a%41"}) {
     refused(queue(bad).push({.key = "k", .payload = "x"}), kInvalid, {"127"});
   }
+  if (is_by(By::command_line)) return;  // whose words end at a zero byte
   refused(queue(std::string_view("a\0b", 3)).push({.key = "k", .payload = "x"}), kInvalid, {"127"});
 }
 

@@ -67,7 +67,10 @@ Model ModelBench::initial_model(const SettingsPatch& settings) {
 
 std::string ModelBench::key(KeyId id) const {
   if (id >= kFirstMadeKey) return made_keys_.at(id);
-  return key_pool().at(static_cast<std::size_t>(id));
+  const std::string& pooled = key_pool().at(static_cast<std::size_t>(id));
+  // A word of a command ends at the first zero byte.
+  if (rig_.spec().by == By::command_line && pooled.front() == '\0') return "\x01";
+  return pooled;
 }
 
 void ModelBench::push(const std::vector<ModelPush>& messages,

@@ -25,7 +25,7 @@ class ModelBench {
   /// Configures the queue so; engine and model stand at the same place then.
   [[nodiscard]] Model initial_model(const SettingsPatch& settings);
   [[nodiscard]] bool can_reopen() const {
-    return rig_.spec().kind == Kind::file || rig_.spec().kind == Kind::redis;
+    return rig_.spec().kind != Kind::memory && rig_.spec().by == By::library;
   }
 
   // Each takes what the model says must be answered.

@@ -70,7 +70,14 @@ void check(const EngineSpec& spec, int sequences) {
 
 TEST(Model, MemoryAnswersAsTheModelDoes) { check({"memory", Kind::memory, 1}, 500); }
 TEST(Model, FileAnswersAsTheModelDoesAlsoWhenReopened) { check({"file", Kind::file, 1}, 200); }
-TEST(Model, HttpAnswersAsTheModelDoes) { check({"http", Kind::http, 1}, 100); }
+TEST(Model, HttpAnswersAsTheModelDoes) {
+  check({"http", Kind::memory, 1, RedisServers::one, By::http}, 100);
+}
+
+TEST(Model, HttpBeforeRedisAnswersAsTheModelDoes) {
+  check({"http_redis", Kind::redis, 1, RedisServers::one, By::http}, 40);
+}
+
 TEST(Model, RedisAnswersAsTheModelDoesAlsoWhenReopened) { check({"redis", Kind::redis, 1}, 150); }
 TEST(Model, RedisClusterAnswersAsTheModelDoesAlsoWhenReopened) {
   check({"cluster", Kind::redis, 1, RedisServers::cluster}, 50);
@@ -79,6 +86,13 @@ TEST(Model, RedisClusterAnswersAsTheModelDoesAlsoWhenReopened) {
 TEST(Model, SentinelAnswersAsTheModelDoesAlsoWhenReopened) {
   check({"sentinel", Kind::redis, 1, RedisServers::sentinel}, 40);
 }
+
+class ModelByCommandLine : public testing::TestWithParam<EngineSpec> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ModelByCommandLine);
+INSTANTIATE_TEST_SUITE_P(On, ModelByCommandLine, testing::ValuesIn(command_line_engines()),
+                         EngineName());
+
+TEST_P(ModelByCommandLine, AnswersAsTheModelDoes) { check(GetParam(), 20); }
 
 }  // namespace
 }  // namespace tarry::contract

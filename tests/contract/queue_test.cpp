@@ -404,11 +404,9 @@ TEST_P(Statistics, TellWhatTheEngineCanDo) {
   const core::Capabilities capabilities = rig().engine().capabilities();
   EXPECT_TRUE(capabilities.by_key);
   EXPECT_TRUE(capabilities.leases);
-  EXPECT_EQ(capabilities.engine, is(Kind::http)    ? "remote"
-                                 : is(Kind::redis) ? "redis"
-                                                   : "embedded");
+  EXPECT_EQ(capabilities.engine, is_remote() ? "remote" : is(Kind::redis) ? "redis" : "embedded");
   EXPECT_FALSE(must(store().stats()).engine.empty());
-  if (!is(Kind::http)) {
+  if (!is_remote()) {
     EXPECT_EQ(capabilities.durable, is(Kind::file) || is(Kind::redis));
     EXPECT_TRUE(capabilities.manual_clock);
   }

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <stdexcept>
 
+#include "command_line.h"
 #include "http_server.h"
 
 namespace tarry::contract {
@@ -43,12 +44,14 @@ Store open_or_throw(const std::string& url, OpenOptions options) {
 void PrintTo(const EngineSpec& spec, std::ostream* out) { *out << spec.name; }
 
 const std::vector<EngineSpec>& all_engines() {
+  if (!command_line_engines().empty()) return command_line_engines();
   static const std::vector<EngineSpec> engines = {
       {"memory", Kind::memory, 1},
       {"memory4", Kind::memory, 4},
       {"file", Kind::file, 1},
       {"file4", Kind::file, 4},
-      {"http", Kind::http, 1},
+      {"http", Kind::memory, 1, RedisServers::one, By::http},
+      {"http_redis", Kind::redis, 1, RedisServers::one, By::http},
       {"redis", Kind::redis, 1},
       {"redis4", Kind::redis, 4},
       {"cluster", Kind::redis, 4, RedisServers::cluster},
@@ -67,14 +70,12 @@ const std::vector<EngineSpec>& durable_engines() {
   return engines;
 }
 
-const std::vector<EngineSpec>& one_shard_engines() {
+const std::vector<EngineSpec>& command_line_engines() {
+  static const std::vector<EngineSpec> none;
   static const std::vector<EngineSpec> engines = {
-      {"memory", Kind::memory, 1},
-      {"file", Kind::file, 1},
-      {"http", Kind::http, 1},
-      {"redis", Kind::redis, 1},
-      {"sentinel", Kind::redis, 1, RedisServers::sentinel}};
-  return engines;
+      {"command_line", Kind::memory, 1, RedisServers::one, By::command_line},
+      {"command_line_redis", Kind::redis, 1, RedisServers::one, By::command_line}};
+  return std::getenv("TARRY_TEST_COMMAND_LINE") == nullptr ? none : engines;
 }
 
 Rig::Rig(const EngineSpec& spec, Executor executor, std::string file_options)
@@ -95,11 +96,10 @@ Rig::~Rig() {
 std::int64_t Rig::now_ms() const { return clock_.now().time_since_epoch().count(); }
 
 std::string Rig::url(const std::string& options) const {
-  if (spec_.kind == Kind::redis) {
-    return redis_url(spec_.servers, spec_.shards);
-  }
-  const std::string own = "shards=" + std::to_string(spec_.shards) + file_options_;
-  return "file:" + path_ + "/store?" + (options.empty() ? own : options);
+  if (spec_.kind == Kind::redis) return redis_url(spec_.servers, spec_.shards);
+  const std::string shards = "shards=" + std::to_string(spec_.shards);
+  if (spec_.kind == Kind::memory) return "memory:?" + shards;
+  return "file:" + path_ + "/store?" + (options.empty() ? shards + file_options_ : options);
 }
 
 void Rig::close() {
@@ -110,21 +110,20 @@ void Rig::close() {
   backing_.reset();
 }
 
+Store Rig::open_kept(Executor executor) const {
+  return open_or_throw(url(), {.executor = std::move(executor), .clock = clock_});
+}
+
 void Rig::open() {
-  const std::string shards = "shards=" + std::to_string(spec_.shards);
-  switch (spec_.kind) {
-    case Kind::memory:
-      store_ = open_or_throw("memory:?" + shards, {.executor = executor_, .clock = clock_});
-      break;
-    case Kind::redis:
-    case Kind::file: store_ = open_or_throw(url(), {.executor = executor_, .clock = clock_}); break;
-    case Kind::http:
-      backing_ = open_or_throw("memory:?" + shards, {.clock = clock_});
-      server_ = TestServer::start(backing_->engine());
-      store_ = open_or_throw("http://127.0.0.1:" + std::to_string(server_->port()),
-                             {.executor = executor_});
-      break;
+  if (spec_.by == By::library) {
+    store_ = open_kept(executor_);
+    return;
   }
+  backing_ = open_kept({});
+  server_ = TestServer::start(backing_->engine());
+  const std::string address = "http://127.0.0.1:" + std::to_string(server_->port());
+  store_ = spec_.by == By::http ? open_or_throw(address, {.executor = executor_})
+                                : command_line_store(address, executor_);
 }
 
 }  // namespace tarry::contract

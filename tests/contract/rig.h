@@ -18,7 +18,12 @@
 
 namespace tarry::contract {
 
-enum class Kind : std::uint8_t { memory, file, http, redis };
+/// What keeps the store.
+enum class Kind : std::uint8_t { memory, file, redis };
+
+/// How it is asked: as a library, or through a server before it, by the library or by runs of the
+/// program `tarry`.
+enum class By : std::uint8_t { library, http, command_line };
 
 /// What the suite is run on.
 struct EngineSpec {
@@ -26,14 +31,17 @@ struct EngineSpec {
   Kind kind;
   std::uint32_t shards;
   RedisServers servers = RedisServers::one;  // Kind::redis
+  By by = By::library;
 };
 void PrintTo(const EngineSpec& spec, std::ostream* out);
 
+/// Where there are any, command_line_engines() and no others.
 [[nodiscard]] const std::vector<EngineSpec>& all_engines();
 /// Those whose stores outlive the process.
 [[nodiscard]] const std::vector<EngineSpec>& durable_engines();
-/// Those with one shard, where the order of all messages is fixed.
-[[nodiscard]] const std::vector<EngineSpec>& one_shard_engines();
+/// The command line's: none but with TARRY_TEST_COMMAND_LINE in the environment, as a process a
+/// request takes its time.
+[[nodiscard]] const std::vector<EngineSpec>& command_line_engines();
 
 class TestServer;
 
@@ -52,7 +60,7 @@ class Rig {
   [[nodiscard]] const ManualClock& clock() const noexcept { return clock_; }
   [[nodiscard]] std::int64_t now_ms() const;
 
-  /// file: only. Without `options`, with the ones it was made with.
+  /// Of what keeps the store. `options`, of file: only, instead of the ones it was made with.
   [[nodiscard]] std::string url(const std::string& options = {}) const;
 
   void close();
@@ -64,12 +72,14 @@ class Rig {
   }
 
  private:
+  [[nodiscard]] Store open_kept(Executor executor) const;
+
   EngineSpec spec_;
   Executor executor_;
   std::string file_options_;
   ManualClock clock_;
   std::string path_;              // file: only
-  std::optional<Store> backing_;  // http: only, what the server serves
+  std::optional<Store> backing_;  // what the server serves, where there is one
   std::unique_ptr<TestServer> server_;
   std::optional<Store> store_;
 };

@@ -409,7 +409,7 @@ TEST_P(Surface, AllThatIsOutstandingIsAnsweredWhenTheStoreCloses) {
     // Done, or not begun, or, over a connection, cut while on its way; never in silence.
     if (!result) {
       EXPECT_TRUE(result.error().code == ErrorCode::closed ||
-                  (is(Kind::http) && result.error().code == ErrorCode::unknown_outcome))
+                  (is_remote() && result.error().code == ErrorCode::unknown_outcome))
           << result.error().message;
     }
   }

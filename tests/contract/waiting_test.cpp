@@ -8,7 +8,10 @@ namespace {
 
 class Waiting : public Contract {
  protected:
-  void SetUp() override { (void)must(queue().configure({})); }  // the queue exists
+  void SetUp() override {
+    Contract::SetUp();
+    if (!IsSkipped()) (void)must(queue().configure({}));  // the queue exists
+  }
 };
 TARRY_ON_ALL_ENGINES(Waiting);
 
