@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "open/redis_server.h"
+#include "open/redis_connect.h"
 #include "open/redis_url.h"
 #include "open/store_url.h"
 #include "open/url_parts.h"

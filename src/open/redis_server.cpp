@@ -2,10 +2,8 @@
 
 #include <fstream>
 #include <utility>
-#include <vector>
 
 #include "base/text.h"
-#include "net/redis_cluster.h"
 
 namespace tarry::detail {
 namespace {
@@ -61,21 +59,6 @@ Result<net::RedisOptions> redis_server_of(const RedisUrl& url) {
     server.tls = net::RedisTls{url.ca_file, url.certificate_file, url.key_file, url.server_name};
   }
   return server;
-}
-
-Result<RedisConnect> redis_connect_of(const RedisUrl& url, Millis patience) {
-  auto server = redis_server_of(url);
-  if (!server) return std::move(server).error();
-  server->command_timeout_ms = patience.count();
-  std::vector<net::RedisAddress> nodes;
-  if (url.topology == RedisUrl::Topology::cluster) {
-    for (const HostAndPort& each : url.hosts) nodes.push_back({each.host, each.port});
-  }
-  return RedisConnect([server = *std::move(server),
-                       nodes](boost::asio::io_context& io) -> std::unique_ptr<net::Redis> {
-    if (nodes.empty()) return std::make_unique<net::RedisClient>(io, server);
-    return std::make_unique<net::RedisCluster>(io, nodes, server);
-  });
 }
 
 }  // namespace tarry::detail

@@ -1,0 +1,25 @@
+// A connection to the Redis that a URL names, for what is no store: coordination.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+#include "net/redis.h"
+#include "open/redis_url.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace tarry::detail {
+
+/// Makes one, to the server or to the cluster, on an io_context.
+using RedisConnect = std::function<std::unique_ptr<net::Redis>(boost::asio::io_context&)>;
+
+/// A server that is silent for `patience` is taken for dead. Errors as redis_server_of's.
+[[nodiscard]] Result<RedisConnect> redis_connect_of(const RedisUrl& url, Millis patience);
+
+}  // namespace tarry::detail
