@@ -24,6 +24,7 @@ std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
 }
 
 std::string line_on_view(const relay::Coordination::View& view, std::size_t units) {
+  if (view.members == 0) return "its session is over, and its shards are others'; it begins anew";
   return fmt::format("{} of {} shards are its own; {} {} them", view.mine.size(), units,
                      view.members, view.members == 1 ? "relay has" : "relays share");
 }

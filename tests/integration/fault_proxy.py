@@ -5,6 +5,8 @@ What it does holds for connections from then on, and for those that are there:
 pass     hands everything on, both ways
 drop     accepts, and closes at once
 mute     hands on what the client says, and closes once the server answers: the answer is lost
+half     the same, but for the first half of what the server answers
+bits     hands everything on, both ways, a byte at a time
 stall    accepts, and hands nothing on
 """
 
@@ -34,7 +36,8 @@ class FaultProxy:
             self._cut_all()
 
     def close(self):
-        self._ended = True
+        with self._lock:
+            self._ended = True
         # It wakes who accepts; on Linux a plain close does not.
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -61,16 +64,22 @@ class FaultProxy:
             except OSError:
                 return
             self.connections += 1
-            if self._mode == "drop":
-                client.close()
-                continue
             try:
                 server = self._connect()
             except OSError:
                 client.close()
                 continue
             with self._lock:
-                self._open |= {client, server}
+                refused = self._ended or self._mode == "drop"
+                if not refused:
+                    self._open |= {client, server}
+            if refused:
+                client.close()
+                server.close()
+                continue
+            for end in (client, server):
+                if end.family != socket.AF_UNIX:
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             for source, sink, answers in ((client, server, False), (server, client, True)):
                 self._threads.append(
                     threading.Thread(target=self._pump, args=(source, sink, answers)))
@@ -81,8 +90,14 @@ class FaultProxy:
             while data := source.recv(65536):
                 if self._mode == "stall":
                     continue
-                if self._mode == "mute" and answers:
+                if self._mode in ("mute", "half") and answers:
+                    if self._mode == "half":
+                        sink.sendall(data[:len(data) // 2])
                     break
+                if self._mode == "bits":
+                    for i in range(len(data)):
+                        sink.sendall(data[i:i + 1])
+                    continue
                 sink.sendall(data)
         except OSError:
             pass  # the other side has gone

@@ -60,10 +60,26 @@ class Faults:
                    f"{count} acked")
 
     def test_a_confirmation_that_is_lost_makes_another_attempt(self):
+        self.lose_a_confirmation("mute")
+
+    def test_half_a_confirmation_is_none(self):
+        self.lose_a_confirmation("half")
+
+    def test_what_comes_byte_by_byte_is_understood(self):
+        self.proxy.set("bits")
+        relay = self.start()
+        for i in range(20):
+            self.push(f"k{i}")
+        self.acked(20)
+        self.assertEqual(self.arrived(), [(f"k{i}", 1) for i in range(20)])
+        counts = self.stop(relay)
+        self.assertEqual((counts["confirmed"], counts["failed"]), (20, 0))
+
+    def lose_a_confirmation(self, mode):
         relay = self.start()
         self.push("before")
         self.acked(1)
-        self.proxy.set("mute")
+        self.proxy.set(mode)
         self.push("k")
         eventually(lambda: len(self.arrived()) == 2, "it is there, and nobody has heard")
         self.proxy.set("pass")
