@@ -32,10 +32,11 @@ def free_port():
 class RabbitServer:
     """Server and epmd run in one process group and end with it."""
 
-    def __init__(self):
+    def __init__(self, config=""):
+        """`config`: lines of its rabbitmq.conf."""
         self.path = Path(tempfile.mkdtemp(prefix="tarry-rabbit-"))
         (self.path / "plugins").write_text("[].\n")
-        (self.path / "rabbit.conf").write_text("")
+        (self.path / "rabbit.conf").write_text(config)
         self.port = free_port()
         epmd = free_port()
         self._command = f"epmd -address 127.0.0.1 -port {epmd} & exec {PROGRAM}"

@@ -150,7 +150,7 @@ class ToRabbit(Faults, ProgramTest):
                                  env=environment(), check=True)
         if "rabbitmq" not in json.loads(version.stdout)["sinks"]:
             raise unittest.SkipTest("built without RabbitMQ")
-        cls.broker = RabbitServer()
+        cls.broker = RabbitServer("max_message_size = 100000\n")
         cls.addClassCleanup(cls.broker.close)
         cls.broker.start()
 
@@ -166,6 +166,18 @@ class ToRabbit(Faults, ProgramTest):
 
     def to(self):
         return f"amqp://127.0.0.1:{self.proxy.port}/?routing_key=due"
+
+    def test_what_is_over_the_broker_s_limit_is_dead_and_says_why(self):
+        self.remote("queue", "set", "q", "--max-attempts", "5")
+        relay = self.start()
+        self.asked("push", "q", "-", "--key", "big", "--max-attempts", "1", store=self.server.url,
+                   stdin=b"x" * 100_001)
+        eventually(lambda: self.remote("get", "q", "big")["state"] == "dead", "it is dead")
+        self.push("small")
+        self.acked(1)
+        self.assertIn("larger than", self.remote("get", "q", "big")["reason"])
+        self.assertEqual(self.arrived(), [("small", 1)])
+        self.assertEqual(self.stop(relay)["buried"], 0)
 
     def arrived(self):
         while True:
