@@ -4,6 +4,7 @@ on again as another attempt, and nothing dies of an end that cannot be reached.
 """
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -141,6 +142,31 @@ class ToRedis(Faults, ProgramTest):
         self.assertEqual(self.arrived()[0], ("before", 1))
         self.assertGreaterEqual(self.arrived()[-1][1], 2)
         self.stop(relay)
+
+
+class TheStoreIsAway(ProgramTest):
+    def test_a_second_signal_gives_up_what_it_does_not_take(self):
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        pipe = self.directory / "go"
+        os.mkfifo(pipe)
+        self.asked("push", "q", "x", store=redis.url)
+        relay = subprocess.Popen(
+            [PROGRAM, "--store", redis.url, "relay", "q", "--to", "command", "--drain", "1h", "--",
+             "sh", "-c", f"read go < {pipe}"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+        self.addCleanup(Faults.kill, relay)
+        with open(pipe, "w", encoding="ascii") as go:  # opens once the command reads
+            redis.shoot()
+            redis.bury()
+            go.write("go\n")
+        relay.send_signal(signal.SIGTERM)
+        self.assertIn(b"once more ends it now", relay.stderr.readline())
+        relay.send_signal(signal.SIGTERM)
+        _, err = relay.communicate(timeout=60)
+        self.assertEqual(relay.returncode, DONE, err)
+        self.assertIn(b"acked 0, to be retried 0, buried 0, too late 1;", err)
 
 
 class ToRabbit(Faults, ProgramTest):
