@@ -28,6 +28,7 @@ IN_FLIGHT = 200
 class KafkaKills(ProgramTest):
     """A server with the queue, a cluster of three brokers, and a relay between them."""
 
+    cancel = relay_kill_test.RelayKills.cancel
     counts = relay_kill_test.RelayKills.counts
     pending = relay_kill_test.RelayKills.pending
     post = relay_kill_test.RelayKills.post
@@ -62,21 +63,23 @@ class KafkaKills(ProgramTest):
         chance = random.Random(seed)
         per_round = MESSAGES // KILLS
         outages = set(chance.sample(range(KILLS), OUTAGES))
-        wanted = []
+        wanted, cancelled = set(), set()
         for number in range(KILLS):
             self.start_relay()
             keys = [f"{number}:{i}" for i in range(per_round)]
             self.push(keys, chance)
-            wanted += keys
+            chosen = chance.sample(keys, per_round // 10)
+            cancelled |= self.cancel(chosen)
+            wanted |= set(keys) - set(chosen)
             # Somewhere in its midst.
-            some = chance.randrange(1, per_round)
+            some = chance.randrange(1, per_round * 3 // 4)
             before = self.counts()["counters"]["acked"]
             eventually(lambda: self.counts()["counters"]["acked"] >= before + some
                        or not self.pending(), "some are acked", seconds=120)
             if number in outages:
                 self.cluster.say("down")
                 self.push([f"{number}:late"], chance)
-                wanted.append(f"{number}:late")
+                wanted.add(f"{number}:late")
                 eventually(lambda: self.counts()["ready"] + self.counts()["leased"] > 0,
                            "it is due")
                 self.cluster.say("up")
@@ -84,11 +87,12 @@ class KafkaKills(ProgramTest):
         self.start_relay()
         eventually(lambda: not self.pending(), "everything is handed on", seconds=300)
         # What is acked is with the cluster; its reader may still be on its way there.
-        eventually(lambda: {record.key for record in self.cluster.records()} >= set(wanted),
+        eventually(lambda: {record.key for record in self.cluster.records()} >= wanted,
                    "the reader has them all")
         records = self.cluster.records()
         times = collections.Counter(record.key for record in records)
-        self.assertEqual(set(times), set(wanted))
+        self.assertEqual(cancelled & set(times), set(), "after a confirmed cancel")
+        self.assertEqual(wanted - set(times), set(), "lost")
         for record in records:
             self.assertGreaterEqual(record.made_ms, record.due_ms, record)
         doubles = len(records) - len(times)
@@ -101,7 +105,7 @@ class KafkaKills(ProgramTest):
         # A kill or an outage repeats at most what was with the sink.
         self.assertLessEqual(doubles, IN_FLIGHT * (KILLS + OUTAGES))
         self.assertEqual(self.counts()["dead"], 0)
-        print(f"{len(times)} messages, {doubles} duplicates, {resent} of them "
+        print(f"{len(times)} messages, {len(cancelled)} cancelled, {doubles} duplicates, {resent} of them "
               f"within an attempt; by attempt "
               f"{json.dumps(dict(sorted(attempts.items())))}", flush=True)
 
