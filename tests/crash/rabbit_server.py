@@ -18,6 +18,7 @@ sys.path.append("/usr/lib/python3/dist-packages")
 import pika  # noqa: E402
 
 PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+CONTROL = "/usr/lib/rabbitmq/bin/rabbitmqctl"
 START_SECONDS = 120
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
@@ -60,6 +61,11 @@ class RabbitServer:
         self._process = None
         self._reader = None
         self._up = threading.Event()
+
+    def control(self, *words):
+        """rabbitmqctl on it."""
+        subprocess.run([CONTROL, "-n", self._environment["RABBITMQ_NODENAME"], *words], check=True,
+                       env=self._environment, stdin=subprocess.DEVNULL, capture_output=True)
 
     def _read(self, pipe):
         """To its end, or it would stand still once the pipe is full."""

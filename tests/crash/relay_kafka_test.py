@@ -105,8 +105,8 @@ class KafkaKills(ProgramTest):
         # A kill or an outage repeats at most what was with the sink.
         self.assertLessEqual(doubles, IN_FLIGHT * (KILLS + OUTAGES))
         self.assertEqual(self.counts()["dead"], 0)
-        print(f"{len(times)} messages, {len(cancelled)} cancelled, {doubles} duplicates, {resent} of them "
-              f"within an attempt; by attempt "
+        print(f"{len(times)} messages, {len(cancelled)} cancelled, {doubles} duplicates, "
+              f"{resent} of them within an attempt; by attempt "
               f"{json.dumps(dict(sorted(attempts.items())))}", flush=True)
 
 

@@ -193,6 +193,28 @@ class ToRabbit(Faults, ProgramTest):
     def to(self):
         return f"amqp://127.0.0.1:{self.proxy.port}/?routing_key=due"
 
+    def test_an_exchange_that_refuses_it_or_is_not_there_is_the_reason(self):
+        self.channel.exchange_declare("closed")
+        self.broker.control("set_permissions", "guest", ".*", "^(?!closed$).*", ".*")
+        for exchange, reason in (("closed", "ACCESS_REFUSED"), ("nowhere", "NOT_FOUND")):
+            with self.subTest(exchange):
+                relay = subprocess.Popen(
+                    [PROGRAM, "--store", self.server.url, "relay", "q", "--max-attempts", "1",
+                     "--to", f"amqp://127.0.0.1:{self.broker.port}/?exchange={exchange}"
+                     "&routing_key=due"],
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+                self.addCleanup(self.end, relay)
+                self.push(exchange)
+                eventually(lambda: self.remote("get", "q", exchange)["state"] == "dead", "dead")
+                self.assertIn(reason, self.remote("get", "q", exchange)["reason"])
+                self.end(relay)
+
+    @staticmethod
+    def end(relay):
+        if relay.poll() is None:
+            relay.terminate()
+            relay.wait(60)
+
     def test_what_is_over_the_broker_s_limit_is_dead_and_says_why(self):
         self.remote("queue", "set", "q", "--max-attempts", "5")
         relay = self.start()
