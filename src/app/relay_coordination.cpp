@@ -1,6 +1,9 @@
 #include "app/relay_coordination.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,11 +42,30 @@ Url split_url(std::string_view text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-// What the same relays have in common, whoever writes it down; and no other's has.
-std::string group_of(const RelayPlan& plan, std::string_view store) {
+bool is_on_this_machine(std::string_view url) {
+  constexpr std::array<std::string_view, 5> kSigns{"+unix:", "localhost", "127.0.0.1", "[::1]",
+                                                   "0.0.0.0"};
+  return std::ranges::any_of(
+      kSigns, [url](std::string_view sign) { return url.find(sign) != std::string_view::npos; });
+}
+
+std::string machine() {
+  std::array<char, 256> name{};
+  (void)::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// What the relays that share have in common, and no others: two stores in one group would each have
+// shards that nobody drains. So, where the store does not say which it is, rather too much is told
+// apart: those who do not find each other share claim by claim.
+std::string group_of(const RelayPlan& plan, const SharedStore& store) {
   std::vector<std::string> queues = plan.crew.relay.queues;
   std::ranges::sort(queues);
-  const std::string place = detail::masked_url(store.substr(0, store.find('?')));
+  std::string place = store.name;
+  if (place.empty()) {
+    place = detail::masked_url(store.url);
+    if (is_on_this_machine(store.url)) place += " on " + machine();
+  }
   const std::string all = fmt::format("{} {}", place, fmt::join(queues, " "));
   return fmt::format("{}-{:016x}", queues.front(), base::keyed_hash(all, 0));
 }
@@ -60,8 +82,8 @@ Result<detail::RedisUrl> redis_url(const RelayPlan& plan, std::string_view store
   return parsed;
 }
 
-Made make_redis(const RelayPlan& plan, std::string_view store) {
-  const auto url = redis_url(plan, store);
+Made make_redis(const RelayPlan& plan, const SharedStore& store) {
+  const auto url = redis_url(plan, store.url);
   if (!url) return url.error();
   // A server that is silent is to be known before the session is over.
   auto connect = detail::redis_connect_of(*url, std::min(kMostPatience, plan.session));
@@ -74,7 +96,7 @@ Made make_redis(const RelayPlan& plan, std::string_view store) {
 }
 
 #ifdef TARRY_WITH_ZOOKEEPER
-Made make_zookeeper(const RelayPlan& plan, std::string_view store) {
+Made make_zookeeper(const RelayPlan& plan, const SharedStore& store) {
   std::string_view rest = split_url(plan.coordination).rest;
   if (!rest.starts_with("//") || rest.find_first_of("?#@") != std::string_view::npos) {
     return no_coordination(base::quoted(plan.coordination) +
@@ -122,14 +144,22 @@ Result<void> check_coordination(const RelayPlan& plan, std::string_view store) {
                              base::format_duration_ms(relay::kMostSession.count()))};
   }
   if (plan.coordination == "redis" && store.empty()) return {};
-  const auto made = make_coordination(plan, store);
+  if (plan.crew.relay.queues.empty()) return {};  // which has been said
+  const auto made = make_coordination(plan, {store, ""});
   if (!made) return made.error();
   return {};
 }
 
-Made make_coordination(const RelayPlan& plan, std::string_view store) {
+Made make_coordination(const RelayPlan& plan, const SharedStore& store) {
   if (plan.coordination == "all") return Made(nullptr);
   const Url url = split_url(plan.coordination);
+  const std::string_view engine = split_url(store.url).scheme;
+  if (url.scheme.size() > 0 && (engine == "file" || engine == "memory")) {
+    return no_coordination(
+        fmt::format("{} needs a store that several processes can open, which {} is not",
+                    base::quoted(detail::masked_url(plan.coordination)),
+                    base::quoted(detail::masked_url(store.url))));
+  }
   if (plan.coordination == "redis" || detail::is_redis_scheme(url.scheme)) {
     return make_redis(plan, store);
   }

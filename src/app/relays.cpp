@@ -24,15 +24,17 @@ std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
 }
 
 std::string line_on_view(const relay::Coordination::View& view, std::size_t units) {
-  if (view.members == 0) return "its session is over, and its shards are others'; it begins anew";
   return fmt::format("{} of {} shards are its own; {} {} them", view.mine.size(), units,
                      view.members, view.members == 1 ? "relay has" : "relays share");
 }
 
 std::string line_on_trouble(const std::string& title, const std::optional<Error>& error) {
   if (!error) return fmt::format("coordination: {} is back", title);
-  return fmt::format("coordination: {} is away: {}; it goes on with the shards that it has", title,
-                     error->message);
+  return fmt::format(
+      "coordination: {} is away: {}; it goes on with the shards that it has, or, where it was "
+      "never "
+      "told of any, with all once a session has passed",
+      title, error->message);
 }
 
 }  // namespace
@@ -64,7 +66,7 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   hooks.on_queues = [this, prefix, plan](std::size_t count) {
     hooks_.note(prefix + line_on_queues(plan, count));
   };
-  auto coordination = make_coordination(plan, store);
+  auto coordination = make_coordination(plan, {store, engine.capabilities().store});
   if (!coordination) return std::move(coordination).error();
   hooks.on_view = [this, prefix](const relay::Coordination::View& view, std::size_t units) {
     hooks_.note(prefix + line_on_view(view, units));

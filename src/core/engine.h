@@ -30,6 +30,7 @@ struct Capabilities {
   bool forecast = false;
   bool durable = false;  // survives the end of the process
   bool manual_clock = false;
+  std::string store;  // the same wherever the store is opened, and no other's; empty: not known
 };
 
 class Engine {

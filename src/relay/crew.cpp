@@ -88,11 +88,12 @@ Result<std::unique_ptr<Crew>> Crew::make(core::Engine& engine, const CrewOptions
   for (std::uint32_t i = 0; i < options.threads; ++i) {
     auto sink = make_sink();
     if (!sink) return std::move(sink).error();
-    auto relay =
-        std::make_unique<Relay>(engine, **sink, part_of(options, i, looks_out), random(),
-                                RelayHooks{[crew = crew.get()](bool open, const std::string& why) {
-                                  crew->breaker(open, why);
-                                }});
+    auto relay = std::make_unique<Relay>(
+        engine, **sink, part_of(options, i, looks_out), random(),
+        RelayHooks{
+            [crew = crew.get()](bool open, const std::string& why) { crew->breaker(open, why); },
+            // What one can no longer use, none can: others may have its shards now.
+            [crew = crew.get()] { crew->stop(); }});
     crew->members_.push_back({*std::move(sink), std::move(relay)});
   }
   if (looks_out) {
@@ -158,8 +159,7 @@ RelayStats Crew::stats() const {
 void Crew::work(std::size_t number) {
   name_this_thread(name_, number);
   const auto ended = members_[number].relay->run(stop_.get_token());
-  // What one could no longer use, none can; and a store that was closed is closed for all.
-  stop();
+  stop();  // a store that was closed is closed for all
   std::unique_lock lock(mutex_);
   if (!ended && !error_) error_ = ended.error();
   if (--running_ > 0) return;

@@ -55,7 +55,8 @@ class Crew {
     /// Its patterns match no queue, or some again: 0, or how many.
     std::function<void(std::size_t queues)> on_queues = {};
     /// Where relays share: what falls to this one of so many shards; and those it shares with
-    /// cannot be heard of, or can again. On threads of the crew, and of the coordination.
+    /// cannot be heard of, or can again. On threads of the coordination, which may be after
+    /// `on_end`; `on_trouble` without the lock.
     std::function<void(const Coordination::View& view, std::size_t units)> on_view = {};
     std::function<void(const std::optional<Error>&)> on_trouble = {};
     /// Every thread has come to its end, by `stop` or by itself: by success, or with the first

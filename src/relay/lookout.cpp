@@ -41,9 +41,11 @@ Lookout::~Lookout() {
 }
 
 void Lookout::start() {
+  if (coordination_) deaf_at_ = Clock::now() + coordination_->session();
   if (coordination_) {
     coordination_->start({[this](const Coordination::View& view) {
                             const std::lock_guard lock(mutex_);
+                            if (left_) return;
                             view_ = view;
                             tell();
                             hooks_.on_view(view, found_ ? units_of(*found_).size() : 0);
@@ -112,8 +114,8 @@ void Lookout::tell() {
     told_of_none_ = found_->empty();
     hooks_.on_queues(found_->size());
   }
-  if (coordination_ && !view_) return;
-  auto shares = coordination_ ? shares_of(*found_, view_->mine) : whole(*found_);
+  if (coordination_ && !view_ && Clock::now() < deaf_at_) return;
+  auto shares = view_ ? shares_of(*found_, view_->mine) : whole(*found_);
   if (told_ == shares) return;
   told_ = std::move(shares);
   hooks_.on_shares(*told_);

@@ -2,11 +2,14 @@
 // match, and with how many shards; where relays share, offers them to the coordination and hears
 // which fall to this one.
 //
-// A queue that is named is served from the beginning, be it there or not.
+// A queue that is named is served from the beginning, be it there or not. Where relays share, that
+// is once it is known what falls to this one; or after a session in which nothing was heard of the
+// others, all of it: claims fence.
 //
 // Thread safety: `start` once; the rest from any thread.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -59,7 +62,7 @@ class Lookout {
   Lookout& operator=(const Lookout&) = delete;
 
   void start();
-  /// The others may have what this one has. It goes on telling nothing.
+  /// The others may have what this one has. From then on it tells of nothing but trouble.
   void leave();
   /// Why the last look was in vain; empty where it was not.
   [[nodiscard]] std::string last_error() const;
@@ -90,6 +93,8 @@ class Lookout {
   bool told_of_none_ = false;
   bool left_ = false;
   std::string last_error_;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point deaf_at_{};  // without a view: from then on it serves everything
 
   std::unique_ptr<Coordination> coordination_;
   std::jthread thread_;

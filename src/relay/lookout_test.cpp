@@ -61,11 +61,13 @@ class ScriptedCoordination final : public Coordination {
     Told<std::vector<Unit>> offers;
     Hooks hooks;
     std::atomic<bool> left = false;
+    Millis session{600'000};
   };
   explicit ScriptedCoordination(Seen& seen) : seen_(seen) {}
   void start(Hooks hooks) override { seen_.hooks = std::move(hooks); }
   void offer(std::vector<Unit> all) override { seen_.offers(std::move(all)); }
   void leave() override { seen_.left = true; }
+  [[nodiscard]] Millis session() const override { return seen_.session; }
   [[nodiscard]] std::string title() const override { return "the test"; }
 
  private:
@@ -164,6 +166,15 @@ TEST_F(LookoutTest, WhatIsSharedIsOfferedAndOnlyWhatFallsToItIsServed) {
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"b", {}}}));
   lookout_->leave();
   EXPECT_TRUE(seen_.left);
+}
+
+TEST_F(LookoutTest, WhoHearsNothingOfTheOthersForASessionServesAllUntilItDoes) {
+  seen_.session = Millis(0);
+  begin({"a"}, true);
+  answer(stats_of({{"a", 2}}));
+  EXPECT_EQ(shares_.next(), (std::vector<Share>{{"a", {}}}));
+  seen_.hooks.on_change({{{"a", 1}}, 2});
+  EXPECT_EQ(shares_.next(), (std::vector<Share>{{"a", {1}}}));
 }
 
 TEST(UnitTest, IsSpelledAndRead) {

@@ -41,6 +41,13 @@ void Relay::tell_of_breaker(Lock& lock) {
   lock.lock();
 }
 
+void Relay::tell_of_failure(Lock& lock) {
+  if (!hooks_.on_failed || !flow_.error() || std::exchange(told_failed_, true)) return;
+  lock.unlock();
+  hooks_.on_failed();
+  lock.lock();
+}
+
 template <typename Tell>
 void Relay::news(Tell tell) {
   // Under the lock to the end: once the flow has finished, `run` returns and the relay may go.
@@ -56,6 +63,7 @@ Result<void> Relay::run(std::stop_token stop) {
   Lock lock(mutex_);
   for (;;) {
     tell_of_breaker(lock);
+    tell_of_failure(lock);
     Flow::Step step = flow_.next(moment());
     if (std::holds_alternative<Flow::Finished>(step)) break;
     std::visit([&](auto& what) { perform(lock, std::move(what)); }, step);

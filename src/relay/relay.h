@@ -27,6 +27,8 @@ namespace tarry::relay {
 struct RelayHooks {
   /// The breaker has opened, or is closed again; half-open is not told.
   std::function<void(bool open, const std::string& last_error)> on_breaker = {};
+  /// The store can no longer be used: it claims nothing more, and will end once it has drained.
+  std::function<void()> on_failed = {};
 };
 
 class Relay {
@@ -64,6 +66,7 @@ class Relay {
   void perform(Lock& lock, Flow::Wait wait);
   void perform(Lock&, Flow::Finished) {}
   void tell_of_breaker(Lock& lock);
+  void tell_of_failure(Lock& lock);
   /// Tells the flow, and wakes the controller.
   template <typename Tell>
   void news(Tell tell);
@@ -77,6 +80,7 @@ class Relay {
   Flow flow_;
   const RelayHooks hooks_;
   bool told_open_ = false;
+  bool told_failed_ = false;
 };
 
 }  // namespace tarry::relay

@@ -170,6 +170,26 @@ class Leases(Coordinated, ProgramTest):
         eventually(lambda: self.redis.ask("XLEN", "due-orders") == 1, "it is handed on")
         self.assertEqual(member.stop()["confirmed"], 1)
 
+    def test_two_stores_behind_one_url_are_two_groups(self):
+        other = RedisServer()
+        self.addCleanup(other.close)
+        other.start()
+        path = self.directory / "redis.sock"  # leads here and there, as 127.0.0.1 does
+        store = f"redis+unix://{path}?shards={SHARDS}"
+        for server in (self.redis, other):
+            path.unlink(missing_ok=True)
+            path.symlink_to(server.socket)
+            self.asked("queue", "set", "q", "--lease", "2s", store=store)
+            self.share(store).await_share(SHARDS, 1)
+        # And one store by two.
+        self.share(self.redis.url).await_share(SHARDS // 2, 2)
+
+    def share(self, store):
+        member = Member("--store", store, "relay", "q", "--to", "stdout", "--coordination",
+                        self.redis.url)
+        self.addCleanup(member.kill)
+        return member
+
     def test_it_needs_a_redis(self):
         for how, why in (
                 ("redis", 'redis needs a store in Redis, which "memory:" is not'),
@@ -179,8 +199,13 @@ class Leases(Coordinated, ProgramTest):
                 ("zookeeper://host/a//b", '"/a//b" is no path'),
                 ("redis://host:0", "port")):
             with self.subTest(how):
-                self.refused("relay", "q", "--to", "stdout", "--coordination", how, store="memory:",
+                store = "memory:" if how == "redis" else self.redis.url
+                self.refused("relay", "q", "--to", "stdout", "--coordination", how, store=store,
                              says=why)
+        for how in ("redis://host", "zookeeper://host"):
+            self.refused("relay", "q", "--to", "stdout", "--coordination", how, store="memory:",
+                         says=f'"{how}" needs a store that several processes can open, which '
+                              '"memory:" is not')
         self.refused("relay", "q", "--to", "stdout", "--coordination", "all", "--session", "10ms",
                      store="memory:", says="session 10ms must be from 1s to 10m")
 

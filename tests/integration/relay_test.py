@@ -374,6 +374,16 @@ class FromAFile(ProgramTest):
         for text, says in (
                 ('[[relay]]\nqueue = "a"\n', ':1: relay.to: is missing'),
                 (f'[[relay]]\nto = "{good}"\n', ':1: relay: needs queue = "NAME" or queues'),
+                (f'[[relay]]\nto = "{good}"\ncoordination = "redis://h"\n',
+                 ':1: relay: needs queue'),
+                ('[store]\nurl = "redis://h"\n\n[[relay]]\nqueue = "a b"\n'
+                 f'to = "{good}"\ncoordination = "redis"\n', ':5: relay.queue: '),
+                (self.section("a", to=good, coordination="etcd"),
+                 'relay.coordination: coordination "etcd" must be all, redis'),
+                (self.section("a", to=good, session="1ms"),
+                 'relay.session: "1ms" is not from 1s to 10m'),
+                ('[store]\nurl = "file:x"\n\n' + self.section("a", to=good, coordination="redis"),
+                 ':4: coordination redis needs a store in Redis, which "file:'),
                 (f'[[relay]]\nqueue = "a b"\nto = "{good}"\n', ':2: relay.queue: '),
                 (f'[[relay]]\nqueue = "a*b"\nto = "{good}"\n', 'may have a * at its end only'),
                 (f'[[relay]]\nqueue = "a"\nqueues = ["b"]\nto = "{good}"\n',

@@ -92,12 +92,12 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
   return found;
 }
 
-// What their sections cannot know: whether the store is one in Redis.
+// What their sections cannot know: whether the store is one that can be shared so.
 void check_relays_share(const Config& config, std::vector<std::string>& problems) {
   const std::string store = config.text(Which::store_url);
   if (store.empty()) return;
   for (const RelayPlan& plan : config.relays) {
-    if (plan.coordination != "redis") continue;
+    if (!check_coordination(plan, "")) continue;  // which its section has said
     const auto good = check_coordination(plan, store);
     if (!good)
       problems.push_back(fmt::format("{}:{}: {}", config.file, plan.line, good.error().message));

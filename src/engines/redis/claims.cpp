@@ -300,7 +300,8 @@ void Claims::park(const ClaimPtr& claim, const std::vector<std::string>& looked_
   for (const std::string& queue : looked_at) look_in(watch_of(queue), again_ms);
   if (claim->missed.empty()) return;
   const std::set<std::string> missed = std::exchange(claim->missed, {});
-  for (const std::string& queue : missed) wake(queue);
+  // Those that looked at the time have been told too: to tell them once more would go on for ever.
+  for (const std::string& queue : missed) look(watch_of(queue));
 }
 
 void Claims::unpark(const ClaimPtr& claim) {

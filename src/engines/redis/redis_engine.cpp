@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "core/answer_thread.h"
 #include "core/validation.h"
 #include "engines/redis/alarms.h"
@@ -32,6 +33,7 @@ namespace asio = boost::asio;
 
 // How long `close` waits for answers that are on their way.
 constexpr std::int64_t kCloseGraceMs = 5'000;
+constexpr std::uint64_t kStoreNameSeed = 0x7461727279;
 
 template <typename... Verbs>
 struct Overloaded : Verbs... {
@@ -115,6 +117,7 @@ class RedisEngine final : public core::Engine {
     capabilities.durable = true;
     capabilities.forecast = true;
     capabilities.manual_clock = options_.clock != nullptr;
+    capabilities.store = store_;
     return capabilities;
   }
 
@@ -162,6 +165,8 @@ class RedisEngine final : public core::Engine {
   }
 
   void begin(const StoreFacts& store) {
+    // Not the secret itself, which is nobody else's business.
+    store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
     directory_.emplace(server_, store.partitions, options_.shards);
     identity_.emplace(*redis_, server_, *directory_, ids_, store, !options_.cluster.empty());
     context_.emplace(Context{server_, *directory_, ids_, *identity_});
@@ -263,7 +268,8 @@ class RedisEngine final : public core::Engine {
   Server server_;
   Ids ids_;
   Alarms alarms_;
-  Alarms grace_;  // by the steady clock always
+  Alarms grace_;       // by the steady clock always
+  std::string store_;  // set before `start` returns
   std::optional<Directory> directory_;
   std::optional<Identity> identity_;
   std::optional<Context> context_;

@@ -136,6 +136,30 @@ TEST_F(ShardClaimsTest, ThoseThatWaitAreEachGivenTheirOwn) {
   EXPECT_EQ(all.size(), 99u);
 }
 
+// Each that looks in vain because of a wake-up must not wake the others once more.
+TEST_F(ShardClaimsTest, ThoseThatWaitComeToRest) {
+  push("q", 0, 1);
+  EXPECT_EQ(claim({}).size(), 1u);
+  std::vector<std::future<Result<core::Reply>>> waiting;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    waiting.push_back(parked(claim_of({"q"}, {{i}}, Millis(600'000)), i));
+  }
+  for (int i = 0; i < 20; ++i) push("q", 100 * i, 100 * i + 100, 600'000 - i * 1'000);
+  // Of itself such a question costs as many calls each time.
+  const auto calls = [this] {
+    core::StatsRequest request;
+    request.queue = "q";
+    return asked<StoreStats>(request).round_trips;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  for (int calm = 0; calm < 30;) {
+    const std::uint64_t before = calls();
+    calm = calls() - before == kShards ? calm + 1 : 0;
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "they ask without an end";
+  }
+  EXPECT_EQ(stats(false).waiting_claims, 4u);
+}
+
 TEST_F(ShardClaimsTest, WaitsAtAllItsQueuesForWhatFallsDue) {
   for (const char* queue : {"a", "q"}) push(queue, 0, 40, 50);
   std::size_t got = 0;

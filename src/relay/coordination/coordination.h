@@ -43,7 +43,8 @@ class Coordination {
   Coordination() = default;
   Coordination(const Coordination&) = delete;
   Coordination& operator=(const Coordination&) = delete;
-  /// Leaves, waiting for that a second or two at most. No hook runs from then on.
+  /// Leaves, waiting for that a second or two; where a server is silent, until it is taken for
+  /// dead, which is within a session. No hook runs from then on.
   virtual ~Coordination() = default;
 
   /// Once, before everything else.
@@ -52,6 +53,8 @@ class Coordination {
   virtual void offer(std::vector<Unit> all) = 0;
   /// Gives back what it has, and takes nothing any more. From any thread; does not wait.
   virtual void leave() = 0;
+  /// After what silence one of them has ended.
+  [[nodiscard]] virtual Millis session() const = 0;
   /// "redis 127.0.0.1:6379": for messages.
   [[nodiscard]] virtual std::string title() const = 0;
 };

@@ -176,6 +176,7 @@ class RedisCoordination::Impl {
       ask();
     });
   }
+  [[nodiscard]] Millis session() const noexcept { return options_.session; }
   [[nodiscard]] const std::string& title() const noexcept { return title_; }
 
  private:
@@ -289,6 +290,7 @@ RedisCoordination::~RedisCoordination() = default;
 void RedisCoordination::start(Hooks hooks) { impl_->start(std::move(hooks)); }
 void RedisCoordination::offer(std::vector<Unit> all) { impl_->offer(std::move(all)); }
 void RedisCoordination::leave() { impl_->leave(); }
+Millis RedisCoordination::session() const { return impl_->session(); }
 std::string RedisCoordination::title() const { return impl_->title(); }
 
 }  // namespace tarry::relay

@@ -41,6 +41,7 @@ class RedisCoordination final : public Coordination {
   void start(Hooks hooks) override;
   void offer(std::vector<Unit> all) override;
   void leave() override;
+  [[nodiscard]] Millis session() const override;
   [[nodiscard]] std::string title() const override;
 
  private:

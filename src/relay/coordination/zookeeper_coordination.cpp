@@ -21,6 +21,7 @@ namespace {
 constexpr Millis kAfterFailure{500};
 /// A server that cannot be reached at the beginning is told of after so long.
 constexpr Millis kPatience{3'000};
+constexpr std::size_t kMostAtOnce = 100;
 constexpr std::size_t kDigits = 10;  // of a sequence
 
 std::string random_tag() {
@@ -66,6 +67,7 @@ class ZooKeeperCoordination::Impl {
     leaving_ = true;
     changed_.notify_all();
   }
+  [[nodiscard]] Millis session() const noexcept { return options_.session; }
   [[nodiscard]] std::string title() const { return "zookeeper " + options_.hosts; }
 
  private:
@@ -74,7 +76,10 @@ class ZooKeeperCoordination::Impl {
   void run() {
     Lock lock(mutex_);
     while (!leaving_) {
-      if (session_ == nullptr || session_->is_over()) begin(lock);
+      if (session_ == nullptr || session_->is_over()) {
+        begin(lock);
+        if (leaving_) break;
+      }
       news_ = false;  // what comes from here on is looked at once more
       if (session_->is_connected() && offered_) {
         const std::vector<Unit> all = all_;
@@ -108,17 +113,18 @@ class ZooKeeperCoordination::Impl {
     return true;
   }
 
-  // A session that is over has lost all that it had.
+  // A session that is over has lost all that it had. What was shown stands until it is known what
+  // is this one's now.
   void begin(Lock& lock) {
     if (session_ != nullptr) {
       changed_.wait_for(lock, kAfterFailure, [this] { return leaving_; });
+      if (leaving_) return;
     }
     lock.unlock();
     session_.reset();
     mine_.clear();
     doubtful_.clear();
     prepared_ = false;
-    if (view_ && !view_->mine.empty()) show({{}, 0});
     session_ = std::make_unique<ZooKeeperSession>(options_.hosts, options_.session, [this] {
       const std::lock_guard news_lock(mutex_);
       news_ = true;
@@ -159,7 +165,7 @@ class ZooKeeperCoordination::Impl {
     if (prepared_) return {};
     for (const std::string& path : {group_ + "/members", group_ + "/units"}) {
       for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-        if (auto made = session_->make(path.substr(0, end)); !made) return made.error();
+        if (auto there = session_->ensure(path.substr(0, end)); !there) return there;
         if (end == std::string::npos) break;
       }
     }
@@ -204,24 +210,35 @@ class ZooKeeperCoordination::Impl {
     return {};
   }
 
+  // A unit whose answer is lost is in doubt: it may be anybody's by the time that is known.
   Result<void> release(const std::vector<Unit>& units) {
     for (const Unit& unit : units) {
-      if (auto removed = session_->remove(path_of(unit)); !removed) return removed;
+      if (is_leaving()) return {};
       mine_.erase(unit);
+      if (auto removed = session_->remove(path_of(unit)); !removed) {
+        doubtful_.insert(unit);
+        return removed;
+      }
     }
     return {};
   }
 
+  // Of many the first ones: what was made is news, and the next come then.
   Result<void> take(const std::vector<Unit>& units) {
-    for (const Unit& unit : units) {
+    for (std::size_t i = 0; i < std::min(units.size(), kMostAtOnce) && !is_leaving(); ++i) {
+      const Unit& unit = units[i];
       const auto made = session_->make_ephemeral(path_of(unit));
-      if (!made) {
-        doubtful_.insert(unit);
-        return made.error();
-      }
+      // One that is there although it was not listed may be this one's, by an answer that was lost.
+      if (!made || *made == ZooKeeperSession::Made::there) doubtful_.insert(unit);
+      if (!made) return made.error();
       if (*made == ZooKeeperSession::Made::made) mine_.insert(unit);
     }
     return {};
+  }
+
+  bool is_leaving() {
+    const std::lock_guard lock(mutex_);
+    return leaving_;
   }
 
   [[nodiscard]] std::string path_of(const Unit& unit) const {
@@ -267,6 +284,7 @@ ZooKeeperCoordination::~ZooKeeperCoordination() = default;
 void ZooKeeperCoordination::start(Hooks hooks) { impl_->start(std::move(hooks)); }
 void ZooKeeperCoordination::offer(std::vector<Unit> all) { impl_->offer(std::move(all)); }
 void ZooKeeperCoordination::leave() { impl_->leave(); }
+Millis ZooKeeperCoordination::session() const { return impl_->session(); }
 std::string ZooKeeperCoordination::title() const { return impl_->title(); }
 
 }  // namespace tarry::relay

@@ -65,8 +65,13 @@ Result<ZooKeeperSession::Made> ZooKeeperSession::make(const std::string& path, i
   return Made::made;
 }
 
-Result<ZooKeeperSession::Made> ZooKeeperSession::make(const std::string& path) {
-  return make(path, ZOO_PERSISTENT, nullptr);
+Result<void> ZooKeeperSession::ensure(const std::string& path) {
+  const int code = ::zoo_exists(handle_, path.c_str(), 0, nullptr);
+  if (code == ZOK) return {};
+  if (code != ZNONODE) return refusal(path, code);
+  const auto made = make(path, ZOO_PERSISTENT, nullptr);
+  if (!made) return made.error();
+  return {};
 }
 
 Result<ZooKeeperSession::Made> ZooKeeperSession::make_ephemeral(const std::string& path) {

@@ -35,7 +35,8 @@ class ZooKeeperSession {
   // the path and what the server said.
 
   enum class Made : std::uint8_t { made, there };
-  [[nodiscard]] Result<Made> make(const std::string& path);
+  /// Where it is not there. Asks first: one who may not make it need not.
+  [[nodiscard]] Result<void> ensure(const std::string& path);
   [[nodiscard]] Result<Made> make_ephemeral(const std::string& path);
   /// The whole path, with the number that the server put behind it.
   [[nodiscard]] Result<std::string> make_numbered(const std::string& path);
