@@ -21,9 +21,11 @@ namespace tarry::test {
 
 class Answers {
  public:
-  /// Parcels of these messages (scripted_store.h), with ids from 1 on, due at 1 600 000 000 000.
+  /// Parcels of these messages (scripted_store.h), with ids from 1 on, due at 1 600 000 000 000;
+  /// `bodies`, where there are any, are theirs.
   [[nodiscard]] std::vector<relay::Parcel> parcels(const std::vector<std::string>& keys,
-                                                   const Headers& headers = {}) {
+                                                   const Headers& headers = {},
+                                                   const std::vector<std::string>& bodies = {}) {
     auto reply = std::make_shared<core::ClaimReply>(claimed(keys));
     const std::string encoded = *core::encode_headers(headers);
     std::vector<relay::Parcel> out;
@@ -31,6 +33,7 @@ class Answers {
       reply->items[i].id = i + 1;
       reply->items[i].due_ms = 1'600'000'000'000;
       reply->items[i].headers = core::append(reply->bytes, encoded);
+      if (i < bodies.size()) reply->items[i].payload = core::append(reply->bytes, bodies[i]);
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
       out.push_back({Delivery(reply, i), [this, key = keys[i]](relay::Answer answer) {

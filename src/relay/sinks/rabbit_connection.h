@@ -71,6 +71,9 @@ class RabbitConnection {
                                               const std::string& routing_key,
                                               const rabbit::Properties& properties,
                                               std::string_view body);
+  /// While `on`, what is published goes out in full packets; then the rest of it. To be switched on
+  /// only while more follows at once.
+  void gather(bool on);
   /// What has come, one by one; empty: no more for now. After an error the connection is dead.
   /// To be called every second at least, for the heartbeats.
   [[nodiscard]] Result<std::optional<rabbit::Event>> next();

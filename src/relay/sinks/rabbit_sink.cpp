@@ -117,6 +117,7 @@ class RabbitSink::Impl {
   void publish(std::deque<Parcel>& parcels) {
     if (parcels.empty()) return;
     if (!connection_) connect();
+    if (connection_) connection_->gather(true);
     while (connection_ && blocked_.empty() && !parcels.empty()) {
       Parcel parcel = std::move(parcels.front());
       parcels.pop_front();
@@ -148,6 +149,7 @@ class RabbitSink::Impl {
           *tag,
           Published{std::move(parcel), std::move(exchange), std::chrono::steady_clock::now(), {}});
     }
+    if (connection_) connection_->gather(false);
     refuse(parcels, blocked_.empty() ? why_down_ : blocked_);
   }
 

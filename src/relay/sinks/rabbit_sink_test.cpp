@@ -96,6 +96,30 @@ void publishes_and_confirms(const RabbitOptions& options, RabbitConsumer& consum
   EXPECT_EQ(consumer.get("due"), "2 q b 1 1600000000000 de persistent: payload-b");
 }
 
+// Short ones go in small frames, long ones in as few as may be.
+void bodies_of_all_lengths(const RabbitOptions& options, RabbitConsumer& consumer) {
+  constexpr std::size_t kFrame = 131'072 - 8;
+  std::vector<std::string> keys;
+  std::vector<std::string> bodies;
+  for (const std::size_t length : {0UL, 1UL, 64UL, 65UL, 128UL, 255UL, 256UL, 257UL, kFrame,
+                                   kFrame + 1, 3 * kFrame, 1'000'000UL}) {
+    keys.push_back(std::to_string(length));
+    std::string& body = bodies.emplace_back(length, '\0');
+    for (std::size_t i = 0; i < length; ++i)
+      body[i] = static_cast<char>('a' + (i * i + i / 7) % 26);
+  }
+  Answers answers;
+  RabbitSink sink(options);
+  sink.send(answers.parcels(keys, {}, bodies));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    EXPECT_EQ(answers.fate(keys[i]), Fate::confirmed) << keys[i];
+    const std::string got = consumer.get("due");
+    const std::size_t colon = got.find(": ");
+    ASSERT_NE(colon, std::string::npos) << got;
+    EXPECT_TRUE(got.substr(colon + 2) == bodies[i]) << keys[i];
+  }
+}
+
 void many_on_several_channels(RabbitOptions options, RabbitConsumer& consumer) {
   options.channels = 4;
   Answers answers;
@@ -265,6 +289,7 @@ TEST(RabbitSink, AgainstABroker) {
   RabbitConsumer consumer(server.port());
   consumer.declare("due");
   publishes_and_confirms(options, consumer);
+  bodies_of_all_lengths(options, consumer);
   unroutable_and_unknown_exchanges(options);
   EXPECT_NE(consumer.get("due"), "nothing");
   a_full_queue_refuses(options, consumer);
