@@ -185,7 +185,8 @@ class Queue {
   /// Takes away the queue with all that it has: messages in every state, remembered keys, settings,
   /// pause and counters. Answers how many messages went. What is pushed meanwhile or later makes it
   /// anew. Errors: `conflict` while messages are leased, unless `force` (their receipts are stale
-  /// then); `not_found` where there is no such queue. `unsupported` on Redis as yet.
+  /// then), and while it gets other shards; `not_found` where there is no such queue; `unsupported`
+  /// in a layout.
   Result<std::uint64_t> remove(bool force = false) const;
   void remove(bool force, Callback<std::uint64_t> done) const;
   /// Brings the dead back, due now, attempts anew: these keys, or all when `keys` is empty.

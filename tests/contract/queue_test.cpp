@@ -144,21 +144,11 @@ TEST_P(Purging, TakesManyAndLeavesOtherQueues) {
 
 // ---- remove
 
-class Removing : public Contract {
- protected:
-  // What Redis answers, once it has been asked.
-  bool refuses(const Queue& q) {
-    if (!is(Kind::redis)) return false;
-    const auto removed = q.remove();
-    EXPECT_TRUE(!removed && removed.error().code == ErrorCode::unsupported);
-    return true;
-  }
-};
+class Removing : public Contract {};
 TARRY_ON_ALL_ENGINES(Removing);
 
 TEST_P(Removing, LeavesNothing) {
   const Queue q = queue();
-  if (refuses(q)) return;
   const Zoo zoo = fill(q);
   must(q.pause());
   const auto refused = q.remove();
@@ -179,7 +169,6 @@ TEST_P(Removing, LeavesNothing) {
 
 TEST_P(Removing, APushMakesItAnew) {
   const Queue q = queue();
-  if (refuses(q)) return;
   (void)fill(q);
   (void)must(queue("other").push({.key = "k", .payload = "other"}));
   must(q.pause());
@@ -202,7 +191,6 @@ TEST_P(Removing, APushMakesItAnew) {
 }
 
 TEST_P(Removing, OfManyQueuesAndMessagesTakesEachOnce) {
-  if (refuses(queue())) return;
   for (int round = 0; round < 3; ++round) {
     for (const char* name : {"a", "b", "c"}) {
       for (int i = 0; i < 200; ++i) {

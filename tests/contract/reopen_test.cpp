@@ -54,7 +54,6 @@ class Reopen : public Contract {
 TARRY_ON_DURABLE_ENGINES(Reopen);
 
 TEST_P(Reopen, AQueueThatWasRemovedStaysAway) {
-  if (is(Kind::redis)) GTEST_SKIP() << "queues in Redis cannot be removed yet";
   const Queue gone = queue("gone");
   for (int i = 0; i < 50; ++i) (void)must(gone.push({.payload = "x"}));
   (void)must(queue().push({.key = "k", .payload = "x"}));

@@ -185,6 +185,11 @@ void every_verb(const Ask& ask, RedisServer& server) {
                     "redis.call('HSET', 'tarry:{2}:r/0:msgs', 'nobody', '.')",
                     "0"});
   (void)ask(core::ReshardRequest{"r", 2, 0});
+  core::PushRequest to_remove;
+  to_remove.queue = "s";
+  to_remove.items.push_back(message(to_remove, "k", later));
+  (void)ask(to_remove);
+  (void)ask(core::RemoveRequest{"s", false});
 }
 
 TEST_F(RedisAcl, EveryVerbWorksWithThem) {

@@ -9,6 +9,7 @@
 
 #include "core/limits.h"
 #include "engines/redis/countdown.h"
+#include "engines/redis/removal.h"
 
 namespace tarry::redis {
 namespace {
@@ -40,7 +41,7 @@ struct Directory::Making {
   std::string closes;  // the generation that ends, where the queue gets other shards
   std::string settings;
   std::string paused = "-";  // scripts/create.lua
-  int tries = 0;
+  Look look;
   std::optional<Error> error;
 };
 
@@ -119,7 +120,7 @@ void Directory::find(std::string_view queue, Found done) {
     return;
   }
   if (joins(found_, std::string(queue), done)) return;
-  find_tried(queue, 0, std::move(done));
+  ask_record(queue, {}, std::move(done));
 }
 
 // Many calls that are refused at once ask once. What is forgotten meanwhile is asked for anew by
@@ -140,15 +141,20 @@ bool Directory::joins(Asked& asked, const std::string& queue, Found& done) {
   return false;
 }
 
-void Directory::find_tried(std::string_view queue, int tries, Found done) {
+void Directory::ask(std::string_view queue, Look look, Found done) {
+  if (look.makes) return make_record(queue, look, std::move(done));
+  ask_record(queue, look, std::move(done));
+}
+
+void Directory::ask_record(std::string_view queue, Look look, Found done) {
   std::string name(queue);
   RedisCommand get("HGET");
   get.key(partition_key(0, "queues")).add(name);
-  server_.command(std::move(get), [this, tries, name = std::move(name),
+  server_.command(std::move(get), [this, look, name = std::move(name),
                                    done = std::move(done)](Result<RedisReply> reply) mutable {
     if (!reply) return done(std::move(reply).error());
     if (reply->view().is_nil()) return done(QueuePtr());
-    learn(name, reply->view().text(), tries, std::move(done));
+    learn(name, reply->view().text(), look, std::move(done));
   });
 }
 
@@ -159,6 +165,11 @@ void Directory::make(std::string_view queue, Found done) {
     return;
   }
   if (joins(made_, name, done)) return;
+  make_record(name, {true, 0}, std::move(done));
+}
+
+void Directory::make_record(std::string_view queue, Look look, Found done) {
+  std::string name(queue);
   server_.run(
       Script::open_queue,
       [this, name](RedisCommand& command) {
@@ -169,9 +180,9 @@ void Directory::make(std::string_view queue, Found done) {
         command.add(name).add(std::int64_t{new_shards_});
         command.add(static_cast<std::int64_t>(core::kMaxQueues)).add(partition_key(0, "wake"));
       },
-      [this, name, done = std::move(done)](Result<RedisReply> reply) mutable {
+      [this, look, name, done = std::move(done)](Result<RedisReply> reply) mutable {
         if (!reply) return done(std::move(reply).error());
-        learn(name, reply->view().text(), 0, std::move(done));
+        learn(name, reply->view().text(), look, std::move(done));
       });
 }
 
@@ -200,6 +211,7 @@ void Directory::list(AllListed done) {
       if (name.empty()) continue;  // the placeholder
       // What is wrong with a record, whoever asks that queue is told.
       const auto record = read_record(reply->view()[i + 1].text());
+      if (record && record->stage == QueueRecord::Stage::removing) continue;
       listed.push_back({std::string(name), record ? open_set(*record).shards : 1});
     }
     std::ranges::sort(listed, {}, &Listed::queue);
@@ -231,13 +243,22 @@ void Directory::read(std::string_view queue, Recorded done) {
 
 // A record is written before the shards are made, and before those that it replaces are closed:
 // whoever finds it does what is missing. So all that know both sets know that the old one is
-// closed, and who knows only the old one is refused there.
-void Directory::learn(std::string_view queue, std::string_view text, int tries, Found done) {
+// closed, and who knows only the old one is refused there. One that says that its queue is being
+// removed is ended in the same way.
+void Directory::learn(std::string_view queue, std::string_view text, Look look, Found done) {
   const auto record = read_record(text);
   if (!record) return done(no_record(server_, queue, text));
+  if (record->stage == QueueRecord::Stage::removing) {
+    return end_removal(server_, {std::string(queue), *record, std::string(text), partitions_},
+                       [this, name = std::string(queue), look,
+                        done = std::move(done)](Result<std::uint64_t> removed) mutable {
+                         if (!removed) return done(std::move(removed).error());
+                         ask(name, {look.makes, look.tries + 1}, std::move(done));
+                       });
+  }
   auto making = std::make_shared<Making>();
   making->done = std::move(done);
-  making->tries = tries;
+  making->look = look;
   making->settings = spell_settings(QueueSettings());
   making->queue = std::make_shared<QueuePlaces>();
   QueuePlaces& places = *making->queue;
@@ -308,8 +329,9 @@ void Directory::made(const std::shared_ptr<Making>& making) {
   const QueuePtr queue = making->queue;
   if (making->error) {
     // The record has changed meanwhile.
-    if (is_moved(*making->error) && making->tries < kMostLearned) {
-      return find_tried(queue->name, making->tries + 1, std::move(making->done));
+    const Look again{making->look.makes, making->look.tries + 1};
+    if (is_moved(*making->error) && again.tries <= kMostLearned) {
+      return ask(queue->name, again, std::move(making->done));
     }
     return making->done(*std::move(making->error));
   }

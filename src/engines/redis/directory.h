@@ -75,8 +75,15 @@ class Directory {
   using Asked = std::unordered_map<std::string, Waiting>;
 
   bool joins(Asked& asked, const std::string& queue, Found& done);
-  void find_tried(std::string_view queue, int tries, Found done);
-  void learn(std::string_view queue, std::string_view text, int tries, Found done);
+  /// What is asked for, and how often it had changed while it was learned.
+  struct Look {
+    bool makes = false;
+    int tries = 0;
+  };
+  void ask(std::string_view queue, Look look, Found done);
+  void ask_record(std::string_view queue, Look look, Found done);
+  void make_record(std::string_view queue, Look look, Found done);
+  void learn(std::string_view queue, std::string_view text, Look look, Found done);
   void close_shards(const std::shared_ptr<Making>& making);
   void create_shards(const std::shared_ptr<Making>& making);
   void made(const std::shared_ptr<Making>& making);

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kMoving = "moving";
 constexpr std::string_view kRetiring = "retiring";
+constexpr std::string_view kRemoving = "removing";
 // Sets follow each other, and begin at 0 again where there is room.
 constexpr std::uint64_t kMostShardNumber = 3 * core::kMaxShards;
 
@@ -53,7 +54,9 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 std::optional<QueueRecord> read_record(std::string_view text) {
   const auto words = words_of(text);
-  if (words.size() != 3 && words.size() != 4 && words.size() != 9) return std::nullopt;
+  if (words.size() != 3 && words.size() != 4 && words.size() != 6 && words.size() != 9) {
+    return std::nullopt;
+  }
   QueueRecord record;
   std::uint64_t number = 0;
   if (!read_whole(words[0], 1, UINT32_MAX, number) ||
@@ -61,7 +64,12 @@ std::optional<QueueRecord> read_record(std::string_view text) {
     return std::nullopt;
   }
   record.number = static_cast<std::uint32_t>(number);
-  if (words.size() < 9) return record;
+  if (words.size() < 6) return record;
+  if (words.size() == 6) {
+    record.stage = QueueRecord::Stage::removing;
+    const bool is_one = words[4] == kRemoving && read_whole(words[5], 1, INT64_MAX, record.turn);
+    return is_one ? std::optional(record) : std::nullopt;
+  }
   if (words[4] != kMoving && words[4] != kRetiring) return std::nullopt;
   record.stage = words[4] == kMoving ? QueueRecord::Stage::moving : QueueRecord::Stage::retiring;
   if (!read_set(words[5], words[6], words[7], record.other) ||
@@ -77,6 +85,7 @@ std::string spell_record(const QueueRecord& record) {
   text += spell_set(record.set, !settled || record.set.first > 0);
   if (settled) return text;
   text += " ";
+  if (record.stage == QueueRecord::Stage::removing) return text.append(kRemoving);
   text += record.stage == QueueRecord::Stage::moving ? kMoving : kRetiring;
   return text + spell_set(record.other, true);
 }

@@ -20,12 +20,12 @@
 namespace tarry::redis {
 
 struct QueueRecord {
-  enum class Stage : std::uint8_t { settled, moving, retiring };
+  enum class Stage : std::uint8_t { settled, moving, retiring, removing };
 
   std::uint32_t number = 0;
   ShardSet set;
   Stage stage = Stage::settled;
-  ShardSet other;          // not while settled
+  ShardSet other;          // while moving and retiring
   std::uint64_t turn = 0;  // whose it is to move
 };
 

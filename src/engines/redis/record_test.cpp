@@ -7,7 +7,7 @@ namespace {
 
 TEST(QueueRecords, AreReadAsTheyAreSpelled) {
   for (const char* text : {"1 1 146", "7 256 146.3 12", "7 2 146 0 moving 4 146.1 2 9",
-                           "7 4 146.1 2 retiring 2 146 0 10"}) {
+                           "7 4 146.1 2 retiring 2 146 0 10", "7 4 146.1 2 removing 11"}) {
     const auto record = read_record(text);
     ASSERT_TRUE(record) << text;
     std::string spelled = spell_record(*record);
@@ -21,7 +21,8 @@ TEST(QueueRecords, WhatIsNoneIsRefused) {
   for (const char* text :
        {"", "1", "1 1", "0 1 g", "x 1 g", "1 0 g", "1 257 g", "1 1 g x", "1 1 g 999", "1 1 g 0 1",
         "1 1 g 0 moving 2 g.1 1", "1 1 g 0 resting 2 g.1 1 5", "1 1 g 0 moving 0 g.1 1 5",
-        "1 1 g 0 moving 2 g.1 1 0", "4294967296 1 g", "1 1 g 0 moving 2 g.1 1 5 6"}) {
+        "1 1 g 0 moving 2 g.1 1 0", "4294967296 1 g", "1 1 g 0 moving 2 g.1 1 5 6",
+        "1 1 g 0 removing 0", "1 1 g 0 removing x", "1 1 g 0 moving 5"}) {
     EXPECT_FALSE(read_record(text)) << text;
   }
 }

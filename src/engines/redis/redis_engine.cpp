@@ -215,10 +215,7 @@ class RedisEngine final : public core::Engine {
         [&](const core::ResumeRequest&) { resume(context, asked); },
         [&](const core::PurgeRequest&) { purge(context, asked); },
         [&](const core::ReviveRequest&) { revive(context, asked); },
-        [&](const core::RemoveRequest&) {
-          asked->fail(
-              {ErrorCode::unsupported, "a queue in Redis cannot be removed yet; purge it instead"});
-        },
+        [&](const core::RemoveRequest&) { remove(context, asked, options_.reshard_calls); },
         [&](const core::ReshardRequest&) { reshard(context, asked, options_.reshard_calls); },
         [&](const core::ForecastRequest&) { forecast(context, asked); },
     };

@@ -32,8 +32,8 @@ struct RedisEngineOptions {
   ReplicaWish wait;  // 0 replicas: answers are not held back
   core::Limits limits;
   std::int64_t inbox_hold_ms = 2'000;  // inbox.h
-  /// Tests only: how many calls one step of a reshard may make before it fails as if Redis were
-  /// away. Negative: any number.
+  /// Tests only: how many calls one step of a reshard, or a removal, may make before it fails as if
+  /// Redis were away. Negative: any number.
   std::int64_t reshard_calls = -1;
   /// Tests only: instead of Redis's time, for all that work on the store.
   std::shared_ptr<timing::ManualClock> clock;

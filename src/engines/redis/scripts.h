@@ -59,6 +59,10 @@ enum class Script : std::uint8_t {
   reshard_seen,
   reshard_count,
   reshard_retire,
+  remove_hold,
+  remove_begin,
+  remove_shard,
+  remove_end,
   // On queues of a layout: docs/formats/redis-layouts.md.
   layout_push,
   layout_claim,
@@ -72,7 +76,7 @@ enum class Script : std::uint8_t {
   layout_stats,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 54;
+inline constexpr std::size_t kScripts = 58;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

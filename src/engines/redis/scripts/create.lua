@@ -33,6 +33,7 @@ if ARGV[4] == '1' then
   call('HSET', META, 'soon', 1)
   return 0
 end
+if known then call('DEL', META) end  -- of a removed queue it has an end
 call('HSET', META, 'generation', ARGV[1], 'settings', ARGV[2])
 if ARGV[3] ~= '-' then call('HSET', META, 'paused', ARGV[3]) end
 return 1

@@ -10,8 +10,9 @@ if redis.call('HLEN', KEYS[2]) > tonumber(ARGV[3]) then  -- the placeholder is o
   return redis.error_reply('FULL of queues')
 end
 local number = redis.call('HINCRBY', KEYS[1], 'queues', 1)
-record = string.format('%.0f', number) .. ' ' .. ARGV[2] .. ' '
-  .. redis.call('HGET', KEYS[1], 'secret')
+local secret, least = unpack(redis.call('HMGET', KEYS[1], 'secret', 'generations'))
+record = string.format('%.0f', number) .. ' ' .. ARGV[2] .. ' ' .. secret
+if least then record = record .. '.' .. least end  -- queues have been removed
 redis.call('HSET', KEYS[2], ARGV[1], record)
 redis.call('HSET', KEYS[3], number, ARGV[1])
 redis.pcall(PUBLISH, ARGV[4], ARGV[1] .. '/*')  -- the sweep comes anyway
