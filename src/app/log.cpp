@@ -16,7 +16,6 @@ namespace {
 constexpr const char* kText = "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v";
 // What is told is the rest of the object.
 constexpr const char* kJson = R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l",%v)";
-constexpr unsigned kFirstFailure = 500;
 
 spdlog::level::level_enum level_of(std::string_view name) noexcept {
   if (name == "debug") return spdlog::level::debug;
@@ -48,7 +47,7 @@ class ServeLog::Impl {
   }
 
   void request(const http::RequestNote& note) {
-    const bool failed = note.status >= kFirstFailure;
+    const bool failed = !note.reason.empty();
     const auto level = failed ? spdlog::level::warn : spdlog::level::debug;
     if (!logger_.should_log(level)) return;
     const std::string method = printable(note.method);

@@ -15,7 +15,7 @@ http::RequestNote note_of(unsigned status) {
   note.method = "PO\nST";
   note.route = "/v1/claim";
   note.status = status;
-  note.reason = "the disk\nfailed";
+  if (status != 200) note.reason = "the disk\nfailed";
   note.took = std::chrono::microseconds(42);
   return note;
 }

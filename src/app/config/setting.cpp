@@ -36,7 +36,7 @@ std::vector<Setting> make_settings() {
       {"server", "max_body", "--max-body", "TARRY_MAX_BODY", Kind::size, "SIZE", "192MiB", kKiB,
        kGiB, true, "The largest request; beyond: 413"},
       {"server", "max_held", "--max-held", "TARRY_MAX_HELD", Kind::size, "SIZE", "1GiB", kMiB,
-       1024 * kGiB, true, "Requests and answers that are held at once; beyond: 503"},
+       1024 * kGiB, true, "Requests and answers that are held at once; beyond: 429"},
       {"server", "idle_timeout", "--idle-timeout", "TARRY_IDLE_TIMEOUT", Kind::duration, "DURATION",
        "5m", kSecond, 24 * kHour, true, "Connections that ask nothing for so long are closed"},
       {"server", "drain_timeout", "--drain-timeout", "TARRY_DRAIN_TIMEOUT", Kind::duration,

@@ -186,7 +186,7 @@ std::size_t Connection::consume(std::string_view bytes) {
   if (parser_->done()) {
     dispatch();
   } else if (hub_.held_bytes > hub_.options.max_held_bytes) {
-    Response busy = problem(503, ErrorCode::unavailable,
+    Response busy = problem(429, ErrorCode::unavailable,
                             limit_text("sum of all bodies", hub_.options.max_held_bytes));
     busy.close = true;
     respond(std::move(busy));

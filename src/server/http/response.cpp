@@ -19,8 +19,9 @@ Response problem(unsigned status, ErrorCode code, std::string_view detail) {
   out.begin_object();
   wire::write_problem(out, status, to_string(code), detail);
   out.end_object();
+  constexpr unsigned kTooMany = 429;
   constexpr unsigned kFirstFailure = 500;
-  if (status >= kFirstFailure) response.reason = detail;
+  if (status == kTooMany || status >= kFirstFailure) response.reason = detail;
   return response;
 }
 
@@ -55,7 +56,7 @@ std::string head_of(const Response& response, std::string_view request_id, bool 
     head += response.allow;
   }
   if (response.status == 401) head += "\r\nWWW-Authenticate: Bearer";
-  if (response.status == 503) head += "\r\nRetry-After: 1";
+  if (response.status == 503 || response.status == 429) head += "\r\nRetry-After: 1";
   head += keep_alive ? "\r\nConnection: keep-alive\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
   return head;
 }

@@ -31,7 +31,7 @@ struct RequestNote {
   std::string_view method;  // as it was sent; empty where it could not be read
   std::string_view route;   // "/v1/queues/*/messages", or "none"
   unsigned status = 0;
-  std::string_view reason;            // of a status from 500 on
+  std::string_view reason;            // where the server is why: 429, and from 500 on
   std::chrono::microseconds took{0};  // from the head's end to the answer
 };
 
@@ -39,7 +39,7 @@ struct RequestNote {
 struct ServerLimits {
   std::size_t max_connections = 10'000;            // beyond: 503
   std::uint64_t max_body_bytes = 192ull << 20;     // beyond: 413; a full batch in base64 fits
-  std::uint64_t max_held_bytes = 1ull << 30;       // bodies of all connections; beyond: 503
+  std::uint64_t max_held_bytes = 1ull << 30;       // bodies of all connections; beyond: 429
   Millis idle_deadline = std::chrono::minutes(5);  // between requests
 };
 

@@ -344,7 +344,9 @@ TEST_F(ServerTest, bounds_the_bodies_of_all_connections_together) {
       "Content-Type: application/json\r\nContent-Length: 90000\r\n\r\n{\"payload\":\"" +
       std::string(60'000, 'x'));
   const auto busy = second.receive();
-  EXPECT_EQ(busy.status, 503u);
+  EXPECT_EQ(busy.status, 429u);
+  EXPECT_NE(busy.body.find("the sum of all bodies is over the limit of 100000 bytes"),
+            std::string::npos);
   EXPECT_EQ(*busy.find("Retry-After"), "1");
   held.answer(Error{ErrorCode::no_space, "full"});
   EXPECT_EQ(first.receive().status, 503u);
