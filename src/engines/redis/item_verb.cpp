@@ -19,6 +19,7 @@ struct Job {
   std::shared_ptr<ItemVerb> verb;
   std::string queue;
   std::shared_ptr<Countdown> countdown;
+  std::uint32_t number = 0;
   int tries = 0;
 };
 using JobPtr = std::shared_ptr<Job>;
@@ -233,7 +234,7 @@ void find_queue(const JobPtr& job, Items items) {
   auto found = [job, items = std::move(items)](Result<QueuePtr> queue) {
     if (!queue) {
       fail_all(*job, items, queue.error());
-    } else if (*queue == nullptr) {
+    } else if (*queue == nullptr || (job->number != 0 && (*queue)->number != job->number)) {
       for (const std::uint32_t item : items) job->verb->absent(item);
     } else {
       send_all(job, *queue, items);
@@ -250,8 +251,9 @@ void find_queue(const JobPtr& job, Items items) {
 }  // namespace
 
 void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_view queue,
-               Items items, std::shared_ptr<Countdown> countdown) {
+               Items items, std::shared_ptr<Countdown> countdown, std::uint32_t number) {
   auto job = std::make_shared<Job>();
+  job->number = number;
   job->context = &context;
   job->verb = std::move(verb);
   job->queue = queue;

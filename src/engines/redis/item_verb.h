@@ -79,9 +79,10 @@ class ItemVerb {
   virtual void absent(std::uint32_t /*item*/) {}
 };
 
-/// Begins and ends once in `countdown`, when every item has its answer.
+/// Begins and ends once in `countdown`, when every item has its answer. `number`: not 0 where only
+/// the queue of that number will do, and not another one of its name.
 void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_view queue,
-               Items items, std::shared_ptr<Countdown> countdown);
+               Items items, std::shared_ptr<Countdown> countdown, std::uint32_t number = 0);
 
 /// After `refused` was told to have moved: nothing of what was known of it holds any more, unless
 /// another call has learned it anew meanwhile. Look it up again when this is `done`.

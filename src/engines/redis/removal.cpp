@@ -30,9 +30,43 @@ class Ending : public std::enable_shared_from_this<Ending> {
         shards_(make_places(begun_.queue, begun_.record.number, begun_.record.set,
                             begun_.partitions)) {}
 
-  void next() {
-    if (begun_.most_calls == 0) return done_(Error{ErrorCode::unavailable, "it was stopped"});
+  // The record is to be on a replica before anything goes: a failover that took it back would leave
+  // a queue whose shards are gone.
+  void start() {
+    if (!may_call()) return;
+    server_.run(
+        Script::remove_go_on,
+        [self = shared_from_this()](RedisCommand& command) {
+          command.add("2").key(partition_key(0, "store")).key(partition_key(0, "queues"));
+          command.add(self->begun_.queue).add(self->begun_.text);
+          command.add(static_cast<std::int64_t>(self->begun_.record.turn));
+        },
+        [self = shared_from_this()](Result<RedisReply> reply) {
+          if (!reply) return self->done_(std::move(reply).error());
+          if (reply->view().integer() == 0) return self->end_record();
+          self->confirmed_next(*reply);
+        });
+  }
+
+ private:
+  bool may_call() {
+    if (begun_.most_calls == 0) {
+      done_(Error{ErrorCode::unavailable, "it was stopped"});
+      return false;
+    }
     if (begun_.most_calls > 0) --begun_.most_calls;
+    return true;
+  }
+
+  void confirmed_next(const RedisReply& reply) {
+    replicas_.confirm(reply.origin(), [self = shared_from_this()](Result<void> confirmed) {
+      if (!confirmed) return self->done_(std::move(confirmed).error());
+      self->next();
+    });
+  }
+
+  void next() {
+    if (!may_call()) return;
     if (at_ == shards_.size()) return end_record();
     server_.run(
         Script::remove_shard,
@@ -47,15 +81,10 @@ class Ending : public std::enable_shared_from_this<Ending> {
           if (!reply) return self->done_(std::move(reply).error());
           self->removed_ += static_cast<std::uint64_t>(reply->view().integer());
           ++self->at_;
-          // Or a failover could bring the shard back when its queue is no more.
-          self->replicas_.confirm(reply->origin(), [self](Result<void> confirmed) {
-            if (!confirmed) return self->done_(std::move(confirmed).error());
-            self->next();
-          });
+          self->confirmed_next(*reply);
         });
   }
 
- private:
   [[nodiscard]] std::int64_t generation() const {
     return static_cast<std::int64_t>(number_of_generation(begun_.record.set.generation));
   }
@@ -91,7 +120,7 @@ class Ending : public std::enable_shared_from_this<Ending> {
 
 void end_removal(Server& server, BegunRemoval begun,
                  base::UniqueFunction<void(Result<std::uint64_t>)> done) {
-  std::make_shared<Ending>(server, std::move(begun), std::move(done))->next();
+  std::make_shared<Ending>(server, std::move(begun), std::move(done))->start();
 }
 
 }  // namespace tarry::redis

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "engines/redis/countdown.h"
 #include "engines/redis/removal.h"
 #include "engines/redis/verbs.h"
@@ -19,7 +20,7 @@ using net::RedisReply;
 using Stage = QueueRecord::Stage;
 
 // For how long nothing is claimed, at most; the removal begins in the first half of that, or not.
-constexpr std::int64_t kHoldMs = 20'000;
+constexpr std::uint64_t kHoldMs = 20'000;
 constexpr int kMostBegun = 5;
 
 class Remover : public std::enable_shared_from_this<Remover> {
@@ -45,7 +46,6 @@ class Remover : public std::enable_shared_from_this<Remover> {
   struct Held {
     std::string till;  // nothing is claimed; empty: that was not changed
     std::string before;
-    std::int64_t begin_by = 0;
   };
 
   [[nodiscard]] Error none() const {
@@ -66,8 +66,13 @@ class Remover : public std::enable_shared_from_this<Remover> {
         return fail({ErrorCode::conflict, "queue " + request_.queue + " is on its way to " +
                                               std::to_string(open_set(record_).shards) +
                                               " shards; end that first (tarry queue reshard)"});
-      case Stage::settled: return request_.force ? hold() : make_whole();
+      case Stage::settled: break;
     }
+    begin_by_.clear();
+    shards_.clear();
+    // Forced it goes as it is, half made or with keys that are not ours.
+    if (request_.force) return begin();
+    make_whole();
   }
 
   // Who made the queue may have been killed before all its shards were there.
@@ -76,8 +81,36 @@ class Remover : public std::enable_shared_from_this<Remover> {
     context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
       if (!queue) return self->fail(std::move(queue).error());
       if (*queue == nullptr) return self->fail(self->none());
+      self->look_at_clock();
+    });
+  }
+
+  // Of the server that has the record: it is to say whether the queue is still held.
+  void look_at_clock() {
+    run_begin("", "", [self = shared_from_this()](std::string_view now) {
+      const auto ms = base::parse_u64(now, "time", 0, INT64_MAX);
+      if (!ms) return self->fail(strange_reply(self->context_.server, Script::remove_begin));
+      self->begin_by_ = std::to_string(*ms + kHoldMs / 2);
       self->hold();
     });
+  }
+
+  void run_begin(std::string record, std::string until,
+                 base::UniqueFunction<void(std::string_view)> told) {
+    context_.server.run(
+        Script::remove_begin,
+        [self = shared_from_this(), record = std::move(record),
+         until = std::move(until)](RedisCommand& command) {
+          command.add("2").key(partition_key(0, "store")).key(partition_key(0, "queues"));
+          command.add(self->request_.queue).add(self->text_).add(record);
+          command.add(self->context_.server.time_argument()).add(until);
+          command.add(partition_key(0, "wake"));
+        },
+        [self = shared_from_this(), told = std::move(told)](Result<RedisReply> reply) mutable {
+          if (reply) return told(reply->view().text());
+          self->error_ = std::move(reply).error();
+          self->let_go();
+        });
   }
 
   void hold() {
@@ -86,7 +119,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
     held_.assign(shards_.size(), {});
     leased_ = 0;
     error_.reset();
-    on_each({"hold", request_.force ? "1" : "0", std::to_string(kHoldMs)}, &Remover::is_held);
+    on_each({"hold", std::to_string(kHoldMs)}, &Remover::is_held);
   }
 
   using Next = void (Remover::*)();
@@ -101,9 +134,8 @@ class Remover : public std::enable_shared_from_this<Remover> {
           Script::remove_hold,
           [self = shared_from_this(), words, i](RedisCommand& command) {
             const Place& place = self->shards_[i];
-            command.add(static_cast<std::int64_t>(Place::kKeys + 1));
+            command.add(static_cast<std::int64_t>(Place::kKeys));
             for (const std::string& key : place.keys) command.key(key);
-            command.key(partition_key(place.partition, place.name + ":none"));
             command.add(place.generation).add(self->context_.server.time_argument());
             command.add(place.name).add(place.channel);
             for (const std::string& word : words) command.add(word);
@@ -119,18 +151,20 @@ class Remover : public std::enable_shared_from_this<Remover> {
 
   void take_hold(std::size_t shard, Result<RedisReply> reply) {
     if (!reply) {
-      // Forced it goes as it is, half made or with keys that are not ours; the record decides.
-      if (request_.force && is_moved(reply.error())) return;
       if (!error_) error_ = std::move(reply).error();
       return;
     }
     const net::RedisView told = reply->view();
+    if (told.size() != 3) {
+      if (!error_) error_ = strange_reply(context_.server, Script::remove_hold);
+      return;
+    }
     leased_ += static_cast<std::uint64_t>(told[0].integer());
-    held_[shard] = {std::string(told[1].text()), std::string(told[2].text()), told[3].integer()};
+    held_[shard] = {std::string(told[1].text()), std::string(told[2].text())};
   }
 
   void is_held() {
-    if (!error_ && leased_ > 0 && !request_.force) {
+    if (!error_ && leased_ > 0) {
       error_ = {ErrorCode::conflict, "queue " + request_.queue + " has " + std::to_string(leased_) +
                                          (leased_ == 1 ? " message" : " messages") +
                                          " leased; wait until they are settled, or force it"};
@@ -146,41 +180,21 @@ class Remover : public std::enable_shared_from_this<Remover> {
   }
   void gone_on() {
     Error error = *std::move(first_error_);
-    if (is_moved(error) && ++begun_ < kMostBegun) return start();
-    fail(std::move(error));
-  }
-
-  [[nodiscard]] std::string begin_by() const {
-    std::optional<std::int64_t> earliest;
-    for (const Held& held : held_) {
-      if (!held.till.empty()) earliest = std::min(earliest.value_or(held.begin_by), held.begin_by);
-    }
-    return earliest ? std::to_string(*earliest) : "";
+    if (!is_moved(error)) return fail(std::move(error));
+    if (++begun_ < kMostBegun) return start();
+    fail({ErrorCode::conflict,
+          "queue " + request_.queue + " is changed by others all the while; try again"});
   }
 
   void begin() {
     record_.stage = Stage::removing;
-    context_.server.run(
-        Script::remove_begin,
-        [self = shared_from_this()](RedisCommand& command) {
-          command.add("2").key(partition_key(0, "store")).key(partition_key(0, "queues"));
-          command.add(self->request_.queue).add(self->text_).add(spell_record(self->record_));
-          command.add(self->context_.server.time_argument()).add(self->begin_by());
-          command.add(partition_key(0, "wake"));
-        },
-        [self = shared_from_this()](Result<RedisReply> reply) {
-          if (!reply) {
-            self->error_ = std::move(reply).error();
-            return self->let_go();
-          }
-          auto record = read_record(reply->view().text());
-          if (!record) {
-            return self->fail(strange_reply(self->context_.server, Script::remove_begin));
-          }
-          self->record_ = *std::move(record);
-          self->text_ = reply->view().text();
-          self->end();
-        });
+    run_begin(spell_record(record_), begin_by_, [self = shared_from_this()](std::string_view told) {
+      auto record = read_record(told);
+      if (!record) return self->fail(strange_reply(self->context_.server, Script::remove_begin));
+      self->record_ = *std::move(record);
+      self->text_ = told;
+      self->end();
+    });
   }
 
   void end() {
@@ -203,6 +217,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
   QueueRecord record_;
   std::string text_;  // the record as the store spells it
   std::vector<Place> shards_;
+  std::string begin_by_;    // ms; empty: at any time
   std::vector<Held> held_;  // by shard
   std::uint64_t leased_ = 0;
   std::optional<Error> error_;

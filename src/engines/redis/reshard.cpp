@@ -49,9 +49,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
     context_.directory.read(
         request_.queue, [self = shared_from_this()](Result<std::optional<Directory::Read>> found) {
           if (!found) return self->fail(std::move(found).error());
-          if (!*found) {
-            return self->fail({ErrorCode::not_found, "there is no queue " + self->request_.queue});
-          }
+          if (!*found) return self->fail(self->none());
           self->look_at(**std::move(found));
         });
   }
@@ -64,6 +62,10 @@ class Mover : public std::enable_shared_from_this<Mover> {
   ReshardStep& step() { return std::get<ReshardStep>(asked_->reply); }
   [[nodiscard]] std::uint32_t partitions() const { return context_.directory.partitions(); }
   [[nodiscard]] std::uint64_t secret() const { return context_.identity.secret(); }
+
+  [[nodiscard]] Error none() const {
+    return {ErrorCode::not_found, "there is no queue " + request_.queue};
+  }
 
   void fail(Error error) {
     if (is_moved(error)) {
@@ -124,6 +126,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
   void look_at(Directory::Read found) {
     record_ = std::move(found.record);
     text_ = std::move(found.text);
+    if (record_.stage == Stage::removing) return end_removal();
     const bool settled = record_.stage == Stage::settled;
     if (request_.turn != 0 && (settled || record_.turn != turn_of(request_.turn))) {
       return fail({ErrorCode::conflict,
@@ -148,6 +151,13 @@ class Mover : public std::enable_shared_from_this<Mover> {
     go_on();
   }
 
+  void end_removal() {
+    context_.directory.forget(request_.queue);
+    context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
+      self->fail(queue ? self->none() : std::move(queue).error());
+    });
+  }
+
   void begin() {
     step().from = record_.set.shards;
     step().to = request_.shards;
@@ -163,6 +173,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
     context_.directory.forget(request_.queue);
     context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
       if (!queue) return self->fail(std::move(queue).error());
+      if (*queue == nullptr) return self->fail(self->none());
       self->make_room();
     });
   }

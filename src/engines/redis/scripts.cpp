@@ -87,6 +87,7 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"reshard_retire", {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_reshard_retire}},
     {"remove_hold", {texts::k_prelude, texts::k_settings, texts::k_place, texts::k_remove_hold}},
     {"remove_begin", {texts::k_remove_begin}},
+    {"remove_go_on", {texts::k_remove_go_on}},
     {"remove_shard", {texts::k_remove_shard}},
     {"remove_end", {texts::k_remove_end}},
     {"layout_push", {texts::k_layout_prelude, texts::k_layout_push}},

@@ -61,6 +61,7 @@ enum class Script : std::uint8_t {
   reshard_retire,
   remove_hold,
   remove_begin,
+  remove_go_on,
   remove_shard,
   remove_end,
   // On queues of a layout: docs/formats/redis-layouts.md.
@@ -76,7 +77,7 @@ enum class Script : std::uint8_t {
   layout_stats,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 58;
+inline constexpr std::size_t kScripts = 59;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

@@ -212,17 +212,18 @@ void run_receipts(Context& context, const AskedPtr& asked, const std::shared_ptr
   auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
   for (auto& [number, items] : by_queue) {
     countdown->begin();
-    context.directory.find_number(number, [&context, verb, countdown, items = std::move(items)](
-                                              Result<QueuePtr> queue) mutable {
-      if (!queue) {
-        for (const std::uint32_t item : items) verb->fail(item, queue.error());
-      } else if (*queue == nullptr) {
-        for (const std::uint32_t item : items) verb->absent(item);
-      } else {
-        run_items(context, verb, (*queue)->name, std::move(items), countdown);
-      }
-      countdown->end();
-    });
+    context.directory.find_number(
+        number, [&context, verb, countdown, number,
+                 items = std::move(items)](Result<QueuePtr> queue) mutable {
+          if (!queue) {
+            for (const std::uint32_t item : items) verb->fail(item, queue.error());
+          } else if (*queue == nullptr) {
+            for (const std::uint32_t item : items) verb->absent(item);
+          } else {
+            run_items(context, verb, (*queue)->name, std::move(items), countdown, number);
+          }
+          countdown->end();
+        });
   }
   countdown->end();
 }

@@ -15,10 +15,12 @@ for i = 2, #KEYS do
 end
 local known, soon = unpack(call('HMGET', META, 'generation', 'soon'))
 if known then
-  -- Where a shard of that name has been, only a later generation may have one.
-  local gone = string.match(known, '^gone (%d+)$')
+  -- Where a shard of that name has been, only a later generation may have one,
+  -- of that store: one made anew after all was deleted counts from 0 again.
+  local gone, secret = string.match(known, '^gone (%d+) ?(.*)$')
   local number = tonumber(string.match(ARGV[1], '%.(%d+)$') or 0)
-  if not gone or number <= tonumber(gone) then return 0 end
+  local is_other = gone and secret ~= '' and secret ~= string.match(ARGV[1], '^[^.]*')
+  if not gone or number <= tonumber(gone) and not is_other then return 0 end
 end
 -- What was made room for is made also while Redis is full: the queue's verbs wait for it.
 if known or soon then call('HDEL', META, 'soon') end

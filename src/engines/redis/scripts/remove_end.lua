@@ -6,13 +6,14 @@
 if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then
   return string.match(redis.call('HGET', KEYS[1], 'removed') or '', '^' .. ARGV[5] .. ' (%d+)$') or ''
 end
-redis.call('HDEL', KEYS[2], ARGV[1])  -- a first write that is allowed while Redis is full
-redis.call('HDEL', KEYS[3], ARGV[3])
+redis.call('HDEL', KEYS[1], 'removing')  -- a first write that is allowed while Redis is full
 redis.call('HSET', KEYS[1], 'removed', ARGV[5] .. ' ' .. ARGV[6])
 local least = redis.call('HGET', KEYS[1], 'generations')
 if not tonumber(least) or tonumber(least) < tonumber(ARGV[4]) then
   redis.call('HSET', KEYS[1], 'generations', ARGV[4])
 end
 redis.call('HINCRBY', KEYS[1], 'reshards', 1)
+redis.call('HDEL', KEYS[3], ARGV[3])
+redis.call('HDEL', KEYS[2], ARGV[1])
 redis.pcall(PUBLISH, ARGV[7], ARGV[1] .. '/*')  -- the sweep comes anyway
 return ARGV[6]

@@ -1,8 +1,8 @@
 -- Before a queue is removed: that nothing of it is leased, and that nothing is claimed until it has been. KEYS as
--- for all scripts on a shard, then one that never exists. ARGV: 5 'hold', and then '1' where it does not matter what
--- the shard holds, and for how many ms nothing is to be claimed; or 'free', and then what 'hold' has answered last.
+-- for all scripts on a shard. ARGV: 5 'hold', and then for how many ms nothing is to
+-- be claimed; or 'free', and then what 'hold' has answered last.
 -- Answers how many are leased; until when nothing is claimed, empty where that was not changed; until when it was
--- paused before ('-': it was not); and half of the way to the former.
+-- paused before ('-': it was not).
 if ARGV[5] == 'free' then
   if ARGV[6] ~= '' and call('HGET', META, 'paused') == ARGV[6] then
     if ARGV[7] == '-' then
@@ -12,16 +12,14 @@ if ARGV[5] == 'free' then
     end
     redis.pcall(PUBLISH, ARGV[4], ARGV[3])
   end
-  return finish({ 0, '', '-', 0 })
+  return finish({ 0, '', '-' })
 end
-call('UNLINK', KEYS[14])  -- a first write that is allowed while Redis is full; who may not is told now
-if ARGV[6] == '1' then return finish({ 0, '', '-', 0 }) end
+call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time(1000)
 local leased = call('HLEN', LEASED) - 1
-if leased > 0 then return finish({ leased, '', '-', 0 }) end
-local till = now + tonumber(ARGV[7])
-if paused == '' or paused and tonumber(paused) >= till then return finish({ 0, '', '-', 0 }) end
-local half = now + floor(tonumber(ARGV[7]) / 2)
+if leased > 0 then return finish({ leased, '', '-' }) end
+local till = now + tonumber(ARGV[6])
+if paused == '' or paused and tonumber(paused) >= till then return finish({ 0, '', '-' }) end
 till = format('%.0f', till)
 call('HSET', META, 'paused', till)
-return finish({ 0, till, paused or '-', half })
+return finish({ 0, till, paused or '-' })

@@ -1,16 +1,22 @@
--- A shard goes with all that it holds. For a while its META says that it is gone, and of which generation: who comes
--- late with the queue's old record must not make it anew. KEYS as for all scripts on a shard. ARGV: 1 the
+-- A shard goes with all that it holds. For a while its META says that it is gone, and of which generation and store: who
+-- comes late with the queue's old record must not make it anew. KEYS as for all scripts on a shard. ARGV: 1 the
 -- generation, 2 its number, 3 and 4 as in the prelude, 5 for how many ms. Answers how many messages went, again
 -- where it is asked again.
 local META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE, HEADS, AGENDA =
   unpack(KEYS)
 local call = redis.call
+local told = 'gone ' .. ARGV[2] .. ' ' .. string.match(ARGV[1], '^[^.]*')
 local generation, removed = unpack(call('HMGET', META, 'generation', 'removed'))
+if generation == told then
+  -- Written again, so that who waits for a replica behind it waits for the first time's.
+  call('HDEL', META, '')
+  call('HSET', META, 'removed', removed or 0)
+  return tonumber(removed or 0)
+end
 if generation and generation ~= ARGV[1] then
-  local gone = tonumber(string.match(generation, '^gone (%d+)$'))
-  if gone == tonumber(ARGV[2]) then return tonumber(removed or 0) end
+  local gone = tonumber(string.match(generation, '^gone (%d+)'))
   -- Of an earlier one: whoever makes this one's shard has not come yet, and must not.
-  if not gone or gone > tonumber(ARGV[2]) then return 0 end
+  if not gone or gone >= tonumber(ARGV[2]) then return 0 end
 end
 local count = 0
 -- What is not ours, under a name of ours, goes too.
@@ -18,11 +24,14 @@ for _, size in ipairs({ redis.pcall('ZCARD', DUE), redis.pcall('ZCARD', ODD), re
   redis.pcall('ZCARD', DEAD) }) do
   if type(size) == 'number' and size > 1 then count = count + size - 1 end
 end
--- Freed beside what Redis does else, however much it is.
-call('UNLINK', META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE)
-call('ZREM', HEADS, ARGV[3])
-call('ZREM', AGENDA, ARGV[3])
-call('HSET', META, 'generation', 'gone ' .. ARGV[2], 'removed', count)
+-- Freed beside what Redis does else, however much it is; where the user may not, at once.
+local freed = redis.pcall('UNLINK', META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE)
+if type(freed) == 'table' then
+  call('DEL', META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE)
+end
+call('HSET', META, 'generation', told, 'removed', count)
 redis.pcall('PEXPIRE', META, ARGV[5])  -- where the user may not it stays
+redis.pcall('ZREM', HEADS, ARGV[3])
+redis.pcall('ZREM', AGENDA, ARGV[3])
 redis.pcall(PUBLISH, ARGV[4], ARGV[3])  -- who waits there looks, and learns of it
 return count
