@@ -60,6 +60,8 @@ class RabbitEnd:
         self._server.start()
         with self._server.connect() as connection:
             connection.channel().queue_declare("due", durable=True)
+        # The broker writes that down a while later, and forgets the queue if it is shot before.
+        self._server.control("eval", "mnesia:sync_log().")
         self.to = f"amqp://127.0.0.1:{self._server.port}/?routing_key=due"
         self._arrived = {}  # by key and attempt
         self._ended = threading.Event()

@@ -6,7 +6,6 @@ import ctypes
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,18 +15,13 @@ from pathlib import Path
 # Debian's, which another Python than Debian's does not find.
 sys.path.append("/usr/lib/python3/dist-packages")
 import pika  # noqa: E402
+from ports import free_port  # noqa: E402
 
 PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 CONTROL = "/usr/lib/rabbitmq/bin/rabbitmqctl"
 START_SECONDS = 120
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class RabbitServer:

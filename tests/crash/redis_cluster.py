@@ -2,12 +2,12 @@
 
 import binascii
 import shutil
-import socket
 import tempfile
 import time
 from pathlib import Path
 
 from history import now_ms
+from ports import free_port
 from redis_server import RedisServer, Refusal
 from server import FAILURE_SECONDS, ServerFailure
 
@@ -19,12 +19,6 @@ KEYS_AT_ONCE = 3  # that move to the other side together, so that a queue's are 
 
 def slot_of(tag):
     return binascii.crc_hqx(tag.encode(), 0) % SLOTS
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 class Node(RedisServer):

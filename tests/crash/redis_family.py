@@ -8,7 +8,7 @@ from collections import namedtuple
 from pathlib import Path
 
 from history import now_ms
-from redis_cluster import free_port
+from ports import free_port
 from redis_server import RedisServer, Refusal
 from server import FAILURE_SECONDS, ServerFailure
 

@@ -38,6 +38,8 @@ class RelayKills(ProgramTest):
         self.addCleanup(self.server.stop)
         self.relay = None
         self.addCleanup(self.kill_relay)
+        self.said = (self.directory / "relays").open("ab")
+        self.addCleanup(self.said.close)
 
     def kill_relay(self):
         if self.relay:
@@ -50,7 +52,15 @@ class RelayKills(ProgramTest):
         self.relay = subprocess.Popen(
             [PROGRAM, "--store", self.server.url, "relay", "q", "--lease", "1s", "--in-flight",
              str(IN_FLIGHT), "--to", end.to],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+            stdout=subprocess.DEVNULL, stderr=self.said, env=environment())
+
+    def await_that(self, condition, what):
+        try:
+            eventually(condition, what, seconds=300)
+        except AssertionError as error:
+            said = (self.directory / "relays").read_text(encoding="utf-8", errors="replace")
+            raise AssertionError(f"{error}; {self.counts()}; the relay's exit code: "
+                                 f"{self.relay.poll()}; relays said:\n{said[-4000:]}") from error
 
     def post(self, path, value):
         request = urllib.request.Request(
@@ -106,8 +116,8 @@ class RelayKills(ProgramTest):
             wanted |= set(keys) - gone - perhaps
             # Somewhere in its midst.
             before, some = self.acked(), chance.randrange(1, len(keys) * 3 // 4)
-            eventually(lambda: self.acked() >= before + some or not self.pending(),
-                       "some are acked", seconds=300)
+            self.await_that(lambda: self.acked() >= before + some or not self.pending(),
+                            "some are acked")
             if number in restarted:
                 end.shoot()
                 # The relay meets an end that is gone, in one of two lives.
@@ -116,7 +126,7 @@ class RelayKills(ProgramTest):
                 end.start()
             self.kill_relay()
         self.start_relay(end)
-        eventually(lambda: not self.pending(), "everything is handed on", seconds=300)
+        self.await_that(lambda: not self.pending(), "everything is handed on")
         self.check(end, wanted, cancelled, IN_FLIGHT * (kills + restarts))
 
     def check(self, end, wanted, cancelled, most_twice):

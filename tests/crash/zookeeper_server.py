@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from rabbit_server import free_port
+from ports import free_port
 
 CLASS_PATH = "/usr/share/java/zookeeper.jar"
 START_SECONDS = 120

@@ -6,7 +6,6 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import unittest
@@ -16,17 +15,12 @@ from docs_test import blocks, page
 from program import PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment, eventually
 
 sys.path.append(str(SOURCE / "tests" / "crash"))
+from ports import free_port  # noqa: E402
 from redis_server import RedisServer  # noqa: E402
 
 # Debian's, which has python3-redis; the tests themselves may run on another one.
 PYTHON = "/usr/bin/python3"
 GUIDE = "docs/guide/redis.md"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Redis(ProgramTest):

@@ -18,7 +18,8 @@ from program import (CONFLICT, DONE, FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTe
                      environment, eventually)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
-from rabbit_server import RabbitServer, free_port, pika  # noqa: E402
+from ports import free_port  # noqa: E402
+from rabbit_server import RabbitServer, pika  # noqa: E402
 from redis_server import RedisServer  # noqa: E402
 
 GUIDE = SOURCE / "docs/guide/relays.md"

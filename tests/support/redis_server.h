@@ -32,6 +32,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -140,21 +141,37 @@ class RedisServer {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  /// A port of 127.0.0.1 that nobody has now.
+  /// A port of 127.0.0.1 that nobody has now, and that no client gets as its own: while the server
+  /// is away, whoever connects might be given it, and be connected to itself.
   [[nodiscard]] static std::uint16_t free_port() {
+    constexpr int kLeast = 10'000;
+    int above = 0;
+    std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> above;
+    std::random_device random;
+    for (int tries = 0; tries < 1'000; ++tries) {
+      const int asked =
+          above > kLeast ? std::uniform_int_distribution<int>(kLeast, above - 1)(random) : 0;
+      if (const std::uint16_t port = bound_port(static_cast<std::uint16_t>(asked)); port != 0) {
+        return port;
+      }
+    }
+    throw std::runtime_error("no free port");
+  }
+
+ private:
+  /// 0: it is taken.
+  static std::uint16_t bound_port(std::uint16_t asked) {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    address.sin_port = htons(asked);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
     const bool bound = ::bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
                        ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
     ::close(fd);
-    if (!bound) throw std::runtime_error("no free port");
-    return ntohs(address.sin_port);
+    return bound ? ntohs(address.sin_port) : std::uint16_t{0};
   }
-
- private:
   static std::string fresh_directory() {
     std::string path = (std::filesystem::temp_directory_path() / "tarry-redis-XXXXXX").string();
     if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("mkdtemp " + path);
