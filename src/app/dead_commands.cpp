@@ -21,6 +21,7 @@ struct DeadOptions {
   bool all = false;
   bool yes = false;
   std::optional<std::uint64_t> limit;
+  std::optional<std::string> after;
 };
 
 Error not_dead(const MessageInfo& info) {
@@ -147,8 +148,11 @@ void add_dead_commands(CLI::App& root, Session& session) {
                                     {"tarry dead ls orders", "tarry dead ls orders --limit 1000"});
     add_word(command, "QUEUE", options->queue, "The queue")->required();
     add_number(command, "--limit", options->limit, 1, 1'000'000, "At most so many (default: 100)");
+    add_word(command, "--after", options->after, "Goes on where another ls ended, by its `next`");
     set_action(command, session, [options](Session& given) {
-      return print_messages(given, options->queue, {State::dead, {}, options->limit.value_or(100)});
+      return print_messages(
+          given, options->queue,
+          {State::dead, {}, options->limit.value_or(100), options->after.value_or("")});
     });
   }
   {

@@ -13,7 +13,8 @@
 namespace tarry::app {
 namespace {
 
-void print_listing(Session& session, const std::vector<MessageInfo>& messages, bool more) {
+void print_listing(Session& session, const std::vector<MessageInfo>& messages,
+                   const std::string& next) {
   if (session.output.json()) {
     session.output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().name("messages").begin_array();
@@ -22,7 +23,7 @@ void print_listing(Session& session, const std::vector<MessageInfo>& messages, b
         wire::write_message_info(json, info, wire::Payload::left_out);
         json.end_object();
       }
-      json.end_array().field_bool("more", more).end_object();
+      json.end_array().field_bool("more", !next.empty()).text_field("next", next).end_object();
     });
     return;
   }
@@ -42,7 +43,9 @@ void print_listing(Session& session, const std::vector<MessageInfo>& messages, b
     table.add({info.key, id, state, due, attempt, priority, info.reason});
   }
   session.output.print(table);
-  if (more) session.output.note(fmt::format("The first {}; more with --limit N.", messages.size()));
+  if (next.empty()) return;
+  session.output.note(fmt::format(
+      "{} of them; go on with --after {}, or more at once with --limit N.", messages.size(), next));
 }
 
 }  // namespace
@@ -60,6 +63,7 @@ ExitCode print_messages(Session& session, const std::string& queue, const Listin
   ListOptions options;
   options.state = listing.state;
   options.prefix = listing.prefix;
+  options.after = listing.after;
   do {
     options.limit =
         static_cast<std::uint32_t>(std::min(listing.limit - messages.size(), std::uint64_t{1000}));
@@ -68,7 +72,7 @@ ExitCode print_messages(Session& session, const std::string& queue, const Listin
     std::move(page->messages.begin(), page->messages.end(), std::back_inserter(messages));
     options.after = page->next;
   } while (!options.after.empty() && messages.size() < listing.limit);
-  print_listing(session, messages, !options.after.empty());
+  print_listing(session, messages, options.after);
   return ExitCode::done;
 }
 

@@ -17,6 +17,7 @@ struct Listing {
   std::optional<State> state = {};
   std::string prefix = {};
   std::uint64_t limit = 100;
+  std::string after = {};  ///< as a listing before it said; empty: from the start
 };
 
 /// `scheduled`, or `leased, stopping`.

@@ -172,6 +172,7 @@ struct ListingOptions {
   std::optional<std::string> state;
   std::optional<std::string> prefix;
   std::optional<std::uint64_t> limit;
+  std::optional<std::string> after;
 };
 
 const std::vector<std::string_view>& state_names() {
@@ -247,10 +248,11 @@ void add_message_commands(CLI::App& root, Session& session) {
     add_choice(command, "--state", options->state, state_names(), "Only what is in this state");
     add_word(command, "--prefix", options->prefix, "Only keys that begin so");
     add_number(command, "--limit", options->limit, 1, 1'000'000, "At most so many (default: 100)");
+    add_word(command, "--after", options->after, "Goes on where another ls ended, by its `next`");
     set_action(command, session, [options](Session& given) {
-      return print_messages(
-          given, options->queue,
-          {state_from(options->state), options->prefix.value_or(""), options->limit.value_or(100)});
+      return print_messages(given, options->queue,
+                            {state_from(options->state), options->prefix.value_or(""),
+                             options->limit.value_or(100), options->after.value_or("")});
     });
   }
 }

@@ -162,7 +162,8 @@ class Passage {
 
  private:
   Relays::Hooks hooks() {
-    return {[](std::string_view line) { Output::tell(line); },
+    const auto tell = [](std::string_view line) { Output::tell(line); };
+    return {tell, tell,
             [this](const Error& error) {
               // The first one ends all.
               const std::lock_guard lock(mutex_);

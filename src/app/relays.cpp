@@ -59,12 +59,12 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   const auto title = std::make_shared<std::string>();
   relay::Crew::Hooks hooks;
   hooks.on_breaker = [this, prefix, title](bool open, const std::string& why) {
-    hooks_.note(prefix +
-                (open ? fmt::format("{} is down: {}; claiming rests until it is back", *title, why)
-                      : *title + " is back"));
+    if (!open) return hooks_.note(prefix + *title + " is back");
+    hooks_.warn(prefix +
+                fmt::format("{} is down: {}; claiming rests until it is back", *title, why));
   };
   hooks.on_queues = [this, prefix, plan](std::size_t count) {
-    hooks_.note(prefix + line_on_queues(plan, count));
+    (count > 0 ? hooks_.note : hooks_.warn)(prefix + line_on_queues(plan, count));
   };
   auto coordination = make_coordination(plan, {store, engine.capabilities().store});
   if (!coordination) return std::move(coordination).error();
@@ -73,7 +73,7 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   };
   const std::string coordinator = *coordination ? (*coordination)->title() : "";
   hooks.on_trouble = [this, prefix, coordinator](const std::optional<Error>& error) {
-    hooks_.note(prefix + line_on_trouble(coordinator, error));
+    (error ? hooks_.warn : hooks_.note)(prefix + line_on_trouble(coordinator, error));
   };
   hooks.on_end = [this, prefix](const Result<void>& how) { ended(prefix, how); };
   auto crew =

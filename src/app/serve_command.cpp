@@ -125,7 +125,8 @@ Result<void> check_relays(const Config& config) {
 }
 
 Relays::Hooks hooks_of(ServeLog& log, Events& events) {
-  return {[&log](std::string_view line) { log.warning(line); },
+  return {[&log](std::string_view line) { log.info(line); },
+          [&log](std::string_view line) { log.warning(line); },
           [&log](const Error& error) { log.error(error.message); },
           [&events] { events.relays_ended(); }};
 }

@@ -206,6 +206,12 @@ class Verbs(ProgramTest):
         self.assertEqual({m["key"] for m in even}, {f"even:{i}" for i in range(0, 30, 2)})
         first = self.asked("ls", "q", "--limit", "10")
         self.assertEqual((len(first["messages"]), first["more"]), (10, True))
+        self.assertIn(f"--after {first['next']}", self.tarry("ls", "q", "--limit", "10").err)
+        rest = self.asked("ls", "q", "--limit", "20", "--after", first["next"])
+        self.assertEqual((rest["more"], rest["next"]), (False, ""))
+        self.assertEqual({m["key"] for m in first["messages"] + rest["messages"]},
+                         {f"{'even' if i % 2 == 0 else 'odd'}:{i}" for i in range(30)})
+        self.assertIn("after", self.tarry("ls", "q", "--after", "nonsense", code=2).err)
 
 
 class Tables(ProgramTest):

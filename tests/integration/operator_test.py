@@ -129,7 +129,10 @@ class OnFiles(ProgramTest):
         dead = self.asked("dead", "ls", "q")["messages"]
         self.assertEqual({(m["key"], m["reason"]) for m in dead},
                          {(key, "no such order") for key in "abcd"})
-        self.assertTrue(self.asked("dead", "ls", "q", "--limit", "3")["more"])
+        first = self.asked("dead", "ls", "q", "--limit", "3")
+        self.assertTrue(first["more"])
+        last = self.asked("dead", "ls", "q", "--after", first["next"])
+        self.assertEqual({m["key"] for m in first["messages"] + last["messages"]}, set("abcd"))
         self.assertIn("no such order", self.tarry("dead", "ls", "q").out)
         answer = self.asked("dead", "revive", "q", "a", "nobody", "alive", code=CONFLICT)
         self.assertEqual(self.outcomes(answer), ["revived", "unknown", "conflict"])
