@@ -30,6 +30,7 @@ function(tarry_library component)
   target_link_libraries(${target} PRIVATE ${arg_LIBS} PUBLIC Threads::Threads)
 
   set(shared ${target}_shared)
+  tarry_installed(${target} ${shared})
   set(map ${PROJECT_SOURCE_DIR}/cmake/tarry.map)
   add_library(${shared} SHARED ${objects})
   add_library(tarry::${component}_shared ALIAS ${shared})
@@ -86,5 +87,15 @@ function(tarry_install)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
   if(TARGET tarry)
     install(TARGETS tarry RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    tarry_installed(tarry)
   endif()
+endfunction()
+
+# tarry_installed(<target>...): the target tarry_installed makes them, and so all that
+# `cmake --install` wants.
+function(tarry_installed)
+  if(NOT TARGET tarry_installed)
+    add_custom_target(tarry_installed)
+  endif()
+  add_dependencies(tarry_installed ${ARGN})
 endfunction()

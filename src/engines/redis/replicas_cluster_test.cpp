@@ -1,5 +1,6 @@
 // Replicas in a cluster: `wait=N`, and a reshard that goes no further than they do.
 #include <chrono>
+#include <future>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -56,6 +57,27 @@ class ReplicasInClusterTest : public ::testing::Test {
     auto reply = promise->get_future().get();
     if (!reply) return std::move(reply).error();
     return std::get<ReshardStep>(*std::move(reply));
+  }
+  static Result<std::uint64_t> remove(core::Engine& engine) {
+    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
+    engine.submit(core::RemoveRequest{name_of(1), false},
+                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
+    auto reply = promise->get_future().get();
+    if (!reply) return std::move(reply).error();
+    return std::get<core::CountReply>(*reply).count;
+  }
+  // A removal that stops because that master's replica does not follow, and then the failover.
+  void fail_over_within_a_removal(core::Engine& engine, std::size_t master) {
+    for (std::size_t each = 0; each < kMasters; ++each) wait_until_replicated(each);
+    servers_.server(replica_of(master)).pause();
+    const auto stopped = remove(engine);
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().code, ErrorCode::unknown_outcome) << stopped.error().message;
+    EXPECT_NE(stopped.error().message.find("only 0 of 1 replicas"), std::string::npos)
+        << stopped.error().message;
+    servers_.server(master).kill9();
+    servers_.server(replica_of(master)).cont();
+    servers_.until([&] { return servers_.is_master(replica_of(master)); });
   }
   // How often each key is there; empty where a node is away.
   static std::map<std::string, int> keys_of(core::Engine& engine) {
@@ -134,6 +156,21 @@ TEST_F(ReplicasInClusterTest, AFailoverWithinAReshardDoublesNothing) {
   const std::map<std::string, int> keys = keys_of(*engine);
   EXPECT_EQ(keys.size(), static_cast<std::size_t>(kMessages));
   for (const auto& [key, times] : keys) EXPECT_EQ(times, 1) << key;
+}
+
+// The shard's master goes back to when it had all: the record must be there yet, so that the
+// removal is ended.
+TEST_F(ReplicasInClusterTest, AFailoverOfTheShardWithinARemovalIsMadeGood) {
+  const auto engine = open();
+  ASSERT_EQ(push(*engine, name_of(1), 0, 300), "");
+  fail_over_within_a_removal(*engine, master_of(1));
+  servers_.until([&] {
+    const auto removed = remove(*engine);
+    EXPECT_TRUE(!removed || *removed == 300) << *removed;
+    return removed.has_value();
+  });
+  EXPECT_EQ(push(*engine, name_of(1), 0, 20), "");
+  EXPECT_EQ(keys_of(*engine).size(), 20u);
 }
 
 }  // namespace
