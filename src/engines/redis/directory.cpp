@@ -75,6 +75,10 @@ QueueSettings read_settings(std::string_view text) {
   return settings;
 }
 
+Error no_such_queue(std::string_view queue) {
+  return {ErrorCode::not_found, "there is no queue " + std::string(queue)};
+}
+
 Directory::Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards)
     : server_(server), partitions_(partitions), new_shards_(new_shards) {}
 

@@ -28,6 +28,9 @@ namespace tarry::redis {
 /// if_exists as the scripts have it: its letter.
 [[nodiscard]] char letter_of(IfExists rule) noexcept;
 
+/// `not_found`, and which.
+[[nodiscard]] Error no_such_queue(std::string_view queue);
+
 class Directory {
  public:
   /// Null: there is no such queue.

@@ -101,7 +101,7 @@ class StoreStatsCall : public std::enable_shared_from_this<StoreStatsCall> {
     std::ranges::sort(reply.queues, {}, &QueueStats::queue);
     const auto& request = std::get<core::StatsRequest>(asked_->request);
     if (!request.queue.empty() && reply.queues.empty()) {
-      return asked_->fail({ErrorCode::not_found, "there is no queue " + request.queue});
+      return asked_->fail(no_such_queue(request.queue));
     }
     asked_->complete();
   }

@@ -8,6 +8,7 @@
 
 #include "engines/redis/redis_engine.h"
 #include "engines/redis/scripts.h"
+#include "support/engine_calls.h"
 #include "support/redis_server.h"
 
 namespace tarry::redis {
@@ -20,7 +21,7 @@ RedisServer& removal_server() {
   return server;
 }
 
-class RemovalTest : public ::testing::Test {
+class RemovalTest : public ::testing::Test, protected test::EngineCalls {
  protected:
   RemovalTest() { (void)removal_server().ask({"FLUSHALL"}); }
   ~RemovalTest() override { (void)removal_server().ask({"CONFIG", "SET", "maxmemory", "0"}); }
@@ -35,20 +36,6 @@ class RemovalTest : public ::testing::Test {
     auto engine = open_redis(std::move(options));
     EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
     return std::move(*engine);
-  }
-
-  static Result<core::Reply> ask(core::Engine& engine, core::Request request) {
-    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
-    auto future = promise->get_future();
-    engine.submit(std::move(request),
-                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
-    return future.get();
-  }
-  template <typename T>
-  static T take(core::Engine& engine, core::Request request) {
-    auto reply = ask(engine, std::move(request));
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
-    return reply ? std::get<T>(std::move(*reply)) : T();
   }
 
   // With an empty key: one that the store makes. How many were accepted; refused is what found the

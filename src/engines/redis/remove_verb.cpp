@@ -35,7 +35,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
     context_.directory.read(
         request_.queue, [self = shared_from_this()](Result<std::optional<Directory::Read>> found) {
           if (!found) return self->fail(std::move(found).error());
-          if (!*found) return self->fail(self->none());
+          if (!*found) return self->fail(no_such_queue(self->request_.queue));
           self->record_ = std::move((*found)->record);
           self->text_ = std::move((*found)->text);
           self->look();
@@ -48,9 +48,6 @@ class Remover : public std::enable_shared_from_this<Remover> {
     std::string before;
   };
 
-  [[nodiscard]] Error none() const {
-    return {ErrorCode::not_found, "there is no queue " + request_.queue};
-  }
   [[nodiscard]] Error begun(const Error& why) const {
     return {ErrorCode::unknown_outcome,
             "the removal of queue " + request_.queue +
@@ -80,7 +77,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
     context_.directory.forget(request_.queue);
     context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
       if (!queue) return self->fail(std::move(queue).error());
-      if (*queue == nullptr) return self->fail(self->none());
+      if (*queue == nullptr) return self->fail(no_such_queue(self->request_.queue));
       self->look_at_clock();
     });
   }

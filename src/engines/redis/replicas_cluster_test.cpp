@@ -1,11 +1,11 @@
 // Replicas in a cluster: `wait=N`, and a reshard that goes no further than they do.
 #include <chrono>
-#include <future>
 #include <map>
 
 #include <gtest/gtest.h>
 
 #include "net/redis_slot.h"
+#include "support/engine_calls.h"
 #include "support/inbox_rig.h"
 #include "support/redis_cluster_servers.h"
 
@@ -15,7 +15,7 @@ namespace {
 using ReplicaRig = tarry::testing::InboxRig;
 using tarry::testing::RedisClusterServers;
 
-class ReplicasInClusterTest : public ::testing::Test {
+class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCalls {
  protected:
   static constexpr std::size_t kMasters = 3;
 
@@ -51,18 +51,12 @@ class ReplicasInClusterTest : public ::testing::Test {
     return "";
   }
   static Result<ReshardStep> step(core::Engine& engine, std::uint32_t shards, std::uint64_t turn) {
-    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
-    engine.submit(core::ReshardRequest{name_of(1), shards, turn},
-                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
-    auto reply = promise->get_future().get();
+    auto reply = ask(engine, core::ReshardRequest{name_of(1), shards, turn});
     if (!reply) return std::move(reply).error();
     return std::get<ReshardStep>(*std::move(reply));
   }
   static Result<std::uint64_t> remove(core::Engine& engine) {
-    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
-    engine.submit(core::RemoveRequest{name_of(1), false},
-                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
-    auto reply = promise->get_future().get();
+    auto reply = ask(engine, core::RemoveRequest{name_of(1), false});
     if (!reply) return std::move(reply).error();
     return std::get<core::CountReply>(*reply).count;
   }
@@ -85,10 +79,7 @@ class ReplicasInClusterTest : public ::testing::Test {
     core::ListRequest request;
     request.queue = name_of(1);
     request.limit = 10'000;
-    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
-    engine.submit(std::move(request),
-                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
-    const auto reply = promise->get_future().get();
+    const auto reply = ask(engine, std::move(request));
     if (!reply) return keys;
     for (const MessageInfo& info : std::get<core::ListReply>(*reply).messages) ++keys[info.key];
     return keys;
@@ -156,6 +147,22 @@ TEST_F(ReplicasInClusterTest, AFailoverWithinAReshardDoublesNothing) {
   const std::map<std::string, int> keys = keys_of(*engine);
   EXPECT_EQ(keys.size(), static_cast<std::size_t>(kMessages));
   for (const auto& [key, times] : keys) EXPECT_EQ(times, 1) << key;
+}
+
+// The record's master goes back to before the removal, or its replica had heard of that after all:
+// the queue is as it was, or gone; never a record without its shard.
+TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordWithinARemovalUndoesAllOfItOrNothing) {
+  const auto engine = open();
+  ASSERT_EQ(push(*engine, name_of(1), 0, 300), "");
+  const std::size_t master = servers_.first_owner(net::redis_slot("tarry:{0}:store"));
+  ASSERT_NE(master, master_of(1));
+  fail_over_within_a_removal(*engine, master);
+  servers_.until([&] { return push(*engine, name_of(1), 300, 10) == ""; });
+  const std::size_t there = keys_of(*engine).size();
+  EXPECT_TRUE(there == 310 || there == 10) << there;
+  const auto removed = remove(*engine);
+  ASSERT_TRUE(removed) << removed.error().message;
+  EXPECT_EQ(*removed, there);
 }
 
 // The shard's master goes back to when it had all: the record must be there yet, so that the

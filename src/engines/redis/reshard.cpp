@@ -49,7 +49,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
     context_.directory.read(
         request_.queue, [self = shared_from_this()](Result<std::optional<Directory::Read>> found) {
           if (!found) return self->fail(std::move(found).error());
-          if (!*found) return self->fail(self->none());
+          if (!*found) return self->fail(no_such_queue(self->request_.queue));
           self->look_at(**std::move(found));
         });
   }
@@ -62,10 +62,6 @@ class Mover : public std::enable_shared_from_this<Mover> {
   ReshardStep& step() { return std::get<ReshardStep>(asked_->reply); }
   [[nodiscard]] std::uint32_t partitions() const { return context_.directory.partitions(); }
   [[nodiscard]] std::uint64_t secret() const { return context_.identity.secret(); }
-
-  [[nodiscard]] Error none() const {
-    return {ErrorCode::not_found, "there is no queue " + request_.queue};
-  }
 
   void fail(Error error) {
     if (is_moved(error)) {
@@ -154,7 +150,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
   void end_removal() {
     context_.directory.forget(request_.queue);
     context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
-      self->fail(queue ? self->none() : std::move(queue).error());
+      self->fail(queue ? no_such_queue(self->request_.queue) : std::move(queue).error());
     });
   }
 
@@ -173,7 +169,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
     context_.directory.forget(request_.queue);
     context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
       if (!queue) return self->fail(std::move(queue).error());
-      if (*queue == nullptr) return self->fail(self->none());
+      if (*queue == nullptr) return self->fail(no_such_queue(self->request_.queue));
       self->make_room();
     });
   }

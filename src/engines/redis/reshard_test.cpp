@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "engines/redis/redis_engine.h"
+#include "support/engine_calls.h"
 #include "support/redis_server.h"
 
 namespace tarry::redis {
@@ -20,7 +21,7 @@ RedisServer& reshard_server() {
   return server;
 }
 
-class ReshardTest : public ::testing::Test {
+class ReshardTest : public ::testing::Test, protected test::EngineCalls {
  protected:
   ReshardTest() { (void)reshard_server().ask({"FLUSHALL"}); }
 
@@ -33,20 +34,6 @@ class ReshardTest : public ::testing::Test {
     auto engine = open_redis(std::move(options));
     EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
     return std::move(*engine);
-  }
-
-  static Result<core::Reply> ask(core::Engine& engine, core::Request request) {
-    auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
-    auto future = promise->get_future();
-    engine.submit(std::move(request),
-                  [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
-    return future.get();
-  }
-  template <typename T>
-  static T take(core::Engine& engine, core::Request request) {
-    auto reply = ask(engine, std::move(request));
-    EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
-    return reply ? std::get<T>(std::move(*reply)) : T();
   }
 
   static Outcome push(core::Engine& engine, const std::string& key, std::int64_t in_ms = 0,
