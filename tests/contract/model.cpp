@@ -331,6 +331,16 @@ std::uint64_t Model::revive(const std::vector<KeyId>& keys) {
   return count;
 }
 
+std::optional<std::uint64_t> Model::remove(bool force) {
+  const ModelStats gone = stats();
+  if (gone.leased > 0 && !force) return std::nullopt;
+  messages_.clear();
+  settings_ = {};
+  counters_ = {};
+  paused_ = false;
+  return gone.scheduled + gone.ready + gone.leased + gone.dead;
+}
+
 void Model::pause(std::optional<std::int64_t> until) {
   paused_ = true;
   paused_until_ = until;

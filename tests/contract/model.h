@@ -129,6 +129,9 @@ class Model {
   ModelAnswer extend(std::size_t claim, std::optional<std::int64_t> lease);
   std::uint64_t purge();
   std::uint64_t revive(const std::vector<KeyId>& keys);  // none: all
+  /// What was pending and dead; nothing where messages are leased and it is not forced. Afterwards
+  /// the queue is as one that was just made.
+  std::optional<std::uint64_t> remove(bool force);
   void pause(std::optional<std::int64_t> until);
   void resume() { paused_ = false; }
   void configure(const SettingsPatch& patch);

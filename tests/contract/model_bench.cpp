@@ -185,6 +185,17 @@ void ModelBench::revive(const std::vector<KeyId>& ids, std::uint64_t want) {
   same("revive", must(queue().revive(views)), want);
 }
 
+void ModelBench::remove(bool force, std::optional<std::uint64_t> want) {
+  const Result<std::uint64_t> got = queue().remove(force);
+  if (!want) {
+    if (got) throw std::runtime_error("remove: done where messages are leased");
+    same("remove: refusal", got.error().code, ErrorCode::conflict);
+    return;
+  }
+  same("remove", must(got), *want);
+  same("remove: stats", queue().stats().error().code, ErrorCode::not_found);
+}
+
 void ModelBench::pause(std::optional<Time> until) { must(queue().pause(until)); }
 void ModelBench::resume() { must(queue().resume()); }
 

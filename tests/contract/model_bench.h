@@ -40,6 +40,7 @@ class ModelBench {
   void extend(std::size_t claim, std::optional<Millis> lease, const ModelAnswer& want);
   void purge(std::uint64_t want);
   void revive(const std::vector<KeyId>& keys, std::uint64_t want);
+  void remove(bool force, std::optional<std::uint64_t> want);
   void pause(std::optional<Time> until);
   void resume();
   void configure(const SettingsPatch& patch, const QueueSettings& want);

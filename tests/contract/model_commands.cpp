@@ -340,6 +340,30 @@ class PurgeAct final : public Act {
   void show(std::ostream& os) const override { os << "purge"; }
 };
 
+// Made anew at once, so that the model need not know a queue that is not there.
+class RemoveAct final : public Act {
+ public:
+  explicit RemoveAct(const Model& model) : force_(chance(2)) {
+    anew_.lease = Millis(millis(1, 20'000));
+    anew_.backoff_min = anew_.backoff_max = model.settings().backoff_min;
+    anew_.remember = Millis(*rc::gen::element(0, 15'000));
+  }
+  void play(Model& model, ModelBench* bench) const override {
+    const std::optional<std::uint64_t> want = model.remove(force_);
+    if (bench != nullptr) bench->remove(force_, want);
+    model.configure(anew_);
+    if (bench != nullptr) bench->configure(anew_, model.settings());
+  }
+  void show(std::ostream& os) const override {
+    os << "remove" << (force_ ? " by force" : "") << ", configure lease " << anew_.lease->count()
+       << " remember " << anew_.remember->count();
+  }
+
+ private:
+  bool force_;
+  SettingsPatch anew_;
+};
+
 class ReviveAct final : public Act {
  public:
   explicit ReviveAct(const Model& model) {
@@ -442,10 +466,9 @@ rc::Gen<ActPtr> any_act(const Model& model, bool reopens) {
                              ClaimAct, ClaimAct, ClaimAct, SettleAct, SettleAct, SettleAct,
                              SettleAct, ExtendAct, AdvanceAct, AdvanceAct, AdvanceAct, GetAct>()(
           model);
-  auto seldom =
-      gen::execOneOfWithArgs<StepAct, StepAct, PauseAct, ResumeAct, ResumeAct, PurgeAct, ReviveAct,
-                             ReviveAct, ConfigureAct, ConfigureAct, CheckAllAct, ForecastAct>()(
-          model);
+  auto seldom = gen::execOneOfWithArgs<StepAct, StepAct, PauseAct, ResumeAct, ResumeAct, PurgeAct,
+                                       RemoveAct, ReviveAct, ReviveAct, ConfigureAct, ConfigureAct,
+                                       CheckAllAct, ForecastAct>()(model);
   auto acts = rc::gen::weightedOneOf<ActPtr>({{6, std::move(often)}, {1, std::move(seldom)}});
   if (!reopens) return acts;
   return rc::gen::weightedOneOf<ActPtr>(
