@@ -37,13 +37,14 @@ class RabbitServer {
     std::string path = (std::filesystem::temp_directory_path() / "tarry-rabbit-XXXXXX").string();
     if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("mkdtemp " + path);
     directory_ = path;
-    std::ofstream(directory_ + "/plugins") << "[].\n";
-    std::ofstream(directory_ + "/rabbit.conf") << config;
-    try {
-      start();
-    } catch (...) {
+    write_settings(config);
+    // Rarely, on a busy machine, one stands still while it starts.
+    for (int tries = 3; !start();) {
+      const std::string said = log();
       end();
-      throw;
+      if (--tries == 0) throw std::runtime_error("rabbitmq-server does not start: " + said);
+      std::filesystem::create_directory(directory_);
+      write_settings(config);
     }
   }
   RabbitServer(const RabbitServer&) = delete;
@@ -71,7 +72,13 @@ class RabbitServer {
  private:
   static constexpr const char* kProgram = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
-  void start() {
+  void write_settings(const std::string& config) const {
+    std::ofstream(directory_ + "/plugins") << "[].\n";
+    std::ofstream(directory_ + "/rabbit.conf") << config;
+  }
+
+  /// Whether it has come up.
+  [[nodiscard]] bool start() {
     port_ = RedisServer::free_port();
     const std::string epmd_port = std::to_string(RedisServer::free_port());
     const std::vector<std::string> environment = {
@@ -118,23 +125,23 @@ class RabbitServer {
       ::_exit(127);
     }
     ::setpgid(group_, group_);
-    wait_until_up();
+    return wait_until_up();
   }
 
-  void wait_until_up() const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  [[nodiscard]] bool wait_until_up() const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     const int process = static_cast<int>(::syscall(SYS_pidfd_open, group_, 0));
     bool ended = false;
     while (!ended && std::chrono::steady_clock::now() < deadline) {
       if (log().find("Server startup complete") != std::string::npos) {
         ::close(process);
-        return;
+        return true;
       }
       pollfd end{process, POLLIN, 0};
       ended = ::poll(&end, 1, 50) > 0;
     }
     ::close(process);
-    throw std::runtime_error("rabbitmq-server does not start: " + log());
+    return false;
   }
 
   /// All threads of all processes of the group.
