@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tarry/result.h>
@@ -45,6 +46,14 @@ class Engine {
   /// `invalid_argument` for its queue, `unknown_outcome` ...). After `close` it runs with `closed`,
   /// on a thread that the engine keeps for this until it is destroyed.
   virtual Ticket submit(Request request, Completion completion) = 0;
+
+  /// As `submit`, by a thread that has nothing to do until the completion has run: the engine may
+  /// let it do the work itself, so that no other has to be woken. So this one may block as long as
+  /// the request takes, and its completion may run within the call: it must only say that it ran.
+  /// Not from an engine's thread.
+  virtual Ticket submit_waiting(Request request, Completion completion) {
+    return submit(std::move(request), std::move(completion));
+  }
 
   /// A waiting claim whose caller has gone: completes soon with an empty ClaimReply. What was
   /// claimed for it already is released, the attempt not counted. Unknown tickets are ignored.

@@ -44,8 +44,9 @@ Result<core::Reply> wait_for(core::Engine& engine, core::Request request) {
                       "form with a callback, or give open an executor");
   }
   Waiter waiter;
-  engine.submit(std::move(request),
-                [&waiter](Result<core::Reply> reply) { waiter.complete(std::move(reply)); });
+  engine.submit_waiting(std::move(request), [&waiter](Result<core::Reply> reply) {
+    waiter.complete(std::move(reply));
+  });
   return waiter.wait();
 }
 

@@ -1,5 +1,6 @@
 #include "engines/embedded/committer.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -77,6 +78,13 @@ Result<void> Committer::free_segments(const CommitJob& job) {
 void Committer::fail(Error error) {
   failure_ = std::move(error);
   failed_.store(true, std::memory_order_release);
+}
+
+bool Committer::is_quick(const CommitJob& job) const noexcept {
+  const bool waits = policy_ != SyncPolicy::os || job.sync || job.frees() || waits_for_disk();
+  return !waits && std::all_of(job.batches.begin(), job.batches.end(), [](const auto& batch) {
+    return batch->segment_header.empty();  // else the directory is synced
+  });
 }
 
 void Committer::run(CommitJob job) {

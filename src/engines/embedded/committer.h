@@ -52,6 +52,8 @@ class Committer {
         records_(files, recent_, *reader_) {}
 
   void run(CommitJob job);
+  /// The job takes no waiting for a disk, as far as one can know.
+  [[nodiscard]] bool is_quick(const CommitJob& job) const noexcept;
   /// Asked when a job is durable: takes its answers, to run them on another thread without a
   /// failure, or answers false and leaves them. Set before the first `run`.
   using Aside = std::function<bool(std::vector<CommitTask>& answers)>;

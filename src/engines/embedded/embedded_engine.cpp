@@ -42,6 +42,8 @@ class Opening {
  public:
   explicit Opening(EmbeddedOptions options) : options_(std::move(options)) {
     if (!options_.clock) options_.clock = std::make_shared<timing::RealClock>();
+    // RAM has no disk to wait for.
+    if (options_.path.empty() && !options_.directory) options_.sync = SyncPolicy::os;
     if (options_.holder.empty()) options_.holder = "pid " + std::to_string(getpid());
   }
 
@@ -54,6 +56,7 @@ class Opening {
     config.identity = identity_;
     config.limits = options_.limits;
     config.durable = !options_.path.empty();
+    config.lends = options_.sync == SyncPolicy::os;
     config.clock = options_.clock;
     config.log = options_.log;
     auto front = std::make_unique<Front>(std::move(config));

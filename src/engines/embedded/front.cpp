@@ -38,7 +38,9 @@ void Front::start(std::vector<ShardParts> shards, std::unique_ptr<storage::Direc
   }
   for (ShardParts& parts : shards) {
     for (const std::string& queue : going) parts.shard->freeze(queue);
-    runners_.push_back(std::make_unique<ShardRunner>(std::move(parts), config_.clock, answers_));
+    const auto number = static_cast<std::uint32_t>(runners_.size());
+    runners_.push_back(
+        std::make_unique<ShardRunner>(number, std::move(parts), config_.clock, answers_));
   }
   for (auto& runner : runners_) runner->start();
   resume_removals(going);
@@ -58,6 +60,27 @@ core::Capabilities Front::capabilities() const {
 }
 
 core::Ticket Front::submit(core::Request request, core::Completion completion) {
+  return submit(std::move(request), std::move(completion), {});
+}
+
+core::Ticket Front::submit_waiting(core::Request request, core::Completion completion) {
+  const std::thread::id lender = config_.lends ? std::this_thread::get_id() : std::thread::id();
+  return submit(std::move(request), std::move(completion), lender);
+}
+
+// Does what this thread has posted, as far as no other thread does it.
+void Front::lend(Operation& op) noexcept {
+  while (op.lent_to.any()) {
+    for (std::uint32_t shard = 0; shard < shards(); ++shard) {
+      if (!op.lent_to.test(shard)) continue;
+      op.lent_to.reset(shard);
+      runners_[shard]->lend();
+    }
+  }
+}
+
+core::Ticket Front::submit(core::Request request, core::Completion completion,
+                           std::thread::id lender) {
   if (closed_.load(std::memory_order_acquire)) {
     refuse(std::move(completion), closed_error());
     return 0;
@@ -67,6 +90,7 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
     return 0;
   }
   auto op = std::make_shared<Operation>(std::move(request), std::move(completion));
+  op->lender.store(lender, std::memory_order_relaxed);
   if (const auto* claim = std::get_if<core::ClaimRequest>(&op->request);
       claim != nullptr && claim->wait.count() > 0) {
     const std::scoped_lock lock(tickets_mutex_);
@@ -83,6 +107,7 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
     }
     throw;
   }
+  lend(*op);
   return ticket;
 }
 
@@ -113,6 +138,11 @@ void Front::finish_part(const OperationPtr& op) {
 }
 
 void Front::complete(const OperationPtr& op) {
+  // A thread that was lent waits for its own answer, not for what others' callbacks may do.
+  if (!op->is_waited_for() && !core::on_engine_thread()) {
+    answers_.post([this, op] { complete(op); });
+    return;
+  }
   const core::EngineThreadScope scope;
   core::Completion completion = std::move(op->completion);
   TARRY_ASSERT(static_cast<bool>(completion));  // runs exactly once

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -31,6 +32,7 @@ class Front final : public core::Engine, public Router {
     StoreIdentity identity;
     core::Limits limits;
     bool durable = false;
+    bool lends = false;  // who waits for an answer may run the shards meanwhile
     std::shared_ptr<const timing::Clock> clock;
     std::function<void(std::string_view)> log;
   };
@@ -43,6 +45,7 @@ class Front final : public core::Engine, public Router {
              std::unique_ptr<storage::Lock> lock);
 
   core::Ticket submit(core::Request request, core::Completion completion) override;
+  core::Ticket submit_waiting(core::Request request, core::Completion completion) override;
   void withdraw(core::Ticket ticket) override;
   [[nodiscard]] core::Capabilities capabilities() const override;
   void close() override;
@@ -75,6 +78,8 @@ class Front final : public core::Engine, public Router {
   void dispatch(const OperationPtr& op, core::ReshardRequest& request);
   void dispatch(const OperationPtr& op, core::RemoveRequest& request);
 
+  core::Ticket submit(core::Request request, core::Completion completion, std::thread::id lender);
+  void lend(Operation& op) noexcept;
   [[nodiscard]] std::uint32_t shards() const noexcept { return config_.identity.shards; }
   [[nodiscard]] std::uint32_t shard_for_key(std::string_view queue, std::string_view key) const;
   /// The shard that the receipt names; an error or `stale` goes into the result.

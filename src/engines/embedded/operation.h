@@ -11,14 +11,17 @@
 #pragma once
 
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "base/histogram.h"
 #include "core/engine.h"
+#include "core/limits.h"
 #include "engines/embedded/message_slab.h"
 
 namespace tarry::embedded {
@@ -60,6 +63,11 @@ struct Operation {
   core::Reply reply;
   std::atomic<std::uint32_t> parts{1};
 
+  // A thread that waits for this operation and meanwhile lends itself to the shards: it does what
+  // it posts itself. Nobody: no thread's id. `lent_to` is that thread's own.
+  std::atomic<std::thread::id> lender{};
+  std::bitset<core::kMaxShards> lent_to;
+
   std::mutex merge;
   std::optional<Error> error;  // of the request as a whole; the first one stands
 
@@ -83,6 +91,12 @@ struct Operation {
 
   [[nodiscard]] bool move_phase(ClaimPhase from, ClaimPhase to) noexcept {
     return phase.compare_exchange_strong(from, to);
+  }
+  [[nodiscard]] bool is_lent_here() const noexcept {
+    return lender.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+  [[nodiscard]] bool is_waited_for() const noexcept {
+    return lender.load(std::memory_order_relaxed) != std::thread::id();
   }
   void fail(Error what) {
     const std::scoped_lock lock(merge);

@@ -11,6 +11,8 @@ namespace {
 // What may wait for the committer in RAM before the shard waits for it.
 constexpr std::uint64_t kSlotBytes = 32ull << 20;
 constexpr std::chrono::milliseconds kSyncEvery(100);
+// Turns that a lent thread runs for others behind its own.
+constexpr int kMostLent = 8;
 // Records to be read ahead, about.
 constexpr std::size_t kMostAhead = 4096;
 
@@ -31,9 +33,10 @@ void make_room(std::vector<Part>& inbox, std::size_t more) {
 
 }  // namespace
 
-ShardRunner::ShardRunner(ShardParts parts, std::shared_ptr<const timing::Clock> clock,
-                         core::AnswerThread& answers)
-    : parts_(std::move(parts)),
+ShardRunner::ShardRunner(std::uint32_t number, ShardParts parts,
+                         std::shared_ptr<const timing::Clock> clock, core::AnswerThread& answers)
+    : number_(number),
+      parts_(std::move(parts)),
       clock_(std::move(clock)),
       answers_(&answers),
       sleeper_(make_sleeper(clock_)) {
@@ -48,15 +51,16 @@ void ShardRunner::start() {
 }
 
 bool ShardRunner::post(Part& part) {
-  bool wake = false;
+  const OperationPtr op = part.op;
+  bool was_empty = false;
   {
     const std::scoped_lock lock(inbox_mutex_);
     if (stopping_) return false;
     make_room(inbox_, kept_ + 1);
-    wake = inbox_.empty();
+    was_empty = inbox_.empty();
     inbox_.push_back(std::move(part));
   }
-  if (wake) sleeper_->wake();
+  wake_unless_lent(op.get(), was_empty);
   return true;
 }
 
@@ -72,16 +76,25 @@ void ShardRunner::give_place_back() noexcept {
 }
 
 bool ShardRunner::post_kept(Part& part) noexcept {
-  bool wake = false;
+  const OperationPtr op = part.op;
+  bool was_empty = false;
   {
     const std::scoped_lock lock(inbox_mutex_);
     --kept_;
     if (stopping_) return false;
-    wake = inbox_.empty();
+    was_empty = inbox_.empty();
     inbox_.push_back(std::move(part));
   }
-  if (wake) sleeper_->wake();
+  wake_unless_lent(op.get(), was_empty);
   return true;
+}
+
+void ShardRunner::wake_unless_lent(Operation* op, bool was_empty) noexcept {
+  if (op != nullptr && op->is_lent_here()) {
+    op->lent_to.set(number_);
+  } else if (was_empty) {
+    sleeper_->wake();
+  }
 }
 
 // Runs on the caller's thread, in destructors too: it needs no memory. What closing takes is done
@@ -105,56 +118,139 @@ void ShardRunner::stop() {
   }
 }
 
-// -- the shard's thread
+// -- turns
 
-void ShardRunner::turn(std::vector<Part>& inbox) {
+// With turn_mutex_ held. False where the shard has nothing to go on with by itself at once.
+bool ShardRunner::run_turn() {
   Shard& shard = *parts_.shard;
+  taken_.clear();
+  bool last = false;
+  {
+    const std::scoped_lock lock(inbox_mutex_);
+    taken_.swap(inbox_);
+    make_room(inbox_, kept_);
+    last = stopping_;
+  }
+  if (last) {
+    Part close;
+    close.kind = Part::Kind::close;
+    taken_.push_back(std::move(close));
+  }
   shard.advance(clock_->now());
-  for (Part& part : inbox) shard.execute(std::move(part));
+  for (Part& part : taken_) shard.execute(std::move(part));
   shard.serve_waiters();
+  const bool more = shard.work_slice();
+  if (parts_.committer->failed()) {
+    shard.fail({ErrorCode::io_error, "the journal could not be written; the store has stopped"});
+    shard.serve_waiters();
+  }
+  if (CommitJob job = shard.take_job(); !job.empty()) commit(std::move(job));
+  ended_ = last;
+  return more && !last;
 }
 
-void ShardRunner::run_shard() {
-  Shard& shard = *parts_.shard;
-  std::vector<Part> inbox;
-  bool more = false;
-  while (true) {
-    inbox.clear();
-    bool last = false;
+bool ShardRunner::has_posts() {
+  const std::scoped_lock lock(inbox_mutex_);
+  return !inbox_.empty();
+}
+
+ShardRunner::Deadlines ShardRunner::deadlines() const {
+  const Shard& shard = *parts_.shard;
+  if (shard.failure()) return {};
+  return {shard.next_realtime_ms(), shard.next_boottime_ms()};
+}
+
+// -- a lent thread
+
+void ShardRunner::lend() noexcept {
+  for (int turns = 0; turns < kMostLent; ++turns) {
+    bool is_time = false;
     {
-      const std::scoped_lock lock(inbox_mutex_);
-      inbox.swap(inbox_);
-      make_room(inbox_, kept_);
-      last = stopping_;
+      const std::unique_lock turn(turn_mutex_, std::try_to_lock);
+      if (!turn || ended_) return;
+      const bool more = run_turn();
+      if (more || ended_) {
+        sleeper_->wake();
+      } else if (auto places = parts_.shard->look_ahead(); !places.empty()) {
+        ask_ahead(std::move(places));
+      }
+      const Deadlines next = deadlines();
+      const timing::Instant now = clock_->now();
+      is_time = (next.realtime_ms && *next.realtime_ms <= now.realtime_ms) ||
+                (next.boottime_ms && *next.boottime_ms <= now.boottime_ms);
+      if (!is_time) wake_for(next);
     }
-    if (last) {
-      Part close;
-      close.kind = Part::Kind::close;
-      inbox.push_back(std::move(close));
-    }
-    turn(inbox);
-    more = shard.work_slice();
-    if (parts_.committer->failed()) {
-      shard.fail({ErrorCode::io_error, "the journal could not be written; the store has stopped"});
-      shard.serve_waiters();
-    }
-    if (CommitJob job = shard.take_job(); !job.empty()) hand_over(std::move(job));
-    if (last) {
-      was_closed_ = true;
-      return;
-    }
-    {
-      const std::scoped_lock lock(inbox_mutex_);
-      if (!inbox_.empty()) continue;
-    }
-    if (more) continue;
-    if (auto places = shard.look_ahead(); !places.empty()) ask_ahead(std::move(places));
-    if (shard.failure()) {
-      sleeper_->sleep(std::nullopt, std::nullopt);
-    } else {
-      sleeper_->sleep(shard.next_realtime_ms(), shard.next_boottime_ms());
-    }
+    if (!is_time && !passed_over_.exchange(false) && !has_posts()) return;
   }
+  sleeper_->wake();  // this thread has its own things to do
+}
+
+void ShardRunner::wake_for(const Deadlines& next) noexcept {
+  const auto is_earlier = [](const auto& at, const auto& than) {
+    return at && (!than || *at < *than);
+  };
+  if (!is_earlier(next.realtime_ms, sleeps_until_.realtime_ms) &&
+      !is_earlier(next.boottime_ms, sleeps_until_.boottime_ms)) {
+    return;
+  }
+  sleeps_until_ = next;
+  sleeper_->wake();
+}
+
+// -- the shard's thread
+
+// Where a lender has the turn, this thread does not queue for it: the lender would have to wake it
+// at the end of each of its turns, only to take the next one before it. What it came for the lender
+// does; for what is due once the lenders have gone it comes again.
+void ShardRunner::run_shard() {
+  const core::EngineThreadScope scope;
+  while (true) {
+    bool more = false;
+    Deadlines until;
+    std::vector<RecordPlace> ahead;
+    {
+      std::unique_lock turn(turn_mutex_, std::try_to_lock);
+      if (!turn) {
+        passed_over_.store(true);
+        if (!turn.try_lock()) {
+          sleeper_->sleep(clock_->now().realtime_ms + 1, std::nullopt);
+          continue;
+        }
+      }
+      if (!ended_) more = run_turn();
+      if (ended_) break;
+      if (!more) ahead = parts_.shard->look_ahead();
+      until = sleeps_until_ = deadlines();
+    }
+    if (!ahead.empty()) ask_ahead(std::move(ahead));
+    if (more || has_posts()) continue;
+    sleeper_->sleep(until.realtime_ms, until.boottime_ms);
+  }
+  was_closed_ = true;
+}
+
+// -- jobs
+
+// Where it takes no waiting, it is not worth waking the committer's thread.
+void ShardRunner::commit(CommitJob job) {
+  Committer& committer = *parts_.committer;
+  if (!committer.is_quick(job)) return hand_over(std::move(job));
+  bool is_free = false;
+  {
+    const std::scoped_lock lock(job_mutex_);
+    is_free = !committing_ && slot_.empty();  // else what is before it comes first
+    committing_ = committing_ || is_free;
+  }
+  if (!is_free) return hand_over(std::move(job));
+  committer.run(std::move(job));
+  if (committer.failed()) sleeper_->wake();  // claims that wait must hear of it
+  bool goes_on = false;
+  {
+    const std::scoped_lock lock(job_mutex_);
+    committing_ = false;
+    goes_on = !ahead_.empty();  // asked for meanwhile
+  }
+  if (goes_on) job_ready_.notify_one();
 }
 
 void ShardRunner::hand_over(CommitJob job) {
@@ -203,13 +299,18 @@ bool ShardRunner::set_aside(std::vector<CommitTask>& answers) {
 void ShardRunner::run_committer() {
   const core::EngineThreadScope scope;
   Committer& committer = *parts_.committer;
+  bool is_ours = false;
   while (true) {
     CommitJob job;
     std::vector<RecordPlace> ahead;
     bool timed_out = false;
     {
       std::unique_lock lock(job_mutex_);
-      const auto ready = [this] { return !slot_.empty() || !ahead_.empty() || no_more_jobs_; };
+      if (is_ours) committing_ = false;
+      is_ours = false;
+      const auto ready = [this] {
+        return !committing_ && (!slot_.empty() || !ahead_.empty() || no_more_jobs_);
+      };
       if (committer.has_pending()) {
         timed_out = !job_ready_.wait_for(lock, kSyncEvery, ready);
       } else {
@@ -220,6 +321,7 @@ void ShardRunner::run_committer() {
         ahead.swap(ahead_);
         job = std::exchange(slot_, {});
         slot_bytes_ = 0;
+        committing_ = is_ours = true;
       }
     }
     if (timed_out) {

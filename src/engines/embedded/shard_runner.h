@@ -2,13 +2,28 @@
 // commits. While one job syncs, the shard gathers the next: group commit with no timer and no added
 // wait. Where there is nothing to commit, what the next claims will want is read.
 //
-// Thread safety: `post` from any thread; the rest by the engine's front.
+// A thread that waits for what it has posted may run the turns itself (`lend`): it has nothing else
+// to do, and waking another costs more than most turns do.
+//
+// Invariants
+//  1. Who holds `turn_mutex_` is the shard's thread for that time: turns come one after the other,
+//     and their jobs are committed in that order.
+//  2. What is posted is served: by the shard's thread, which is woken, or by the lender that posted
+//     it; and who ends a turn looks into the inbox again after it has let go of `turn_mutex_`, for
+//     a lender that could not have it meanwhile has gone to wait.
+//  3. The shard's thread never sleeps past what the last turn, whoever ran it, has to be told of;
+//  but
+//     for a millisecond where a lender had the turn when it came.
+//
+// Thread safety: `post` and `lend` from any thread; the rest by the engine's front.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -34,9 +49,9 @@ struct ShardParts {
 
 class ShardRunner {
  public:
-  /// `answers` must outlive it. Answers go there while the committer has the next job to do: what
-  /// waits for a disk need not wait for callers to be woken.
-  ShardRunner(ShardParts parts, std::shared_ptr<const timing::Clock> clock,
+  /// `number`: the shard's, in its store. `answers` must outlive it. Answers go there while the
+  /// committer has the next job to do: what waits for a disk need not wait for callers to be woken.
+  ShardRunner(std::uint32_t number, ShardParts parts, std::shared_ptr<const timing::Clock> clock,
               core::AnswerThread& answers);
   ~ShardRunner();
   ShardRunner(const ShardRunner&) = delete;
@@ -44,7 +59,8 @@ class ShardRunner {
 
   void start();
   /// False after `stop` began: the part was not taken. Where memory ends it throws, and has not
-  /// taken it either; but never with a place kept.
+  /// taken it either; but never with a place kept. A part of an operation that this thread lends
+  /// itself to wakes nobody: it is noted there, and `lend` must follow.
   bool post(Part& part);
   /// A place in the inbox for a part to come, so that a request of several shards is posted to all
   /// of them or to none.
@@ -52,24 +68,44 @@ class ShardRunner {
   void give_place_back() noexcept;
   /// As `post`, into a place that was kept.
   bool post_kept(Part& part) noexcept;
+  /// Runs turns on this thread, until all that was posted has been served or another thread sees to
+  /// it. Not on an engine's thread.
+  void lend() noexcept;
   /// Lets what was posted end, completes waiting claims with `closed`, closes the journal clean,
   /// joins the threads. Idempotent; not from the shard's threads.
   void stop();
 
  private:
   [[nodiscard]] bool set_aside(std::vector<CommitTask>& answers);
+  /// When the shard's thread must go on by itself; by both clocks.
+  struct Deadlines {
+    std::optional<std::int64_t> realtime_ms;
+    std::optional<std::int64_t> boottime_ms;
+  };
+  void wake_unless_lent(Operation* op, bool was_empty) noexcept;
+  [[nodiscard]] bool has_posts();
+  bool run_turn();
+  [[nodiscard]] Deadlines deadlines() const;
+  void wake_for(const Deadlines& next) noexcept;
+  void commit(CommitJob job);
   void run_shard();
   void run_committer();
   void end_journal();
   void hand_over(CommitJob job);
   void ask_ahead(std::vector<RecordPlace> places);
   void put_off(std::vector<RecordPlace> ahead);
-  void turn(std::vector<Part>& inbox);
 
+  std::uint32_t number_;
   ShardParts parts_;
   std::shared_ptr<const timing::Clock> clock_;
   core::AnswerThread* answers_;
   std::unique_ptr<Sleeper> sleeper_;
+
+  std::mutex turn_mutex_;                 // before the others
+  std::vector<Part> taken_;               // of the turn that is run
+  Deadlines sleeps_until_;                // the shard's thread, at most
+  bool ended_ = false;                    // no turn comes any more
+  std::atomic<bool> passed_over_{false};  // the shard's thread came while a lender had the turn
 
   std::mutex inbox_mutex_;
   std::vector<Part> inbox_;
@@ -82,6 +118,7 @@ class ShardRunner {
   CommitJob slot_;
   std::uint64_t slot_bytes_ = 0;
   std::vector<RecordPlace> ahead_;  // for when the slot is empty
+  bool committing_ = false;         // a thread has the committer
   bool no_more_jobs_ = false;
   bool was_closed_ = false;  // set by the shard's thread, read when that has ended
 
