@@ -88,9 +88,8 @@ void measure_against_lmdb(Run& run) {
   std::vector<double> f3;
   Contest contest(run, Sync::none, 1'000'000);
   for (int round = 0; round < run.rounds(); ++round) {
-    const double ours =
-        std::max(contest.best("tarry", make_tarry, {1, 2, 4, 8}),
-                 contest.best("tarry, 4 shards", make_tarry_in_four, {2, 4, 8}));
+    const double ours = std::max(contest.best("tarry", make_tarry, {1, 2, 4, 8}),
+                                 contest.best("tarry, 4 shards", make_tarry_in_four, {2, 4, 8}));
     const double lmdb = contest.best("LMDB", make_lmdb_queue, {1, 2});
     f3.push_back(ours / lmdb);
   }

@@ -28,7 +28,7 @@ inline constexpr std::size_t kMaxClaimQueues = 1'000;
 inline constexpr std::size_t kMaxListLimit = 10'000;
 inline constexpr std::uint32_t kMaxForecastBuckets = 10'000;
 inline constexpr std::uint32_t kMaxShards = 256;
-inline constexpr std::size_t kMaxQueues = 100'000;  // a shard; each journal segment opens with all
+inline constexpr std::size_t kMaxQueues = 100'000;  // a store; each journal segment opens with all
 
 inline constexpr std::int64_t kDayMs = 24ll * 3600 * 1000;
 inline constexpr std::int64_t kMaxDelayMs = 36'525 * kDayMs;  // 100 years
@@ -43,6 +43,7 @@ inline constexpr std::uint32_t kMaxAttempts = 65'535;
 struct Limits {
   std::uint64_t max_payload = kDefaultMaxPayload;
   std::uint64_t max_reply = kMaxReplyBytes;  // of get and list; lower in tests only
+  std::size_t max_queues = kMaxQueues;       // lower in tests only
 };
 
 }  // namespace tarry::core

@@ -77,6 +77,28 @@ TEST_P(EmbeddedEngine, PushesAndHandsOutWhenDue) {
   EXPECT_EQ(stats(*engine, "q").counters.acked, 2u);
 }
 
+TEST_P(EmbeddedEngine, OneQueueTooManyIsNotMade) {
+  EmbeddedOptions options;
+  options.shards = GetParam();
+  options.limits.max_queues = 2;
+  auto engine = std::move(open_embedded(options)).value();
+  const auto pushed = [&](const char* queue) {
+    const auto reply = ask(*engine, test::push(queue, "k"));
+    const core::PushResult& item = std::get<PushReply>(reply).items.at(0);
+    return item.error ? std::string(to_string(item.error->code)) + ": " + item.error->message
+                      : std::string(to_string(item.outcome));
+  };
+  core::ConfigureRequest made;
+  for (const char* queue : {"one", "two"}) {
+    made.queue = queue;
+    ask(*engine, made);
+  }
+  EXPECT_EQ(pushed("three"), "no_space: the store has its limit of 2 queues; none was made");
+  EXPECT_EQ(pushed("two"), "pushed");
+  ask(*engine, core::RemoveRequest{"one", false});
+  EXPECT_EQ(pushed("three"), "pushed");
+}
+
 TEST_P(EmbeddedEngine, KeepsEverythingAcrossRestarts) {
   std::map<std::string, std::int64_t> due;
   {

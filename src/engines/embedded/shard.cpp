@@ -295,9 +295,10 @@ std::uint64_t Shard::queue_bytes(const std::string& name) const {
 Result<QueueId> Shard::queue_for_push(const std::string& name) {
   const QueueId found = state_->find_queue(name);
   if (found != kNoQueue) return found;
-  if (state_->live_queues() >= core::kMaxQueues) {
-    return Unexpected(ErrorCode::too_large,
-                      "the store has its limit of " + std::to_string(core::kMaxQueues) + " queues");
+  if (state_->live_queues() >= config_.limits.max_queues) {
+    return Unexpected(ErrorCode::no_space, "the store has its limit of " +
+                                               std::to_string(config_.limits.max_queues) +
+                                               " queues; none was made");
   }
   QueueRecord record;
   record.queue = state_->next_queue();

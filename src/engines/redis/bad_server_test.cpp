@@ -121,6 +121,22 @@ TEST(BadServer, AFullOneGetsNoHalfOfAStore) {
   EXPECT_EQ(rig.ask({"DBSIZE"}), ":0\r\n");
 }
 
+TEST(BadServer, OneQueueTooManyIsNotMade) {
+  BadRig rig;
+  const auto engine = rig.open();
+  ASSERT_EQ(push_one(*engine, "k"), "pushed");
+  (void)rig.ask({"EVAL", "for i = 1, ARGV[1] do redis.call('HSET', KEYS[1], 'o' .. i, '') end", "1",
+                 BadRig::key(0, "queues"), std::to_string(core::kMaxQueues - 1)});
+  const std::string refused = push_one(*engine, "k", "other");
+  EXPECT_TRUE(refused.starts_with("no_space: Redis at ")) << refused;
+  EXPECT_NE(refused.find(" has its limit of 100000 queues; none was made"), std::string::npos)
+      << refused;
+  EXPECT_EQ(rig.ask({"HEXISTS", BadRig::key(0, "queues"), "other"}), ":0\r\n");
+  EXPECT_EQ(push_one(*engine, "l"), "pushed");
+  (void)rig.ask({"HDEL", BadRig::key(0, "queues"), "o1"});
+  EXPECT_EQ(push_one(*engine, "k", "other"), "pushed");
+}
+
 // ---- what others wrote under our names
 
 TEST(BadServer, FieldsThatAreNotOursAreNamedBeforeAnythingIsDone) {
