@@ -146,34 +146,14 @@ class Speaker {
     return core::Reply(std::move(*reply));
   }
 
-  // The command shows the first so many: of a later page, what comes before it is left out here.
   Answered operator()(const core::ListRequest& request) const {
-    std::uint64_t before = 0;
-    if (!request.after.empty()) {
-      const auto place = base::parse_u64(request.after, "page", 0, core::kMaxListLimit);
-      if (!place) return place.error();
-      before = *place;
-    }
-    Words words{"ls", "--limit", std::to_string(before + request.limit)};
+    Words words{"ls", "--limit", std::to_string(request.limit)};
+    if (!request.after.empty()) words.insert(words.end(), {"--after", request.after});
     if (request.state)
       words.insert(words.end(), {"--state", std::string(to_string(*request.state))});
     if (!request.prefix.empty()) words.insert(words.end(), {"--prefix", request.prefix});
     words.insert(words.end(), {"--", request.queue});
-    auto ran = run(words);
-    if (!ran) return ran.error();
-    if (ran->code != 0) return error_of(*ran);
-    auto reply = wire::decode_list_reply(ran->out);
-    if (!reply) return unreadable(*ran, reply.error());
-    wire::Document document(ran->out.size());
-    if (document.parse(ran->out)) return unreadable(*ran, {});
-    wire::Fields fields(document.root(), "the list", wire::Unknown::ignored);
-    const auto more = fields.boolean("more");
-    if (!more) return unreadable(*ran, {ErrorCode::damaged, "it has no \"more\""});
-    if (*more) reply->next = std::to_string(reply->messages.size());
-    const auto skipped = std::min<std::uint64_t>(before, reply->messages.size());
-    reply->messages.erase(reply->messages.begin(),
-                          reply->messages.begin() + static_cast<std::ptrdiff_t>(skipped));
-    return core::Reply(std::move(*reply));
+    return read(words, [](const std::string& out) { return wire::decode_list_reply(out); });
   }
 
   Answered operator()(const core::StatsRequest& request) const {
