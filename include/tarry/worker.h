@@ -51,6 +51,9 @@ struct WorkerOptions {
   /// 0 .. 24 h after a stop the leases of running handlers are still extended; default: until
   /// they return. A handler that outlives it no longer keeps its message from others.
   std::optional<Millis> drain = {};
+  /// Told once where the store gives no messages for now and the worker tries again (the error),
+  /// and once when it does again (nothing). On the thread of `run`, which waits for it.
+  std::function<void(const std::optional<Error>&)> on_outage = {};
 };
 
 /// One of a worker's queues: whose messages go to which handler, and how many of them at once.

@@ -79,6 +79,7 @@ class Shift {
     WorkerOptions options;
     options.concurrency = static_cast<std::uint32_t>(options_.concurrency.value_or(1));
     options.lease = options_.lease;
+    options.on_outage = [this](const std::optional<Error>& outage) { tell(outage); };
     workers_.push_back(std::make_unique<Worker>(
         queue, options, [this](const Delivery& delivery, const std::stop_token& stop) {
           return handle(delivery, stop);
@@ -102,6 +103,16 @@ class Shift {
     // The next message would fare no better. It is not the message's fault either.
     fail(ended.error());
     return {.action = tarry::Action::release};
+  }
+
+  /// Each queue's worker hears of it; one line is enough.
+  void tell(const std::optional<Error>& outage) {
+    const std::lock_guard lock(mutex_);
+    if (outage) {
+      if (away_++ == 0) Output::tell(outage->message + "; trying again");
+    } else if (--away_ == 0) {
+      Output::tell("the store is back");
+    }
   }
 
   void back_off(const std::stop_token& stop) {
@@ -162,6 +173,7 @@ class Shift {
   std::condition_variable_any nothing_;  // but a stop
   std::mutex mutex_;
   std::optional<Error> error_;
+  std::size_t away_ = 0;  // workers whose store is away
 };
 
 ExitCode work(Session& session, const WorkOptions& options) {

@@ -62,7 +62,7 @@ void Session::control(Lock& lock) {
     const Moment now = Clock::now();
     // Each step lets go of the lock, and what the ones before it looked at may have changed.
     if (drain(lock, now) || signal_handlers(lock) || settle(lock, now) || extend(lock, now) ||
-        claim(lock, now)) {
+        claim(lock, now) || tell_of_outage(lock)) {
       continue;
     }
     if (is_done()) return;
@@ -209,6 +209,16 @@ bool Session::signal_handlers(Lock& lock) {
   }
   lock.unlock();
   for (std::stop_source& source : sources) source.request_stop();
+  lock.lock();
+  return true;
+}
+
+bool Session::tell_of_outage(Lock& lock) {
+  if (!options_.on_outage || outage_.has_value() == outage_told_) return false;
+  outage_told_ = outage_.has_value();
+  const std::optional<Error> outage = outage_;
+  lock.unlock();
+  options_.on_outage(outage);
   lock.lock();
   return true;
 }

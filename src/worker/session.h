@@ -87,6 +87,7 @@ class Session {
   [[nodiscard]] bool extend(Lock& lock, Moment now);
   [[nodiscard]] bool drain(Lock& lock, Moment now);
   [[nodiscard]] bool signal_handlers(Lock& lock);
+  [[nodiscard]] bool tell_of_outage(Lock& lock);
   [[nodiscard]] bool is_done() const noexcept;
   [[nodiscard]] bool holds_on(Moment now) const noexcept;
   [[nodiscard]] std::size_t room() const noexcept;
@@ -142,6 +143,8 @@ class Session {
   core::Ticket claim_ticket_ = 0;  // the controller's alone
   Moment claim_at_{};
   Backoff claim_backoff_;
+  std::optional<Error> outage_;  // what the last claim was answered, if it is tried again
+  bool outage_told_ = false;
 
   bool settling_ = false;
   Moment settle_at_{};

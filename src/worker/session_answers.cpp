@@ -45,10 +45,12 @@ void Session::on_claimed(Result<core::Reply> reply) {
   const Moment now = Clock::now();
   if (reply) {
     claim_backoff_.reset();
+    outage_.reset();
     const auto claimed = std::make_shared<const core::ClaimReply>(take<core::ClaimReply>(reply));
     for (std::size_t i = 0; i < claimed->items.size(); ++i) accept(Delivery(claimed, i), now);
   } else if (may_try_again(reply.error())) {
     claim_at_ = now + claim_backoff_.next();
+    outage_ = std::move(reply).error();
   }
   news();
 }

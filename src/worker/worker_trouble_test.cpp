@@ -151,6 +151,22 @@ TEST_F(WorkerTroubleTest, AsksAgainWhenTheStoreIsAwayForAWhile) {
   EXPECT_TRUE(finish());
 }
 
+TEST_F(WorkerTroubleTest, TellsOnceOfAnOutageAndOnceOfItsEnd) {
+  std::vector<std::string> told;
+  WorkerOptions options;
+  options.on_outage = [&](const std::optional<Error>& outage) {
+    told.push_back(outage ? outage->message : "over");
+  };
+  start(options, [](const Delivery&, const std::stop_token&) { return ack(); });
+  for (const char* message : {"away", "still away", "away yet"}) {
+    answer(next<ClaimRequest>().ticket, Error{ErrorCode::unavailable, message});
+  }
+  hand_out({"a"});
+  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-a");
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(told, (std::vector<std::string>{"away", "over"}));
+}
+
 TEST_F(WorkerTroubleTest, KeepsAVerdictUntilTheStoreHasTakenIt) {
   start({}, [](const Delivery&, const std::stop_token&) { return bury("bad"); });
   hand_out({"a"});

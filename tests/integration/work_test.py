@@ -158,6 +158,7 @@ class Work(ProgramTest):
         self.assertEqual(self.said.readline(), "begun\n")  # so it looks out for signals
         self.server.process.kill()
         self.server.process.wait()
+        self.assertIn(b"; trying again", worker.stderr.readline())
         worker.send_signal(signal.SIGTERM)
         worker.communicate(timeout=60)
         self.assertIn(worker.returncode, (DONE, UNREACHABLE))
