@@ -2,6 +2,7 @@
 """Every bad input, on every route over HTTP, gets an error that names the value and the limit."""
 
 import json
+import socket
 import unittest
 
 from openapi import Client, Document
@@ -37,6 +38,14 @@ BODIES = (
     ("claim", {"queues": ["q"], "any_state": 1}, 400, ('"any_state"', "1")),
     ("configure", {"max_attempts": "5"}, 400, ('"max_attempts"', '"5"')),
     ("configure", {"if_exists": 1}, 400, ('"if_exists"', "1")),
+    ("configure", {"lease_ms": "30000"}, 400, ('"lease_ms"', '"30000"', "milliseconds")),
+    ("configure", {"backoff_min_ms": "1000"}, 400, ('"backoff_min_ms"', '"1000"', "milliseconds")),
+    ("configure", {"backoff_max_ms": "1000"}, 400, ('"backoff_max_ms"', '"1000"', "milliseconds")),
+    ("configure", {"remember_ms": "1000"}, 400, ('"remember_ms"', '"1000"', "milliseconds")),
+    ("configure", {"dead_keep_ms": "1000"}, 400, ('"dead_keep_ms"', '"1000"', "milliseconds")),
+    ("claim", {"queues": ["q"], "max_bytes": "5"}, 400, ('"max_bytes"', '"5"', "number")),
+    ("claim", {"queues": ["q"], "lease_ms": "5"}, 400, ('"lease_ms"', '"5"', "milliseconds")),
+    ("claim", {"queues": ["q"], "wait_ms": "5"}, 400, ('"wait_ms"', '"5"', "milliseconds")),
     ("getMessages", {"keys": ["k"], "payload": 0}, 400, ('"payload"', "0")),
     ("revive", {"all": "yes"}, 400, ('"all"', '"yes"')),
     # Times and durations.
@@ -45,6 +54,11 @@ BODIES = (
     ("push", {"due": 1_700_000_000}, 400, ("1700000000", "seconds", "milliseconds")),
     ("push", {"due_ms": 1 << 53}, 400, (str(1 << 53), "2200")),
     ("push", {"due_ms": "5"}, 400, ('"due_ms"', '"5"')),
+    ("push", {"delay_ms": "5"}, 400, ('"delay_ms"', '"5"', "milliseconds")),
+    ("pause", {"until_ms": "5"}, 400, ('"until_ms"', '"5"', "milliseconds")),
+    ("advanceClock", {"by_ms": "5"}, 400, ('"by_ms"', '"5"', "milliseconds")),
+    ("suspendClock", {"by_ms": "5"}, 400, ('"by_ms"', '"5"', "milliseconds")),
+    ("stepClock", {"by_ms": "-5"}, 400, ('"by_ms"', '"-5"', "milliseconds")),
     ("push", {"delay": "1x"}, 400, ('"delay"', "1x")),
     ("push", {"delay": 1.5}, 400, ('"delay"', "1.5")),
     ("push", {"delay": -1}, 400, ("delay", "-1", "36525d")),
@@ -136,6 +150,20 @@ ITEMS = (
     ("reschedule", {"items": [{"key": "k", **OVER_A_CENTURY}]}, "invalid_argument", ("36525d",)),
     ("reschedule", {"items": [{"key": "k", "due": "2030-01-31T09:00:00"}]}, "invalid_argument",
      ("offset",)),
+    ("reschedule", {"items": [{"key": "k", "delay": 0, "priority": "1"}]}, "invalid_argument",
+     ('"priority"', '"1"', "number")),
+    ("reschedule", {"items": [{"key": "k", "delay_ms": "5"}]}, "invalid_argument",
+     ('"delay_ms"', '"5"', "milliseconds")),
+    ("reschedule", {"items": [{"key": "k", "due_ms": "5"}]}, "invalid_argument",
+     ('"due_ms"', '"5"', "milliseconds")),
+    ("settle", {"items": [{"receipt": "r", "action": "retry", "priority": "1"}]},
+     "invalid_argument", ('"priority"', '"1"', "number")),
+    ("settle", {"items": [{"receipt": "r", "action": "retry", "delay_ms": "5"}]},
+     "invalid_argument", ('"delay_ms"', '"5"', "milliseconds")),
+    ("extend", {"items": [{"receipt": "r", "lease_ms": "5"}]}, "invalid_argument",
+     ('"lease_ms"', '"5"', "milliseconds")),
+    ("push", {"messages": [{"priority": "1"}]}, "invalid_argument",
+     ('"priority"', '"1"', "number")),
     ("push", {"messages": [{"key": LONG_KEY}]}, "too_large", ("key", "512")),
     ("push", {"messages": [7]}, "invalid_argument", ("the message", "7")),
     ("settle", {"items": [{"receipt": "1.2", "action": "eat"}]}, "invalid_argument",
@@ -158,6 +186,30 @@ ITEMS = (
     ("extend", {"items": [{"receipt": "r", "lease": 0}]}, "invalid_argument", ("lease", "7d")),
     ("extend", {"items": [{"receipt": "r", "lease": "8d"}]}, "invalid_argument", ("lease 8d",)),
     ("getMessages", {"keys": [LONG_KEY]}, "too_large", ("key", "512")),
+)
+
+# What a client may send that is no request, or none that is read to its end.
+POST = "POST /v1/claim HTTP/1.1\r\nHost: localhost\r\n"
+GET = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+FRAMING = (
+    (GET + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "invalid_argument",
+     ("not well-formed HTTP", "bad Transfer-Encoding")),
+    (GET + "Transfer-Encoding: gzip\r\n\r\n", 501, "unsupported",
+     ("transfer coding", "not chunked")),
+    ("NONSENSE\r\n\r\n", 400, "invalid_argument", ("not well-formed HTTP", "bad method")),
+    (GET + "X: " + "x" * 20_000 + "\r\n\r\n", 431, "too_large",
+     ("the request's head", "limit of 16384 bytes")),
+    (POST + "Content-Length: 99999999999\r\n\r\n", 413, "too_large",
+     ("the body", "limit of 201326592 bytes")),
+    (POST + "Content-Length: x\r\n\r\n", 400, "invalid_argument", ("Content-Length",)),
+    (POST + "Content-Length: 9\r\nExpect: x\r\n\r\n", 417, "invalid_argument",
+     ("only 100-continue is expected",)),
+    ("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421, "permission_denied",
+     ('"evil.example"', "not this server's")),
+    ("GET /healthz HTTP/1.1\r\n\r\n", 400, "invalid_argument", ("the Host field is missing",)),
+    (GET + "Host: localhost\r\n\r\n", 400, "invalid_argument", ("the Host field occurs twice",)),
+    (POST + "Transfer-Encoding: chunked\r\n\r\n" + "1" * 40_000, 400, "invalid_argument",
+     ("not well-formed HTTP", "chunk")),
 )
 
 
@@ -302,6 +354,56 @@ class BadInput(ProgramTest):
                           .json["detail"], ('"http://evil.example"',))
                 self.says(self.ask(name, 421, headers={"Host": "evil.example"}).json["detail"],
                           ('"evil.example"',))
+
+
+class Framing(ProgramTest):
+    """What is wrong below the routes, over a socket: said in words, and then the end."""
+
+    def answer(self, connection):
+        """The one answer, after which the server says nothing more: status, fields and body."""
+        received = b""
+        while piece := connection.recv(65_536):
+            received += piece
+        head, _, body = received.partition(b"\r\n\r\n")
+        status, *fields = head.decode().split("\r\n")
+        return (int(status.split()[1]), dict(field.split(": ", 1) for field in fields),
+                json.loads(body))
+
+    def refusal(self, connection, status, code, words):
+        given, fields, problem = self.answer(connection)
+        self.assertEqual((given, problem["status"], problem["code"]), (status, status, code))
+        self.assertEqual(fields["Content-Type"], "application/problem+json")
+        self.assertEqual(fields["Connection"], "close")
+        self.assertTrue(fields["X-Request-ID"])
+        self.assertLess(len(problem["detail"]), 400)
+        self.assertNotIn("\n", problem["detail"])
+        for word in words:
+            self.assertIn(word, problem["detail"])
+
+    def connect(self, server):
+        connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+        self.addCleanup(connection.close)
+        return connection
+
+    def test_faults_in_the_framing(self):
+        with Server(self.store) as server:
+            for sent, status, code, words in FRAMING:
+                with self.subTest(sent[:80]):
+                    connection = self.connect(server)
+                    # What follows must not be taken for a request of its own.
+                    connection.sendall((sent + POST + "\r\n").encode())
+                    self.refusal(connection, status, code, words)
+
+    def test_more_connections_than_the_limit(self):
+        with Server(self.store, "--max-connections", "2") as server:
+            held = [self.connect(server) for _ in range(2)]
+            for connection in held:
+                connection.sendall((GET + "\r\n").encode())
+                self.assertTrue(connection.recv(65_536).startswith(b"HTTP/1.1 200 "))
+            self.refusal(self.connect(server), 503, "unavailable",
+                         ("2 connections already", "limit", "try again"))
+            held[0].sendall((GET + "\r\n").encode())
+            self.assertTrue(held[0].recv(65_536).startswith(b"HTTP/1.1 200 "))
 
 
 class Token(ProgramTest):
