@@ -18,7 +18,7 @@ PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/sema
          "docs/guide/redis.md", "docs/guide/http.md", "docs/reference/command-line.md",
          "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
          "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md",
-         "docs/guide/top.md", "docs/guide/operating.md")
+         "docs/guide/top.md", "docs/guide/operating.md", "docs/reference/urls.md")
 
 
 def page(name):

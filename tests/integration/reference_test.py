@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/reference/errors.md and limits.md say what the code does."""
+"""docs/reference/errors.md, limits.md and urls.md say what the code does."""
 
 import re
 import unittest
@@ -84,6 +84,29 @@ class Reference(unittest.TestCase):
             unit = unit if unit in UNITS else unit.removesuffix("s")
             said[name] = int(number.replace(",", "")) * UNITS[unit]
         self.assertEqual(said, constants())
+
+    def test_store_urls(self):
+        store, redis = text("src/open/store_url.cpp"), text("src/open/redis_url.cpp")
+        names = dict(re.findall(r"RedisOption (k\w+) = \{\s*\"(\w+)\"", redis))
+
+        def array(source, name):
+            body = re.search(rf"constexpr std::array {name} = {{(.*?)}};", source, re.DOTALL)[1]
+            named = re.findall(r'{"(\w+)"', body)
+            return named or [names[word] for word in re.findall(r"k\w+", body)]
+
+        page = text("docs/reference/urls.md")
+        said = {head: re.findall(r"^\| `(\w+)` \|", body, re.MULTILINE) for head, body in
+                re.findall(r"^## (\S+).*?\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE)}
+        self.assertEqual(said.pop("redis:"),
+                         array(redis, "kAnyOptions") + array(redis, "kLayoutOptions")
+                         + [names["kDatabase"]] + array(redis, "kTlsOptions")
+                         + array(redis, "kSentinelOptions"))
+        self.assertEqual(said, {"memory:": array(store, "kMemoryOptions"),
+                                "file:": array(store, "kFileOptions"),
+                                "http:": array(store, "kHttpOptions")})
+        schemes = re.findall(r'scheme == "([\w+]+)"\) return parse', store)
+        schemes += re.findall(r'{"([\w+]+)", RedisUrl::Topology', redis)
+        self.assertEqual(set(re.findall(r"^\| `([\w+]+):", page, re.MULTILINE)), set(schemes))
 
 
 if __name__ == "__main__":
