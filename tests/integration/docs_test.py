@@ -47,6 +47,14 @@ class Pages(unittest.TestCase):
                     self.assertTrue(mark.startswith("examples/"), f"{name}: {text[:60]}")
                     self.assertEqual(text, page(mark), f"{name} differs from {mark}")
 
+    def test_every_shell_block_is_marked(self):
+        known = re.compile(r"run\b|serve$|served$|work$|clock$|relay\b|coordination$|plugin\b|"
+                           r"scanner\b|webhook\b|not run here: \w")
+        for name in PAGES + MORE:
+            for mark, language, text in blocks(name):
+                if language in ("sh", "bash", "shell", "console"):
+                    self.assertRegex(mark, known, f"{name}: {text[:60]}")
+
     def test_the_chinese_page_is_in_step(self):
         english, chinese = page("README.md"), page("README.zh-CN.md")
         headings = [re.findall(r"^(#+) ", re.sub(r"```.*?```", "", text, flags=re.DOTALL),
@@ -112,6 +120,27 @@ class Shell(ProgramTest):
             for word in ("pushed", "rescheduled", "a lamp", "cancelled", "a kettle"):
                 self.assertIn(word, out)
             shutil.rmtree(self.directory / "shop")
+
+    def test_readme_with_a_server(self):
+        marked = {mark: text for mark, _, text in blocks("README.md")}
+        with Server(self.store, cwd=self.directory) as server:
+            out = self.shell("run", marked["served"].replace("http://127.0.0.1:7733", server.url))
+            for word in ('"outcome":"pushed"', '"a lamp"', '"receipt"'):
+                self.assertIn(word, out)
+            make, work = marked["work"].splitlines()
+            self.shell("run", make)
+            self.work(work, server)
+        with Server("memory:", "--test-clock") as server:
+            out = self.shell("run", marked["clock"].replace("http://127.0.0.1:7733", server.url))
+            self.assertIn(str(31 * 86_400_000), out)
+
+    def test_the_configuration_of_operating(self):
+        text, = [text for mark, _, text in blocks("docs/guide/operating.md") if mark == "config"]
+        file = self.directory / "tarry.toml"
+        file.write_text(text, encoding="utf-8")
+        out = self.tarry("config", "check", "--config", str(file), store="").out
+        for word in ("file:/var/lib/tarry", "json", "orders.*"):
+            self.assertIn(word, out)
 
     def test_first_steps(self):
         marked = blocks("docs/guide/first-steps.md")
