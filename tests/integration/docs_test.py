@@ -18,7 +18,8 @@ PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/sema
          "docs/guide/redis.md", "docs/guide/http.md", "docs/reference/command-line.md",
          "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
          "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md",
-         "docs/guide/top.md", "docs/guide/operating.md", "docs/reference/urls.md")
+         "docs/guide/top.md", "docs/guide/operating.md", "docs/reference/urls.md",
+         "docs/guide/command-line.md")
 
 # Their links are looked at too; they are for who builds tarry or reads its files.
 MORE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
@@ -169,6 +170,12 @@ class Shell(ProgramTest):
                 self.assertEqual(finished.returncode, 0, f"{text}\n{finished.stderr}")
                 for word in mark.removeprefix("run: says ").split():
                     self.assertIn(word, finished.stdout, text)
+
+    def test_command_line(self):
+        out = "".join(self.shell(mark, text) for mark, _, text in
+                      blocks("docs/guide/command-line.md"))
+        for word in ("rescheduled", "cancelled", "no such address", "a kettle"):
+            self.assertIn(word, out)
 
     def test_operating(self):
         for mark, _, text in blocks("docs/guide/operating.md"):
