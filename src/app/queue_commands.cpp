@@ -150,7 +150,7 @@ void add_settings(Sheet& sheet, const QueueSettings& settings) {
 
 void add_queue_commands(CLI::App& root, Session& session) {
   CLI::App& queue =
-      add_command(root, "queue", "Queues: ls, info, set, pause, resume, purge, reshard",
+      add_command(root, "queue", "Queues: ls, info, set, pause, resume, purge, rm, reshard",
                   {"tarry queue ls", "tarry queue info orders"});
   queue.require_subcommand(1);
   {
