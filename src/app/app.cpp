@@ -117,6 +117,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_queue_commands(root, session);
   add_forecast_command(root, session);
   add_top_command(root, session);
+  add_health_command(root, session);
   add_clock_command(root, session);
   add_store_commands(root, session);
   add_config_command(root, session);

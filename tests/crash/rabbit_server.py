@@ -19,7 +19,7 @@ from ports import free_port  # noqa: E402
 
 PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 CONTROL = "/usr/lib/rabbitmq/bin/rabbitmqctl"
-# One that is fresh comes up within 10 s; rarely, on a busy machine, one stands still while it starts.
+# A fresh one is up within 10 s; rarely, on a busy machine, one stands still while it starts.
 START_SECONDS = 60
 STARTS = 3
 LIBC = ctypes.CDLL(None)

@@ -405,7 +405,7 @@ class Help(ProgramTest):
                 "config", "config check", "relay", "queue set", "queue pause", "queue resume",
                 "queue purge",
                 "queue rm", "dead", "dead ls", "dead revive", "dead rm", "extend", "top",
-                "clock", "clock advance", "completion", "man", "store export", "store import",
+                "health", "clock", "clock advance", "completion", "man", "store export", "store import",
                 "store backup", "intake")
 
     def test_every_command_has_help_with_examples(self):

@@ -5,7 +5,7 @@ dead; extend; verbs on a prefix."""
 import sys
 import unittest
 
-from program import CONFLICT, SOURCE, UNKNOWN, UNREACHABLE, USAGE, ProgramTest, Server
+from program import CONFLICT, FAILED, SOURCE, UNKNOWN, UNREACHABLE, USAGE, ProgramTest, Server
 
 sys.path.append(str(SOURCE / "tests" / "crash"))
 from redis_server import RedisServer  # noqa: E402
@@ -52,6 +52,10 @@ class OnFiles(ProgramTest):
                 self.refused("queue", "set", "q", flag, value, says=says)
         self.refused("queue", "set", "q", says="--max-attempts")
         self.assertEqual(self.asked("queue", "info", "q")["settings"], before)
+
+    def test_health(self):
+        self.assertEqual(self.asked("health"), {"ready": True})
+        self.assertEqual(self.tarry("health").out, "ready\n")
 
     def test_pause_and_resume(self):
         self.put("q", "k", delay="0s")
@@ -248,6 +252,25 @@ class OnRedis(OnFiles):
         self.addCleanup(redis.close)
         redis.start()
         self.store = redis.url
+
+
+class OfAServer(ProgramTest):
+    """Health: the server is there, and what it needs is not; then it is not there either."""
+
+    def test_health(self):
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        server = Server(redis.url)
+        self.addCleanup(server.stop)
+        self.assertEqual(self.asked("health", store=server.url), {"ready": True})
+        redis.shoot()
+        redis.bury()
+        self.refused("health", store=server.url, code=FAILED, says=redis.url.split("//")[1])
+        self.refused("health", store=redis.url, code=UNREACHABLE, says="Redis at")
+        server.process.kill()
+        server.process.wait()
+        self.refused("health", store=server.url, code=UNREACHABLE, says="cannot connect to")
 
 
 if __name__ == "__main__":
