@@ -4,13 +4,15 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
 import termios
 import unittest
 
-from program import (DONE, PROGRAM, UNKNOWN, UNREACHABLE, USAGE, ProgramTest, Server, environment)
+from program import (DONE, PROGRAM, SOURCE, UNKNOWN, UNREACHABLE, USAGE, ProgramTest, Server,
+                     environment)
 
 
 class Terminal:
@@ -117,6 +119,19 @@ class Top(ProgramTest):
         for interval in ("99ms", "61m"):
             self.refused("top", "--interval", interval, says=("100ms", "1h"))
         self.refused("top", store="http://127.0.0.1:1", code=UNREACHABLE)
+
+
+class Pictures(ProgramTest):
+    """The guide's pictures have the shape of what the program shows."""
+
+    def test_the_forecast_of_the_guide(self):
+        guide = (SOURCE / "docs/guide/top.md").read_text(encoding="utf-8")
+        shown = re.findall(r"^(?:DUE +MESSAGES|now|within \dh)(?= |$)", guide, re.MULTILINE)
+        self.tarry("push", "mails", "x", "--in", "30m")
+        out = self.tarry("forecast", "mails", "--width", "1h", "--buckets", "6").out
+        self.assertEqual(shown, re.findall(r"^(?:DUE +MESSAGES|now|within \dh)(?= |$)", out,
+                                           re.MULTILINE))
+        self.assertEqual(len(shown), 8)
 
 
 class Clock(ProgramTest):
