@@ -403,10 +403,9 @@ class Help(ProgramTest):
                 "queue reshard", "stats", "forecast", "store", "store info", "store check",
                 "store audit", "store salvage", "store migrate", "store acl", "bench", "version",
                 "config", "config check", "relay", "queue set", "queue pause", "queue resume",
-                "queue purge",
-                "queue rm", "dead", "dead ls", "dead revive", "dead rm", "extend", "top",
-                "health", "clock", "clock advance", "completion", "man", "store export", "store import",
-                "store backup", "intake")
+                "queue purge", "queue rm", "dead", "dead ls", "dead revive", "dead rm", "extend",
+                "top", "health", "clock", "clock advance", "completion", "man",
+                "store export", "store import", "store backup", "intake")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:
