@@ -1,4 +1,5 @@
-// tarry store info, check, audit: is the store well, and does its bookkeeping add up.
+// tarry store info, check, audit, upgrade: is the store well, does its bookkeeping add up, and what
+// is it written in.
 #include <memory>
 #include <numeric>
 
@@ -92,6 +93,26 @@ ExitCode store_info(Session& session) {
   sheet.add("journal", grouped(sum(*store, &ShardInspection::bytes)) + " bytes");
   sheet.add("on disk", grouped(sum(*store, &ShardInspection::allocated)) + " bytes");
   session.output.print(sheet);
+  return ExitCode::done;
+}
+
+// There is one version yet, so a store that can be read is of the newest; a newer one is refused.
+ExitCode upgrade(Session& session) {
+  Output& output = session.output;
+  const auto path = tools::path_of_store(session.url());
+  if (!path) return output.usage(path.error().message);
+  const auto format = tools::format_of_store(*path);
+  if (!format) return output.fail(format.error());
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().field("version", std::uint64_t{format->version});
+      json.field("newest", std::uint64_t{format->newest}).field("upgraded", false).end_object();
+    });
+  } else {
+    output.print_line(
+        fmt::format("format version {}, the newest that this program writes: nothing to upgrade",
+                    format->version));
+  }
   return ExitCode::done;
 }
 
@@ -199,6 +220,13 @@ void add_store_commands(CLI::App& root, Session& session) {
         store, "audit", "Do the books balance: is all that was accepted there, or has it ended",
         {"tarry store audit", "tarry --store file:/var/lib/tarry store audit"});
     set_action(command, session, audit);
+  }
+  {
+    CLI::App& command =
+        add_command(store, "upgrade", "Have a file: store written in this program's newest format",
+                    {"tarry --store file:/var/lib/tarry store upgrade"},
+                    "So far there is one format, version 1: it says so and changes nothing.\n");
+    set_action(command, session, upgrade);
   }
   add_salvage_command(store, session);
   add_backup_command(store, session);

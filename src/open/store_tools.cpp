@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "base/text.h"
+#include "engines/embedded/journal_format.h"
 #include "engines/embedded/store_files.h"
 #include "open/store_url.h"
 #include "storage/posix_storage.h"
@@ -23,7 +24,7 @@ Result<std::string> path_of_store(std::string_view url) {
   return std::move(embedded->path);
 }
 
-Result<void> require_store(const std::string& path) {
+Result<StoreFormat> format_of_store(const std::string& path) {
   auto directory = storage::open_directory(path, false);
   if (!directory && directory.error().code != ErrorCode::not_found) {
     return std::move(directory).error();
@@ -31,9 +32,15 @@ Result<void> require_store(const std::string& path) {
   if (directory) {
     auto identity = embedded::read_identity(**directory);
     if (!identity) return std::move(identity).error();
-    if (*identity) return {};
+    if (*identity) return StoreFormat{(*identity)->version, embedded::kFormatVersion};
   }
   return Unexpected(ErrorCode::not_found, "there is no store at " + base::quoted(path));
+}
+
+Result<void> require_store(const std::string& path) {
+  auto format = format_of_store(path);
+  if (!format) return std::move(format).error();
+  return {};
 }
 
 Result<StoreInspection> inspect_store(const std::string& path, bool deep,

@@ -32,6 +32,14 @@ using embedded::StoreInspection;
 /// Errors: `not_found` where that directory is missing or empty, else why it is no store.
 [[nodiscard]] Result<void> require_store(const std::string& path);
 
+struct StoreFormat {
+  std::uint32_t version = 0;  // that the store is kept in, and written in
+  std::uint32_t newest = 0;   // that this program writes
+};
+
+/// Reads no journal. Errors: those of `require_store`; `unsupported` for a newer version.
+[[nodiscard]] Result<StoreFormat> format_of_store(const std::string& path);
+
 /// Reads and checks every batch of the store in that directory, without changing or opening it.
 /// `deep` replays the records and checks every payload too.
 [[nodiscard]] Result<StoreInspection> inspect_store(const std::string& path, bool deep,

@@ -405,7 +405,7 @@ class Help(ProgramTest):
                 "config", "config check", "relay", "queue set", "queue pause", "queue resume",
                 "queue purge", "queue rm", "dead", "dead ls", "dead revive", "dead rm", "extend",
                 "top", "health", "clock", "clock advance", "completion", "man",
-                "store export", "store import", "store backup", "intake")
+                "store export", "store import", "store backup", "store upgrade", "intake")
 
     def test_every_command_has_help_with_examples(self):
         for command in self.COMMANDS:
@@ -451,6 +451,10 @@ class StoreFiles(ProgramTest):
         info = self.asked("store", "info")
         self.assertEqual(info["per_shard"][0]["messages"], 20)
         self.assertEqual(self.asked("store", "check", "--deep")["problems"], 0)
+        self.assertEqual(self.asked("store", "upgrade"),
+                         {"version": info["version"], "newest": info["version"],
+                          "upgraded": False})
+        self.assertRegex(self.tarry("store", "upgrade").out, "format version 1, .*nothing")
         self.assertEqual(self.snapshot(), before)
 
     def test_they_make_nothing(self):
@@ -473,6 +477,9 @@ class StoreFiles(ProgramTest):
 
     def test_only_files_have_files(self):
         self.refused("store", "info", store="http://127.0.0.1:1", says="file:PATH")
+        self.refused("store", "upgrade", store="http://127.0.0.1:1", says="file:PATH")
+        self.refused("store", "upgrade", store="file:/nowhere/at/all", code=UNKNOWN,
+                     says="there is no store at")
         self.refused("store", "check", store="memory:", says="file:PATH")
 
     def test_no_store_there(self):

@@ -89,7 +89,8 @@ class Pages(unittest.TestCase):
                         "queue rm", "dead ls", "dead revive", "dead rm",
                         "extend", "top", "clock advance", "completion", "man",
                         "store info", "store check", "store audit", "store salvage",
-                        "store migrate", "store backup", "store export", "store import",
+                        "health", "store upgrade", "store migrate", "store backup",
+                        "store export", "store import",
                         "store acl", "config check", "bench", "version",
                         "intake"):
             words = command.split()
