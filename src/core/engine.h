@@ -69,16 +69,20 @@ class Engine {
 /// True on a thread that runs completions: a blocking verb there would wait for itself.
 [[nodiscard]] bool on_engine_thread() noexcept;
 
+/// True on a thread that waits in `submit_waiting`, and does an engine's work meanwhile.
+[[nodiscard]] bool on_lent_thread() noexcept;
+
 /// Marks the current thread as an engine's while it lives.
 class EngineThreadScope {
  public:
-  EngineThreadScope() noexcept;
+  enum class Thread : std::uint8_t { others, own, lent };
+  explicit EngineThreadScope(Thread thread = Thread::own) noexcept;
   ~EngineThreadScope();
   EngineThreadScope(const EngineThreadScope&) = delete;
   EngineThreadScope& operator=(const EngineThreadScope&) = delete;
 
  private:
-  bool before_;
+  Thread before_;
 };
 
 }  // namespace tarry::core

@@ -139,7 +139,7 @@ void Front::finish_part(const OperationPtr& op) {
 
 void Front::complete(const OperationPtr& op) {
   // A thread that was lent waits for its own answer, not for what others' callbacks may do.
-  if (!op->is_waited_for() && !core::on_engine_thread()) {
+  if (!op->is_waited_for() && core::on_lent_thread()) {
     answers_.post([this, op] { complete(op); });
     return;
   }

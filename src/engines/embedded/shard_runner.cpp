@@ -163,6 +163,7 @@ ShardRunner::Deadlines ShardRunner::deadlines() const {
 // -- a lent thread
 
 void ShardRunner::lend() noexcept {
+  const core::EngineThreadScope scope(core::EngineThreadScope::Thread::lent);
   for (int turns = 0; turns < kMostLent; ++turns) {
     bool is_time = false;
     {
