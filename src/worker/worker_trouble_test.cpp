@@ -249,11 +249,12 @@ TEST_F(WorkerTroubleTest, EndsWithTheErrorOfASettlementOrAnExtension) {
       if (!settling) hold.pass();
       return ack();
     });
-    hand_out({"a"}, settling ? Millis(1h) : Millis(3));
+    hand_out({"a"}, settling ? Millis(1h) : kLongEnough);
     const Error broken{ErrorCode::damaged, "bytes do not check"};
     if (settling) {
       answer(next<SettleRequest>().ticket, broken);
     } else {
+      hold.wait_for(1);
       answer(next<ExtendRequest>().ticket, broken);
       hold.open();
       answer(next<SettleRequest>().ticket, broken);
