@@ -73,22 +73,30 @@ std::string RedisHost::work_done(std::uint64_t lifecycles) const {
   const auto each = static_cast<double>(lifecycles);
   const double cpu_us = (cpu_seconds() - cpu_before_) * 1e6 / each;
   const std::string info = server_->ask({"INFO", "commandstats"});
-  std::vector<std::pair<double, std::string>> commands;
+  struct Command {
+    double calls;  // a lifecycle, like us
+    double us;
+    std::string name;
+  };
+  std::vector<Command> commands;
   constexpr std::string_view kStat = "\ncmdstat_";
   double all = 0;
   for (std::size_t at = info.find(kStat); at != std::string::npos; at = info.find(kStat, at + 1)) {
     const std::size_t name = at + kStat.size();
     const std::size_t colon = info.find(':', name);
+    char* behind = nullptr;
     const double calls =
-        std::strtod(info.c_str() + colon + std::string_view(":calls=").size(), nullptr);
+        std::strtod(info.c_str() + colon + std::string_view(":calls=").size(), &behind);
+    const double us = std::strtod(behind + std::string_view(",usec=").size(), nullptr);
     if (info.compare(name, colon - name, "info") == 0) continue;  // ours
     all += calls / each;
-    commands.emplace_back(calls / each, info.substr(name, colon - name));
+    commands.push_back({calls / each, us / each, info.substr(name, colon - name)});
   }
-  std::ranges::sort(commands, std::greater<>());
+  std::ranges::sort(commands, std::ranges::greater(), &Command::us);
   std::string told;
-  for (const auto& [calls, name] : commands) {
-    if (calls >= 0.001) told += fmt::format("{}{} {:.3f}", told.empty() ? "" : ", ", name, calls);
+  for (const auto& [calls, us, name] : commands) {
+    if (calls < 0.001) continue;
+    told += fmt::format("{}{} {:.3f} in {:.2f} us", told.empty() ? "" : ", ", name, calls, us);
   }
   return fmt::format("{:.2f} us of the server's CPU, {} commands ({})", cpu_us, short_number(all),
                      told);
