@@ -82,6 +82,10 @@ void show_optional(std::ostream& os, const char* name, const std::optional<T>& v
 class PushAct final : public Act {
  public:
   explicit PushAct(const Model& model) {
+    if (chance(16)) {
+      push_many();
+      return;
+    }
     const int count = chance(4) ? *rc::gen::inRange(2, 5) : 1;
     for (int i = 0; i < count; ++i) {
       ModelPush message;
@@ -124,6 +128,12 @@ class PushAct final : public Act {
   }
 
  private:
+  // As many as engines claim in a way of their own (redis: scripts/bulk.lua).
+  void push_many() {
+    messages_.resize(40);
+    for (ModelPush& message : messages_) message.due = Due::after(Millis(1'000));
+  }
+
   std::vector<ModelPush> messages_;
 };
 
@@ -174,7 +184,7 @@ class RescheduleAct final : public Act {
 class ClaimAct final : public Act {
  public:
   explicit ClaimAct(const Model&)
-      : max_(*rc::gen::inRange<std::uint32_t>(1, 7)), lease_(any_lease()) {}
+      : max_(chance(6) ? 64 : *rc::gen::inRange<std::uint32_t>(1, 7)), lease_(any_lease()) {}
   void play(Model& model, ModelBench* bench) const override {
     const std::vector<ModelMessage> want = model.claim(max_, lease_);
     if (bench != nullptr) bench->claim({.max = max_, .lease = to_millis(lease_)}, want);

@@ -145,7 +145,7 @@ TEST(BadServer, FieldsThatAreNotOursAreNamedBeforeAnythingIsDone) {
   ASSERT_EQ(push_one(*engine, "k"), "pushed");
   const std::string meta = BadRig::key(1, "q/0:meta");
   const std::string settings = rig.ask({"HGET", meta, "settings"});
-  for (const std::string field : {"settings", "largest", "watched", "paused"}) {
+  for (const std::string field : {"settings", "largest", "watched", "paused", "bulk"}) {
     (void)rig.ask({"HSET", meta, field, "nonsense"});
     for (const std::string& refused :
          {push_one(*engine, "l"), claim_one(*engine), cancel_one(*engine, "k")}) {

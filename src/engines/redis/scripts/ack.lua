@@ -6,6 +6,7 @@ while at <= #ARGV do
   local fence, n, n_past = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
   local first = at + 4
   at = first + n
+  spread(fence)
   local leases = call('HMGET', LEASED, unpack(ARGV, first, at - 1))
   local live, with_past, left = {}, {}, {}
   for i = 1, n do

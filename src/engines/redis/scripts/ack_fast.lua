@@ -5,31 +5,41 @@
 -- held, else 1 or 0 for each member.
 -- Here, where all are held by claims that were not extended, nothing is remembered of them, and time
 -- has nothing else to do.
-if agenda > now and string.match(settings, '^%d+ %d+ %d+ %d+ (%d+)') == '0' then
-  local runs, at, held = {}, 5, true
+if agenda > now and forgets_at_once() then
+  local runs, at, held, before = {}, 5, true, bulk
   while held and at <= #ARGV do
     local fence, n, n_past = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
     local whole, first = ARGV[at + 3] == '1', at + 4
     at = first + n
     -- A claim of which none has left is held wholly; receipts cannot be made up.
-    if not whole or call('HGET', CLAIMS, 'n' .. fence) ~= ARGV[at - n - 3] then
+    local rest = whole and without_claim(fence, n)
+    if rest then
+      bulk = rest
+    elseif not whole or call('HGET', CLAIMS, 'n' .. fence) ~= ARGV[first - 3] then
       local leases = call('HMGET', LEASED, unpack(ARGV, first, at - 1))
       for i = 1, n do held = held and leases[i] == fence end
     end
-    runs[#runs + 1] = { fence, n, first, at - 1, n_past }
+    runs[#runs + 1] = { fence, n, first, at - 1, n_past, rest }
   end
   if held then
     for i = 1, #runs do
-      local fence, n, first, last, n_past = unpack(runs[i])
-      call('HDEL', LEASED, unpack(ARGV, first, last))
+      local fence, n, first, last, n_past, in_bulk = unpack(runs[i])
       call('HDEL', MSGS, unpack(ARGV, first, last))
       if n_past > 0 then call('HDEL', PAST, unpack(ARGV, last - n_past + 1, last)) end
       count('acked', n)
-      if call('HINCRBY', CLAIMS, 'n' .. fence, -n) == 0 then
-        call('HDEL', CLAIMS, fence, 'n' .. fence)
+      if in_bulk then
+        call('HDEL', CLAIMS, fence)
         call('ZREM', LEASES, fence)
+        call('HSET', META, 'bulk', bulk)
+      else
+        call('HDEL', LEASED, unpack(ARGV, first, last))
+        if call('HINCRBY', CLAIMS, 'n' .. fence, -n) == 0 then
+          call('HDEL', CLAIMS, fence, 'n' .. fence)
+          call('ZREM', LEASES, fence)
+        end
       end
     end
     return finish(0)
   end
+  bulk = before
 end

@@ -49,10 +49,16 @@ if not paused and not has_odd and agenda > now then
       local bodies = call('HMGET', MSGS, unpack(members))
       call('ZREMRANGEBYRANK', DUE, 0, n - 1)
       local fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
-      local leases = {}
-      for i = 1, n do leases[2 * i - 1], leases[2 * i] = members[i], fence end
-      call('HSET', LEASED, unpack(leases))
-      call('HSET', CLAIMS, fence, cmsgpack.pack(members, runs), 'n' .. fence, n)
+      -- Where endings are remembered each message is looked at anyway.
+      if n >= BULK_LEAST and bulk_total() + n <= BULK_MOST and forgets_at_once() then
+        call('HSET', CLAIMS, fence, cmsgpack.pack(members, runs))
+        call('HSET', META, 'bulk', with_claim(fence, n))
+      else
+        local leases = {}
+        for i = 1, n do leases[2 * i - 1], leases[2 * i] = members[i], fence end
+        call('HSET', LEASED, unpack(leases))
+        call('HSET', CLAIMS, fence, cmsgpack.pack(members, runs), 'n' .. fence, n)
+      end
       call('ZADD', LEASES, now + lease, fence)
       expect(now + lease)
       local pasts = pasts_of(members, runs)

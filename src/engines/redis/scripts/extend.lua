@@ -10,6 +10,7 @@ while at <= #ARGV do
   local lease = ARGV[at + 1] ~= '' and tonumber(ARGV[at + 1]) or setting(1)
   local first = at + 3
   at = first + n
+  spread(fence)
   local leases = call('HMGET', LEASED, unpack(ARGV, first, at - 1))
   local members, scores, entries, left, seen = {}, {}, {}, {}, {}
   local group

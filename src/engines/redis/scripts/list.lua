@@ -36,6 +36,7 @@ end
 -- The members of a group that are still in it, from the one behind `from` on; `last` is then the
 -- group and the member's number in it.
 local function tell_group(group, from)
+  spread(group)
   local members = members_of(group)
   for i = from + 1, #members do
     if left == 0 then return end

@@ -101,7 +101,8 @@ end
 local function plain(score) return score >= BIG and score - BIG or score end
 
 -- ---- leased: LEASED has its group, and a '!' behind that once it is cancelled. A group is what one
--- claim took, or one extension; CLAIMS has its members, and the runs of their scores.
+-- claim took, or one extension; CLAIMS has its members, and the runs of their scores. Of a bulk claim
+-- LEASED has nothing until it is spread.
 
 local function group_in(lease) return byte(lease, -1) == 33 and sub(lease, 1, -2) or lease end
 local function is_stopping(lease) return byte(lease, -1) == 33 end
@@ -121,12 +122,65 @@ local function strays_of(group)
   return members, runs
 end
 
-local function members_of(group)
+-- Its members and the runs of their scores; nil where its entry does not unpack.
+local function unpacked(group)
   local packed = call('HGET', CLAIMS, group)
   if not packed then return {}, {} end
   local whole, members, runs = pcall(cmsgpack.unpack, packed)
   if whole and type(members) == 'table' and type(runs) == 'table' then return members, runs end
+  return nil
+end
+
+local function members_of(group)
+  local members, runs = unpacked(group)
+  if members then return members, runs end
   return strays_of(group)
+end
+
+-- How many messages the bulk claim took; nil where the group is none.
+local function bulk_size(group)
+  return string.match(bulk, ' ' .. string.gsub(group, '%-', '%%-') .. ':(%d+);')
+end
+
+-- Messages that are nowhere, n at most: what is left for a bulk claim whose entry does not unpack, when the
+-- others have been spread. Somebody else wrote there; that all bodies are looked at happens then alone.
+local function owned_by_none(n)
+  local members, cursor = {}, '0'
+  repeat
+    local found = call('HSCAN', MSGS, cursor, 'COUNT', 500)
+    cursor = found[1]
+    for i = 1, #found[2], 2 do
+      local member = found[2][i]
+      local owned = member == '' or call('HEXISTS', LEASED, member) == 1
+      for _, key in ipairs({ DUE, ODD, DEAD, DONE }) do
+        owned = owned or call('ZSCORE', key, member)
+      end
+      if not owned and #members < n then members[#members + 1] = member end
+    end
+  until cursor == '0' or #members == n
+  return members
+end
+
+-- Gives a bulk claim's messages their entries in LEASED: it is one as others are from then on.
+local spread_all
+local function spread(group)
+  local n = bulk_size(group)
+  if not n then return end
+  call('HDEL', META, '')  -- a first write that is allowed while Redis is full
+  bulk = without_claim(group, n)
+  call('HSET', META, 'bulk', bulk)
+  local members = unpacked(group)
+  if not members then
+    spread_all()
+    members = owned_by_none(tonumber(n))
+  end
+  local entries = {}
+  for i = 1, #members do entries[2 * i - 1], entries[2 * i] = members[i], group end
+  if #members > 0 then call('HSET', LEASED, unpack(entries)) end
+  call('HSET', CLAIMS, 'n' .. group, #members)
+end
+function spread_all()
+  for group in string.gmatch(bulk, ' ([%d-]+):') do spread(group) end
 end
 
 local groups = {}
@@ -252,6 +306,7 @@ local function apply_time(slice)
   local handled = 0
   for _, key in ipairs(ended) do
     if handled >= 500 then break end
+    spread(key)
     for member, score in pairs(scores_of(key)) do
       local lease = call('HGET', LEASED, member)
       if lease and group_in(lease) == key then run_out(member, score, is_stopping(lease)) end
@@ -297,15 +352,19 @@ local function locate(member)
   end
   local score = call('ZSCORE', priority_of(body) == DEFAULT_PRIORITY and DUE or ODD, member)
   if score then return 'waiting', tonumber(score), body end
-  local lease = call('HGET', LEASED, member)
-  if lease then return 'leased', lease, body end
   score = call('ZSCORE', DEAD, member)
-  if not score then return nil end
-  if tonumber(score) <= now then
+  if score and tonumber(score) <= now then
     expire(member)
     return nil
   end
-  return 'dead', tonumber(score), body
+  if score then return 'dead', tonumber(score), body end
+  local lease = call('HGET', LEASED, member)
+  if not lease and bulk_total() > 0 then
+    spread_all()
+    lease = call('HGET', LEASED, member)
+  end
+  if lease then return 'leased', lease, body end
+  return nil
 end
 
 -- How and when it was settled, for an answer.

@@ -11,15 +11,18 @@ local META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE, HEA
   unpack(KEYS)
 local call, floor, byte, sub, format = redis.call, math.floor, string.byte, string.sub, string.format
 
-local generation, settings, paused, watched, agenda, head, has_odd, largest = unpack(call('HMGET', META,
-  'generation', 'settings', 'paused', 'watched', 'agenda', 'head', 'odd', 'largest'))
+local generation, settings, paused, watched, agenda, head, has_odd, largest, bulk = unpack(call('HMGET', META,
+  'generation', 'settings', 'paused', 'watched', 'agenda', 'head', 'odd', 'largest', 'bulk'))
+bulk = bulk or '0'
 if not generation then return redis.error_reply('GONE the queue is not there') end
 if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has other shards now') end
 -- What others wrote there is told before anything is done.
 if not settings or not string.match(settings, '^%d+ %d+ %d+ %d+ %d+ %d+ %a$') or not tonumber(largest or 0)
-  or not tonumber(watched or 0) or (paused or '') ~= '' and not tonumber(paused) then
+  or not tonumber(watched or 0) or (paused or '') ~= '' and not tonumber(paused)
+  or not string.match(bulk, '^%d+[ %d:;-]*$') then
   return redis.error_reply('BROKEN ' .. META .. ' settings ' .. tostring(settings) .. ', paused '
-    .. tostring(paused) .. ', watched ' .. tostring(watched) .. ', largest ' .. tostring(largest))
+    .. tostring(paused) .. ', watched ' .. tostring(watched) .. ', largest ' .. tostring(largest)
+    .. ', bulk ' .. bulk)
 end
 
 -- Asked once: before Redis 7.2 it moves within a script. `now` is rounded down, for what must not

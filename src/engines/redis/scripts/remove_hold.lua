@@ -16,7 +16,7 @@ if ARGV[5] == 'free' then
 end
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time(1000)
-local leased = call('HLEN', LEASED) - 1
+local leased = call('HLEN', LEASED) - 1 + bulk_total()
 if leased > 0 then return finish({ leased, '', '-' }) end
 local till = now + tonumber(ARGV[6])
 if paused == '' or paused and tonumber(paused) >= till then return finish({ 0, '', '-' }) end

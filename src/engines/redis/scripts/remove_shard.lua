@@ -6,7 +6,7 @@ local META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE, HEA
   unpack(KEYS)
 local call = redis.call
 local told = 'gone ' .. ARGV[2] .. ' ' .. string.match(ARGV[1], '^[^.]*')
-local generation, removed = unpack(call('HMGET', META, 'generation', 'removed'))
+local generation, removed, bulk = unpack(call('HMGET', META, 'generation', 'removed', 'bulk'))
 if generation == told then
   -- Written again, so that who waits for a replica behind it waits for the first time's.
   call('HDEL', META, '')
@@ -18,7 +18,7 @@ if generation and generation ~= ARGV[1] then
   -- Of an earlier one: whoever makes this one's shard has not come yet, and must not.
   if not gone or gone >= tonumber(ARGV[2]) then return 0 end
 end
-local count = 0
+local count = tonumber(string.match(bulk or '', '^%d+') or 0)
 -- What is not ours, under a name of ours, goes too.
 for _, size in ipairs({ redis.pcall('ZCARD', DUE), redis.pcall('ZCARD', ODD), redis.pcall('HLEN', LEASED),
   redis.pcall('ZCARD', DEAD) }) do

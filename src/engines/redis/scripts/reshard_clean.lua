@@ -8,6 +8,7 @@ local function is_nobodys(member)
   return call('HEXISTS', LEASED, member) == 0
 end
 
+spread_all()
 local SLICE_BYTES = 4 * 1024 * 1024
 local slice = math.max(1, math.min(500, floor(SLICE_BYTES / math.max(1, tonumber(largest or 0)))))
 local found = call('HSCAN', MSGS, ARGV[6], 'COUNT', slice)

@@ -6,4 +6,4 @@ for _, member in ipairs(in_hand()) do
   if call('HEXISTS', CLAIMS, 'h' .. member) == 1 then members[#members + 1] = member end
 end
 finish()
-return { call('HLEN', MSGS) - 1, call('HLEN', LEASED) - 1, members, call('HGETALL', META) }
+return { call('HLEN', MSGS) - 1, call('HLEN', LEASED) - 1 + bulk_total(), members, call('HGETALL', META) }

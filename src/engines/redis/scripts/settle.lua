@@ -23,6 +23,7 @@ local function backoff(id, attempt)
 end
 
 local function settle_one(fence, member, action, delay, priority, reason)
+  spread(fence)
   local lease = call('HGET', LEASED, member)
   if not is_held(lease, fence) then return 0 end
   local score = leased_score(member, lease)

@@ -18,6 +18,6 @@ end
 look(DUE, '-inf', NOW)
 look(ODD, '-inf', NOW)
 look(ODD, READY_ON, '(+inf')
-return { now, settings, paused, scheduled, ready, call('HLEN', LEASED) - 1,
+return { now, settings, paused, scheduled, ready, call('HLEN', LEASED) - 1 + bulk_total(),
   call('ZCARD', DEAD) - 1, call('ZCARD', DONE) - 1,
   oldest == math.huge and '' or format('%.0f', oldest), call('HGETALL', META) }

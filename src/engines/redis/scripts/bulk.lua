@@ -1,0 +1,22 @@
+-- Bulk claims. Whoever claims many messages mostly acks them together: such a claim gives its messages no entries
+-- in LEASED, which saves two commands on each, until somebody asks for one of them alone (place.lua's `spread`).
+-- META's `bulk` says which claims these are: how many messages they hold in all, and behind that each claim
+-- and how many it took.
+local BULK_LEAST, BULK_MOST = 32, 4096  -- of one claim at least; of all together: what one call may have to spread
+
+local function bulk_total() return tonumber(string.match(bulk, '^%d+')) end
+
+-- `bulk` with a claim of n messages that are now in it, and without one; nil where it was not.
+local function with_claim(claim, n)
+  local total, behind = string.match(bulk, '^(%d+)()')
+  return format('%.0f', total + n) .. sub(bulk, behind) .. ' ' .. claim .. ':' .. n .. ';'
+end
+local function without_claim(claim, n)
+  local from, to = string.find(bulk, ' ' .. claim .. ':' .. n .. ';', 1, true)
+  if not from then return nil end
+  local total, behind = string.match(bulk, '^(%d+)()')
+  return format('%.0f', total - n) .. sub(bulk, behind, from - 1) .. sub(bulk, to + 1)
+end
+
+-- What is acked leaves nothing behind.
+local function forgets_at_once() return string.match(settings, '^%d+ %d+ %d+ %d+ (%d+)') == '0' end
