@@ -118,7 +118,11 @@ void every_verb(const Ask& ask, RedisServer& server) {
   }
   const Due later = Due::after(std::chrono::hours(1));
   (void)ask(core::StatsRequest{});
-  push("", Due::at(Time(Millis(2'000'000'000'000))));  // plain commands and a script in a MULTI
+  core::PushRequest plain;  // by plain commands, and a script behind them, in a MULTI
+  plain.queue = "q";
+  plain.items.resize(8);
+  for (core::PushItem& item : plain.items) item.due = Due::at(Time(Millis(2'000'000'000'000)));
+  (void)ask(plain);
   push("k", later);
   push("k", later, kDefaultPriority, IfExists::replace);
   push("odd", {}, 3);

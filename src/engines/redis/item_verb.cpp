@@ -87,17 +87,11 @@ void run_script(const JobPtr& job, const QueuePtr& queue, const Place& place, co
 
 void run_plainly(const JobPtr& job, const QueuePtr& queue, const Place& place, const Chunk& chunk) {
   job->context->server.run_after(
-      place, [job, chunk, &place] { return job->verb->before(place, *chunk); },
-      job->verb->script_after(),
+      place, job->verb->before(place, *chunk), job->verb->script_after(),
       [job, chunk](net::RedisCommand& command) { job->verb->build_after(command, *chunk); },
       [job, chunk, queue, &place](Result<net::RedisReply> reply) {
         if (!reply && reply.error().code == ErrorCode::misuse) {
           return run_script(job, queue, place, chunk);  // which learns why
-        }
-        // The script was refused, and what stands before it was done.
-        if (!reply && (is_moved(reply.error()) || reply.error().code == ErrorCode::no_space)) {
-          job->context->server.command(job->verb->undo(place, *chunk),
-                                       [](Result<net::RedisReply>) {});
         }
         take_answer(job, queue, chunk, place, std::move(reply));
       });

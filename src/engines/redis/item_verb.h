@@ -51,18 +51,15 @@ class ItemVerb {
 
   /// The script's own arguments. May be asked twice, and adds the same then.
   virtual void build(net::RedisCommand& command, ItemSpan items) = 0;
-  /// Whether all of these can be done by a plain command and a shorter script: `before` is the
-  /// command, for `Server::run_after`, and `build_after` gives the script's arguments.
+  /// Whether all of these can be done by plain commands and a shorter script: `before` are the
+  /// commands, for `Server::run_after`, and `build_after` gives the script's arguments.
   [[nodiscard]] virtual bool is_plain(ItemSpan /*items*/) const { return false; }
-  [[nodiscard]] virtual net::RedisCommand before(const Place& /*place*/, ItemSpan /*items*/) {
-    return net::RedisCommand("PING");
+  [[nodiscard]] virtual std::vector<net::RedisCommand> before(const Place& /*place*/,
+                                                              ItemSpan /*items*/) {
+    return {};
   }
   [[nodiscard]] virtual Script script_after() const { return script(); }
   virtual void build_after(net::RedisCommand& /*command*/, ItemSpan /*items*/) {}
-  /// Takes back what `before` did to a queue that had moved.
-  [[nodiscard]] virtual net::RedisCommand undo(const Place& /*place*/, ItemSpan /*items*/) {
-    return net::RedisCommand("PING");
-  }
 
   /// While the queue gets another number of shards: on the shard that is closed, which the item's
   /// key is asked for first. What `is_absent` there, once `read` has been, goes on to the open one.

@@ -18,6 +18,10 @@ using net::RedisView;
 // Up to 2100-01-01 nothing can be more than 100 years away, whatever Redis's clock says.
 constexpr std::int64_t kPlainUntilMs = 4'102'444'800'000;
 
+// Below both, sending the script's text costs more than what is saved.
+constexpr std::size_t kPlainItems = 8;
+constexpr std::size_t kPlainBytes = 16 << 10;
+
 std::optional<Outcome> pushed_outcome(std::string_view text) noexcept {
   for (const Outcome outcome : {Outcome::exists, Outcome::kept, Outcome::replaced, Outcome::moved,
                                 Outcome::in_flight, Outcome::settled, Outcome::revived}) {
@@ -67,9 +71,11 @@ class PutVerb : public ItemVerb {
   bool is_absent(std::uint32_t item) const override { return absent_.contains(item); }
 
   bool read(const Place& /*place*/, RedisView given, ItemSpan items) override {
-    if (given.size() < 2 || (given.size() - 2) % 4 != 0) return false;
-    const std::int64_t now = told_time(given[0]);
-    const std::int64_t later = told_time(given[1]);
+    // Nothing is told of any where all were put in plainly, whose due times are not relative.
+    const bool plain = given.kind() == RedisView::Kind::array && given.size() == 0;
+    if (!plain && (given.size() < 2 || (given.size() - 2) % 4 != 0)) return false;
+    const std::int64_t now = plain ? 0 : told_time(given[0]);
+    const std::int64_t later = plain ? 0 : told_time(given[1]);
     for (const std::uint32_t item : items) {
       const Due due = item_at(item).due;
       core::PushResult& result = reply().items[item];
@@ -169,48 +175,46 @@ class PushVerb final : public PutVerb {
   }
 
   // Messages whose keys are made now are nobody's yet, and their due times are known: a script has
-  // nothing to look at, and would copy each body three times. Bodies alone are no messages: nobody
-  // sees them before the script behind them has written the due times.
+  // nothing to look at before they are written, and would copy each three times.
   bool is_plain(ItemSpan items) const override {
+    std::size_t bytes = 0;
     for (const std::uint32_t item : items) {
       const core::PushItem& push = request_.items[item];
       if (push.key.size > 0 || push.priority != kDefaultPriority || push.due.is_relative() ||
           push.due.millis() > kPlainUntilMs) {
         return false;
       }
+      bytes += push.payload.size;
     }
-    return true;
+    return items.size() >= kPlainItems || bytes >= kPlainBytes;
   }
-  RedisCommand before(const Place& place, ItemSpan items) override {
+  std::vector<RedisCommand> before(const Place& place, ItemSpan items) override {
     std::size_t bytes = 0;
     for (const std::uint32_t item : items) bytes += bytes_of(item);
-    RedisCommand bodies("HSET", bytes);
+    std::vector<RedisCommand> commands;
+    RedisCommand& bodies = commands.emplace_back("HSET", bytes);
     bodies.key(place.keys[Place::kMsgs]);
     for (const std::uint32_t item : items) add_message(bodies, item);
-    return bodies;
+    RedisCommand& dues = commands.emplace_back("ZADD", 32 * items.size());
+    dues.key(place.keys[Place::kDue]);
+    for (const std::uint32_t item : items) {
+      const IdBytes id = id_bytes(first_id_ + item);
+      dues.add(request_.items[item].due.millis());
+      dues.add(std::string_view(id.data(), id.size()));
+    }
+    return commands;
   }
   Script script_after() const override { return Script::pushed; }
   void build_after(RedisCommand& command, ItemSpan items) override {
     std::int64_t soonest = INT64_MAX;
+    std::string members;
     for (const std::uint32_t item : items) {
       soonest = std::min(soonest, request_.items[item].due.millis());
+      const IdBytes id = id_bytes(first_id_ + item);
+      members.append(id.data(), id.size());
     }
     command.add(static_cast<std::int64_t>(items.size())).add(soonest);
-    command.add(longest(items));
-    for (const std::uint32_t item : items) {
-      const IdBytes id = id_bytes(first_id_ + item);
-      command.add(request_.items[item].due.millis());
-      command.add(std::string_view(id.data(), id.size()));
-    }
-  }
-  RedisCommand undo(const Place& place, ItemSpan items) override {
-    RedisCommand command("HDEL");
-    command.key(place.keys[Place::kMsgs]);
-    for (const std::uint32_t item : items) {
-      const IdBytes id = id_bytes(first_id_ + item);
-      command.add(std::string_view(id.data(), id.size()));
-    }
-    return command;
+    command.add(longest(items)).add(members);
   }
 
  private:

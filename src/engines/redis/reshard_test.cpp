@@ -52,11 +52,12 @@ class ReshardTest : public ::testing::Test, protected test::EngineCalls {
     EXPECT_FALSE(reply.items.at(0).error) << reply.items.at(0).error->message;
     return reply.items.at(0).outcome;
   }
-  // Of made keys, due at once.
-  static core::PushRequest plain_push(int messages) {
+  // Of made keys, due at once; so many go by plain commands.
+  static constexpr std::uint32_t kPlain = 8;
+  static core::PushRequest plain_push(std::uint32_t messages) {
     core::PushRequest request;
     request.queue = "q";
-    for (int i = 0; i < messages; ++i) {
+    for (std::uint32_t i = 0; i < messages; ++i) {
       core::PushItem item;
       item.payload = core::append(request.bytes, "plain");
       item.due = Due::at(Time(Millis(1)));
@@ -478,14 +479,14 @@ TEST_F(ReshardTest, WhileRedisIsFullNothingIsStuck) {
   }
 }
 
-// ---- pushes of made keys: bodies by a plain command, the rest by a script behind it
+// ---- pushes of made keys: plain commands, and a script behind them that takes them back
 
 TEST_F(ReshardTest, APlainPushWhoseScriptIsRefusedLeavesNoMessage) {
   const auto engine = open();
   push(*engine, "k", 3'600'000);
   ASSERT_EQ(reshard_server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
   ASSERT_EQ(reshard_server().ask({"ACL", "SETUSER", "default", "-eval"}), "+OK\r\n");
-  const auto refused = ask(*engine, plain_push(1));
+  const auto refused = ask(*engine, plain_push(kPlain));
   ASSERT_TRUE(refused);
   ASSERT_TRUE(std::get<core::PushReply>(*refused).items.at(0).error);
   EXPECT_EQ(std::get<core::PushReply>(*refused).items.at(0).error->code,
@@ -494,29 +495,40 @@ TEST_F(ReshardTest, APlainPushWhoseScriptIsRefusedLeavesNoMessage) {
   EXPECT_TRUE(claim(*engine).empty());
   EXPECT_EQ(stats(*engine).counters.accepted, 1u);
   ASSERT_EQ(reshard_server().ask({"SCRIPT", "FLUSH"}), "+OK\r\n");
-  const auto pushed = take<core::PushReply>(*engine, plain_push(2));
+  const auto pushed = take<core::PushReply>(*engine, plain_push(kPlain));
   EXPECT_EQ(pushed.items.at(1).outcome, Outcome::pushed);
-  EXPECT_EQ(claim(*engine).size(), 2u);
-  EXPECT_EQ(stats(*engine).counters.accepted, 3u);
+  EXPECT_EQ(claim(*engine).size(), std::size_t{kPlain});
+  EXPECT_EQ(stats(*engine).counters.accepted, 1u + kPlain);
   expect_conserved(*engine, "after it");
 }
 
-// Who has missed two reshards writes into a shard that is in use again.
+// Who has missed two reshards writes into a shard that is in use again, and whoever has missed the
+// first step of one into a shard that is closed.
 TEST_F(ReshardTest, ALatePlainPushIsSeenNowhereButWhereItBelongs) {
   const auto engine = open();
   const auto stale = open();
+  const auto late = open();
   push(*engine, "k", 3'600'000);
-  ASSERT_EQ(take<core::PushReply>(*stale, plain_push(1)).items.size(), 1u);
-  const auto claimed = claim(*engine);
-  ASSERT_EQ(claimed.size(), 1u);
-  EXPECT_EQ(settle(*engine, claimed.begin()->second), Outcome::done);
+  for (auto* learns : {stale.get(), late.get()}) {
+    ASSERT_EQ(take<core::PushReply>(*learns, plain_push(kPlain)).items.size(), 8u);
+  }
+  for (const auto& [key, receipt] : claim(*engine)) {
+    EXPECT_EQ(settle(*engine, receipt), Outcome::done);
+  }
   reshard(*engine, 2);
+  ASSERT_TRUE(step(*engine, 1));
+  const auto amid = take<core::PushReply>(*stale, plain_push(kPlain));
+  EXPECT_EQ(amid.items.at(0).outcome, Outcome::pushed);
+  const auto moved = claim(*engine);
+  EXPECT_EQ(moved.size(), std::size_t{kPlain});
+  for (const auto& [key, receipt] : moved) EXPECT_EQ(settle(*engine, receipt), Outcome::done);
   reshard(*engine, 1);  // its shard has the number 0, as at first
-  // Not to be taken back: as if its writer were killed.
-  ASSERT_EQ(reshard_server().ask({"ACL", "SETUSER", "default", "-hdel", "-zrem"}), "+OK\r\n");
-  ASSERT_EQ(take<core::PushReply>(*stale, plain_push(1)).items.at(0).outcome, Outcome::pushed);
-  ASSERT_EQ(reshard_server().ask({"ACL", "SETUSER", "default", "+hdel", "+zrem"}), "+OK\r\n");
-  EXPECT_EQ(claim(*engine).size(), 1u);
+  ASSERT_EQ(take<core::PushReply>(*late, plain_push(kPlain)).items.size(), std::size_t{kPlain});
+  EXPECT_EQ(claim(*engine).size(), std::size_t{kPlain});
+  EXPECT_EQ(stats(*engine).counters.accepted, 1u + 4 * kPlain);
+  EXPECT_EQ(reshard_server().ask({"HLEN", bodies_of("q/0")}),
+            ":10\r\n");  // "k", and the placeholder
+  EXPECT_TRUE(get(*engine, "k"));
   expect_conserved(*engine, "after it");
 }
 

@@ -23,7 +23,7 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"push",
      {texts::k_prelude, texts::k_push_fast, texts::k_settings, texts::k_bulk, texts::k_place,
       texts::k_onto, texts::k_push}},
-    {"pushed", {texts::k_prelude, texts::k_pushed}},
+    {"pushed", {texts::k_pushed}},
     {"move",
      {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_onto,
       texts::k_move}},

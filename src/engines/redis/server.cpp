@@ -1,5 +1,7 @@
 #include "engines/redis/server.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -183,42 +185,31 @@ void Server::add_place(const Place& place, RedisCommand& command) const {
   command.add(place.generation).add(time_argument()).add(place.name).add(place.channel);
 }
 
-void Server::run_after(const Place& place, Before before, Script script, Build build, Done done) {
-  run_after(place, std::move(before), script, std::move(build), std::move(done), false);
-}
-
-void Server::run_after(const Place& place, Before before, Script script, Build build, Done done,
-                       bool with_text) {
+void Server::run_after(const Place& place, std::vector<RedisCommand> before, Script script,
+                       Build build, Done done) {
   std::vector<RedisCommand> all;
   all.emplace_back("MULTI");
-  all.push_back(before());
-  RedisCommand& last = all.emplace_back(with_text ? "EVAL" : "EVALSHA");
-  last.add(with_text ? text_of(script, channels_) : shas_[static_cast<std::size_t>(script)]);
+  std::ranges::move(before, std::back_inserter(all));
+  RedisCommand& last = all.emplace_back("EVAL");
+  last.add(text_of(script, channels_));
   add_place(place, last);
   build(last);
   all.emplace_back("EXEC");
   ++round_trips_;
-  redis_.send(
-      std::move(all), [this, &place, before = std::move(before), script, build = std::move(build),
-                       done = std::move(done), with_text](RedisAnswer given) mutable {
-        auto* reply = std::get_if<RedisReply>(&given);
-        if (reply == nullptr) return answer(std::move(given), name_of(script), done);
-        const net::RedisView whole = reply->view();
-        if (whole.is_error() && first_word(whole.text()) == "EXECABORT") {
-          return done(Error{ErrorCode::misuse, std::string(whole.text())});
-        }
-        const net::RedisView last_reply = whole[whole.size() - 1];
-        if (!last_reply.is_error()) {
-          reply->narrow(whole.size() - 1);
-          return answer(std::move(given), name_of(script), done);
-        }
-        if (with_text || first_word(last_reply.text()) != "NOSCRIPT") {
-          return done(error_of(*reply, last_reply.text(), name_of(script)));
-        }
-        // What stands before it is done, and the shard may be closed before we come again: so all
-        // of it once more, in one.
-        run_after(place, std::move(before), script, std::move(build), std::move(done), true);
-      });
+  redis_.send(std::move(all), [this, script, done = std::move(done)](RedisAnswer given) mutable {
+    auto* reply = std::get_if<RedisReply>(&given);
+    if (reply == nullptr) return answer(std::move(given), name_of(script), done);
+    const net::RedisView whole = reply->view();
+    if (whole.is_error() && first_word(whole.text()) == "EXECABORT") {
+      return done(Error{ErrorCode::misuse, std::string(whole.text())});
+    }
+    const net::RedisView last_reply = whole[whole.size() - 1];
+    if (last_reply.is_error()) {
+      return done(error_of(*reply, last_reply.text(), name_of(script)));
+    }
+    reply->narrow(whole.size() - 1);
+    answer(std::move(given), name_of(script), done);
+  });
 }
 
 void Server::run_on(const Place& place, Script script, Build build, Done done) {

@@ -50,13 +50,12 @@ class Server {
   /// On a shard: its keys, and the arguments that scripts/prelude.lua describes, stand before
   /// `build`'s. `place` lives until `done` has run.
   void run_on(const Place& place, Script script, Build build, Done done);
-  /// The command that stands before a script. It may be asked twice.
-  using Before = base::UniqueFunction<net::RedisCommand()>;
-  /// The same, all in one MULTI: first `before`, on that shard's keys; done twice it does no more
-  /// than once. An error of `before` (Redis is full) is `misuse`, nothing was done, and only the
-  /// server knows why: ask in another way. Where the queue has moved, `before` was done all the
-  /// same.
-  void run_after(const Place& place, Before before, Script script, Build build, Done done);
+  /// The same, all in one MULTI: first `before`, on that shard's keys, which the script takes back
+  /// where it fails; it goes with its text, so that it cannot be missing. An error of `before`
+  /// (Redis is full) is `misuse`, nothing was done, and only the server knows why: ask in another
+  /// way.
+  void run_after(const Place& place, std::vector<net::RedisCommand> before, Script script,
+                 Build build, Done done);
   void command(net::RedisCommand command, Done done);
   /// On each master. Of those that are away nothing is said while another one answers; else the
   /// first error, which names its server.
@@ -90,8 +89,6 @@ class Server {
 
  private:
   void answer(net::RedisAnswer answer, std::string_view what, Done& done) const;
-  void run_after(const Place& place, Before before, Script script, Build build, Done done,
-                 bool with_text);
   void add_place(const Place& place, net::RedisCommand& command) const;
   [[nodiscard]] Error error_of(const net::RedisReply& reply, std::string_view text,
                                std::string_view what) const;

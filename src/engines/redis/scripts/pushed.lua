@@ -1,11 +1,41 @@
--- What is left of a push whose bodies were written by a plain command before this, in the same MULTI: new
--- messages, made keys, default priority. A script would copy each body three times. Bodies that stand in no
--- set are nobody's: where this is refused nothing is to be seen of them.
+-- What is left of a push whose bodies and due times were written by plain commands before this, in the same
+-- MULTI: new messages, made keys, default priority. A script would copy each of them three times. Where this
+-- fails, whatever the reason, it takes them back, and nobody has seen them. It comes as a text each time (EVAL), so
+-- that it cannot be missing; so it is short, and does for itself what others do by prelude.lua.
 --
--- ARGV: 5 how many, 6 the soonest due time, 7 the length of the longest body, then due time and member of
--- each. Answers as push.
-call('ZADD', DUE, unpack(ARGV, 8))
-if tonumber(ARGV[7]) > tonumber(largest or 0) then call('HSET', META, 'largest', ARGV[7]) end
-count('accepted', tonumber(ARGV[5]))
-wake(tonumber(ARGV[6]))
-return finish({ now, later })
+-- KEYS as for all scripts on a shard. ARGV: 1 to 4 as in the prelude, 5 how many, 6 the soonest due time, 7 the
+-- length of the longest body, 8 the members, six bytes each. Answers nothing of any of them.
+local META, MSGS, DUE, HEADS = KEYS[1], KEYS[2], KEYS[3], KEYS[12]
+local call, refuse, sub = redis.call, redis.error_reply, string.sub
+
+local function attempt()
+  local generation, largest, head, watched =
+    unpack(call('HMGET', META, 'generation', 'largest', 'head', 'watched'))
+  if not generation then return refuse('GONE the queue is not there') end
+  if generation ~= ARGV[1] then return refuse('STALE the queue has other shards now') end
+  if not tonumber(largest or 0) or not tonumber(watched or 0) then
+    return refuse('BROKEN ' .. META .. ' watched ' .. tostring(watched) .. ', largest ' .. tostring(largest))
+  end
+  local first = sub(ARGV[8], 1, 6)
+  if not call('ZSCORE', DUE, first) or call('HEXISTS', MSGS, first) == 0 then
+    return refuse('BROKEN ' .. MSGS .. ' or ' .. DUE .. ' took nothing')
+  end
+  if tonumber(ARGV[7]) > tonumber(largest or 0) then call('HSET', META, 'largest', ARGV[7]) end
+  local sooner = tonumber(ARGV[6]) < tonumber(head or math.huge)
+  if sooner then
+    call('HSET', META, 'head', ARGV[6])
+    call('ZADD', HEADS, ARGV[6], ARGV[3])
+  end
+  -- From here on nothing fails: what others wrote there is no reason.
+  redis.pcall('HINCRBY', META, 'accepted', ARGV[5])
+  if sooner or watched then redis.pcall(PUBLISH, ARGV[4], ARGV[3]) end
+  return {}
+end
+
+local done, reply = pcall(attempt)
+if done and not reply.err then return reply end
+local members = {}
+for at = 1, #ARGV[8], 6 do members[#members + 1] = sub(ARGV[8], at, at + 5) end
+redis.pcall('ZREM', DUE, unpack(members))
+redis.pcall('HDEL', MSGS, unpack(members))
+return type(reply) == 'table' and reply or refuse(tostring(reply))

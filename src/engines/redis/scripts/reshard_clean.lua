@@ -1,5 +1,5 @@
--- Bodies that are in none of the sets, a slice: their writer was killed before it had taken them back. Nobody
--- else has them, and nobody adds any to a closed shard. ARGV: 5 the turn, 6 where the slice begins. Answers
+-- Bodies that are in none of the sets, a slice: others wrote there, or their entries were taken away. Nobody
+-- has them, and nobody adds any to a closed shard. ARGV: 5 the turn, 6 where the slice begins. Answers
 -- where the next one does ('0': that was all).
 local function is_nobodys(member)
   for _, key in ipairs(PLACES) do

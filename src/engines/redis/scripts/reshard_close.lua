@@ -1,6 +1,6 @@
 -- Closes a shard: from now on it takes no new key, and who knows only the old shards is told so. Bodies and
--- due times go under other names: a push by plain commands looks at the generation last, and what it wrote
--- under the old names is nobody's.
+-- due times go under other names: a push by plain commands looks at the generation last, and takes back what it
+-- wrote under the old ones.
 --
 -- KEYS as for all scripts on a shard, then the other names of MSGS and DUE. ARGV: 1 the generation that is
 -- closed, 2 the new one, 3 and 4 as in the prelude. Answers the settings, and until when it is paused (nil: not).
