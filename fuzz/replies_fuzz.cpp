@@ -41,13 +41,14 @@ struct Encoder {
   std::string operator()(const core::ForecastReply& r) const {
     return wire::encode_forecast_reply(r, Millis(1));
   }
-  std::string operator()(const ReshardStep&) const { return {}; }  // no call is answered so
+  std::string operator()(const ReshardStep& r) const { return wire::encode_reshard_reply(r); }
 };
 
 void check_answer(std::uint8_t kind, std::string_view body) {
   wire::Call call;
   call.answer = static_cast<wire::Answer>(kind % 8);
   call.items = kind / 8;
+  if (kind >= 0xe8 && kind < 0xf0) call.answer = wire::Answer::resharded;
   if (kind >= 0xf0) {
     call.answer = wire::Answer::forecast;
     call.items = kind - 0xf0u;

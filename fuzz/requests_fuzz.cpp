@@ -13,6 +13,7 @@
 #include "wire/items.h"
 #include "wire/json_reader.h"
 #include "wire/message.h"
+#include "wire/move.h"
 #include "wire/push.h"
 #include "wire/queue.h"
 #include "wire/service.h"
@@ -51,9 +52,26 @@ void check(Decode decode, std::string_view body) {
   TARRY_ASSERT(text_of(core::Request(request_of(*std::move(second)))) == text_of(request));
 }
 
+void check_move(std::uint8_t verb, std::string_view body) {
+  const std::string q = "q";
+  using Body = std::string_view;
+  switch (verb % 3) {
+    case 0: return check([&](Body b) { return wire::decode_move(q, b); }, body);
+    case 1: return check([&](Body b) { return wire::decode_reshard(q, b); }, body);
+    default: break;
+  }
+  const auto away = wire::decode_move_away(q, body);
+  if (!away) return check_error(away.error());
+  TARRY_ASSERT(away->request.seen.size() == away->request.keys.size());
+  // Of no message it is no other than a plain cancel.
+  if (away->request.keys.empty()) return;
+  check([&](Body b) { return wire::decode_move_away(q, b); }, body);
+}
+
 void check_one(std::uint8_t verb, std::string_view body) {
   const std::string q = "q";
   using Body = std::string_view;
+  if (verb >= 0xf0) return check_move(verb, body);
   switch (verb % 10) {
     case 0: return check([&](Body b) { return wire::decode_push(q, b); }, body);
     case 1: return check([&](Body b) { return wire::decode_cancel(q, b); }, body);

@@ -196,7 +196,7 @@ class Queue {
   /// to be called until it is `done`, with the `turn` of the step before, the first time without.
   /// Everything else goes on meanwhile. A first step goes on with what another one began, and takes
   /// it over; that one is told `conflict`. After an error begin with a first step again. Redis
-  /// only: other stores answer `unsupported`.
+  /// only, also behind a server: other stores answer `unsupported`.
   Result<ReshardStep> reshard(std::uint32_t shards, std::uint64_t turn = 0) const;
   void reshard(std::uint32_t shards, std::uint64_t turn, Callback<ReshardStep> done) const;
 

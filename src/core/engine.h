@@ -28,10 +28,12 @@ struct Capabilities {
   std::string engine;  // "embedded", "remote"
   bool by_key = true;  // cancel, reschedule, get by key
   bool leases = true;  // extend, lease run-out
+  bool moves = true;   // Move, and cancels of what was seen: import and migration
   bool forecast = false;
   bool durable = false;  // survives the end of the process
   bool manual_clock = false;
-  std::string store;  // the same wherever the store is opened, and no other's; empty: not known
+  std::string store;   // the same wherever the store is opened, and no other's; empty: not known
+  std::string served;  // remote: the engine of the server's store
 };
 
 class Engine {

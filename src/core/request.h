@@ -111,6 +111,16 @@ enum class SettleAction : std::uint8_t {
   bury,
   move_away,  // the message now lives in another store (migration)
 };
+[[nodiscard]] constexpr std::string_view to_string(SettleAction action) noexcept {
+  switch (action) {
+    case SettleAction::ack: return "ack";
+    case SettleAction::retry: return "retry";
+    case SettleAction::release: return "release";
+    case SettleAction::bury: return "bury";
+    case SettleAction::move_away: return "move_away";
+  }
+  return "unknown";
+}
 
 struct SettleItem {
   Slice receipt;

@@ -114,17 +114,6 @@ MaybeError check_push(const std::string& bytes, const PushItem& item, const Limi
   return {};
 }
 
-std::string_view name_of(SettleAction action) noexcept {
-  switch (action) {
-    case SettleAction::ack: return "ack";
-    case SettleAction::retry: return "retry";
-    case SettleAction::release: return "release";
-    case SettleAction::bury: return "bury";
-    case SettleAction::move_away: return "move_away";
-  }
-  return "unknown";
-}
-
 template <typename R>
 concept Batch = requires(const R& request) {
   request.items;
@@ -319,7 +308,7 @@ MaybeError check_item(const SettleRequest& request, const SettleItem& item) {
   if (item.delay) {
     if (action != SettleAction::retry) {
       return invalid("delay " + base::format_duration_ms(item.delay->count()) +
-                     " goes with retry only, not with " + std::string(name_of(action)));
+                     " goes with retry only, not with " + std::string(to_string(action)));
     }
     if (auto error = check_span("delay", *item.delay, 0, kMaxDelayMs)) return error;
   }
@@ -327,13 +316,14 @@ MaybeError check_item(const SettleRequest& request, const SettleItem& item) {
     const std::string_view reason = view(request.bytes, item.reason);
     if (action != SettleAction::bury && action != SettleAction::retry) {
       return invalid("reason " + base::quoted(reason) + " goes with bury and retry, not with " +
-                     std::string(name_of(action)));
+                     std::string(to_string(action)));
     }
     if (auto error = check_reason(reason)) return error;
   }
   if (item.priority && (action == SettleAction::ack || action == SettleAction::move_away)) {
     return invalid("priority " + std::to_string(*item.priority) +
-                   " goes with retry, release and bury, not with " + std::string(name_of(action)));
+                   " goes with retry, release and bury, not with " +
+                   std::string(to_string(action)));
   }
   return {};
 }

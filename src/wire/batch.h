@@ -61,6 +61,24 @@ template <typename Read>
   return std::nullopt;
 }
 
+/// The one array of a body that has nothing else.
+template <typename Request, typename Read>
+[[nodiscard]] Result<Decoded<Request>> decode_batch(std::string_view body, std::string_view name,
+                                                    Request request, Read read) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  fields.require(name);
+  const boost::json::array* array = fields.array(name);
+  if (MaybeError error = fields.finish()) return *error;
+  Decoded<Request> decoded{std::move(request), {}};
+  const auto one = [&](const boost::json::value& value) { return read(value, decoded.request); };
+  if (MaybeError error = read_items(*array, name, decoded.request.bytes, decoded.bad, one)) {
+    return *error;
+  }
+  return decoded;
+}
+
 /// {"results":[...]}: the engine's answers with the bad items put back in their places. `write`
 /// writes the inside of the object of the engine's answer number i.
 template <typename Write>

@@ -4,6 +4,7 @@
 #include "wire/forecast.h"
 #include "wire/items.h"
 #include "wire/message.h"
+#include "wire/move.h"
 #include "wire/push.h"
 #include "wire/query.h"
 #include "wire/queue.h"
@@ -37,7 +38,8 @@ struct Encode {
   }
   Result<Call> operator()(const core::CancelRequest& r) const {
     if (!r.seen.empty()) {
-      return Unexpected(ErrorCode::unsupported, "moving messages away has no place on the wire");
+      return post(queue_target(r.queue, "/move-away"), encode_move_away(r), Answer::items,
+                  r.keys.size());
     }
     return post(queue_target(r.queue, "/cancel"), encode_cancel(r), Answer::items, r.keys.size());
   }
@@ -49,9 +51,7 @@ struct Encode {
     return post("/v1/claim", encode_claim(r), Answer::claimed);
   }
   Result<Call> operator()(const core::SettleRequest& r) const {
-    auto body = encode_settle(r);
-    if (!body) return std::move(body).error();
-    return post("/v1/settle", std::move(*body), Answer::items, r.items.size());
+    return post("/v1/settle", encode_settle(r), Answer::items, r.items.size());
   }
   Result<Call> operator()(const core::ExtendRequest& r) const {
     return post("/v1/extend", encode_extend(r), Answer::items, r.items.size());
@@ -94,14 +94,13 @@ struct Encode {
   Result<Call> operator()(const core::ReviveRequest& r) const {
     return post(queue_target(r.queue, "/revive"), encode_revive(r), Answer::count);
   }
-  Result<Call> operator()(const core::MoveRequest&) const {
-    return Unexpected(ErrorCode::unsupported,
-                      "messages cannot be moved into a store opened over HTTP yet");
+  Result<Call> operator()(const core::MoveRequest& r) const {
+    auto body = encode_move(r);
+    if (!body) return std::move(body).error();
+    return post(queue_target(r.queue, "/import"), std::move(*body), Answer::pushed, r.items.size());
   }
-  Result<Call> operator()(const core::ReshardRequest&) const {
-    return Unexpected(ErrorCode::unsupported,
-                      "a queue of a store opened over HTTP cannot be resharded; name the Redis "
-                      "server in the store's URL");
+  Result<Call> operator()(const core::ReshardRequest& r) const {
+    return post(queue_target(r.queue, "/reshard"), encode_reshard(r), Answer::resharded);
   }
 };
 
@@ -143,6 +142,7 @@ Result<core::Reply> decode_answer(const Call& call, std::string_view body) {
       return as_reply(std::move(forecast));
     }
     case Answer::configured: return as_reply(decode_configure_reply(body));
+    case Answer::resharded: return as_reply(decode_reshard_reply(body));
     case Answer::count: break;
   }
   return as_reply(decode_count(body));

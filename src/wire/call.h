@@ -28,6 +28,7 @@ enum class Answer : std::uint8_t {
   configured,
   count,
   forecast,
+  resharded,
 };
 
 struct Call {
@@ -39,8 +40,7 @@ struct Call {
   bool changes = true;    // false: it may be asked again without harm
 };
 
-/// Errors: `unsupported` for Move and what moves messages away; `invalid_argument` for
-/// headers that are ill-formed.
+/// Errors: `invalid_argument` for headers that are ill-formed.
 [[nodiscard]] Result<Call> encode_call(const core::Request& request);
 
 /// Reads the body of a 200. Errors: `invalid_argument` where it is no answer to the call.

@@ -152,11 +152,11 @@ void write_tallies(JsonWriter& out, const Tallies& tallies) {
   out.end_object();
 }
 
-Tallies read_tallies(Fields& fields) {
+Tallies read_tallies(Fields& fields, Unknown unknown) {
   Tallies tallies;
   const boost::json::value* value = fields.any("tallies");
   if (value == nullptr) return tallies;
-  Fields inner(*value, "\"tallies\"", Unknown::ignored);
+  Fields inner(*value, "\"tallies\"", unknown);
   tallies.claims = inner.u32("claims").value_or(0);
   tallies.run_outs = inner.u32("run_outs").value_or(0);
   tallies.releases = inner.u32("releases").value_or(0);

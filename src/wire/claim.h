@@ -27,6 +27,7 @@ namespace tarry::wire {
 [[nodiscard]] Result<core::ClaimReply> decode_claim_reply(std::string_view body);
 
 void write_tallies(JsonWriter& out, const Tallies& tallies);
-[[nodiscard]] Tallies read_tallies(Fields& fields);
+/// `unknown`: of the fields within.
+[[nodiscard]] Tallies read_tallies(Fields& fields, Unknown unknown = Unknown::ignored);
 
 }  // namespace tarry::wire

@@ -18,24 +18,6 @@ std::string write_items(const Items& items, Write write) {
   return text;
 }
 
-// The one array of a body that has nothing else.
-template <typename Request, typename Read>
-Result<Decoded<Request>> read_body(std::string_view body, std::string_view name, Request request,
-                                   Read read) {
-  Document document(body.size());
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the body", Unknown::refused);
-  fields.require(name);
-  const boost::json::array* array = fields.array(name);
-  if (MaybeError error = fields.finish()) return *error;
-  Decoded<Request> decoded{std::move(request), {}};
-  const auto one = [&](const boost::json::value& value) { return read(value, decoded.request); };
-  if (MaybeError error = read_items(*array, name, decoded.request.bytes, decoded.bad, one)) {
-    return *error;
-  }
-  return decoded;
-}
-
 MaybeError read_reschedule_item(const boost::json::value& value, core::RescheduleRequest& request) {
   Fields fields(value, "the item", Unknown::refused);
   std::string scratch;
@@ -54,34 +36,14 @@ MaybeError read_reschedule_item(const boost::json::value& value, core::Reschedul
   return std::nullopt;
 }
 
-core::SettleAction wide(Action action) noexcept {
-  switch (action) {
-    case Action::ack: return core::SettleAction::ack;
-    case Action::retry: return core::SettleAction::retry;
-    case Action::release: return core::SettleAction::release;
-    case Action::bury: break;
-  }
-  return core::SettleAction::bury;
-}
-
-std::optional<Action> narrow(core::SettleAction action) noexcept {
-  switch (action) {
-    case core::SettleAction::ack: return Action::ack;
-    case core::SettleAction::retry: return Action::retry;
-    case core::SettleAction::release: return Action::release;
-    case core::SettleAction::bury: return Action::bury;
-    case core::SettleAction::move_away: break;
-  }
-  return std::nullopt;
-}
-
 MaybeError read_settle_item(const boost::json::value& value, core::SettleRequest& request) {
   Fields fields(value, "the item", Unknown::refused);
   std::string receipt_scratch;
   std::string reason_scratch;
   const auto receipt = fields.bytes("receipt", "receipt_base64", receipt_scratch);
-  const auto action =
-      fields.choice("action", {Action::ack, Action::retry, Action::release, Action::bury});
+  const auto action = fields.choice(
+      "action", {core::SettleAction::ack, core::SettleAction::retry, core::SettleAction::release,
+                 core::SettleAction::bury, core::SettleAction::move_away});
   core::SettleItem item;
   item.delay = fields.duration("delay", "delay_ms");
   const auto reason = fields.bytes("reason", "reason_base64", reason_scratch);
@@ -90,7 +52,7 @@ MaybeError read_settle_item(const boost::json::value& value, core::SettleRequest
   fields.require("action");
   if (MaybeError error = fields.finish()) return error;
   item.receipt = core::append(request.bytes, *receipt);
-  item.action = wide(*action);
+  item.action = *action;
   item.reason = core::append(request.bytes, reason.value_or(""));
   request.items.push_back(item);
   return std::nullopt;
@@ -119,7 +81,7 @@ MaybeError read_item_result(const boost::json::value& value, core::ItemsReply& r
         fields
             .choice("outcome", {Outcome::cancelled, Outcome::stopping, Outcome::unknown,
                                 Outcome::rescheduled, Outcome::revived, Outcome::in_flight,
-                                Outcome::settled, Outcome::done, Outcome::stale})
+                                Outcome::settled, Outcome::done, Outcome::stale, Outcome::kept})
             .value_or(Outcome::unknown);
     result.due_ms = fields.millis("due_ms");
     result.settlement = read_settlement(fields);
@@ -155,10 +117,10 @@ std::string encode_cancel(const core::CancelRequest& request) {
 }
 
 Result<Decoded<core::CancelRequest>> decode_cancel(std::string queue, std::string_view body) {
-  return read_body(body, "keys", core::CancelRequest{std::move(queue), {}, {}},
-                   [](const boost::json::value& value, core::CancelRequest& request) {
-                     return read_key(value, request.keys, request.bytes);
-                   });
+  return decode_batch(body, "keys", core::CancelRequest{std::move(queue), {}, {}},
+                      [](const boost::json::value& value, core::CancelRequest& request) {
+                        return read_key(value, request.keys, request.bytes);
+                      });
 }
 
 std::string encode_reschedule(const core::RescheduleRequest& request) {
@@ -171,20 +133,14 @@ std::string encode_reschedule(const core::RescheduleRequest& request) {
 
 Result<Decoded<core::RescheduleRequest>> decode_reschedule(std::string queue,
                                                            std::string_view body) {
-  return read_body(body, "items", core::RescheduleRequest{std::move(queue), {}, {}},
-                   read_reschedule_item);
+  return decode_batch(body, "items", core::RescheduleRequest{std::move(queue), {}, {}},
+                      read_reschedule_item);
 }
 
-Result<std::string> encode_settle(const core::SettleRequest& request) {
-  for (const core::SettleItem& item : request.items) {
-    if (!narrow(item.action)) {
-      return Unexpected(ErrorCode::unsupported,
-                        "a message cannot be moved away from a store opened over HTTP");
-    }
-  }
+std::string encode_settle(const core::SettleRequest& request) {
   return write_items(request.items, [&](JsonWriter& out, const core::SettleItem& item) {
     out.bytes_field("receipt", core::view(request.bytes, item.receipt));
-    out.field("action", to_string(*narrow(item.action)));
+    out.field("action", core::to_string(item.action));
     if (item.delay) out.millis_field("delay", item.delay->count());
     if (item.reason.size > 0) out.bytes_field("reason", core::view(request.bytes, item.reason));
     if (item.priority) out.field("priority", std::uint64_t{*item.priority});
@@ -192,7 +148,7 @@ Result<std::string> encode_settle(const core::SettleRequest& request) {
 }
 
 Result<Decoded<core::SettleRequest>> decode_settle(std::string_view body) {
-  return read_body(body, "items", core::SettleRequest{}, read_settle_item);
+  return decode_batch(body, "items", core::SettleRequest{}, read_settle_item);
 }
 
 std::string encode_extend(const core::ExtendRequest& request) {
@@ -203,7 +159,7 @@ std::string encode_extend(const core::ExtendRequest& request) {
 }
 
 Result<Decoded<core::ExtendRequest>> decode_extend(std::string_view body) {
-  return read_body(body, "items", core::ExtendRequest{}, read_extend_item);
+  return decode_batch(body, "items", core::ExtendRequest{}, read_extend_item);
 }
 
 Keys keys_of(const core::CancelRequest& request) { return {request.keys, request.bytes}; }

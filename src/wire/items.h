@@ -31,8 +31,7 @@ namespace tarry::wire {
 [[nodiscard]] Result<Decoded<core::RescheduleRequest>> decode_reschedule(std::string queue,
                                                                          std::string_view body);
 
-/// Errors: `unsupported` for move_away, which has no place on the wire yet.
-[[nodiscard]] Result<std::string> encode_settle(const core::SettleRequest& request);
+[[nodiscard]] std::string encode_settle(const core::SettleRequest& request);
 [[nodiscard]] Result<Decoded<core::SettleRequest>> decode_settle(std::string_view body);
 
 [[nodiscard]] std::string encode_extend(const core::ExtendRequest& request);

@@ -94,6 +94,16 @@ void write_problem(JsonWriter& out, unsigned status, std::string_view code,
   out.field("status", std::uint64_t{status}).text_field("detail", detail).field("code", code);
 }
 
+std::string no_route_text(std::string_view path) {
+  return "there is no " + base::quoted(path) + " here";
+}
+
+bool tells_no_route(const Error& error) noexcept {
+  const std::string_view said = error.message;
+  return error.code == ErrorCode::not_found && said.starts_with("there is no \"/v1/") &&
+         said.ends_with(" here");
+}
+
 Error read_problem(unsigned status, std::string_view body) {
   Document document(body.size());
   if (!document.parse(body)) {

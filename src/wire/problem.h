@@ -27,6 +27,12 @@ namespace tarry::wire {
 void write_problem(JsonWriter& out, unsigned status, std::string_view code,
                    std::string_view detail);
 
+/// What a server says of a path that none of its routes takes.
+[[nodiscard]] std::string no_route_text(std::string_view path);
+/// Whether a server has said that: it is older than who asks it. What the engine does not find is
+/// said in other words.
+[[nodiscard]] bool tells_no_route(const Error& error) noexcept;
+
 /// What a client makes of an answer that is not 200: the problem's own code and detail, or, from
 /// somebody who speaks otherwise, the nearest to the status.
 [[nodiscard]] Error read_problem(unsigned status, std::string_view body);

@@ -6,53 +6,13 @@
 namespace tarry::wire {
 namespace {
 
-MaybeError write_message(JsonWriter& out, const core::PushRequest& request,
-                         const core::PushItem& item) {
-  out.begin_object();
-  if (item.key.size > 0) out.bytes_field("key", core::view(request.bytes, item.key));
-  if (item.payload.size > 0) out.bytes_field("payload", core::view(request.bytes, item.payload));
-  if (item.headers.size > 0) {
-    auto headers = core::decode_headers(core::view(request.bytes, item.headers));
-    if (!headers) return Error{ErrorCode::invalid_argument, headers.error().message};
-    write_headers(out.name("headers"), *headers);
-  }
-  out.millis_field(item.due.is_relative() ? "delay" : "due", item.due.millis());
-  if (item.priority != kDefaultPriority) out.field("priority", std::uint64_t{item.priority});
-  if (item.max_attempts != 0) out.field("max_attempts", std::uint64_t{item.max_attempts});
-  if (item.if_exists) out.field("if_exists", to_string(*item.if_exists));
-  out.end_object();
-  return std::nullopt;
-}
-
 MaybeError read_message(const boost::json::value& value, core::PushRequest& request) {
   Fields fields(value, "the message", Unknown::refused);
-  std::string key_scratch;
-  std::string payload_scratch;
-  const auto key = fields.bytes("key", "key_base64", key_scratch);
-  const auto payload = fields.bytes("payload", "payload_base64", payload_scratch);
-  core::PushItem item;
-  item.due = fields.due().value_or(Due());
-  const boost::json::value* headers = fields.any("headers");
-  item.priority = fields.u32("priority").value_or(kDefaultPriority);
-  item.if_exists = fields.choice("if_exists", {IfExists::reject, IfExists::keep, IfExists::replace,
-                                               IfExists::earlier, IfExists::later});
-  item.max_attempts = fields.u32("max_attempts").value_or(0);
-  if (key && key->empty()) {
-    fields.fail(
-        {ErrorCode::invalid_argument, "\"key\" is empty; leave it out, and the store makes one"});
-  }
+  const PushFields pushed(fields);
   if (MaybeError error = fields.finish()) return error;
-
-  item.key = core::append(request.bytes, key.value_or(""));
-  item.payload = core::append(request.bytes, payload.value_or(""));
-  if (headers != nullptr) {
-    auto list = read_headers(*headers);
-    if (!list) return std::move(list).error();
-    auto encoded = core::encode_headers(*list);
-    if (!encoded) return std::move(encoded).error();
-    item.headers = core::append(request.bytes, *encoded);
-  }
-  request.items.push_back(item);
+  auto item = pushed.item(request.bytes);
+  if (!item) return std::move(item).error();
+  request.items.push_back(*item);
   return std::nullopt;
 }
 
@@ -78,13 +38,59 @@ MaybeError read_pushed(const boost::json::value& value, core::PushReply& reply) 
 
 }  // namespace
 
+MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
+                             const std::string& bytes) {
+  if (item.key.size > 0) out.bytes_field("key", core::view(bytes, item.key));
+  if (item.payload.size > 0) out.bytes_field("payload", core::view(bytes, item.payload));
+  if (item.headers.size > 0) {
+    auto headers = core::decode_headers(core::view(bytes, item.headers));
+    if (!headers) return Error{ErrorCode::invalid_argument, headers.error().message};
+    write_headers(out.name("headers"), *headers);
+  }
+  out.millis_field(item.due.is_relative() ? "delay" : "due", item.due.millis());
+  if (item.priority != kDefaultPriority) out.field("priority", std::uint64_t{item.priority});
+  if (item.max_attempts != 0) out.field("max_attempts", std::uint64_t{item.max_attempts});
+  if (item.if_exists) out.field("if_exists", to_string(*item.if_exists));
+  return std::nullopt;
+}
+
+PushFields::PushFields(Fields& fields)
+    : key_(fields.bytes("key", "key_base64", key_scratch_)),
+      payload_(fields.bytes("payload", "payload_base64", payload_scratch_)) {
+  item_.due = fields.due().value_or(Due());
+  headers_ = fields.any("headers");
+  item_.priority = fields.u32("priority").value_or(kDefaultPriority);
+  item_.if_exists = fields.choice("if_exists", {IfExists::reject, IfExists::keep, IfExists::replace,
+                                                IfExists::earlier, IfExists::later});
+  item_.max_attempts = fields.u32("max_attempts").value_or(0);
+  if (key_ && key_->empty()) {
+    fields.fail(
+        {ErrorCode::invalid_argument, "\"key\" is empty; leave it out, and the store makes one"});
+  }
+}
+
+Result<core::PushItem> PushFields::item(std::string& bytes) const {
+  core::PushItem item = item_;
+  item.key = core::append(bytes, key_.value_or(""));
+  item.payload = core::append(bytes, payload_.value_or(""));
+  if (headers_ == nullptr) return item;
+  auto list = read_headers(*headers_);
+  if (!list) return std::move(list).error();
+  auto encoded = core::encode_headers(*list);
+  if (!encoded) return std::move(encoded).error();
+  item.headers = core::append(bytes, *encoded);
+  return item;
+}
+
 Result<std::string> encode_push(const core::PushRequest& request) {
   std::string text;
   text.reserve(request.bytes.size() + request.items.size() * 64 + 32);
   JsonWriter out(text);
   out.begin_object().name("messages").begin_array();
   for (const core::PushItem& item : request.items) {
-    if (MaybeError error = write_message(out, request, item)) return *error;
+    out.begin_object();
+    if (MaybeError error = write_push_fields(out, item, request.bytes)) return *error;
+    out.end_object();
   }
   out.end_array().end_object();
   return text;

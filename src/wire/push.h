@@ -7,6 +7,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,30 @@ struct DecodedPush : Decoded<core::PushRequest> {
 /// Always the form for many. Errors: `invalid_argument` for headers that are ill-formed.
 [[nodiscard]] Result<std::string> encode_push(const core::PushRequest& request);
 [[nodiscard]] Result<DecodedPush> decode_push(std::string queue, std::string_view body);
+
+/// The inside of one message's object; what is more of it may follow.
+[[nodiscard]] MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
+                                           const std::string& bytes);
+
+/// The other way: takes the fields of a message, before the object is finished, and makes the item
+/// of them afterwards. Where it fails, `bytes` has to be put back by who has it. Good until the
+/// document goes; one thread's.
+class PushFields {
+ public:
+  explicit PushFields(Fields& fields);
+  PushFields(const PushFields&) = delete;
+  PushFields& operator=(const PushFields&) = delete;
+
+  [[nodiscard]] Result<core::PushItem> item(std::string& bytes) const;
+
+ private:
+  std::string key_scratch_;
+  std::string payload_scratch_;
+  std::optional<std::string_view> key_;
+  std::optional<std::string_view> payload_;
+  const boost::json::value* headers_ = nullptr;
+  core::PushItem item_;
+};
 
 /// The inside of one answer's object.
 void write_pushed(JsonWriter& out, const core::PushResult& result, const std::string& bytes);

@@ -155,6 +155,59 @@ Result<core::ReviveRequest> decode_revive(std::string queue, std::string_view bo
   return request;
 }
 
+std::string encode_reshard(const core::ReshardRequest& request) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().field("shards", std::uint64_t{request.shards});
+  if (request.turn != 0) out.id_field("turn", request.turn);
+  out.end_object();
+  return text;
+}
+
+Result<core::ReshardRequest> decode_reshard(std::string queue, std::string_view body) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  core::ReshardRequest request;
+  request.queue = std::move(queue);
+  fields.require("shards");
+  request.shards = fields.u32("shards").value_or(0);
+  request.turn = fields.id("turn").value_or(0);
+  if (MaybeError error = fields.finish()) return *error;
+  return request;
+}
+
+std::string encode_reshard_reply(const ReshardStep& step) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().id_field("turn", step.turn);
+  out.field("from", std::uint64_t{step.from}).field("to", std::uint64_t{step.to});
+  out.field_bool("done", step.done).field_bool("changed", step.changed);
+  out.field("moved", step.moved).field("left", step.left).field("leased", step.leased);
+  out.text_field("waits_for", step.waits_for).end_object();
+  return text;
+}
+
+Result<ReshardStep> decode_reshard_reply(std::string_view body) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the answer", Unknown::ignored);
+  // Without them a step would be taken for the first one, or the last one for another.
+  for (const std::string_view needed : {"turn", "from", "to", "done"}) fields.require(needed);
+  ReshardStep step;
+  step.turn = fields.id("turn").value_or(0);
+  step.from = fields.u32("from").value_or(0);
+  step.to = fields.u32("to").value_or(0);
+  step.done = fields.boolean("done").value_or(false);
+  step.changed = fields.boolean("changed").value_or(false);
+  step.moved = fields.u64("moved").value_or(0);
+  step.left = fields.u64("left").value_or(0);
+  step.leased = fields.u64("leased").value_or(0);
+  step.waits_for = fields.text("waits_for").value_or("");
+  if (MaybeError error = fields.finish()) return *error;
+  return step;
+}
+
 std::string encode_count(const core::CountReply& reply) {
   std::string text;
   JsonWriter(text).begin_object().field("count", reply.count).end_object();

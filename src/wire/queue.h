@@ -7,6 +7,8 @@
 //   purge:     {}                        -> {"count":N}
 //   remove:    ?force=true or nothing    -> {"count":N}
 //   revive:    {"keys":[...]} or {"all":true} -> {"count":N}
+//   reshard:   {"shards","turn"} -> {"turn","from","to","done","changed","moved","left","leased",
+//               "waits_for"}; the turn is left out of a first step
 //
 // An empty body stands for {} where that will do.
 //
@@ -47,6 +49,11 @@ void write_settings(JsonWriter& out, const QueueSettings& settings);
 /// the request: the answer is one count.
 [[nodiscard]] std::string encode_revive(const core::ReviveRequest& request);
 [[nodiscard]] Result<core::ReviveRequest> decode_revive(std::string queue, std::string_view body);
+
+[[nodiscard]] std::string encode_reshard(const core::ReshardRequest& request);
+[[nodiscard]] Result<core::ReshardRequest> decode_reshard(std::string queue, std::string_view body);
+[[nodiscard]] std::string encode_reshard_reply(const ReshardStep& step);
+[[nodiscard]] Result<ReshardStep> decode_reshard_reply(std::string_view body);
 
 [[nodiscard]] std::string encode_count(const core::CountReply& reply);
 /// Reads {"count"} and {"paused"} alike; the latter counts 0.

@@ -9,6 +9,7 @@
 #include "wire/forecast.h"
 #include "wire/items.h"
 #include "wire/message.h"
+#include "wire/move.h"
 #include "wire/push.h"
 #include "wire/queue.h"
 #include "wire/stats.h"
@@ -49,7 +50,8 @@ core::Request decode(const core::Request& sent, const Call& call) {
     core::Request operator()(const core::PushRequest&) const {
       return request_of(decode_push(queue_in(call), call.body));
     }
-    core::Request operator()(const core::CancelRequest&) const {
+    core::Request operator()(const core::CancelRequest& r) const {
+      if (!r.seen.empty()) return request_of(decode_move_away(queue_in(call), call.body));
       return request_of(decode_cancel(queue_in(call), call.body));
     }
     core::Request operator()(const core::RescheduleRequest&) const {
@@ -106,8 +108,12 @@ core::Request decode(const core::Request& sent, const Call& call) {
       if (!query) RC_FAIL(query.error().message);
       return request_of(decode_forecast(queue_in(call), *query));
     }
-    core::Request operator()(const core::MoveRequest&) const { RC_FAIL("not sent"); }
-    core::Request operator()(const core::ReshardRequest&) const { RC_FAIL("not sent"); }
+    core::Request operator()(const core::MoveRequest&) const {
+      return request_of(decode_move(queue_in(call), call.body));
+    }
+    core::Request operator()(const core::ReshardRequest&) const {
+      return request_of(decode_reshard(queue_in(call), call.body));
+    }
   };
   return std::visit(Visitor{call}, sent);
 }
@@ -171,6 +177,11 @@ RC_GTEST_PROP(WireReply, count_survives_the_way, ()) {
   check_reply(reply, Answer::count, 0, encode_count(reply));
 }
 
+RC_GTEST_PROP(WireReply, a_reshards_step_survives_the_way, ()) {
+  const ReshardStep step = tarry::testing::any_reshard_step();
+  check_reply(step, Answer::resharded, 0, encode_reshard_reply(step));
+}
+
 TEST(WireReply, pause_counts_nothing) { EXPECT_EQ(decode_count(encode_paused(true))->count, 0u); }
 
 // The bad items of a batch come back in their places, whatever the places.
@@ -218,7 +229,7 @@ TEST(WireReply, what_a_newer_server_adds_is_ignored) {
 TEST(WireReply, nonsense_is_an_error) {
   for (const Answer answer :
        {Answer::pushed, Answer::items, Answer::claimed, Answer::got, Answer::listed, Answer::stats,
-        Answer::configured, Answer::count, Answer::forecast}) {
+        Answer::configured, Answer::count, Answer::forecast, Answer::resharded}) {
     Call call;
     call.answer = answer;
     for (const char* body :
@@ -242,13 +253,59 @@ TEST(WireReply, a_forecast_has_whole_numbers_and_as_many_as_were_asked) {
   }
 }
 
-TEST(WireRequest, what_has_no_place_on_the_wire_is_unsupported) {
-  EXPECT_EQ(encode_call(core::MoveRequest{"q", {}, {}}).error().code, ErrorCode::unsupported);
-  EXPECT_EQ(encode_call(core::ReshardRequest{"q", 1, 0}).error().code, ErrorCode::unsupported);
-  core::SettleRequest settle;
-  settle.items.push_back({});
-  settle.items.back().action = core::SettleAction::move_away;
-  EXPECT_EQ(encode_call(settle).error().code, ErrorCode::unsupported);
+// What get says of a message can be given to import and move-away as it is, less what they have no
+// use for.
+TEST(WireRequest, a_moved_message_is_spelt_as_get_spells_it) {
+  const auto moved = decode_move("q", R"({"messages":[{"key":"k","state":"ready",)"
+                                      R"("due":"2026-01-01T00:00:00Z","priority":7,"attempt":2,)"
+                                      R"("tallies":{"claims":3},"headers":{},"payload":"p"}]})");
+  ASSERT_TRUE(moved && moved->bad.empty());
+  EXPECT_FALSE(moved->request.items.at(0).dead);
+  EXPECT_EQ(moved->request.items.at(0).attempt, 2u);
+  EXPECT_EQ(moved->request.items.at(0).tallies.claims, 3u);
+  const auto away = decode_move_away(
+      "q", R"({"messages":[{"key":"k","id":"9007199254740993","due_ms":5,"priority":7,)"
+           R"("tallies":{"claims":3,"run_outs":1},"state":"dead"}]})");
+  ASSERT_TRUE(away && away->bad.empty());
+  EXPECT_EQ(away->request.seen.at(0).id, 9'007'199'254'740'993u);
+  EXPECT_EQ(away->request.seen.at(0).claims, 3u);
+  EXPECT_TRUE(away->request.seen.at(0).dead);
+}
+
+TEST(WireRequest, what_was_seen_is_said_whole) {
+  const struct {
+    const char* message;
+    const char* says;
+  } cases[] = {
+      {R"({"id":"1","due_ms":5,"priority":7,"tallies":{}})", "lacks \"key\""},
+      {R"({"key":"k","due_ms":5,"priority":7,"tallies":{}})", "lacks \"id\""},
+      {R"({"key":"k","id":"1","priority":7,"tallies":{}})", "lacks \"due\""},
+      {R"({"key":"k","id":"1","due_ms":5,"tallies":{}})", "lacks \"priority\""},
+      {R"({"key":"k","id":"1","due_ms":5,"priority":7})", "lacks \"tallies\""},
+      {R"({"key":"k","id":1,"due_ms":5,"priority":7,"tallies":{}})", "\"id\" must be a string"},
+      {R"({"key":"k","id":"1","due_ms":5,"priority":7,"tallies":{"claim":1}})",
+       "unknown field \"claim\"; known: claims, "},
+      {R"({"key":"k","id":"1","due_ms":5,"priority":7,"tallies":{},"state":"leased"})",
+       "it must be one of: scheduled, ready, dead"},
+      {R"({"key":"k","id":"1","due_ms":5,"priority":7,"tallies":{},"dead":true})",
+       "unknown field \"dead\"; known: key, "},
+  };
+  for (const auto& [message, says] : cases) {
+    const auto away = decode_move_away("q", R"({"messages":[)" + std::string(message) + "]}");
+    ASSERT_TRUE(away && away->bad.size() == 1) << message;
+    EXPECT_NE(away->bad[0].error.message.find(says), std::string::npos)
+        << away->bad[0].error.message;
+    EXPECT_TRUE(away->request.keys.empty() && away->request.seen.empty());
+  }
+}
+
+TEST(WireRequest, a_first_step_of_a_reshard_has_no_turn) {
+  EXPECT_EQ(encode_reshard({"q", 4, 0}), R"({"shards":4})");
+  EXPECT_EQ(encode_reshard({"q", 4, 18'014'398'509'481'985}),
+            R"({"shards":4,"turn":"18014398509481985"})");
+  EXPECT_EQ(decode_reshard("q", "{}").error().message, "the body lacks \"shards\"");
+  EXPECT_FALSE(decode_reshard("q", R"({"shards":4,"turn":7})"));
+  EXPECT_FALSE(decode_reshard("q", R"({"shards":-1})"));
 }
 
 TEST(WireRequest, only_what_changes_nothing_may_be_asked_again) {
@@ -260,6 +317,8 @@ TEST(WireRequest, only_what_changes_nothing_may_be_asked_again) {
   EXPECT_TRUE(encode_call(core::ClaimRequest{})->changes);
   EXPECT_TRUE(encode_call(core::PurgeRequest{"q"})->changes);
   EXPECT_TRUE(encode_call(core::RemoveRequest{"q", true})->changes);
+  EXPECT_TRUE(encode_call(core::MoveRequest{"q", {}, {}})->changes);
+  EXPECT_TRUE(encode_call(core::ReshardRequest{"q", 1, 0})->changes);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ std::string encode_health(const Health& health) {
   out.begin_object().field("status", "ok").field("service", "tarry");
   out.text_field("version", health.version).text_field("engine", can.engine);
   out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);
+  out.field_bool("moves", can.moves);
   out.field_bool("forecast", can.forecast).field_bool("durable", can.durable);
   out.field_bool("manual_clock", can.manual_clock).end_object();
   return text;
@@ -51,6 +52,7 @@ Result<Health> decode_health(std::string_view body) {
   can.engine = fields.text("engine").value_or("");
   can.by_key = fields.boolean("by_key").value_or(can.by_key);
   can.leases = fields.boolean("leases").value_or(can.leases);
+  can.moves = fields.boolean("moves").value_or(false);  // an older server says nothing of it
   can.forecast = fields.boolean("forecast").value_or(can.forecast);
   can.durable = fields.boolean("durable").value_or(can.durable);
   can.manual_clock = fields.boolean("manual_clock").value_or(can.manual_clock);

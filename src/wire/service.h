@@ -1,6 +1,6 @@
 // What a server says of itself, and its test clock, on the wire.
 //
-//   health:  {"status":"ok","service":"tarry","version","engine","durable","manual_clock",...}
+//   health:  {"status":"ok","service":"tarry","version","engine","moves","durable",...}
 //   advance, suspend: {"by":"31d"} -> {"advanced_ms":N}
 //   step: {"by":"-1h"} -> {"stepped_ms":N}
 //

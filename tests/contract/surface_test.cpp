@@ -251,7 +251,7 @@ TEST_P(Surface, NoCallbackRunsWithinItsVerb) {
 TEST_P(Surface, AQueueInRedisGetsOtherShardsAndNoOtherDoes) {
   ASSERT_TRUE(queue().push({.key = "k", .payload = "x", .due = in(1h)}));
   const auto step = queue().reshard(7);
-  if (rig().engine().capabilities().engine != "redis") {
+  if (!is(Kind::redis)) {
     ASSERT_FALSE(step);
     EXPECT_EQ(step.error().code, ErrorCode::unsupported) << step.error().message;
     return;

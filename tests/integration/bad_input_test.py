@@ -12,6 +12,7 @@ LONG_KEY = "k" * 513
 TOO_MANY = 10_001
 CENTURY = 36_525 * 24 * 3_600_000
 OVER_A_CENTURY = {"delay_ms": CENTURY + 1}
+SEEN = {"key": "k", "id": "1", "due_ms": 1, "priority": 1, "tallies": {}}
 
 # (operation, what of it, status, what the detail says)
 BODIES = (
@@ -116,6 +117,23 @@ BODIES = (
     ("revive", {}, 400, ('"keys"', '"all"')),
     ("revive", {"all": True, "keys": []}, 400, ('"keys"', '"all"')),
     ("revive", {"keys": [7]}, 400, ("7",)),
+    # From store to store.
+    ("importMessages", {}, 400, ('"messages"', "lacks")),
+    ("importMessages", {"messages": {}}, 400, ('"messages"', "array", "object")),
+    ("importMessages", {"messages": [], "mesages": []}, 400, ('"mesages"', "known: messages")),
+    ("importMessages", {"messages": [{}] * TOO_MANY}, 413, ("10001", "10000")),
+    ("moveAway", {}, 400, ('"messages"', "lacks")),
+    ("moveAway", {"messages": "k"}, 400, ('"messages"', "array", '"k"')),
+    ("moveAway", {"keys": ["k"]}, 400, ('"keys"', "known: messages")),
+    ("moveAway", {"messages": [SEEN] * TOO_MANY}, 413, ("10001", "10000")),
+    ("reshard", {}, 400, ('"shards"', "lacks")),
+    ("reshard", {"shards": 0}, 400, ("shards 0", "1 to 256")),
+    ("reshard", {"shards": 257}, 400, ("shards 257", "1 to 256")),
+    ("reshard", {"shards": "4"}, 400, ('"shards"', '"4"', "number")),
+    ("reshard", {"shards": -1}, 400, ('"shards"', "-1")),
+    ("reshard", {"shards": 4, "turn": 5}, 400, ('"turn"', "string", "5")),
+    ("reshard", {"shards": 4, "turn": "x"}, 400, ('"turn"', "x")),
+    ("reshard", {"shards": 4, "turns": "5"}, 400, ('"turns"', "known: shards, turn")),
 )
 
 QUERIES = (
@@ -156,6 +174,60 @@ ITEMS = (
      ('"delay_ms"', '"5"', "milliseconds")),
     ("reschedule", {"items": [{"key": "k", "due_ms": "5"}]}, "invalid_argument",
      ('"due_ms"', '"5"', "milliseconds")),
+    ("importMessages", {"messages": [7]}, "invalid_argument", ("the message", "object", "7")),
+    ("importMessages", {"messages": [{"key": 7}]}, "invalid_argument", ('"key"', "7")),
+    ("importMessages", {"messages": [{"key": ""}]}, "invalid_argument", ('"key"', "empty")),
+    ("importMessages", {"messages": [{"key": LONG_KEY}]}, "too_large", ("key", "512")),
+    ("importMessages", {"messages": [{"atempt": 1}]}, "invalid_argument", ('"atempt"', "attempt")),
+    ("importMessages", {"messages": [{"attempt": "1"}]}, "invalid_argument",
+     ('"attempt"', '"1"', "number")),
+    ("importMessages", {"messages": [{"attempt": 65_536}]}, "invalid_argument",
+     ("attempt 65536", "65535")),
+    ("importMessages", {"messages": [{"tallies": 3}]}, "invalid_argument",
+     ('"tallies"', "object", "3")),
+    ("importMessages", {"messages": [{"tallies": {"claims": -1}}]}, "invalid_argument",
+     ('"claims"', "-1")),
+    ("importMessages", {"messages": [{"tallies": {"claim": 1}}]}, "invalid_argument",
+     ('"claim"', "known: claims")),
+    ("importMessages", {"messages": [{"state": "leased"}]}, "invalid_argument",
+     ('"state"', '"leased"', "scheduled, ready, dead")),
+    ("importMessages", {"messages": [{"state": True}]}, "invalid_argument", ('"state"', "true")),
+    ("importMessages", {"messages": [{"reason": "x"}]}, "invalid_argument",
+     ('reason "x"', "dead message only")),
+    ("importMessages", {"messages": [{"state": "dead", "reason": "x" * 256}]}, "too_large",
+     ("reason", "256", "255")),
+    ("importMessages", {"messages": [{"state": "dead", "reason_base64": "/w=="}]},
+     "invalid_argument", ("reason", "UTF-8")),
+    ("importMessages", {"messages": [{"state": "dead", "reason": "a", "reason_base64": "YQ=="}]},
+     "invalid_argument", ('"reason"', '"reason_base64"')),
+    ("importMessages", {"messages": [{"delay": "1s", "due_ms": 1}]}, "invalid_argument",
+     ("delay", "due")),
+    ("importMessages", {"messages": [{"payload": "x" * ((1 << 20) + 1)}]}, "too_large",
+     ("payload", "1048577", "1048576")),
+    ("importMessages", {"messages": [{"priority": 1 << 32}]}, "invalid_argument",
+     ('"priority"', "4294967295")),
+    ("importMessages", {"messages": [{"max_attempts": 65_536}]}, "invalid_argument",
+     ("65536", "65535")),
+    ("importMessages", {"messages": [{"if_exists": "no"}]}, "invalid_argument",
+     ('"no"', "reject")),
+    ("importMessages", {"messages": [{"headers": 1}]}, "invalid_argument", ('"headers"', "1")),
+    ("moveAway", {"messages": [7]}, "invalid_argument", ("the message", "object", "7")),
+    ("moveAway", {"messages": [{}]}, "invalid_argument", ('"key"', "lacks")),
+    ("moveAway", {"messages": [SEEN | {"key": ""}]}, "invalid_argument", ("key", "1 to 512")),
+    ("moveAway", {"messages": [SEEN | {"key": LONG_KEY}]}, "too_large", ("key", "512")),
+    ("moveAway", {"messages": [SEEN | {"id": 1}]}, "invalid_argument", ('"id"', "string", "1")),
+    ("moveAway", {"messages": [SEEN | {"id": "-1"}]}, "invalid_argument", ('"id"', "-1")),
+    ("moveAway", {"messages": [SEEN | {"due": 5}]}, "invalid_argument", ('"due"', '"due_ms"')),
+    ("moveAway", {"messages": [SEEN | {"due_ms": "5"}]}, "invalid_argument",
+     ('"due_ms"', '"5"', "milliseconds")),
+    ("moveAway", {"messages": [SEEN | {"priority": "1"}]}, "invalid_argument",
+     ('"priority"', '"1"')),
+    ("moveAway", {"messages": [SEEN | {"tallies": {"claims": "1"}}]}, "invalid_argument",
+     ('"claims"', '"1"')),
+    ("moveAway", {"messages": [SEEN | {"state": "gone"}]}, "invalid_argument",
+     ('"gone"', "scheduled, ready, dead")),
+    ("moveAway", {"messages": [SEEN | {"dead": True}]}, "invalid_argument",
+     ('"dead"', "known: key, ")),
     ("settle", {"items": [{"receipt": "r", "action": "retry", "priority": "1"}]},
      "invalid_argument", ('"priority"', '"1"', "number")),
     ("settle", {"items": [{"receipt": "r", "action": "retry", "delay_ms": "5"}]},
@@ -274,7 +346,8 @@ class BadInput(ProgramTest):
                 query = {"key": "k"} if name == "getMessage" else None
                 body = {"push": {}, "cancel": {"keys": ["k"]}, "getMessages": {"keys": ["k"]},
                         "reschedule": {"items": [{"key": "k", "delay": 0}]},
-                        "revive": {"all": True}}.get(name)
+                        "importMessages": {"messages": [{}]}, "moveAway": {"messages": [SEEN]},
+                        "reshard": {"shards": 1}, "revive": {"all": True}}.get(name)
                 with self.subTest(f"{name} {queue[:10]}"):
                     reply = self.ask(name, status, queue=queue, query=query, body=body)
                     self.says(reply.json["detail"], words)

@@ -83,6 +83,18 @@ core::Reply any_reply_to(const core::Request& request) {
   if (const auto* push = std::get_if<core::PushRequest>(&request)) {
     return testing::any_push_reply(push->items.size());
   }
+  if (const auto* move = std::get_if<core::MoveRequest>(&request)) {
+    return testing::any_push_reply(move->items.size());
+  }
+  if (const auto* away = std::get_if<core::CancelRequest>(&request)) {
+    core::ItemsReply reply;
+    for (std::size_t i = 0; i < away->keys.size(); ++i) {
+      reply.items.emplace_back().outcome =
+          testing::one_of({Outcome::done, Outcome::kept, Outcome::in_flight, Outcome::unknown});
+    }
+    return reply;
+  }
+  if (std::holds_alternative<core::ReshardRequest>(request)) return testing::any_reshard_step();
   if (std::holds_alternative<core::ClaimRequest>(request)) return testing::any_claim_reply();
   if (std::holds_alternative<core::ListRequest>(request)) return testing::any_list_reply();
   if (std::holds_alternative<core::ConfigureRequest>(request)) {
@@ -93,7 +105,7 @@ core::Reply any_reply_to(const core::Request& request) {
 
 // Within what the engine's own rules let through; the wire's tests go beyond them.
 core::Request sound_request() {
-  switch (*rc::gen::inRange(0, 5)) {
+  switch (*rc::gen::inRange(0, 8)) {
     case 0: {
       core::PushRequest push{"q", {}, {}};
       for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
@@ -124,6 +136,29 @@ core::Request sound_request() {
       configure.patch.lease = testing::maybe_millis();
       return configure;
     }
+    case 4: {
+      core::MoveRequest move{"a/b", {}, {}};
+      for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
+        core::MoveItem item;
+        item.push = testing::any_push_item(move.bytes);
+        item.attempt = testing::any_u32();
+        item.tallies = testing::any_tallies();
+        item.dead = testing::any_flag();
+        item.reason = core::append(move.bytes, testing::any_bytes());
+        move.items.push_back(item);
+      }
+      return move;
+    }
+    case 5: {
+      core::CancelRequest away{"a/b", {}, {}};
+      for (int i = *rc::gen::inRange(1, 4); i > 0; --i) {
+        away.keys.push_back(core::append(away.bytes, testing::any_bytes()));
+        away.seen.push_back({testing::any_u64(), testing::any_number<std::int64_t>(),
+                             testing::any_u32(), testing::any_u32(), testing::any_flag()});
+      }
+      return away;
+    }
+    case 6: return core::ReshardRequest{"q", *rc::gen::inRange(1u, 257u), testing::any_u64()};
     default: break;
   }
   return core::PurgeRequest{"$q_-+;().:@"};

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """tarry queue reshard: what it says, and what it leaves."""
 
+import json
 import sys
 import unittest
 
-from program import FAILED, SOURCE, UNKNOWN, USAGE, ProgramTest
+from program import FAILED, SOURCE, UNKNOWN, USAGE, ProgramTest, Server
 
 sys.path.append(str(SOURCE / "tests" / "crash"))
 from redis_server import RedisServer  # noqa: E402
@@ -33,6 +34,28 @@ class Reshard(ProgramTest):
         for i in range(30):
             self.tarry("cancel", "orders", f"k{i}", store=url)
         self.assertEqual(self.asked("queue", "info", "orders", store=url)["scheduled"], 0)
+
+    def test_over_http(self):
+        with Server(self.redis.url) as server:
+            lines = "\n".join(json.dumps({"key": f"k{i}", "payload": "x", "delay": "1h"})
+                              for i in range(450))
+            self.tarry("push", "orders", "--jsonl", "-", store=server.url, stdin=lines.encode())
+            told = self.asked("queue", "reshard", "orders", "3", store=server.url)
+            self.assertEqual(told, {"queue": "orders", "done": True, "changed": True, "from": 1,
+                                    "to": 3, "moved": 450, "left": 0, "leased": 0,
+                                    "waits_for": ""})
+            self.assertEqual(self.redis.ask("HGET", "tarry:{0}:queues", "orders").split()[1], "3")
+            told = self.tarry("queue", "reshard", "orders", "3", store=server.url).out
+            self.assertEqual(told, "queue orders has 3 shards already; nothing was done\n")
+            listed = self.asked("ls", "orders", "--limit", "10000", store=server.url)["messages"]
+            self.assertEqual(len(listed), 450)
+            self.refused("queue", "reshard", "none", "2", store=server.url, code=UNKNOWN,
+                         says="none")
+        for store, says in (("memory:", "fixed when it was made"),
+                            (f"{self.redis.url}?layout=plain", "layout plain cannot be resharded")):
+            with Server(store) as server:
+                self.refused("queue", "reshard", "orders", "2", store=server.url, code=FAILED,
+                             says=says)
 
     def test_bad_input(self):
         url = self.redis.url

@@ -94,23 +94,26 @@ inline std::vector<core::Slice> any_keys(std::string& bytes) {
   return keys;
 }
 
-/// Of every kind that can be sent: all but Move and the action move_away.
+inline Tallies any_tallies() { return {any_u32(), any_u32(), any_u32(), any_u32(), any_u32()}; }
+inline core::PushItem any_push_item(std::string& bytes) {
+  core::PushItem item;
+  item.key = core::append(bytes, any_bytes());
+  item.payload = core::append(bytes, any_bytes());
+  item.headers = core::append(bytes, encoded_headers());
+  item.due = any_due();
+  item.priority = any_u32();
+  item.max_attempts = any_u32();
+  item.if_exists = maybe<IfExists>(any_rule);
+  return item;
+}
+
+/// Of every kind.
 inline core::Request any_request() {
   const int items = *rc::gen::inRange(0, 4);
-  switch (*rc::gen::inRange(0, 16)) {
+  switch (*rc::gen::inRange(0, 19)) {
     case 0: {
       core::PushRequest r{any_queue(), {}, {}};
-      for (int i = 0; i < items; ++i) {
-        core::PushItem item;
-        item.key = core::append(r.bytes, any_bytes());
-        item.payload = core::append(r.bytes, any_bytes());
-        item.headers = core::append(r.bytes, encoded_headers());
-        item.due = any_due();
-        item.priority = any_u32();
-        item.max_attempts = any_u32();
-        item.if_exists = maybe<IfExists>(any_rule);
-        r.items.push_back(item);
-      }
+      for (int i = 0; i < items; ++i) r.items.push_back(any_push_item(r.bytes));
       return r;
     }
     case 1: {
@@ -142,8 +145,9 @@ inline core::Request any_request() {
       for (int i = 0; i < items; ++i) {
         core::SettleItem item;
         item.receipt = core::append(r.bytes, any_bytes());
-        item.action = one_of({core::SettleAction::ack, core::SettleAction::retry,
-                              core::SettleAction::release, core::SettleAction::bury});
+        item.action =
+            one_of({core::SettleAction::ack, core::SettleAction::retry, core::SettleAction::release,
+                    core::SettleAction::bury, core::SettleAction::move_away});
         item.delay = maybe_millis();
         item.priority = maybe<std::uint32_t>(any_u32);
         item.reason = core::append(r.bytes, any_bytes());
@@ -194,6 +198,28 @@ inline core::Request any_request() {
       return core::ForecastRequest{any_queue(), Millis(*rc::gen::nonNegative<std::int64_t>()),
                                    any_u32()};
     case 14: return core::RemoveRequest{any_queue(), any_flag()};
+    case 15: return core::ReshardRequest{any_queue(), any_u32(), any_u64()};
+    case 16: {
+      core::MoveRequest r{any_queue(), {}, {}};
+      for (int i = 0; i < items; ++i) {
+        core::MoveItem item;
+        item.push = any_push_item(r.bytes);
+        item.attempt = any_u32();
+        item.tallies = any_tallies();
+        item.dead = any_flag();
+        item.reason = core::append(r.bytes, any_bytes());
+        r.items.push_back(item);
+      }
+      return r;
+    }
+    case 17: {
+      core::CancelRequest r{any_queue(), {}, {}};
+      r.keys = any_keys(r.bytes);
+      for (std::size_t i = 0; i < r.keys.size(); ++i) {
+        r.seen.push_back({any_u64(), any_number<std::int64_t>(), any_u32(), any_u32(), any_flag()});
+      }
+      return r;
+    }
     default: break;
   }
   core::ReviveRequest r{any_queue(), any_flag(), {}, {}};
@@ -207,7 +233,6 @@ inline Error any_error() {
           *rc::gen::element(std::string("key \"\\\n\" is bad"), std::string("\u00e4"))};
 }
 
-inline Tallies any_tallies() { return {any_u32(), any_u32(), any_u32(), any_u32(), any_u32()}; }
 inline Settlement any_settlement() {
   return {one_of({Ending::acked, Ending::cancelled}), any_time()};
 }
@@ -244,7 +269,7 @@ inline core::ItemsReply any_items_reply() {
     } else {
       result.outcome = one_of({Outcome::cancelled, Outcome::stopping, Outcome::unknown,
                                Outcome::rescheduled, Outcome::revived, Outcome::in_flight,
-                               Outcome::settled, Outcome::done, Outcome::stale});
+                               Outcome::settled, Outcome::done, Outcome::stale, Outcome::kept});
       result.due_ms = maybe<std::int64_t>([] { return any_number<std::int64_t>(); });
       result.settlement = maybe<Settlement>(any_settlement);
     }
@@ -313,6 +338,11 @@ inline core::ListReply any_list_reply() {
   for (int i = *rc::gen::inRange(0, 3); i > 0; --i) reply.messages.push_back(any_info(false));
   reply.next = any_bytes();
   return reply;
+}
+
+inline ReshardStep any_reshard_step() {
+  return {any_u64(), any_u32(), any_u32(), any_flag(), any_flag(),
+          any_u64(), any_u64(), any_u64(), any_queue()};
 }
 
 inline QueueSettings any_settings() {

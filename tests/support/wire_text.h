@@ -92,15 +92,16 @@ inline std::string text_of(const core::Request& request) {
   Text t;
   struct Visitor {
     Text& t;
+    void item(const core::PushItem& i, const std::string& bytes) const {
+      t.line("item").add("key", core::view(bytes, i.key));
+      t.add("payload", core::view(bytes, i.payload));
+      t.add("headers", core::view(bytes, i.headers)).add("due", i.due);
+      t.add("priority", i.priority).add("max_attempts", i.max_attempts);
+      t.add("if_exists", i.if_exists);
+    }
     void operator()(const core::PushRequest& r) const {
       t.line("push").add("queue", r.queue);
-      for (const auto& i : r.items) {
-        t.line("item").add("key", core::view(r.bytes, i.key));
-        t.add("payload", core::view(r.bytes, i.payload));
-        t.add("headers", core::view(r.bytes, i.headers)).add("due", i.due);
-        t.add("priority", i.priority).add("max_attempts", i.max_attempts);
-        t.add("if_exists", i.if_exists);
-      }
+      for (const auto& i : r.items) item(i, r.bytes);
     }
     void keys(const std::vector<core::Slice>& keys, const std::string& bytes) const {
       for (const core::Slice key : keys) t.add("key", core::view(bytes, key));
@@ -108,6 +109,10 @@ inline std::string text_of(const core::Request& request) {
     void operator()(const core::CancelRequest& r) const {
       t.line("cancel").add("queue", r.queue);
       keys(r.keys, r.bytes);
+      for (const core::Seen& seen : r.seen) {
+        t.line("seen").add("id", seen.id).add("due", seen.due_ms).add("priority", seen.priority);
+        t.add("claims", seen.claims).add("dead", seen.dead);
+      }
     }
     void operator()(const core::RescheduleRequest& r) const {
       t.line("reschedule").add("queue", r.queue);
@@ -168,7 +173,14 @@ inline std::string text_of(const core::Request& request) {
       t.line("revive").add("queue", r.queue).add("all", r.all);
       keys(r.keys, r.bytes);
     }
-    void operator()(const core::MoveRequest& r) const { t.line("move").add("queue", r.queue); }
+    void operator()(const core::MoveRequest& r) const {
+      t.line("move").add("queue", r.queue);
+      for (const auto& i : r.items) {
+        item(i.push, r.bytes);
+        t.add("attempt", i.attempt).add("tallies", i.tallies).add("dead", i.dead);
+        t.add("reason", core::view(r.bytes, i.reason));
+      }
+    }
     void operator()(const core::ReshardRequest& r) const {
       t.line("reshard").add("queue", r.queue).add("shards", r.shards).add("turn", r.turn);
     }
@@ -254,7 +266,11 @@ inline std::string text_of(const core::Reply& reply) {
       t.line("configured").add("settings", r.settings);
     }
     void operator()(const core::CountReply& r) const { t.line("count").add("count", r.count); }
-    void operator()(const ReshardStep& r) const { t.line("reshard").add("turn", r.turn); }
+    void operator()(const ReshardStep& r) const {
+      t.line("reshard").add("turn", r.turn).add("from", r.from).add("to", r.to);
+      t.add("done", r.done).add("changed", r.changed).add("moved", r.moved).add("left", r.left);
+      t.add("leased", r.leased).add("waits_for", r.waits_for);
+    }
   };
   std::visit(Visitor{t}, reply);
   return t.str();

@@ -53,6 +53,15 @@ std::string url_of(const RemoteOptions& options) {
          std::to_string(options.port);
 }
 
+// Whatever is asked here, a server of this version has a route for.
+Error read_refusal(const HttpMessage& message) {
+  constexpr unsigned kMethodNotAllowed = 405;
+  Error error = wire::read_problem(message.status, message.body);
+  if (message.status != kMethodNotAllowed && !wire::tells_no_route(error)) return error;
+  return {ErrorCode::unsupported,
+          "the server cannot do this, it is older than this program: " + error.message};
+}
+
 Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
   if (auto* failure = std::get_if<HttpFailure>(&answer)) {
     // Where nothing was to change, nothing is in doubt.
@@ -60,7 +69,7 @@ Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
     return std::move(failure->error);
   }
   const auto& message = std::get<HttpMessage>(answer);
-  if (message.status != 200) return wire::read_problem(message.status, message.body);
+  if (message.status != 200) return read_refusal(message);
   auto reply = wire::decode_answer(call, message.body);
   if (!reply) {
     return Unexpected(call.changes ? ErrorCode::unknown_outcome : ErrorCode::unavailable,
@@ -126,7 +135,7 @@ class RemoteEngine final : public core::Engine {
               (health ? "status " + std::to_string(message.status) : health.error().message));
     }
     capabilities_ = health->capabilities;
-    capabilities_.engine = "remote";
+    capabilities_.served = std::exchange(capabilities_.engine, "remote");
     return {};
   }
 

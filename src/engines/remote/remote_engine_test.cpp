@@ -132,6 +132,14 @@ TEST_F(RemoteEngineTest, can_what_the_server_can) {
   EXPECT_EQ(engine_->capabilities().engine, "remote");
   EXPECT_TRUE(engine_->capabilities().durable);
   EXPECT_FALSE(engine_->capabilities().manual_clock);
+  EXPECT_TRUE(engine_->capabilities().moves);
+  EXPECT_EQ(engine_->capabilities().served, "embedded");
+}
+
+TEST_F(RemoteEngineTest, takes_it_that_a_server_which_does_not_say_so_moves_nothing) {
+  const auto old = wire::decode_health(R"({"service":"tarry","engine":"embedded","by_key":true})");
+  ASSERT_TRUE(old);
+  EXPECT_FALSE(old->capabilities.moves);
 }
 
 TEST_F(RemoteEngineTest, asks_the_server_and_reads_its_answer) {
@@ -182,6 +190,35 @@ TEST_F(RemoteEngineTest, gives_the_servers_errors_their_codes_back) {
   connection.receive();
   connection.answer("<html>", "502 Bad Gateway");
   EXPECT_EQ(proxy.reply.get().error().code, ErrorCode::unknown_outcome);
+}
+
+TEST_F(RemoteEngineTest, says_that_a_server_is_older_where_it_does_not_know_the_route) {
+  RawConnection connection = open();
+  core::MoveRequest move{"q", {}, {}};
+  move.items.emplace_back();
+  auto unknown = ask(move);
+  EXPECT_EQ(connection.receive().target, "/v1/queues/q/import");
+  connection.answer(
+      R"({"status":404,"detail":"there is no \"/v1/queues/q/import\" here","code":"not_found"})",
+      "404 Not Found");
+  const Error older = unknown.reply.get().error();
+  EXPECT_EQ(older.code, ErrorCode::unsupported);
+  EXPECT_EQ(older.message,
+            "the server cannot do this, it is older than this program: there is no "
+            "\"/v1/queues/q/import\" here");
+  auto method = ask(core::RemoveRequest{"q"});
+  connection.receive();
+  connection.answer(R"({"status":405,"detail":"the method \"DELETE\" is not one of: GET, PUT",)"
+                    R"("code":"invalid_argument"})",
+                    "405 Method Not Allowed");
+  EXPECT_EQ(method.reply.get().error().code, ErrorCode::unsupported);
+  // The engine's own is another matter.
+  auto nothing = ask(core::ReshardRequest{"none", 2, 0});
+  EXPECT_EQ(connection.receive().target, "/v1/queues/none/reshard");
+  connection.answer(R"({"status":404,"detail":"there is no queue \"none\"","code":"not_found"})",
+                    "404 Not Found");
+  EXPECT_EQ(nothing.reply.get().error(),
+            (Error{ErrorCode::not_found, "there is no queue \"none\""}));
 }
 
 TEST_F(RemoteEngineTest, a_lost_answer_is_in_doubt_only_where_something_was_to_change) {

@@ -13,6 +13,10 @@ namespace tarry::http {
 [[nodiscard]] Routed cancel(Asked& asked);
 [[nodiscard]] Routed reschedule(Asked& asked);
 
+// Messages on their way from one store to another.
+[[nodiscard]] Routed import_messages(Asked& asked);
+[[nodiscard]] Routed move_away(Asked& asked);
+
 // Claims of any queue.
 [[nodiscard]] Routed claim(Asked& asked);
 [[nodiscard]] Routed settle(Asked& asked);
@@ -27,6 +31,7 @@ namespace tarry::http {
 [[nodiscard]] Routed purge(Asked& asked);
 [[nodiscard]] Routed remove_queue(Asked& asked);
 [[nodiscard]] Routed revive(Asked& asked);
+[[nodiscard]] Routed reshard(Asked& asked);
 [[nodiscard]] Routed forecast(Asked& asked);
 
 // The server.

@@ -69,6 +69,14 @@ Routed revive(Asked& asked) {
   return ask<core::CountReply>(std::move(*revive), counted);
 }
 
+Routed reshard(Asked& asked) {
+  auto reshard = wire::decode_reshard(std::move(asked.queue), asked.body);
+  if (!reshard) return problem(reshard.error());
+  return ask<ReshardStep>(std::move(*reshard), [](const ReshardStep& step) {
+    return ok(wire::encode_reshard_reply(step));
+  });
+}
+
 Routed forecast(Asked& asked) {
   auto forecast = wire::decode_forecast(std::move(asked.queue), asked.query);
   if (!forecast) return problem(forecast.error());

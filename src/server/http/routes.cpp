@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/text.h"
 #include "server/http/handlers.h"
+#include "wire/problem.h"
 
 namespace tarry::http {
 namespace {
@@ -30,6 +31,8 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/queues/*/get", get_many},
     Route{"POST", "/v1/queues/*/cancel", cancel},
     Route{"POST", "/v1/queues/*/reschedule", reschedule},
+    Route{"POST", "/v1/queues/*/import", import_messages},
+    Route{"POST", "/v1/queues/*/move-away", move_away},
     Route{"GET", "/v1/queues", queue_list},
     Route{"GET", "/v1/queues/*", queue_info},
     Route{"PUT", "/v1/queues/*", configure},
@@ -38,6 +41,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/queues/*/resume", resume},
     Route{"POST", "/v1/queues/*/purge", purge},
     Route{"POST", "/v1/queues/*/revive", revive},
+    Route{"POST", "/v1/queues/*/reshard", reshard},
     Route{"GET", "/v1/queues/*/forecast", forecast},
     Route{"GET", "/v1/stats", stats},
     Route{"GET", "/healthz", health},
@@ -136,7 +140,7 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
     encoded_queue = queue;
   }
   if (allow.empty()) {
-    return problem(404, ErrorCode::not_found, "there is no " + base::quoted(path) + " here");
+    return problem(404, ErrorCode::not_found, wire::no_route_text(path));
   }
   if (found == nullptr) return wrong_method(message.method, std::move(allow));
   if (auto refused = check_body(message)) return std::move(*refused);

@@ -59,7 +59,7 @@ RC_GTEST_PROP(Routes, every_call_arrives_as_it_was_meant, ()) {
 RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
   core::Request request = core::ResumeRequest{"q"};
   core::Reply reply = core::CountReply{0};
-  switch (*rc::gen::inRange(0, 9)) {
+  switch (*rc::gen::inRange(0, 10)) {
     case 0: {
       core::PushReply pushed = tarry::testing::any_push_reply();
       core::PushRequest push{"q", {}, {}};
@@ -110,6 +110,10 @@ RC_GTEST_PROP(Routes, every_answer_arrives_as_it_was_meant, ()) {
       reply = forecast;
       break;
     }
+    case 8:
+      request = core::ReshardRequest{"q", 4, 0};
+      reply = tarry::testing::any_reshard_step();
+      break;
     default:
       request = core::PurgeRequest{"q"};
       reply = core::CountReply{tarry::testing::any_u64()};
@@ -274,6 +278,8 @@ TEST(Routes, a_batch_with_nothing_good_never_reaches_the_engine) {
                            R"("message":"the message must be an object, not the number 8"}}]})");
   EXPECT_EQ(refused("POST", "/v1/queues/q/cancel", R"({"keys":[1]})").status, 200u);
   EXPECT_EQ(refused("POST", "/v1/queues/q/get", R"({"keys":[1]})").status, 200u);
+  EXPECT_EQ(refused("POST", "/v1/queues/q/import", R"({"messages":[1]})").status, 200u);
+  EXPECT_EQ(refused("POST", "/v1/queues/q/move-away", R"({"messages":[1]})").status, 200u);
   EXPECT_EQ(refused("POST", "/v1/queues/q/reschedule", R"({"items":[1]})").status, 200u);
   EXPECT_EQ(refused("POST", "/v1/settle", R"({"items":[1]})").status, 200u);
   EXPECT_EQ(refused("POST", "/v1/extend", R"({"items":[1]})").status, 200u);

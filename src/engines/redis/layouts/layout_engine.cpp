@@ -94,6 +94,7 @@ class LayoutEngine final : public core::Engine {
   [[nodiscard]] core::Capabilities capabilities() const override {
     core::Capabilities capabilities;
     capabilities.engine = "redis " + std::string(to_string(options_.layout.layout));
+    capabilities.moves = false;
     capabilities.durable = true;
     capabilities.manual_clock = options_.clock != nullptr;
     return capabilities;
