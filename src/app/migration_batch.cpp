@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/move_requests.h"
 #include "app/moved_message.h"
 #include "app/queue_hold.h"
 #include "base/text.h"
@@ -54,23 +55,16 @@ Result<std::vector<MessageInfo>> MigrationBatch::read(const MigrationEnd& end, K
 }
 
 Result<void> MigrationBatch::move_messages(std::vector<MessageInfo> messages) {
-  const auto put_there = put(std::move(messages));
-  if (!put_there) return put_there.error();
-  return take_away(*put_there);
+  const auto there = put(std::move(messages));
+  if (!there) return there.error();
+  return take_away(*there);
 }
 
 // Answers those that are there now, as they are here.
 Result<std::vector<MessageInfo>> MigrationBatch::put(std::vector<MessageInfo> messages) {
-  core::MoveRequest request;
-  request.queue = counts_.queue;
-  for (const MessageInfo& message : messages) {
-    auto item = move_item_of(message, request.bytes);
-    if (!item) return at(from_, counts_.queue, std::move(item).error());
-    request.items.push_back(*std::move(item));
-  }
-  const auto reply = detail::wait_for(to_.engine, std::move(request));
-  if (!reply) return at(to_, counts_.queue, reply.error());
-  const auto& items = std::get<core::PushReply>(*reply).items;
+  const auto put_items = put_there(to_.engine, counts_.queue, messages);
+  if (!put_items) return at(to_, counts_.queue, put_items.error());
+  const auto& items = *put_items;
   std::vector<MessageInfo> there;
   std::vector<MessageInfo> taken;
   std::optional<Error> fatal;
@@ -128,29 +122,22 @@ Result<std::vector<MessageInfo>> MigrationBatch::same_there(std::vector<MessageI
   return found;
 }
 
-Result<core::ItemsReply> MigrationBatch::cancel_seen(const MigrationEnd& end,
-                                                     const std::vector<MessageInfo>& messages) {
-  core::CancelRequest request;
-  request.queue = counts_.queue;
-  for (const MessageInfo& message : messages) {
-    request.keys.push_back(core::append(request.bytes, message.key));
-    request.seen.push_back({message.id, message.due.time_since_epoch().count(), message.priority,
-                            message.tallies.claims, message.state == State::dead});
-  }
-  auto reply = detail::wait_for(end.engine, std::move(request));
-  if (!reply) return at(end, counts_.queue, std::move(reply).error());
-  return std::get<core::ItemsReply>(*std::move(reply));
+Result<std::vector<core::ItemResult>> MigrationBatch::cancel_seen(
+    const MigrationEnd& end, const std::vector<MessageInfo>& messages) {
+  auto items = take_away_seen(end.engine, counts_.queue, messages);
+  if (!items) return at(end, counts_.queue, std::move(items).error());
+  return items;
 }
 
 Result<void> MigrationBatch::take_away(const std::vector<MessageInfo>& messages) {
   if (messages.empty()) return {};
-  const auto reply = cancel_seen(from_, messages);
-  if (!reply) return reply.error();
+  const auto items = cancel_seen(from_, messages);
+  if (!items) return items.error();
   std::vector<MessageInfo> changed;
   std::optional<Error> fatal;
   bool ended = false;
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    const core::ItemResult& item = reply->items[i];
+    const core::ItemResult& item = (*items)[i];
     if (item.error) {
       if (!fatal) fatal = at(from_, counts_.queue, *item.error);
     } else if (item.outcome == Outcome::done) {
@@ -191,9 +178,9 @@ Result<void> MigrationBatch::undo(const std::vector<MessageInfo>& messages) {
       return !is_same(*std::ranges::find(messages, other.key, &MessageInfo::key), other);
     });
     if (there->empty()) continue;
-    const auto reply = cancel_seen(to_, *there);
-    if (!reply) return reply.error();
-    for (const core::ItemResult& item : reply->items) {
+    const auto items = cancel_seen(to_, *there);
+    if (!items) return items.error();
+    for (const core::ItemResult& item : *items) {
       if (item.error) return at(to_, counts_.queue, *item.error);
     }
   }

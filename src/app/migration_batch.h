@@ -45,8 +45,8 @@ class MigrationBatch {
   Result<std::vector<MessageInfo>> same_there(std::vector<MessageInfo> messages);
   Result<void> take_away(const std::vector<MessageInfo>& messages);
   /// Cancels those that are as told.
-  Result<core::ItemsReply> cancel_seen(const MigrationEnd& end,
-                                       const std::vector<MessageInfo>& messages);
+  Result<std::vector<core::ItemResult>> cancel_seen(const MigrationEnd& end,
+                                                    const std::vector<MessageInfo>& messages);
   Result<void> undo(const std::vector<MessageInfo>& messages);
   Result<void> check_alone();
   void problem(const std::string& key, const std::string& what);

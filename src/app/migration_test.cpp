@@ -25,7 +25,7 @@ Store memory_store() { return must(tarry::open("memory:")); }
 // Asks before each request whether it is let through; and may lose answers.
 class Gate final : public core::Engine {
  public:
-  enum class Says : std::uint8_t { pass, refuse, lose_the_answer };
+  enum class Says : std::uint8_t { pass, refuse, lose_the_answer, too_large };
   using Ask = std::function<Says(const core::Request&)>;
 
   Gate(core::Engine& inner, Ask ask) : inner_(inner), ask_(std::move(ask)) {}
@@ -34,6 +34,10 @@ class Gate final : public core::Engine {
     const Says says = ask_(request);
     if (says == Says::refuse) {
       done(Error{ErrorCode::unavailable, "refused"});
+      return 0;
+    }
+    if (says == Says::too_large) {
+      done(Error{ErrorCode::too_large, "too large a body"});
       return 0;
     }
     if (says == Says::pass) return inner_.submit(std::move(request), std::move(done));
@@ -268,6 +272,39 @@ TEST_F(Migration, ACopyThatIsOutOfDateKeepsTheQueuePaused) {
   EXPECT_FALSE(must(q.stats()).paused);
   EXPECT_FALSE(must(to_.queue("q").stats()).paused);
   EXPECT_GT(must(to_.queue("q").get("k")).due, must(to_.queue("q").get("l")).due + Millis(3h));
+}
+
+// A server may take bodies that are smaller than a batch makes.
+TEST_F(Migration, WhatIsTooLargeIsAskedForInHalves) {
+  fill(from_);
+  Snapshot before = snapshot(from_);
+  constexpr std::size_t kFits = 2;
+  const auto most = [](const core::Request& request) {
+    std::size_t items = 0;
+    bool large = false;
+    if (const auto* move = std::get_if<core::MoveRequest>(&request)) {
+      items = move->items.size();
+      for (const core::MoveItem& item : move->items) {
+        large = large || core::view(move->bytes, item.push.key) == "k3";
+      }
+    }
+    if (const auto* get = std::get_if<core::GetRequest>(&request)) items = get->keys.size();
+    if (const auto* away = std::get_if<core::CancelRequest>(&request)) items = away->keys.size();
+    return large || items > kFits ? Gate::Says::too_large : Gate::Says::pass;
+  };
+  Gate from(from_.engine(), most);
+  Gate to(to_.engine(), most);
+  const MigrationReport report = migrate({from, "FROM"}, {to, "TO"}, {});
+  ASSERT_FALSE(report.error) << report.error->message;
+  EXPECT_EQ(snapshot(from_).size(), 1u);
+  EXPECT_EQ(before.erase("q/k3"), 1u);
+  EXPECT_EQ(snapshot(to_), before);
+  for (const MigratedQueue& queue : report.queues) {
+    EXPECT_FALSE(queue.held);
+    if (queue.queue != "q") continue;
+    EXPECT_EQ(queue.left, 1u);
+    EXPECT_EQ(queue.problems, std::vector<std::string>{"message \"k3\" stays: too large a body"});
+  }
 }
 
 TEST_F(Migration, AQueueThatCouldNotBePausedIsNotSaidToBe) {

@@ -1,5 +1,7 @@
 #include "app/moved_message.h"
 
+#include <cstddef>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -50,6 +52,16 @@ Result<std::vector<MessageInfo>> get_messages(
   request.queue = queue;
   for (const std::string& key : keys) request.keys.push_back(core::append(request.bytes, key));
   auto reply = detail::wait_for(engine, std::move(request));
+  if (!reply && reply.error().code == ErrorCode::too_large && keys.size() > 1) {
+    // A server may take smaller bodies than that many keys make.
+    std::vector<std::string> rest(keys.begin() + static_cast<std::ptrdiff_t>(keys.size() / 2),
+                                  keys.end());
+    keys.resize(keys.size() - rest.size());
+    auto some = get_messages(engine, queue, keys, damaged);
+    keys.insert(keys.end(), std::make_move_iterator(rest.begin()),
+                std::make_move_iterator(rest.end()));
+    return some;
+  }
   if (!reply) return std::move(reply).error();
   std::vector<MessageInfo> messages;
   std::vector<std::string> too_many;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/move_requests.h"
 #include "app/moved_message.h"
 #include "base/text.h"
 #include "open/ask.h"
@@ -110,16 +111,9 @@ Result<void> Importer::flush() {
   if (batch_.empty()) return {};
   const std::vector<MessageInfo> messages = std::exchange(batch_, {});
   batch_bytes_ = 0;
-  core::MoveRequest request;
-  request.queue = messages.front().queue;
-  for (const MessageInfo& message : messages) {
-    auto item = move_item_of(message, request.bytes);
-    if (!item) return std::move(item).error();
-    request.items.push_back(*std::move(item));
-  }
-  const auto reply = detail::wait_for(engine_, std::move(request));
-  if (!reply) return reply.error();
-  const auto& items = std::get<core::PushReply>(*reply).items;
+  const auto put = put_there(engine_, messages.front().queue, messages);
+  if (!put) return put.error();
+  const auto& items = *put;
   std::vector<MessageInfo> taken;
   std::optional<Error> fatal;
   for (std::size_t i = 0; i < items.size(); ++i) {

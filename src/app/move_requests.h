@@ -1,0 +1,27 @@
+// What moves messages between stores: put there, take away here. A server may take smaller bodies
+// than a batch of messages makes: what is refused as too large is asked for in halves, down to one
+// message, whose own error that is then.
+//
+// Thread safety: pure functions that block the calling thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+
+#include "core/engine.h"
+
+namespace tarry::app {
+
+/// A result a message. An error: none of them was put there, or nobody knows.
+[[nodiscard]] Result<std::vector<core::PushResult>> put_there(
+    core::Engine& engine, const std::string& queue, std::span<const MessageInfo> messages);
+
+/// The same of messages that live in another store now: those go that still are as they are here.
+[[nodiscard]] Result<std::vector<core::ItemResult>> take_away_seen(
+    core::Engine& engine, const std::string& queue, std::span<const MessageInfo> messages);
+
+}  // namespace tarry::app
