@@ -22,7 +22,8 @@ T must(Result<T> result) {
 
 Store memory_store() { return must(tarry::open("memory:")); }
 
-// Asks before each request whether it is let through; and may lose answers.
+// Asks before each request whether it is let through; and may lose answers, or be of a kind that
+// moves nothing.
 class Gate final : public core::Engine {
  public:
   enum class Says : std::uint8_t { pass, refuse, lose_the_answer, too_large };
@@ -47,12 +48,17 @@ class Gate final : public core::Engine {
                          });
   }
   void withdraw(core::Ticket ticket) override { inner_.withdraw(ticket); }
-  [[nodiscard]] core::Capabilities capabilities() const override { return inner_.capabilities(); }
+  [[nodiscard]] core::Capabilities capabilities() const override {
+    return can_ ? *can_ : inner_.capabilities();
+  }
   void close() override {}
+
+  void set_capabilities(core::Capabilities can) { can_ = std::move(can); }
 
  private:
   core::Engine& inner_;
   Ask ask_;
+  std::optional<core::Capabilities> can_;
 };
 
 std::string text_of(const MessageInfo& info) {
@@ -305,6 +311,40 @@ TEST_F(Migration, WhatIsTooLargeIsAskedForInHalves) {
     EXPECT_EQ(queue.left, 1u);
     EXPECT_EQ(queue.problems, std::vector<std::string>{"message \"k3\" stays: too large a body"});
   }
+}
+
+TEST_F(Migration, WhatMovesNothingIsRefusedBeforeAnythingIsPaused) {
+  (void)must(from_.queue("q").push({.key = "k"}));
+  const struct {
+    const char* engine;
+    const char* served;
+    const char* says;
+  } kinds[] = {
+      {"redis plain", "", "END: layout plain cannot be migrated from or to"},
+      {"remote", "redis bullmq", "END: layout bullmq cannot be migrated from or to"},
+      {"remote", "embedded", "END: the server is older than this program"},
+  };
+  for (const auto& [engine, served, says] : kinds) {
+    core::Capabilities can;
+    can.engine = engine;
+    can.served = served;
+    can.moves = false;
+    const auto asked = [](const core::Request&) {
+      ADD_FAILURE() << "it was asked";
+      return Gate::Says::refuse;
+    };
+    Gate gate(to_.engine(), asked);
+    gate.set_capabilities(can);
+    for (const bool is_target : {false, true}) {
+      const MigrationEnd end{gate, "END"};
+      const MigrationEnd other{from_.engine(), "OTHER"};
+      const MigrationReport report = is_target ? migrate(other, end, {}) : migrate(end, other, {});
+      ASSERT_TRUE(report.error);
+      EXPECT_EQ(report.error->code, ErrorCode::unsupported);
+      EXPECT_EQ(report.error->message.find(says), 0u) << report.error->message;
+    }
+  }
+  EXPECT_FALSE(must(from_.queue("q").stats()).paused);
 }
 
 TEST_F(Migration, AQueueThatCouldNotBePausedIsNotSaidToBe) {

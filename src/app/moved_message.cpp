@@ -82,18 +82,20 @@ Result<std::vector<MessageInfo>> get_messages(
 }
 
 std::optional<Error> refuse_move(const core::Engine& engine, std::string_view name) {
-  const std::string kind = engine.capabilities().engine;
-  if (kind.starts_with("redis ")) {
+  const core::Capabilities can = engine.capabilities();
+  if (can.moves) return std::nullopt;
+  constexpr std::string_view kLayout = "redis ";
+  const std::string& kind = can.served.empty() ? can.engine : can.served;
+  if (kind.starts_with(kLayout)) {
     return Error{ErrorCode::unsupported,
-                 std::string(name) + ": layout " + kind.substr(6) +
+                 std::string(name) + ": layout " + kind.substr(kLayout.size()) +
                      " cannot be migrated from or to: its keys hold neither pauses nor attempts; "
                      "claim from it and push instead"};
   }
-  if (kind != "remote") return std::nullopt;
   return Error{ErrorCode::unsupported,
                std::string(name) +
-                   ": messages cannot be moved with their attempts over HTTP; stop the "
-                   "server and name the store that it keeps"};
+                   ": the server is older than this program and cannot move messages; update it, "
+                   "or stop it and name the store that it keeps"};
 }
 
 }  // namespace tarry::app

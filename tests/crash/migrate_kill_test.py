@@ -12,7 +12,7 @@ import time
 import unittest
 
 from redis_server import RedisServer
-from server import FAILURE_SECONDS, PROGRAM, environment
+from server import FAILURE_SECONDS, PROGRAM, Daemon, environment
 
 MESSAGES = 12_000
 LONGEST = 0.2  # seconds until a kill; a whole run takes about half of one
@@ -104,6 +104,9 @@ class MigrateKill(unittest.TestCase):
         self.redis = RedisServer(parent=self.path)
         self.addCleanup(self.redis.close)
         self.redis.start()
+        self.server = Daemon("memory:", parent=self.path)
+        self.addCleanup(self.server.close)
+        self.server.start()
 
     def look(self, before, source, target, mover):
         """Between two runs: nothing is lost, and what is there twice is delivered nowhere."""
@@ -128,7 +131,9 @@ class MigrateKill(unittest.TestCase):
         before = all_of(store)
         self.assertEqual(len(before), MESSAGES + 40)
         for turn in range(rounds):
-            ways = [(store, self.redis.url), (self.redis.url, f"file:{self.path}/next-{turn}")]
+            served = f"http://127.0.0.1:{self.server.port}"
+            ways = [(store, self.redis.url), (self.redis.url, served),
+                    (served, f"file:{self.path}/next-{turn}")]
             for source, target in ways:
                 started = time.monotonic()
                 done = mover.move(source, target,
@@ -142,7 +147,7 @@ class MigrateKill(unittest.TestCase):
                 self.assertTrue(tarry(target, "store", "audit")["balanced"])
                 print(f"  {source.split(':')[0]} to {target.split(':')[0]}: {mover.kills} kills, "
                       f"{mover.in_both} in both, {time.monotonic() - started:.1f} s", flush=True)
-            store = ways[1][1]
+            store = ways[-1][1]
         # A run in which it was never killed has shown nothing.
         self.assertGreaterEqual(mover.kills, 2 * rounds)
 

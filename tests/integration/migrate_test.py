@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """tarry store migrate: what one store holds is in the other then, from file: to redis: and back."""
 
+import http.server
 import json
 import signal
 import subprocess
 import sys
+import threading
 import unittest
 
 from program import (CONFLICT, FAILED, PROGRAM, SOURCE, UNKNOWN, UNREACHABLE, USAGE, ProgramTest,
@@ -14,6 +16,34 @@ sys.path.append(str(SOURCE / "tests" / "crash"))
 from redis_server import RedisServer  # noqa: E402
 
 FORGETS = ("id", "kept_until", "kept_until_ms")  # a store's own
+
+
+class Older(http.server.BaseHTTPRequestHandler):
+    """A server from before there were routes for this."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        if self.path == "/healthz":
+            return self.answer(200, {"status": "ok", "service": "tarry", "version": "0.0.9",
+                                     "engine": "redis", "by_key": True, "leases": True})
+        return self.answer(404, {"status": 404, "code": "not_found",
+                                 "detail": f'there is no "{self.path}" here'})
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
+
+    def answer(self, status, body):
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
 
 
 class Migrate(ProgramTest):
@@ -83,6 +113,78 @@ class Migrate(ProgramTest):
         # What it was handed out as there is claimed here.
         claimed = self.asked("claim", "mails", store=self.other)["messages"]
         self.assertEqual([message["payload"] for message in claimed], ["y"])
+
+    def test_to_servers_and_from_one(self):
+        """file: -> http: (redis:) -> http: (file:) -> file:, and the servers go on."""
+        self.fill()
+        before = self.all_of(self.store)
+        with Server(self.redis.url) as first, Server(f"file:{self.directory}/served") as second:
+            for source, target in ((self.store, first.url), (first.url, second.url),
+                                   (second.url, self.other)):
+                told = self.migrate(source, target)
+                self.assertTrue(told["complete"], told)
+                self.assertEqual({queue["queue"]: queue["moved"] for queue in told["queues"]},
+                                 {"orders": 1503, "mails": 1})
+                self.assertEqual(self.all_of(target), before)
+                self.assertEqual(self.all_of(source), {"orders": {}, "mails": {}})
+                for store in (source, target):
+                    self.assertTrue(self.asked("store", "audit", store=store)["balanced"])
+                    self.assertFalse(self.asked("queue", "info", "orders", store=store)["paused"])
+                counters = self.asked("queue", "info", "orders", store=source)["counters"]
+                self.assertEqual(counters["moved_away"], 1503)
+
+    def test_a_server_that_is_killed_meanwhile_is_gone_on_with(self):
+        """The run waits for a claim to end when its server dies."""
+        self.fill()
+        before = self.all_of(self.store)
+        server = Server(self.store)
+        self.addCleanup(server.stop, signal.SIGKILL)
+        self.tarry("push", "orders", "x", "--key", "out", "--priority", "0", store=server.url)
+        receipt = self.asked("claim", "orders", "--lease", "1h",
+                             store=server.url)["messages"][0]["receipt"]
+        with subprocess.Popen([PROGRAM, "store", "migrate", server.url, self.other, "--wait",
+                               "1h", "--queue", "orders"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, env=environment()) as process:
+            eventually(lambda: process.poll() is not None or self.asked(
+                "queue", "info", "orders", store=server.url)["counters"]["moved_away"] == 1503,
+                       "all but the claimed one has been moved")
+            server.process.kill()
+            _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, UNREACHABLE, err)
+        self.assertIn("run the same command again", err)
+        self.assertTrue(self.asked("queue", "info", "orders", store=self.other)["paused"])
+        with Server(self.store) as again:
+            self.tarry("ack", "orders", receipt, store=again.url)
+            self.assertTrue(self.migrate(again.url, self.other)["complete"])
+        self.assertEqual(self.all_of(self.other), before)
+
+    def test_a_server_with_small_bodies(self):
+        for i in range(20):
+            self.tarry("push", "orders", "x" * 300, "--key", f"k{i}", "--in", "1h")
+        self.tarry("push", "orders", "x" * 5_000, "--key", "large", "--in", "1h")
+        with Server("memory:", "--max-body", "4KiB") as server:
+            answer = self.tarry("store", "migrate", self.store, server.url, code=CONFLICT, store="")
+            self.assertIn('message "large" stays: ', answer.err)
+            self.assertIn("4096 bytes", answer.err)
+            listed = self.asked("ls", "orders", store=server.url)["messages"]
+            self.assertEqual(len(listed), 20)
+            self.assertFalse(self.asked("queue", "info", "orders", store=server.url)["paused"])
+            self.assertTrue(self.migrate(server.url, self.other)["complete"])
+
+    def test_an_older_server_is_told_from_others(self):
+        self.tarry("push", "orders", "x", "--in", "1h")
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Older)
+        self.addCleanup(server.server_close)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        url = f"http://127.0.0.1:{server.server_port}"
+        for ends in ((self.store, url), (url, self.other)):
+            self.refused("store", "migrate", *ends, code=FAILED, store="",
+                         says=(url, "the server is older than this program", "update it"))
+        self.refused("store", "import", store=url, code=FAILED, says=(url, "older", "update it"))
+        self.refused("queue", "reshard", "orders", "2", store=url, code=FAILED,
+                     says=("older than this program", "/v1/queues/orders/reshard"))
+        self.assertFalse(self.asked("queue", "info", "orders")["paused"])
 
     def test_what_is_leased_is_left_and_said(self):
         for key in ("a", "b"):
@@ -156,21 +258,23 @@ class Migrate(ProgramTest):
                      code=UNREACHABLE, says="nothing", store="")
         self.refused("store", "migrate", self.store, self.store, code=UNREACHABLE, store="")
         self.refused("store", "migrate", self.store, code=USAGE, says="TO", store="")
-        with Server("memory:") as server:
-            for ends in ((server.url, self.other), (self.store, server.url)):
-                answer = self.tarry("store", "migrate", *ends, code=FAILED, store="")
-                self.assertIn(server.url, answer.err)
-                self.assertIn("over HTTP", answer.err)
         layout = self.redis.url + "?layout=plain"
-        for words in ((layout, self.other), (layout, self.other, "--dry-run"),
-                      (self.store, layout)):
-            answer = self.tarry("store", "migrate", *words, code=FAILED, store="")
+        with Server(layout) as server:
+            for ends in ((layout, self.other), (layout, self.other, "--dry-run"),
+                         (self.store, layout), (self.store, server.url),
+                         (server.url, self.other)):
+                answer = self.tarry("store", "migrate", *ends, code=FAILED, store="")
+                self.assertIn("layout plain cannot be migrated", answer.err)
+            answer = self.tarry("store", "import", store=server.url, code=FAILED)
             self.assertIn("layout plain cannot be migrated", answer.err)
+        self.assertEqual(self.redis.ask("DBSIZE"), 0)
         self.assertFalse(self.asked("queue", "info", "orders")["paused"])
         self.tarry("push", "orders", "x", store=self.redis.url)
-        same = self.tarry("store", "migrate", self.redis.url, self.redis.url + "?shards=1",
-                          code=CONFLICT, store="")
-        self.assertIn("are the same store", same.err)
+        with Server(self.redis.url) as server:
+            for same in (self.redis.url + "?shards=1", server.url):
+                answer = self.tarry("store", "migrate", self.redis.url, same, code=CONFLICT,
+                                    store="")
+                self.assertIn("are the same store", answer.err)
         self.assertEqual(len(self.asked("ls", "orders")["messages"]), 1)
         self.assertFalse(self.asked("queue", "info", "orders", store=self.redis.url)["paused"])
 
