@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "app/nearest.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 namespace tarry::app {
@@ -118,11 +118,9 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name,
       into = std::move(word);
       return {};
     }
-    std::string message =
-        fmt::format("{} is none of {}", base::quoted(word), fmt::join(choices, ", "));
-    const std::string_view meant = nearest(word, choices);
-    if (!meant.empty()) message += fmt::format("; did you mean \"{}\"?", meant);
-    return Error{ErrorCode::invalid_argument, std::move(message)};
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} is none of {}{}", base::quoted(word), fmt::join(choices, ", "),
+                             base::did_you_mean(word, choices))};
   });
 }
 

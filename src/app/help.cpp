@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
-#include "app/nearest.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 namespace tarry::app {
@@ -27,7 +27,7 @@ std::string unknown_flag(const CLI::App& command, const std::string& flag) {
   }
   std::string line = fmt::format("unknown flag {}", base::quoted(flag));
   const std::string name = flag.substr(0, flag.find('='));
-  const auto meant = nearest(name, {names.begin(), names.end()});
+  const auto meant = base::nearest(name, {names.begin(), names.end()});
   if (!meant.empty()) line += fmt::format("; did you mean {}?", meant);
   return line;
 }
@@ -35,10 +35,7 @@ std::string unknown_flag(const CLI::App& command, const std::string& flag) {
 std::string unknown_command(const CLI::App& command, const std::string& word) {
   std::vector<std::string_view> names;
   for (const CLI::App* sub : command.get_subcommands({})) names.push_back(sub->get_name());
-  std::string line = fmt::format("unknown command {}", base::quoted(word));
-  const auto meant = nearest(word, names);
-  if (!meant.empty()) line += fmt::format("; did you mean \"{}\"?", meant);
-  return line;
+  return fmt::format("unknown command {}{}", base::quoted(word), base::did_you_mean(word, names));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "app/json.h"
 #include "app/progress.h"
 #include "app/signals.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "core/limits.h"
 #ifdef TARRY_WITH_RABBITMQ
@@ -51,9 +52,10 @@ Result<relay::IntakeOptions> intake_options(const IntakeFlags& flags) {
   const std::string_view scheme = from.substr(0, colon);
   if (colon == std::string_view::npos || (scheme != "amqp" && scheme != "amqps")) {
     // Only the scheme: what follows may hold a password.
-    return Unexpected(ErrorCode::invalid_argument,
-                      fmt::format("--from: {} is no source; those are amqp:// and amqps://",
-                                  base::quoted(scheme)));
+    return Unexpected(
+        ErrorCode::invalid_argument,
+        fmt::format("--from: {} is no source; those are amqp:// and amqps://{}",
+                    base::quoted(scheme), base::did_you_mean(scheme, {"amqp", "amqps"})));
   }
   auto source = rabbit_source_options(scheme, from.substr(colon + 1));
   if (!source) return Unexpected(source.error().code, "--from: " + source.error().message);

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "open/redis_connect.h"
 #include "open/redis_url.h"
@@ -171,8 +173,12 @@ Made make_coordination(const RelayPlan& plan, const SharedStore& store) {
                       "coordination zookeeper: is not built in: tarry version lists what is");
 #endif
   }
-  return no_coordination(fmt::format("{} must be all, redis, redis://HOST or zookeeper://HOST",
-                                     base::quoted(detail::masked_url(plan.coordination))));
+  std::vector<std::string_view> known = detail::redis_schemes();
+  known.insert(known.begin(), {"all", "zookeeper"});
+  return no_coordination(
+      fmt::format("{} must be all, redis, redis://HOST or zookeeper://HOST{}",
+                  base::quoted(detail::masked_url(plan.coordination)),
+                  base::did_you_mean(url.scheme.empty() ? plan.coordination : url.scheme, known)));
 }
 
 }  // namespace tarry::app

@@ -6,12 +6,14 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #ifdef TARRY_WITH_WEBHOOK
 #include "app/webhook_url.h"
 #endif
+#include "base/nearest.h"
 #include "base/text.h"
 #include "core/validation.h"
 #include "open/redis_server.h"
@@ -64,10 +66,12 @@ Result<relay::RedisTarget> take_target(std::string_view query, std::string& rest
     }
     const auto kind = std::ranges::find(kKinds, name);
     if (kind == kKinds.end() && name != "maxlen") {
-      return wrong(
-          fmt::format("option {} is not one of a sink in Redis, which are list, stream, "
-                      "channel, maxlen and those of the connection",
-                      base::quoted(name)));
+      std::vector<std::string_view> known(kKinds.begin(), kKinds.end());
+      known.push_back("maxlen");
+      known.insert(known.end(), kOfServers.begin(), kOfServers.end());
+      return wrong(fmt::format("option {} is not one of a sink in Redis, which are {}{}",
+                               base::quoted(name), fmt::join(known, ", "),
+                               base::did_you_mean(name, known)));
     }
     const std::size_t equals = part.find('=');
     const auto value = detail::percent_decoded(
@@ -177,11 +181,13 @@ SinkResult make_sink(const SinkWish& wish) {
     return Unexpected(ErrorCode::unsupported, "this build cannot talk to Kafka");
 #endif
   }
+  std::vector<std::string_view> known = detail::redis_schemes();
+  known.insert(known.begin(), {"stdout", "command", "http", "https", "amqp", "amqps", "kafka"});
   // Only the scheme: what follows may hold a password.
   return wrong(
       fmt::format("{} names no sink; those are stdout, command, redis://, amqp://, kafka://, "
-                  "http:// and https://",
-                  base::quoted(scheme)));
+                  "http:// and https://{}",
+                  base::quoted(scheme), base::did_you_mean(scheme, known)));
 }
 
 }  // namespace tarry::app

@@ -326,6 +326,12 @@ bool is_redis_scheme(std::string_view scheme) noexcept {
   return std::ranges::find(kSchemes, scheme, &Scheme::name) != std::end(kSchemes);
 }
 
+std::vector<std::string_view> redis_schemes() {
+  std::vector<std::string_view> names;
+  for (const Scheme& scheme : kSchemes) names.push_back(scheme.name);
+  return names;
+}
+
 Result<RedisUrl> parse_redis_url(std::string_view name, std::string_view rest) {
   const Scheme& scheme = *std::ranges::find(kSchemes, name, &Scheme::name);
   if (scheme.name == "redis+unix") return parse_unix(rest, scheme);

@@ -62,6 +62,9 @@ struct RedisUrl {
 /// Whether it is one of those above.
 [[nodiscard]] bool is_redis_scheme(std::string_view scheme) noexcept;
 
+/// Those above.
+[[nodiscard]] std::vector<std::string_view> redis_schemes();
+
 /// `scheme` is one of them; `rest` is what stands behind its colon.
 [[nodiscard]] Result<RedisUrl> parse_redis_url(std::string_view scheme, std::string_view rest);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "core/limits.h"
 #include "open/redis_url.h"
@@ -13,13 +14,30 @@
 namespace tarry::detail {
 namespace {
 
+/// The redis schemes follow, which redis_url.cpp knows.
 constexpr std::string_view kForms =
-    "use memory:, file:PATH, http://HOST:PORT, http+unix:///PATH or redis://HOST:PORT";
+    "use memory:, file:PATH, http://HOST:PORT, http+unix:///PATH, redis://HOST:PORT";
 
 /// What fits into a sockaddr_un beside its final zero.
 constexpr std::size_t kMaxSocketPath = 107;
 /// Engines to come, or left out of this build: `unsupported` rather than a typing error.
 constexpr std::array<std::string_view, 3> kOtherSchemes = {"https", "amqp", "amqps"};
+
+std::vector<std::string_view> all_schemes() {
+  std::vector<std::string_view> names = redis_schemes();
+  names.insert(names.begin(), {"memory", "file", "http", "http+unix"});
+  return names;
+}
+
+std::string forms() {
+  std::string text(kForms);
+  const std::vector<std::string_view> redis = redis_schemes();
+  for (const std::string_view scheme : redis) {
+    if (scheme == "redis") continue;
+    text += (scheme == redis.back() ? " or " : ", ") + std::string(scheme) + ":";
+  }
+  return text;
+}
 
 // -- options
 
@@ -202,7 +220,7 @@ std::string masked_url(std::string_view url) {
 }
 
 Result<StoreUrl> parse_store_url(std::string_view url) {
-  if (url.empty()) return invalid_url("store URL \"\" is empty; " + std::string(kForms));
+  if (url.empty()) return invalid_url("store URL \"\" is empty; " + forms());
   const std::size_t colon = url.find(':');
   std::string scheme(url.substr(0, colon == std::string_view::npos ? 0 : colon));
   std::ranges::transform(scheme, scheme.begin(), base::to_lower);
@@ -211,8 +229,7 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
         return base::is_letter(c) || base::is_digit(c) || c == '+' || c == '-' || c == '.';
       });
   if (!well_formed) {
-    return invalid_url("store URL " + base::quoted(masked_url(url)) + " has no scheme; " +
-                       std::string(kForms));
+    return invalid_url("store URL " + base::quoted(masked_url(url)) + " has no scheme; " + forms());
   }
   const std::string_view rest = url.substr(colon + 1);
   if (scheme == "memory") return parse_memory(rest);
@@ -221,10 +238,10 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
   if (scheme == "http+unix") return parse_http_unix(rest);
   if (is_redis_scheme(scheme)) return parse_redis(scheme, rest);
   if (std::ranges::find(kOtherSchemes, scheme) != kOtherSchemes.end()) {
-    return Unexpected(ErrorCode::unsupported, scheme + ": is not built in; " + std::string(kForms));
+    return Unexpected(ErrorCode::unsupported, scheme + ": is not built in; " + forms());
   }
   return invalid_url("store URL " + base::quoted(masked_url(url)) + " has an unknown scheme; " +
-                     std::string(kForms));
+                     forms() + base::did_you_mean(scheme, all_schemes()));
 }
 
 }  // namespace tarry::detail

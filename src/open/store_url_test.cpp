@@ -133,7 +133,15 @@ const std::vector<Bad>& bad_urls() {
       {"1file:x", {"\"1file:x\" has no scheme"}},
       {"fi le:x", {"has no scheme"}},
       {"localhost:7733", {"\"localhost:7733\" has an unknown scheme"}},
-      {"ftp://h/p", {"\"ftp://h/p\" has an unknown scheme"}},
+      {"ftp://h/p",
+       {"\"ftp://h/p\" has an unknown scheme", "memory:, file:PATH, http://HOST:PORT",
+        "redis://HOST:PORT", "rediss:", "redis+unix:", "redis+cluster:", "rediss+cluster:",
+        "redis+sentinel:", "rediss+sentinel:"}},
+      {"redsi://h", {"did you mean \"redis\"?"}},
+      {"redis+clutser://h", {"did you mean \"redis+cluster\"?"}},
+      {"redis-sentinel://h", {"did you mean \"redis+sentinel\"?"}},
+      {"memroy:", {"did you mean \"memory\"?"}},
+      {"http-unix:///s", {"did you mean \"http+unix\"?"}},
       {"https://h", {"https: is not built in", "http://HOST"}, kUnsupported},
       {"amqp://h", {"amqp: is not built in"}, kUnsupported},
       {"AMQPS://h", {"amqps: is not built in"}, kUnsupported},
@@ -157,7 +165,8 @@ const std::vector<Bad>& bad_urls() {
       {"file:/a%00b", {"\"/a%00b\" holds a NUL"}},
       {"file:d?clock=manual", {"\"clock\" is not one of file:", "sync, shards, segment"}},
       {"file:d?capacity=1GiB", {"\"capacity\" is not one of file:"}},
-      {"file:d?shard=1", {"\"shard\" is not one of file:", "max_payload"}},
+      {"file:d?shard=1",
+       {"\"shard\" is not one of file:", "max_payload; did you mean \"shards\"?"}},
       {"file:d?Shards=1", {"\"Shards\" is not one of"}},
       {"file:d?=1", {"\"\" is not one of"}},
       {"file:d?sync=os&", {"\"\" is not one of"}},
@@ -195,6 +204,7 @@ const std::vector<Bad>& bad_urls() {
       {"http://h//", {"has a path"}},
       {"http://h#f", {"has a path"}},
       {"http://h?token=x", {"\"token\" is not one of http:, which are token_file"}},
+      {"http://h?tokenfile=x", {"which are token_file; did you mean \"token_file\"?"}},
       {"http://h?token_file=", {"option token_file \"\""}},
       {"http://h?token_file", {"\"token_file\" needs a value"}},
       {"http://[::1", {"\"[::1\"", "[ ]"}},
@@ -229,6 +239,16 @@ TEST(StoreUrl, WhatIsWrongGetsOneLineThatNamesIt) {
       EXPECT_NE(error.message.find(name), std::string::npos)
           << each.url << ": " << error.message << "\n  does not name: " << name;
     }
+  }
+}
+
+TEST(StoreUrl, NothingIsMeantByWhatIsFarFromAll) {
+  for (const std::string_view url :
+       {"ftp://h/p", "localhost:7733", "file:d?clock=manual", "file:d?=1"}) {
+    const auto parsed = parse_store_url(url);
+    ASSERT_FALSE(parsed) << url;
+    EXPECT_EQ(parsed.error().message.find("did you mean"), std::string::npos)
+        << parsed.error().message;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "open/url_parts.h"
 
 #include "base/ascii.h"
+#include "base/nearest.h"
 
 namespace tarry::detail {
 namespace {
@@ -96,6 +97,16 @@ Result<HostAndPort> parse_authority(std::string_view authority, std::uint16_t de
     at.port = static_cast<std::uint16_t>(*number);
   }
   return at;
+}
+
+Unexpected unknown_option(std::string_view name, std::string_view scheme,
+                          const std::vector<std::string_view>& known) {
+  std::string list;
+  for (const std::string_view other : known) {
+    list += (list.empty() ? "" : ", ") + std::string(other);
+  }
+  return invalid_url("option " + base::quoted(name) + " is not one of " + std::string(scheme) +
+                     ":, which are " + list + base::did_you_mean(name, known));
 }
 
 Result<std::uint64_t> size_option(std::string_view name, std::string_view value, std::uint64_t min,

@@ -37,6 +37,10 @@ struct HostAndPort {
 [[nodiscard]] Result<HostAndPort> parse_authority(std::string_view authority,
                                                   std::uint16_t default_port);
 
+/// Names the option, those there are, and the one that was probably meant.
+[[nodiscard]] Unexpected unknown_option(std::string_view name, std::string_view scheme,
+                                        const std::vector<std::string_view>& known);
+
 /// One option of a scheme. `set` gets the value without percent signs.
 template <typename Url>
 struct UrlOption {
@@ -55,12 +59,9 @@ template <typename Url>
     const std::string_view name = part.substr(0, equals);
     const auto option = std::ranges::find(options, name, &UrlOption<Url>::name);
     if (option == options.end()) {
-      std::string known;
-      for (const UrlOption<Url>& other : options) {
-        known += (known.empty() ? "" : ", ") + std::string(other.name);
-      }
-      return invalid_url("option " + base::quoted(name) + " is not one of " + std::string(scheme) +
-                         ":, which are " + known);
+      std::vector<std::string_view> known;
+      for (const UrlOption<Url>& other : options) known.push_back(other.name);
+      return unknown_option(name, scheme, known);
     }
     if (equals == std::string_view::npos) {
       return invalid_url("option " + base::quoted(name) + " needs a value: " + std::string(name) +

@@ -194,6 +194,7 @@ class Leases(Coordinated, ProgramTest):
         for how, why in (
                 ("redis", 'redis needs a store in Redis, which "memory:" is not'),
                 ("etcd", '"etcd" must be all, redis, redis://HOST or zookeeper://HOST'),
+                ("zookeper://host", 'did you mean "zookeeper"?'),
                 ("zookeeper:host", "must be written zookeeper://HOST"),
                 ("zookeeper://", "host"),
                 ("zookeeper://host/a//b", '"/a//b" is no path'),

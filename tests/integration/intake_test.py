@@ -322,10 +322,12 @@ class Intake(ProgramTest):
         for source, code, says in (
                 (broker + "?queue=nobody", UNKNOWN, "NOT_FOUND - no queue 'nobody'"),
                 (broker + "?queue=a&exchange=topical", CONFLICT, "PRECONDITION_FAILED"),
+                (("--from", "aqmp://u:secret@host/"), 'did you mean "amqp"?'),
                 (broker + "?queue=a&exchange=amq.new", FAILED, "amq.new"),
                 (broker.replace("//", "//guest:secret@") + "?queue=a", FAILED, "ACCESS_REFUSED"),
                 (broker + "nowhere?queue=a", FAILED, "nowhere")):
             with self.subTest(source):
+                (("--from", "amqp://127.0.0.1?queu=a"), 'did you mean "queue"?'),
                 refused = self.refused("intake", "q", "--from", source, store=self.server.url,
                                        code=code, says=says)
                 self.assertNotIn("secret", refused.err)

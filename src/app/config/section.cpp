@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "app/nearest.h"
 #include "app/printable.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 namespace tarry::app::config {
@@ -197,20 +197,17 @@ void Section::finish() {
         fmt::format("unknown {} {}", node.kind == Node::Kind::table ? "section" : "key",
                     base::quoted(node.key));
     if (!path_.empty()) what += fmt::format(" in [{}]", path_);
-    const std::string_view meant = nearest(node.key, known);
-    what += meant.empty() ? fmt::format("; known are {}", fmt::join(known, ", "))
-                          : fmt::format("; did you mean \"{}\"?", meant);
+    const std::string meant = base::did_you_mean(node.key, known);
+    what += meant.empty() ? fmt::format("; known are {}", fmt::join(known, ", ")) : meant;
     problems_->add(node.line, what);
   }
 }
 
 Result<void> check_choice(std::string_view word, const std::vector<std::string_view>& choices) {
   if (std::ranges::find(choices, word) != choices.end()) return {};
-  std::string message =
-      fmt::format("{} is none of {}", base::quoted(word), fmt::join(choices, ", "));
-  const std::string_view meant = nearest(word, choices);
-  if (!meant.empty()) message += fmt::format("; did you mean \"{}\"?", meant);
-  return Error{ErrorCode::invalid_argument, std::move(message)};
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("{} is none of {}{}", base::quoted(word), fmt::join(choices, ", "),
+                           base::did_you_mean(word, choices))};
 }
 
 }  // namespace tarry::app::config

@@ -1,10 +1,12 @@
-#include "app/nearest.h"
+#include "base/nearest.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-namespace tarry::app {
+#include "base/text.h"
+
+namespace tarry::base {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Optimal string alignment, three rows of the table at a time.
@@ -42,4 +44,9 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   return best;
 }
 
-}  // namespace tarry::app
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& known) {
+  const std::string_view meant = nearest(word, known);
+  return meant.empty() ? std::string() : "; did you mean " + quoted(meant) + "?";
+}
+
+}  // namespace tarry::base

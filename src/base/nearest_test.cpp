@@ -1,10 +1,10 @@
-#include "app/nearest.h"
+#include "base/nearest.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace tarry::app {
+namespace tarry::base {
 namespace {
 
 TEST(EditDistance, CountsSlipsOfTheFinger) {
@@ -36,5 +36,10 @@ TEST(Nearest, SaysNothingWhereNothingIsNear) {
   EXPECT_EQ(nearest("--key", {}), "");
 }
 
+TEST(DidYouMean, EndsAMessage) {
+  EXPECT_EQ(did_you_mean("psuh", {"push", "claim"}), "; did you mean \"push\"?");
+  EXPECT_EQ(did_you_mean("forecast", {"push", "claim"}), "");
+}
+
 }  // namespace
-}  // namespace tarry::app
+}  // namespace tarry::base

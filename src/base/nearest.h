@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
-namespace tarry::app {
+namespace tarry::base {
 
 /// Letters to insert, remove, change, or swap with their neighbour, to make one of the other.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
@@ -14,4 +15,8 @@ namespace tarry::app {
 [[nodiscard]] std::string_view nearest(std::string_view word,
                                        const std::vector<std::string_view>& known);
 
-}  // namespace tarry::app
+/// `; did you mean "order"?`, to end a message with; empty where none of `known` is near.
+[[nodiscard]] std::string did_you_mean(std::string_view word,
+                                       const std::vector<std::string_view>& known);
+
+}  // namespace tarry::base
