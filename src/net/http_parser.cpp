@@ -1,5 +1,6 @@
 #include "net/http_parser.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include <boost/beast/http/error.hpp>
 
 #include "base/ascii.h"
+#include "base/text.h"
 
 namespace tarry::net {
 namespace {
@@ -19,6 +21,30 @@ HttpFault fault_of(const error_code& error) noexcept {
   if (error == BeastError::header_limit) return HttpFault::head_too_large;
   if (error == BeastError::body_limit) return HttpFault::body_too_large;
   return HttpFault::malformed;
+}
+
+bool is_about_framing(const error_code& error) noexcept {
+  return error == BeastError::bad_content_length || error == BeastError::multiple_content_length ||
+         error == BeastError::bad_transfer_encoding;
+}
+
+/// On the field that begins `rest`, which says otherwise than one before it how long the body is,
+/// or nothing that can be read.
+std::string framing_text(std::string_view rest, const HttpMessage& before) {
+  const std::string_view line = rest.substr(0, rest.find("\r\n"));
+  const std::size_t colon = std::min(line.find(':'), line.size());
+  const std::string_view name = line.substr(0, colon);
+  std::string_view value = line.substr(std::min(colon + 1, line.size()));
+  while (value.starts_with(' ') || value.starts_with('\t')) value.remove_prefix(1);
+  while (value.ends_with(' ') || value.ends_with('\t')) value.remove_suffix(1);
+  const std::string given = std::string(name) + " " + base::quoted(value);
+  for (const std::string_view other : {"Content-Length", "Transfer-Encoding"}) {
+    const std::string* first = before.find(other);
+    if (first == nullptr) continue;
+    return given + " stands beside " + std::string(other) + " " + base::quoted(*first) +
+           "; one of the two is the limit";
+  }
+  return given + " is no number of bytes from 0 to 18446744073709551615";
 }
 
 }  // namespace
@@ -94,7 +120,8 @@ class HttpParser::Beast final : public HttpParser::Impl,
     // Beast takes "gzip, chunked" for chunked, and "gzip" for no coding at all.
     if (message.version < 11 || !base::equals_ignoring_case(*coding, "chunked")) {
       fault = HttpFault::unsupported_coding;
-      fault_text = "the transfer coding is not chunked";
+      fault_text = "the transfer coding " + base::quoted(*coding) +
+                   " is not chunked, which is the only one, in HTTP/1.1";
       error = BeastError::bad_transfer_encoding;
     }
   }
@@ -134,7 +161,8 @@ std::size_t HttpParser::feed(std::string_view bytes) {
     if (error == BeastError::need_more) break;
     if (error && !impl_->fault) {
       impl_->fault = fault_of(error);
-      impl_->fault_text = error.message();
+      impl_->fault_text = is_about_framing(error) ? framing_text(bytes.substr(used), impl_->message)
+                                                  : error.message();
     }
     if (taken == 0) break;
   }

@@ -114,6 +114,32 @@ TEST(HttpParser, refuses_what_two_readers_could_read_differently) {
   EXPECT_EQ(fault_in(std::string("\x16\x03\x01\x02\x00\x01", 6)), HttpFault::malformed);
 }
 
+TEST(HttpParser, a_fault_in_the_framing_names_what_is_refused) {
+  const std::string length = "Content-Length: 1\r\n";
+  const std::string chunked = "Transfer-Encoding: chunked\r\n";
+  const std::string one = "; one of the two is the limit";
+  const std::string bytes = " is no number of bytes from 0 to 18446744073709551615";
+  const std::pair<std::string, std::string> faults[] = {
+      {length + "A: b\r\n" + chunked,
+       R"(Transfer-Encoding "chunked" stands beside Content-Length "1")" + one},
+      {chunked + "content-length: 1 \r\n",
+       R"(content-length "1" stands beside Transfer-Encoding "chunked")" + one},
+      {length + "Content-Length: 2\r\n",
+       R"(Content-Length "2" stands beside Content-Length "1")" + one},
+      {"Content-Length: 1x\r\n", R"(Content-Length "1x")" + bytes},
+      {"Content-Length: \r\n", R"(Content-Length "")" + bytes},
+      {"Transfer-Encoding: gzip\r\n",
+       R"(the transfer coding "gzip" is not chunked, which is the only one, in HTTP/1.1)"},
+  };
+  for (const auto& [fields, text] : faults) {
+    for (const std::size_t step : {std::size_t{1}, std::size_t{7}, std::size_t{1'000}}) {
+      HttpParser parser(Side::request, {});
+      feed_all(parser, "POST / HTTP/1.1\r\n" + fields + "\r\n", step);
+      EXPECT_EQ(parser.fault_text(), text) << step;
+    }
+  }
+}
+
 TEST(HttpParser, bare_line_feeds_end_no_line) {
   const std::string bare = "POST / HTTP/1.1\nHost: a\n\n";
   for (std::size_t step = 1; step <= bare.size(); ++step) {

@@ -11,6 +11,7 @@
 #include <boost/asio/require.hpp>
 
 #include "base/ascii.h"
+#include "base/text.h"
 #include "server/http/admission.h"
 
 namespace tarry::http {
@@ -215,7 +216,9 @@ void Connection::on_head() {
   }
   const std::string* expect = message.find("Expect");
   if (expect != nullptr && !base::equals_ignoring_case(*expect, "100-continue")) {
-    Response refused = problem(417, ErrorCode::invalid_argument, "only 100-continue is expected");
+    Response refused = problem(417, ErrorCode::invalid_argument,
+                               "the field Expect " + base::quoted(*expect) +
+                                   " is not 100-continue, which is all that may be expected");
     refused.close = true;
     respond(std::move(refused));
     return;
