@@ -1,4 +1,5 @@
 // tarry forecast: how much falls due when, as a bar chart.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -6,6 +7,7 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/forecast_chart.h"
+#include "app/listing.h"
 #include "core/limits.h"
 #include "core/reply.h"
 #include "wire/forecast.h"
@@ -42,6 +44,11 @@ Result<Forecast> fitting(const Queue& queue) {
   return widened(*near, std::max(width, finer->width));
 }
 
+bool is_empty(const Forecast& forecast) {
+  return forecast.due_now == 0 && forecast.later == 0 &&
+         std::ranges::all_of(forecast.buckets, [](std::uint64_t count) { return count == 0; });
+}
+
 ExitCode forecast(Session& session, const ForecastWords& words) {
   ExitCode code{};
   auto store = session.open(code);
@@ -55,6 +62,9 @@ ExitCode forecast(Session& session, const ForecastWords& words) {
     return queue.forecast(options);
   }();
   if (!found) return session.output.fail(found.error());
+  if (is_empty(*found)) {
+    if (const auto known = check_known(queue); !known) return session.output.fail(known.error());
+  }
   if (session.output.json()) {
     const core::ForecastReply reply{found->due_now, found->buckets, found->later};
     session.output.print_line(wire::encode_forecast_reply(reply, found->width));

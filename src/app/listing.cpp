@@ -54,6 +54,12 @@ std::string state_text(const MessageInfo& info) {
   return std::string(to_string(info.state)) + (info.stopping ? ", stopping" : "");
 }
 
+Result<void> check_known(const Queue& queue) {
+  const auto stats = queue.stats();
+  if (!stats && stats.error().code == ErrorCode::not_found) return stats.error();
+  return {};
+}
+
 ExitCode print_messages(Session& session, const std::string& queue, const Listing& listing) {
   ExitCode code{};
   auto store = session.open(code);
@@ -72,6 +78,9 @@ ExitCode print_messages(Session& session, const std::string& queue, const Listin
     std::move(page->messages.begin(), page->messages.end(), std::back_inserter(messages));
     options.after = page->next;
   } while (!options.after.empty() && messages.size() < listing.limit);
+  if (messages.empty()) {
+    if (const auto known = check_known(asked); !known) return session.output.fail(known.error());
+  }
   print_listing(session, messages, options.after);
   return ExitCode::done;
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <tarry/message.h>
+#include <tarry/queue.h>
 
 #include "app/session.h"
 
@@ -22,6 +23,10 @@ struct Listing {
 
 /// `scheduled`, or `leased, stopping`.
 [[nodiscard]] std::string state_text(const MessageInfo& info);
+
+/// `not_found` where there is no such queue: what is read of one answers nothing, as that of an
+/// empty queue does, and a name that was mistyped is not "nothing there".
+[[nodiscard]] Result<void> check_known(const Queue& queue);
 
 /// Opens the store and prints what the listing asks for, in no particular order.
 [[nodiscard]] ExitCode print_messages(Session& session, const std::string& queue,

@@ -153,7 +153,9 @@ class Speaker {
       words.insert(words.end(), {"--state", std::string(to_string(*request.state))});
     if (!request.prefix.empty()) words.insert(words.end(), {"--prefix", request.prefix});
     words.insert(words.end(), {"--", request.queue});
-    return read(words, [](const std::string& out) { return wire::decode_list_reply(out); });
+    return nothing_where_unknown(
+        read(words, [](const std::string& out) { return wire::decode_list_reply(out); }),
+        core::ListReply());
   }
 
   Answered operator()(const core::StatsRequest& request) const {
@@ -165,9 +167,13 @@ class Speaker {
   }
 
   Answered operator()(const core::ForecastRequest& request) const {
-    return read({"forecast", "--width", ms_word(request.width), "--buckets",
-                 std::to_string(request.buckets), "--", request.queue},
-                [](const std::string& out) { return wire::decode_forecast_reply(out); });
+    core::ForecastReply nothing;
+    nothing.buckets.resize(request.buckets);
+    return nothing_where_unknown(
+        read({"forecast", "--width", ms_word(request.width), "--buckets",
+              std::to_string(request.buckets), "--", request.queue},
+             [](const std::string& out) { return wire::decode_forecast_reply(out); }),
+        std::move(nothing));
   }
 
   Answered operator()(const core::ConfigureRequest& request) const {
@@ -279,6 +285,13 @@ class Speaker {
     auto reply = decode(ran->out);
     if (!reply) return unreadable(*ran, reply.error());
     return core::Reply(std::move(*reply));
+  }
+
+  /// The library answers an empty page or forecast of a queue that is not there; the commands say
+  /// that it is not.
+  static Answered nothing_where_unknown(Answered answered, core::Reply nothing) {
+    if (answered || answered.error().code != ErrorCode::not_found) return answered;
+    return Answered(std::move(nothing));
   }
 
   /// A command that prints an outcome for each of its words.

@@ -192,7 +192,8 @@ class Verbs(ProgramTest):
                           ["within", "1m", "0"], ["within", "2m", "1"],
                           ["later", "3", lines[4].split()[2]]])
         self.assertGreater(lines[4].count("█"), lines[3].count("█"))
-        none = self.asked("forecast", "nobodys")
+        self.asked("queue", "set", "empty", "--lease", "1m")
+        none = self.asked("forecast", "empty")
         self.assertEqual((none["due_now"], none["later"], none["buckets"]), (0, 0, []))
         self.assertIn("1 to 10000", self.tarry("forecast", "q", "--buckets", "0", code=2).err)
         self.assertIn("--width", self.tarry("forecast", "q", "--width", "soon", code=2).err)

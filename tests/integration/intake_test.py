@@ -71,6 +71,7 @@ class Intake(ProgramTest):
         super().setUp()
         self.server = Server("memory:")
         self.addCleanup(self.server.stop)
+        self.remote("queue", "set", "delayed", "--lease", "30s")  # so that it can be looked at
         self.connection = self.broker.connect()
         self.addCleanup(self.hang_up)
         self.channel = self.connection.channel()

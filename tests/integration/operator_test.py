@@ -2,6 +2,7 @@
 """What operators do, on a file store, over HTTP and on Redis: queue set, pause, resume, purge;
 dead; extend; verbs on a prefix."""
 
+import json
 import sys
 import unittest
 
@@ -126,6 +127,19 @@ class OnFiles(ProgramTest):
     def outcomes(self, answer):
         return [result.get("outcome", result.get("error", {}).get("code"))
                 for result in answer["results"]]
+
+    def test_a_mistyped_queue_is_not_an_empty_one(self):
+        self.tarry("queue", "set", "empty", "--lease", "1m")
+        for words in (("ls",), ("ls", "--state", "dead"), ("dead", "ls"), ("forecast",),
+                      ("forecast", "--width", "1h", "--buckets", "3")):
+            with self.subTest(words):
+                answer = self.refused(*words, "nobodys", code=UNKNOWN,
+                                      says="there is no queue nobodys")
+                self.assertEqual(len(answer.err.splitlines()), 1, answer)
+                answer = self.tarry(*words, "nobodys", "-o", "json", code=UNKNOWN)
+                error = json.loads(answer.err.splitlines()[-1])["error"]
+                self.assertEqual((answer.out, error["code"]), ("", "not_found"))
+                self.tarry(*words, "empty")
 
     def test_the_dead(self):
         self.bury("q", "a", "b", "c", "d")
