@@ -249,6 +249,19 @@ class Intake(ProgramTest):
         self.assertEqual(second["headers"]["amqp-expiration"], "3600000")
         self.stop(intake)
 
+    def test_keys_that_the_store_makes(self):
+        self.channel.queue_declare("made", durable=True)
+        intake = self.start_intake("--keys", "made", source="queue=made")
+        for body in (b"1", b"2"):
+            self.publish("made", body, message_id="same", headers={"x-delay": 3_600_000})
+        eventually(lambda: len(self.messages()) == 2, "both are pushed")
+        keys = [message["key"] for message in self.messages()]
+        self.assertFalse([key for key in keys if "same" in key], keys)
+        told = [self.remote("get", "delayed", key)["headers"] for key in keys]
+        self.assertEqual([headers["amqp-message-id"] for headers in told], ["same", "same"])
+        counts = self.stop(intake)
+        self.assertEqual((counts["pushed"], counts["renamed"], counts["duplicates"]), (2, 0, 0))
+
     def test_what_cannot_be_taken_is_set_aside_with_the_reason(self):
         self.channel.queue_declare("odd", durable=True)
         intake = self.start_intake(source="queue=odd")
@@ -309,10 +322,12 @@ class Intake(ProgramTest):
         broker = f"amqp://127.0.0.1:{self.broker.port}/"
         for words, says in (
                 (("--from", "http://u:secret@host/"), '"http" is no source'),
+                (("--from", "aqmp://u:secret@host/"), 'did you mean "amqp"?'),
                 (("--from", "amqp://127.0.0.1"), "needs queue=NAME"),
                 (("--from", "amqp://127.0.0.1?queue=a&refused=a"), "another one"),
                 (("--from", "amqp://127.0.0.1?queue=" + "q" * 256), "256 bytes"),
                 (("--from", "amqp://127.0.0.1?queue=a&routing_key=b"), '"routing_key"'),
+                (("--from", "amqp://127.0.0.1?queu=a"), 'did you mean "queue"?'),
                 (("--from", "amqp://127.0.0.1?queue=a", "--prefetch", "0"), "--prefetch"),
                 (("--from", "amqp://127.0.0.1?queue=a", "--expiration", "never"), "--expiration"),
                 (("--from", "amqp://127.0.0.1?queue=a", "--drain", "2h"), "drain 2h")):
@@ -323,12 +338,10 @@ class Intake(ProgramTest):
         for source, code, says in (
                 (broker + "?queue=nobody", UNKNOWN, "NOT_FOUND - no queue 'nobody'"),
                 (broker + "?queue=a&exchange=topical", CONFLICT, "PRECONDITION_FAILED"),
-                (("--from", "aqmp://u:secret@host/"), 'did you mean "amqp"?'),
                 (broker + "?queue=a&exchange=amq.new", FAILED, "amq.new"),
                 (broker.replace("//", "//guest:secret@") + "?queue=a", FAILED, "ACCESS_REFUSED"),
                 (broker + "nowhere?queue=a", FAILED, "nowhere")):
             with self.subTest(source):
-                (("--from", "amqp://127.0.0.1?queu=a"), 'did you mean "queue"?'),
                 refused = self.refused("intake", "q", "--from", source, store=self.server.url,
                                        code=code, says=says)
                 self.assertNotIn("secret", refused.err)

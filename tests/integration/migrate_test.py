@@ -236,6 +236,18 @@ class Migrate(ProgramTest):
         self.tarry("store", "migrate", self.store, self.redis.url, "--queue", "nothing",
                    code=UNKNOWN, store="")
 
+    def test_settings_that_are_there_are_kept_if_asked(self):
+        for queue in ("orders", "mails"):
+            self.tarry("push", queue, "x", "--in", "1h")
+            self.tarry("queue", "set", queue, "--lease", "1m")
+            self.tarry("queue", "set", queue, "--lease", "2m", store=self.redis.url)
+        self.migrate(self.store, self.redis.url, "--queue", "orders", "--keep-settings")
+        self.migrate(self.store, self.redis.url, "--queue", "mails")
+        leases = {queue: self.asked("queue", "info", queue,
+                                    store=self.redis.url)["settings"]["lease_ms"]
+                  for queue in ("orders", "mails")}
+        self.assertEqual(leases, {"orders": 120_000, "mails": 60_000})
+
     def test_a_full_redis_ends_it_and_it_goes_on(self):
         self.fill()
         before = self.all_of(self.store)

@@ -71,6 +71,23 @@ class Relay(ProgramTest):
         self.acked(3)
         self.assertEqual(self.stop(relay), "")
 
+    def claims(self):
+        """How many the server has answered."""
+        with urllib.request.urlopen(self.server.url + "/metrics", timeout=60) as page:
+            found = re.findall(r'^tarry_http_requests_total\{route="/v1/claim",code="200"\} (\d+)',
+                               page.read().decode(), re.MULTILINE)
+        return sum(map(int, found))
+
+    def test_no_claim_takes_more_than_a_batch(self):
+        for batch, least in (("2", 3), ("3", 2)):
+            before = self.claims()
+            self.push(6)
+            relay = self.start("--to", "stdout", "--batch", batch)
+            keys = [json.loads(relay.stdout.readline())["key"] for _ in range(6)]
+            self.assertEqual(keys, [f"k{i}" for i in range(6)])
+            self.assertGreaterEqual(self.claims() - before, least)
+            self.stop(relay)
+
     def test_a_reader_that_goes_away_ends_it_and_costs_no_attempt(self):
         reader, writer = os.pipe()
         os.close(reader)
@@ -197,6 +214,8 @@ class Relay(ProgramTest):
         for words, says in (
                 (("--to", "carrier-pigeon"), 'names no sink'),
                 (("--to", "ftp://user:secret@host/"), '"ftp" names no sink'),
+                (("--to", "stdot"), 'did you mean "stdout"?'),
+                (("--to", "redsi://user:secret@host/"), 'did you mean "redis"?'),
                 (("--to", "command"), "needs a command after --"),
                 (("--to", "stdout", "--", "cat"), "what follows -- is for --to command"),
                 (("--to", "command", "--", "/no/such"), 'cannot run "/no/such"'),
@@ -205,17 +224,17 @@ class Relay(ProgramTest):
                 (("--to", "redis://127.0.0.1/0?list=a&maxlen=5"), "maxlen goes with stream="),
                 (("--to", "redis://127.0.0.1/0?stream=a&maxlen=0"), "maxlen"),
                 (("--to", "redis://127.0.0.1/0?list=a&shards=3"), '"shards" is not one of a sink'),
+                (("--to", "redis://127.0.0.1/0?strem=a"), 'did you mean "stream"?'),
                 (("--to", "redis+cluster://127.0.0.1?list=a"), "a Redis Cluster is no sink yet"),
                 (("--to", "amqp:127.0.0.1"), "a broker's URL is amqp://HOST"),
                 (("--to", "amqp://u:secret@127.0.0.1/"), "needs exchange=NAME, or routing_key="),
                 (("--to", "amqp://127.0.0.1/?exchang=a"), '"exchang" is not one of amqp:'),
+                (("--to", "amqp://127.0.0.1/?exchang=a"), 'did you mean "exchange"?'),
                 (("--to", "amqp://127.0.0.1/?exchange=a&channels=65"), "channels"),
                 (("--to", "amqp://127.0.0.1/?exchange=a&heartbeat=10ms"), 'heartbeat "10ms"'),
                 (("--to", "amqp://127.0.0.1/?exchange=a&ca=x"), "go with amqps: only"),
                 (("--to", "amqps://127.0.0.1/?exchange=a&cert=x"), "cert and key go together"),
                 (("--to", "amqp://127.0.0.1/?exchange=a&password_file=/no"), 'password_file "/no"'),
-                (("--to", "stdot"), 'did you mean "stdout"?'),
-                (("--to", "redsi://user:secret@host/"), 'did you mean "redis"?'),
                 (("--to", "kafka://127.0.0.1:9092"), "is kafka://HOST[:PORT][,HOST...]/TOPIC"),
                 (("--to", "kafka://u:secret@127.0.0.1/t"), "no user and password in a URL"),
                 (("--to", "kafka://127.0.0.1:no/t"), "port"),
@@ -224,12 +243,10 @@ class Relay(ProgramTest):
                 (("--to", "kafka://127.0.0.1/t?config=/no"), 'config "/no": No such file'),
                 (("--to", f"kafka://127.0.0.1/t?config={properties}"),
                  f'config {properties}:2: No such configuration property: "lingerms"'),
-                (("--to", "redis://127.0.0.1/0?strem=a"), 'did you mean "stream"?'),
                 (("--to", "stdout", "--drain", "2h"), "drain 2h must be from 0s to 1h"),
                 (("--to", "stdout", "--in-flight", "0"), "--in-flight"),
                 (("--to", "stdout", "--threads", "65"), "--threads"),
                 (("--to", "stdout", "--threads", "2"), "threads 2 must be 1 for stdout"),
-                (("--to", "amqp://127.0.0.1/?exchang=a"), 'did you mean "exchange"?'),
                 (("--to", "command", "--threads", "2", "--", "cat"),
                  "threads 2 must be 1 for command, whose concurrency may be more"),
                 (("--to", "redis://127.0.0.1/0?list=a", "--threads", "4", "--in-flight", "3"),

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""tarry serve: what each flag does that no other test needs for something else."""
+
+import http.client
+import select
+import signal
+import socket
+import time
+import unittest
+
+from program import DONE, ProgramTest, Server
+
+HEAD = ("POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
+        "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n")
+
+
+class Flags(ProgramTest):
+    """A server for each."""
+
+    def start(self, *flags):
+        server = Server("memory:", *flags)
+        self.addCleanup(server.stop, signal.SIGKILL)
+        return server
+
+    def connect(self, server):
+        connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+        self.addCleanup(connection.close)
+        return connection
+
+    def answer(self, connection):
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        return answer.status, answer.read().decode()
+
+    def test_max_body(self):
+        connection = self.connect(self.start("--max-body", "1KiB"))
+        body = b'{"payload":"%s"}'
+        for size, status in ((1_010, 200), (1_011, 413)):
+            text = body % (b"x" * size)
+            connection.sendall(HEAD.format(len(text)).encode() + text)
+            told, problem = self.answer(connection)
+            self.assertEqual(told, status, problem)
+        self.assertIn("limit of 1024 bytes", problem)
+
+    def test_max_held(self):
+        server = self.start("--max-held", "1MiB")
+        both = [self.connect(server) for _ in range(2)]
+        for connection in both:
+            connection.sendall(HEAD.format(700_014).encode() + b'{"payload":"' + b"x" * 699_999)
+        # Of two that are too much together, the one that is read last is refused.
+        refused, = select.select(both, [], [], 60)[0]
+        status, problem = self.answer(refused)
+        self.assertEqual(status, 429)
+        self.assertIn("limit of 1048576 bytes", problem)
+        other, = (connection for connection in both if connection is not refused)
+        other.sendall(b'x"}')
+        self.assertEqual(self.answer(other)[0], 200)
+
+    def test_idle_timeout(self):
+        connection = self.connect(self.start("--idle-timeout", "1s"))
+        begun = time.monotonic()
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assertEqual(self.answer(connection)[0], 200)
+        self.assertEqual(connection.recv(1), b"")  # without the flag it is open for minutes
+        self.assertGreaterEqual(time.monotonic() - begun, 1)
+
+    def test_drain_timeout(self):
+        server = self.start("--drain-timeout", "1ms")
+        connection = self.connect(server)
+        head = HEAD.format(100).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n")
+        connection.sendall(head.encode())
+        self.assertTrue(connection.recv(100).startswith(b"HTTP/1.1 100 "))  # it is under way
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(server.process.wait(timeout=60), DONE)
+        self.assertIn("1 connections were still open after 1ms; they are cut", server.log())
+
+
+if __name__ == "__main__":
+    unittest.main()
