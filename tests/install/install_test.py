@@ -78,6 +78,18 @@ def build_with_pkgconfig(component, prefix, work):
     return program
 
 
+def check_program(prefix):
+    """What the installed program says of itself lies where man(1) and the shells look for it."""
+    program = prefix / "bin" / "tarry"
+    for place, words in (("man/man1/tarry.1", ("man",)),
+                         ("bash-completion/completions/tarry", ("completion", "bash")),
+                         ("zsh/site-functions/_tarry", ("completion", "zsh")),
+                         ("fish/vendor_completions.d/tarry.fish", ("completion", "fish"))):
+        said = output(program, *words, timeout=60)
+        if (prefix / "share" / place).read_text() != said or not said:
+            raise AssertionError(f"share/{place} is not what tarry {' '.join(words)} says")
+
+
 def main(component, way, build_dir):
     if way == "pkgconfig" and not shutil.which("pkg-config"):
         print("skipped: no pkg-config here (scripts/setup test)")
@@ -86,6 +98,8 @@ def main(component, way, build_dir):
         work = Path(directory)
         prefix = work / "prefix"
         run(CMAKE, "--install", build_dir, "--prefix", prefix, stdout=subprocess.DEVNULL)
+        if component == "tarry":
+            check_program(prefix)
         build = {"cmake": build_with_cmake, "shared": build_shared,
                  "pkgconfig": build_with_pkgconfig}[way]
         program = build(component, prefix, work)
