@@ -55,6 +55,12 @@ class Bench(ProgramTest):
         self.assertIn("holds 1 messages", err)
         self.assertEqual(self.tarry("ls", "orders").out.count("scheduled"), 1)
 
+    def test_payloads_have_the_size_that_is_asked_for(self):
+        with Server("memory:?max_payload=100B") as server:
+            self.tarry(*QUICK, "--payload", "100", store=server.url)
+            over = self.tarry(*QUICK, "--payload", "101", store=server.url, code=USAGE).err
+            self.assertIn("101 bytes", over)
+
     def test_values(self):
         for flag, value in (("--clients", "0"), ("--batch", "10001"), ("--each", "1ms"),
                             ("--messages", "999"), ("--payload", "1048577")):

@@ -266,7 +266,7 @@ class Reload(ProgramTest):
 class Logs(ProgramTest):
     """What the server tells of requests: ids, never keys or payloads."""
 
-    def told(self, *flags):
+    def log_of_serve(self, *flags):
         with Server(self.store, *flags) as server:
             for path, body in (("/v1/queues/secretqueue/messages",
                                 {"key": "secretkey", "payload": "secretpayload"}),
@@ -283,16 +283,16 @@ class Logs(ProgramTest):
             return server.log()
 
     def test_requests_by_their_ids_and_nothing_of_what_was_in_them(self):
-        log = self.told("--log-level", "debug")
+        log = self.log_of_serve("--log-level", "debug")
         self.assertRegex(log, r"debug\S* request mine-1 POST /v1/queues/\*/messages: 200 after "
                               r"\d+ us\n")
         self.assertRegex(log, r"debug\S* request mine-1 POST none: 404 after \d+ us\n")
         self.assertNotIn("secret", log)
-        self.assertNotIn("request", self.told())
+        self.assertNotIn("request", self.log_of_serve())
 
     def test_lines_of_json(self):
         lines = [json.loads(line) for line in
-                 self.told("--log-level", "debug", "--log-format", "json").splitlines()]
+                 self.log_of_serve("--log-level", "debug", "--log-format", "json").splitlines()]
         request, = [line for line in lines if line.get("status") == 200]
         self.assertEqual((request["request_id"], request["route"], request["method"]),
                          ("mine-1", "/v1/queues/*/messages", "POST"))

@@ -317,6 +317,25 @@ class Intake(ProgramTest):
         self.assertEqual(counts["pushed"], 1)
         eventually(lambda: self.depth("patient") == 1, "it is where it was")
 
+    def test_a_store_that_is_slow_has_so_long(self):
+        self.channel.queue_declare("slow", durable=True)
+        for drain, pushed in (("1ms", 0), ("1h", 1)):
+            intake = self.start_intake("--drain", drain, source="queue=slow")
+            self.server.process.send_signal(signal.SIGSTOP)
+            self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
+            self.publish("slow", b"1", headers={"x-delay": 3_600_000})
+            eventually(lambda: self.depth("slow") == 0, "it is handed out")
+            begun = time.monotonic()
+            intake.send_signal(signal.SIGTERM)
+            if not pushed:
+                intake.wait(timeout=60)
+                self.assertLess(time.monotonic() - begun, 10)  # which it has without the flag
+            self.server.process.send_signal(signal.SIGCONT)
+            out, err = intake.communicate(timeout=60)
+            self.assertEqual(intake.returncode, DONE, err)
+            self.assertEqual(json.loads(out)["pushed"], pushed)
+            self.channel.queue_purge("slow")
+
     def test_bad_input(self):
         self.channel.exchange_declare("topical", "topic")
         broker = f"amqp://127.0.0.1:{self.broker.port}/"

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import unittest
 import urllib.request
 from pathlib import Path
@@ -86,6 +87,30 @@ class Relay(ProgramTest):
             keys = [json.loads(relay.stdout.readline())["key"] for _ in range(6)]
             self.assertEqual(keys, [f"k{i}" for i in range(6)])
             self.assertGreaterEqual(self.claims() - before, least)
+            self.stop(relay)
+
+    def test_no_more_than_the_rate(self):
+        self.push(6)
+        begun = time.monotonic()
+        relay = self.start("--to", "stdout", "--rate", "4")
+        self.acked(6)
+        # The first at once, each further one a quarter of a second later.
+        self.assertGreaterEqual(time.monotonic() - begun, 1.25)
+        self.stop(relay)
+
+    def test_each_thread_has_a_connection_of_its_own(self):
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        for threads in ("1", "3"):
+            relay = self.start("--to", redis.url + "?list=due", "--threads", threads)
+
+            def connected():
+                """One is made for a thread's first message."""
+                self.remote("push", "q", "x")
+                return redis.ask("CLIENT", "LIST").count(" name=tarry ") == int(threads)
+
+            eventually(connected, "all are connected")
             self.stop(relay)
 
     def test_a_reader_that_goes_away_ends_it_and_costs_no_attempt(self):

@@ -17,7 +17,7 @@ HEAD = ("POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
 class Flags(ProgramTest):
     """A server for each."""
 
-    def start(self, *flags):
+    def serve(self, *flags):
         server = Server("memory:", *flags)
         self.addCleanup(server.stop, signal.SIGKILL)
         return server
@@ -33,7 +33,7 @@ class Flags(ProgramTest):
         return answer.status, answer.read().decode()
 
     def test_max_body(self):
-        connection = self.connect(self.start("--max-body", "1KiB"))
+        connection = self.connect(self.serve("--max-body", "1KiB"))
         body = b'{"payload":"%s"}'
         for size, status in ((1_010, 200), (1_011, 413)):
             text = body % (b"x" * size)
@@ -43,7 +43,7 @@ class Flags(ProgramTest):
         self.assertIn("limit of 1024 bytes", problem)
 
     def test_max_held(self):
-        server = self.start("--max-held", "1MiB")
+        server = self.serve("--max-held", "1MiB")
         both = [self.connect(server) for _ in range(2)]
         for connection in both:
             connection.sendall(HEAD.format(700_014).encode() + b'{"payload":"' + b"x" * 699_999)
@@ -57,7 +57,7 @@ class Flags(ProgramTest):
         self.assertEqual(self.answer(other)[0], 200)
 
     def test_idle_timeout(self):
-        connection = self.connect(self.start("--idle-timeout", "1s"))
+        connection = self.connect(self.serve("--idle-timeout", "1s"))
         begun = time.monotonic()
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.assertEqual(self.answer(connection)[0], 200)
@@ -65,7 +65,7 @@ class Flags(ProgramTest):
         self.assertGreaterEqual(time.monotonic() - begun, 1)
 
     def test_drain_timeout(self):
-        server = self.start("--drain-timeout", "1ms")
+        server = self.serve("--drain-timeout", "1ms")
         connection = self.connect(server)
         head = HEAD.format(100).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n")
         connection.sendall(head.encode())
