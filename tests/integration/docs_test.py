@@ -7,13 +7,17 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import unittest
 from pathlib import Path
 
+import flags_test
 from program import PROGRAM, SOURCE, ProgramTest, Server, environment
 
-_BLOCK = re.compile(r"(?:<!-- (?P<mark>[^>]*) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)```\n",
-                    re.DOTALL)
+# An item of a list has its blocks indented.
+_BLOCK = re.compile(r"^(?:[ \t]*<!-- (?P<mark>[^>\n]*) -->\n)?"
+                    r"(?P<indent>[ \t]*)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$",
+                    re.DOTALL | re.MULTILINE)
 PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/semantics.md",
          "docs/guide/redis.md", "docs/guide/http.md", "docs/reference/command-line.md",
          "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
@@ -33,13 +37,44 @@ def page(name):
     return (SOURCE / name).read_text(encoding="utf-8")
 
 
-def blocks(name):
+def blocks_in(text):
     """(mark, language, text) of its code blocks. The mark is the comment above the block."""
-    return [(m["mark"] or "", m["language"], m["text"]) for m in _BLOCK.finditer(page(name))]
+    return [(m["mark"] or "", m["language"], textwrap.dedent(m["text"]))
+            for m in _BLOCK.finditer(text)]
+
+
+def blocks(name):
+    """Those of a page."""
+    return blocks_in(page(name))
 
 
 class Pages(unittest.TestCase):
     """What can be checked by reading."""
+
+    def test_blocks_are_seen_wherever_they_stand(self):
+        text = ("<!-- run -->\n```sh\ntrue\n```\n"
+                "1. An item:\n\n   <!-- not run here: an item -->\n   ```sh\n   a\n     b\n   ```\n"
+                "- Another:\n  ```cpp\n  int x;\n  ```\n")
+        self.assertEqual(blocks_in(text), [("run", "sh", "true\n"),
+                                           ("not run here: an item", "sh", "a\n  b\n"),
+                                           ("", "cpp", "int x;\n")])
+        for name in PAGES + MORE:  # none begins in another way, and none is left open
+            self.assertEqual(page(name).count("```"), 2 * len(blocks(name)), name)
+
+    def test_commands_that_are_only_shown_exist(self):
+        known = flags_test.commands()
+        shown = 0
+        for name in PAGES + MORE:
+            for line in re.findall(r"^ {4,}(?:\$ )?(?:[A-Z_]+=\S+ )*tarry +([^|>\n]*)$", page(name),
+                                   re.MULTILINE):
+                words = re.sub(r"(--store|-o) \S+", "", line.split(" -- ")[0]).split()
+                with self.subTest(f"{name}: {line}"):
+                    command = max((path for path in known if path
+                                   and words[:path.count(" ") + 1] == path.split()), key=len)
+                    given = {word.split("=")[0] for word in words if word.startswith("-")}
+                    self.assertLessEqual(given, known[command])
+                    shown += 1
+        self.assertGreater(shown, 15)
 
     def test_programs_are_the_examples(self):
         for name in PAGES:

@@ -21,12 +21,15 @@ def asked(*words):
                           env=environment(), check=True).stdout
 
 
-def flags():
-    """(command, flag), by the words that completion offers."""
+def commands():
+    """Command -> its flags, by the words that completion offers."""
     offered = re.findall(r"^    '([a-z ]*)'\) flags='([^']*)'", asked("completion", "bash"),
                          re.MULTILINE)
-    return {(command, flag) for command, names in offered
-            for flag in set(names.split()) - GENERAL}
+    return {command: set(names.split()) for command, names in offered}
+
+
+def flags():
+    return {(command, flag) for command, names in commands().items() for flag in names - GENERAL}
 
 
 def parts_of(node):
