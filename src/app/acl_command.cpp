@@ -28,7 +28,8 @@ ExitCode print_acl(Session& session, const std::string& user,
                         " must be a word: no spaces and no control characters");
   }
   const std::string url = session.url();
-  const auto rules = tools::redis_acl(url.starts_with("http:") ? "" : url, version == kOldRedis);
+  // What nobody named is no server to ask, but any one Redis.
+  const auto rules = tools::redis_acl(url == kDefaultStore ? "" : url, version == kOldRedis);
   if (!rules) return output.usage(rules.error().message);
   // Redis forgets what the user was allowed before.
   std::string line = fmt::format("ACL SETUSER {} reset on >PASSWORD", user);

@@ -22,7 +22,7 @@ std::string backup_target(const std::string& word) {
 ExitCode back_up(Session& session, const std::string& destination) {
   Output& output = session.output;
   const std::string url = session.url();
-  if (url.starts_with("http:")) {
+  if (url.starts_with("http:") || url.starts_with("http+unix:")) {
     return output.usage(
         "a backup is made from the store's directory, beside the server: name that, "
         "--store file:PATH");

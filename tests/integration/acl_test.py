@@ -5,7 +5,7 @@ import shlex
 import sys
 import unittest
 
-from program import SOURCE, UNREACHABLE, USAGE, ProgramTest
+from program import SOURCE, UNREACHABLE, USAGE, ProgramTest, Server
 
 sys.path.append(str(SOURCE / "tests" / "crash"))
 from redis_server import RedisServer  # noqa: E402
@@ -45,6 +45,17 @@ class Acl(ProgramTest):
                                           store="redis+sentinel://h?master=m")["rules"])
         self.assertNotIn("+select", self.asked("store", "acl", store="redis://h")["rules"])
         self.assertIn("+select", self.asked("store", "acl", store="redis://h/3")["rules"])
+
+    def test_without_a_url_it_is_for_a_single_server(self):
+        told = self.asked("store", "acl", store="")["rules"]  # whichever its database is
+        self.assertEqual(told, self.asked("store", "acl", store="redis://h/3")["rules"])
+
+    def test_a_server_of_ours_is_not_asked(self):
+        with Server("memory:") as server:
+            self.refused("store", "acl", store=server.url, code=USAGE,
+                         says=f'store "{server.url}" is not in Redis')
+        self.refused("store", "acl", store="http+unix:///run/shop.sock", code=USAGE,
+                     says='store "http+unix:///run/shop.sock" is not in Redis')
 
     def test_bad_input(self):
         self.refused("store", "acl", code=USAGE, says="is not in Redis")

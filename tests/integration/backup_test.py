@@ -148,6 +148,15 @@ class Backup(ProgramTest):
         self.assertEqual(told["messages"], 1)
         self.check_backup(f"file:{self.directory}/backup", ["k"])
 
+    def test_a_server_makes_none_and_its_directory_gives_one(self):
+        with Server(self.store) as server:
+            self.tarry("push", "q", "x", "--key", "k", "--in", "1h", store=server.url)
+            self.refused("store", "backup", str(self.directory / "backup"), store=server.url,
+                         says=("the store's directory", "--store file:PATH"))
+            self.assertFalse((self.directory / "backup").exists())
+            self.tarry("store", "backup", str(self.directory / "backup"))
+        self.check_backup(f"file:{self.directory}/backup", ["k"])
+
     def test_what_is_refused(self):
         self.tarry("push", "q", "x", "--key", "k", "--in", "1h")
         full = self.directory / "full"
@@ -160,6 +169,7 @@ class Backup(ProgramTest):
         self.assertIn("lies in the store",
                       self.tarry("store", "backup", within, code=USAGE).err)
         for store, said in (("http://127.0.0.1:1", "beside the server"),
+                            ("http+unix:///no/such.sock", "beside the server"),
                             ("memory:", "only a store on this machine's disk"),
                             ("redis://127.0.0.1:1", "only a store on this machine's disk")):
             self.assertIn(said, self.tarry("store", "backup", str(self.directory / "new"),
