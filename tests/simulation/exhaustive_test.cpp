@@ -57,6 +57,7 @@ const std::vector<Step>& alphabet() {
       {Op::advance, 1, 50, 0},  // a second
       {Op::advance, 3, 90, 0},  // longer than a lease
       {Op::close, 0, 0, 0},
+      {Op::remove, 0, 1, 0},
   };
   return letters;
 }

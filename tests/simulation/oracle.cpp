@@ -128,11 +128,12 @@ void Oracle::swept(const OneShard& /*shard*/) {
   for (const auto& [name, sweep] : sweeps_) {
     if (!sweep.active) continue;
     Queue& queue = this->queue(name);
-    std::uint64_t count = 0;
+    std::uint64_t count = sweep.removes ? swept_away(queue) : 0;
     const auto messages = queue.model.messages();
     QueueCounters counters = queue.model.counters();
     for (const auto& [key, message] : messages) {
       const bool dead = message.stage == Message::Stage::dead;
+      if (sweep.removes) break;
       if (!dead && (message.stage != Message::Stage::waiting || !sweep.purge)) continue;
       const embedded::Ref ref = queue.refs.at(message.uid);
       const bool there = state_->slab.holds(ref.handle, ref.id);
@@ -143,7 +144,7 @@ void Oracle::swept(const OneShard& /*shard*/) {
       }
     }
     if (sweep.purge) queue.model.put_back(counters);
-    if (!sweep.purge) {
+    if (!sweep.purge && !sweep.removes) {
       std::vector<KeyId> revived;
       for (const auto& [key, message] : messages) {
         if (message.stage != Message::Stage::dead) continue;
@@ -157,6 +158,22 @@ void Oracle::swept(const OneShard& /*shard*/) {
       found->second.count += count;
     }
   }
+}
+
+// A removal takes everything, whoever has it; how many that were no mere memory.
+std::uint64_t Oracle::swept_away(Queue& queue) const {
+  std::uint64_t count = 0;
+  const auto messages = queue.model.messages();
+  for (const auto& [key, message] : messages) {
+    const embedded::Ref ref = queue.refs.at(message.uid);
+    if (state_->slab.holds(ref.handle, ref.id)) continue;
+    queue.model.take_out(key);
+    if (message.stage != Message::Stage::remembered) ++count;
+  }
+  QueueCounters counters = queue.model.counters();
+  counters.purged += count;
+  queue.model.put_back(counters);
+  return count;
 }
 
 void Oracle::turn_ended(const OneShard& shard) {
@@ -213,6 +230,9 @@ void Oracle::answered(const embedded::Operation* op, const Result<core::Reply>& 
   if (failure_) return;
   ++answers_;
   if (!reply) {
+    if (std::holds_alternative<core::RemoveRequest>(expected.op->request)) {
+      return check_not_removed(expected, reply.error());
+    }
     (void)refused(reply.error(), false);
     return;
   }

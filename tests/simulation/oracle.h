@@ -70,6 +70,8 @@ class Oracle {
     was_full_ = was_full_ || full;
   }
 
+  [[nodiscard]] bool is_full() const noexcept { return full_; }
+
   /// Or said to be, by a fault.
   void disk_was_full() noexcept { was_full_ = true; }
 
@@ -125,6 +127,8 @@ class Oracle {
     QueueSettings settings;
     std::uint64_t count = 0;
     std::uint64_t began_turn = 0;
+    bool there = false;  // removals: what they looked at
+    bool leased = false;
   };
 
   Queue& queue(const std::string& name);
@@ -157,16 +161,19 @@ class Oracle {
   void note_push(Queue& queue, const std::string& name, const core::PushResult& result,
                  std::string_view key, bool request_names_it, const contract::ModelPushed& pushed,
                  Expectation& expected);
+  void forget(const std::string& queue);
   [[nodiscard]] bool refused(const std::optional<Error>& error, bool ends);
   void time_passed(const OneShard& shard);
   void waiters_served(const OneShard& shard);
   void swept(const OneShard& shard);
+  [[nodiscard]] std::uint64_t swept_away(Queue& queue) const;
 
   // oracle_claims.cpp
   [[nodiscard]] bool leased_now(const Queue& queue, const Message& message) const;
   [[nodiscard]] bool may_deliver(const Queue& queue, const Message& message) const;
   [[nodiscard]] bool must_deliver(const Message& message) const;
   [[nodiscard]] bool caught_up() const;
+  [[nodiscard]] bool is_going(const std::string& queue) const;
   void take(const std::string& name, const Message& message, std::optional<std::int64_t> lease,
             Expectation* expected);
   void check_order(const Queue& queue, const std::vector<Message>& taken, std::uint32_t max);
@@ -182,6 +189,7 @@ class Oracle {
   void check(const Expectation& expected, const core::ForecastReply& reply);
   void check(const Expectation& expected, const core::ConfigureReply& reply);
   void check(const Expectation& expected, const core::CountReply& reply);
+  void check_not_removed(const Expectation& expected, const Error& error);
   void check(const Expectation& expected, const ReshardStep& reply);
 
   // oracle_recovery.cpp
@@ -222,6 +230,7 @@ class Oracle {
     const embedded::Operation* op = nullptr;
     bool purge = true;
     bool active = false;  // decided
+    bool removes = false;
   };
   std::map<std::string, Sweep> sweeps_;
   std::set<std::uint64_t> ids_;    // that pushes were decided to get

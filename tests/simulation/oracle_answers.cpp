@@ -108,8 +108,27 @@ void Oracle::check(const Expectation& expected, const core::ConfigureReply& repl
   if (reply.settings != expected.settings) fail(8, "configure answers other settings");
 }
 
+void Oracle::check_not_removed(const Expectation& expected, const Error& error) {
+  const auto& request = std::get<core::RemoveRequest>(expected.op->request);
+  if (error.code == ErrorCode::not_found) {
+    if (expected.there) fail(1, "queue " + request.queue + " is there, and its removal says no");
+  } else if (error.code == ErrorCode::conflict) {
+    if (!expected.leased || request.force) fail(4, "a removal was refused: " + error.message);
+  } else {
+    (void)refused(error, false);
+  }
+}
+
 void Oracle::check(const Expectation& expected, const core::CountReply& reply) {
-  const bool counts = std::holds_alternative<core::PurgeRequest>(expected.op->request) ||
+  const auto* remove = std::get_if<core::RemoveRequest>(&expected.op->request);
+  if (remove != nullptr && (!expected.there || truth_.queues.contains(remove->queue))) {
+    return fail(7, "queue " + remove->queue + " was removed, and was not there or still is");
+  }
+  if (remove != nullptr && expected.leased && !remove->force) {
+    return fail(5, "queue " + remove->queue + " was removed while messages were leased");
+  }
+  const bool counts = remove != nullptr ||
+                      std::holds_alternative<core::PurgeRequest>(expected.op->request) ||
                       std::holds_alternative<core::ReviveRequest>(expected.op->request);
   if (counts && reply.count != expected.count) {
     fail(13, "a sweep answers " + std::to_string(reply.count) + " for " +

@@ -92,6 +92,15 @@ void Oracle::check_order(const Queue& queue, const std::vector<Message>& taken, 
   }
 }
 
+// From the first look at it on nothing is claimed there, until the removal has ended.
+bool Oracle::is_going(const std::string& queue) const {
+  return std::ranges::any_of(asked_, [&](const auto& entry) {
+    const embedded::Operation& op = *entry.first;
+    const auto* remove = std::get_if<core::RemoveRequest>(&op.request);
+    return remove != nullptr && remove->queue == queue && op.step != embedded::RemoveStep::thaw;
+  });
+}
+
 // Waiting claims were served: by whom nothing says, until the answers come.
 void Oracle::waiters_served(const OneShard& /*shard*/) {
   std::map<std::string, std::vector<const core::ClaimRequest*>> waiting;
@@ -115,6 +124,7 @@ void Oracle::waiters_served(const OneShard& /*shard*/) {
           message.stage == Message::Stage::waiting || message.stage == Message::Stage::dead;
       if (!free || !leased_now(queue, message)) continue;
       if (!may_deliver(queue, message)) return;
+      if (is_going(name)) return fail(3, "a message of a queue that is going was delivered");
       const embedded::Message& there = state_->slab[queue.refs.at(message.uid).handle];
       const std::int64_t lease = state_->histories[there.history].stamp_ms;
       const bool asked_for = std::ranges::any_of(requests, [&](const core::ClaimRequest* request) {
@@ -123,7 +133,7 @@ void Oracle::waiters_served(const OneShard& /*shard*/) {
       if (!asked_for) return fail(5, "a lease of a length that nobody asked for");
       take(name, message, lease, nullptr);
     }
-    if (!still.contains(name) || !caught_up() || queue.model.paused()) continue;
+    if (!still.contains(name) || !caught_up() || queue.model.paused() || is_going(name)) continue;
     for (const auto& [key, message] : queue.model.messages()) {
       if (!must_deliver(message)) continue;
       return fail(9, "message " + std::to_string(queue.refs.at(message.uid).id) +

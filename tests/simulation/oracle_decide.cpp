@@ -33,6 +33,9 @@ void Oracle::decide(const OneShard& shard, const embedded::Part& part) {
   if (found == asked_.end()) return;  // answered with an error by now
   Expectation& expected = found->second;
   expected.decided = true;
+  if (const auto* remove = std::get_if<core::RemoveRequest>(&part.op->request)) {
+    return decide(*remove, expected);  // step by step, its errors too
+  }
   // A shard that has stopped decides nothing; nor does one that had no room for the whole.
   const auto* revive = std::get_if<core::ReviveRequest>(&part.op->request);
   const bool sweeps = std::holds_alternative<core::PurgeRequest>(part.op->request) ||
@@ -280,10 +283,35 @@ void Oracle::decide(const core::StatsRequest& /*request*/, Expectation& expected
 
 void Oracle::decide(const core::ForecastRequest& /*request*/, Expectation& /*expected*/) {}
 void Oracle::decide(const core::ReshardRequest& /*request*/, Expectation& /*expected*/) {}
-// Led by the front over all shards; worlds have one shard and no front.
-void Oracle::decide(const core::RemoveRequest& /*request*/, Expectation& /*expected*/) {}
 
 // ---- queues
+
+void Oracle::decide(const core::RemoveRequest& request, Expectation& expected) {
+  const auto found = truth_.queues.find(request.queue);
+  switch (expected.op->step) {
+    case embedded::RemoveStep::look:
+      expected.there = found != truth_.queues.end();
+      expected.leased = expected.there && found->second.model.stats().leased != 0;
+      break;
+    case embedded::RemoveStep::sweep:
+      if (expected.there) sweeps_[request.queue] = {expected.op.get(), false, true, true};
+      break;
+    case embedded::RemoveStep::free:
+      if (state_->find_queue(request.queue) == embedded::kNoQueue) forget(request.queue);
+      break;
+    case embedded::RemoveStep::decide:
+    case embedded::RemoveStep::thaw: break;
+  }
+}
+
+/// Its receipts stay with who has them, and are stale.
+void Oracle::forget(const std::string& queue) {
+  truth_.queues.erase(queue);
+  made_.erase(queue);
+  sweeps_.erase(queue);
+  std::erase_if(claims_, [&](const auto& entry) { return entry.second.queue == queue; });
+  std::erase_if(delays_, [&](const Delay& delay) { return delay.queue == queue; });
+}
 
 void Oracle::decide(const core::ConfigureRequest& request, Expectation& expected) {
   Queue& queue = this->queue(request.queue);

@@ -52,6 +52,7 @@ enum class Op : std::uint8_t {
   close,    // the store is closed and opened
   rebuild,  // a state is replayed from the journal beside the living one
   rot,      // one byte of a copy of the disk turns: opened, it refuses or nothing is lost
+  remove,   // a queue, with nothing else under way; now and then a crash cuts it short
   kCount,
 };
 inline constexpr std::size_t kOps = static_cast<std::size_t>(Op::kCount);

@@ -146,11 +146,29 @@ void World::step(const Step& step) {
     case Op::close: return crash(End::close, step.c);
     case Op::rebuild: return rebuild();
     case Op::rot: return rot(step.c);
+    case Op::remove: return remove(step);
     default:
       if (auto request = request_of(step)) submit(std::move(*request));
       break;
   }
   flow(step);
+}
+
+// Alone: of what waits for its end the oracle would not know when it is decided.
+void World::remove(const Step& step) {
+  settle();
+  if (oracle_.failure() || oracle_.is_full() || shard_->shard().failure()) return;
+  submit(core::RemoveRequest{queue_of(step), step.a % 2 == 0});
+  if (step.b % 2 == 0) {
+    for (int turns = step.b / 2 % 8; turns > 0 && !oracle_.failure(); --turns) {
+      turn();
+      if (turns > 1 || step.c % 2 == 0) commit();
+    }
+    constexpr End kEnds[] = {End::kill, End::power, End::reboot};
+    if (!oracle_.failure()) crash(kEnds[step.c / 2 % 3], step.c);
+    return;
+  }
+  settle();
 }
 
 // -- afterwards

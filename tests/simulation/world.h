@@ -61,6 +61,7 @@ class World {
   bool commit();
   void settle();
   void heal();
+  void remove(const Step& step);
   void drain();
   void count(const std::string& name, std::uint64_t by = 1) { figures_[name] += by; }
   void pass_time(std::int64_t ms);
@@ -81,6 +82,7 @@ class World {
   enum class End : std::uint8_t { kill, power, reboot, close };
   void open(std::uint64_t least, bool new_boot);
   void look_on(std::uint64_t least, bool new_boot);
+  void finish_removals();
   void crash(End end, std::uint32_t seed);
   bool interrupt_recovery(std::uint32_t seed, bool power);
   void rebuild();

@@ -51,6 +51,22 @@ void World::look_on(std::uint64_t least, bool new_boot) {
     oracle_.watch(*shard_, moment, part);
   });
   oracle_.opened(*shard_, base_, least, new_boot);
+  if (!oracle_.failure()) finish_removals();
+}
+
+// As the engine's front does before it lets anybody ask for the queue.
+void World::finish_removals() {
+  std::vector<std::string> going;
+  const embedded::ShardState& state = shard_->state();
+  for (embedded::QueueId queue = 0; queue < state.queue_count(); ++queue) {
+    if (state.queue(queue).removed) going.push_back(state.queue(queue).name);
+  }
+  for (const std::string& queue : going) {
+    count("removal-finished");
+    shard_->shard().freeze(queue);
+    submit(core::RemoveRequest{queue, true});
+    settle();
+  }
 }
 
 // The last batch that must survive.

@@ -182,6 +182,7 @@ class OneShard final : public Router {
   // -- Router
   void finish_part(const OperationPtr& op) override {
     if (op->parts.fetch_sub(1) != 1) return;
+    if (std::holds_alternative<core::RemoveRequest>(op->request) && go_on_removing(op)) return;
     if (op->error) {
       op->completion(*op->error);
     } else {
@@ -226,6 +227,32 @@ class OneShard final : public Router {
       if (keeps_history_) history_[last_taken_] = describe(state_, false);
     }
     if (!job.empty()) jobs_.emplace_back(last_taken_, std::move(job));
+  }
+
+  // What the front does between the steps of a removal (front_remove.cpp), where there is one
+  // shard.
+  bool go_on_removing(const OperationPtr& op) {
+    const auto& request = std::get<core::RemoveRequest>(op->request);
+    const RemoveStep done = op->step;
+    if (done == RemoveStep::thaw) return false;
+    if (done == RemoveStep::look && !op->decided && !op->error) {
+      if (!op->found) {
+        op->fail({ErrorCode::not_found, "there is no queue " + request.queue});
+      } else if (op->leased != 0 && !request.force) {
+        op->fail({ErrorCode::conflict, "messages of queue " + request.queue + " are leased"});
+      }
+    }
+    op->step = RemoveStep::thaw;
+    if (!op->error && done == RemoveStep::decide) op->decided = true;
+    if (!op->error && done == RemoveStep::sweep) op->step = RemoveStep::free;
+    if (!op->error && (done == RemoveStep::look || done == RemoveStep::decide)) {
+      op->step = op->decided ? RemoveStep::sweep : RemoveStep::decide;
+    }
+    op->parts.store(1);
+    Part part;
+    part.op = op;
+    inbox_.push_back(std::move(part));
+    return true;
   }
 
   static ShardState::Identity identity(const timing::ManualClock& clock) {
