@@ -40,7 +40,9 @@ namespace tarry::base {
   X(seal_overstated)              \
   X(lease_begins_too_early)       \
   X(key_not_looked_up)            \
-  X(renewed_lease_not_logged)
+  X(renewed_lease_not_logged)     \
+  X(removal_not_decided)          \
+  X(removal_looks_at_no_lease)
 
 enum class Bug {
   none,

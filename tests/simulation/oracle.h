@@ -101,6 +101,8 @@ class Oracle {
   };
   struct Truth {
     std::map<std::string, Queue> queues;
+    std::set<std::string>
+        going;  // it was decided that they go, and a crash changes nothing of that
   };
   struct Turn {
     std::uint64_t last_batch = 0;

@@ -300,6 +300,8 @@ void Oracle::decide(const core::RemoveRequest& request, Expectation& expected) {
       if (state_->find_queue(request.queue) == embedded::kNoQueue) forget(request.queue);
       break;
     case embedded::RemoveStep::decide:
+      if (!expected.op->error) truth_.going.insert(request.queue);
+      break;
     case embedded::RemoveStep::thaw: break;
   }
 }
@@ -307,6 +309,7 @@ void Oracle::decide(const core::RemoveRequest& request, Expectation& expected) {
 /// Its receipts stay with who has them, and are stale.
 void Oracle::forget(const std::string& queue) {
   truth_.queues.erase(queue);
+  truth_.going.erase(queue);
   made_.erase(queue);
   sweeps_.erase(queue);
   std::erase_if(claims_, [&](const auto& entry) { return entry.second.queue == queue; });

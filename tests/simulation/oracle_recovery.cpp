@@ -87,6 +87,9 @@ std::string Oracle::difference(const embedded::ShardState& state, const Truth& t
     const embedded::QueueId id = state.find_queue(name);
     if (id == embedded::kNoQueue) return "queue " + name + " is lost";
     const embedded::QueueState& there = state.queue(id);
+    if (there.removed != truth.going.contains(name)) {
+      return "queue " + name + (there.removed ? " is to go" : " is not to go any more");
+    }
     if (there.settings != queue.model.settings()) return "queue " + name + " has other settings";
     const bool paused =
         there.paused && (!there.paused_until_ms || *there.paused_until_ms > queue.model.realtime());

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/planted.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 
@@ -67,6 +68,7 @@ void Shard::execute(const core::RemoveRequest& request, const Part& part) {
       const std::scoped_lock lock(op->merge);
       op->found = true;
       op->decided = op->decided || state_->queue(queue).removed;
+      if (TARRY_PLANTED_BUG(removal_looks_at_no_lease)) break;
       op->leased += state_->queue(queue).in(Stage::leased);
       break;
     }
@@ -89,7 +91,7 @@ void Shard::decide_removal(const core::RemoveRequest& request, const Part& part)
   QueueRecord record;
   record.queue = known == kNoQueue ? state_->next_queue() : known;
   record.name = request.queue;
-  record.removed = true;
+  record.removed = !TARRY_PLANTED_BUG(removal_not_decided);
   if (known != kNoQueue) {
     const QueueState& queue = state_->queue(known);
     record.settings = queue.settings;
