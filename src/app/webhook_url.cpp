@@ -133,8 +133,8 @@ Result<std::unique_ptr<relay::Sink>> make_webhook_sink(std::string_view url) {
   const std::size_t hash = url.find('#');
   options.url = url.substr(0, hash);
   if (hash != std::string_view::npos) {
-    if (auto set = detail::parse_options<WebhookOptions>(url.substr(hash + 1), "a webhook",
-                                                         kWebhookOptions, options);
+    if (auto set = detail::parse_options<WebhookOptions>(
+            url.substr(hash + 1), url.substr(0, url.find(':')), kWebhookOptions, options);
         !set) {
       return set.error();
     }

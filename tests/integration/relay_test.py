@@ -265,6 +265,7 @@ class Relay(ProgramTest):
                 (("--to", "kafka://127.0.0.1:no/t"), "port"),
                 (("--to", "kafka://127.0.0.1/a%20b"), 'topic "a b" must be 1 to 249'),
                 (("--to", "kafka://127.0.0.1/t?acks=0"), '"acks" is not one of kafka:'),
+                (("--to", "kafka://127.0.0.1/t?confg=a"), 'did you mean "config"?'),
                 (("--to", "kafka://127.0.0.1/t?config=/no"), 'config "/no": No such file'),
                 (("--to", f"kafka://127.0.0.1/t?config={properties}"),
                  f'config {properties}:2: No such configuration property: "lingerms"'),

@@ -332,6 +332,8 @@ class Webhook(ProgramTest):
                 ("http://example.com/#timeout=soon", "soon"),
                 ("http://example.com/#connect_timeout=0s", "must be from 1ms to 1h"),
                 ("http://example.com/#allow_private=maybe", '"maybe" must be yes or no'),
+                ("https://example.com/#timeot=1s", '"timeot" is not one of https:, which are'),
+                ("https://example.com/#timeot=1s", 'did you mean "timeout"?'),
                 ("http://example.com/#secret_file=/no/such", '"/no/such" cannot be read'),
                 ("http://example.com/#secret_file=short", "has 5 bytes; it needs 16"),
                 ("http://example.com/#secret_env=NOT_SET", '"NOT_SET" is not set'),
