@@ -24,8 +24,8 @@ struct Listing {
 /// `scheduled`, or `leased, stopping`.
 [[nodiscard]] std::string state_text(const MessageInfo& info);
 
-/// `not_found` where there is no such queue: what is read of one answers nothing, as that of an
-/// empty queue does, and a name that was mistyped is not "nothing there".
+/// `not_found` where there is no such queue; else nothing. Lists and forecasts of it are those of
+/// an empty one, and who mistyped a name is to hear so.
 [[nodiscard]] Result<void> check_known(const Queue& queue);
 
 /// Opens the store and prints what the listing asks for, in no particular order.
