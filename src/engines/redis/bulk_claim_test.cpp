@@ -303,6 +303,43 @@ TEST_F(BulkClaimTest, AReshardWaitsForItAndItCanBeAckedMeanwhile) {
   EXPECT_EQ(stats().ready, kMany);
 }
 
+// A key of another type for a while: what fails then has not touched the claim.
+TEST_F(BulkClaimTest, WhatFailsAmidSpreadingLosesNothing) {
+  for (const char* foreign : {"leased", "claims"}) {
+    SCOPED_TRACE(foreign);
+    push(0, kMany);
+    const auto claimed = claim(kMany);
+    const std::string name = key(foreign);
+    ASSERT_EQ(ask_redis({"RENAME", name, name + ".away"}), "+OK\r\n");
+    ASSERT_EQ(ask_redis({"SET", name, "mine"}), "+OK\r\n");
+    core::SettleRequest request;
+    request.items.emplace_back();
+    request.items[0].receipt = core::append(request.bytes, view(claimed, claimed.items[0].receipt));
+    request.items[0].action = core::SettleAction::retry;
+    const auto refused = asked<core::ItemsReply>(std::move(request));
+    ASSERT_TRUE(refused.items.at(0).error);
+    EXPECT_EQ(refused.items.at(0).error->code, ErrorCode::damaged);
+    ASSERT_EQ(ask_redis({"RENAME", name + ".away", name}), "+OK\r\n");
+    clock_->advance(kLeaseMs);
+    EXPECT_EQ(stats().ready, kMany);
+    EXPECT_EQ(count(settle(claim(kMany), 0, kMany), Outcome::done), kMany);
+    EXPECT_TRUE(nothing_is_left_of_claims());
+  }
+}
+
+// Programs that do not know bulk claims may be at work there.
+TEST_F(BulkClaimTest, AStoreOfAnOlderSchemaHasNone) {
+  push(0, 2 * kMany);
+  ASSERT_EQ(ask_redis({"HSET", "tarry:{0}:store", "schema", "1"}), ":0\r\n");
+  RedisEngineOptions options;
+  options.server.unix_path = server_.socket_path();
+  options.clock = clock_;
+  engine_ = std::move(*open_redis(std::move(options)));
+  const auto claimed = claim(kMany);
+  EXPECT_EQ(entries(), static_cast<int>(kMany));
+  EXPECT_EQ(count(settle(claimed, 0, kMany), Outcome::done), kMany);
+}
+
 // Somebody else wrote there: who was in it is found by looking where else each message could be.
 TEST_F(BulkClaimTest, OneThatDoesNotUnpackEndsAsOthersDo) {
   push(0, 3 * kMany);

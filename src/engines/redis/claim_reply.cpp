@@ -49,11 +49,11 @@ class Runs {
   bool has_past_ = false;
 };
 
-std::optional<ClaimAnswer> append_claim(net::RedisView reply, net::RedisView bodies,
-                                        const Place& place, std::uint64_t secret,
-                                        core::ClaimReply& into) {
+std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place,
+                                        std::uint64_t secret, core::ClaimReply& into) {
   if (reply.size() != 8) return std::nullopt;
-  const net::RedisView members = claimed_members(reply);
+  const net::RedisView members = reply[3];
+  const net::RedisView bodies = reply[5];
   if (members.size() != bodies.size()) return std::nullopt;
   Runs runs(reply[4]);
   const std::int64_t now = told_time(reply[0]);
@@ -113,20 +113,12 @@ std::optional<ClaimAnswer> append_claim(net::RedisView reply, net::RedisView bod
 
 }  // namespace
 
-net::RedisView claimed_members(net::RedisView reply) noexcept { return reply[3]; }
-
-net::RedisView claimed_bodies(net::RedisView reply) noexcept { return reply[5]; }
-
-bool lacks_bodies(net::RedisView reply) noexcept {
-  return claimed_members(reply).size() > 0 && claimed_bodies(reply).size() == 0;
-}
-
-std::optional<ClaimAnswer> read_claim(net::RedisView reply, net::RedisView bodies,
-                                      const Place& place, std::uint64_t secret,
-                                      core::ClaimReply& into, base::Histogram& lateness) {
+std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
+                                      std::uint64_t secret, core::ClaimReply& into,
+                                      base::Histogram& lateness) {
   const std::size_t items = into.items.size();
   const std::size_t bytes = into.bytes.size();
-  auto answer = append_claim(reply, bodies, place, secret, into);
+  auto answer = append_claim(reply, place, secret, into);
   if (!answer) {
     into.items.resize(items);
     into.bytes.resize(bytes);

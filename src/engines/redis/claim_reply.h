@@ -21,15 +21,9 @@ struct ClaimAnswer {
   std::vector<std::string> damaged;  // members whose bodies do not check
 };
 
-[[nodiscard]] net::RedisView claimed_members(net::RedisView reply) noexcept;
-[[nodiscard]] net::RedisView claimed_bodies(net::RedisView reply) noexcept;
-/// Whether the bodies are to be read by a command of their own.
-[[nodiscard]] bool lacks_bodies(net::RedisView reply) noexcept;
-
 /// Nothing for what cannot be read. `lateness` learns of first attempts.
-[[nodiscard]] std::optional<ClaimAnswer> read_claim(net::RedisView reply, net::RedisView bodies,
-                                                    const Place& place, std::uint64_t secret,
-                                                    core::ClaimReply& into,
+[[nodiscard]] std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
+                                                    std::uint64_t secret, core::ClaimReply& into,
                                                     base::Histogram& lateness);
 
 }  // namespace tarry::redis

@@ -152,8 +152,7 @@ TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
     EXPECT_TRUE(reply);
     const auto places = make_places("q", 1, {1, "g", 0}, 16);
     base::Histogram lateness;
-    const bool taken = reply && read_claim(reply->view(), claimed_bodies(reply->view()), places[0],
-                                           1, into, lateness);
+    const bool taken = reply && read_claim(reply->view(), places[0], 1, into, lateness);
     EXPECT_EQ(lateness.count(), taken ? 2u : 0u);
     return taken;
   };

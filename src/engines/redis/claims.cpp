@@ -140,25 +140,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
         [self = shared_from_this(), asked](RedisCommand& command) { self->build(command, asked); },
         [self = shared_from_this(), &place, places = places_, asked](Result<RedisReply> reply) {
           if (!reply) return self->failed(std::move(reply).error());
-          if (!lacks_bodies(reply->view())) {
-            return self->take(place, reply->view(), claimed_bodies(reply->view()), asked);
-          }
-          self->read_bodies(place, *std::move(reply), asked);
-        });
-  }
-
-  // Nobody else changes them or takes them away while the lease lasts; what is gone when it has not
-  // is buried as damaged, which a claim that holds it no more cannot do.
-  void read_bodies(const Place& place, RedisReply claimed, std::uint32_t asked) {
-    RedisCommand command("HMGET");
-    command.key(place.keys[Place::kMsgs]);
-    const net::RedisView members = claimed_members(claimed.view());
-    for (std::size_t i = 0; i < members.size(); ++i) command.add(members[i].text());
-    claims_.context_.server.command(
-        std::move(command), [self = shared_from_this(), &place, places = places_,
-                             claimed = std::move(claimed), asked](Result<RedisReply> bodies) {
-          if (!bodies) return self->fail(std::move(bodies).error());
-          self->take(place, claimed.view(), bodies->view(), asked);
+          self->take(place, reply->view(), asked);
         });
   }
 
@@ -178,7 +160,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     command.add(wanted.lease ? std::to_string(wanted.lease->count()) : "");
     command.add(static_cast<std::int64_t>(bytes)).add(taken_ == 0 ? "1" : "0");
     if (wanted.keys.empty()) {
-      command.add("1");
+      command.add(claims_.context_.identity.schema() >= kBulkSchema ? "1" : "0");
       return;
     }
     command.add(wanted.any_state ? "1" : "0");
@@ -189,9 +171,9 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     }
   }
 
-  void take(const Place& place, net::RedisView reply, net::RedisView bodies, std::uint32_t asked) {
-    const auto answer = read_claim(reply, bodies, place, claims_.context_.identity.secret(),
-                                   claim_->reply, claims_.lateness_);
+  void take(const Place& place, net::RedisView reply, std::uint32_t asked) {
+    const auto answer = read_claim(reply, place, claims_.context_.identity.secret(), claim_->reply,
+                                   claims_.lateness_);
     if (!answer) return fail(strange_reply(claims_.context_.server, Script::claim));
     taken_ += answer->taken;
     bytes_ += answer->payload_bytes;

@@ -20,6 +20,7 @@ Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids&
       directory_(directory),
       ids_(ids),
       secret_(store.secret),
+      schema_(store.schema),
       partitions_(store.partitions),
       checked_(redis.connections()),
       goes_on_(goes_on) {}
@@ -58,6 +59,7 @@ void Identity::open() {
     directory_.clear();
     ids_.drop();
     secret_ = store->secret;
+    schema_ = store->schema;
     checked_ = redis_.connections();
     answer({});
   });

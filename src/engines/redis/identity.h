@@ -37,6 +37,7 @@ class Identity {
   /// Somebody found what should be there to be gone: the next `check` asks again.
   void doubt() noexcept { checked_ = 0; }
   [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
+  [[nodiscard]] std::int64_t schema() const noexcept { return schema_; }
 
  private:
   void ask();
@@ -48,6 +49,7 @@ class Identity {
   Directory& directory_;
   Ids& ids_;
   std::uint64_t secret_;
+  std::int64_t schema_;
   std::uint32_t partitions_;
   std::chrono::steady_clock::time_point ask_again_;  // where it was away
   std::uint64_t checked_;                            // the connection on which it was asked last

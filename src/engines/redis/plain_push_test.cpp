@@ -94,6 +94,22 @@ TEST_F(PlainPushTest, WakesWhoWaits) {
   EXPECT_EQ(std::get<core::ClaimReply>(*reply).items.size(), kPlain);
 }
 
+// Who claims by key wants to be told of each change, but not for good.
+TEST_F(PlainPushTest, TellsWhoWatchesAsLongAsTheyDo) {
+  const auto published = [this] {
+    const std::string told = rig_.ask({"INFO", "commandstats"});
+    const std::size_t at = told.find("cmdstat_publish:calls=");
+    return at == std::string::npos ? 0 : std::stoi(told.substr(at + 22));
+  };
+  constexpr std::int64_t kFarAhead = 4'000'000'000'000;
+  for (const bool ended : {true, false}) {
+    (void)rig_.ask({"HSET", key("meta"), "watched", ended ? "1000" : "9000000000000"});
+    const int before = published();
+    EXPECT_EQ(push(kPlain, kFarAhead), "pushed");
+    EXPECT_EQ(published() - before, ended ? 0 : 1);
+  }
+}
+
 TEST_F(PlainPushTest, WhileRedisIsFullNothingIsIn) {
   ASSERT_EQ(rig_.ask({"CONFIG", "SET", "maxmemory", "1"}), "+OK\r\n");
   const std::string refused = push(kPlain);

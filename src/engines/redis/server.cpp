@@ -70,6 +70,13 @@ Error Server::error_of(const RedisReply& reply, std::string_view text,
 }
 
 Error Server::error_of(const std::string& at, std::string_view text, std::string_view what) {
+  // Redis 6.2: "ERR Error running script (call to f_...): @user_script:88: ... -OOM command not
+  // ..."
+  constexpr std::string_view kRaised = ": @user_script:";
+  if (const std::size_t at = text.find(kRaised); at != std::string_view::npos) {
+    const std::size_t code = text.find(" -", at);
+    if (code != std::string_view::npos) text.remove_prefix(code + 2);
+  }
   if (text.starts_with("ERR OOM")) text.remove_prefix(4);
   const std::string_view word = first_word(text);
   if (word == "GONE" || word == "STALE") return {ErrorCode::conflict, std::string(kMoved)};
@@ -203,6 +210,7 @@ void Server::run_after(const Place& place, std::vector<RedisCommand> before, Scr
     if (whole.is_error() && first_word(whole.text()) == "EXECABORT") {
       return done(Error{ErrorCode::misuse, std::string(whole.text())});
     }
+    if (whole.is_error()) return answer(std::move(given), name_of(script), done);
     const net::RedisView last_reply = whole[whole.size() - 1];
     if (last_reply.is_error()) {
       return done(error_of(*reply, last_reply.text(), name_of(script)));

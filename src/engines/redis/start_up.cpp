@@ -14,8 +14,6 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-constexpr std::int64_t kSchema = 1;
-
 // The value of "name:value" on a line of its own; empty where there is none.
 std::string_view field(std::string_view info, std::string_view name) noexcept {
   while (!info.empty()) {
@@ -58,12 +56,14 @@ Result<StoreFacts> read_record(const Server& server, net::RedisView record,
   const std::string store = "the store in Redis at " + server.name() + " ";
   if (record.size() != 3) return strange_reply(server, Script::open_store);
   const std::int64_t schema = record[0].integer();
-  if (schema != kSchema) {
+  if (schema < kOldestSchema || schema > kSchema) {
     return Unexpected(ErrorCode::unsupported,
                       store + "has schema " + std::string(record[0].text()) +
-                          "; this version of tarry knows schema " + std::to_string(kSchema));
+                          "; this version of tarry knows schemas " + std::to_string(kOldestSchema) +
+                          " to " + std::to_string(kSchema));
   }
   StoreFacts facts;
+  facts.schema = schema;
   const std::int64_t there = record[1].integer();
   const std::string_view secret = record[2].text();
   const auto read = std::from_chars(secret.data(), secret.data() + secret.size(), facts.secret);

@@ -28,7 +28,14 @@ struct ServerWish {
 [[nodiscard]] Result<ServerFacts> check_server(std::string_view info, const std::string& name,
                                                ServerWish wish);
 
+/// The schema of stores that are made now; those of kOldestSchema on are used as they are
+/// (docs/formats/redis.md, Changing it).
+inline constexpr std::int64_t kSchema = 2;
+inline constexpr std::int64_t kOldestSchema = 1;
+inline constexpr std::int64_t kBulkSchema = 2;  // from it on no program that knows no bulk claims
+
 struct StoreFacts {
+  std::int64_t schema = 0;
   std::uint32_t partitions = 0;
   std::uint64_t secret = 0;
 };

@@ -2,7 +2,7 @@
 -- priority, time has nothing else to do, and what is asked for goes into the bytes.
 --
 -- ARGV: 5 messages at most, 6 lease in ms (empty: the queue's), 7 payload bytes at most, 8 '1' where
--- one message is handed out whatever its size, 9 '1' where the caller reads the bodies of a bulk claim itself.
+-- one message is handed out whatever its size, 9 '1' where bulk claims are known to all.
 -- Answers now, the lease, the claim's number, members, the runs of their scores, bodies, tallies of
 -- those that have a past (places, tallies) or nil, and when to look again (ms, or empty).
 
@@ -46,13 +46,11 @@ if not paused and not has_odd and agenda > now then
     local members, runs = front(asked)
     local n = #members
     if n > 0 then
-      local bulky = n >= BULK_LEAST and bulk_total() + n <= BULK_MOST and forgets_at_once()
-      -- A script would copy each body three times.
-      local bodies = bulky and ARGV[9] == '1' and {} or call('HMGET', MSGS, unpack(members))
+      local bodies = call('HMGET', MSGS, unpack(members))
       call('ZREMRANGEBYRANK', DUE, 0, n - 1)
       local fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
       -- Where endings are remembered each message is looked at anyway.
-      if bulky then
+      if ARGV[9] == '1' and n >= BULK_LEAST and bulk_total() + n <= BULK_MOST and forgets_at_once() then
         call('HSET', CLAIMS, fence, cmsgpack.pack(members, runs))
         call('HSET', META, 'bulk', with_claim(fence, n))
       else

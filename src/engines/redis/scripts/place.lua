@@ -139,7 +139,8 @@ end
 
 -- How many messages the bulk claim took; nil where the group is none.
 local function bulk_size(group)
-  return string.match(bulk, ' ' .. string.gsub(group, '%-', '%%-') .. ':(%d+);')
+  local _, last = string.find(bulk, ' ' .. group .. ':', 1, true)
+  return last and string.match(bulk, '^(%d+);', last + 1)
 end
 
 -- Messages that are nowhere, n at most: what is left for a bulk claim whose entry does not unpack, when the
@@ -168,8 +169,7 @@ local function spread(group)
   if not n then return end
   call('HDEL', META, '')  -- a first write that is allowed while Redis is full
   bulk = without_claim(group, n)
-  call('HSET', META, 'bulk', bulk)
-  local members = unpacked(group)
+  local members = call('HEXISTS', CLAIMS, group) == 1 and unpacked(group)
   if not members then
     spread_all()
     members = owned_by_none(tonumber(n))
@@ -178,6 +178,7 @@ local function spread(group)
   for i = 1, #members do entries[2 * i - 1], entries[2 * i] = members[i], group end
   if #members > 0 then call('HSET', LEASED, unpack(entries)) end
   call('HSET', CLAIMS, 'n' .. group, #members)
+  call('HSET', META, 'bulk', bulk)  -- at last: what fails above has changed nothing that counts
 end
 function spread_all()
   for group in string.gmatch(bulk, ' ([%d-]+):') do spread(group) end

@@ -55,12 +55,12 @@ local function finish(reply)
   -- A counter that others have written to must not make an error of what is done.
   for name, n in pairs(counts) do redis.pcall('HINCRBY', META, name, n) end
   if deadline < agenda then
-    call('HSET', META, 'agenda', deadline)
     call('ZADD', AGENDA, deadline, ARGV[3])
+    call('HSET', META, 'agenda', deadline)
   end
   if soonest < head then
-    call('HSET', META, 'head', soonest)
     call('ZADD', HEADS, soonest, ARGV[3])
+    call('HSET', META, 'head', soonest)
   end
   if soonest < head or (watched and tonumber(watched) > now and soonest < math.huge) then
     redis.pcall(PUBLISH, ARGV[4], ARGV[3])  -- where the user may not, the sweep comes anyway

@@ -21,13 +21,17 @@ local function attempt()
     return refuse('BROKEN ' .. MSGS .. ' or ' .. DUE .. ' took nothing')
   end
   if tonumber(ARGV[7]) > tonumber(largest or 0) then call('HSET', META, 'largest', ARGV[7]) end
-  local sooner = tonumber(ARGV[6]) < tonumber(head or math.huge)
+  local sooner = tonumber(ARGV[6]) < (tonumber(head or '') or math.huge)
   if sooner then
-    call('HSET', META, 'head', ARGV[6])
     call('ZADD', HEADS, ARGV[6], ARGV[3])
+    call('HSET', META, 'head', ARGV[6])
   end
   -- From here on nothing fails: what others wrote there is no reason.
   redis.pcall('HINCRBY', META, 'accepted', ARGV[5])
+  if watched and not sooner then
+    local now = ARGV[2] ~= '' and tonumber(ARGV[2]) or call('TIME')[1] * 1000
+    watched = tonumber(watched) > now
+  end
   if sooner or watched then redis.pcall(PUBLISH, ARGV[4], ARGV[3]) end
   return {}
 end
