@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <stop_token>
@@ -69,10 +70,87 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
   return report.problems.empty() ? ExitCode::done : ExitCode::failed;
 }
 
+// Which export it is: what a later run must be asked for to go on with it.
+std::string export_of(const Session& session, const TransferWords& words) {
+  std::string of = detail::masked_url(session.url());
+  for (const std::string& queue : words.queues) of += " --queue " + queue;
+  return of;
+}
+
+// Writes down how far it has come, now and then, and where it is stopped.
+class Marks {
+ public:
+  Marks(transfer::DraftFile& file, std::string of) : file_(file), of_(std::move(of)) {}
+
+  /// What an earlier run has kept, and the file stands behind it; null: nothing, and it is empty.
+  /// Errors: `conflict` where that was another export.
+  Result<const transfer::ExportMark*> begin() {
+    if (!file_.is_file()) return nullptr;
+    auto kept = transfer::kept_mark(path());
+    if (!kept) return keep_all(std::move(kept).error());
+    if (!*kept) {
+      if (auto empty = file_.go_on(0); !empty) return empty.error();
+      return nullptr;
+    }
+    kept_ = *std::move(*kept);
+    const auto size = file_.size();
+    if (!size) return size.error();
+    if (kept_.of != of_) {
+      return keep_all(
+          {ErrorCode::conflict,
+           fmt::format("{} is what there is of another export ({}): end that, or remove "
+                       "it and {} to begin anew",
+                       base::quoted(file_.draft()), kept_.of, base::quoted(path()))});
+    }
+    if (*size < kept_.bytes) {
+      return keep_all(
+          {ErrorCode::damaged,
+           fmt::format("{} has {} bytes of the {} that were written: remove it and {} to "
+                       "begin anew",
+                       base::quoted(file_.draft()), *size, kept_.bytes, base::quoted(path()))});
+    }
+    if (auto behind = file_.go_on(kept_.bytes); !behind) return behind.error();
+    if (auto again = file_.keep(); !again) return again.error();
+    return &kept_.mark;
+  }
+
+  Result<void> mark(const transfer::ExportMark& at, bool now) {
+    constexpr std::chrono::milliseconds kEvery{200};
+    const auto time = std::chrono::steady_clock::now();
+    if (!file_.is_file() || (!now && time < last_ + kEvery)) return {};
+    last_ = time;
+    const auto bytes = file_.keep();
+    if (!bytes) return bytes.error();
+    any_ = true;
+    return transfer::keep_mark(path(), {of_, *bytes, at});
+  }
+
+  /// Whether the same command can go on.
+  [[nodiscard]] bool any() const noexcept { return any_; }
+  /// Once the file has its name.
+  void end() const { ::unlink(path().c_str()); }
+
+ private:
+  [[nodiscard]] std::string path() const { return file_.draft() + ".mark"; }
+  Error keep_all(Error error) {
+    if (auto kept = file_.keep(); !kept) return kept.error();
+    return error;
+  }
+
+  transfer::DraftFile& file_;
+  const std::string of_;
+  transfer::KeptMark kept_;
+  bool any_ = false;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 ExitCode export_to(Session& session, const TransferWords& words) {
   Output& output = session.output;
   transfer::DraftFile file(words.file);
   if (auto opened = file.open(); !opened) return output.fail(opened.error());
+  Marks marks(file, export_of(session, words));
+  const auto from = marks.begin();
+  if (!from) return output.fail(from.error());
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -81,6 +159,14 @@ ExitCode export_to(Session& session, const TransferWords& words) {
   transfer::ExportOptions options;
   options.queues = words.queues;
   options.stop = stop.get_token();
+  options.from = *from;
+  options.mark = [&](const transfer::ExportMark& at) {
+    return marks.mark(at, stop.stop_requested());
+  };
+  if (*from != nullptr) {
+    output.note(fmt::format("going on behind {} messages that are in {}",
+                            grouped((*from)->report.messages), file.draft()));
+  }
   options.progress = [&](std::uint64_t done, std::uint64_t total) {
     progress.show(done, total, done, "messages");
   };
@@ -91,8 +177,15 @@ ExitCode export_to(Session& session, const TransferWords& words) {
                                     [&](std::string_view line) { return file.write_line(line); });
   }
   progress.clear();
-  if (!report) return output.fail(report.error());
+  if (!report) {
+    if (marks.any() || *from != nullptr) {
+      output.note(
+          fmt::format("{} has what was written; the same command goes on with it", file.draft()));
+    }
+    return output.fail(report.error());
+  }
   if (auto published = file.publish(); !published) return output.fail(published.error());
+  marks.end();
   if (words.file != "-") print_export(output, *report);
   return tell_left_out(output, *report);
 }
@@ -207,7 +300,9 @@ void add_transfer_commands(CLI::App& store, Session& session) {
         {"tarry store export shop.jsonl", "tarry store export --queue orders | gzip > orders.gz"},
         "Every queue with its settings, and every message but the keys of settled ones, which are\n"
         "counted. The store may be in use, also over HTTP: a message is written as it is when its\n"
-        "turn comes. FILE is there once it is whole.\n");
+        "turn comes. FILE is there once it is whole; cut short, by a signal, a kill or a store "
+        "that is\n"
+        "away, the same command goes on where it was.\n");
     add_word(command, "FILE", words->file, "Where to, new (default: -, standard output)");
     add_words(command, "--queue", words->queues, "Only this queue; may be given again");
     set_action(command, session, [words](Session& given) { return export_to(given, *words); });

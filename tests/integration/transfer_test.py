@@ -123,6 +123,63 @@ class Transfer(ProgramTest):
         self.assertEqual(told["found"] + told["imported"], 1152)
         self.assertEqual(sorted(self.export(other)), sorted(whole.decode().splitlines()))
 
+    def many(self, store):
+        """So many that an export of them takes a while."""
+        lines = "".join(f'{{"key":"k:{i}","payload":"{"x" * 400}","delay":"1h"}}\n'
+                        for i in range(120_000))
+        self.tarry("push", "orders", "--jsonl", "-", store=store, stdin=lines.encode())
+
+    def cut_export(self, store, file, how):
+        """Ends an export of many once it has said how far it is."""
+        mark = file.with_name(file.name + ".part.mark")
+        with subprocess.Popen([PROGRAM, "--store", store, "store", "export", str(file)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              env=environment()) as exporting:
+            while not mark.exists() and exporting.poll() is None:
+                pass
+            exporting.send_signal(how)
+            error = exporting.communicate(timeout=60)[1].decode()
+        self.assertNotEqual(exporting.returncode, 0, "it was over before it was cut short")
+        self.assertTrue(mark.exists(), error)
+        self.assertFalse(file.exists())
+        if how == signal.SIGTERM:
+            self.assertIn("the same command goes on with it", error)
+
+    def test_an_export_that_was_cut_short_is_gone_on_with(self):
+        self.many(self.store)
+        whole = sorted(self.export(self.store))
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            file = self.directory / f"export-{how}.jsonl"
+            part = file.with_name(file.name + ".part")
+            self.cut_export(self.store, file, how)
+            began = json.loads(part.with_name(part.name + ".mark").read_text())
+            self.assertIn("another export", self.tarry("store", "export", str(file), "--queue",
+                                                       "orders", code=CONFLICT).err)
+            self.assertTrue(part.exists())
+            answer = self.tarry("store", "export", str(file))
+            self.assertIn(f"going on behind {began['messages']:,} messages", answer.err)
+            self.assertEqual(sorted(file.read_text().splitlines()), whole)
+            self.assertEqual(list(self.directory.glob("*.part*")), [])
+
+    def test_what_is_left_of_an_export_must_be_what_its_mark_says(self):
+        self.tarry("push", "q", "x", "--key", "k")
+        file = self.directory / "export.jsonl"
+        part, mark = (self.directory / f"export.jsonl.part{end}" for end in ("", ".mark"))
+        part.write_text("of a run that was killed early, without a mark")
+        self.tarry("store", "export", str(file))
+        self.assertEqual(len(file.read_text().splitlines()), 4)
+        file.unlink()
+        kept = {"export": self.store, "bytes": 10, "queues": ["q"], "queue": 0, "after": "",
+                "total": 1, "messages": 0, "leased": 0, "remembered": 0, "problems": []}
+        part.write_text("short")
+        mark.write_text(json.dumps(kept))
+        self.assertIn("5 bytes of the 10 that were written",
+                      self.tarry("store", "export", str(file), code=FAILED).err)
+        mark.write_text(json.dumps(kept)[:-20])
+        self.assertIn("does not say how far",
+                      self.tarry("store", "export", str(file), code=FAILED).err)
+        self.assertEqual(part.read_text(), "short")
+
     def test_conflicts_are_named(self):
         self.fill(self.store)
         file = str(self.directory / "export.jsonl")

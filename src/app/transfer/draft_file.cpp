@@ -1,6 +1,8 @@
 #include "app/transfer/draft_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,8 +33,8 @@ Error failure(std::string_view doing, const std::string& path, int why) {
 
 DraftFile::~DraftFile() {
   if (!is_file() || fd_ < 0) return;
+  if (!kept_) ::unlink(draft().c_str());
   ::close(fd_);
-  ::unlink(draft_.c_str());
 }
 
 Result<void> DraftFile::open() {
@@ -41,10 +43,32 @@ Result<void> DraftFile::open() {
     return {};
   }
   if (::access(path_.c_str(), F_OK) == 0) return failure("write", path_, EEXIST);
-  draft_ = fmt::format("{}.part.{}", path_, ::getpid());
   constexpr mode_t kOwnerOnly = 0600;  // what is in a store may be nobody else's business
-  fd_ = ::open(draft_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kOwnerOnly);
-  if (fd_ < 0) return failure("write", path_, errno);
+  const int fd = ::open(draft().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
+  if (fd < 0) return failure("write", path_, errno);
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    const int why = errno;
+    ::close(fd);
+    if (why != EWOULDBLOCK) return failure("lock", draft(), why);
+    return Unexpected(ErrorCode::conflict, "another process writes " + base::quoted(draft()));
+  }
+  fd_ = fd;
+  return {};
+}
+
+Result<std::uint64_t> DraftFile::size() const {
+  struct stat status{};
+  if (::fstat(fd_, &status) != 0) return failure("read", draft(), errno);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+Result<void> DraftFile::go_on(std::uint64_t bytes) {
+  if (!is_file()) return {};
+  const auto length = static_cast<off_t>(bytes);
+  if (::ftruncate(fd_, length) != 0 || ::lseek(fd_, length, SEEK_SET) < 0) {
+    return failure("write", draft(), errno);
+  }
+  written_ = bytes;
   return {};
 }
 
@@ -61,15 +85,24 @@ Result<void> DraftFile::write_out() {
     if (wrote < 0) return failure("write", path_, errno);
     at += static_cast<std::size_t>(wrote);
   }
+  written_ += buffer_.size();
   buffer_.clear();
   return {};
+}
+
+Result<std::uint64_t> DraftFile::keep() {
+  if (auto done = write_out(); !done) return done.error();
+  if (::fdatasync(fd_) != 0) return failure("sync", draft(), errno);
+  kept_ = true;
+  return written_;
 }
 
 Result<void> DraftFile::publish() {
   if (auto done = write_out(); !done || !is_file()) return done;
   if (::fsync(fd_) != 0) return failure("sync", path_, errno);
   // link, not rename: a file that has come there meanwhile is not overwritten.
-  if (::link(draft_.c_str(), path_.c_str()) != 0) return failure("write", path_, errno);
+  if (::link(draft().c_str(), path_.c_str()) != 0) return failure("write", path_, errno);
+  kept_ = false;
   return {};
 }
 

@@ -1,9 +1,10 @@
-// DraftFile: a file that is there whole or not at all: written under another name, synced, renamed.
-// Or standard output, as it comes.
+// DraftFile: a file that is there whole or not at all: written as FILE.part, synced, renamed. What
+// was kept of it when it was not ended is gone on with. Or standard output, as it comes.
 //
 // Thread safety: one thread at a time.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,23 +16,34 @@ class DraftFile {
  public:
   /// `path` "-": standard output.
   explicit DraftFile(std::string path) : path_(std::move(path)) {}
-  ~DraftFile();  // what was not published goes
+  ~DraftFile();  // what was neither published nor kept goes
   DraftFile(const DraftFile&) = delete;
   DraftFile& operator=(const DraftFile&) = delete;
 
-  /// Errors: `conflict` where there is such a file, else why it cannot be made.
+  [[nodiscard]] bool is_file() const noexcept { return path_ != "-"; }
+  /// The name of the unfinished one.
+  [[nodiscard]] std::string draft() const { return path_ + ".part"; }
+
+  /// Errors: `conflict` where there is such a file, or another process writes it; else why it
+  /// cannot be made.
   [[nodiscard]] Result<void> open();
+  /// How long the unfinished one is, that an earlier run has kept.
+  [[nodiscard]] Result<std::uint64_t> size() const;
+  /// Once it is open: goes on behind so many bytes of it.
+  [[nodiscard]] Result<void> go_on(std::uint64_t bytes);
   [[nodiscard]] Result<void> write_line(std::string_view line);
+  /// Whatever becomes of us, what is written so far stays. Answers how many bytes.
+  [[nodiscard]] Result<std::uint64_t> keep();
   /// Writes out the rest, and gives the file its name.
   [[nodiscard]] Result<void> publish();
 
  private:
   [[nodiscard]] Result<void> write_out();
-  [[nodiscard]] bool is_file() const noexcept { return path_ != "-"; }
 
   std::string path_;
-  std::string draft_;
   int fd_ = -1;
+  bool kept_ = false;
+  std::uint64_t written_ = 0;
   std::string buffer_;
 };
 

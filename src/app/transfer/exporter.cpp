@@ -23,25 +23,35 @@ class Exporter {
       : engine_(engine), options_(options), write_(write) {}
 
   Result<ExportReport> run() {
-    const auto queues = find_queues();
-    if (!queues) return queues.error();
-    if (auto done = write_(write_line(HeadLine{})); !done) return done.error();
-    const Time now = wall_clock();
-    for (const QueueStats& queue : *queues) {
-      const QueueLine line{queue.queue, queue.settings, pause_before(queue, now)};
-      if (auto done = write_(write_line(line)); !done) return done.error();
-      total_ += exportable(queue);
-      report_.remembered += queue.remembered;
+    if (options_.from != nullptr) {
+      at_ = *options_.from;
+    } else if (auto begun = begin(); !begun) {
+      return begun.error();
     }
-    report_.queues = queues->size();
-    for (const QueueStats& queue : *queues) {
-      if (auto done = write_queue(queue.queue); !done) return done.error();
+    for (; at_.queue < at_.queues.size(); ++at_.queue) {
+      if (auto done = write_queue(at_.queues[at_.queue]); !done) return done.error();
     }
-    if (auto done = write_(write_line(EndLine{report_.messages})); !done) return done.error();
-    return std::move(report_);
+    if (auto done = write_(write_line(EndLine{at_.report.messages})); !done) return done.error();
+    return std::move(at_.report);
   }
 
  private:
+  Result<void> begin() {
+    const auto queues = find_queues();
+    if (!queues) return queues.error();
+    if (auto done = write_(write_line(HeadLine{})); !done) return done;
+    const Time now = wall_clock();
+    for (const QueueStats& queue : *queues) {
+      const QueueLine line{queue.queue, queue.settings, pause_before(queue, now)};
+      if (auto done = write_(write_line(line)); !done) return done;
+      at_.queues.push_back(queue.queue);
+      at_.total += exportable(queue);
+      at_.report.remembered += queue.remembered;
+    }
+    at_.report.queues = queues->size();
+    return {};
+  }
+
   Result<std::vector<QueueStats>> find_queues() {
     if (options_.queues.empty()) {
       auto reply = detail::wait_for(engine_, core::StatsRequest{});
@@ -58,14 +68,14 @@ class Exporter {
   }
 
   Result<void> write_queue(const std::string& queue) {
-    std::string after;
     do {
+      if (auto marked = mark(); !marked) return marked;
       if (options_.stop.stop_requested()) {
         return Unexpected(ErrorCode::closed, "stopped before the end");
       }
       core::ListRequest request;
       request.queue = queue;
-      request.after = after;
+      request.after = at_.after;
       request.limit = options_.page;
       auto reply = detail::wait_for(engine_, std::move(request));
       if (!reply) return std::move(reply).error();
@@ -77,32 +87,33 @@ class Exporter {
       while (!keys.empty()) {
         const auto messages =
             get_messages(engine_, queue, keys, [&](const std::string& key, const Error& error) {
-              report_.problems.push_back("queue " + base::quoted(queue) + ", message " +
-                                         base::quoted(key) + " is left out: " + error.message);
+              at_.report.problems.push_back("queue " + base::quoted(queue) + ", message " +
+                                            base::quoted(key) + " is left out: " + error.message);
             });
         if (!messages) return messages.error();
         for (const MessageInfo& message : *messages) {
           if (auto done = write_message(message); !done) return done;
         }
       }
-      if (options_.progress) options_.progress(report_.messages, total_);
-      after = page.next;
-    } while (!after.empty());
+      if (options_.progress) options_.progress(at_.report.messages, at_.total);
+      at_.after = page.next;
+    } while (!at_.after.empty());
     return {};
   }
 
+  Result<void> mark() { return options_.mark ? options_.mark(at_) : Result<void>(); }
+
   Result<void> write_message(const MessageInfo& message) {
     if (message.state == State::remembered) return {};
-    ++report_.messages;
-    if (message.state == State::leased) ++report_.leased;
+    ++at_.report.messages;
+    if (message.state == State::leased) ++at_.report.leased;
     return write_(write_line(MessageLine{message}));
   }
 
   core::Engine& engine_;
   const ExportOptions& options_;
   const Write& write_;
-  ExportReport report_;
-  std::uint64_t total_ = 0;
+  ExportMark at_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include <tarry/result.h>
 
+#include "app/transfer/export_mark.h"
 #include "core/engine.h"
 
 namespace tarry::app::transfer {
@@ -24,18 +25,14 @@ struct ExportOptions {
   std::stop_token stop = {};
   /// Messages written so far, and to be written in all, as far as is known.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};
+  /// To go on with what is written already, its first lines included; null: from the beginning.
+  const ExportMark* from = nullptr;
+  /// Told how far it has come, after each page and where it is stopped.
+  std::function<Result<void>(const ExportMark&)> mark = {};
 };
 
-struct ExportReport {
-  std::uint64_t queues = 0;
-  std::uint64_t messages = 0;
-  std::uint64_t leased = 0;           // of these: out at consumers
-  std::uint64_t remembered = 0;       // keys of settled messages, which are left out
-  std::vector<std::string> problems;  // messages that are damaged, a line each
-};
-
-/// `write` takes a line without its newline. Errors: the engine's, `write`'s; `not_found` for a
-/// queue that is not there; `closed` where it was stopped.
+/// `write` takes a line without its newline. Errors: the engine's, `write`'s, `mark`'s; `not_found`
+/// for a queue that is not there; `closed` where it was stopped.
 [[nodiscard]] Result<ExportReport> export_store(
     core::Engine& engine, const ExportOptions& options,
     const std::function<Result<void>(std::string_view line)>& write);

@@ -1,0 +1,45 @@
+// ExportMark: how far an export into a file had come, so that the same command goes on there after
+// it was stopped, killed, or its store was away. Kept beside the unfinished file, as JSON.
+//
+// Thread safety: plain values; the functions block on the file system.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+namespace tarry::app::transfer {
+
+struct ExportReport {
+  std::uint64_t queues = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t leased = 0;           // of these: out at consumers
+  std::uint64_t remembered = 0;       // keys of settled messages, which are left out
+  std::vector<std::string> problems;  // messages that are damaged, a line each
+};
+
+struct ExportMark {
+  std::vector<std::string> queues;  // in the order in which they are written
+  std::size_t queue = 0;            // of these: the one to go on with
+  std::string after;                // a list's `next` in it; empty: from its beginning
+  std::uint64_t total = 0;          // messages there were, as far as was known
+  ExportReport report;              // of what is written
+};
+
+/// A mark as it is kept: of which export, and how long the file was.
+struct KeptMark {
+  std::string of;  // the store and the queues asked for, as the command spells them
+  std::uint64_t bytes = 0;
+  ExportMark mark;
+};
+
+/// Whole, or as it was before. Errors: the file system's, naming `path`.
+[[nodiscard]] Result<void> keep_mark(const std::string& path, const KeptMark& mark);
+/// Nothing where there is none. Errors: `damaged` for what is none, the file system's.
+[[nodiscard]] Result<std::optional<KeptMark>> kept_mark(const std::string& path);
+
+}  // namespace tarry::app::transfer
