@@ -19,7 +19,7 @@ if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has othe
 -- What others wrote there is told before anything is done.
 if not settings or not string.match(settings, '^%d+ %d+ %d+ %d+ %d+ %d+ %a$') or not tonumber(largest or 0)
   or not tonumber(watched or 0) or (paused or '') ~= '' and not tonumber(paused)
-  or not string.match(bulk, '^%d+[ %d:;-]*$') then
+  or not string.find(bulk, '^%d+') then
   return redis.error_reply('BROKEN ' .. META .. ' settings ' .. tostring(settings) .. ', paused '
     .. tostring(paused) .. ', watched ' .. tostring(watched) .. ', largest ' .. tostring(largest)
     .. ', bulk ' .. bulk)
