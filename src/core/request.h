@@ -199,7 +199,8 @@ struct ReviveRequest {
   std::string bytes;
 };
 
-/// A push that keeps what the message has been through: import and migration.
+/// A push that keeps what the message has been through: import and migration. A taken key is left
+/// alone: `reject`, which it is too where nothing is said, whatever the queue's rule, or `keep`.
 struct MoveItem {
   PushItem push;
   std::uint32_t attempt = 0;

@@ -288,6 +288,13 @@ MaybeError check_item(const PushRequest& request, const PushItem& item, const Li
 
 MaybeError check_item(const MoveRequest& request, const MoveItem& item, const Limits& limits) {
   if (auto error = check_push(request.bytes, item.push, limits)) return error;
+  // The message there would go, or be moved, without what this one has been through.
+  const IfExists rule = item.push.if_exists.value_or(IfExists::reject);
+  if (rule != IfExists::reject && rule != IfExists::keep) {
+    return invalid("if_exists " + base::quoted(to_string(rule)) +
+                   " does not go with an import, which leaves what is there alone; it takes "
+                   "reject, the default, and keep");
+  }
   if (auto error = check_number("attempt", item.attempt, 0, kMaxAttempts)) return error;
   if (!item.dead && item.reason.size > 0) {
     return invalid("reason " + base::quoted(view(request.bytes, item.reason)) +

@@ -236,6 +236,16 @@ TEST(MoveItemCheck, AddsAttemptAndReason) {
   EXPECT_TRUE(accepted(check_item(request, item, {})));
   item.reason = append(request.bytes, std::string(256, 'r'));
   EXPECT_TRUE(is_error(check_item(request, item, {}), kTooLarge, {"reason", "255"}));
+  item.reason = {};
+  for (const IfExists rule : {IfExists::replace, IfExists::earlier, IfExists::later}) {
+    item.push.if_exists = rule;
+    EXPECT_TRUE(is_error(check_item(request, item, {}), kInvalid,
+                         {"if_exists \"" + std::string(to_string(rule)) + "\"", "reject", "keep"}));
+  }
+  for (const IfExists rule : {IfExists::reject, IfExists::keep}) {
+    item.push.if_exists = rule;
+    EXPECT_TRUE(accepted(check_item(request, item, {})));
+  }
   item.push.due = Due::after(Millis(-1));
   EXPECT_TRUE(is_error(check_item(request, item, {}), kInvalid, {"delay"}));
 }

@@ -214,15 +214,52 @@ TEST_P(ByKey, MovedAwayIsGoneAndCountedAsThat) {
 // A move does not take what is there, whatever the queue says of pushes.
 TEST_P(ByKey, AMoveHasItsOwnRuleForATakenKey) {
   const Queue q = queue();
-  (void)must(q.configure({.if_exists = IfExists::replace}));
+  for (const IfExists rule : {IfExists::keep, IfExists::replace, IfExists::earlier}) {
+    (void)must(q.configure({.if_exists = rule}));
+    const std::string name(to_string(rule));
+    const Pushed here = must(q.push({.key = "k " + name, .payload = "here", .due = in(1h)}));
+    (void)put(q, clock(), "dead " + name, Place::dead);
+    core::MoveRequest request;
+    request.queue = "q";
+    request.items.push_back(item(request, "k " + name, in(1min)));
+    request.items.push_back(item(request, "k " + name, in(1min)));
+    request.items[1].push.if_exists = IfExists::keep;
+    request.items.push_back(item(request, "dead " + name, in(1min)));
+    const auto reply = ask(std::move(request));
+    const auto& moved = std::get<core::PushReply>(reply).items;
+    EXPECT_EQ(moved.at(0).outcome, Outcome::exists) << name;
+    EXPECT_EQ(moved.at(1).outcome, Outcome::kept) << name;
+    EXPECT_EQ(moved.at(2).outcome, Outcome::exists) << name;
+    EXPECT_EQ(find(q, "k " + name)->payload, "here") << name;
+    EXPECT_EQ(find(q, "k " + name)->due, here.due) << name;
+    EXPECT_EQ(find(q, "dead " + name)->state, State::dead) << name;
+  }
+}
+
+// What the message has been through would be lost.
+TEST_P(ByKey, AMoveThatWouldTakeWhatIsThereIsRefused) {
+  const Queue q = queue();
   (void)must(q.push({.key = "k", .payload = "here", .due = in(1h)}));
-  core::MoveRequest request;
-  request.queue = "q";
-  request.items.push_back(item(request, "k", in(1h)));
-  request.items[0].push.if_exists = IfExists::reject;
-  const auto reply = ask(std::move(request));
-  EXPECT_EQ(std::get<core::PushReply>(reply).items.at(0).outcome, Outcome::exists);
+  (void)put(q, clock(), "dead", Place::dead);
+  for (const IfExists rule : {IfExists::replace, IfExists::earlier, IfExists::later}) {
+    core::MoveRequest request;
+    request.queue = "q";
+    for (const char* key : {"k", "dead", "new"}) {
+      request.items.push_back(item(request, key, in(2h)));
+      request.items.back().push.if_exists = rule;
+    }
+    const auto reply = ask(std::move(request));
+    for (const core::PushResult& result : std::get<core::PushReply>(reply).items) {
+      ASSERT_TRUE(result.error) << to_string(rule);
+      EXPECT_EQ(result.error->code, ErrorCode::invalid_argument);
+      EXPECT_NE(result.error->message.find("\"" + std::string(to_string(rule)) + "\""),
+                std::string::npos)
+          << result.error->message;
+    }
+  }
   EXPECT_EQ(find(q, "k")->payload, "here");
+  EXPECT_EQ(find(q, "dead")->state, State::dead);
+  EXPECT_FALSE(find(q, "new"));
 }
 
 core::Seen seen_of(const MessageInfo& info) {

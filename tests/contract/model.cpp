@@ -241,11 +241,13 @@ void Model::delay_lease(std::size_t claim, std::int64_t by) {
   if (ModelMessage* message = find_claim(claim)) message->lease_end += by;
 }
 
-ModelPushed Model::move(const ModelPush& push, std::uint32_t attempt, const Tallies& tallies,
+ModelPushed Model::move(const ModelPush& move, std::uint32_t attempt, const Tallies& tallies,
                         const std::optional<std::string>& dead) {
-  const bool known = push.key && messages_.contains(*push.key);
+  const bool known = move.key && messages_.contains(*move.key);
+  ModelPush push = move;
+  if (!push.if_exists) push.if_exists = IfExists::reject;  // not the queue's
   const ModelPushed pushed = this->push(push);
-  if (known) return pushed;  // pushed onto what was there, as by any other push
+  if (known) return pushed;
   ModelMessage& message = messages_.at(pushed.key);
   message.attempt = attempt;
   message.tallies = tallies;

@@ -210,6 +210,8 @@ ITEMS = (
      ("65536", "65535")),
     ("importMessages", {"messages": [{"if_exists": "no"}]}, "invalid_argument",
      ('"no"', "reject")),
+    ("importMessages", {"messages": [{"if_exists": "replace"}]}, "invalid_argument",
+     ('"replace"', "import", "reject", "keep")),
     ("importMessages", {"messages": [{"headers": 1}]}, "invalid_argument", ('"headers"', "1")),
     ("moveAway", {"messages": [7]}, "invalid_argument", ("the message", "object", "7")),
     ("moveAway", {"messages": [{}]}, "invalid_argument", ('"key"', "lacks")),

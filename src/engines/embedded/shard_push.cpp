@@ -146,7 +146,9 @@ void Shard::push_one(QueueId queue, const std::string& bytes, const core::PushIt
   const bool blind = key.empty() || TARRY_PLANTED_BUG(key_not_looked_up);
   const Handle found = blind ? kNoHandle : resolve(queue, key);
   if (found != kNoHandle) {
-    const IfExists rule = item.if_exists.value_or(state_->queue(queue).settings.if_exists);
+    const IfExists unless_told =
+        move != nullptr ? IfExists::reject : state_->queue(queue).settings.if_exists;
+    const IfExists rule = item.if_exists.value_or(unless_told);
     push_onto(found, rule, bytes, item, result, reply_bytes);
     return;
   }

@@ -121,12 +121,15 @@ class PutVerb : public ItemVerb {
     return static_cast<std::int64_t>(most);
   }
 
-  // What each says of a key that is taken: a letter; d the queue's.
+  /// Where it is not said what becomes of a key that is taken: a letter; d the queue's.
+  [[nodiscard]] virtual char rule_unless_told() const { return 'd'; }
+
+  // What each says of a key that is taken.
   [[nodiscard]] std::string rules(ItemSpan items) const {
     std::string letters;
     for (const std::uint32_t item : items) {
       const auto rule = item_at(item).if_exists;
-      letters += rule ? letter_of(*rule) : 'd';
+      letters += rule ? letter_of(*rule) : rule_unless_told();
     }
     return letters;
   }
@@ -265,6 +268,7 @@ class MoveVerb final : public PutVerb {
   const core::PushItem& item_at(std::uint32_t item) const override {
     return request_.items[item].push;
   }
+  char rule_unless_told() const override { return letter_of(IfExists::reject); }
 
   const core::MoveRequest& request_;
 };
