@@ -65,6 +65,12 @@ class QueueMigration {
           "and run the same command again");
       return {};
     }
+    if (batch.leaves_copies()) {
+      counts_.problems.push_back("some of what stays is in " + to_.name +
+                                 " too: let the servers take larger bodies, or cancel one of each "
+                                 "two, and run the same command again");
+      return {};
+    }
     return let_go();
   }
 

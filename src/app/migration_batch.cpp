@@ -122,38 +122,45 @@ Result<std::vector<MessageInfo>> MigrationBatch::same_there(std::vector<MessageI
   return found;
 }
 
-Result<std::vector<core::ItemResult>> MigrationBatch::cancel_seen(
+Result<std::vector<core::ItemResult>> MigrationBatch::take_away_seen(
     const MigrationEnd& end, const std::vector<MessageInfo>& messages) {
-  auto items = take_away_seen(end.engine, counts_.queue, messages);
+  auto items = app::take_away_seen(end.engine, counts_.queue, messages);
   if (!items) return at(end, counts_.queue, std::move(items).error());
   return items;
 }
 
 Result<void> MigrationBatch::take_away(const std::vector<MessageInfo>& messages) {
   if (messages.empty()) return {};
-  const auto items = cancel_seen(from_, messages);
+  const auto items = take_away_seen(from_, messages);
   if (!items) return items.error();
-  std::vector<MessageInfo> changed;
+  std::vector<MessageInfo> surplus;
+  std::vector<MessageInfo> ended;
   std::optional<Error> fatal;
-  bool ended = false;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const core::ItemResult& item = (*items)[i];
-    if (item.error) {
+    if (item.error && item.error->code == ErrorCode::too_large) {
+      problem(messages[i].key, item.error->message);
+      surplus.push_back(messages[i]);
+    } else if (item.error) {
       if (!fatal) fatal = at(from_, counts_.queue, *item.error);
     } else if (item.outcome == Outcome::done) {
       ++counts_.moved;
       ++taken_;
       if (messages[i].state == State::dead) ++counts_.dead;
     } else {
-      changed.push_back(messages[i]);
-      ended = ended || (item.outcome != Outcome::kept && item.outcome != Outcome::in_flight);
+      ++changed_;
+      const bool is_here = item.outcome == Outcome::kept || item.outcome == Outcome::in_flight;
+      (is_here ? surplus : ended).push_back(messages[i]);
     }
   }
-  changed_ += changed.size();
-  if (ended) {
-    if (auto alone = check_alone(); !alone) return alone;
+  if (!ended.empty()) {
+    if (const auto alone = check_alone()) {
+      std::move(ended.begin(), ended.end(), std::back_inserter(surplus));
+    } else if (!fatal) {
+      fatal = alone.error();
+    }
   }
-  if (auto undone = undo(changed); !undone) return undone;
+  if (auto undone = undo(surplus); !undone && !fatal) fatal = std::move(undone).error();
   if (fatal) return *std::move(fatal);
   return {};
 }
@@ -164,7 +171,9 @@ Result<void> MigrationBatch::check_alone() {
   if (!stats) return at(from_, counts_.queue, stats.error());
   if (stats->counters.moved_away == moved_away_before_ + taken_) return {};
   return at(from_, counts_.queue,
-            {ErrorCode::conflict, "somebody else moves its messages too; let one of them do it"});
+            {ErrorCode::conflict,
+             "somebody else moves its messages too; let one of them do it; or a request of this "
+             "run was carried out twice; run it again"});
 }
 
 // Takes back what was put there; what somebody has changed there since is his.
@@ -178,10 +187,16 @@ Result<void> MigrationBatch::undo(const std::vector<MessageInfo>& messages) {
       return !is_same(*std::ranges::find(messages, other.key, &MessageInfo::key), other);
     });
     if (there->empty()) continue;
-    const auto items = cancel_seen(to_, *there);
+    const auto items = take_away_seen(to_, *there);
     if (!items) return items.error();
-    for (const core::ItemResult& item : *items) {
-      if (item.error) return at(to_, counts_.queue, *item.error);
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      const auto& error = (*items)[i].error;
+      if (!error) continue;
+      if (error->code != ErrorCode::too_large) return at(to_, counts_.queue, *error);
+      leaves_copies_ = true;
+      ++counts_.conflicts;
+      problem((*there)[i].key,
+              "its copy in " + to_.name + " cannot be taken back: " + error->message);
     }
   }
   return {};

@@ -52,6 +52,11 @@ Result<std::vector<MessageInfo>> get_messages(
   request.queue = queue;
   for (const std::string& key : keys) request.keys.push_back(core::append(request.bytes, key));
   auto reply = detail::wait_for(engine, std::move(request));
+  if (!reply && reply.error().code == ErrorCode::too_large && keys.size() == 1) {
+    damaged(keys[0], reply.error());
+    keys.clear();
+    return std::vector<MessageInfo>();
+  }
   if (!reply && reply.error().code == ErrorCode::too_large && keys.size() > 1) {
     // A server may take smaller bodies than that many keys make.
     std::vector<std::string> rest(keys.begin() + static_cast<std::ptrdiff_t>(keys.size() / 2),

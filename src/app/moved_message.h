@@ -31,7 +31,8 @@ namespace tarry::app {
 [[nodiscard]] Result<core::MoveItem> move_item_of(const MessageInfo& message, std::string& bytes);
 
 /// As many as fit into a request and its answer, payloads included; the rest stays in `keys`. Those
-/// that are not there are left out; `damaged(key, error)` is told of those that cannot be read.
+/// that are not there are left out; `damaged(key, error)` is told of those that cannot be read, or
+/// asked for: a server may take smaller bodies than one key makes.
 [[nodiscard]] Result<std::vector<MessageInfo>> get_messages(
     core::Engine& engine, const std::string& queue, std::vector<std::string>& keys,
     const std::function<void(const std::string& key, const Error& error)>& damaged);

@@ -171,6 +171,24 @@ class Migrate(ProgramTest):
             self.assertFalse(self.asked("queue", "info", "orders", store=server.url)["paused"])
             self.assertTrue(self.migrate(server.url, self.other)["complete"])
 
+    def test_keys_too_large_for_a_body_stay_and_the_rest_moves(self):
+        """Quotes take two bytes: one key fits into no request, of another one only the move-away
+        does not."""
+        keys = ['"' * 512, '"' * 480]
+        for key in [*keys, "small"]:
+            self.tarry("push", "orders", "x", "--key", key, "--in", "1h")
+        with Server(self.store, "--max-body", "1KiB") as server:
+            answer = self.tarry("store", "migrate", server.url, self.other, code=CONFLICT, store="")
+            self.assertEqual(answer.err.count(" stays: "), 2, answer.err)
+            self.assertIn("1024 bytes", answer.err)
+            for store in (server.url, self.other):
+                self.assertFalse(self.asked("queue", "info", "orders", store=store)["paused"])
+            listed = self.asked("ls", "orders", store=self.other)["messages"]
+            self.assertEqual([message["key"] for message in listed], ["small"])
+        self.assertTrue(self.migrate(self.store, self.other)["complete"])
+        listed = self.asked("ls", "orders", store=self.other)["messages"]
+        self.assertEqual({message["key"] for message in listed}, {*keys, "small"})
+
     def test_an_older_server_is_told_from_others(self):
         self.tarry("push", "orders", "x", "--in", "1h")
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Older)
