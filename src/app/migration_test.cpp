@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/move_requests.h"
 #include "open/ask.h"
 
 namespace tarry::app {
@@ -191,9 +192,19 @@ bool names(const core::Request& request, std::string_view key) {
 }
 
 // Whatever request was the last one, and whether it was done or not, the next run brings it to its
-// end; and meanwhile nobody is delivered what is there twice.
+// end; and meanwhile nobody is delivered what is there twice. Also where a batch is asked for in
+// pieces, and one behind the first is the last.
 TEST_F(Migration, CutShortAnywhereTheNextRunFinishes) {
-  for (const Gate::Says how : {Gate::Says::refuse, Gate::Says::lose_the_answer}) {
+  constexpr std::size_t kAll = 1000;
+  const struct {
+    Gate::Says how;
+    std::size_t fits;
+    std::uint32_t batch;
+  } ways[] = {{Gate::Says::refuse, kAll, 3},
+              {Gate::Says::lose_the_answer, kAll, 3},
+              {Gate::Says::refuse, 2, 5},
+              {Gate::Says::lose_the_answer, 2, 5}};
+  for (const auto& [how, fits, batch] : ways) {
     bool was_cut = true;
     for (int cut = 1; was_cut; ++cut) {
       const Store from = memory_store();
@@ -201,7 +212,8 @@ TEST_F(Migration, CutShortAnywhereTheNextRunFinishes) {
       fill(from);
       const Snapshot before = snapshot(from);
       int asked = 0;
-      const auto ask = [&](const core::Request&) {
+      const auto ask = [&, how = how, fits = fits](const core::Request& request) {
+        if (asked < cut && named_in(request) > fits) return Gate::Says::too_large;
         ++asked;
         if (asked < cut) return Gate::Says::pass;
         return asked == cut ? how : Gate::Says::refuse;
@@ -209,7 +221,7 @@ TEST_F(Migration, CutShortAnywhereTheNextRunFinishes) {
       Gate gate_from(from.engine(), ask);
       Gate gate_to(to.engine(), ask);
       MigrationOptions options;
-      options.batch = 3;
+      options.batch = batch;
       const MigrationReport first = migrate({gate_from, "FROM"}, {gate_to, "TO"}, options);
       was_cut = asked >= cut;
       EXPECT_EQ(first.error.has_value(), was_cut) << cut;
@@ -388,6 +400,31 @@ TEST_F(Migration, ACopyThatCannotBeTakenBackKeepsTheQueuePaused) {
     EXPECT_EQ(queue.conflicts, queue.queue == "q" ? 1u : 0u) << queue.queue;
   }
   EXPECT_TRUE(run(from_, to_).is_complete());
+}
+
+// What fails for another reason than its size would fail again, and again.
+TEST_F(Migration, AfterAFailureTheOtherHalvesAreNotAskedFor) {
+  std::vector<MessageInfo> messages;
+  for (int i = 0; i < 8; ++i) {
+    messages.emplace_back().key = "k" + std::to_string(i);
+    messages.back().due = Time(1'900'000'000'000ms);
+  }
+  int small = 0;
+  Gate gate(to_.engine(), [&](const core::Request& request) {
+    if (named_in(request) > 2) return Gate::Says::too_large;
+    return ++small == 2 ? Gate::Says::lose_the_answer : Gate::Says::pass;
+  });
+  const auto items = must(put_there(gate, "q", messages));
+  EXPECT_EQ(small, 2);
+  ASSERT_EQ(items.size(), 8u);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    ASSERT_EQ(items[i].error.has_value(), i >= 2) << i;
+    EXPECT_TRUE(i < 2 || items[i].error->code == ErrorCode::unknown_outcome) << i;
+  }
+  EXPECT_EQ(snapshot(to_).size(), 4u);
+  small = 1;
+  EXPECT_EQ(put_there(gate, "q", messages).error().code, ErrorCode::unknown_outcome);
+  EXPECT_EQ(small, 2);
 }
 
 TEST_F(Migration, WhatMovesNothingIsRefusedBeforeAnythingIsPaused) {

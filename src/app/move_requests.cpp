@@ -1,6 +1,7 @@
 #include "app/move_requests.h"
 
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -13,27 +14,44 @@ namespace {
 using Messages = std::span<const MessageInfo>;
 
 template <typename Item>
-std::vector<Item> all_failed(std::size_t count, const Error& error) {
-  std::vector<Item> items(count);
-  for (Item& item : items) item.error = error;
-  return items;
-}
+struct Halves {
+  std::vector<Item> items;
+  std::optional<Error> ended;  // nothing is asked for behind it
+  bool answered = false;       // at least once
 
-// `ask` takes messages and answers an item for each.
+  void fail(std::size_t count, const Error& error) {
+    for (; count > 0; --count) items.emplace_back().error = error;
+  }
+
+  // `ask` takes messages and answers an item for each.
+  template <typename Ask>
+  void put(Messages messages, const Ask& ask) {
+    if (ended) return fail(messages.size(), *ended);
+    Result<std::vector<Item>> some = ask(messages);
+    if (some) {
+      answered = true;
+      std::move(some->begin(), some->end(), std::back_inserter(items));
+    } else if (some.error().code != ErrorCode::too_large) {
+      ended = std::move(some).error();
+      fail(messages.size(), *ended);
+    } else if (messages.size() < 2) {
+      answered = true;
+      fail(messages.size(), some.error());
+    } else {
+      const std::size_t half = messages.size() / 2;
+      put(messages.first(half), ask);
+      put(messages.subspan(half), ask);
+    }
+  }
+};
+
+// What was done with the first of them is done: so an error behind it is that of the others alone.
 template <typename Item, typename Ask>
 Result<std::vector<Item>> in_halves(Messages messages, const Ask& ask) {
-  Result<std::vector<Item>> items = ask(messages);
-  if (items || items.error().code != ErrorCode::too_large) return items;
-  if (messages.size() < 2) return all_failed<Item>(messages.size(), items.error());
-  const std::size_t half = messages.size() / 2;
-  items = in_halves<Item>(messages.first(half), ask);
-  if (!items) return items;
-  auto rest = in_halves<Item>(messages.subspan(half), ask);
-  // What was done with the first half is done: so the error is that of the others alone.
-  if (!rest) rest = all_failed<Item>(messages.size() - half, rest.error());
-  items->insert(items->end(), std::make_move_iterator(rest->begin()),
-                std::make_move_iterator(rest->end()));
-  return items;
+  Halves<Item> halves;
+  halves.put(messages, ask);
+  if (halves.ended && !halves.answered) return *std::move(halves.ended);
+  return std::move(halves.items);
 }
 
 }  // namespace
