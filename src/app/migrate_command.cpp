@@ -153,14 +153,16 @@ void add_migrate_command(CLI::App& store, Session& session) {
       store, "migrate", "Move all that one store holds into another",
       {"tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0",
        "tarry store migrate redis://127.0.0.1/0 file:/var/lib/tarry --queue orders --wait 5m",
-       "tarry store migrate http://old-host:7733 http://127.0.0.1:7733",
+       "tarry store migrate http://127.0.0.1:7734 http://127.0.0.1:7733",
        "tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0 --dry-run"},
       "Messages keep keys, due times, attempts, headers and priorities, the dead their reasons,\n"
       "queues their settings and pauses. A queue is paused in both stores while it is moved. Stop\n"
       "it whenever you like, and run the same command again to go on: no message is lost, none is\n"
       "there twice. After a kill leave FROM alone until that has been done: of the last batch, a\n"
       "message that is cancelled there meanwhile is delivered by TO all the same, and one that is\n"
-      "rescheduled or replaced there keeps the queue paused until one of the two is cancelled.\n");
+      "rescheduled or replaced there keeps the queue paused until one of the two is cancelled.\n"
+      "A server of another machine is reached through a tunnel, ssh -L 7734:127.0.0.1:7733 HOST:\n"
+      "it listens on loopback only.\n");
   add_word(command, "FROM", words->from, "The store's URL: file:, redis: or http:")->required();
   add_word(command, "TO", words->to, "The other one's; a file: store is made if need be")
       ->required();
