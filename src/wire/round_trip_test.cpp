@@ -308,6 +308,18 @@ TEST(WireRequest, a_first_step_of_a_reshard_has_no_turn) {
   EXPECT_FALSE(decode_reshard("q", R"({"shards":-1})"));
 }
 
+TEST(Health, a_server_before_another_one_says_which_engine_that_has) {
+  Health health;
+  health.capabilities.engine = "remote";
+  health.capabilities.served = "redis redisson";
+  health.capabilities.moves = false;
+  const auto read = decode_health(encode_health(health));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->capabilities.engine, "redis redisson");
+  health.capabilities.served.clear();
+  EXPECT_EQ(decode_health(encode_health(health))->capabilities.engine, "remote");
+}
+
 TEST(WireRequest, only_what_changes_nothing_may_be_asked_again) {
   EXPECT_FALSE(encode_call(core::GetRequest{"q", {}, {}, true})->changes);
   EXPECT_FALSE(encode_call(core::ListRequest{})->changes);

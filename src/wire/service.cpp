@@ -31,7 +31,9 @@ std::string encode_health(const Health& health) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().field("status", "ok").field("service", "tarry");
-  out.text_field("version", health.version).text_field("engine", can.engine);
+  // A server that stands before another one: what can be done is decided by the store behind both.
+  const std::string& engine = can.served.empty() ? can.engine : can.served;
+  out.text_field("version", health.version).text_field("engine", engine);
   out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);
   out.field_bool("moves", can.moves);
   out.field_bool("forecast", can.forecast).field_bool("durable", can.durable);
