@@ -104,6 +104,16 @@ bool tells_no_route(const Error& error) noexcept {
          said.ends_with(" here");
 }
 
+std::string no_method_text(std::string_view method, std::string_view allow) {
+  return "the method " + base::quoted(method) + " is not one of: " + std::string(allow);
+}
+
+bool tells_no_method(const Error& error) noexcept {
+  const std::string_view said = error.message;
+  return error.code == ErrorCode::invalid_argument && said.starts_with("the method \"") &&
+         said.find("\" is not one of: ") != std::string_view::npos;
+}
+
 Error read_problem(unsigned status, std::string_view body) {
   Document document(body.size());
   if (!document.parse(body)) {

@@ -33,6 +33,10 @@ void write_problem(JsonWriter& out, unsigned status, std::string_view code,
 /// said in other words.
 [[nodiscard]] bool tells_no_route(const Error& error) noexcept;
 
+/// The same of a path whose routes take other methods: `allow`, separated by commas.
+[[nodiscard]] std::string no_method_text(std::string_view method, std::string_view allow);
+[[nodiscard]] bool tells_no_method(const Error& error) noexcept;
+
 /// What a client makes of an answer that is not 200: the problem's own code and detail, or, from
 /// somebody who speaks otherwise, the nearest to the status.
 [[nodiscard]] Error read_problem(unsigned status, std::string_view body);

@@ -320,6 +320,14 @@ TEST(Health, a_server_before_another_one_says_which_engine_that_has) {
   EXPECT_EQ(decode_health(encode_health(health))->capabilities.engine, "remote");
 }
 
+TEST(Problem, what_tells_of_no_such_method_is_what_a_server_says_of_it) {
+  const Error said{ErrorCode::invalid_argument, no_method_text("DELETE", "GET, PUT")};
+  EXPECT_EQ(said.message, "the method \"DELETE\" is not one of: GET, PUT");
+  EXPECT_TRUE(tells_no_method(said));
+  EXPECT_FALSE(tells_no_method({ErrorCode::unavailable, said.message}));
+  EXPECT_FALSE(tells_no_method({ErrorCode::invalid_argument, "the method DELETE is not allowed"}));
+}
+
 TEST(WireRequest, only_what_changes_nothing_may_be_asked_again) {
   EXPECT_FALSE(encode_call(core::GetRequest{"q", {}, {}, true})->changes);
   EXPECT_FALSE(encode_call(core::ListRequest{})->changes);

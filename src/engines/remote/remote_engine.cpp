@@ -57,7 +57,8 @@ std::string url_of(const RemoteOptions& options) {
 Error read_refusal(const HttpMessage& message) {
   constexpr unsigned kMethodNotAllowed = 405;
   Error error = wire::read_problem(message.status, message.body);
-  if (message.status != kMethodNotAllowed && !wire::tells_no_route(error)) return error;
+  const bool no_method = message.status == kMethodNotAllowed && wire::tells_no_method(error);
+  if (!no_method && !wire::tells_no_route(error)) return error;
   return {ErrorCode::unsupported,
           "the server cannot do this, it is older than this program: " + error.message};
 }

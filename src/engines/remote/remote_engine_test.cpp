@@ -212,6 +212,14 @@ TEST_F(RemoteEngineTest, says_that_a_server_is_older_where_it_does_not_know_the_
                     R"("code":"invalid_argument"})",
                     "405 Method Not Allowed");
   EXPECT_EQ(method.reply.get().error().code, ErrorCode::unsupported);
+  // So is what somebody between the two will not let through.
+  for (const char* body :
+       {"<html>", R"({"status":405,"detail":"no DELETE","code":"invalid_argument"})"}) {
+    auto between = ask(core::RemoveRequest{"q"});
+    connection.receive();
+    connection.answer(body, "405 Method Not Allowed");
+    EXPECT_EQ(between.reply.get().error().code, ErrorCode::invalid_argument) << body;
+  }
   // The engine's own is another matter.
   auto nothing = ask(core::ReshardRequest{"none", 2, 0});
   EXPECT_EQ(connection.receive().target, "/v1/queues/none/reshard");

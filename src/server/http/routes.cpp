@@ -106,8 +106,8 @@ std::optional<Response> check_body(const net::HttpMessage& message) {
 }
 
 Response wrong_method(std::string_view method, std::string allow) {
-  Response response = problem(405, ErrorCode::invalid_argument,
-                              "the method " + base::quoted(method) + " is not one of: " + allow);
+  Response response =
+      problem(405, ErrorCode::invalid_argument, wire::no_method_text(method, allow));
   response.allow = std::move(allow);
   return response;
 }
