@@ -238,11 +238,24 @@ std::optional<Millis> Fields::duration_of(std::string_view name, std::string_vie
   return std::nullopt;
 }
 
+namespace {
+
+// Beside the exact one nothing has to be guessed of a small number.
+bool is_moment(const json::value& value, std::int64_t ms) {
+  if (const std::int64_t* i = value.if_int64()) return *i == ms;
+  const json::string* text = value.if_string();
+  if (text == nullptr) return false;
+  const auto parsed = base::parse_time_ms(view_of(*text));
+  return parsed && *parsed == ms;
+}
+
+}  // namespace
+
 std::optional<Time> Fields::moment(std::string_view name, std::string_view name_ms) {
-  const bool one = only_one(name, name_ms);
   const auto exact = millis(name_ms);
   const json::value* value = take(name);
-  if (!one) return std::nullopt;
+  const bool agree = value != nullptr && exact && is_moment(*value, *exact);
+  if (!agree && !only_one(name, name_ms)) return std::nullopt;
   if (exact) return Time(Millis(*exact));
   if (value == nullptr) return std::nullopt;
   if (const std::int64_t* i = value->if_int64()) {

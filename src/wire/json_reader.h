@@ -3,7 +3,8 @@
 //
 // Refused by the document: anything but RFC 8259 in UTF-8, a name that occurs twice in one object,
 // nesting deeper than kMaxDepth. Refused by Fields: a field of another type than asked for, both
-// forms of one value, and (on the server) a field that nobody asked for.
+// forms of one value (of a time: where they differ), and (on the server) a field that nobody asked
+// for.
 //
 // Thread safety: none. Views point into the document.
 #pragma once
@@ -85,7 +86,7 @@ class Fields {
   /// The same, of either sign: "-30s".
   std::optional<Millis> signed_duration(std::string_view name, std::string_view name_ms);
   /// NAME (RFC 3339, or whole milliseconds since 1970 that do not look like seconds), or NAME_ms
-  /// (any whole milliseconds).
+  /// (any whole milliseconds); or both, as answers spell it, where they are the same time.
   std::optional<Time> moment(std::string_view name, std::string_view name_ms);
   /// Whole milliseconds: what answers carry, beside the text for people.
   std::optional<std::int64_t> millis(std::string_view name_ms);

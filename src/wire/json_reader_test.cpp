@@ -88,6 +88,20 @@ TEST(Fields, takes_one_form_of_a_value) {
             "the message has both \"delay\" and \"delay_ms\"; give one of them");
 }
 
+TEST(Fields, takes_both_forms_of_a_time_that_agree) {
+  for (const char* same : {R"({"due":"2026-11-20T10:00:00.007Z","due_ms":1795168800007})",
+                           R"({"due":"2026-11-20T11:00:00.007+01:00","due_ms":1795168800007})",
+                           R"({"due":5,"due_ms":5})"}) {
+    EXPECT_EQ(push_error(same), "") << same;
+  }
+  for (const char* other : {R"({"due":"2026-11-20T10:00:00Z","due_ms":1795168800007})",
+                            R"({"due":1795168800008,"due_ms":1795168800007})",
+                            R"({"due":"soon","due_ms":1795168800007})"}) {
+    EXPECT_EQ(push_error(other), "the message has both \"due\" and \"due_ms\"; give one of them")
+        << other;
+  }
+}
+
 TEST(Fields, reads_delays_and_due_times) {
   const auto due = [](const char* text) {
     const auto push = decode_push("q", text);

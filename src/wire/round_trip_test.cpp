@@ -253,19 +253,21 @@ TEST(WireReply, a_forecast_has_whole_numbers_and_as_many_as_were_asked) {
   }
 }
 
-// What get says of a message can be given to import and move-away as it is, less what they have no
-// use for.
+// The fields of what get says of a message can be given to import and move-away as they are, the
+// due time in both its forms; those that they have no use for are refused.
 TEST(WireRequest, a_moved_message_is_spelt_as_get_spells_it) {
   const auto moved = decode_move("q", R"({"messages":[{"key":"k","state":"ready",)"
-                                      R"("due":"2026-01-01T00:00:00Z","priority":7,"attempt":2,)"
+                                      R"("due":"2026-01-01T00:00:00Z","due_ms":1767225600000,)"
+                                      R"("priority":7,"attempt":2,)"
                                       R"("tallies":{"claims":3},"headers":{},"payload":"p"}]})");
   ASSERT_TRUE(moved && moved->bad.empty());
   EXPECT_FALSE(moved->request.items.at(0).dead);
   EXPECT_EQ(moved->request.items.at(0).attempt, 2u);
   EXPECT_EQ(moved->request.items.at(0).tallies.claims, 3u);
-  const auto away = decode_move_away(
-      "q", R"({"messages":[{"key":"k","id":"9007199254740993","due_ms":5,"priority":7,)"
-           R"("tallies":{"claims":3,"run_outs":1},"state":"dead"}]})");
+  const auto away =
+      decode_move_away("q", R"({"messages":[{"key":"k","id":"9007199254740993",)"
+                            R"("due":"1970-01-01T00:00:00.005Z","due_ms":5,"priority":7,)"
+                            R"("tallies":{"claims":3,"run_outs":1},"state":"dead"}]})");
   ASSERT_TRUE(away && away->bad.empty());
   EXPECT_EQ(away->request.seen.at(0).id, 9'007'199'254'740'993u);
   EXPECT_EQ(away->request.seen.at(0).claims, 3u);
