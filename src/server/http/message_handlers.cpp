@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "server/http/batches.h"
 #include "server/http/handlers.h"
 #include "wire/items.h"
 #include "wire/message.h"
@@ -45,13 +46,7 @@ Routed push(Asked& asked) {
   auto push = wire::decode_push(std::move(asked.queue), asked.body);
   if (!push) return problem(push.error());
   if (push->single) return ask<core::PushReply>(std::move(push->request), one_pushed);
-  if (push->request.items.empty() && !push->bad.empty()) {
-    return ok(wire::encode_push_reply({}, push->bad));
-  }
-  return ask<core::PushReply>(std::move(push->request),
-                              [bad = std::move(push->bad)](const core::PushReply& reply) {
-                                return ok(wire::encode_push_reply(reply, bad));
-                              });
+  return answer_pushed(std::move(*push));
 }
 
 Routed list(Asked& asked) {
@@ -93,31 +88,11 @@ Routed get_many(Asked& asked) {
 }
 
 Routed cancel(Asked& asked) {
-  auto cancel = wire::decode_cancel(std::move(asked.queue), asked.body);
-  if (!cancel) return problem(cancel.error());
-  if (cancel->request.keys.empty() && !cancel->bad.empty()) {
-    return ok(wire::encode_items_reply({}, cancel->bad, {}));
-  }
-  auto keys = wire::keys_of(cancel->request);
-  return ask<core::ItemsReply>(
-      std::move(cancel->request),
-      [bad = std::move(cancel->bad), keys = std::move(keys)](const core::ItemsReply& reply) {
-        return ok(wire::encode_items_reply(reply, bad, keys));
-      });
+  return answer_by_key(wire::decode_cancel(std::move(asked.queue), asked.body));
 }
 
 Routed reschedule(Asked& asked) {
-  auto moved = wire::decode_reschedule(std::move(asked.queue), asked.body);
-  if (!moved) return problem(moved.error());
-  if (moved->request.items.empty() && !moved->bad.empty()) {
-    return ok(wire::encode_items_reply({}, moved->bad, {}));
-  }
-  auto keys = wire::keys_of(moved->request);
-  return ask<core::ItemsReply>(
-      std::move(moved->request),
-      [bad = std::move(moved->bad), keys = std::move(keys)](const core::ItemsReply& reply) {
-        return ok(wire::encode_items_reply(reply, bad, keys));
-      });
+  return answer_by_key(wire::decode_reschedule(std::move(asked.queue), asked.body));
 }
 
 }  // namespace tarry::http

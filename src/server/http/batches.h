@@ -1,0 +1,46 @@
+// What the handlers of batches have in common: a request of bad items alone never reaches the
+// engine, and bad items come back in their places among what it answers.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <utility>
+
+#include <tarry/result.h>
+
+#include "core/reply.h"
+#include "server/http/routes.h"
+#include "wire/batch.h"
+#include "wire/items.h"
+#include "wire/push.h"
+
+namespace tarry::http {
+
+/// Of pushes and imports.
+template <typename Request>
+[[nodiscard]] Routed answer_pushed(wire::Decoded<Request> decoded) {
+  if (decoded.request.items.empty() && !decoded.bad.empty()) {
+    return ok(wire::encode_push_reply({}, decoded.bad));
+  }
+  return ask<core::PushReply>(std::move(decoded.request),
+                              [bad = std::move(decoded.bad)](const core::PushReply& reply) {
+                                return ok(wire::encode_push_reply(reply, bad));
+                              });
+}
+
+/// Of requests whose items are named by their keys: the answer names them too.
+template <typename Request>
+[[nodiscard]] Routed answer_by_key(Result<wire::Decoded<Request>> decoded) {
+  if (!decoded) return problem(decoded.error());
+  wire::Keys keys = wire::keys_of(decoded->request);
+  if (keys.keys.empty() && !decoded->bad.empty()) {
+    return ok(wire::encode_items_reply({}, decoded->bad, {}));
+  }
+  return ask<core::ItemsReply>(
+      std::move(decoded->request),
+      [bad = std::move(decoded->bad), keys = std::move(keys)](const core::ItemsReply& reply) {
+        return ok(wire::encode_items_reply(reply, bad, keys));
+      });
+}
+
+}  // namespace tarry::http
