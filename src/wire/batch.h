@@ -5,6 +5,7 @@
 // Thread safety: pure functions and plain values.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -61,22 +62,32 @@ template <typename Read>
   return std::nullopt;
 }
 
-/// The one array of a body that has nothing else.
+/// The one array of a body that has nothing else; `size` is the body's, in bytes.
 template <typename Request, typename Read>
-[[nodiscard]] Result<Decoded<Request>> decode_batch(std::string_view body, std::string_view name,
+[[nodiscard]] Result<Decoded<Request>> decode_batch(const boost::json::value& body,
+                                                    std::size_t size, std::string_view name,
                                                     Request request, Read read) {
-  Document document(body.size());
-  if (MaybeError error = document.parse(body)) return *error;
-  Fields fields(document.root(), "the body", Unknown::refused);
+  Fields fields(body, "the body", Unknown::refused);
   fields.require(name);
   const boost::json::array* array = fields.array(name);
   if (MaybeError error = fields.finish()) return *error;
   Decoded<Request> decoded{std::move(request), {}};
+  decoded.request.bytes.reserve(size);
+  if constexpr (requires { decoded.request.items; }) {
+    decoded.request.items.reserve(std::min(array->size(), core::kMaxBatch));
+  }
   const auto one = [&](const boost::json::value& value) { return read(value, decoded.request); };
   if (MaybeError error = read_items(*array, name, decoded.request.bytes, decoded.bad, one)) {
     return *error;
   }
   return decoded;
+}
+template <typename Request, typename Read>
+[[nodiscard]] Result<Decoded<Request>> decode_batch(std::string_view body, std::string_view name,
+                                                    Request request, Read read) {
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  return decode_batch(document.root(), body.size(), name, std::move(request), std::move(read));
 }
 
 /// {"results":[...]}: the engine's answers with the bad items put back in their places. `write`

@@ -107,16 +107,10 @@ Result<DecodedPush> decode_push(std::string queue, std::string_view body) {
     if (MaybeError error = read_message(document.root(), push.request)) return *error;
     return push;
   }
-  Fields fields(document.root(), "the body", Unknown::refused);
-  const boost::json::array* messages = fields.array("messages");
-  if (MaybeError error = fields.finish()) return *error;
-  push.request.items.reserve(messages->size());
-  push.request.bytes.reserve(body.size());
-  const auto read = [&](const boost::json::value& v) { return read_message(v, push.request); };
-  if (MaybeError error = read_items(*messages, "messages", push.request.bytes, push.bad, read)) {
-    return *error;
-  }
-  return push;
+  auto many =
+      decode_batch(document.root(), body.size(), "messages", std::move(push.request), read_message);
+  if (!many) return std::move(many).error();
+  return DecodedPush{*std::move(many), false};
 }
 
 void write_pushed(JsonWriter& out, const core::PushResult& result, const std::string& bytes) {
