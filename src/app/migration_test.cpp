@@ -435,7 +435,7 @@ TEST_F(Migration, WhatMovesNothingIsRefusedBeforeAnythingIsPaused) {
     const char* says;
   } kinds[] = {
       {"redis plain", "", "END: layout plain cannot be migrated from or to"},
-      {"remote", "redis bullmq", "END: layout bullmq cannot be migrated from or to"},
+      {"remote", "redis redisson", "END: layout redisson cannot be migrated from or to"},
       {"remote", "embedded", "END: the server is older than this program"},
   };
   for (const auto& [engine, served, says] : kinds) {

@@ -1,5 +1,5 @@
-// Engine: an implementation of the store. Embedded, remote and (later) redis and rabbitmq are
-// engines; one contract suite runs on all of them.
+// Engine: an implementation of the store. Embedded, remote and redis are engines; one contract
+// suite runs on all of them.
 #pragma once
 
 #include <cstdint>
