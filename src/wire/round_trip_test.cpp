@@ -10,8 +10,10 @@
 #include "wire/items.h"
 #include "wire/message.h"
 #include "wire/move.h"
+#include "wire/problem.h"
 #include "wire/push.h"
 #include "wire/queue.h"
+#include "wire/service.h"
 #include "wire/stats.h"
 
 namespace tarry::wire {
