@@ -169,6 +169,7 @@ void ShardRunner::lend() noexcept {
     {
       const std::unique_lock turn(turn_mutex_, std::try_to_lock);
       if (!turn || ended_) return;
+      passed_over_.exchange(false);
       const bool more = run_turn();
       if (more || ended_) {
         sleeper_->wake();
@@ -181,7 +182,7 @@ void ShardRunner::lend() noexcept {
                 (next.boottime_ms && *next.boottime_ms <= now.boottime_ms);
       if (!is_time) wake_for(next);
     }
-    if (!is_time && !passed_over_.exchange(false) && !has_posts()) return;
+    if (!is_time && !passed_over_.load() && !has_posts()) return;
   }
   sleeper_->wake();  // this thread has its own things to do
 }
@@ -218,6 +219,7 @@ void ShardRunner::run_shard() {
           continue;
         }
       }
+      passed_over_.exchange(false);
       if (!ended_) more = run_turn();
       if (ended_) break;
       if (!more) ahead = parts_.shard->look_ahead();

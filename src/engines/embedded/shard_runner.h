@@ -12,8 +12,7 @@
 //     it; and who ends a turn looks into the inbox again after it has let go of `turn_mutex_`, for
 //     a lender that could not have it meanwhile has gone to wait.
 //  3. The shard's thread never sleeps past what the last turn, whoever ran it, has to be told of;
-//  but
-//     for a millisecond where a lender had the turn when it came.
+//     but for a millisecond where a lender had the turn when it came.
 //
 // Thread safety: `post` and `lend` from any thread; the rest by the engine's front.
 #pragma once
@@ -101,11 +100,14 @@ class ShardRunner {
   core::AnswerThread* answers_;
   std::unique_ptr<Sleeper> sleeper_;
 
-  std::mutex turn_mutex_;                 // before the others
-  std::vector<Part> taken_;               // of the turn that is run
-  Deadlines sleeps_until_;                // the shard's thread, at most
-  bool ended_ = false;                    // no turn comes any more
-  std::atomic<bool> passed_over_{false};  // the shard's thread came while a lender had the turn
+  std::mutex turn_mutex_;    // before the others
+  std::vector<Part> taken_;  // of the turn that is run
+  Deadlines sleeps_until_;   // the shard's thread, at most
+  bool ended_ = false;       // no turn comes any more
+  // The shard's thread came while a lender had the turn. Taken back only where a turn begins:
+  // whoever took it back at its end might not get the next one, and who has that may have begun it
+  // before.
+  std::atomic<bool> passed_over_{false};
 
   std::mutex inbox_mutex_;
   std::vector<Part> inbox_;
