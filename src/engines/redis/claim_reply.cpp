@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
+#include <vector>
 
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
+#include "engines/redis/packed.h"
 #include "engines/redis/receipt.h"
 #include "engines/redis/told_time.h"
 
@@ -23,17 +26,19 @@ bool read_claim_name(std::string_view text, Receipt& receipt) noexcept {
 // The scores of a claim's messages, one after the other: "1767225600000.5", how many have it, ...
 class Runs {
  public:
-  explicit Runs(net::RedisView runs) : runs_(runs) {}
+  explicit Runs(PackedReader runs) : runs_(runs) {
+    if (!runs_.array()) runs_ = PackedReader("");
+  }
 
   // The next message's; false where there are more messages than scores.
   bool next() {
     while (left_ <= 0) {
-      if (at_ + 2 > runs_.size()) return false;
-      const std::string_view score = runs_[at_].text();
-      due_ms_ = due_of_score(score);
-      has_past_ = score.ends_with(".5");
-      left_ = runs_[at_ + 1].integer();
-      at_ += 2;
+      const auto score = runs_.text();
+      const auto left = score ? runs_.number() : std::nullopt;
+      if (!left) return false;
+      due_ms_ = due_of_score(*score);
+      has_past_ = score->ends_with(".5");
+      left_ = *left;
     }
     --left_;
     return true;
@@ -42,32 +47,45 @@ class Runs {
   [[nodiscard]] bool has_past() const noexcept { return has_past_; }
 
  private:
-  net::RedisView runs_;
-  std::size_t at_ = 0;
+  PackedReader runs_;
   std::int64_t left_ = 0;
   std::int64_t due_ms_ = 0;
   bool has_past_ = false;
 };
 
+// The members; `packed` then stands before the runs. False where there are not as many.
+bool read_members(PackedReader& packed, std::size_t count, std::vector<std::string_view>& members) {
+  if (count == 0) return true;
+  if (packed.array() != count) return false;
+  members.reserve(count);
+  while (members.size() < count) {
+    const auto member = packed.text();
+    if (!member) return false;
+    members.push_back(*member);
+  }
+  return true;
+}
+
 std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place,
                                         std::uint64_t secret, core::ClaimReply& into) {
-  if (reply.size() != 8) return std::nullopt;
-  const net::RedisView members = reply[3];
-  const net::RedisView bodies = reply[5];
-  if (members.size() != bodies.size()) return std::nullopt;
-  Runs runs(reply[4]);
+  if (reply.size() != 7) return std::nullopt;
+  const net::RedisView bodies = reply[4];
+  PackedReader packed(reply[3].text());
+  std::vector<std::string_view> members;
+  if (!read_members(packed, bodies.size(), members)) return std::nullopt;
+  Runs runs(packed);
   const std::int64_t now = told_time(reply[0]);
   ClaimAnswer answer;
   answer.claim = reply[2].text();
-  if (!reply[7].text().empty()) {
-    answer.again_ms = std::max<std::int64_t>(told_time(reply[7]) - now, 0);
+  if (!reply[6].text().empty()) {
+    answer.again_ms = std::max<std::int64_t>(told_time(reply[6]) - now, 0);
   }
-  std::vector<Past> pasts(reply[6].is_nil() ? 0 : bodies.size());
-  const net::RedisView places = reply[6][0];
+  std::vector<Past> pasts(reply[5].is_nil() ? 0 : bodies.size());
+  const net::RedisView places = reply[5][0];
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::int64_t at = places[i].integer();  // from 1 on
     if (at < 1 || static_cast<std::uint64_t>(at) > pasts.size()) continue;
-    pasts[static_cast<std::size_t>(at) - 1] = read_past(reply[6][1][i].text());
+    pasts[static_cast<std::size_t>(at) - 1] = read_past(reply[5][1][i].text());
   }
   Receipt receipt;
   receipt.queue = place.number;
@@ -78,7 +96,7 @@ std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place
   const core::Slice queue = core::append(into.bytes, place.queue);
   into.items.reserve(into.items.size() + bodies.size());
   for (std::size_t i = 0; i < bodies.size(); ++i) {
-    const std::string_view member = members[i].text();
+    const std::string_view member = members[i];
     if (!runs.next()) return std::nullopt;
     const auto body = read_body(bodies[i].text());
     if (!body || !is_sound(*body, member)) {

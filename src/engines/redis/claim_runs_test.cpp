@@ -133,7 +133,6 @@ TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
   const auto bulk = [](std::string_view text) {
     return "$" + std::to_string(text.size()) + "\r\n" + std::string(text) + "\r\n";
   };
-  std::string members = "*2\r\n";
   std::string bodies = "*2\r\n";
   for (const std::string_view member : {"a", "b"}) {
     Body body;
@@ -141,13 +140,14 @@ TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
     body.payload = "p";
     std::string text;
     append_head(text, body, member);
-    members += bulk(member);
     bodies += bulk(text + "p");
   }
-  const auto read = [&](std::string_view scores, core::ClaimReply& into) {
+  const auto read = [&](char of_the_score, core::ClaimReply& into) {
+    const std::string entry =
+        std::string("\x92\xa1") + "a\xa1" + "b\x92\xa3" + "900" + of_the_score;
     net::RedisReader reader(1 << 20);
-    reader.feed("*8\r\n:1000\r\n:2000\r\n" + bulk("1000-1") + members + "*2\r\n" + bulk("900") +
-                std::string(scores) + bodies + "$-1\r\n" + bulk(""));
+    reader.feed("*7\r\n:1000\r\n:2000\r\n" + bulk("1000-1") + bulk(entry) + bodies + "$-1\r\n" +
+                bulk(""));
     const auto reply = reader.next();
     EXPECT_TRUE(reply);
     const auto places = make_places("q", 1, {1, "g", 0}, 16);
@@ -157,9 +157,9 @@ TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
     return taken;
   };
   core::ClaimReply into;
-  ASSERT_TRUE(read(":2\r\n", into));
+  ASSERT_TRUE(read(2, into));
   const std::string bytes = into.bytes;
-  EXPECT_FALSE(read(":1\r\n", into));
+  EXPECT_FALSE(read(1, into));
   EXPECT_EQ(into.items.size(), 2u);
   EXPECT_EQ(into.bytes, bytes);
 }

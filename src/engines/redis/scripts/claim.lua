@@ -76,7 +76,7 @@ end
 take_due()
 if odd then take_ready('(' .. DEFAULT_PRIORITY, '(+inf') end
 
-local lease, runs = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
 local first = note_head()
 local again = #bodies == 0 and look_again(first) or ''
-return finish({ now, lease, fence, members, runs, bodies, pasts_of(members, runs), again })
+return finish({ now, lease, fence, entry, bodies, pasts_of(members, runs), again })

@@ -34,7 +34,7 @@ for i = 11, #ARGV do
   end
 end
 
-local lease, runs = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
 local next_look = ''
 if #bodies == 0 then
   if ARGV[10] ~= '' then call('HSET', META, 'watched', format('%.0f', now + ARGV[10])) end
@@ -42,4 +42,4 @@ if #bodies == 0 then
 else
   note_head()
 end
-return finish({ now, lease, fence, members, runs, bodies, pasts_of(members, runs), next_look })
+return finish({ now, lease, fence, entry, bodies, pasts_of(members, runs), next_look })

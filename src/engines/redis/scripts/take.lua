@@ -32,11 +32,12 @@ local function add(member, score, body)
   members[i], scores[i], bodies[i] = member, score, body
 end
 
--- Writes the leases of what was taken. Answers the lease's length in ms, and the runs.
+-- Writes the leases of what was taken. Answers the lease's length in ms, the runs, and the claim's entry.
 local function lease_out(lease)
   local n, leased_args = #bodies, {}
-  if n == 0 then return 0, {} end
+  if n == 0 then return 0, {}, '' end
   local runs = runs_of(scores)
+  local entry = cmsgpack.pack(members, runs)
   -- With the time in it: a counter may be undone by a crash or a failover.
   fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
   for i = 1, n do
@@ -44,10 +45,10 @@ local function lease_out(lease)
     leased_args[2 * i] = fence
   end
   call('HSET', LEASED, unpack(leased_args))
-  call('HSET', CLAIMS, fence, cmsgpack.pack(members, runs), 'n' .. fence, n)
+  call('HSET', CLAIMS, fence, entry, 'n' .. fence, n)
   call('ZADD', LEASES, now + lease, fence)
   expect(now + lease)
-  return lease, runs
+  return lease, runs, entry
 end
 
 -- When something will be due, as far as is known: a text, or ''. Puts it into heads.
@@ -83,4 +84,4 @@ local function look_again(found)
 end
 
 -- The answer where nothing may be claimed.
-local function paused_reply() return { now, 0, '', {}, {}, {}, false, look_again('') } end
+local function paused_reply() return { now, 0, '', '', {}, false, look_again('') } end
