@@ -59,7 +59,10 @@ Result<void> Importer::take(std::string_view text) {
     done = put(std::move(message->message));
   } else {
     begun_ = true;
-    ended_ = std::holds_alternative<EndLine>(*line);
+    if (const auto* end = std::get_if<EndLine>(&*line)) {
+      ended_ = true;
+      told_ = end->messages;
+    }
   }
   if (done) return {};
   if (auto flushed = flush(); !flushed) done = std::move(flushed);
@@ -102,6 +105,7 @@ Result<void> Importer::put(MessageInfo message) {
   if (other || batch_.size() >= kBatchItems || batch_bytes_ + size > kBatchBytes) {
     if (auto done = flush(); !done) return done;
   }
+  ++read_;
   batch_bytes_ += size;
   batch_.push_back(std::move(message));
   return {};
@@ -165,6 +169,14 @@ Result<void> Importer::finish() {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("line {}: the file ends here, and the export does not: it was cut off",
                              report_.lines)};
+  }
+  // More are no harm: a message that comes twice is there already.
+  if (read_ < told_) {
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("line {}: the export has {} messages, and {} came before its end: lines are "
+                    "missing",
+                    report_.lines, told_, read_)};
   }
   if (auto done = let_go(); !done) return done;
   report_.complete = true;

@@ -77,6 +77,8 @@ class Importer {
   std::size_t batch_bytes_ = 0;
   bool begun_ = false;
   bool ended_ = false;
+  std::uint64_t read_ = 0;  // messages
+  std::uint64_t told_ = 0;  // messages that the export has, by its end
 };
 
 }  // namespace tarry::app::transfer

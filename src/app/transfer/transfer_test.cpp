@@ -109,6 +109,26 @@ TEST(Transfer, WhatWasExportedAndImportedIsExportedTheSame) {
   EXPECT_EQ(sorted(export_of(to)), sorted(lines));
 }
 
+TEST(Transfer, AFileWithAHoleIsRefusedAndItsQueuesStayHeld) {
+  Store from = full_store();
+  const Exported lines = export_of(from);
+  Exported holed = lines;
+  const auto message = std::ranges::find_if(
+      holed, [](const std::string& line) { return line.find("\"message\"") != std::string::npos; });
+  ASSERT_NE(message, holed.end());
+  holed.erase(message);
+  Store to = open_memory();
+  ImportReport report;
+  EXPECT_NE(import_into(to, joined(holed), report)
+                .message.find("the export has 6 messages, and 5 came before its end"),
+            std::string::npos);
+  EXPECT_FALSE(report.complete);
+  EXPECT_FALSE(report.held.empty());
+  EXPECT_EQ(import_into(to, joined(lines), report).message, "");
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(sorted(export_of(to)), sorted(lines));
+}
+
 TEST(Transfer, AFileThatWasCutAnywhereIsGoneOnWith) {
   Store from = full_store();
   const Exported lines = export_of(from);
