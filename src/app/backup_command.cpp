@@ -6,18 +6,12 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/progress.h"
+#include "base/text.h"
 #include "open/store_tools.h"
 #include "wire/json_writer.h"
 
 namespace tarry::app {
 namespace {
-
-std::string backup_target(const std::string& word) {
-  constexpr std::string_view kScheme = "file:";
-  if (!word.starts_with(kScheme)) return word;
-  const auto path = tools::path_of_store(word);
-  return path ? *path : word;
-}
 
 ExitCode back_up(Session& session, const std::string& destination) {
   Output& output = session.output;
@@ -29,12 +23,15 @@ ExitCode back_up(Session& session, const std::string& destination) {
   }
   const auto path = tools::path_of_store(url);
   if (!path) return output.usage(path.error().message);
+  const auto target = tools::directory_of(destination);
+  if (!target)
+    return output.usage("DIRECTORY " + base::quoted(destination) + ": " + target.error().message);
   Progress progress("copying", stderr, output.err());
-  const auto report = tools::backup_store(*path, backup_target(destination),
-                                          [&](std::uint64_t done, std::uint64_t total) {
-                                            constexpr std::uint64_t kMiB = 1u << 20;
-                                            progress.show(done, total, done / kMiB, "MiB");
-                                          });
+  const auto report =
+      tools::backup_store(*path, *target, [&](std::uint64_t done, std::uint64_t total) {
+        constexpr std::uint64_t kMiB = 1u << 20;
+        progress.show(done, total, done / kMiB, "MiB");
+      });
   progress.clear();
   if (!report) {
     output.error(report.error());

@@ -8,6 +8,7 @@
 #include "app/commands.h"
 #include "app/json.h"
 #include "app/progress.h"
+#include "base/text.h"
 #include "open/store_tools.h"
 
 namespace tarry::app {
@@ -106,17 +107,16 @@ void tell_losses(Output& output, const SalvageReport& report) {
 ExitCode salvage(Session& session, const std::string& target) {
   const auto path = tools::path_of_store(session.url());
   if (!path) return session.output.usage(path.error().message);
-  std::string to = target;
-  if (target.starts_with("file:")) {
-    auto parsed = tools::path_of_store(target);
-    if (!parsed) return session.output.usage(parsed.error().message);
-    to = std::move(*parsed);
+  const auto to = tools::directory_of(target);
+  if (!to) {
+    return session.output.usage("DIRECTORY " + base::quoted(target) + ": " + to.error().message);
   }
   Progress progress("salvaging", stderr, session.output.err());
-  const auto report = tools::salvage_store(*path, to, [&](std::uint64_t done, std::uint64_t total) {
-    constexpr std::uint64_t kMiB = 1u << 20;
-    progress.show(done, total, done / kMiB, "MiB");
-  });
+  const auto report =
+      tools::salvage_store(*path, *to, [&](std::uint64_t done, std::uint64_t total) {
+        constexpr std::uint64_t kMiB = 1u << 20;
+        progress.show(done, total, done / kMiB, "MiB");
+      });
   progress.clear();
   if (!report) {
     session.output.error(report.error());

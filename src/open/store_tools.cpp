@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/store_files.h"
@@ -22,6 +23,19 @@ Result<std::string> path_of_store(std::string_view url) {
                       "only a store on this machine's disk has files to look at; use file:PATH");
   }
   return std::move(embedded->path);
+}
+
+Result<std::string> directory_of(const std::string& word) {
+  const auto is_of_scheme = [&](char c) {
+    return base::is_letter(c) || base::is_digit(c) || c == '+' || c == '-';
+  };
+  const std::size_t colon = word.find(':');
+  const bool is_url =
+      word.starts_with("file:") || word.starts_with("memory:") ||
+      (colon != std::string::npos && word.substr(colon).starts_with("://") &&
+       std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(colon), is_of_scheme));
+  if (!is_url) return word;
+  return path_of_store(word);
 }
 
 Result<StoreFormat> format_of_store(const std::string& path) {

@@ -29,6 +29,10 @@ using embedded::StoreInspection;
 /// The directory that a file: URL names. Errors: as `tarry::open`; `unsupported` for other stores.
 [[nodiscard]] Result<std::string> path_of_store(std::string_view url);
 
+/// Of a word that is to name a directory: as it is, or a file: URL's. Errors: as `path_of_store`,
+/// for URLs.
+[[nodiscard]] Result<std::string> directory_of(const std::string& word);
+
 /// Errors: `not_found` where that directory is missing or empty, else why it is no store.
 [[nodiscard]] Result<void> require_store(const std::string& path);
 

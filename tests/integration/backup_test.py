@@ -162,6 +162,9 @@ class Backup(ProgramTest):
         full = self.directory / "full"
         full.mkdir()
         (full / "file").touch()
+        for url in ("redis://127.0.0.1/0", "memory:", "http://127.0.0.1:7733"):
+            refused = self.tarry("store", "backup", url, code=USAGE)
+            self.assertIn(f'DIRECTORY "{url}"', refused.err)
         self.assertIn("is not empty; a backup needs a new directory",
                       self.tarry("store", "backup", str(full), code=USAGE).err)
         self.assertEqual([path.name for path in full.iterdir()], ["file"])

@@ -152,6 +152,8 @@ class Salvage(ProgramTest):
             self.assertIn(str(server.process.pid), answer.err)
         self.assertEqual(list(self.new.iterdir()), [])
         self.refused("store", "salvage", "x", store="memory:", code=USAGE)
+        self.refused("store", "salvage", "http://127.0.0.1:7733", code=USAGE,
+                     says='DIRECTORY "http://127.0.0.1:7733"')
         self.refused("store", "salvage", "x", store="file:nothing", code=UNREACHABLE)
         self.assertFalse((self.directory / "x").exists())
 
