@@ -61,7 +61,8 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
 }
 
 ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> arguments) {
-  if (!arguments.empty() && arguments.front() == "help") {
+  const bool by_name = !arguments.empty() && arguments.front() == "help";
+  if (by_name) {
     std::ranges::rotate(arguments, arguments.begin() + 1);
     arguments.back() = "--help";
   }
@@ -71,7 +72,11 @@ ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> argume
   std::ranges::reverse(arguments);  // CLI11 takes them from the back
   try {
     root.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
+  } catch (const CLI::CallForHelp& asked) {
+    if (by_name && !root.remaining(true).empty()) {
+      session.action = nullptr;
+      return session.output.usage(explain(root, asked));
+    }
     std::string help = help_of(chosen(root));
     help.erase(help.find_last_not_of('\n') + 1);
     session.output.print_line(help);

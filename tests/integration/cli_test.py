@@ -418,6 +418,9 @@ class Help(ProgramTest):
     def test_help_is_a_word_too(self):
         self.assertEqual(self.tarry("help", "push").out, self.tarry("push", "--help").out)
         self.assertEqual(self.tarry("help").out, self.tarry("--help").out)
+        for words, says in ((("stor",), 'did you mean "store"'),
+                            (("store", "backp"), 'did you mean "backup"'), (("xx", "yy"), '"xx"')):
+            self.assertIn(says, self.tarry("help", *words, code=USAGE).err)
 
     def test_an_empty_store_is_not_the_default_one(self):
         self.assertIn("--store is empty", self.tarry("--store", "", "ls", "q", code=2).err)
