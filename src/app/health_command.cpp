@@ -37,7 +37,7 @@ ExitCode health(Session& session) {
   }
   if (output.json()) {
     output.print_json(
-        [](wire::JsonWriter& json) { json.begin_object().field("ready", true).end_object(); });
+        [](wire::JsonWriter& json) { json.begin_object().field_bool("ready", true).end_object(); });
   } else {
     output.print_line("ready");
   }

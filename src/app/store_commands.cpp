@@ -106,7 +106,9 @@ ExitCode upgrade(Session& session) {
   if (output.json()) {
     output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().field("version", std::uint64_t{format->version});
-      json.field("newest", std::uint64_t{format->newest}).field("upgraded", false).end_object();
+      json.field("newest", std::uint64_t{format->newest})
+          .field_bool("upgraded", false)
+          .end_object();
     });
   } else {
     output.print_line(
