@@ -240,12 +240,23 @@ std::optional<Millis> Fields::duration_of(std::string_view name, std::string_vie
 
 namespace {
 
+// A string is RFC 3339: digits in quotes are a number that came as a string, which no field takes.
+Result<std::int64_t> parse_moment(std::string_view text) {
+  if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
+    return Unexpected(ErrorCode::invalid_argument,
+                      base::quoted(text) +
+                          " is a number in quotes; milliseconds since 1970 are given as "
+                          "a number, a time as \"2026-11-20T10:00:00Z\"");
+  }
+  return base::parse_time_ms(text);
+}
+
 // Beside the exact one nothing has to be guessed of a small number.
 bool is_moment(const json::value& value, std::int64_t ms) {
   if (const std::int64_t* i = value.if_int64()) return *i == ms;
   const json::string* text = value.if_string();
   if (text == nullptr) return false;
-  const auto parsed = base::parse_time_ms(view_of(*text));
+  const auto parsed = parse_moment(view_of(*text));
   return parsed && *parsed == ms;
 }
 
@@ -273,7 +284,7 @@ std::optional<Time> Fields::moment(std::string_view name, std::string_view name_
                *value);
     return std::nullopt;
   }
-  const auto parsed = base::parse_time_ms(view_of(*text));
+  const auto parsed = parse_moment(view_of(*text));
   if (parsed) return Time(Millis(*parsed));
   fail({ErrorCode::invalid_argument, in_quotes(name) + ": " + parsed.error().message});
   return std::nullopt;

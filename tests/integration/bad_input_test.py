@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every bad input, on every route over HTTP, gets an error that names the value and the limit."""
 
+import http.client
 import json
 import socket
 import unittest
@@ -52,6 +53,7 @@ BODIES = (
     # Times and durations.
     ("push", {"due": "2030-01-31T09:00:00"}, 400, ('"due"', "2030-01-31T09:00:00", "offset")),
     ("push", {"due": "tomorrow"}, 400, ('"due"', "tomorrow")),
+    ("push", {"due": "1893456000000"}, 400, ('"due"', "1893456000000", "in quotes")),
     ("push", {"due": 1_700_000_000}, 400, ("1700000000", "seconds", "milliseconds")),
     ("push", {"due_ms": 1 << 53}, 400, (str(1 << 53), "2200")),
     ("push", {"due_ms": "5"}, 400, ('"due_ms"', '"5"')),
@@ -300,6 +302,7 @@ class BadInput(ProgramTest):
         super().setUp()
         server = Server("memory:", "--test-clock")
         self.addCleanup(server.stop)
+        self.port = server.port
         nothing = Client(server, Document({"paths": {}}))
         self.document = Document(nothing.raw("GET", "/v1/openapi.json").json)
         self.client = Client(server, self.document)
@@ -412,6 +415,15 @@ class BadInput(ProgramTest):
                 self.assertEqual(reply.status, 405, reply.text)
                 self.assertEqual(set(reply.headers["Allow"].split(", ")), known)
                 self.says(reply.json["detail"], (f'"{method}"', *known))
+
+    def test_an_answer_to_head_ends_with_its_head(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        for method, status in (("HEAD", 405), ("GET", 200), ("HEAD", 405), ("TRACE", 405)):
+            connection.request(method, "/healthz")
+            answer = connection.getresponse()
+            self.assertEqual(answer.status, status)
+            self.assertEqual(answer.read() == b"", method == "HEAD")
+        connection.close()
 
     def test_request_ids(self):
         for method, path, _ in self.document.operations():

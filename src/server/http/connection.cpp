@@ -367,7 +367,9 @@ void Connection::respond(Response response) {
   hub_.meter.answered(std::exchange(route_, kNoRoute), response.status);
   keep_alive_ = keep_alive_ && !response.close && !hub_.draining;
   head_ = head_of(response, request_id_, keep_alive_);
-  body_ = std::move(response.body);
+  // What follows the head of an answer to HEAD would be taken for the next answer.
+  const bool head_only = parser_ && parser_->message().method == "HEAD";
+  body_ = head_only ? std::string() : std::move(response.body);
   written_ = 0;
   hold(body_.size());
   set_deadline(hub_.options.write_deadline);
