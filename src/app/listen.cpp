@@ -21,9 +21,9 @@ Result<Address> parse_listen(const std::string& text) {
   if (colon == std::string::npos || colon == 0) {
     return Error{
         ErrorCode::invalid_argument,
-        fmt::format("--listen {}: must be HOST:PORT, as 127.0.0.1:7733", base::quoted(text))};
+        fmt::format("address {} must be HOST:PORT, as 127.0.0.1:7733", base::quoted(text))};
   }
-  const auto port = base::parse_u64(text.substr(colon + 1), "--listen port", 0, 65535);
+  const auto port = base::parse_u64(text.substr(colon + 1), "port", 0, 65535);
   if (!port) return port.error();
   Address address{text.substr(0, colon), static_cast<std::uint16_t>(*port)};
   if (address.host.front() == '[' && address.host.back() == ']') {

@@ -133,6 +133,18 @@ class Config(ProgramTest):
         self.assertEqual(refused("--config", file, command=("serve",)),
                          refused("--config", file))
 
+    def test_what_a_start_would_be_refused_for_is_found_before(self):
+        file = self.write('[store]\nurl = "file:x?snyc=os"\n[server]\nlisten = "nonsense"\n')
+        lines = refused("--config", file)
+        self.assertEqual(len(lines), 2, lines)
+        self.assertIn(f'tarry: {file}:2: store.url: option "snyc"', lines[0])
+        self.assertIn('did you mean "sync"?', lines[0])
+        self.assertEqual(lines[1], f'tarry: {file}:4: server.listen: address "nonsense" must be '
+                                   'HOST:PORT, as 127.0.0.1:7733')
+        self.assertEqual(refused("--config", file, command=("serve",)), lines)
+        self.assertIn('port "99999"', refused(TARRY_LISTEN="127.0.0.1:99999")[0])
+        self.assertIn('flag --store: store URL "foo:bar"', refused("--store", "foo:bar")[0])
+
     def test_bad_variables_flags_and_files(self):
         self.assertEqual(refused(TARRY_MAX_BODY="3"), [
             'tarry: environment TARRY_MAX_BODY: "3" is not from 1KiB to 1GiB'])

@@ -11,10 +11,12 @@
 
 #include "app/config/queue_section.h"
 #include "app/config/relay_section.h"
+#include "app/listen.h"
 #include "app/printable.h"
 #include "app/relay_coordination.h"
 #include "base/assert.h"
 #include "base/text.h"
+#include "open/store_url.h"
 
 namespace tarry::app::config {
 namespace {
@@ -92,6 +94,18 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
   return found;
 }
 
+// What whoever starts with it would be refused for, though no server is asked and no file looked
+// at.
+Result<void> check_alone(Which which, const std::string& text) {
+  if (which == Which::listen) {
+    if (const auto address = parse_listen(text); !address) return address.error();
+  }
+  if (which == Which::store_url) {
+    if (const auto url = detail::parse_store_url(text); !url) return url.error();
+  }
+  return {};
+}
+
 // What their sections cannot know: whether the store is one that can be shared so.
 void check_relays_share(const Config& config, std::vector<std::string>& problems) {
   const std::string store = config.text(Which::store_url);
@@ -136,8 +150,8 @@ Result<Config> load(const std::string& file, const Flags& flags,
     Held held;
     const auto take = [&](const std::string& text, std::string from) {
       auto value = parse_value(setting, text);
-      if (!value) {
-        problems.push_back(fmt::format("{}: {}", from, value.error().message));
+      if (const auto good = value ? check_alone(which, value->text) : value.error(); !good) {
+        problems.push_back(fmt::format("{}: {}", from, good.error().message));
         return;
       }
       held = {std::move(*value), std::move(from)};
@@ -148,6 +162,10 @@ Result<Config> load(const std::string& file, const Flags& flags,
       take(*set, fmt::format("environment {}", setting.environment));
     } else if (const auto written = given.values.find(which); written != given.values.end()) {
       held = written->second;
+      if (const auto good = check_alone(which, held.value->text); !good) {
+        problems.push_back(
+            fmt::format("{}: {}: {}", held.from, setting.name(), good.error().message));
+      }
     } else if (!setting.standard.empty()) {
       take(std::string(setting.standard), "default");
     }
