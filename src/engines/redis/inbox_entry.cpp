@@ -121,8 +121,9 @@ class EntryReader {
       }
     }
     if (!headers_.empty() && entry_.verb != InboxVerb::push) {
-      return bad_field("field header." + headers_.front().name + " " +
-                       base::quoted(headers_.front().value) + " does not go with " + verb);
+      const std::string name = std::string(kHeaderPrefix) + headers_.front().name;
+      return bad_field("field " + base::quoted(name) + " " + base::quoted(headers_.front().value) +
+                       " does not go with " + verb);
     }
     for (const Field field : needed()) {
       if (!has(field)) {

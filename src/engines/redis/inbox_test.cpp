@@ -226,7 +226,7 @@ TEST(Inbox, BadEntriesAreSetAsideAndBlockNothing) {
       {{"queue", "q", "verb", "cancel", "key", "k", "delay", "1s"},
        "field delay \"1s\" does not go with cancel"},
       {{"queue", "q", "verb", "cancel", "key", "k", "header.a", "b"},
-       "field header.a \"b\" does not go with cancel"},
+       "field \"header.a\" \"b\" does not go with cancel"},
       {{"queue", "q", "verb", "reschedule", "key", "k"},
        "a reschedule needs the field due or the field delay"},
       {{"queue", "q", "verb", "reschedule", "key", "k", "delay", "1s", "if_exists", "keep"},
