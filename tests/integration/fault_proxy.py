@@ -25,6 +25,7 @@ class FaultProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.connections = 0
+        self.lost = 0  # answers, by mute and half
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
 
@@ -91,6 +92,8 @@ class FaultProxy:
                 if self._mode == "stall":
                     continue
                 if self._mode in ("mute", "half") and answers:
+                    with self._lock:
+                        self.lost += 1
                     if self._mode == "half":
                         sink.sendall(data[:len(data) // 2])
                     break

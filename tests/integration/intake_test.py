@@ -321,7 +321,7 @@ class Intake(ProgramTest):
         self.channel.queue_declare("slow", durable=True)
         for drain, pushed in (("1ms", 0), ("1h", 1)):
             intake = self.start_intake("--drain", drain, source="queue=slow")
-            self.server.process.send_signal(signal.SIGSTOP)
+            self.server.halt()
             self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
             self.publish("slow", b"1", headers={"x-delay": 3_600_000})
             eventually(lambda: self.depth("slow") == 0, "it is handed out")

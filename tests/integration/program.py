@@ -70,6 +70,13 @@ class Server:
         self.port = int(port_file.read_text())
         self.url = f"http://127.0.0.1:{self.port}"
 
+    def halt(self):
+        """By SIGSTOP; on return none of its threads runs any more."""
+        self.process.send_signal(signal.SIGSTOP)
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        eventually(lambda: all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+                               for task in tasks.iterdir()), "all its threads stand still")
+
     def log(self):
         """What it has written to standard error so far."""
         self._log.seek(0)

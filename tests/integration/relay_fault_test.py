@@ -83,6 +83,7 @@ class Faults:
         self.proxy.set(mode)
         self.push("k")
         eventually(lambda: len(self.arrived()) == 2, "it is there, and nobody has heard")
+        eventually(lambda: self.proxy.lost > 0, "nor ever will")
         self.proxy.set("pass")
         self.acked(2)
         found = self.arrived()
