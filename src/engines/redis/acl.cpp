@@ -4,7 +4,6 @@
 #include <set>
 #include <string_view>
 
-#include "base/ascii.h"
 #include "engines/redis/scripts.h"
 
 namespace tarry::redis {
@@ -52,18 +51,6 @@ constexpr SentCommand kSent[] = {
     {"zrem", always},
 };
 
-// Redis's commands as a script has them: 'HSET' behind an opening bracket.
-void add_called(std::string_view text, std::set<std::string>& commands) {
-  constexpr std::string_view kCall =
-      "call('";  // redis.call, redis.pcall, and what is short for them
-  for (std::size_t at = text.find(kCall); at != std::string_view::npos; at = text.find(kCall, at)) {
-    at += kCall.size();
-    std::string name;
-    for (; at < text.size() && text[at] != '\''; ++at) name += base::to_lower(text[at]);
-    commands.insert(std::move(name));
-  }
-}
-
 }  // namespace
 
 std::vector<std::string> acl_rules(const AclWish& wish) {
@@ -71,10 +58,8 @@ std::vector<std::string> acl_rules(const AclWish& wish) {
   for (const SentCommand& sent : kSent) {
     if (sent.is_needed(wish)) commands.emplace(sent.name);
   }
-  const auto channels =
-      wish.cluster && wish.sharded ? net::RedisChannels::sharded : net::RedisChannels::plain;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(kFirstLayoutScript); ++i) {
-    add_called(text_of(static_cast<Script>(i), channels), commands);
+  for (std::string& called : commands_of_scripts(ScriptSet::native)) {
+    commands.insert(std::move(called));
   }
   std::vector<std::string> rules = {"resetchannels", "&tarry:*", "~tarry:*"};
   for (const std::string& command : commands) rules.push_back("+" + command);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engines/redis/rights.h"
+
 namespace tarry::redis {
 namespace {
 
@@ -25,19 +27,36 @@ Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids&
       checked_(redis.connections()),
       goes_on_(goes_on) {}
 
+bool Identity::is_known() const {
+  return redis_.is_connected() && redis_.connections() == checked_;
+}
+
 void Identity::check(Done done) {
-  if (redis_.is_connected() && redis_.connections() == checked_) return done({});
-  if (goes_on_ && std::chrono::steady_clock::now() < ask_again_) return done({});
+  if (!server_.denied()) {
+    if (is_known()) return done({});
+    if (goes_on_ && std::chrono::steady_clock::now() < ask_again_) return done({});
+  }
   waiting_.push_back(std::move(done));
   if (waiting_.size() == 1) ask();
 }
 
 void Identity::ask() {
-  if (goes_on_) return open();  // its nodes are given scripts as they ask for them
-  // A server that was restarted has forgotten them; one by one they would be given again.
+  // A server that was restarted has forgotten the scripts; one by one they would be given again. A
+  // cluster's nodes are given them as they ask for them.
+  if (goes_on_ || is_known()) return look_at_rights();
   server_.load_scripts([this](Result<void> loaded) {
-    if (loaded) return open();
+    if (loaded) return look_at_rights();
     answer(std::move(loaded).error());
+  });
+}
+
+void Identity::look_at_rights() {
+  check_rights(server_, native_rights(), [this](Result<void> allowed) {
+    if (!allowed && !(goes_on_ && is_away(allowed.error()))) {
+      return answer(std::move(allowed).error());
+    }
+    if (is_known()) return answer({});
+    open();
   });
 }
 

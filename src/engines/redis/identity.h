@@ -40,7 +40,9 @@ class Identity {
   [[nodiscard]] std::int64_t schema() const noexcept { return schema_; }
 
  private:
+  [[nodiscard]] bool is_known() const;
   void ask();
+  void look_at_rights();
   void open();
   void answer(Result<void> result);
 

@@ -184,9 +184,11 @@ TEST(InboxFaults, OneThatGoesBetweenTakingAndDeletingRepeatsNothing) {
 TEST(InboxFaults, OneThatGoesBetweenReadingAndTakingLosesNothing) {
   FaultRig rig;
   fill(rig, 250);
-  RedisEngineOptions options = without(rig, "-hset");
-  options.inbox_hold_ms = 0;  // which would take an HSET too
+  RedisEngineOptions options = without(rig, "-xrange");  // until that one is open
+  options.inbox_hold_ms = 0;                             // which would take an HSET too
   auto clipped = FaultRig::open(options);
+  EXPECT_EQ(rig.ask({"ACL", "SETUSER", "clipped", "+xrange", "-hset"}), "+OK\r\n");
+  rig.forget_lines();
   rig.wait_for_line("inbox tarry:{0}:in waits: ");
   clipped.reset();
   EXPECT_EQ(rig.ask({"XLEN", FaultRig::key(0, "in")}), ":250\r\n");

@@ -20,6 +20,7 @@
 #include "engines/redis/claims.h"
 #include "engines/redis/inbox.h"
 #include "engines/redis/own_figures.h"
+#include "engines/redis/rights.h"
 #include "engines/redis/start_up.h"
 #include "engines/redis/sweeper.h"
 #include "engines/redis/verbs.h"
@@ -154,14 +155,22 @@ class RedisEngine final : public core::Engine {
           if (!warning.empty() && options_.log) options_.log(warning);
           server_.load_scripts([this, done = std::move(done)](Result<void> loaded) mutable {
             if (!loaded) return done(std::move(loaded).error());
-            open_store(server_, options_.partitions,
-                       [this, done = std::move(done)](Result<StoreFacts> store) mutable {
-                         if (!store) return done(std::move(store).error());
-                         begin(*store);
-                         done({});
-                       });
+            check_rights(server_, native_rights(),
+                         [this, done = std::move(done)](Result<void> allowed) mutable {
+                           if (!allowed) return done(std::move(allowed).error());
+                           open(std::move(done));
+                         });
           });
         });
+  }
+
+  void open(Started done) {
+    open_store(server_, options_.partitions,
+               [this, done = std::move(done)](Result<StoreFacts> store) mutable {
+                 if (!store) return done(std::move(store).error());
+                 begin(*store);
+                 done({});
+               });
   }
 
   void begin(const StoreFacts& store) {

@@ -182,6 +182,19 @@ TEST_F(RedisEngineTest, ANewerSchemaIsRefused) {
   EXPECT_NE(error.message.find("schema 3"), std::string::npos) << error.message;
 }
 
+TEST_F(RedisEngineTest, ARefusedOpeningLeavesNothing) {
+  using Words = std::vector<std::string>;
+  for (const Words& record : {Words{"schema", "3"}, Words{"schema", "none"}, Words{"schema", "2"},
+                              Words{"schema", "2", "partitions", "16", "secret", "x"}}) {
+    ASSERT_EQ(server().ask({"FLUSHALL"}), "+OK\r\n");
+    Words put = {"HSET", "tarry:{0}:store"};
+    put.insert(put.end(), record.begin(), record.end());
+    ASSERT_TRUE(server().ask(put).starts_with(':'));
+    (void)refusal(options_for(server()));
+    EXPECT_EQ(server().ask({"DBSIZE"}), ":1\r\n") << record.back();
+  }
+}
+
 TEST_F(RedisEngineTest, KeysOfAnotherTypeAreNamedAndLeftAlone) {
   ASSERT_EQ(server().ask({"SET", "tarry:{0}:store", "mine"}), "+OK\r\n");
   const Error store = refusal(options_for(server()));
@@ -189,16 +202,18 @@ TEST_F(RedisEngineTest, KeysOfAnotherTypeAreNamedAndLeftAlone) {
   EXPECT_NE(store.message.find("tarry:{0}:store"), std::string::npos) << store.message;
   EXPECT_EQ(server().ask({"GET", "tarry:{0}:store"}), "$4\r\nmine\r\n");
 
-  (void)server().ask({"FLUSHALL"});
-  const auto engine = open();
-  ASSERT_EQ(server().ask({"SET", "tarry:{1}:q/0:due", "mine"}), "+OK\r\n");
-  const auto reply = ask(*engine, push_of("k")).get();
-  ASSERT_TRUE(reply);
-  const auto& error = std::get<core::PushReply>(*reply).items.at(0).error;
-  ASSERT_TRUE(error);
-  EXPECT_EQ(error->code, ErrorCode::damaged);
-  EXPECT_NE(error->message.find("tarry:{1}:q/0:due"), std::string::npos) << error->message;
-  EXPECT_EQ(server().ask({"GET", "tarry:{1}:q/0:due"}), "$4\r\nmine\r\n");
+  for (const std::string key : {"tarry:{1}:q/0:due", "tarry:{1}:q/0:meta", "tarry:{1}:q/0:msgs"}) {
+    (void)server().ask({"FLUSHALL"});
+    const auto engine = open();
+    ASSERT_EQ(server().ask({"SET", key, "mine"}), "+OK\r\n");
+    const auto reply = ask(*engine, push_of("k")).get();
+    ASSERT_TRUE(reply);
+    const auto& error = std::get<core::PushReply>(*reply).items.at(0).error;
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code, ErrorCode::damaged);
+    EXPECT_NE(error->message.find(key + " is a string"), std::string::npos) << error->message;
+    EXPECT_EQ(server().ask({"GET", key}), "$4\r\nmine\r\n");
+  }
 }
 
 TEST_F(RedisEngineTest, ABodyThatDoesNotCheckGoesToTheDead) {

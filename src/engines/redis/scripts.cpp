@@ -1,8 +1,9 @@
 #include "engines/redis/scripts.h"
 
 #include <array>
+#include <set>
 
-#include "base/assert.h"
+#include "base/ascii.h"
 #include "engines/redis/script_texts.h"
 
 namespace tarry::redis {
@@ -124,6 +125,18 @@ const Recipe& recipe_of(Script script) noexcept {
   return kRecipes[static_cast<std::size_t>(script)];
 }
 
+// Redis's commands as a script has them: 'HSET' behind an opening bracket.
+void add_called(std::string_view text, std::set<std::string>& commands) {
+  constexpr std::string_view kCall =
+      "call('";  // redis.call, redis.pcall, and what is short for them
+  for (std::size_t at = text.find(kCall); at != std::string_view::npos; at = text.find(kCall, at)) {
+    at += kCall.size();
+    std::string name;
+    for (; at < text.size() && text[at] != '\''; ++at) name += base::to_lower(text[at]);
+    commands.insert(std::move(name));
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Script script) noexcept { return recipe_of(script).name; }
@@ -133,6 +146,16 @@ std::string text_of(Script script, net::RedisChannels channels) {
   std::string text = sharded ? "local PUBLISH = 'SPUBLISH'\n" : "local PUBLISH = 'PUBLISH'\n";
   for (const std::string_view piece : recipe_of(script).pieces) text += piece;
   return text;
+}
+
+std::vector<std::string> commands_of_scripts(ScriptSet set) {
+  constexpr auto kNative = static_cast<std::size_t>(kFirstLayoutScript);
+  const bool layouts = set == ScriptSet::layouts;
+  std::set<std::string> commands;
+  for (std::size_t i = layouts ? kNative : 0; i < (layouts ? kScripts : kNative); ++i) {
+    add_called(text_of(static_cast<Script>(i), net::RedisChannels::plain), commands);
+  }
+  return {commands.begin(), commands.end()};
 }
 
 }  // namespace tarry::redis

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "net/redis.h"
 
@@ -81,8 +82,13 @@ inline constexpr std::size_t kScripts = 59;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 
+enum class ScriptSet : std::uint8_t { native, layouts };
+
 [[nodiscard]] std::string_view name_of(Script script) noexcept;
 /// Wake-ups are published on channels of that kind.
 [[nodiscard]] std::string text_of(Script script, net::RedisChannels channels);
+/// What these scripts call, in small letters, each once: "hset". What they publish by is not among
+/// them: they do without.
+[[nodiscard]] std::vector<std::string> commands_of_scripts(ScriptSet set);
 
 }  // namespace tarry::redis

@@ -64,9 +64,10 @@ std::string Server::time_argument() const {
   return test_clock_ == nullptr ? "" : std::to_string(test_clock_->now().realtime_ms);
 }
 
-Error Server::error_of(const RedisReply& reply, std::string_view text,
-                       std::string_view what) const {
-  return error_of(reply.node().empty() ? name() : reply.node(), text, what);
+Error Server::error_of(const RedisReply& reply, std::string_view text, std::string_view what) {
+  Error error = error_of(reply.node().empty() ? name() : reply.node(), text, what);
+  if (error.code == ErrorCode::permission_denied) denied_ = true;
+  return error;
 }
 
 Error Server::error_of(const std::string& at, std::string_view text, std::string_view what) {
@@ -78,7 +79,9 @@ Error Server::error_of(const std::string& at, std::string_view text, std::string
     if (code != std::string_view::npos) text.remove_prefix(code + 2);
   }
   if (text.starts_with("ERR OOM")) text.remove_prefix(4);
-  const std::string_view word = first_word(text);
+  std::string_view word = first_word(text);
+  // Of a command that a script may not run Redis before 7.2 has no word.
+  if (text.starts_with("ERR The user executing the script")) word = "NOPERM";
   if (word == "GONE" || word == "STALE") return {ErrorCode::conflict, std::string(kMoved)};
   const std::string server = "Redis at " + at + " ";
   for (const KnownError& known : kKnownErrors) {
@@ -89,7 +92,7 @@ Error Server::error_of(const std::string& at, std::string_view text, std::string
           server + "failed in " + std::string(what) + ": " + std::string(text)};
 }
 
-void Server::answer(RedisAnswer answer, std::string_view what, Done& done) const {
+void Server::answer(RedisAnswer answer, std::string_view what, Done& done) {
   if (auto* failure = std::get_if<RedisFailure>(&answer)) {
     done(std::move(failure->error));
     return;

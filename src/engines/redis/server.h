@@ -80,6 +80,11 @@ class Server {
   /// For what goes from one node of a cluster to another.
   [[nodiscard]] NodeReplicas replicas_of_nodes() const { return {redis_, wait_}; }
 
+  /// Whether the user was refused something: scripts may have done half, so `check_rights` goes
+  /// before more of them.
+  [[nodiscard]] bool denied() const noexcept { return denied_; }
+  void forget_denied() noexcept { denied_ = false; }
+
   /// The time for scripts' ARGV: empty but in tests.
   [[nodiscard]] std::string time_argument() const;
   [[nodiscard]] std::string name() const { return redis_.server(); }
@@ -88,10 +93,10 @@ class Server {
   [[nodiscard]] std::uint64_t connections() const noexcept { return redis_.connections(); }
 
  private:
-  void answer(net::RedisAnswer answer, std::string_view what, Done& done) const;
+  void answer(net::RedisAnswer answer, std::string_view what, Done& done);
   void add_place(const Place& place, net::RedisCommand& command) const;
   [[nodiscard]] Error error_of(const net::RedisReply& reply, std::string_view text,
-                               std::string_view what) const;
+                               std::string_view what);
   [[nodiscard]] static Error error_of(const std::string& server, std::string_view text,
                                       std::string_view what);
 
@@ -102,6 +107,7 @@ class Server {
   ReplicaWish wait_;
   std::optional<ReplicaWait> replicas_;
   std::uint64_t round_trips_ = 0;
+  bool denied_ = false;
 };
 
 /// A queue that has other shards than was thought, or none: `run_on` answered so.

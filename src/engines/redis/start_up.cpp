@@ -125,6 +125,7 @@ void open_store(Server& server, std::optional<std::uint32_t> partitions,
         command.add("3").key(partition_key(0, "store")).key(partition_key(0, "queues"));
         command.key(partition_key(0, "numbers")).add(kSchema);
         command.add(std::int64_t{partitions.value_or(kDefaultPartitions)}).add(secret);
+        command.add(kOldestSchema);
       },
       [&server, partitions, done = std::move(done)](Result<RedisReply> reply) mutable {
         if (!reply) return done(std::move(reply).error());

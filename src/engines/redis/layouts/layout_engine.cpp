@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <future>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "engines/redis/layouts/layout_claims.h"
 #include "engines/redis/layouts/layout_verbs.h"
 #include "engines/redis/own_figures.h"
+#include "engines/redis/rights.h"
 #include "engines/redis/start_up.h"
 
 namespace tarry::redis {
@@ -88,7 +90,7 @@ class LayoutEngine final : public core::Engine {
   void withdraw(core::Ticket ticket) override {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
-    asio::post(io_, [this, ticket] { claims_.withdraw(ticket); });
+    asio::post(io_, [this, ticket] { withdraw_now(ticket); });
   }
 
   [[nodiscard]] core::Capabilities capabilities() const override {
@@ -131,11 +133,20 @@ class LayoutEngine final : public core::Engine {
                       server_.load_scripts(
                           [this, done = std::move(done)](Result<void> loaded) mutable {
                             if (!loaded) return done(std::move(loaded));
-                            begin();
-                            done({});
+                            check_rights([this, done = std::move(done)](auto allowed) mutable {
+                              if (!allowed) return done(std::move(allowed));
+                              begin();
+                              done({});
+                            });
                           },
                           true);
                     });
+  }
+
+  void check_rights(Started done) {
+    const auto keys = names_.keys_of(names_.only().empty() ? "rights" : names_.only());
+    redis::check_rights(server_, layout_rights(options_.layout.layout, (*keys)->leases),
+                        std::move(done));
   }
 
   void begin() {
@@ -162,6 +173,27 @@ class LayoutEngine final : public core::Engine {
   }
 
   void dispatch(core::Ticket ticket, const AskedPtr& asked) {
+    // A script may have done half: no more of them until the user may run all of it.
+    if (!server_.denied()) return run(ticket, asked);
+    asking_.emplace(ticket, asked);
+    check_rights([this, ticket, asked](Result<void> allowed) {
+      if (asking_.erase(ticket) == 0) return;  // withdrawn
+      if (!allowed) return asked->fail(std::move(allowed).error());
+      run(ticket, asked);
+    });
+  }
+
+  void withdraw_now(core::Ticket ticket) {
+    const auto found = asking_.find(ticket);
+    if (found == asking_.end()) return claims_.withdraw(ticket);
+    const AskedPtr asked = found->second;
+    if (!std::holds_alternative<core::ClaimRequest>(asked->request)) return;
+    asking_.erase(found);
+    asked->reply = core::ClaimReply();
+    asked->complete();
+  }
+
+  void run(core::Ticket ticket, const AskedPtr& asked) {
     std::visit([&](const auto& request) { know(request); }, asked->request);
     std::visit([&](const auto& request) { run(ticket, asked, request); }, asked->request);
   }
@@ -292,6 +324,7 @@ class LayoutEngine final : public core::Engine {
   const LayoutContext context_;
   LayoutClaims claims_;
   std::set<std::string> known_;
+  std::map<core::Ticket, AskedPtr> asking_;  // what waits until rights have been looked at
   std::size_t outstanding_ = 0;
   bool closing_ = false;
   std::thread thread_;

@@ -213,5 +213,39 @@ TEST_F(ForeignLayout, CancelsAndReschedulesRaceWithClaims) {
   EXPECT_EQ(redis({"ZCARD", "tasks"}), std::to_string(moved));
 }
 
+// What a layout's scripts call is looked at before any of them runs; what only others need is not
+// asked for.
+TEST_F(ForeignLayout, AMissingRightIsNamedBeforeAnythingIsDone) {
+  const auto open_with = [](Layout layout, const std::string& rule) {
+    EXPECT_EQ(redis({"ACL", "SETUSER", "shop", "reset", "on", ">pw", "~*", "&*", "+@all", rule}),
+              "OK");
+    LayoutSpec spec;
+    spec.layout = layout;
+    if (layout == Layout::redisson) {
+      spec.list = "tasks";
+    } else {
+      spec.zset = "tasks";
+    }
+    if (layout == Layout::hash) spec.hash = "bodies";
+    LayoutEngineOptions options = options_of(std::move(spec));
+    options.server.user = "shop";
+    options.server.password = "pw";
+    const auto engine = open_layout(std::move(options));
+    return engine ? std::string("open") : engine.error().message;
+  };
+  for (const char* command : {"zadd", "zrem", "set", "get", "del", "time"}) {
+    for (const Layout layout : {Layout::plain, Layout::hash, Layout::redisson}) {
+      const std::string said = open_with(layout, "-" + std::string(command));
+      EXPECT_NE(said.find("lacks +" + std::string(command) + " ("), std::string::npos) << said;
+    }
+  }
+  EXPECT_NE(open_with(Layout::hash, "-hset").find("lacks +hset ("), std::string::npos);
+  EXPECT_NE(open_with(Layout::redisson, "-rpush").find("lacks +rpush ("), std::string::npos);
+  EXPECT_EQ(open_with(Layout::plain, "-@hash"), "open");
+  EXPECT_EQ(open_with(Layout::hash, "-@list"), "open");
+  EXPECT_EQ(open_with(Layout::redisson, "-@hash"), "open");
+  EXPECT_EQ(server().ask({"DBSIZE"}), ":0\r\n");
+}
+
 }  // namespace
 }  // namespace tarry::redis

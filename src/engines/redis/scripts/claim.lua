@@ -6,6 +6,7 @@ apply_time()
 local most_bytes, first_anyway = tonumber(ARGV[7]), ARGV[8] == '1'
 local left = tonumber(ARGV[5])
 local full = false
+local due_taken, ready_taken = 0, {}  -- taken away when the leases are written: each has its place always
 
 -- Bodies are read before it is known how long they are: few at first, then as many as will fit.
 local function chunk()
@@ -17,7 +18,7 @@ end
 local function take_due()
   while left > 0 and not full do
     local asked = chunk()
-    local found = call('ZRANGEBYSCORE', DUE, '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, asked)
+    local found = call('ZRANGEBYSCORE', DUE, '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', due_taken, asked)
     local n = #found / 2
     if n == 0 then return end
     local these = {}
@@ -25,7 +26,7 @@ local function take_due()
     local read = call('HMGET', MSGS, unpack(these))
     local taken = fitting(read, n, most_bytes, first_anyway)
     full = taken < n
-    if taken > 0 then call('ZREMRANGEBYRANK', DUE, 0, taken - 1) end
+    due_taken = due_taken + taken
     for i = 1, taken do add(these[i], found[2 * i], read[i]) end
     left = left - taken
     if n < asked then return end
@@ -46,10 +47,10 @@ local function find_odd()
   end
 end
 
-local function take_ready(from, to)
+local function take_ready(from, to, skipped)
   local asked = chunk()
   local found = left > 0 and not full
-    and call('ZRANGEBYSCORE', READY, from, to, 'WITHSCORES', 'LIMIT', 0, asked) or {}
+    and call('ZRANGEBYSCORE', READY, from, to, 'WITHSCORES', 'LIMIT', skipped, asked) or {}
   for i = 1, #found, 2 do
     local entry = found[i]
     local member, score = sub(entry, 9), struct.unpack('>I8', entry) / 2
@@ -58,12 +59,13 @@ local function take_ready(from, to)
       full = true
       return
     end
-    call('ZREM', READY, entry)
-    call('ZREM', ODD, member)
+    ready_taken[#ready_taken + 1] = entry
     add(member, score % 1 == 0 and format('%.0f', score) or format('%.1f', score), body)
     left = left - 1
   end
-  if #found == 2 * asked and left > 0 and not full then return take_ready(from, to) end
+  if #found == 2 * asked and left > 0 and not full then
+    return take_ready(from, to, skipped + asked)
+  end
 end
 
 local odd = has_odd and call('ZCARD', ODD) > 1
@@ -71,12 +73,17 @@ if has_odd and not odd then call('HDEL', META, 'odd') end
 if odd then
   apply_step()
   find_odd()
-  take_ready('-inf', '(' .. DEFAULT_PRIORITY)
+  take_ready('-inf', '(' .. DEFAULT_PRIORITY, 0)
 end
 take_due()
-if odd then take_ready('(' .. DEFAULT_PRIORITY, '(+inf') end
+if odd then take_ready('(' .. DEFAULT_PRIORITY, '(+inf', 0) end
 
 local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+if due_taken > 0 then call('ZREMRANGEBYRANK', DUE, 0, due_taken - 1) end
+for _, entry in ipairs(ready_taken) do
+  call('ZREM', READY, entry)
+  call('ZREM', ODD, sub(entry, 9))
+end
 local first = note_head()
 local again = #bodies == 0 and look_again(first) or ''
 return finish({ now, lease, fence, entry, bodies, pasts_of(members, runs), again })

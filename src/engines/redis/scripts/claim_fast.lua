@@ -40,7 +40,7 @@ local function front(asked)
   return members, runs_of(scores)
 end
 
-if not paused and not has_odd and agenda > now then
+while not paused and not has_odd and agenda > now do  -- once
   local asked = math.min(tonumber(ARGV[5]), 500)
   local lease = ARGV[6] ~= '' and tonumber(ARGV[6]) or tonumber(string.match(settings, '%d+'))
   if asked * tonumber(largest or 0) <= tonumber(ARGV[7]) then
@@ -48,8 +48,9 @@ if not paused and not has_odd and agenda > now then
     local n = #members
     if n > 0 then
       local bodies = call('HMGET', MSGS, unpack(members))
-      call('ZREMRANGEBYRANK', DUE, 0, n - 1)
-      local fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
+      local claims = redis.pcall('HINCRBY', META, 'claims', n)
+      if type(claims) == 'table' then break end  -- Redis is full: what follows frees first
+      local fence = format('%.0f-%.0f', now, claims)
       local entry = cmsgpack.pack(members, runs)
       -- Where endings are remembered each message is looked at anyway.
       if ARGV[9] == '1' and n >= BULK_LEAST and bulk_total() + n <= BULK_MOST and forgets_at_once() then
@@ -63,6 +64,8 @@ if not paused and not has_odd and agenda > now then
       end
       call('ZADD', LEASES, now + lease, fence)
       expect(now + lease)
+      note_deadline()
+      call('ZREMRANGEBYRANK', DUE, 0, n - 1)  -- at last: what fails before has taken nothing away
       local pasts = pasts_of(members, runs)
       if n < asked then
         local first = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')[2]
@@ -74,4 +77,5 @@ if not paused and not has_odd and agenda > now then
       return finish({ now, lease, fence, entry, bodies, pasts, '' })
     end
   end
+  break
 end

@@ -8,33 +8,40 @@ apply_time()
 local most_bytes, first_anyway = tonumber(ARGV[7]), ARGV[8] == '1'
 local left, any_state = tonumber(ARGV[5]), ARGV[9] == '1'
 local again = math.huge
+local leaving, taken = {}, {}  -- taken away when the leases are written: each has its place always
 
 for i = 11, #ARGV do
   local member = ARGV[i]
-  local state, score, body = locate(member)
+  local state, score, body
+  if not taken[member] then state, score, body = locate(member) end
   local due = state == 'waiting' and floor(plain(score)) or nil
   if due and due > now and not any_state then
     again = math.min(again, due)
   elseif left > 0 and (due or (state == 'dead' and any_state)) then
     if fitting({ body }, 1, most_bytes, first_anyway) == 0 then break end
     if due then
-      take_waiting(member, score, priority_of(body))
+      local place, priority = score, priority_of(body)
+      leaving[#leaving + 1] = function() take_waiting(member, place, priority) end
       score = plain(score)
     else
       -- Claimed from the dead it begins anew, with its tallies kept.
       local text = call('HGET', PAST, member)
       local past = read_past(text)
       past[1] = 0
-      call('ZREM', DEAD, member)
-      call('HSET', PAST, member, pack_past(past))
+      leaving[#leaving + 1] = function()
+        call('ZREM', DEAD, member)
+        call('HSET', PAST, member, pack_past(past))
+      end
       score = struct.unpack('<I6', text, 25) + 0.5
     end
+    taken[member] = true
     add(member, score % 1 == 0 and format('%.0f', score) or format('%.1f', score), body)
     left = left - 1
   end
 end
 
 local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+for _, leave in ipairs(leaving) do leave() end
 local next_look = ''
 if #bodies == 0 then
   if ARGV[10] ~= '' then call('HSET', META, 'watched', format('%.0f', now + ARGV[10])) end

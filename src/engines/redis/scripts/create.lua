@@ -6,11 +6,11 @@
 local META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE, HEADS, AGENDA =
   unpack(KEYS)
 local call = redis.call
-for i = 2, #KEYS do
-  local sorted = KEYS[i] ~= MSGS and KEYS[i] ~= CLAIMS and KEYS[i] ~= PAST and KEYS[i] ~= LEASED
-  local kind = call('TYPE', KEYS[i]).ok
-  if kind ~= 'none' and kind ~= (sorted and 'zset' or 'hash') then
-    return redis.error_reply('FOREIGN ' .. KEYS[i] .. ' is a ' .. kind)
+local hashes = { [META] = 1, [MSGS] = 1, [CLAIMS] = 1, [PAST] = 1, [LEASED] = 1 }
+for _, key in ipairs(KEYS) do
+  local kind = call('TYPE', key).ok
+  if kind ~= 'none' and kind ~= (hashes[key] and 'hash' or 'zset') then
+    return redis.error_reply('FOREIGN ' .. key .. ' is a ' .. kind)
   end
 end
 local known, soon = unpack(call('HMGET', META, 'generation', 'soon'))

@@ -35,26 +35,26 @@ local function push_onto(i, member, body, due, rule)
       local text = call('HGET', PAST, member)
       return tell(i, 'exists', id, (struct.unpack('<I6', text, 25)))
     end
+    push_new(member, body, due)
     call('ZREM', DEAD, member)
     call('HDEL', PAST, member)
     count('replaced')
-    push_new(member, body, due)
     return tell(i, 'revived', id_of(member, body), due)
   end
   local before = plain(score)
   if rule == 'r' then return tell(i, 'exists', id, floor(before)) end
   if rule == 'p' then
-    take_waiting(member, score, priority_of(old))
+    call('HSET', MSGS, member, body)
+    move_waiting(member, score, priority_of(old), due, priority_of(body))
     if before % 1 ~= 0 then call('HDEL', PAST, member) end
     count('replaced')
-    push_new(member, body, due)
+    count('accepted')
     return tell(i, 'replaced', id_of(member, body), due)
   end
   local moves = (rule == 'e' and due < floor(before)) or (rule == 'l' and due > floor(before))
   if not moves then return tell(i, 'kept', id, floor(before)) end
   local priority = priority_of(old)
-  take_waiting(member, score, priority)
-  put_waiting(member, due + before % 1, priority)
+  move_waiting(member, score, priority, due + before % 1, priority)
   count('reschedules')
   tell(i, 'moved', id, due)
 end

@@ -97,6 +97,19 @@ local function take_waiting(member, score, priority)
   if score >= BIG then call('ZREM', READY, ready_member(member, score - BIG)) end
 end
 
+-- To another due time or priority; it is in one place always.
+local function move_waiting(member, score, was, due, becomes)
+  put_waiting(member, due, becomes)
+  if was == DEFAULT_PRIORITY then
+    if becomes ~= DEFAULT_PRIORITY then call('ZREM', DUE, member) end
+  elseif becomes == DEFAULT_PRIORITY then
+    take_waiting(member, score, was)
+  elseif score >= BIG then
+    local old = ready_member(member, score - BIG)
+    if floor(due) > now or old ~= ready_member(member, due) then call('ZREM', READY, old) end
+  end
+end
+
 -- A score of DUE or ODD as it is without READY.
 local function plain(score) return score >= BIG and score - BIG or score end
 
@@ -265,20 +278,23 @@ end
 -- ---- time: leases that ran out. Before anything else is done, so that every verb finds what is.
 
 local function run_out(member, score, stopping)
-  call('HDEL', LEASED, member)
-  if stopping then return conclude(member, score, CANCELLED) end
-  local body = call('HGET', MSGS, member)
-  if not body then return end
+  local body = not stopping and call('HGET', MSGS, member)
+  if not body then
+    call('HDEL', LEASED, member)
+    return stopping and conclude(member, score, CANCELLED)
+  end
   local past = past_of(member, score % 1 ~= 0)
   past[1], past[2], past[3] = past[1] + 1, past[2] + 1, past[3] + 1
   count('run_outs')
   local most = max_attempts_of(body)
   if past[1] >= most then
-    return die(member, floor(score), past,
+    die(member, floor(score), past,
       'its lease ran out in attempt ' .. past[1] .. ' of ' .. most)
+  else
+    call('HSET', PAST, member, pack_past(past))
+    put_waiting(member, floor(score) + 0.5, priority_of(body))
   end
-  call('HSET', PAST, member, pack_past(past))
-  put_waiting(member, floor(score) + 0.5, priority_of(body))
+  call('HDEL', LEASED, member)
 end
 
 local function note_agenda()

@@ -51,13 +51,18 @@ local function wake(due) if due < soonest then soonest = due end end
 -- Time does something to a message then: a lease runs out, the dead or the remembered expire.
 local function expect(time) if time < deadline then deadline = time end end
 
+-- Written before what it waits for is given away.
+local function note_deadline()
+  if deadline >= agenda then return end
+  call('ZADD', AGENDA, deadline, ARGV[3])
+  call('HSET', META, 'agenda', deadline)
+  agenda = deadline
+end
+
 local function finish(reply)
   -- A counter that others have written to must not make an error of what is done.
   for name, n in pairs(counts) do redis.pcall('HINCRBY', META, name, n) end
-  if deadline < agenda then
-    call('ZADD', AGENDA, deadline, ARGV[3])
-    call('HSET', META, 'agenda', deadline)
-  end
+  note_deadline()
   if soonest < head then
     call('ZADD', HEADS, soonest, ARGV[3])
     call('HSET', META, 'head', soonest)

@@ -17,20 +17,20 @@ local function reschedule_one(member, text, priority)
     call('ZSCORE', becomes == DEFAULT_PRIORITY and DUE or ODD, member)
   end
   if becomes ~= DEFAULT_PRIORITY and due <= now then call('ZSCORE', READY, member) end
-  local outcome, half = 'rescheduled', 0.5
+  local outcome = 'rescheduled'
   if state == 'waiting' then
-    take_waiting(member, score, was)
-    half = score % 1
+    if priority ~= '' then call('HSET', MSGS, member, changed) end
+    move_waiting(member, score, was, due + score % 1, becomes)
     count('reschedules')
   else
     local past = read_past(call('HGET', PAST, member))
     past[1], past[6] = 0, past[6] + 1
+    if priority ~= '' then call('HSET', MSGS, member, changed) end
+    put_waiting(member, due + 0.5, becomes)
     call('ZREM', DEAD, member)
     call('HSET', PAST, member, pack_past(past))
     count('revives')
     outcome = 'revived'
   end
-  if priority ~= '' then call('HSET', MSGS, member, changed) end
-  put_waiting(member, due + half, becomes)
   return { outcome, format('%.0f', due) }
 end

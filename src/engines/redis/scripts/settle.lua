@@ -4,6 +4,7 @@
 -- d bury as damaged, m moved away), delay in ms (retry; empty: the backoff), priority (empty: as it
 -- is), reason (bury; retry: kept if it was the last attempt). Answers for each: 0 stale, 1 done, 'far',
 -- or after a retry the due time.
+call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local replies = {}
 
@@ -34,15 +35,20 @@ local function settle_one(fence, member, action, delay, priority, reason)
   if action == 't' and not stopping and delay ~= '' then
     due = due_time('+' .. delay)
   end
-  call('HDEL', LEASED, member)
-  leave_group(group_in(lease), 1)
+  -- What goes on has its next place before it leaves this one.
+  local function leave()
+    call('HDEL', LEASED, member)
+    leave_group(group_in(lease), 1)
+  end
   if action == 'm' then
+    leave()
     call('HDEL', MSGS, member)
     if has_past then call('HDEL', PAST, member) end
     count('moved_away')
     return 1
   end
   if action == 'a' or stopping then
+    leave()
     conclude(member, score, action == 'a' and ACKED or CANCELLED)
     return 1
   end
@@ -57,6 +63,7 @@ local function settle_one(fence, member, action, delay, priority, reason)
     if action == 'b' then past[5] = past[5] + 1 end
     count(action == 'b' and 'buries' or 'damaged')
     die(member, floor(score), past, reason)
+    leave()
     return 1
   end
   if action == 'r' then
@@ -67,6 +74,7 @@ local function settle_one(fence, member, action, delay, priority, reason)
     if attempt >= most then
       if reason == '' then reason = 'retried after attempt ' .. attempt .. ' of ' .. most end
       die(member, floor(score), past, reason)
+      leave()
       return 1
     end
     count('retries')
@@ -75,6 +83,7 @@ local function settle_one(fence, member, action, delay, priority, reason)
   end
   call('HSET', PAST, member, pack_past(past))
   put_waiting(member, floor(score) + 0.5, priority_of(body))
+  leave()
   return due and format('%.0f', due) or 1
 end
 

@@ -48,6 +48,7 @@ local function lease_out(lease)
   call('HSET', CLAIMS, fence, entry, 'n' .. fence, n)
   call('ZADD', LEASES, now + lease, fence)
   expect(now + lease)
+  note_deadline()
   return lease, runs, entry
 end
 

@@ -1,0 +1,42 @@
+-- Which commands of scripts this user may not run: asked before anything is written, since a script
+-- that is refused in its midst has done half. ARGV: 1 a key under which nothing is, 2 '' or, to try
+-- them as Redis 6.2 must, 'try'; then the commands. Answers those that are missing,
+-- or nil where all are that take a key.
+local key = ARGV[1]
+-- Each with arguments that change nothing: there is nothing under the key, or what they say is
+-- refused, after the right was looked at. Of `false` all does without: an inbox that may not be read,
+-- or cleaned, is told, and waits.
+local forms = {
+  del = {}, get = {}, hdel = { 'x' }, hexists = { 'x' }, hget = { 'x' }, hgetall = {},
+  hincrby = { 'x', 'x' }, hlen = {}, hmget = { 'x' }, hscan = { '0' }, hset = { 'x', 'x', 'x' },
+  lindex = { '0' }, llen = {}, lpop = {}, lrem = { '0', 'x' }, pexpire = false, publish = false,
+  rename = { key }, rpush = { 'x' }, set = { 'x', 'x' }, time = {}, type = {}, unlink = {},
+  xadd = false, xdel = false, xlen = false, xrange = false,
+  zadd = { 'x', 'x' }, zcard = {}, zcount = { '0', '0' }, zmscore = { 'x' }, zrange = { '0', '0' },
+  zrangebyscore = { '0', '0' }, zrank = { 'x' }, zrem = { 'x' }, zremrangebyrank = { '0', '0' },
+  zrevrange = { '0', '0' }, zscore = { 'x' },
+}
+
+local function may(name, form)
+  if name == 'time' then return not redis.pcall('TIME').err end
+  if redis.acl_check_cmd and ARGV[2] == '' then
+    return redis.acl_check_cmd(name, key, unpack(form))
+  end
+  local reply = redis.pcall(name, key, unpack(form))
+  return type(reply) ~= 'table' or not reply.err
+    or not string.find(reply.err, 'The user executing the script', 1, true)
+end
+
+local missing, may_any = {}, false
+for i = 3, #ARGV do
+  local name = ARGV[i]
+  local form = forms[name]
+  if form == nil then return redis.error_reply('ERR no form of ' .. name) end
+  if form and may(name, form) then
+    may_any = may_any or name ~= 'time'
+  elseif form then
+    missing[#missing + 1] = name
+  end
+end
+redis.pcall('DEL', key)  -- what RPUSH, tried, has left
+return may_any and missing or { false }
