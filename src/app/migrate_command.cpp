@@ -55,7 +55,9 @@ void print_table(Output& output, const MigrationReport& report, bool dry_run) {
   for (const MigratedQueue& queue : report.queues) {
     table.add({queue.queue, grouped(queue.moved), grouped(queue.dead), grouped(queue.leased),
                grouped(queue.left), grouped(queue.remembered),
-               queue.held ? "in both" : "as it was"});
+               !queue.held    ? "as it was"
+               : queue.pauses ? "in both"
+                              : "in TO"});
   }
   output.print(table);
 }
@@ -63,10 +65,11 @@ void print_table(Output& output, const MigrationReport& report, bool dry_run) {
 // What is not done, and how it would be.
 ExitCode tell_rest(Output& output, const MigrationReport& report) {
   ExitCode code = ExitCode::done;
-  bool held = false;
+  bool held = false, both = false;
   for (const MigratedQueue& queue : report.queues) {
     const std::string name = "queue " + base::quoted(queue.queue);
     held = held || queue.held;
+    both = both || (queue.held && queue.pauses);
     for (const std::string& problem : queue.problems) Output::tell(name + ": " + problem);
     if (!queue.held && queue.leased > 0) {
       Output::tell(
@@ -92,8 +95,9 @@ ExitCode tell_rest(Output& output, const MigrationReport& report) {
   }
   if (held) {
     Output::tell(
-        "until it has come to its end, its queue is paused in both stores: run the same "
-        "command again");
+        fmt::format("until it has come to its end, its queue is paused in {}: run the same "
+                    "command again",
+                    both ? "both stores" : "TO"));
   }
   return code;
 }
@@ -154,6 +158,7 @@ void add_migrate_command(CLI::App& store, Session& session) {
       {"tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0",
        "tarry store migrate redis://127.0.0.1/0 file:/var/lib/tarry --queue orders --wait 5m",
        "tarry store migrate http://127.0.0.1:7734 http://127.0.0.1:7733",
+       "tarry store migrate 'redis://127.0.0.1/0?layout=plain&zset=tasks' redis://127.0.0.1/0",
        "tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0 --dry-run"},
       "Messages keep keys, due times, attempts, headers and priorities, the dead their reasons,\n"
       "queues their settings and pauses. A queue is paused in both stores while it is moved. Stop\n"

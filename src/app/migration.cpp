@@ -31,7 +31,9 @@ class QueueMigration {
  public:
   QueueMigration(const MigrationEnd& from, const MigrationEnd& to, const MigrationOptions& options,
                  std::function<void(std::uint64_t)> told, MigratedQueue& counts)
-      : from_(from), to_(to), options_(options), told_(std::move(told)), counts_(counts) {}
+      : from_(from), to_(to), options_(options), told_(std::move(told)), counts_(counts) {
+    counts_.pauses = from_.engine.capabilities().pauses;
+  }
 
   /// What is left to do when it ends early stands in `counts.held`.
   Result<void> run() {
@@ -93,7 +95,7 @@ class QueueMigration {
     resumed_ = was_held;
     counts_.held = was_held;
     std::optional<Time> hold = was_held ? stats.paused_until : hold_of(before_, now);
-    if (hold && !was_held) {
+    if (hold && !was_held && counts_.pauses) {
       if (auto held = set_pause(from_.engine, counts_.queue, {true, hold}); !held) {
         // It may have been paused all the same.
         counts_.held = held.error().code == ErrorCode::unknown_outcome;
@@ -122,7 +124,9 @@ class QueueMigration {
   }
 
   Result<void> make_there(const QueueSettings& settings) {
-    if (options_.keep_settings && stats_of(to_.engine, counts_.queue)) return {};
+    // What cannot pause has no settings either but the defaults.
+    const bool keeps = options_.keep_settings || !counts_.pauses;
+    if (keeps && stats_of(to_.engine, counts_.queue)) return {};
     SettingsPatch patch{settings.lease,       settings.max_attempts, settings.backoff_min,
                         settings.backoff_max, settings.remember,     settings.dead_keep,
                         settings.if_exists};
@@ -167,6 +171,10 @@ class QueueMigration {
       std::vector<std::string> keys;
       for (MessageInfo& message : page.messages) {
         if (message.state == State::leased || message.state == State::remembered) continue;
+        if (!counts_.pauses && !message.reason.empty()) {  // of a layout: it is no whole message
+          batch.problem(message.key, message.reason);
+          continue;
+        }
         keys.push_back(std::move(message.key));
       }
       if (auto moved = batch.move(keys); !moved) return moved;
@@ -220,7 +228,14 @@ Result<std::vector<QueueStats>> queues_of(const MigrationEnd& from,
       error.message = from.name + ": " + error.message;
       return error;
     }
-    return std::move(std::get<StoreStats>(*reply).queues);
+    auto& all = std::get<StoreStats>(*reply).queues;
+    if (all.empty() && !from.engine.capabilities().pauses) {
+      return Unexpected(ErrorCode::invalid_argument,
+                        from.name +
+                            ": its keys do not say which queues there are; name them, "
+                            "by --queue each");
+    }
+    return std::move(all);
   }
   for (const std::string& queue : wanted) {
     auto stats = stats_of(from.engine, queue);
@@ -241,10 +256,9 @@ bool MigrationReport::is_complete() const noexcept {
 MigrationReport migrate(const MigrationEnd& from, const MigrationEnd& to,
                         const MigrationOptions& options) {
   MigrationReport report;
-  for (const MigrationEnd* end : {&from, &to}) {
-    report.error = refuse_move(end->engine, end->name);
-    if (report.error) return report;
-  }
+  report.error = refuse_moves_from(from.engine, from.name);
+  if (!report.error && !options.dry_run) report.error = refuse_moves_to(to.engine, to.name);
+  if (report.error) return report;
   auto queues = queues_of(from, options.queues);
   if (!queues) {
     report.error = std::move(queues).error();

@@ -6,6 +6,9 @@
 // second under the same key, then taken away from the first if they still are what was read. Killed
 // anywhere and run again, a message is found in both, is the same, and only the last step is done.
 // What a queue's pause was stands in the hold itself (app/queue_hold.h), so nothing else is kept.
+// Of a store that cannot pause (a layout's keys are others' too) only the second one's queue is
+// held: what others take meanwhile is not there any more when it is to be taken away, and its copy
+// goes.
 // docs/decisions/0005 says why.
 //
 // Thread safety: `migrate` blocks the thread that calls it; `progress` runs on that thread.
@@ -51,6 +54,7 @@ struct MigratedQueue {
   std::uint64_t left = 0;             // could not be moved, or came meanwhile
   std::uint64_t conflicts = 0;        // of these: the key belongs to another message there
   bool held = false;                  // it was not come to its end, and is paused in both stores
+  bool pauses = true;                 // false: what it comes from cannot, it is paused there alone
   std::vector<std::string> problems;  // the first few, a line each
 };
 

@@ -86,21 +86,34 @@ Result<std::vector<MessageInfo>> get_messages(
   return messages;
 }
 
-std::optional<Error> refuse_move(const core::Engine& engine, std::string_view name) {
+namespace {
+
+Error is_older(std::string_view name) {
+  return {ErrorCode::unsupported,
+          std::string(name) +
+              ": the server is older than this program and cannot move messages; update it, "
+              "or stop it and name the store that it keeps"};
+}
+
+}  // namespace
+
+std::optional<Error> refuse_moves_from(const core::Engine& engine, std::string_view name) {
+  if (engine.capabilities().moves_away) return std::nullopt;
+  return is_older(name);
+}
+
+std::optional<Error> refuse_moves_to(const core::Engine& engine, std::string_view name) {
   const core::Capabilities can = engine.capabilities();
   if (can.moves) return std::nullopt;
   constexpr std::string_view kLayout = "redis ";
   const std::string& kind = can.served.empty() ? can.engine : can.served;
   if (kind.starts_with(kLayout)) {
     return Error{ErrorCode::unsupported,
-                 std::string(name) + ": layout " + kind.substr(kLayout.size()) +
-                     " cannot be migrated from or to: its keys hold neither pauses nor attempts; "
-                     "claim from it and push instead"};
+                 std::string(name) + ": nothing can be moved into layout " +
+                     kind.substr(kLayout.size()) +
+                     ": its keys hold neither pauses nor attempts; push instead"};
   }
-  return Error{ErrorCode::unsupported,
-               std::string(name) +
-                   ": the server is older than this program and cannot move messages; update it, "
-                   "or stop it and name the store that it keeps"};
+  return is_older(name);
 }
 
 }  // namespace tarry::app

@@ -37,7 +37,10 @@ namespace tarry::app {
     core::Engine& engine, const std::string& queue, std::vector<std::string>& keys,
     const std::function<void(const std::string& key, const Error& error)>& damaged);
 
-/// Why nothing can be moved into or out of the store of that name, or nothing.
-[[nodiscard]] std::optional<Error> refuse_move(const core::Engine& engine, std::string_view name);
+/// Why nothing can be moved out of the store of that name, or into it; or nothing.
+[[nodiscard]] std::optional<Error> refuse_moves_from(const core::Engine& engine,
+                                                     std::string_view name);
+[[nodiscard]] std::optional<Error> refuse_moves_to(const core::Engine& engine,
+                                                   std::string_view name);
 
 }  // namespace tarry::app

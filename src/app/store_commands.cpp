@@ -159,6 +159,13 @@ ExitCode audit(Session& session) {
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
+  const core::Capabilities can = store->engine().capabilities();
+  if (!can.counts) {
+    return session.output.fail(
+        {ErrorCode::unsupported, (can.served.empty() ? can.engine : can.served) +
+                                     ": a layout counts neither what was accepted nor what has "
+                                     "ended, so there are no books"});
+  }
   const auto stats = store->stats();
   if (!stats) return session.output.fail(stats.error());
   const tools::StoreAudit audit = tools::audit(*stats);

@@ -277,7 +277,7 @@ ExitCode import_from(Session& session, const TransferWords& words) {
   ExitCode code{};
   auto store = session.open(code, {.create = true});
   if (!store) return code;
-  if (const auto refused = refuse_move(store->engine(), detail::masked_url(url))) {
+  if (const auto refused = refuse_moves_to(store->engine(), detail::masked_url(url))) {
     return output.fail(*refused);
   }
   Importer importer(store->engine(), words.keep_settings);

@@ -25,10 +25,13 @@ using Ticket = std::uint64_t;
 
 /// What an engine can do. A verb that it cannot do answers `unsupported`, and is never pretended.
 struct Capabilities {
-  std::string engine;  // "embedded", "remote"
-  bool by_key = true;  // cancel, reschedule, get by key
-  bool leases = true;  // extend, lease run-out
-  bool moves = true;   // Move, and cancels of what was seen: import and migration
+  std::string engine;      // "embedded", "remote"
+  bool by_key = true;      // cancel, reschedule, get by key
+  bool leases = true;      // extend, lease run-out
+  bool moves = true;       // Move: import, and migration into it
+  bool moves_away = true;  // cancels of what was seen: migration from it
+  bool pauses = true;
+  bool counts = true;  // counters of all that was accepted and has ended
   bool forecast = false;
   bool durable = false;  // survives the end of the process
   bool manual_clock = false;

@@ -35,7 +35,8 @@ std::string encode_health(const Health& health) {
   const std::string& engine = can.served.empty() ? can.engine : can.served;
   out.text_field("version", health.version).text_field("engine", engine);
   out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);
-  out.field_bool("moves", can.moves);
+  out.field_bool("moves", can.moves).field_bool("moves_away", can.moves_away);
+  out.field_bool("pauses", can.pauses).field_bool("counts", can.counts);
   out.field_bool("forecast", can.forecast).field_bool("durable", can.durable);
   out.field_bool("manual_clock", can.manual_clock).end_object();
   return text;
@@ -55,6 +56,9 @@ Result<Health> decode_health(std::string_view body) {
   can.by_key = fields.boolean("by_key").value_or(can.by_key);
   can.leases = fields.boolean("leases").value_or(can.leases);
   can.moves = fields.boolean("moves").value_or(false);  // an older server says nothing of it
+  can.moves_away = fields.boolean("moves_away").value_or(can.moves);
+  can.pauses = fields.boolean("pauses").value_or(can.pauses);
+  can.counts = fields.boolean("counts").value_or(can.counts);
   can.forecast = fields.boolean("forecast").value_or(can.forecast);
   can.durable = fields.boolean("durable").value_or(can.durable);
   can.manual_clock = fields.boolean("manual_clock").value_or(can.manual_clock);

@@ -113,10 +113,12 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"layout_settle", {texts::k_layout_prelude, texts::k_layout_settle}},
     {"layout_extend", {texts::k_layout_prelude, texts::k_layout_extend}},
     {"layout_cancel", {texts::k_layout_prelude, texts::k_layout_cancel}},
+    {"layout_move_away", {texts::k_layout_prelude, texts::k_layout_move_away}},
     {"layout_reschedule", {texts::k_layout_prelude, texts::k_layout_reschedule}},
     {"layout_get", {texts::k_layout_prelude, texts::k_layout_describe, texts::k_layout_get}},
     {"layout_list", {texts::k_layout_prelude, texts::k_layout_describe, texts::k_layout_list}},
     {"layout_stats", {texts::k_layout_prelude, texts::k_layout_stats}},
+    {"layout_forecast", {texts::k_layout_prelude, texts::k_layout_forecast}},
     {"layout_purge", {texts::k_layout_prelude, texts::k_layout_purge}},
 }};
 static_assert(kRecipes.back().name == "layout_purge");

@@ -72,13 +72,15 @@ enum class Script : std::uint8_t {
   layout_settle,
   layout_extend,
   layout_cancel,
+  layout_move_away,
   layout_reschedule,
   layout_get,
   layout_list,
   layout_stats,
+  layout_forecast,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 59;
+inline constexpr std::size_t kScripts = 61;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

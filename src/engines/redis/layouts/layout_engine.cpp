@@ -97,6 +97,9 @@ class LayoutEngine final : public core::Engine {
     core::Capabilities capabilities;
     capabilities.engine = "redis " + std::string(to_string(options_.layout.layout));
     capabilities.moves = false;
+    capabilities.pauses = false;
+    capabilities.counts = false;
+    capabilities.forecast = true;
     capabilities.durable = true;
     capabilities.manual_clock = options_.clock != nullptr;
     return capabilities;
@@ -246,6 +249,9 @@ class LayoutEngine final : public core::Engine {
       for (const std::string& queue : known_) queues.push_back(queue);
     }
     layout_stats(context_, std::move(queues), asked);
+  }
+  void run(core::Ticket, const AskedPtr& asked, const core::ForecastRequest&) {
+    layout_forecast(context_, asked);
   }
   // Only the defaults come so far.
   void run(core::Ticket, const AskedPtr& asked, const core::ConfigureRequest&) {

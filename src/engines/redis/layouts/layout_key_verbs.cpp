@@ -82,11 +82,14 @@ class ByKey : public LayoutVerb {
   }
 };
 
+// A cancel, or, of what lives in another store by now, its end here.
 class LayoutCancel final : public ByKey {
  public:
   using ByKey::ByKey;
 
-  Script script() const override { return Script::layout_cancel; }
+  Script script() const override {
+    return request().seen.empty() ? Script::layout_cancel : Script::layout_move_away;
+  }
   std::size_t size() const override { return request().keys.size(); }
   std::string_view key_of(std::uint32_t item) const override {
     return core::view(request().bytes, request().keys[item]);
@@ -96,14 +99,18 @@ class LayoutCancel final : public ByKey {
   }
   void add(RedisCommand& command, std::uint32_t item) const override {
     command.add(*members_[item]);
+    if (!request().seen.empty()) command.add(request().seen[item].due_ms);
   }
   bool read(RedisView told, ItemSpan items) override {
     if (told.size() != items.size()) return false;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const std::string_view outcome = told[i].text();
-      result(items[i]).outcome = outcome == "cancelled"  ? Outcome::cancelled
-                                 : outcome == "stopping" ? Outcome::stopping
-                                                         : Outcome::unknown;
+      result(items[i]).outcome = outcome == "cancelled"   ? Outcome::cancelled
+                                 : outcome == "stopping"  ? Outcome::stopping
+                                 : outcome == "done"      ? Outcome::done
+                                 : outcome == "kept"      ? Outcome::kept
+                                 : outcome == "in_flight" ? Outcome::in_flight
+                                                          : Outcome::unknown;
       if (outcome == "unknown") tell_unknown(items[i]);
     }
     return true;

@@ -469,20 +469,84 @@ TEST_F(PlainLayout, WhatTheKeysCannotExpressIsRefusedByName) {
   core::MoveRequest move;
   move.queue = "tasks";
   move.items.emplace_back();
-  core::CancelRequest take_away;
-  take_away.queue = "tasks";
-  take_away.keys = {core::append(take_away.bytes, "a")};
-  take_away.seen.emplace_back();
-  core::ForecastRequest forecast;
-  forecast.queue = "tasks";
-  forecast.width = Millis(1000);
-  forecast.buckets = 1;
   for (const core::Request& request :
-       std::initializer_list<core::Request>{configure, pause, revive, move, take_away, forecast}) {
+       std::initializer_list<core::Request>{configure, pause, revive, move}) {
     const Error error = store.refusal(request);
     EXPECT_EQ(error.code, ErrorCode::unsupported) << error.message;
     EXPECT_NE(error.message.find("layout plain"), std::string::npos) << error.message;
   }
+}
+
+// Each span has what is due behind its beginning, its end included; also of scores that are seconds
+// and fractions, in many sets, and where one call does not tell all.
+TEST_F(PlainLayout, AForecastCountsByTheScores) {
+  for (const bool seconds : {false, true}) {
+    (void)server().ask({"FLUSHALL"});
+    LayoutSpec spec;
+    spec.zset = "t{0..255}";
+    spec.queue = "tasks";
+    spec.seconds = seconds;
+    LayoutEngineOptions options = options_of(spec);
+    options.clock = std::make_shared<timing::ManualClock>();
+    const std::int64_t now = options.clock->now().realtime_ms;
+    const auto score = [&](std::int64_t due_ms) {
+      const std::string text = std::to_string(due_ms);
+      if (!seconds) return text;
+      return text.substr(0, text.size() - 3) + "." + text.substr(text.size() - 3);
+    };
+    LayoutStore store(std::move(options));
+    constexpr std::int64_t kWidth = 60'000;
+    constexpr std::size_t kSpans = 50;
+    std::vector<std::uint64_t> expected(kSpans);
+    int i = 0;
+    const auto add = [&](std::int64_t due_ms) {
+      (void)redis({"ZADD", "t" + std::to_string(i % 256), score(due_ms), "m" + std::to_string(i)});
+      ++i;
+    };
+    for (std::size_t span = 0; span < kSpans; span += 3) {
+      const std::int64_t begin = now + static_cast<std::int64_t>(span) * kWidth;
+      add(begin + 1'000);
+      add(begin + kWidth);
+      expected[span] += 2;
+    }
+    add(now);
+    add(now - 5'000);
+    add(now + static_cast<std::int64_t>(kSpans) * kWidth + 1'000);
+    core::ForecastRequest forecast;
+    forecast.queue = "tasks";
+    forecast.width = Millis(kWidth);
+    forecast.buckets = kSpans;
+    const auto reply = store.ask<core::ForecastReply>(forecast);
+    EXPECT_EQ(reply.due_now, 2u) << seconds;
+    EXPECT_EQ(reply.later, 1u) << seconds;
+    EXPECT_EQ(reply.buckets, expected) << seconds;
+  }
+}
+
+// What lives in another store by now goes if it is as it was seen, and is counted.
+TEST_F(PlainLayout, WhatIsMovedAwayMustBeAsItWasSeen) {
+  LayoutStore store(plain());
+  for (const char* key : {"same", "moved", "leased", "over"}) {
+    ASSERT_EQ(redis({"ZADD", "tasks", "1900000000000", key}), "1");
+  }
+  ASSERT_EQ(redis({"ZADD", "tasks", "1900000000001", "moved"}), "0");
+  ASSERT_EQ(redis({"ZADD", "tasks", "1", "leased"}), "0");
+  ASSERT_EQ(store.claim("tasks").at(0).key, "leased");
+  core::CancelRequest away;
+  away.queue = "tasks";
+  for (const char* key : {"same", "moved", "leased", "nobody"}) {
+    away.keys.push_back(core::append(away.bytes, key));
+    away.seen.push_back({0, 1'900'000'000'000, kDefaultPriority, 0, false});
+  }
+  const auto reply = store.ask<core::ItemsReply>(away);
+  const std::vector<Outcome> outcomes = {Outcome::done, Outcome::kept, Outcome::in_flight,
+                                         Outcome::unknown};
+  ASSERT_EQ(reply.items.size(), outcomes.size());
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    EXPECT_EQ(reply.items[i].outcome, outcomes[i]) << i;
+  }
+  EXPECT_EQ(store.stats("tasks").counters.moved_away, 1u);
+  EXPECT_EQ(redis({"ZCARD", "tasks"}), "3");
 }
 
 TEST_F(PlainLayout, KeysOfAnotherTypeAreNamedAndLeftAlone) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/validation.h"
 #include "engines/redis/describe.h"
+#include "engines/redis/forecast_spans.h"
 #include "engines/redis/layouts/layout_info.h"
 #include "engines/redis/layouts/layout_verbs.h"
 
@@ -153,6 +154,49 @@ class LayoutPurge : public std::enable_shared_from_this<LayoutPurge> {
   std::int64_t from_ = 0;
 };
 
+// Of one queue, page by page.
+class LayoutForecast : public std::enable_shared_from_this<LayoutForecast> {
+ public:
+  LayoutForecast(const LayoutContext& context, LayoutKeysPtr keys, AskedPtr asked)
+      : context_(context),
+        keys_(std::move(keys)),
+        asked_(std::move(asked)),
+        spans_(std::get<core::ForecastRequest>(asked_->request)) {}
+
+  void look() {
+    call_layout(
+        context_, keys_, Script::layout_forecast,
+        [self = shared_from_this()](RedisCommand& command) {
+          const auto sets = static_cast<std::int64_t>(self->keys_->zsets.size());
+          self->spans_.ask(0, kMostCounts / sets + 1, command);
+        },
+        [self = shared_from_this()](Result<RedisReply> told) {
+          if (told) return self->take(told->view());
+          Error error = std::move(told).error();
+          if (error.code == ErrorCode::unknown_outcome) error.code = ErrorCode::unavailable;
+          self->asked_->fail(std::move(error));
+        });
+  }
+
+ private:
+  static constexpr std::int64_t kMostCounts = 500;  // of one call
+
+  void take(RedisView told) {
+    bool again = false;
+    if (!spans_.read(0, told, again)) {
+      return asked_->fail(strange_reply(context_.server, Script::layout_forecast));
+    }
+    if (again) return look();
+    asked_->reply = std::move(spans_.reply());
+    asked_->complete();
+  }
+
+  const LayoutContext& context_;
+  const LayoutKeysPtr keys_;
+  const AskedPtr asked_;
+  ForecastSpans spans_;
+};
+
 void take_stats(QueueStats& queue, RedisView told) {
   const auto number = [&](std::size_t at) {
     return static_cast<std::uint64_t>(told[at].integer());
@@ -161,6 +205,7 @@ void take_stats(QueueStats& queue, RedisView told) {
   queue.scheduled = number(1) - number(2);
   queue.dead = number(3);
   if (!told[4].text().empty()) queue.oldest_ready = Time(Millis(told[4].integer()));
+  queue.counters.moved_away = number(5);
 }
 
 }  // namespace
@@ -224,6 +269,12 @@ void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
         });
   }
   countdown->end();
+}
+
+void layout_forecast(const LayoutContext& context, const AskedPtr& asked) {
+  auto keys = context.names.keys_of(std::get<core::ForecastRequest>(asked->request).queue);
+  if (!keys) return asked->fail(std::move(keys).error());
+  std::make_shared<LayoutForecast>(context, *std::move(keys), asked)->look();
 }
 
 }  // namespace tarry::redis

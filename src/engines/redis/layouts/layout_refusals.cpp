@@ -34,18 +34,11 @@ std::optional<Error> refusal_of(Layout layout, const core::Request& request) {
   if (std::holds_alternative<core::MoveRequest>(request)) {
     return unsupported_by(layout, "take messages moved from another store: push them");
   }
-  const auto* cancel = std::get_if<core::CancelRequest>(&request);
-  if (cancel != nullptr && !cancel->seen.empty()) {
-    return unsupported_by(layout, "take away only what still is as it was seen");
-  }
   if (std::holds_alternative<core::ReshardRequest>(request)) {
     return unsupported_by(layout, "be resharded: its keys are what they are");
   }
   if (std::holds_alternative<core::RemoveRequest>(request)) {
     return unsupported_by(layout, "remove a queue: its keys are others' too; purge it instead");
-  }
-  if (std::holds_alternative<core::ForecastRequest>(request)) {
-    return unsupported_by(layout, "forecast");
   }
   return std::nullopt;
 }

@@ -20,6 +20,7 @@ void layout_settle(const LayoutContext& context, const AskedPtr& asked);
 void layout_extend(const LayoutContext& context, const AskedPtr& asked);
 void layout_list(const LayoutContext& context, const AskedPtr& asked);
 void layout_purge(const LayoutContext& context, const AskedPtr& asked);
+void layout_forecast(const LayoutContext& context, const AskedPtr& asked);
 /// Of these queues; waiting claims and lateness are the engine's to add.
 void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
                   const AskedPtr& asked);

@@ -1,5 +1,6 @@
 -- Answers now, how many wait, how many of these are due, how many nothing makes due (set aside, or
--- a body without a member), and when the oldest of those that are due fell due (empty: none).
+-- a body without a member), when the oldest of those that are due fell due (empty: none), and how many
+-- have been moved away lately.
 local all, due, bodies, oldest = 0, 0, 0, nil
 for set = 1, M do
   all = all + call('ZCARD', KEYS[set])
@@ -18,4 +19,5 @@ if LAYOUT == 'redisson' then
   local moved = call('LLEN', DEST)
   all, due = all + moved, due + moved
 end
-return { format('%.0f', now), all, due, stray, oldest and format('%.0f', oldest) or '' }
+return { format('%.0f', now), all, due, stray, oldest and format('%.0f', oldest) or '',
+  call('GET', LEASES .. 'moved') or '0' }

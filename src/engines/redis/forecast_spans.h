@@ -1,0 +1,41 @@
+// ForecastSpans: puts a forecast together of what scripts tell: spans that have messages, a page at
+// a time, each shard's for itself.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/reply.h"
+#include "core/request.h"
+#include "net/redis.h"
+
+namespace tarry::redis {
+
+class ForecastSpans {
+ public:
+  /// `request` outlives this.
+  explicit ForecastSpans(const core::ForecastRequest& request) : request_(request) { clear(); }
+
+  void clear();
+  /// A script's arguments: width, spans, where to go on, and how many to tell at most.
+  void ask(std::uint32_t shard, std::int64_t most, net::RedisCommand& command);
+  /// False for what no script of ours answers. `again`: there is more.
+  [[nodiscard]] bool read(std::uint32_t shard, net::RedisView told, bool& again);
+  [[nodiscard]] core::ForecastReply& reply() noexcept { return reply_; }
+
+ private:
+  // Where the next call to a shard goes on, by the time that its first one began at.
+  struct Cursor {
+    std::string from;
+    std::int64_t span = 0;
+  };
+
+  const core::ForecastRequest& request_;
+  core::ForecastReply reply_;
+  std::map<std::uint32_t, Cursor> cursors_;  // by shard
+};
+
+}  // namespace tarry::redis

@@ -1,0 +1,25 @@
+-- Move away: what lives in another store by now goes from here if it still is what was seen.
+-- ARGV: from 7 on, two a message: member, and the due time that was seen. Answers for each 'done',
+-- 'kept' (it is due at another time by now), 'in_flight' (it is leased) or 'unknown'.
+free_first()
+local replies, moved = {}, 0
+
+local function move_away(member, due)
+  local lease = read_lease(name_of_lease(member))
+  local set, score = find(member)
+  if lease then return lease[STOPPING] and 'unknown' or 'in_flight' end
+  if not set then return 'unknown' end
+  if format('%.0f', due_of(score)) ~= due then return 'kept' end
+  if LAYOUT == 'hash' and call('HEXISTS', bodies_of(set), member) == 0 then return 'kept' end
+  for each = 1, M do remove(each, member) end
+  moved = moved + 1
+  return 'done'
+end
+
+for at = 7, #ARGV, 2 do replies[#replies + 1] = move_away(ARGV[at], ARGV[at + 1]) end
+-- So whoever moves them sees that nobody else does. Kept for a week after the last of them.
+if moved > 0 then
+  local name = LEASES .. 'moved'
+  call('SET', name, format('%.0f', (tonumber(call('GET', name) or 0) or 0) + moved), 'PX', '604800000')
+end
+return replies
