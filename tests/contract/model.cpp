@@ -208,7 +208,7 @@ std::vector<ModelMessage> Model::claim(std::uint32_t max, std::optional<std::int
     return std::tuple(message->priority, message->due, tie_ ? tie_(*message) : std::string(),
                       message->uid);
   });
-  if (due.size() > max) due.resize(max);
+  if (due.size() > max && !claims_all_) due.resize(max);
   std::vector<ModelMessage> claimed;
   for (ModelMessage* message : due) {
     lease_out(*message, lease);

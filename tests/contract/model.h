@@ -113,6 +113,10 @@ class Model {
   ModelPushed push(const ModelPush& message);
   ModelAnswer cancel(KeyId key);
   ModelAnswer reschedule(KeyId key, Due due, std::optional<std::uint32_t> priority);
+  /// Of a queue with several shards: a claim takes all that is due, whatever its `max` says, since
+  /// which shard it asks first is the engine's choice.
+  void claim_all() noexcept { claims_all_ = true; }
+  [[nodiscard]] bool claims_all() const noexcept { return claims_all_; }
   /// The messages as they are once claimed, in their order.
   std::vector<ModelMessage> claim(std::uint32_t max, std::optional<std::int64_t> lease);
   /// What an engine chose to hand out: one message, whatever it is but leased or remembered.
@@ -174,6 +178,7 @@ class Model {
   std::int64_t realtime_;
   std::int64_t boottime_;
   bool one_clock_ = false;
+  bool claims_all_ = false;
   Tie tie_;
   std::map<KeyId, ModelMessage> messages_;
   QueueSettings settings_;

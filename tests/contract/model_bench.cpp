@@ -61,6 +61,7 @@ Model ModelBench::initial_model(const SettingsPatch& settings) {
   const timing::Instant now = rig_.clock().implementation()->now();
   Model model(now.realtime_ms, now.boottime_ms);
   if (rig_.spec().kind == Kind::redis) model.go_by_one_clock(redis_tie);
+  if (rig_.spec().shards > 1) model.claim_all();
   model.configure(settings);
   return model;
 }
@@ -143,7 +144,15 @@ void ModelBench::reschedule(KeyId id, Due due, std::optional<std::uint32_t> prio
 }
 
 void ModelBench::claim(const ClaimOptions& options, const std::vector<ModelMessage>& want) {
-  const std::vector<Delivery> got = must(queue().claim(options));
+  std::vector<Delivery> got = must(queue().claim(options));
+  if (rig_.spec().shards > 1) {  // each shard has its own order
+    const auto place = [&](const Delivery& delivery) {
+      return std::ranges::find(want, delivery.key(),
+                               [this](const ModelMessage& message) { return key(message.key); }) -
+             want.begin();
+    };
+    std::ranges::sort(got, {}, place);
+  }
   for (const Delivery& delivery : got) receipts_.emplace_back(delivery.receipt());
   same("claim: messages", got.size(), want.size());
   for (std::size_t i = 0; i < got.size(); ++i) {

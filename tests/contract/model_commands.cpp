@@ -187,7 +187,8 @@ class ClaimAct final : public Act {
       : max_(chance(6) ? 64 : *rc::gen::inRange<std::uint32_t>(1, 7)), lease_(any_lease()) {}
   void play(Model& model, ModelBench* bench) const override {
     const std::vector<ModelMessage> want = model.claim(max_, lease_);
-    if (bench != nullptr) bench->claim({.max = max_, .lease = to_millis(lease_)}, want);
+    const std::uint32_t max = model.claims_all() ? 1'000 : max_;
+    if (bench != nullptr) bench->claim({.max = max, .lease = to_millis(lease_)}, want);
   }
   void show(std::ostream& os) const override {
     os << "claim " << max_;

@@ -70,6 +70,7 @@ void check(const EngineSpec& spec, int sequences) {
 
 TEST(Model, MemoryAnswersAsTheModelDoes) { check({"memory", Kind::memory, 1}, 500); }
 TEST(Model, FileAnswersAsTheModelDoesAlsoWhenReopened) { check({"file", Kind::file, 1}, 200); }
+TEST(Model, FourShardsAnswerAsTheModelDoes) { check({"file4", Kind::file, 4}, 100); }
 TEST(Model, HttpAnswersAsTheModelDoes) {
   check({"http", Kind::memory, 1, RedisServers::one, By::http}, 100);
 }
@@ -79,6 +80,7 @@ TEST(Model, HttpBeforeRedisAnswersAsTheModelDoes) {
 }
 
 TEST(Model, RedisAnswersAsTheModelDoesAlsoWhenReopened) { check({"redis", Kind::redis, 1}, 150); }
+TEST(Model, FourShardsInRedisAnswerAsTheModelDoes) { check({"redis4", Kind::redis, 4}, 80); }
 TEST(Model, RedisClusterAnswersAsTheModelDoesAlsoWhenReopened) {
   check({"cluster", Kind::redis, 1, RedisServers::cluster}, 50);
 }
