@@ -18,10 +18,13 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-constexpr std::array<Millis, 21> kWidths = {
-    seconds(1), seconds(2), seconds(5),  seconds(10), seconds(15), seconds(30), minutes(1),
-    minutes(2), minutes(5), minutes(10), minutes(15), minutes(30), hours(1),    hours(2),
-    hours(3),   hours(6),   hours(12),   hours(24),   hours(48),   hours(168),  hours(720)};
+constexpr Millis kDay = hours(24);
+
+constexpr std::array<Millis, 26> kWidths = {
+    seconds(1), seconds(2), seconds(5),  seconds(10),  seconds(15), seconds(30), minutes(1),
+    minutes(2), minutes(5), minutes(10), minutes(15),  minutes(30), hours(1),    hours(2),
+    hours(3),   hours(6),   hours(12),   kDay,         2 * kDay,    7 * kDay,    30 * kDay,
+    90 * kDay,  365 * kDay, 730 * kDay,  1'825 * kDay, 3'650 * kDay};
 
 struct Row {
   std::string when;

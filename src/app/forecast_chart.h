@@ -14,8 +14,8 @@ namespace tarry::app {
 /// How far ahead there is anything: the end of the last bucket with a message, 0 without one.
 [[nodiscard]] Millis horizon_of(const Forecast& forecast);
 
-/// The least of a ladder of common widths (1s 2s 5s … 30d) of which `rows` reach the horizon; the
-/// ladder's greatest where none does.
+/// The least of a ladder of common widths (1s 2s 5s … 30d … 10 years) of which `rows` reach the
+/// horizon; the ladder's greatest where none does.
 [[nodiscard]] Millis width_for(Millis horizon, std::size_t rows);
 
 /// The same in wider buckets, no more than there are messages for. `width` is a multiple of the

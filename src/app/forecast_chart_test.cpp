@@ -32,7 +32,18 @@ TEST(ForecastChart, TakesTheLeastWidthOfWhichTheRowsReachFarEnough) {
   EXPECT_EQ(width_for(20s, 20), 1s);
   EXPECT_EQ(width_for(21s, 20), 2s);
   EXPECT_EQ(width_for(20h, 20), 1h);
-  EXPECT_EQ(width_for(24h * 10'000, 20), 720h);
+  EXPECT_EQ(width_for(24h * 600, 20), 720h);
+  EXPECT_EQ(width_for(24h * 100'000, 20), 24h * 3'650);
+}
+
+// What is years away is seen from afar, in spans of five days.
+TEST(ForecastChart, CenturiesFitTheScreenToo) {
+  for (const Millis horizon : {10'001h, 24h * 400, 24h * 3'653, 24h * 36'525}) {
+    const Millis width = width_for(horizon, 20);
+    EXPECT_LE(horizon, width * 20) << horizon.count();
+    EXPECT_EQ(width % (24h * 5), 0ms) << horizon.count();
+    EXPECT_EQ(width % 1h, 0ms) << horizon.count();
+  }
 }
 
 TEST(ForecastChart, WiderBucketsHaveTheSameMessages) {

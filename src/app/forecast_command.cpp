@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t kRows = 20;
 // What a first look sees: ten thousand hours are more than a year.
 constexpr ForecastOptions kFar{std::chrono::hours(1), core::kMaxForecastBuckets};
+// And what a second one does: ten thousand times five days are more than the 100 years that due
+// times may be away. All widths that show so much are multiples of five days.
+constexpr ForecastOptions kFarthest{std::chrono::hours(5 * 24), core::kMaxForecastBuckets};
 
 struct ForecastWords {
   std::string queue;
@@ -29,6 +32,7 @@ struct ForecastWords {
 // more finely, where that is less than a few days.
 Result<Forecast> fitting(const Queue& queue) {
   auto far = queue.forecast(kFar);
+  if (far && far->later > 0) far = queue.forecast(kFarthest);
   if (!far) return far;
   const Millis horizon = horizon_of(*far);
   std::optional<ForecastOptions> finer;
