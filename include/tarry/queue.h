@@ -169,14 +169,15 @@ class Queue {
   void stats(Callback<QueueStats> done) const;
   Result<Page> list(const ListOptions& options = {}) const;
   void list(const ListOptions& options, Callback<Page> done) const;
-  /// Of a queue that is not there all zeros. A queue in a layout answers `unsupported`.
+  /// Of a queue that is not there all zeros. In a layout what is leased counts when its lease ends.
   Result<Forecast> forecast(const ForecastOptions& options = {}) const;
   void forecast(const ForecastOptions& options, Callback<Forecast> done) const;
   Result<QueueSettings> configure(const SettingsPatch& patch) const;
   void configure(const SettingsPatch& patch, Callback<QueueSettings> done) const;
-  /// Stops claims, waiting ones included, until `until` or `resume`.
-  Result<void> pause(std::optional<Time> until = {}) const;
-  void pause(std::optional<Time> until, Callback<void> done) const;
+  /// Stops claims, waiting ones included, until `until` or `resume`. False where nothing is paused,
+  /// since `until` has passed by the store's clock.
+  Result<bool> pause(std::optional<Time> until = {}) const;
+  void pause(std::optional<Time> until, Callback<bool> done) const;
   Result<void> resume() const;
   void resume(Callback<void> done) const;
   /// Takes what is scheduled, ready or dead; what is leased or remembered stays. Answers how many.

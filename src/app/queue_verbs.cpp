@@ -77,15 +77,18 @@ ExitCode pause(Session& session, const PauseOptions& options) {
   if (!paused) return session.output.fail(paused.error());
   if (session.output.json()) {
     session.output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().text_field("queue", options.queue).field_bool("paused", true);
-      if (until) json.time_field("paused_until", *until);
+      json.begin_object().text_field("queue", options.queue).field_bool("paused", *paused);
+      if (until && *paused) json.time_field("paused_until", *until);
       json.end_object();
     });
-  } else {
+  } else if (*paused) {
     session.output.print_line(fmt::format("queue {} is paused until {}", options.queue,
                                           until ? time_text(*until) : "it is resumed"));
   }
-  return ExitCode::done;
+  if (*paused) return ExitCode::done;
+  Output::tell(fmt::format("queue {} is not paused: {} has passed", options.queue,
+                           time_text(until.value_or(Time()))));
+  return ExitCode::failed;
 }
 
 ExitCode resume(Session& session, const std::string& name) {

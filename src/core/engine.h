@@ -10,6 +10,7 @@
 #include <tarry/result.h>
 
 #include "base/unique_function.h"
+#include "core/claim_watches.h"
 #include "core/reply.h"
 #include "core/request.h"
 
@@ -66,9 +67,20 @@ class Engine {
 
   [[nodiscard]] virtual Capabilities capabilities() const = 0;
 
+  /// Who is told of all that is claimed here. Of an engine that stands before another one: the
+  /// other's.
+  [[nodiscard]] virtual ClaimWatches& claim_watches() noexcept { return claim_watches_; }
+
   /// Completes everything outstanding, makes durable what was accepted, stops the threads.
   /// Returns when that is done; idempotent; not from an engine's thread.
   virtual void close() = 0;
+
+ protected:
+  /// Before each completion that may be a claim's.
+  void tell_watches(const Reply& reply) const { claim_watches_.tell(reply); }
+
+ private:
+  ClaimWatches claim_watches_;
 };
 
 /// True on a thread that runs completions: a blocking verb there would wait for itself.

@@ -82,7 +82,8 @@ struct ConfigureReply {
   QueueSettings settings;
 };
 
-/// Answers Purge and Revive: how many. Pause and Resume answer 0.
+/// Answers Purge and Revive: how many. Pause: 0 where nothing is paused, since `until` has passed,
+/// else how many shards. Resume: 0.
 struct CountReply {
   std::uint64_t count = 0;
 };

@@ -325,9 +325,10 @@ Question<QueueSettings> ask_configure(std::string queue, const SettingsPatch& pa
           }};
 }
 
-Question<void> ask_pause(std::string queue, std::optional<Time> until) {
-  return {core::PauseRequest{std::move(queue), until},
-          [](const core::Reply&) { return Result<void>(); }};
+Question<bool> ask_pause(std::string queue, std::optional<Time> until) {
+  return {core::PauseRequest{std::move(queue), until}, [](core::Reply reply) -> Result<bool> {
+            return take<core::CountReply>(reply).count > 0;
+          }};
 }
 
 Question<void> ask_resume(std::string queue) {

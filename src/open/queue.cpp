@@ -164,11 +164,11 @@ void Queue::configure(const SettingsPatch& patch, Callback<QueueSettings> done) 
   ask(*store_, detail::ask_configure(name_, patch), std::move(done));
 }
 
-Result<void> Queue::pause(std::optional<Time> until) const {
+Result<bool> Queue::pause(std::optional<Time> until) const {
   return ask(*store_, detail::ask_pause(name_, until));
 }
 
-void Queue::pause(std::optional<Time> until, Callback<void> done) const {
+void Queue::pause(std::optional<Time> until, Callback<bool> done) const {
   ask(*store_, detail::ask_pause(name_, until), std::move(done));
 }
 

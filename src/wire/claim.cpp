@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "core/headers.h"
+#include "core/limits.h"
 #include "wire/headers.h"
 
 namespace tarry::wire {
@@ -96,7 +97,7 @@ Result<core::ClaimRequest> decode_claim(std::string_view body) {
   const boost::json::array* queues = fields.array("queues");
   const boost::json::array* keys = fields.array("keys");
   request.any_state = fields.boolean("any_state").value_or(false);
-  request.max = fields.u32("max").value_or(request.max);
+  request.max = fields.u32("max", 1, core::kMaxBatch).value_or(request.max);
   request.max_bytes = fields.u64("max_bytes").value_or(request.max_bytes);
   request.lease = fields.duration("lease", "lease_ms");
   request.wait = fields.duration("wait", "wait_ms").value_or(request.wait);

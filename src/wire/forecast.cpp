@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "core/limits.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 
@@ -38,9 +39,7 @@ Result<core::ForecastRequest> decode_forecast(std::string queue, Query& query) {
       query.fail({ErrorCode::invalid_argument, "width: " + ms.error().message});
     }
   }
-  request.buckets = static_cast<std::uint32_t>(
-      query.number("buckets", 0, std::numeric_limits<std::uint32_t>::max())
-          .value_or(request.buckets));
+  request.buckets = query.u32("buckets", 1, core::kMaxForecastBuckets).value_or(request.buckets);
   if (MaybeError error = query.finish()) return *error;
   return request;
 }

@@ -131,25 +131,41 @@ std::optional<bool> Fields::boolean(std::string_view name) {
   return std::nullopt;
 }
 
+namespace {
+
+std::optional<std::uint64_t> whole_number(const json::value& value) {
+  if (const std::uint64_t* u = value.if_uint64()) return *u;
+  const std::int64_t* i = value.if_int64();
+  if (i == nullptr || *i < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*i);
+}
+
+std::string range(std::uint64_t min, std::uint64_t max) {
+  return "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
+}
+
+}  // namespace
+
 std::optional<std::uint64_t> Fields::number(std::string_view name, std::uint64_t min,
                                             std::uint64_t max) {
   const json::value* value = take(name);
   if (value == nullptr) return std::nullopt;
-  std::optional<std::uint64_t> number;
-  if (const std::uint64_t* u = value->if_uint64()) number = *u;
-  if (const std::int64_t* i = value->if_int64(); i != nullptr && *i >= 0) {
-    number = static_cast<std::uint64_t>(*i);
-  }
+  const auto number = whole_number(*value);
   if (number && *number >= min && *number <= max) return number;
-  wrong_type(name, "a whole number from " + std::to_string(min) + " to " + std::to_string(max),
-             *value);
+  wrong_type(name, range(min, max), *value);
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> Fields::u32(std::string_view name) {
-  const auto value = number(name, 0, std::numeric_limits<std::uint32_t>::max());
-  if (!value) return std::nullopt;
-  return static_cast<std::uint32_t>(*value);
+std::optional<std::uint32_t> Fields::u32(std::string_view name, std::uint64_t least,
+                                         std::uint64_t most) {
+  const json::value* value = take(name);
+  if (value == nullptr) return std::nullopt;
+  const auto number = whole_number(*value);
+  if (number && *number <= std::numeric_limits<std::uint32_t>::max()) {
+    return static_cast<std::uint32_t>(*number);
+  }
+  wrong_type(name, range(least, most), *value);
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> Fields::u64(std::string_view name) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,7 +74,9 @@ class Fields {
   std::optional<std::string_view> text(std::string_view name);
   std::optional<bool> boolean(std::string_view name);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
-  std::optional<std::uint32_t> u32(std::string_view name);
+  /// Whatever has 32 bits; `least` and `most` are what an error tells: who uses it checks them.
+  std::optional<std::uint32_t> u32(std::string_view name, std::uint64_t least = 0,
+                                   std::uint64_t most = std::numeric_limits<std::uint32_t>::max());
   std::optional<std::uint64_t> u64(std::string_view name);
   std::optional<double> real(std::string_view name);
   /// A decimal string.

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "core/limits.h"
 #include "wire/claim.h"
 #include "wire/headers.h"
 #include "wire/items.h"
@@ -138,8 +139,7 @@ Result<core::ListRequest> decode_list(std::string queue, Query& query) {
   const auto state = query.text("state");
   request.after = query.bytes("after", "after_base64").value_or("");
   request.prefix = query.bytes("prefix", "prefix_base64").value_or("");
-  request.limit = static_cast<std::uint32_t>(
-      query.number("limit", 0, std::numeric_limits<std::uint32_t>::max()).value_or(request.limit));
+  request.limit = query.u32("limit", 1, core::kMaxListLimit).value_or(request.limit);
   if (state) {
     std::string known;
     for (const State s : kStates) {

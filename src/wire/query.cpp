@@ -1,6 +1,7 @@
 #include "wire/query.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/ascii.h"
 #include "base/base64.h"
@@ -145,6 +146,16 @@ std::optional<std::uint64_t> Query::number(std::string_view name, std::uint64_t 
   auto value = base::parse_u64(*digits, name, min, max);
   if (value) return *value;
   fail(std::move(value).error());
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Query::u32(std::string_view name, std::uint64_t least,
+                                        std::uint64_t most) {
+  const auto digits = text(name);
+  if (!digits) return std::nullopt;
+  const auto value = base::parse_u64(*digits, name, 0, std::numeric_limits<std::uint32_t>::max());
+  if (value) return static_cast<std::uint32_t>(*value);
+  fail(base::parse_u64(*digits, name, least, most).error());
   return std::nullopt;
 }
 

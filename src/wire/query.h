@@ -44,6 +44,8 @@ class Query {
   /// NAME, or NAME_base64.
   std::optional<std::string> bytes(std::string_view name, std::string_view name_base64);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
+  /// As Fields: whatever has 32 bits; `least` and `most` are what an error tells.
+  std::optional<std::uint32_t> u32(std::string_view name, std::uint64_t least, std::uint64_t most);
   /// true or false; false where it is absent.
   bool flag(std::string_view name);
   void require(std::string_view name);

@@ -1,5 +1,6 @@
 #include "wire/queue.h"
 
+#include "core/limits.h"
 #include "wire/items.h"
 
 namespace tarry::wire {
@@ -60,7 +61,7 @@ Result<core::ConfigureRequest> decode_configure(std::string queue, std::string_v
   Fields fields(document.root(), "the body", Unknown::refused);
   core::ConfigureRequest request{std::move(queue), {}};
   request.patch.lease = fields.duration("lease", "lease_ms");
-  request.patch.max_attempts = fields.u32("max_attempts");
+  request.patch.max_attempts = fields.u32("max_attempts", 1, core::kMaxAttempts);
   request.patch.backoff_min = fields.duration("backoff_min", "backoff_min_ms");
   request.patch.backoff_max = fields.duration("backoff_max", "backoff_max_ms");
   request.patch.remember = fields.duration("remember", "remember_ms");
@@ -171,7 +172,7 @@ Result<core::ReshardRequest> decode_reshard(std::string queue, std::string_view 
   core::ReshardRequest request;
   request.queue = std::move(queue);
   fields.require("shards");
-  request.shards = fields.u32("shards").value_or(0);
+  request.shards = fields.u32("shards", 1, core::kMaxShards).value_or(0);
   request.turn = fields.id("turn").value_or(0);
   if (MaybeError error = fields.finish()) return *error;
   return request;
@@ -220,6 +221,7 @@ Result<core::CountReply> decode_count(std::string_view body) {
   Fields fields(document.root(), "the answer", Unknown::ignored);
   if (!fields.has("paused")) fields.require("count");
   core::CountReply reply{fields.u64("count").value_or(0)};
+  if (fields.boolean("paused").value_or(false)) reply.count = 1;
   if (MaybeError error = fields.finish()) return *error;
   return reply;
 }

@@ -184,7 +184,10 @@ RC_GTEST_PROP(WireReply, a_reshards_step_survives_the_way, ()) {
   check_reply(step, Answer::resharded, 0, encode_reshard_reply(step));
 }
 
-TEST(WireReply, pause_counts_nothing) { EXPECT_EQ(decode_count(encode_paused(true))->count, 0u); }
+TEST(WireReply, pause_says_whether_anything_is) {
+  EXPECT_EQ(decode_count(encode_paused(true))->count, 1u);
+  EXPECT_EQ(decode_count(encode_paused(false))->count, 0u);
+}
 
 // The bad items of a batch come back in their places, whatever the places.
 RC_GTEST_PROP(WireReply, bad_items_keep_their_places, (const std::vector<bool>& good)) {

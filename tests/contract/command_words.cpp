@@ -208,7 +208,13 @@ class Speaker {
     Words words{"queue", "pause"};
     if (request.until) words.insert(words.end(), {"--until", ms_word(*request.until)});
     words.insert(words.end(), {"--", request.queue});
-    return read(words, [](const std::string& out) { return wire::decode_count(out); });
+    const auto ran = run(words);
+    if (!ran) return ran.error();
+    if (ran->out.empty()) return error_of(*ran);
+    const auto reply = wire::decode_count(ran->out);
+    if (!reply) return unreadable(*ran, reply.error());
+    expect_code(*ran, reply->count > 0 ? app::ExitCode::done : app::ExitCode::failed);
+    return core::Reply(*reply);
   }
   Answered operator()(const core::ResumeRequest& request) const {
     return read({"queue", "resume", "--", request.queue},

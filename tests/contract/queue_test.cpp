@@ -63,6 +63,17 @@ TEST_P(Pausing, EndsByItselfAtItsTime) {
   EXPECT_FALSE(must(q.stats()).paused);
 }
 
+TEST_P(Pausing, UntilATimeThatHasPassedPausesNothingAndSaysSo) {
+  const Queue q = queue();
+  (void)must(q.push({.key = "k", .payload = "x"}));
+  EXPECT_FALSE(must(q.pause(clock().now())));
+  EXPECT_FALSE(must(q.pause(clock().now() - 1h)));
+  EXPECT_FALSE(must(q.stats()).paused);
+  EXPECT_EQ(claim_one(q).key(), "k");
+  EXPECT_TRUE(must(q.pause(clock().now() + 1ms)));
+  EXPECT_TRUE(must(q.pause()));
+}
+
 TEST_P(Pausing, CanBeMadeLongerAndEndedEarly) {
   const Queue q = queue();
   (void)must(q.push({.key = "k", .payload = "x"}));

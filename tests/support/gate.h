@@ -39,6 +39,9 @@ class Gate final : public core::Engine {
   [[nodiscard]] core::Capabilities capabilities() const override {
     return can_ ? *can_ : inner_.capabilities();
   }
+  [[nodiscard]] core::ClaimWatches& claim_watches() noexcept override {
+    return inner_.claim_watches();
+  }
   void close() override {}
 
   void set_capabilities(core::Capabilities can) { can_ = std::move(can); }

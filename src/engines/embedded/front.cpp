@@ -151,6 +151,7 @@ void Front::complete(const OperationPtr& op) {
   if (op->error) {
     completion(Result<core::Reply>(*op->error));
   } else {
+    tell_watches(op->reply);
     completion(Result<core::Reply>(std::move(op->reply)));
   }
 }

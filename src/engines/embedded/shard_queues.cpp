@@ -58,7 +58,12 @@ void Shard::execute(const core::PauseRequest& request, const Part& part) {
     std::optional<std::int64_t> until;
     if (request.until) until = request.until->time_since_epoch().count();
     record_queue(*queue, state_->queue(*queue).settings, true, until);
-    if (!is_paused(state_->queue(*queue))) wake_queue(*queue);  // until a time that has come
+    if (is_paused(state_->queue(*queue))) {
+      const std::scoped_lock lock(part.op->merge);
+      ++std::get<core::CountReply>(part.op->reply).count;
+    } else {
+      wake_queue(*queue);  // until a time that has come
+    }
   }
   end_part(part.op);
 }

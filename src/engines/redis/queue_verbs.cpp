@@ -161,7 +161,11 @@ void pause(Context& context, const AskedPtr& asked) {
     command.add("pause");
     command.add(until ? std::to_string(until->time_since_epoch().count()) : "");
   };
-  calls->read = [](const Place&, RedisView, bool&) { return true; };
+  calls->read = [asked](const Place&, RedisView reply, bool&) {
+    if (reply.integer() > 0) ++std::get<core::CountReply>(asked->reply).count;
+    return true;
+  };
+  calls->moved = [asked] { asked->reply = core::CountReply(); };
   calls->start();
 }
 

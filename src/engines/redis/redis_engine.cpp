@@ -234,6 +234,7 @@ class RedisEngine final : public core::Engine {
   void complete(core::Completion completion, Result<core::Reply> reply) {
     if (reply) {
       if (auto* stats = std::get_if<StoreStats>(&*reply)) add_own(*stats);
+      tell_watches(*reply);
     }
     completion(std::move(reply));
     --outstanding_;

@@ -227,6 +227,7 @@ class RemoteEngine final : public core::Engine {
     if (closing_ && failure != nullptr && !failure->sent) failure->error.code = ErrorCode::closed;
     auto result = read_answer(pending.call, std::move(answer));
     if (pending.completion) {
+      if (result) tell_watches(*result);
       pending.completion(std::move(result));
     } else if (auto settle = release_of(result)) {
       // Should it fail, the leases run out by themselves.

@@ -303,7 +303,6 @@ void Connection::on_reply(Result<core::Reply> result) {
     return;
   }
   if (result) {
-    if (const auto* claimed = std::get_if<core::ClaimReply>(&*result)) hub_.meter.claimed(*claimed);
     respond(answer(*result));
   } else if (check_ == Check::health && is_away(result.error())) {
     core::Reply nothing;

@@ -31,7 +31,7 @@ struct Hub {
   std::uint64_t held_bytes = 0;  // bodies, requests and replies
   bool draining = false;
   std::function<void(Connection*)> closed;
-  metrics::Meter meter = {};
+  metrics::Meter meter{engine};
 
   [[nodiscard]] std::string make_request_id() { return id_prefix + std::to_string(++next_id); }
   void warn(std::string_view line) const {

@@ -40,8 +40,9 @@ Routed configure(Asked& asked) {
 Routed pause(Asked& asked) {
   auto pause = wire::decode_pause(std::move(asked.queue), asked.body);
   if (!pause) return problem(pause.error());
-  return ask<core::CountReply>(
-      std::move(*pause), [](const core::CountReply&) { return ok(wire::encode_paused(true)); });
+  return ask<core::CountReply>(std::move(*pause), [](const core::CountReply& reply) {
+    return ok(wire::encode_paused(reply.count > 0));
+  });
 }
 
 Routed resume(Asked& asked) {

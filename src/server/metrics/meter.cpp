@@ -6,29 +6,13 @@
 
 namespace tarry::metrics {
 
-core::LatenessHistogram& Meter::lateness_of(std::string_view queue) {
-  const auto found = lateness_.find(queue);
-  if (found != lateness_.end()) return found->second;
-  if (lateness_.size() >= kMaxMeteredQueues) queue = kOtherQueues;
-  return lateness_[std::string(queue)];
-}
-
-void Meter::claimed(const core::ClaimReply& reply) {
-  for (const core::ClaimedItem& item : reply.items) {
-    if (item.attempt != 1) continue;
-    lateness_of(core::view(reply.bytes, item.queue)).record(Millis(item.claimed_ms - item.due_ms));
-  }
-}
-
 void Meter::forget_all_but(const std::vector<QueueStats>& queues) {
   const auto is_gone = [&queues](std::string_view name) {
     return !std::ranges::binary_search(queues, name, {}, &QueueStats::queue);
   };
   std::erase_if(alone_, is_gone);
   std::erase_if(others_, [&](const auto& entry) { return is_gone(entry.first); });
-  std::erase_if(lateness_, [&](const auto& entry) {
-    return entry.first != kOtherQueues && is_gone(entry.first);
-  });
+  lateness_.forget_all_but(queues);
 }
 
 std::vector<QueueStats> Meter::metered(std::vector<QueueStats> queues) {

@@ -1,4 +1,5 @@
-// Meter: what a server counts itself; what the store counts comes from its own figures.
+// Meter: what a server counts itself; what the store counts comes from its own figures, and how
+// late messages are from a LatenessMeter.
 //
 // Used on the server's thread only, so there is no lock. Bounded: what comes when kMaxMeteredQueues
 // are there is counted under kOtherQueues.
@@ -19,18 +20,16 @@
 
 #include <tarry/settings.h>
 
-#include "core/lateness_histogram.h"
-#include "core/reply.h"
+#include "server/metrics/lateness_meter.h"
 
 namespace tarry::metrics {
 
-inline constexpr std::size_t kMaxMeteredQueues = 1'000;
-inline constexpr std::string_view kOtherQueues = "*";  // no queue can be called that
-
 class Meter {
  public:
-  /// First attempts count: a retry's wait is not the store's lateness.
-  void claimed(const core::ClaimReply& reply);
+  Meter() = default;
+  /// Of the server of that engine, which outlives this.
+  explicit Meter(core::Engine& engine) : lateness_(engine) {}
+
   /// The figures to show: each queue's that is counted alone, by name, and then the others'
   /// together. What was kept of queues that are gone is dropped.
   [[nodiscard]] std::vector<QueueStats> metered(std::vector<QueueStats> queues);
@@ -40,22 +39,19 @@ class Meter {
   void disconnected() noexcept { --connections_; }
 
   using Answers = std::map<std::pair<std::string_view, unsigned>, std::uint64_t>;
-  using Lateness = std::map<std::string, core::LatenessHistogram, std::less<>>;
   [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
-  /// From due time to claim.
-  [[nodiscard]] const Lateness& lateness() const noexcept { return lateness_; }
   [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+  [[nodiscard]] LatenessMeter& lateness() noexcept { return lateness_; }
 
  private:
-  core::LatenessHistogram& lateness_of(std::string_view queue);
   void forget_all_but(const std::vector<QueueStats>& queues);
 
   std::set<std::string, std::less<>> alone_;
   std::map<std::string, QueueCounters, std::less<>> others_;  // as last seen
   QueueCounters others_sum_;
   Answers answers_;
-  Lateness lateness_;
   std::uint64_t connections_ = 0;
+  LatenessMeter lateness_;
 };
 
 }  // namespace tarry::metrics

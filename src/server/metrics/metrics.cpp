@@ -164,9 +164,9 @@ void write_queues(Exposition& out, const std::vector<QueueStats>& queues, Time n
   }
 }
 
-void write_lateness(Exposition& out, const Meter& meter) {
+void write_lateness(Exposition& out, const LatenessMeter& meter) {
   out.family("tarry_lateness_seconds", Kind::histogram,
-             "From due time to claim, of first attempts claimed through this server.");
+             "From due time to claim, of first attempts claimed in this process.");
   for (const auto& [queue, histogram] : meter.lateness()) {
     write_histogram(out, {"queue", queue}, histogram);
   }
@@ -212,7 +212,7 @@ std::string metrics_text(const StoreStats& stats, Meter& meter, Time now, std::s
   out.sample({{"version", version}, {"engine", stats.engine}}, std::uint64_t{1});
   write_store(out, stats);
   write_queues(out, meter.metered(stats.queues), now);
-  write_lateness(out, meter);
+  write_lateness(out, meter.lateness());
   write_relays(out, relays);
   write_server(out, meter);
   return std::move(out).take();

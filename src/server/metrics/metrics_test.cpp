@@ -81,11 +81,11 @@ TEST(Metrics, OnRedisTellOfItAndNothingOfAJournal) {
 
 TEST(Metrics, LatenessCountsEachBucketWithThoseBelow) {
   Meter meter;
-  meter.claimed(claim_of("orders", 0));
-  meter.claimed(claim_of("orders", -3));
-  meter.claimed(claim_of("orders", 5));  // on a bound
-  meter.claimed(claim_of("orders", 400'000));
-  meter.claimed(claim_of("orders", 70, 2));  // a retry
+  meter.lateness().claimed(claim_of("orders", 0));
+  meter.lateness().claimed(claim_of("orders", -3));
+  meter.lateness().claimed(claim_of("orders", 5));  // on a bound
+  meter.lateness().claimed(claim_of("orders", 400'000));
+  meter.lateness().claimed(claim_of("orders", 70, 2));  // a retry
   StoreStats stats;
   stats.queues.push_back(sample_queue("orders"));
   const std::string text = metrics_text(stats, meter, kNow, "1");
@@ -105,7 +105,7 @@ TEST(Metrics, QueuesBeyondTheLimitAreCountedTogether) {
   for (std::size_t i = 0; i < kQueues; ++i) {
     const std::string name = "q" + std::to_string(10'000 + i);
     stats.queues.push_back(sample_queue(name));
-    meter.claimed(claim_of(name, 1));
+    meter.lateness().claimed(claim_of(name, 1));
   }
   const std::string text = metrics_text(stats, meter, kNow, "1");
   EXPECT_TRUE(has_line(text, "tarry_queues " + std::to_string(kQueues)));
@@ -142,7 +142,7 @@ TEST(Metrics, WhatTheOthersCountNeverFallsWhicheverQueuesComeAndGo) {
 
 TEST(Metrics, AQueueThatIsGoneLeavesNoLateness) {
   Meter meter;
-  meter.claimed(claim_of("orders", 1));
+  meter.lateness().claimed(claim_of("orders", 1));
   StoreStats stats;
   stats.queues.push_back(sample_queue("orders"));
   EXPECT_NE(metrics_text(stats, meter, kNow, "1").find(R"(count{queue="orders"})"),

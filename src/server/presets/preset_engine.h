@@ -27,6 +27,9 @@ class PresetEngine final : public core::Engine {
   core::Ticket submit(core::Request request, core::Completion completion) override;
   void withdraw(core::Ticket ticket) override { inner_.withdraw(ticket); }
   [[nodiscard]] core::Capabilities capabilities() const override { return inner_.capabilities(); }
+  [[nodiscard]] core::ClaimWatches& claim_watches() noexcept override {
+    return inner_.claim_watches();
+  }
   void close() override { inner_.close(); }
 
   /// From now on queues are made by these.

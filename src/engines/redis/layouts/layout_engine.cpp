@@ -272,6 +272,7 @@ class LayoutEngine final : public core::Engine {
     if (reply) {
       if (auto* stats = std::get_if<StoreStats>(&*reply)) add_own(*stats);
       wake_after(asked.request);
+      tell_watches(*reply);
     }
     completion(std::move(reply));
     --outstanding_;

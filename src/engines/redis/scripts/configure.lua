@@ -1,5 +1,6 @@
 -- Settings, pause and resume. ARGV: 5 'set' and then one value a setting (empty: as it is), or 'pause'
--- and until when (empty: until resumed), or 'resume'. Answers the settings.
+-- and until when (empty: until resumed), or 'resume'. Answers the settings; to a pause '1', or '0' where
+-- `until` has passed.
 if ARGV[5] == 'set' then
   local values = {}
   for word in string.gmatch(settings, '%w+') do values[#values + 1] = word end
@@ -14,6 +15,7 @@ if ARGV[5] == 'set' then
 elseif ARGV[5] == 'pause' then
   call('HSET', META, 'paused', ARGV[6])
   redis.pcall(PUBLISH, ARGV[4], ARGV[3])
+  return (ARGV[6] == '' or tonumber(ARGV[6]) > now) and '1' or '0'
 else
   call('HDEL', META, 'paused')
   redis.pcall(PUBLISH, ARGV[4], ARGV[3])

@@ -1,0 +1,50 @@
+// LatenessMeter: how late messages are claimed, by queue, whoever claims them from the engine that
+// it watches: clients of the server, relays beside it, handles of the program that embeds it.
+//
+// Thread safe. Bounded: what comes when kMaxMeteredQueues are there is counted under kOtherQueues.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/settings.h>
+
+#include "core/engine.h"
+#include "core/lateness_histogram.h"
+
+namespace tarry::metrics {
+
+inline constexpr std::size_t kMaxMeteredQueues = 1'000;
+inline constexpr std::string_view kOtherQueues = "*";  // no queue can be called that
+
+class LatenessMeter {
+ public:
+  LatenessMeter() = default;
+  /// The engine outlives this.
+  explicit LatenessMeter(core::Engine& engine);
+  LatenessMeter(const LatenessMeter&) = delete;
+  LatenessMeter& operator=(const LatenessMeter&) = delete;
+  ~LatenessMeter();
+
+  /// First attempts count: a retry's wait is not the store's lateness.
+  void claimed(const core::ClaimReply& reply);
+  /// `queues`: sorted by name.
+  void forget_all_but(const std::vector<QueueStats>& queues);
+
+  using Lateness = std::map<std::string, core::LatenessHistogram, std::less<>>;
+  [[nodiscard]] Lateness lateness() const;
+
+ private:
+  core::LatenessHistogram& lateness_of(std::string_view queue);
+
+  core::Engine* engine_ = nullptr;
+  core::ClaimWatches::Token token_ = 0;
+  mutable std::mutex mutex_;
+  Lateness lateness_;
+};
+
+}  // namespace tarry::metrics
