@@ -77,6 +77,31 @@ TEST_F(LayoutMigration, ScoresInSecondsAndManySets) {
   EXPECT_EQ(must(to_.queue("t").get("b")).due, Time(Millis(kDue + 5'000)));
 }
 
+// A list tells such a member twice.
+TEST_F(LayoutMigration, AMemberOfTwoSetsMovesOnce) {
+  add("t0", kDue, "a");
+  add("t1", kDue - 5, "a");
+  add("t1", kDue + 1, "b");
+  const Store from = open_layout("plain&zset=t{0..1}&queue=t");
+  const MigrationReport report = run(from);
+  EXPECT_TRUE(report.is_complete()) << (report.error ? report.error->message : "");
+  EXPECT_EQ(report.queues.at(0).moved, 2u);
+  EXPECT_TRUE(to_.queue("t").get("a"));
+  EXPECT_TRUE(to_.queue("t").get("b"));
+}
+
+TEST_F(LayoutMigration, AMemberThatIsNoKeyStaysAndStopsNothing) {
+  add("tasks", kDue, std::string(600, 'x'));
+  add("tasks", kDue + 1, "y");
+  const MigrationReport report = run(open_layout("plain&zset=tasks"));
+  ASSERT_FALSE(report.error) << report.error->message;
+  EXPECT_EQ(report.queues.at(0).moved, 1u);
+  EXPECT_EQ(report.queues.at(0).left, 1u);
+  EXPECT_FALSE(report.queues.at(0).held);
+  EXPECT_NE(report.queues.at(0).problems.at(0).find("sha1:"), std::string::npos);
+  EXPECT_FALSE(must(to_.queue("tasks").stats()).paused);
+}
+
 TEST_F(LayoutMigration, AHashsBodiesGoAlongAndWhatIsNoMessageStays) {
   add("due", kDue, "order:1");
   (void)server().ask({"HSET", "body", "order:1", "{}", "stray", "nobody's"});

@@ -171,10 +171,6 @@ class QueueMigration {
       std::vector<std::string> keys;
       for (MessageInfo& message : page.messages) {
         if (message.state == State::leased || message.state == State::remembered) continue;
-        if (!counts_.pauses && !message.reason.empty()) {  // of a layout: it is no whole message
-          batch.problem(message.key, message.reason);
-          continue;
-        }
         keys.push_back(std::move(message.key));
       }
       if (auto moved = batch.move(keys); !moved) return moved;

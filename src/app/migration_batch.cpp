@@ -34,11 +34,20 @@ void MigrationBatch::problem(const std::string& key, const std::string& what) {
 }
 
 Result<void> MigrationBatch::move(const std::vector<std::string>& keys) {
+  // A list may tell a message twice: where members are in two ZSETs, or while it gets other shards.
+  // Its copy must not be taken for one that has ended here.
   Keys left = keys;
+  std::ranges::sort(left);
+  left.erase(std::ranges::unique(left).begin(), left.end());
   while (!left.empty()) {
     auto messages = read(from_, left);
     if (!messages) return std::move(messages).error();
-    std::erase_if(*messages, [](const MessageInfo& message) { return !can_move(message); });
+    std::erase_if(*messages, [this](const MessageInfo& message) {
+      // Of a layout, what has a reason is no whole message.
+      const bool is_whole = counts_.pauses || message.reason.empty();
+      if (!is_whole) problem(message.key, message.reason);
+      return !is_whole || !can_move(message);
+    });
     if (messages->empty()) continue;
     if (auto moved = move_messages(*std::move(messages)); !moved) return moved;
   }

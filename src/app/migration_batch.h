@@ -33,9 +33,6 @@ class MigrationBatch {
   /// both stores, and running it again puts that right.
   [[nodiscard]] Result<void> move(const std::vector<std::string>& keys);
 
-  /// That a message stays, and why.
-  void problem(const std::string& key, const std::string& what);
-
   /// How many messages have changed or ended here meanwhile, so that another look is worth it.
   [[nodiscard]] std::uint64_t changed() const noexcept { return changed_; }
 
@@ -57,6 +54,7 @@ class MigrationBatch {
                                                        const std::vector<MessageInfo>& messages);
   Result<void> undo(const std::vector<MessageInfo>& messages);
   Result<void> check_alone();
+  void problem(const std::string& key, const std::string& what);
   const MigrationEnd& from_;
   const MigrationEnd& to_;
   MigratedQueue& counts_;

@@ -76,7 +76,8 @@ Result<std::vector<MessageInfo>> get_messages(
       messages.push_back(*std::move(items[i]));
     } else if (items[i].error().code == ErrorCode::too_large) {
       too_many.push_back(std::move(keys[i]));
-    } else if (items[i].error().code == ErrorCode::damaged) {
+    } else if (items[i].error().code == ErrorCode::damaged ||
+               items[i].error().code == ErrorCode::unsupported) {  // a layout's member is no key
       damaged(keys[i], items[i].error());
     } else if (items[i].error().code != ErrorCode::not_found) {
       return std::move(items[i]).error();

@@ -33,8 +33,11 @@ bool is_run_by(Layout layout, std::string_view command) {
 }  // namespace
 
 RightsWish native_rights() {
-  return {commands_of_scripts(ScriptSet::native), partition_key(0, "rights"),
-          "tarry store acl prints"};
+  RightsWish wish = {commands_of_scripts(ScriptSet::native), partition_key(0, "rights"),
+                     "tarry store acl prints"};
+  // Where these are refused, Redis does what stands between them one by one.
+  wish.commands.insert(wish.commands.end(), {"multi", "exec"});
+  return wish;
 }
 
 RightsWish layout_rights(Layout layout, const std::string& lease_prefix) {

@@ -21,7 +21,7 @@ struct RightsWish {
   std::vector<std::string> commands;  // in small letters
   std::string key;                    // such as they are used on; nothing may be under it
   std::string_view told_by;           // what says which rules are needed
-  bool tries = false;                 // by commands that change nothing, as Redis 6.2 needs it
+  bool tries = false;                 // by commands that change nothing, as 6.2 does anyway
 };
 /// All that the native layout's scripts need, and those of another.
 [[nodiscard]] RightsWish native_rights();

@@ -52,6 +52,10 @@ while not paused and not has_odd and agenda > now do  -- once
       if type(claims) == 'table' then break end  -- Redis is full: what follows frees first
       local fence = format('%.0f-%.0f', now, claims)
       local entry = cmsgpack.pack(members, runs)
+      -- First what ends it, at last what takes away: what fails between has lost nothing.
+      call('ZADD', LEASES, now + lease, fence)
+      expect(now + lease)
+      note_deadline()
       -- Where endings are remembered each message is looked at anyway.
       if ARGV[9] == '1' and n >= BULK_LEAST and bulk_total() + n <= BULK_MOST and forgets_at_once() then
         call('HSET', CLAIMS, fence, entry)
@@ -62,10 +66,7 @@ while not paused and not has_odd and agenda > now do  -- once
         call('HSET', LEASED, unpack(leases))
         call('HSET', CLAIMS, fence, entry, 'n' .. fence, n)
       end
-      call('ZADD', LEASES, now + lease, fence)
-      expect(now + lease)
-      note_deadline()
-      call('ZREMRANGEBYRANK', DUE, 0, n - 1)  -- at last: what fails before has taken nothing away
+      call('ZREMRANGEBYRANK', DUE, 0, n - 1)
       local pasts = pasts_of(members, runs)
       if n < asked then
         local first = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')[2]

@@ -32,11 +32,12 @@ while at <= #ARGV do
     end
   end
   if group then
+    call('ZADD', LEASES, now + lease, group)
+    expect(now + lease)
+    note_deadline()
     call('HSET', LEASED, unpack(entries))
     call('HSET', CLAIMS, group, cmsgpack.pack(members, runs_of(scores)), 'n' .. group, #members,
       'o' .. group, fence)
-    call('ZADD', LEASES, now + lease, group)
-    expect(now + lease)
     for old, gone in pairs(left) do leave_group(old, gone) end
   end
 end

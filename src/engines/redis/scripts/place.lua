@@ -3,6 +3,13 @@
 -- A waiting message's score is its due time in ms, and half a ms more where it has a past (an
 -- attempt, a revival: then PAST has its tallies). Of default priority it waits in DUE; else in ODD,
 -- and once it is found due, in READY too, by priority and due, its score in ODD being BIG more.
+if may and not (may('HGET', META, '') and may('HEXISTS', META, '') and may('HLEN', META)
+  and may('HGETALL', META) and may('HSCAN', META, 0) and may('ZSCORE', META, '') and may('ZCARD', META)
+  and may('ZCOUNT', META, 0, 0) and may('ZRANGE', META, 0, 0) and may('ZRANGEBYSCORE', META, 0, 0)
+  and may('ZREVRANGE', META, 0, 0) and may('ZMSCORE', META, '')) then
+  return redis.error_reply('NOPERM this user may not read all that scripts do')
+end
+
 local BIG = 2 ^ 50
 local DEFAULT_PRIORITY = 1024
 local HAS_ID, HAS_PRIORITY, HAS_MAX, HAS_HEADERS, REMEMBERED = 1, 2, 4, 8, 128

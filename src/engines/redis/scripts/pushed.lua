@@ -9,6 +9,9 @@ local META, MSGS, DUE, HEADS = KEYS[1], KEYS[2], KEYS[3], KEYS[12]
 local call, refuse, sub = redis.call, redis.error_reply, string.sub
 
 local function attempt()
+  if redis.acl_check_cmd and not redis.acl_check_cmd('HINCRBY', META, '', 0) then
+    return refuse('NOPERM this user may not count')
+  end
   local generation, largest, head, watched =
     unpack(call('HMGET', META, 'generation', 'largest', 'head', 'watched'))
   if not generation then return refuse('GONE the queue is not there') end

@@ -10,7 +10,7 @@ local forms = {
   del = {}, get = {}, hdel = { 'x' }, hexists = { 'x' }, hget = { 'x' }, hgetall = {},
   hincrby = { 'x', 'x' }, hlen = {}, hmget = { 'x' }, hscan = { '0' }, hset = { 'x', 'x', 'x' },
   lindex = { '0' }, llen = {}, lpop = {}, lrem = { '0', 'x' }, pexpire = false, publish = false,
-  rename = { key }, rpush = { 'x' }, set = { 'x', 'x' }, time = {}, type = {}, unlink = {},
+  exec = {}, multi = {}, rename = { key }, rpush = { 'x' }, set = { 'x', 'x' }, time = {}, type = {}, unlink = false,
   xadd = false, xdel = false, xlen = false, xrange = false,
   zadd = { 'x', 'x' }, zcard = {}, zcount = { '0', '0' }, zmscore = { 'x' }, zrange = { '0', '0' },
   zrangebyscore = { '0', '0' }, zrank = { 'x' }, zrem = { 'x' }, zremrangebyrank = { '0', '0' },
@@ -19,9 +19,12 @@ local forms = {
 
 local function may(name, form)
   if name == 'time' then return not redis.pcall('TIME').err end
+  local alone = name == 'multi' or name == 'exec'  -- no script can, and so none can try
   if redis.acl_check_cmd and ARGV[2] == '' then
+    if alone then return redis.acl_check_cmd(name) end
     return redis.acl_check_cmd(name, key, unpack(form))
   end
+  if alone then return true end
   local reply = redis.pcall(name, key, unpack(form))
   return type(reply) ~= 'table' or not reply.err
     or not string.find(reply.err, 'The user executing the script', 1, true)
@@ -33,7 +36,7 @@ for i = 3, #ARGV do
   local form = forms[name]
   if form == nil then return redis.error_reply('ERR no form of ' .. name) end
   if form and may(name, form) then
-    may_any = may_any or name ~= 'time'
+    may_any = may_any or not (name == 'time' or name == 'multi' or name == 'exec')
   elseif form then
     missing[#missing + 1] = name
   end

@@ -2,8 +2,8 @@
 --
 -- ARGV: from 5 on, six a message: the claim's number, member, action (a ack, t retry, r release, b bury,
 -- d bury as damaged, m moved away), delay in ms (retry; empty: the backoff), priority (empty: as it
--- is), reason (bury; retry: kept if it was the last attempt). Answers for each: 0 stale, 1 done, 'far',
--- or after a retry the due time.
+-- is), reason (bury; retry: kept if it was the last attempt). Answers for each: 0 stale, 1 done, or after
+-- a retry the due time.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local replies = {}

@@ -40,15 +40,15 @@ local function lease_out(lease)
   local entry = cmsgpack.pack(members, runs)
   -- With the time in it: a counter may be undone by a crash or a failover.
   fence = format('%.0f-%.0f', now, call('HINCRBY', META, 'claims', n))
+  call('ZADD', LEASES, now + lease, fence)
+  expect(now + lease)
+  note_deadline()
   for i = 1, n do
     leased_args[2 * i - 1] = members[i]
     leased_args[2 * i] = fence
   end
   call('HSET', LEASED, unpack(leased_args))
   call('HSET', CLAIMS, fence, entry, 'n' .. fence, n)
-  call('ZADD', LEASES, now + lease, fence)
-  expect(now + lease)
-  note_deadline()
   return lease, runs, entry
 end
 
