@@ -165,6 +165,24 @@ TEST_F(LayoutMigration, WhatOthersTakeOrChangeMeanwhileIsTheirs) {
   EXPECT_EQ(must(tasks.stats()).scheduled, 4u);
 }
 
+// A producer's HSET, on its way before its ZADD.
+TEST_F(LayoutMigration, ABodyThatIsWrittenMeanwhileMovesAsItIsThen) {
+  add("due", kDue, "order:1");
+  (void)server().ask({"HSET", "body", "order:1", "old"});
+  const Store from = open_layout("hash&zset=due&hash=body&queue=orders");
+  bool once = false;
+  Gate gate(from.engine(), [&](const core::Request& request) {
+    if (std::holds_alternative<core::CancelRequest>(request) && !std::exchange(once, true)) {
+      (void)server().ask({"HSET", "body", "order:1", "new"});
+    }
+    return Gate::Says::pass;
+  });
+  const MigrationReport report = migrate({gate, "FROM"}, {to_.engine(), "TO"}, {});
+  EXPECT_TRUE(report.is_complete()) << (report.error ? report.error->message : "");
+  EXPECT_EQ(must(to_.queue("orders").get("order:1")).payload, "new");
+  EXPECT_EQ(server().ask({"EXISTS", "body", "due"}), ":0\r\n");
+}
+
 // Whatever request was the last one, and whether it was carried out or not.
 TEST_F(LayoutMigration, CutShortAnywhereTheNextRunFinishes) {
   for (const Gate::Says how : {Gate::Says::refuse, Gate::Says::lose_the_answer}) {

@@ -75,6 +75,7 @@ Result<std::vector<core::PushResult>> put_there(core::Engine& engine, const std:
 
 Result<std::vector<core::ItemResult>> take_away_seen(core::Engine& engine, const std::string& queue,
                                                      Messages messages) {
+  const bool is_layout = !engine.capabilities().pauses;
   const auto ask = [&](Messages some) -> Result<std::vector<core::ItemResult>> {
     core::CancelRequest request;
     request.queue = queue;
@@ -82,6 +83,7 @@ Result<std::vector<core::ItemResult>> take_away_seen(core::Engine& engine, const
       request.keys.push_back(core::append(request.bytes, message.key));
       request.seen.push_back({message.id, message.due.time_since_epoch().count(), message.priority,
                               message.tallies.claims, message.state == State::dead});
+      if (is_layout) request.seen.back().payload = core::append(request.bytes, message.payload);
     }
     auto reply = detail::wait_for(engine, std::move(request));
     if (!reply) return std::move(reply).error();

@@ -66,6 +66,9 @@ struct Seen {
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t claims = 0;  // of its tallies
   bool dead = false;
+  // Of a store that tells no id of its own for what is under a key: what it was, in the request's
+  // bytes. Not sent to servers.
+  std::optional<Slice> payload = {};
 };
 
 struct CancelRequest {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/assert.h"
+#include "base/hex.h"
 
 namespace tarry::net {
 
@@ -16,13 +17,7 @@ std::string hmac_sha256_hex(std::string_view secret, std::string_view text) {
   const bool good = HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), bytes,
                          text.size(), digest.data(), &size) != nullptr;
   TARRY_ASSERT(good && size == 32);
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) {
-    hex += kDigits[digest[i] >> 4];
-    hex += kDigits[digest[i] & 15];
-  }
-  return hex;
+  return base::hex_digits({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 }  // namespace tarry::net

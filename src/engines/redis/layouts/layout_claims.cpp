@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "engines/redis/layouts/layout_look.h"
 #include "engines/redis/layouts/layout_verbs.h"
@@ -27,7 +28,7 @@ std::string fresh_nonce() {
   std::random_device random;
   std::string bytes;
   while (bytes.size() < kNonceDigits / 2) bytes += static_cast<char>(random() & 0xFFu);
-  return hex_digits(bytes);
+  return base::hex_digits(bytes);
 }
 
 }  // namespace

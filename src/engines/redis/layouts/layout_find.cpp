@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "engines/redis/layouts/redisson_value.h"
 
@@ -74,7 +75,7 @@ class Walk : public std::enable_shared_from_this<Walk> {
   void meet(std::string_view packed) {
     const auto entry = unpack_entry(packed);
     if (!entry) return;
-    take(hex_digits(entry->id), packed);
+    take(base::hex_digits(entry->id), packed);
     if (entry->value.size() > 2 * core::kMaxKey) return;  // nobody's key, framed or quoted
     take(std::string(decode_value(entry->value, context_.spec.decode, scratch_).payload), packed);
   }
@@ -101,17 +102,6 @@ class Walk : public std::enable_shared_from_this<Walk> {
 };
 
 }  // namespace
-
-std::string hex_digits(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    hex += kDigits[byte >> 4u];
-    hex += kDigits[byte & 15u];
-  }
-  return hex;
-}
 
 std::optional<Entry> unpack_entry(std::string_view packed) noexcept {
   if (packed.empty()) return std::nullopt;

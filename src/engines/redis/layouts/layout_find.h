@@ -27,8 +27,6 @@ struct Entry {
 /// Nothing for bytes that are no entry.
 [[nodiscard]] std::optional<Entry> unpack_entry(std::string_view packed) noexcept;
 
-[[nodiscard]] std::string hex_digits(std::string_view bytes);
-
 /// Long members are told by a checksum, by which nothing is found.
 [[nodiscard]] bool is_checksum(std::string_view key) noexcept;
 [[nodiscard]] Error found_by_member_only(std::string_view key, Layout layout);

@@ -7,6 +7,7 @@
 #include "engines/redis/layouts/layout_find.h"
 #include "engines/redis/layouts/layout_info.h"
 #include "engines/redis/layouts/layout_verbs.h"
+#include "net/sha1.h"
 
 namespace tarry::redis {
 namespace {
@@ -99,7 +100,11 @@ class LayoutCancel final : public ByKey {
   }
   void add(RedisCommand& command, std::uint32_t item) const override {
     command.add(*members_[item]);
-    if (!request().seen.empty()) command.add(request().seen[item].due_ms);
+    if (request().seen.empty()) return;
+    const core::Seen& seen = request().seen[item];
+    const bool looks = context_.spec.layout == Layout::hash && seen.payload;
+    command.add(seen.due_ms);
+    command.add(looks ? net::sha1_hex(core::view(request().bytes, *seen.payload)) : std::string());
   }
   bool read(RedisView told, ItemSpan items) override {
     if (told.size() != items.size()) return false;

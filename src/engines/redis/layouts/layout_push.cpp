@@ -2,6 +2,7 @@
 #include <random>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "core/validation.h"
 #include "engines/redis/layouts/layout_find.h"
@@ -150,7 +151,7 @@ class LayoutPush final : public LayoutVerb {
       bytes += static_cast<char>(two & 0xFFu);
       bytes += static_cast<char>((two >> 8u) & 0xFFu);
     }
-    return raw ? bytes : hex_digits(bytes);
+    return raw ? bytes : base::hex_digits(bytes);
   }
 
   bool take(std::uint32_t item, std::string_view told, std::int64_t due, std::string_view key) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
 #include "engines/redis/layouts/layout_find.h"
 
 namespace tarry::redis {
@@ -76,7 +77,7 @@ TEST(RedissonEntry, WhatIsNoneDoesNot) {
         "12345678\x03\0\0\0\0\0\0\0hi"s,
         "\x08"
         "12345678\x01\0\0\0\0\0\0\0hi"s}) {
-    EXPECT_FALSE(unpack_entry(bytes)) << hex_digits(bytes);
+    EXPECT_FALSE(unpack_entry(bytes)) << base::hex_digits(bytes);
   }
 }
 

@@ -1,22 +1,28 @@
 -- Move away: what lives in another store by now goes from here if it still is what was seen.
--- ARGV: from 7 on, two a message: member, and the due time that was seen. Answers for each 'done',
--- 'kept' (it is due at another time by now), 'in_flight' (it is leased) or 'unknown'.
+-- ARGV: from 7 on, three a message: member, the due time that was seen, and in a HASH the body's SHA-1
+-- (empty: whatever it is). Answers for each 'done', 'kept' (it is due at another time by now, or has
+-- another body), 'in_flight' (it is leased) or 'unknown'.
 free_first()
 local replies, moved = {}, 0
 
-local function move_away(member, due)
+local function move_away(member, due, seen)
   local lease = read_lease(name_of_lease(member))
   local set, score = find(member)
   if lease then return lease[STOPPING] and 'unknown' or 'in_flight' end
   if not set then return 'unknown' end
   if format('%.0f', due_of(score)) ~= due then return 'kept' end
-  if LAYOUT == 'hash' and call('HEXISTS', bodies_of(set), member) == 0 then return 'kept' end
+  if LAYOUT == 'hash' then
+    local body = call('HGET', bodies_of(set), member)
+    if not body or seen ~= '' and redis.sha1hex(body) ~= seen then return 'kept' end
+  end
   for each = 1, M do remove(each, member) end
   moved = moved + 1
   return 'done'
 end
 
-for at = 7, #ARGV, 2 do replies[#replies + 1] = move_away(ARGV[at], ARGV[at + 1]) end
+for at = 7, #ARGV, 3 do
+  replies[#replies + 1] = move_away(ARGV[at], ARGV[at + 1], ARGV[at + 2])
+end
 -- So whoever moves them sees that nobody else does. Kept for a week after the last of them.
 if moved > 0 then
   local name = LEASES .. 'moved'

@@ -1,0 +1,14 @@
+// Bytes as hex digits.
+//
+// Thread safety: a pure function.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tarry::base {
+
+/// Two small letters or digits a byte.
+[[nodiscard]] std::string hex_digits(std::string_view bytes);
+
+}  // namespace tarry::base
