@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <stop_token>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -274,6 +276,10 @@ ExitCode import_from(Session& session, const TransferWords& words) {
   const std::unique_ptr<const int, void (*)(const int*)> closed(&fd, [](const int* open) {
     if (*open != STDIN_FILENO) ::close(*open);
   });
+  std::error_code unknown;
+  if (from_file && std::filesystem::is_directory(words.file, unknown)) {
+    return output.usage(fmt::format("cannot read {}: it is a directory", base::quoted(words.file)));
+  }
   ExitCode code{};
   auto store = session.open(code, {.create = true});
   if (!store) return code;

@@ -118,6 +118,12 @@ class Metrics(ProgramTest):
             page = scrape(server)
             self.assertEqual(page.families, reference(but="tarry_redis_"))
             self.assertEqual(page.value("tarry_relay_queues", relay="orders"), 1)
+            # What a relay claims is as late as what clients claim.
+            self.asked("push", "orders", "x", store=server.url)
+            while not self.asked("queue", "info", "orders", store=server.url)["counters"]["acked"]:
+                pass
+            self.assertEqual(scrape(server).value("tarry_lateness_seconds_count", queue="orders"),
+                             1)
 
     def test_ages_go_by_the_store_s_clock(self):
         with Server("memory:", "--test-clock") as server:

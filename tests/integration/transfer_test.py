@@ -194,7 +194,9 @@ class Transfer(ProgramTest):
         file = self.directory / "export.jsonl"
         self.tarry("push", "q", "x", "--key", "k")
         self.tarry("store", "export", str(file))
-        self.assertIn("File exists", self.tarry("store", "export", str(file), code=CONFLICT).err)
+        self.assertIn(f'"{file}" is there already',
+                      self.tarry("store", "export", str(file), code=CONFLICT).err)
+        self.refused("store", "import", str(self.directory), says="is a directory")
         absent = str(self.directory / "no" / "file")
         self.assertIn("No such file", self.tarry("store", "export", absent, code=USAGE).err)
         self.assertIn("cannot read", self.tarry("store", "import", absent, code=USAGE).err)

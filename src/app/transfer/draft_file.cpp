@@ -42,7 +42,11 @@ Result<void> DraftFile::open() {
     fd_ = STDOUT_FILENO;
     return {};
   }
-  if (::access(path_.c_str(), F_OK) == 0) return failure("write", path_, EEXIST);
+  if (::access(path_.c_str(), F_OK) == 0) {
+    return Unexpected(
+        ErrorCode::conflict,
+        fmt::format("{} is there already; remove it, or name another file", base::quoted(path_)));
+  }
   constexpr mode_t kOwnerOnly = 0600;  // what is in a store may be nobody else's business
   const int fd = ::open(draft().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
   if (fd < 0) return failure("write", path_, errno);

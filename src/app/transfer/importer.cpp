@@ -165,6 +165,9 @@ Result<void> Importer::look(std::vector<MessageInfo> taken) {
 
 Result<void> Importer::finish() {
   if (auto done = flush(); !done) return at_line(std::move(done).error());
+  if (report_.lines == 0) {
+    return Error{ErrorCode::invalid_argument, "there is nothing to import: no line came"};
+  }
   if (!ended_) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("line {}: the file ends here, and the export does not: it was cut off",

@@ -98,6 +98,16 @@ std::optional<Response> check_body(const net::HttpMessage& message) {
   if (message.method == "GET") {
     return problem(400, ErrorCode::invalid_argument, "GET takes no body");
   }
+  // Of several, whoever stands between may have gone by another one.
+  if (message.count("Content-Type") > 1) {
+    return problem(400, ErrorCode::invalid_argument, "Content-Type stands there more than once");
+  }
+  const std::string* coding = message.find("Content-Encoding");
+  if (coding != nullptr && !base::equals_ignoring_case(*coding, "identity")) {
+    return problem(
+        415, ErrorCode::invalid_argument,
+        "Content-Encoding is " + base::quoted(*coding) + "; bodies are read as they are");
+  }
   const std::string* type = message.find("Content-Type");
   if (type != nullptr && is_json(*type)) return std::nullopt;
   return problem(415, ErrorCode::invalid_argument,

@@ -205,6 +205,18 @@ TEST(Routes, bodies_are_json_and_say_so) {
   r = route({}, untyped);
   EXPECT_EQ(std::get<Response>(r).status, 415u);
 
+  auto twice = message("POST", "/v1/claim", R"({"queues":["q"]})");
+  twice.fields = {{"Content-Type", "application/json"}, {"content-type", "text/plain"}};
+  EXPECT_EQ(std::get<Response>(route({}, twice)).status, 400u);
+
+  auto packed = message("POST", "/v1/claim", R"({"queues":["q"]})");
+  packed.fields = {{"Content-Type", "application/json"}, {"Content-Encoding", "gzip"}};
+  r = route({}, packed);
+  EXPECT_EQ(std::get<Response>(r).status, 415u);
+  EXPECT_NE(std::get<Response>(r).body.find("gzip"), std::string::npos);
+  packed.fields[1].value = "identity";
+  EXPECT_TRUE(std::holds_alternative<Submission>(route({}, packed)));
+
   auto typed = message("POST", "/v1/claim", R"({"queues":["q"]})");
   typed.fields = {{"content-type", "Application/JSON ; charset=utf-8"}};
   r = route({}, typed);
