@@ -333,6 +333,30 @@ TEST_P(Statistics, OfAQueueThatIsNotThere) {
   expect_names(stats.error(), {"missing"});
 }
 
+// Each verb, of a queue that nobody has made: none of them makes it. What makes one (push, pause,
+// settings) has its own tests.
+TEST_P(Statistics, NothingIsDoneToAQueueThatIsNotThere) {
+  const Queue q = queue("missing");
+  EXPECT_TRUE(must(q.claim()).empty());
+  EXPECT_EQ(q.get("k").error().code, ErrorCode::not_found);
+  EXPECT_EQ(must(q.cancel("k")), Outcome::unknown);
+  EXPECT_EQ(must(q.reschedule("k", in(1h))), Outcome::unknown);
+  EXPECT_TRUE(must(q.list({})).messages.empty());
+  const Forecast forecast = must(q.forecast());
+  EXPECT_EQ(forecast.due_now + forecast.later, 0u);
+  EXPECT_EQ(std::ranges::count(forecast.buckets, 0u), std::ssize(forecast.buckets));
+  const std::string_view key = "k";
+  EXPECT_EQ(must(q.revive({&key, 1})), 0u);
+  EXPECT_EQ(q.remove().error().code, ErrorCode::not_found);
+  if (!is_by(By::command_line)) {  // whose words may be mistyped: they are told so
+    must(q.resume());
+    EXPECT_EQ(must(q.purge()), 0u);
+    EXPECT_EQ(must(q.revive()), 0u);
+  }
+  EXPECT_EQ(q.stats().error().code, ErrorCode::not_found);
+  EXPECT_TRUE(must(store().stats()).queues.empty());
+}
+
 TEST_P(Statistics, CountsEachState) {
   const Queue q = queue();
   (void)fill(q);

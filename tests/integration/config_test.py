@@ -144,6 +144,13 @@ class Config(ProgramTest):
         self.assertEqual(refused("--config", file, command=("serve",)), lines)
         self.assertIn('port "99999"', refused(TARRY_LISTEN="127.0.0.1:99999")[0])
         self.assertIn('flag --store: store URL "foo:bar"', refused("--store", "foo:bar")[0])
+        file = self.write('[store]\nurl = "http://127.0.0.1:1"\n'
+                          '[server]\nlisten = "0.0.0.0:7733"\n')
+        lines = refused("--config", file)
+        self.assertEqual(len(lines), 2, lines)
+        self.assertIn(f"tarry: {file}:2: store.url: serve needs a store of its own", lines[0])
+        self.assertIn(f'tarry: {file}:4: server.listen: listen address "0.0.0.0" is not loopback',
+                      lines[1])
 
     def test_bad_variables_flags_and_files(self):
         self.assertEqual(refused(TARRY_MAX_BODY="3"), [

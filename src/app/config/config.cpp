@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "open/store_url.h"
+#include "server/http/server.h"
 
 namespace tarry::app::config {
 namespace {
@@ -98,10 +99,17 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
 // at.
 Result<void> check_alone(Which which, const std::string& text) {
   if (which == Which::listen) {
-    if (const auto address = parse_listen(text); !address) return address.error();
+    const auto address = parse_listen(text);
+    if (!address) return address.error();
+    return http::check_listen_address(address->host);
   }
   if (which == Which::store_url) {
     if (const auto url = detail::parse_store_url(text); !url) return url.error();
+    if (text.starts_with("http:") || text.starts_with("http+unix:")) {
+      return Error{ErrorCode::invalid_argument,
+                   "serve needs a store of its own: file:, memory: or redis:, not " +
+                       base::quoted(detail::masked_url(text))};
+    }
   }
   return {};
 }

@@ -84,6 +84,11 @@ Error listen_error(const tcp::endpoint& endpoint, const error_code& error) {
 
 }  // namespace
 
+Result<void> check_listen_address(const std::string& address) {
+  if (const auto parsed = parse_address(address); !parsed) return parsed.error();
+  return {};
+}
+
 class Server::Impl {
  public:
   Impl(core::Engine& engine, ServerOptions options)

@@ -76,6 +76,9 @@ struct ServerOptions : ServerLimits {
   std::function<void(const RequestNote&)> on_request = {};
 };
 
+/// Whether a server may listen there: a loopback address, or localhost. Else `invalid_argument`.
+[[nodiscard]] Result<void> check_listen_address(const std::string& address);
+
 class Server {
  public:
   /// The engine must outlive the server, and still answer while the server stops.

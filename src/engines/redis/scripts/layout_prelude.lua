@@ -23,7 +23,7 @@ if may then
     all = all and may('RPUSH', LIST, '') and may('LREM', LIST, 0, '') and may('LPOP', LIST)
       and may('RPUSH', DEST, '') and may('LPOP', DEST) and may('LINDEX', LIST, 0)
   end
-  if not all then return redis.error_reply('NOPERM this user may not do all that scripts do') end
+  if not all then return redis.error_reply('NOPERM this user may not do all that scripts do to ' .. KEYS[1]) end
 end
 
 for i = 1, #KEYS do

@@ -7,7 +7,7 @@ if may and not (may('HGET', META, '') and may('HEXISTS', META, '') and may('HLEN
   and may('HGETALL', META) and may('HSCAN', META, 0) and may('ZSCORE', META, '') and may('ZCARD', META)
   and may('ZCOUNT', META, 0, 0) and may('ZRANGE', META, 0, 0) and may('ZRANGEBYSCORE', META, 0, 0)
   and may('ZREVRANGE', META, 0, 0) and may('ZMSCORE', META, '')) then
-  return redis.error_reply('NOPERM this user may not read all that scripts do')
+  return redis.error_reply('NOPERM this user may not read all that scripts read of ' .. META)
 end
 
 local BIG = 2 ^ 50

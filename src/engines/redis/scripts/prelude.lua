@@ -16,7 +16,7 @@ local call, floor, byte, sub, format = redis.call, math.floor, string.byte, stri
 local may = redis.acl_check_cmd
 if may and not (may('HSET', META, '', '') and may('HDEL', META, '') and may('HINCRBY', META, '', 0)
   and may('ZADD', META, 0, '') and may('ZREM', META, '') and may('ZREMRANGEBYRANK', META, 0, 0)) then
-  return redis.error_reply('NOPERM this user may not write all that scripts do')
+  return redis.error_reply('NOPERM this user may not write all that scripts write to ' .. META)
 end
 
 local generation, settings, paused, watched, agenda, head, has_odd, largest, bulk = unpack(call('HMGET', META,
