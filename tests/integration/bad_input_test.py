@@ -410,6 +410,7 @@ class BadInput(ProgramTest):
                 self.says(reply.json["detail"], (f'"{path}"',))
         for path, item in self.document.root["paths"].items():
             known = {m.upper() for m in item if m != "parameters"}
+            known |= {"HEAD"} if "GET" in known else set()
             for method in {"GET", "PUT", "POST", "DELETE", "PATCH", "OPTIONS", "BREW"} - known:
                 reply = self.client.raw(method, path.replace("{queue}", "q"))
                 self.assertEqual(reply.status, 405, reply.text)
@@ -418,11 +419,17 @@ class BadInput(ProgramTest):
 
     def test_an_answer_to_head_ends_with_its_head(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        for method, status in (("HEAD", 405), ("GET", 200), ("HEAD", 405), ("TRACE", 405)):
-            connection.request(method, "/healthz")
+        length = None
+        for method, path, status in (
+                ("GET", "/healthz", 200), ("HEAD", "/healthz", 200), ("HEAD", "/v1/claim", 405),
+                ("HEAD", "/v1/queues/none", 404), ("TRACE", "/healthz", 405)):
+            connection.request(method, path)
             answer = connection.getresponse()
             self.assertEqual(answer.status, status)
             self.assertEqual(answer.read() == b"", method == "HEAD")
+            if path == "/healthz" and status == 200:
+                length = length or answer.headers["Content-Length"]
+                self.assertEqual(answer.headers["Content-Length"], length)
         connection.close()
 
     def test_request_ids(self):

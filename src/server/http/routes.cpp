@@ -95,8 +95,8 @@ bool is_json(std::string_view content_type) {
 // on a page that somebody visits can push or purge.
 std::optional<Response> check_body(const net::HttpMessage& message) {
   if (message.body.empty()) return std::nullopt;
-  if (message.method == "GET") {
-    return problem(400, ErrorCode::invalid_argument, "GET takes no body");
+  if (message.method == "GET" || message.method == "HEAD") {
+    return problem(400, ErrorCode::invalid_argument, message.method + " takes no body");
   }
   // Of several, whoever stands between may have gone by another one.
   if (message.count("Content-Type") > 1) {
@@ -137,6 +137,9 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   const std::string_view query_text = path.substr(std::min(mark + 1, path.size()));
   path = path.substr(0, mark);
 
+  // Who asks for the head alone is answered as by GET; the connection sends no body.
+  const std::string_view asked_for = message.method;
+  const std::string_view method = asked_for == "HEAD" ? "GET" : asked_for;
   const Route* found = nullptr;
   std::string allow;
   std::string_view encoded_queue;
@@ -144,8 +147,9 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
     std::string_view queue;
     if (!matches(candidate.pattern, path, queue)) continue;
     allow += (allow.empty() ? "" : ", ") + std::string(candidate.method);
+    if (candidate.method == "GET") allow += ", HEAD";
     pattern = candidate.pattern;
-    if (candidate.method != message.method) continue;
+    if (candidate.method != method) continue;
     found = &candidate;
     encoded_queue = queue;
   }
@@ -160,7 +164,7 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   auto query = wire::Query::parse(query_text);
   if (!query) return problem(query.error());
   // Others have no parameters: what changes something says it in its body, and DELETE has none.
-  if (message.method != "GET" && message.method != "DELETE") {
+  if (method != "GET" && method != "DELETE") {
     if (auto error = query->finish()) return problem(*error);
   }
   Asked asked{service, std::move(*queue), std::move(*query), std::move(message.body)};

@@ -165,7 +165,9 @@ TEST(Routes, unknown_paths_and_methods) {
   }
   const Response response = refused("DELETE", "/v1/queues/q/messages");
   EXPECT_EQ(response.status, 405u);
-  EXPECT_EQ(response.allow, "POST, GET");
+  EXPECT_EQ(response.allow, "POST, GET, HEAD");
+  EXPECT_EQ(refused("HEAD", "/healthz").status, 200u);
+  EXPECT_EQ(refused("HEAD", "/v1/claim").status, 405u);
   EXPECT_EQ(refused("get", "/healthz").status, 405u);
   EXPECT_EQ(refused("GET", "http://localhost/healthz").status, 200u);
 }
