@@ -52,6 +52,10 @@ class ScriptedEngine final : public core::Engine {
         return ticket;
       }
     }
+    if (const auto refused = refuses_ ? refuses_(request) : std::nullopt) {
+      answer_locked(ticket, *refused);
+      return ticket;
+    }
     asked_.emplace_back(ticket, std::move(request));
     changed_.notify_all();
     return ticket;
@@ -119,6 +123,20 @@ class ScriptedEngine final : public core::Engine {
     responder_ = std::move(responder);
   }
 
+  /// Those of that kind that nobody takes are refused, now and from now on.
+  template <typename R>
+  void refuse_untaken(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    refuses_ = [error](const core::Request& request) {
+      return std::holds_alternative<R>(request) ? std::optional<Error>(error) : std::nullopt;
+    };
+    std::erase_if(asked_, [&](const auto& asked) {
+      const auto refused = refuses_(asked.second);
+      if (refused) answer_locked(asked.first, *refused);
+      return refused.has_value();
+    });
+  }
+
   /// Off: a withdrawn claim is answered by the test, as when it meets messages on their way.
   void answer_withdrawals(bool on) {
     const std::lock_guard lock(mutex_);
@@ -184,6 +202,7 @@ class ScriptedEngine final : public core::Engine {
   std::vector<core::Ticket> withdrawn_;
   std::deque<base::UniqueFunction<void()>> work_;
   Responder responder_;
+  std::function<std::optional<Error>(const core::Request&)> refuses_;
   bool answers_withdrawals_ = true;
   bool closed_ = false;
   bool ended_ = false;

@@ -76,6 +76,8 @@ class WorkerRig : public testing::Test {
 
   Result<void> finish() {
     stop.request_stop();
+    // One that was asked for while the test looked elsewhere; the worker would wait for its answer.
+    fake.engine().refuse_untaken<core::ExtendRequest>({ErrorCode::unavailable, "not now"});
     return running.get();
   }
 
