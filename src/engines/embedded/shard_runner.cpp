@@ -168,7 +168,10 @@ void ShardRunner::lend() noexcept {
     bool is_time = false;
     {
       const std::unique_lock turn(turn_mutex_, std::try_to_lock);
-      if (!turn || ended_) return;
+      if (!turn) return;
+      // The shard's thread may have been woken for its end while this one had the turn, and sleep
+      // again, for as long as a clock that is moved by hand stands still.
+      if (ended_) break;
       passed_over_.exchange(false);
       const bool more = run_turn();
       if (more || ended_) {
