@@ -160,7 +160,12 @@ Result<std::string> servable_store(const Config& config) {
     return Error{ErrorCode::invalid_argument,
                  "serve needs a store of its own: --store file:DIRECTORY, memory: or redis://HOST"};
   }
-  return url;
+  if (!url.starts_with("http:") && !url.starts_with("http+unix:")) return url;
+  // Not the file's fault: `tarry relay --config` takes such a one.
+  return Error{
+      ErrorCode::invalid_argument,
+      fmt::format("{}: serve needs a store of its own: file:, memory: or redis:, not {}",
+                  config.at(Which::store_url).from, base::quoted(detail::masked_url(url)))};
 }
 
 // Called on the server's thread alone, so nothing moves the clock in between.

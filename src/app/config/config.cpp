@@ -105,11 +105,6 @@ Result<void> check_alone(Which which, const std::string& text) {
   }
   if (which == Which::store_url) {
     if (const auto url = detail::parse_store_url(text); !url) return url.error();
-    if (text.starts_with("http:") || text.starts_with("http+unix:")) {
-      return Error{ErrorCode::invalid_argument,
-                   "serve needs a store of its own: file:, memory: or redis:, not " +
-                       base::quoted(detail::masked_url(text))};
-    }
   }
   return {};
 }
