@@ -61,6 +61,11 @@ void call_layout(const LayoutContext& context, const LayoutKeysPtr& keys, Script
       std::move(done));
 }
 
+Error of_a_read(Error error) {
+  if (error.code == ErrorCode::unknown_outcome) error.code = ErrorCode::unavailable;
+  return error;
+}
+
 std::string due_text(Due due) {
   return (due.is_relative() ? "+" : "") + std::to_string(due.millis());
 }

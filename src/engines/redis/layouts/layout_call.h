@@ -32,6 +32,9 @@ struct LayoutContext {
 void call_layout(const LayoutContext& context, const LayoutKeysPtr& keys, Script script,
                  Server::Build arguments, Server::Done done);
 
+/// Of what only reads: an answer that was lost leaves nothing in doubt, the store is `unavailable`.
+[[nodiscard]] Error of_a_read(Error error);
+
 /// As scripts read it: "+250" is a delay.
 [[nodiscard]] std::string due_text(Due due);
 

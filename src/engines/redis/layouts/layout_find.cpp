@@ -45,7 +45,7 @@ class Walk : public std::enable_shared_from_this<Walk> {
     RedisCommand look("ZRANGE");
     look.key(keys_->zsets[0]).add(std::int64_t{0}).add(kEntriesALook - 1);
     context_.server.command(std::move(look), [self = shared_from_this()](Result<RedisReply> reply) {
-      if (!reply) return self->done_(readable(std::move(reply).error()));
+      if (!reply) return self->done_(of_a_read(std::move(reply).error()));
       const RedisView entries = reply->view();
       for (std::size_t i = 0; i < entries.size(); ++i) self->meet(entries[i].text());
       if (self->left_ == 0 || entries.size() < kEntriesALook) return self->end();
@@ -54,16 +54,11 @@ class Walk : public std::enable_shared_from_this<Walk> {
   }
 
  private:
-  static Error readable(Error error) {
-    if (error.code == ErrorCode::unknown_outcome) error.code = ErrorCode::unavailable;
-    return error;
-  }
-
   void scan(std::string_view cursor) {
     RedisCommand look("ZSCAN");
     look.key(keys_->zsets[0]).add(cursor).add("COUNT").add(kEntriesALook);
     context_.server.command(std::move(look), [self = shared_from_this()](Result<RedisReply> reply) {
-      if (!reply) return self->done_(readable(std::move(reply).error()));
+      if (!reply) return self->done_(of_a_read(std::move(reply).error()));
       const RedisView found = reply->view()[1];
       for (std::size_t i = 0; i < found.size(); i += 2) self->meet(found[i].text());
       const std::string next(reply->view()[0].text());

@@ -82,9 +82,7 @@ class LayoutLister : public std::enable_shared_from_this<LayoutLister> {
         },
         [self = shared_from_this()](Result<RedisReply> told) {
           if (told) return self->take(told->view());
-          Error error = std::move(told).error();
-          if (error.code == ErrorCode::unknown_outcome) error.code = ErrorCode::unavailable;
-          self->asked_->fail(std::move(error));
+          self->asked_->fail(of_a_read(std::move(told).error()));
         });
   }
 
@@ -172,9 +170,7 @@ class LayoutForecast : public std::enable_shared_from_this<LayoutForecast> {
         },
         [self = shared_from_this()](Result<RedisReply> told) {
           if (told) return self->take(told->view());
-          Error error = std::move(told).error();
-          if (error.code == ErrorCode::unknown_outcome) error.code = ErrorCode::unavailable;
-          self->asked_->fail(std::move(error));
+          self->asked_->fail(of_a_read(std::move(told).error()));
         });
   }
 
@@ -260,10 +256,7 @@ void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
           if (told) {
             take_stats(std::get<StoreStats>(asked->reply).queues[at], told->view());
           } else {
-            *failed = std::move(told).error();
-            if ((*failed)->code == ErrorCode::unknown_outcome) {
-              (*failed)->code = ErrorCode::unavailable;
-            }
+            *failed = of_a_read(std::move(told).error());
           }
           countdown->end();
         });
