@@ -46,10 +46,9 @@ ExitCode back_up(Session& session, const std::string& destination) {
     });
     return ExitCode::done;
   }
-  output.print_line(
-      fmt::format("{} messages: {} segments share their files, {} were copied, {} bytes",
-                  grouped(report->messages), grouped(report->linked), grouped(report->copied),
-                  grouped(report->bytes)));
+  output.print_line(fmt::format(
+      "{}: {} shared, {} copied, {}", counted(report->messages, "message"),
+      counted(report->linked, "segment"), grouped(report->copied), counted(report->bytes, "byte")));
   // Each shard's head is a copy always.
   if (report->copied > report->shards) {
     output.note(

@@ -233,7 +233,8 @@ ExitCode summarise(Session& session, Tally tally, std::uint64_t lines) {
   } else {
     print_table(output, tally);
   }
-  const std::size_t shown = std::min(tally.errors.size(), kErrorsShown);
+  // As JSON they stand in the answer already.
+  const std::size_t shown = output.json() ? 0 : std::min(tally.errors.size(), kErrorsShown);
   for (std::size_t i = 0; i < shown; ++i) {
     const LineError& bad = tally.errors[i];
     output.error({bad.error.code, fmt::format("line {}: {}", bad.line, bad.error.message)});

@@ -1,9 +1,12 @@
 // tarry claim: takes what is due, under a lease, and prints it with its receipts.
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/json.h"
+#include "app/progress.h"
 #include "base/text.h"
 #include "core/limits.h"
 
@@ -18,11 +21,23 @@ struct ClaimWords {
   std::optional<Millis> wait;
 };
 
-void print_table(Output& output, const std::vector<Delivery>& deliveries, bool name_queues) {
-  if (deliveries.empty()) {
-    output.note("Nothing is due.");
-    return;
+// Why there is nothing, which is no failure: to be told apart from a name that was mistyped.
+std::string empty_text(const std::string& name, const Result<QueueStats>& stats) {
+  if (!stats) {
+    return stats.error().code == ErrorCode::not_found ? fmt::format("There is no queue {}.", name)
+                                                      : "Nothing is due.";
   }
+  const std::string holds = stats->scheduled == 0 && stats->leased == 0
+                                ? "it is empty"
+                                : fmt::format("{} scheduled, {} leased", grouped(stats->scheduled),
+                                              grouped(stats->leased));
+  if (!stats->paused) return fmt::format("Nothing is due in queue {}: {}.", name, holds);
+  return fmt::format("Queue {} is paused{}, {} ready.", name,
+                     stats->paused_until ? " until " + time_text(*stats->paused_until) : "",
+                     grouped(stats->ready));
+}
+
+void print_table(Output& output, const std::vector<Delivery>& deliveries, bool name_queues) {
   std::vector<Column> columns{{"KEY", false, true},     {"ID", true},
                               {"ATTEMPT", true},        {"LATE", true},
                               {"PAYLOAD", false, true}, {"RECEIPT", false, false, true}};
@@ -62,6 +77,10 @@ ExitCode claim(Session& session, const ClaimWords& words) {
       }
       json.end_array().end_object();
     });
+  } else if (deliveries->empty()) {
+    for (const std::string& name : words.queues) {
+      session.output.note(empty_text(name, store->queue(name).stats()));
+    }
   } else {
     print_table(session.output, *deliveries, queues.size() > 1);
   }

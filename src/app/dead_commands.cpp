@@ -59,8 +59,8 @@ ExitCode print_count(Output& output, const DeadOptions& options, std::string_vie
       json.begin_object().text_field("queue", options.queue).field(done, count).end_object();
     });
   } else {
-    output.print_line(fmt::format("queue {}: {} {} {}", options.queue, grouped(count),
-                                  count == 1 ? "message" : "messages", done));
+    output.print_line(
+        fmt::format("queue {}: {} {}", options.queue, counted(count, "message"), done));
   }
   return ExitCode::done;
 }

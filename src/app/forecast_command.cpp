@@ -63,7 +63,10 @@ ExitCode forecast(Session& session, const ForecastWords& words) {
     ForecastOptions options;
     options.width = words.width.value_or(options.width);
     options.buckets = static_cast<std::uint32_t>(words.buckets.value_or(kRows));
-    return queue.forecast(options);
+    auto asked = queue.forecast(options);
+    // Rows that nobody asked for end with the last message.
+    if (asked && !words.buckets && asked->later == 0) *asked = widened(*asked, asked->width);
+    return asked;
   }();
   if (!found) return session.output.fail(found.error());
   if (is_empty(*found)) {

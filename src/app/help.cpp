@@ -34,7 +34,15 @@ std::string unknown_flag(const CLI::App& command, const std::string& flag) {
 
 std::string unknown_command(const CLI::App& command, const std::string& word) {
   std::vector<std::string_view> names;
-  for (const CLI::App* sub : command.get_subcommands({})) names.push_back(sub->get_name());
+  for (const CLI::App* sub : command.get_subcommands({})) {
+    names.push_back(sub->get_name());
+    // `tarry export` is looked for below `store`.
+    for (const CLI::App* below : sub->get_subcommands({})) {
+      if (below->get_name() != word) continue;
+      return fmt::format("unknown command {}; did you mean tarry {} {}?", base::quoted(word),
+                         sub->get_name(), word);
+    }
+  }
   return fmt::format("unknown command {}{}", base::quoted(word), base::did_you_mean(word, names));
 }
 

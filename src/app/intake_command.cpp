@@ -135,8 +135,9 @@ void add_intake_command(CLI::App& root, Session& session) {
       "acked\n"
       "there once the store has it. tarry relay --to amqp://... publishes it when it is due, with\n"
       "its properties as they were. What cannot be taken goes to the queue NAME.refused, with the\n"
-      "reason in the header tarry-reason. SIGTERM and Ctrl-C end it; the rest stays in "
-      "RabbitMQ.\n");
+      "reason in the header tarry-reason. A broker or a store that cannot be reached is tried "
+      "again,\n"
+      "until it is there. SIGTERM and Ctrl-C end it; the rest stays in RabbitMQ.\n");
   add_word(command, "QUEUE", flags->queue, "Where to push")->required();
   add_word(command, "--from", flags->from,
            "amqp://HOST[/VHOST]?queue=NAME[&exchange=NAME][&refused=NAME];\n"

@@ -1,7 +1,9 @@
 // tarry store migrate: drains one store into another.
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <stop_token>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@
 #include "app/progress.h"
 #include "app/signals.h"
 #include "base/text.h"
+#include "open/store_tools.h"
 #include "open/store_url.h"
 
 namespace tarry::app {
@@ -73,20 +76,23 @@ ExitCode tell_rest(Output& output, const MigrationReport& report) {
     for (const std::string& problem : queue.problems) Output::tell(name + ": " + problem);
     if (!queue.held && queue.leased > 0) {
       Output::tell(
-          fmt::format("{}: {} messages are out at consumers; they stay until the claims "
-                      "have ended and this runs again",
-                      name, grouped(queue.leased)));
+          fmt::format("{}: out at consumers: {}, there until the claims have ended and this runs "
+                      "again",
+                      name, counted(queue.leased, "message")));
     }
     if (!queue.held && queue.left > 0) {
-      Output::tell(fmt::format("{}: {} messages are left", name, grouped(queue.left)));
+      Output::tell(fmt::format("{}: {} left{}", name, counted(queue.left, "message"),
+                               queue.pauses ? ""
+                                            : "; in a layout what is out at consumers is among "
+                                              "them, so run this again when they are done"));
     }
     if (!queue.held && queue.leased + queue.left > 0) code = worst(code, ExitCode::conflict);
     if (queue.held && queue.conflicts > 0) code = worst(code, ExitCode::conflict);
     if (queue.remembered > 0) {
       output.note(
-          fmt::format("{}: {} keys of settled messages stay behind: the other store does "
+          fmt::format("{}: {} of settled messages left behind: the other store does "
                       "not know that they were settled.",
-                      name, grouped(queue.remembered)));
+                      name, counted(queue.remembered, "key")));
     }
   }
   if (report.stopped) {
@@ -108,6 +114,11 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
   if (words.to.starts_with("memory:")) {
     return output.usage("store " + base::quoted(words.to) +
                         " ends with the program, and what was moved into it too");
+  }
+  const auto there = tools::path_of_store(words.from), here = tools::path_of_store(words.to);
+  std::error_code no_matter;
+  if (there && here && std::filesystem::equivalent(*there, *here, no_matter)) {
+    return output.usage(words.from + " and " + words.to + " are the same store");
   }
   auto from = session.open(words.from, {}, code);
   if (!from) return code;

@@ -37,13 +37,19 @@ std::string grouped(std::uint64_t number) {
   return digits;
 }
 
+std::string counted(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
+}
+
 std::string progress_line(std::string_view what, const Reading& reading,
                           std::chrono::milliseconds elapsed, std::size_t width) {
   std::string line = fmt::format("{} ", what);
   if (reading.total > 0) {
     const double share =
         std::min(1.0, static_cast<double>(reading.done) / static_cast<double>(reading.total));
-    line += fmt::format("{:3.0f}% [{}]  {}", std::floor(share * 100), bar(share), reading.count);
+    const double percent = std::floor(share * 100);
+    line += width == 0 ? fmt::format("{:.0f}%: {}", percent, reading.count)
+                       : fmt::format("{:3.0f}% [{}]  {}", percent, bar(share), reading.count);
     if (share > 0.01 && share < 1) {
       const double left = static_cast<double>(elapsed.count()) * (1 - share) / share;
       const auto seconds = static_cast<std::int64_t>(std::ceil(left / 1000));

@@ -21,7 +21,8 @@ struct Reading {
   std::string count;        // what to show: "12,400 messages"
 };
 
-/// `62% [============>       ]  3,100 messages, 2s left`, at most `width` columns (0: any).
+/// `62% [============>       ]  3,100 messages, 2s left`, at most `width` columns. 0: a line of a
+/// log, as long as need be and without the bar.
 [[nodiscard]] std::string progress_line(std::string_view what, const Reading& reading,
                                         std::chrono::milliseconds elapsed, std::size_t width);
 
@@ -50,5 +51,7 @@ class Progress {
 
 /// 1234567 -> "1,234,567".
 [[nodiscard]] std::string grouped(std::uint64_t number);
+/// (2, "message") -> "2 messages", (1, "message") -> "1 message".
+[[nodiscard]] std::string counted(std::uint64_t number, std::string_view noun);
 
 }  // namespace tarry::app

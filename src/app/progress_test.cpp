@@ -17,13 +17,24 @@ TEST(Grouped, PutsCommas) {
   EXPECT_EQ(grouped(UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
+TEST(Counted, SaysOneAndMany) {
+  EXPECT_EQ(counted(0, "message"), "0 messages");
+  EXPECT_EQ(counted(1, "message"), "1 message");
+  EXPECT_EQ(counted(2'000, "message"), "2,000 messages");
+}
+
 TEST(ProgressLine, ShowsShareAndTimeLeft) {
-  EXPECT_EQ(progress_line("pushing", {50, 100, "1,000 messages"}, 4s, 0),
+  EXPECT_EQ(progress_line("pushing", {50, 100, "1,000 messages"}, 4s, 80),
             "pushing  50% [============>           ]  1,000 messages, 4s left");
-  EXPECT_EQ(progress_line("pushing", {0, 100, "0 messages"}, 4s, 0),
+  EXPECT_EQ(progress_line("pushing", {0, 100, "0 messages"}, 4s, 80),
             "pushing   0% [>                       ]  0 messages");
-  EXPECT_EQ(progress_line("pushing", {100, 100, "9 messages"}, 4s, 0),
+  EXPECT_EQ(progress_line("pushing", {100, 100, "9 messages"}, 4s, 80),
             "pushing 100% [========================]  9 messages");
+}
+
+TEST(ProgressLine, HasNoBarInALog) {
+  EXPECT_EQ(progress_line("pushing", {50, 100, "1,000 messages"}, 4s, 0),
+            "pushing 50%: 1,000 messages, 4s left");
 }
 
 TEST(ProgressLine, CountsWhereTheTotalIsUnknown) {
@@ -35,7 +46,7 @@ TEST(ProgressLine, FitsTheTerminal) {
 }
 
 TEST(ProgressLine, AFileThatGrewIsNeverOver100Percent) {
-  EXPECT_EQ(progress_line("pushing", {200, 100, "9 messages"}, 4s, 0),
+  EXPECT_EQ(progress_line("pushing", {200, 100, "9 messages"}, 4s, 80),
             "pushing 100% [========================]  9 messages");
 }
 

@@ -1,5 +1,7 @@
 // tarry queue ls, queue info, stats: queues and their figures.
+#include <initializer_list>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 #include "app/json.h"
 #include "app/progress.h"
 #include "base/text.h"
+#include "open/server_call.h"
 #include "wire/stats.h"
 
 namespace tarry::app {
@@ -61,27 +64,37 @@ void print_sheet(Output& output, const QueueStats& stats) {
   const QueueCounters& counters = stats.counters;
   Sheet sheet;
   sheet.add("queue", stats.queue);
-  sheet.add("messages",
-            fmt::format("{} scheduled, {} ready, {} leased, {} dead, {} remembered",
-                        grouped(stats.scheduled), grouped(stats.ready), grouped(stats.leased),
-                        grouped(stats.dead), grouped(stats.remembered)));
+  const auto parts = [](std::initializer_list<std::pair<std::uint64_t, const char*>> figures) {
+    std::vector<std::string> texts;
+    for (const auto& [count, what] : figures) {
+      texts.push_back(fmt::format("{} {}", grouped(count), what));
+    }
+    return texts;
+  };
+  sheet.add_parts("messages", parts({{stats.scheduled, "scheduled"},
+                                     {stats.ready, "ready"},
+                                     {stats.leased, "leased"},
+                                     {stats.dead, "dead"},
+                                     {stats.remembered, "remembered"}}));
   sheet.add("oldest ready", optional_time(stats.oldest_ready));
   sheet.add("paused", paused_text(stats));
   sheet.add("waiting claims", grouped(stats.waiting_claims));
   add_settings(sheet, settings);
   sheet.add("accepted", grouped(counters.accepted));
-  sheet.add("ended",
-            fmt::format("{} acked, {} cancelled, {} replaced, {} expired, {} purged, {} moved away",
-                        grouped(counters.acked), grouped(counters.cancelled),
-                        grouped(counters.replaced), grouped(counters.expired),
-                        grouped(counters.purged), grouped(counters.moved_away)));
-  sheet.add("deliveries", fmt::format("{} claims, {} retries, {} releases, {} run-outs, {} buries",
-                                      grouped(counters.claims), grouped(counters.retries),
-                                      grouped(counters.releases), grouped(counters.run_outs),
-                                      grouped(counters.buries)));
-  sheet.add("changes",
-            fmt::format("{} reschedules, {} revives, {} damaged", grouped(counters.reschedules),
-                        grouped(counters.revives), grouped(counters.damaged)));
+  sheet.add_parts("ended", parts({{counters.acked, "acked"},
+                                  {counters.cancelled, "cancelled"},
+                                  {counters.replaced, "replaced"},
+                                  {counters.expired, "expired"},
+                                  {counters.purged, "purged"},
+                                  {counters.moved_away, "moved away"}}));
+  sheet.add_parts("deliveries", parts({{counters.claims, "claims"},
+                                       {counters.retries, "retries"},
+                                       {counters.releases, "releases"},
+                                       {counters.run_outs, "run-outs"},
+                                       {counters.buries, "buries"}}));
+  sheet.add_parts("changes", parts({{counters.reschedules, "reschedules"},
+                                    {counters.revives, "revives"},
+                                    {counters.damaged, "damaged"}}));
   output.print(sheet);
 }
 
@@ -125,9 +138,11 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
                                   bytes_text(stats->live_bytes)));
   }
   sheet.add("lateness", late.count == 0
-                            ? "nothing was claimed yet"
-                            : fmt::format("p50 {:g} ms, p99 {:g} ms, max {:g} ms of {} claims",
-                                          late.p50, late.p99, late.max, grouped(late.count)));
+                            ? (tools::is_server_url(session.url())
+                                   ? "nothing was claimed since the server began"
+                                   : "only a server knows: tarry serve")
+                            : fmt::format("p50 {:g} ms, p99 {:g} ms, max {:g} ms of {}", late.p50,
+                                          late.p99, late.max, counted(late.count, "claim")));
   session.output.print(sheet);
   if (!stats->queues.empty()) {
     session.output.print_line("");

@@ -144,8 +144,7 @@ ExitCode purge(Session& session, const PurgeOptions& options) {
       json.field("purged", count).end_object();
     });
   } else {
-    output.print_line(fmt::format("queue {}: {} {}{}", options.queue, grouped(count),
-                                  count == 1 ? "message" : "messages",
+    output.print_line(fmt::format("queue {}: {}{}", options.queue, counted(count, "message"),
                                   options.dry_run ? " would be purged" : " purged"));
   }
   return ExitCode::done;
@@ -186,9 +185,9 @@ ExitCode remove_queue(Session& session, const RemoveOptions& options) {
       json.field("removed", count).end_object();
     });
   } else {
-    output.print_line(fmt::format("queue {} {} with {} {}", options.queue,
+    output.print_line(fmt::format("queue {} {} with {}", options.queue,
                                   options.dry_run ? "would be removed" : "is removed",
-                                  grouped(count), count == 1 ? "message" : "messages"));
+                                  counted(count, "message")));
   }
   return ExitCode::done;
 }

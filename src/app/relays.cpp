@@ -60,8 +60,8 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   relay::Crew::Hooks hooks;
   hooks.on_breaker = [this, prefix, title](bool open, const std::string& why) {
     if (!open) return hooks_.note(prefix + *title + " is back");
-    hooks_.warn(prefix +
-                fmt::format("{} is down: {}; claiming rests until it is back", *title, why));
+    hooks_.warn(prefix + fmt::format("{} is down: {}; claiming rests until it is back", *title,
+                                     base::without_prefix(why, *title + ": ")));
   };
   hooks.on_queues = [this, prefix, plan](std::size_t count) {
     (count > 0 ? hooks_.note : hooks_.warn)(prefix + line_on_queues(plan, count));

@@ -36,11 +36,11 @@ void print(Output& output, const std::string& queue, const ReshardStep& step) {
       json.text_field("waits_for", step.waits_for).end_object();
     });
   } else if (step.done && !step.changed) {
-    output.print_line(fmt::format("queue {} has {} {} already; nothing was done", queue, step.to,
-                                  step.to == 1 ? "shard" : "shards"));
+    output.print_line(
+        fmt::format("queue {} has {} already; nothing was done", queue, counted(step.to, "shard")));
   } else if (step.done) {
-    output.print_line(fmt::format("queue {} has {} {} now; it had {}", queue, step.to,
-                                  step.to == 1 ? "shard" : "shards", step.from));
+    output.print_line(
+        fmt::format("queue {} has {} now; it had {}", queue, counted(step.to, "shard"), step.from));
   }
 }
 
@@ -69,7 +69,7 @@ ExitCode reshard(Session& session, const ReshardWords& words) {
     if (!std::exchange(noted, true)) {
       output.note(
           last.waits_for.empty()
-              ? fmt::format("waiting for the claims of {} messages to end", grouped(last.leased))
+              ? fmt::format("waiting for the claims of {} to end", counted(last.leased, "message"))
               : fmt::format("waiting for the inbox {} to be drained", last.waits_for));
     }
     std::this_thread::sleep_for(kReshardPatience);

@@ -84,23 +84,22 @@ void tell_losses(Output& output, const SalvageReport& report) {
     }
   }
   if (const auto count = sum(report, &SalvagedShard::lost_messages); count > 0) {
-    output.note(fmt::format(
-        "{} messages are known to be lost: later records tell of them. There may be more.",
-        grouped(count)));
+    output.note(fmt::format("{} known to be lost: later records tell of them. There may be more.",
+                            count == 1 ? "1 message is" : grouped(count) + " messages are"));
   }
   if (const auto count = sum(report, &SalvagedShard::uncertain_messages); count > 0) {
     output.note(
-        fmt::format("{} messages may have been settled, cancelled or changed in what was "
-                    "lost: they are as they were before, and may be delivered again.",
-                    grouped(count)));
+        fmt::format("{} may have been settled, cancelled or changed in what was "
+                    "lost: as they were before they may be delivered again.",
+                    counted(count, "message")));
   }
   if (const auto count = sum(report, &SalvagedShard::damaged_messages); count > 0) {
-    output.note(fmt::format("{} messages have lost their payload; they go to the dead when due.",
-                            grouped(count)));
+    output.note(fmt::format("Of {} the payload is lost; to the dead with that when it is due.",
+                            counted(count, "message")));
   }
   if (const auto count = sum(report, &SalvagedShard::unnamed_queues); count > 0) {
     output.note(
-        fmt::format("{} queues have lost their name: salvaged-SHARD-NUMBER.", grouped(count)));
+        fmt::format("Of {} the name is lost: salvaged-SHARD-NUMBER.", counted(count, "queue")));
   }
 }
 

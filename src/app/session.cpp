@@ -69,15 +69,17 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
   progress.clear();
   log->let_go();
   if (store) return std::move(*store);
-  output.error(store.error());
-  if (store.error().code == ErrorCode::unavailable && this->store.empty() && url == kDefaultStore) {
-    output.note(
-        "Start a server with `tarry serve --store file:DIRECTORY`, or name a store: --store URL.");
+  Error error = std::move(store).error();
+  if (error.code == ErrorCode::unavailable && this->store.empty() && url == kDefaultStore) {
+    error.message +=
+        "; start one with `tarry serve --store file:DIRECTORY`, or name a store: --store URL";
   }
-  if (store.error().code == ErrorCode::conflict && url.starts_with("file:")) {
-    output.note("If that is `tarry serve`, name its address instead: --store http://HOST:PORT.");
+  if (error.code == ErrorCode::conflict && url.starts_with("file:")) {
+    error.message +=
+        "; if that is `tarry serve`, name its address instead: --store http://HOST:PORT";
   }
-  code = exit_code_of_open(store.error().code);
+  output.error(error);
+  code = exit_code_of_open(error.code);
   return std::nullopt;
 }
 

@@ -58,9 +58,10 @@ void write_fields(wire::JsonWriter& json, const ShardInspection& shard) {
   json.end_array();
 }
 
-void print_json(Output& output, const StoreInspection& store) {
-  output.print_json([&](wire::JsonWriter& json) {
-    json.begin_object().field("version", std::uint64_t{store.version});
+void print_json(Session& session, const StoreInspection& store) {
+  session.output.print_json([&](wire::JsonWriter& json) {
+    json.begin_object().text_field("store", session.url());
+    json.field("version", std::uint64_t{store.version});
     json.field("store_id", fmt::format("{:016x}", store.store_id));
     json.field("shards", std::uint64_t{store.shards});
     if (!store.held_by.empty()) json.text_field("held_by", store.held_by);
@@ -79,7 +80,7 @@ ExitCode store_info(Session& session) {
   const auto store = inspect(session, false, code);
   if (!store) return code;
   if (session.output.json()) {
-    print_json(session.output, *store);
+    print_json(session, *store);
     return ExitCode::done;
   }
   Sheet sheet;
@@ -143,7 +144,7 @@ ExitCode check(Session& session, bool deep) {
   const auto store = inspect(session, deep, code);
   if (!store) return code;
   if (session.output.json()) {
-    print_json(session.output, *store);
+    print_json(session, *store);
   } else {
     print_check(session.output, *store);
   }

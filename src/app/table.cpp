@@ -78,19 +78,36 @@ std::string Table::text(std::size_t width) const {
 }
 
 void Sheet::add(std::string_view name, std::string_view value) {
-  lines_.push_back({std::string(name), printable(value)});
+  lines_.push_back({std::string(name), {printable(value)}});
+}
+
+void Sheet::add_parts(std::string_view name, std::vector<std::string> parts) {
+  lines_.push_back({std::string(name), std::move(parts)});
 }
 
 std::string Sheet::text(std::size_t width) const {
   std::size_t names = 0;
   for (const Line& line : lines_) names = std::max(names, app::columns(line.name));
   std::string out;
+  const auto put = [&](std::string_view text) {
+    out += (width == 0 ? std::string(text) : clipped(text, width)) + "\n";
+  };
   for (const Line& line : lines_) {
     std::string text = line.name;
     text.append(names - app::columns(line.name) + kGap, ' ');
-    text += line.value;
+    for (std::size_t i = 0; i < line.parts.size(); ++i) {
+      const std::string part = line.parts[i] + (i + 1 < line.parts.size() ? "," : "");
+      const bool fits = width == 0 || app::columns(text) + 1 + app::columns(part) <= width;
+      if (i > 0 && !fits) {
+        put(text);
+        text.assign(names + kGap, ' ');
+      } else if (i > 0) {
+        text += ' ';
+      }
+      text += part;
+    }
     text.erase(text.find_last_not_of(' ') + 1);
-    out += (width == 0 ? text : clipped(text, width)) + "\n";
+    put(text);
   }
   return out;
 }

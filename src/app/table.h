@@ -37,16 +37,17 @@ class Table {
 };
 
 /// Names and values below each other, as one message or queue is shown. Names are ours; values are
-/// made printable. `width` as above.
+/// made printable. `width` as above: a value is cut there, parts of one go on in the next line.
 class Sheet {
  public:
   void add(std::string_view name, std::string_view value);
+  void add_parts(std::string_view name, std::vector<std::string> parts);
   [[nodiscard]] std::string text(std::size_t width) const;
 
  private:
   struct Line {
     std::string name;
-    std::string value;
+    std::vector<std::string> parts;
   };
   std::vector<Line> lines_;
 };

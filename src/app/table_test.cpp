@@ -78,5 +78,14 @@ TEST(Sheet, PutsValuesBelowEachOther) {
   EXPECT_EQ(sheet.text(10), "id       7\npayload  …\n");
 }
 
+TEST(Sheet, LetsPartsGoOnInTheNextLine) {
+  Sheet sheet;
+  sheet.add("id", "7");
+  sheet.add_parts("ended", {"1,000 acked", "20 cancelled", "3 purged"});
+  EXPECT_EQ(sheet.text(0), "id     7\nended  1,000 acked, 20 cancelled, 3 purged\n");
+  EXPECT_EQ(sheet.text(34), "id     7\nended  1,000 acked, 20 cancelled,\n       3 purged\n");
+  EXPECT_EQ(sheet.text(15), "id     7\nended  1,000 a…\n       20 canc…\n       3 purged\n");
+}
+
 }  // namespace
 }  // namespace tarry::app

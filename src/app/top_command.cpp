@@ -74,6 +74,8 @@ ExitCode top(Session& session, const TopOptions& options) {
   auto first = read_store(*store, url, options.queue);
   if (!first) return output.fail(first.error());
   readings.push_back(*std::move(first));
+  // One interval has seldom claims enough: what one picture tells of lateness is of all of them.
+  if (options.once) readings.front().lateness.clear();
   std::optional<Error> failed;
   {
     Screen screen(!options.once && !output.json());
@@ -111,10 +113,12 @@ void add_top_command(CLI::App& root, Session& session) {
       root, "top", "What happens in the queues, redrawn each second; q ends it",
       {"tarry top", "tarry top orders --interval 5s", "tarry top --once -o json"},
       "PENDING: scheduled or due. Rates and lateness are of the last ten intervals, and `-` where\n"
-      "there is nothing to tell. Lateness, from due time to claim, is what a server counts of the\n"
-      "claims made through it: of a store that is not named by http:// it is `-`. It is told as\n"
-      "the bound that so many claims kept to. Where the output is no terminal each picture is\n"
-      "printed below the one before.\n");
+      "there is nothing to tell; with --once lateness is since the server began. Lateness, from "
+      "due\n"
+      "time to claim, is what a server counts of the claims made through it: of a store that is "
+      "not\n"
+      "named by http:// it is `-`. It is told as the bound that so many claims kept to. Where the\n"
+      "output is no terminal each picture is printed below the one before.\n");
   add_word(command, "QUEUE", options->queue, "Only this queue");
   add_duration(command, "--interval", options->interval,
                "Between two pictures: 100ms to 1h (default: 1s)");

@@ -53,21 +53,19 @@ void print_export(Output& output, const ExportReport& report) {
     });
     return;
   }
-  output.print_line(
-      fmt::format("{} messages of {} queues", grouped(report.messages), grouped(report.queues)));
+  output.print_line(fmt::format("{} of {}", counted(report.messages, "message"),
+                                counted(report.queues, "queue")));
 }
 
 ExitCode tell_left_out(Output& output, const ExportReport& report) {
   for (const std::string& problem : report.problems) Output::tell(problem);
   if (report.leased > 0) {
-    output.note(
-        fmt::format("{} messages are out at consumers; where they are imported they are "
-                    "delivered again.",
-                    grouped(report.leased)));
+    output.note(fmt::format("Out at consumers: {}; after an import they are delivered again.",
+                            counted(report.leased, "message")));
   }
   if (report.remembered > 0) {
-    output.note(fmt::format("{} keys of settled messages are not in the export.",
-                            grouped(report.remembered)));
+    output.note(fmt::format("Not in the export: {} of settled messages.",
+                            counted(report.remembered, "key")));
   }
   return report.problems.empty() ? ExitCode::done : ExitCode::failed;
 }
@@ -226,10 +224,10 @@ ExitCode tell_import(const ImportReport& report) {
   if (report.failed > 0) code = worst(code, ExitCode::failed);
   if (report.conflicts > 0) code = worst(code, ExitCode::conflict);
   if (!report.held.empty()) {
-    Output::tell(
-        fmt::format("{} queues stay paused until an import comes to its end: import the "
-                    "whole file, and what is there already is only counted",
-                    grouped(report.held.size())));
+    Output::tell(fmt::format(
+        "{} paused until an import comes to its end: import the "
+        "whole file, and what is there already is only counted",
+        report.held.size() == 1 ? "1 queue stays" : grouped(report.held.size()) + " queues stay"));
   }
   return code;
 }

@@ -36,9 +36,8 @@ ExitCode version(Session& session) {
   Sheet sheet;
   sheet.add("tarry", TARRY_VERSION);
   sheet.add("compiler", kCompiler);
-  sheet.add(
-      "engines",
-      "embedded (memory: file:), remote (http: http+unix:), redis (redis: rediss: redis+unix:)");
+  sheet.add_parts("engines", {"embedded (memory: file:)", "remote (http: http+unix:)",
+                              "redis (redis: rediss: redis+unix: redis+sentinel: redis+cluster:)"});
   sheet.add("sinks", fmt::format("{}", fmt::join(sink_kinds(), ", ")));
   sheet.add("coordination", fmt::format("{}", fmt::join(coordination_kinds(), ", ")));
   session.output.print(sheet);

@@ -53,6 +53,12 @@ struct Quoted {
 };
 inline constexpr Quoted quoted{};
 
+/// `text` behind `prefix`, or all of it where it begins otherwise.
+[[nodiscard]] constexpr std::string_view without_prefix(std::string_view text,
+                                                        std::string_view prefix) noexcept {
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
 /// Strict: no overlong forms, no surrogates, nothing over U+10FFFF. Empty is valid.
 [[nodiscard]] bool is_valid_utf8(std::string_view text) noexcept;
 

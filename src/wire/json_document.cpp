@@ -115,7 +115,7 @@ class Handler {
 
 Document::Document(std::size_t size) : memory_(std::max<std::size_t>(size, 1024)) {}
 
-MaybeError Document::parse(std::string_view text) {
+MaybeError Document::parse(std::string_view text, std::string_view what) {
   json::parse_options options;
   options.max_depth = kMaxDepth;
   json::basic_parser<Handler> parser(options, json::storage_ptr(&memory_));
@@ -134,9 +134,10 @@ MaybeError Document::parse(std::string_view text) {
     return Error{ErrorCode::invalid_argument, "the JSON is nested deeper than the limit of " +
                                                   std::to_string(kMaxDepth) + " levels"};
   }
-  if (text.empty()) return Error{ErrorCode::invalid_argument, "the body is empty, not JSON"};
-  return Error{ErrorCode::invalid_argument,
-               "the body is not JSON: " + error.message() + " at byte " + std::to_string(used)};
+  if (text.empty())
+    return Error{ErrorCode::invalid_argument, std::string(what) + " is empty, not JSON"};
+  return Error{ErrorCode::invalid_argument, std::string(what) + " is not JSON: " + error.message() +
+                                                " at byte " + std::to_string(used)};
 }
 
 }  // namespace tarry::wire

@@ -40,8 +40,8 @@ class Document {
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
-  /// Once a document. Errors: invalid_argument, naming the byte.
-  [[nodiscard]] MaybeError parse(std::string_view text);
+  /// Once a document. Errors: invalid_argument, naming the byte; `what` names the text.
+  [[nodiscard]] MaybeError parse(std::string_view text, std::string_view what = "the body");
   /// Once it is parsed.
   [[nodiscard]] const boost::json::value& root() const noexcept { return *root_; }
 

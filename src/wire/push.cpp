@@ -97,9 +97,9 @@ Result<std::string> encode_push(const core::PushRequest& request) {
   return text;
 }
 
-Result<DecodedPush> decode_push(std::string queue, std::string_view body) {
-  Document document(body.size());
-  if (MaybeError error = document.parse(body)) return *error;
+Result<DecodedPush> decode_push(std::string queue, std::string_view text, std::string_view what) {
+  Document document(text.size());
+  if (MaybeError error = document.parse(text, what)) return *error;
   DecodedPush push;
   push.request.queue = std::move(queue);
   const boost::json::object* object = document.root().if_object();
@@ -109,7 +109,7 @@ Result<DecodedPush> decode_push(std::string queue, std::string_view body) {
     return push;
   }
   auto many =
-      decode_batch(document.root(), body.size(), "messages", std::move(push.request), read_message);
+      decode_batch(document.root(), text.size(), "messages", std::move(push.request), read_message);
   if (!many) return std::move(many).error();
   return DecodedPush{*std::move(many), false};
 }

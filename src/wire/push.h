@@ -25,7 +25,9 @@ struct DecodedPush : Decoded<core::PushRequest> {
 
 /// Always the form for many. Errors: `invalid_argument` for headers that are ill-formed.
 [[nodiscard]] Result<std::string> encode_push(const core::PushRequest& request);
-[[nodiscard]] Result<DecodedPush> decode_push(std::string queue, std::string_view body);
+/// `what` names `text` in errors.
+[[nodiscard]] Result<DecodedPush> decode_push(std::string queue, std::string_view text,
+                                              std::string_view what = "the body");
 
 /// The inside of one message's object; what is more of it may follow.
 [[nodiscard]] MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,

@@ -137,7 +137,7 @@ class Backup(ProgramTest):
                     {"key": f"k:{turn}:{i}", "payload": "x" * 4000, "delay": "30d"}
                     for i in range(100)]})
             answer = self.tarry("store", "backup", str(target))
-            self.assertIn("0 segments share their files", answer.out)
+            self.assertIn("0 segments shared", answer.out)
             self.assertIn("they were copied", answer.err)
             keys = self.keys_of(server.url)
         self.check_backup(f"file:{target}", keys)

@@ -236,9 +236,14 @@ class Tables(ProgramTest):
 
     def test_nothing_is_due(self):
         self.make_store()
-        answer = self.tarry("claim", "q")
-        self.assertEqual(answer.out, "")
-        self.assertEqual(answer.err, "Nothing is due.\n")
+        self.tarry("push", "q", "x", "--in", "1h")
+        self.tarry("queue", "pause", "r")
+        for name, why in (("q", "Nothing is due in queue q: 1 scheduled, 0 leased.\n"),
+                          ("r", "Queue r is paused, 0 ready.\n"),
+                          ("s", "There is no queue s.\n")):
+            answer = self.tarry("claim", name)
+            self.assertEqual((answer.out, answer.err), ("", why))
+        self.assertEqual(self.tarry("claim", "q", "-o", "json").err, "")
 
     def test_control_characters_are_escaped(self):
         self.tarry("push", "q", "\x1b[2Jboo\n", "--key", "a\x07\u202eb", "--in", "1h")

@@ -31,6 +31,15 @@ class Examples(ProgramTest):
         with Server("memory:") as server:
             self.assertEqual(self.run_example("order_timeout", server.url), expected)
 
+    def test_claim_and_ack(self):
+        self.assertEqual(self.run_example("claim_and_ack"), ["order:42: a lamp", "done"])
+
+    def test_callbacks(self):
+        expected = ["order:42 pushed", "closing order:42: a lamp", "done"]
+        self.assertEqual(self.run_example("callbacks"), expected)
+        with Server("memory:") as server:
+            self.assertEqual(self.run_example("callbacks", server.url), expected)
+
     def test_time_travel(self):
         self.assertEqual(self.run_example("time_travel"), ["not a millisecond early"])
 

@@ -209,7 +209,7 @@ class Migrate(ProgramTest):
             self.tarry("push", "orders", "x", "--key", key)
         receipt = self.asked("claim", "orders", "--lease", "1h")["messages"][0]["receipt"]
         answer = self.tarry("store", "migrate", self.store, self.redis.url, code=CONFLICT, store="")
-        self.assertIn('queue "orders": 1 messages are out at consumers', answer.err)
+        self.assertIn('queue "orders": out at consumers: 1 message,', answer.err)
         self.tarry("release", "orders", receipt)
         told = self.migrate(self.store, self.redis.url)
         self.assertTrue(told["complete"], told)
@@ -298,7 +298,8 @@ class Migrate(ProgramTest):
             self.refused("store", "migrate", self.store, target, code=code, says=says, store="")
         self.refused("store", "migrate", f"file:{self.directory}/nothing", self.redis.url,
                      code=UNREACHABLE, says="nothing", store="")
-        self.refused("store", "migrate", self.store, self.store, code=UNREACHABLE, store="")
+        for same in (self.store, self.store + "/", self.store + "?sync=os"):
+            self.refused("store", "migrate", self.store, same, code=2, store="", says="same store")
         self.refused("store", "migrate", self.store, code=USAGE, says="TO", store="")
         layout = self.redis.url + "?layout=plain"
         with Server(layout) as server:

@@ -60,6 +60,8 @@ class Top(ProgramTest):
         self.assertEqual([orders[name] for name in ("pending", "due", "leased", "dead")],
                          [1, 0, 0, 1])
         self.assertEqual(orders["pushes_per_second"], 0)
+        # Nothing was claimed meanwhile: it is the lateness since the server's start.
+        self.assertIn("lateness_p99", orders)
         out = self.tarry("top", "orders", "--once", "--interval", "100ms").out
         self.assertIn(self.server.url, out)
         self.assertNotIn("\x1b", out)

@@ -25,8 +25,8 @@ Error failure(std::string_view doing, const std::string& path, int why) {
   if (why == EACCES || why == EPERM || why == EROFS) code = ErrorCode::permission_denied;
   if (why == ENOENT || why == ENOTDIR) code = ErrorCode::invalid_argument;
   return {code,
-          fmt::format("{} {}: {}", doing, path == "-" ? "standard output" : base::quoted(path),
-                      std::strerror(why))};
+          fmt::format("cannot {} {}: {}", doing,
+                      path == "-" ? "standard output" : base::quoted(path), std::strerror(why))};
 }
 
 }  // namespace

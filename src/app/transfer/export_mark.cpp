@@ -43,7 +43,7 @@ std::vector<std::string> texts_in(Fields& fields, std::string_view name) {
 
 Result<KeptMark> read_mark(std::string_view text) {
   wire::Document document(text.size());
-  if (auto error = document.parse(text)) return *std::move(error);
+  if (auto error = document.parse(text, "the mark")) return *std::move(error);
   Fields fields(document.root(), "the mark", wire::Unknown::refused);
   KeptMark kept;
   const auto count = [&](std::string_view name) {

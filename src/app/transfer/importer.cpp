@@ -45,14 +45,18 @@ Result<void> Importer::take(std::string_view text) {
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return {};
   auto line = read_line(text);
   Result<void> done;
-  if (!line) {
+  const Error no_export{ErrorCode::invalid_argument,
+                        "it is no export: {\"tarry_export\":1} must come first"};
+  if (!line && !begun_ && text.find("\"tarry_export\"") == std::string_view::npos) {
+    done = no_export;
+  } else if (!line) {
     done = std::move(line).error();
   } else if (ended_) {
     done = Error{ErrorCode::invalid_argument, "there is more behind the export's end"};
-  } else if (std::holds_alternative<HeadLine>(*line) == begun_) {
-    done = Error{ErrorCode::invalid_argument, begun_ ? "another export begins amid this one"
-                                                     : "it is no export: {\"tarry_export\":1} "
-                                                       "must come first"};
+  } else if (!begun_ && !std::holds_alternative<HeadLine>(*line)) {
+    done = no_export;
+  } else if (begun_ && std::holds_alternative<HeadLine>(*line)) {
+    done = Error{ErrorCode::invalid_argument, "another export begins amid this one"};
   } else if (const auto* queue = std::get_if<QueueLine>(&*line)) {
     done = begin_queue(*queue);
   } else if (auto* message = std::get_if<MessageLine>(&*line)) {

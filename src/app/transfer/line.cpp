@@ -113,7 +113,7 @@ std::string write_line(const Line& line) {
 
 Result<Line> read_line(std::string_view text) {
   wire::Document document(text.size());
-  if (auto error = document.parse(text)) return *error;
+  if (auto error = document.parse(text, "the line")) return *error;
   wire::Fields fields(document.root(), "the line", wire::Unknown::refused);
   if (fields.has("tarry_export")) return read_head(fields);
   if (fields.has("message")) {

@@ -70,8 +70,8 @@ class Intake::Impl {
       : engine_(engine),
         options_(std::move(options)),
         on_change_(std::move(on_change)),
-        broker_("rabbitmq " + options_.source.host + ":" + std::to_string(options_.source.port) +
-                ", queue '" + options_.source.queue + "'"),
+        server_("rabbitmq " + options_.source.host + ":" + std::to_string(options_.source.port)),
+        broker_(server_ + ", queue '" + options_.source.queue + "'"),
         flow_(options_.queue, options_.batch) {}
 
   Result<void> run(const std::stop_token& stop) {
@@ -127,7 +127,7 @@ class Intake::Impl {
     source_.reset();
     flow_.disconnected();
     connect_at_ = steady_moment() + backoff_.next();
-    if (why_down_.empty()) tell(broker_, why);
+    if (why_down_.empty()) tell(broker_, std::string(base::without_prefix(why, server_ + ": ")));
     why_down_ = why;
   }
 
@@ -205,6 +205,7 @@ class Intake::Impl {
   core::Engine& engine_;
   const IntakeOptions options_;
   const OnChange on_change_;
+  const std::string server_;
   const std::string broker_;
   const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   IntakeFlow flow_;

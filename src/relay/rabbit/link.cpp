@@ -104,7 +104,9 @@ Result<void> RabbitLink::open(const RabbitAddress& address) {
   if (const int status =
           amqp_socket_open_noblock(socket, address.host.c_str(), address.port, &patience);
       status != AMQP_STATUS_OK) {
-    return failure(status);
+    // The library's word for it tells nobody that nobody listens there.
+    return status == AMQP_STATUS_SOCKET_ERROR ? failure("cannot connect: nothing answers there")
+                                              : failure(status);
   }
   limit_sending(address.confirm_timeout_ms);
   // Without the one a broker that runs short of memory or disk stops reading, and does not say so;
