@@ -1,5 +1,6 @@
 #include "app/help.h"
 
+#include <regex>
 #include <vector>
 
 #include <fmt/format.h>
@@ -44,6 +45,20 @@ std::string unknown_command(const CLI::App& command, const std::string& word) {
     }
   }
   return fmt::format("unknown command {}{}", base::quoted(word), base::did_you_mean(word, names));
+}
+
+// The parser's, of what users meet: a flag that stands twice, or without its value.
+std::string in_our_words(const std::string& line) {
+  std::smatch found;
+  static const std::regex kTwice("(.*): At Most 1 required but received (\\d+)");
+  if (std::regex_match(line, found, kTwice)) {
+    return fmt::format("{} is given {} times; once is enough", found.str(1), found.str(2));
+  }
+  static const std::regex kNoValue("(.*): 1 required (.*) missing");
+  if (std::regex_match(line, found, kNoValue)) {
+    return fmt::format("{} needs a value: {}", found.str(1), found.str(2));
+  }
+  return line;
 }
 
 }  // namespace
@@ -102,7 +117,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   }
   if (line.empty()) {
     line = error.what();
-    line = line.substr(0, line.find('\n'));
+    line = in_our_words(line.substr(0, line.find('\n')));
   }
   return fmt::format("{} (see {} --help)", line, path_of(command));
 }

@@ -10,6 +10,7 @@
 #include "app/json.h"
 #include "app/progress.h"
 #include "base/text.h"
+#include "core/engine.h"
 #include "open/server_call.h"
 #include "wire/stats.h"
 
@@ -45,6 +46,13 @@ void print_table(Output& output, const std::vector<QueueStats>& queues) {
   output.print(table);
 }
 
+void tell_of_none(Session& session, const Store& store, const std::vector<QueueStats>& queues) {
+  if (!queues.empty()) return;
+  session.output.note(store.engine().capabilities().counts
+                          ? "There are no queues."
+                          : "A layout lists only queues that its URL names: zset=NAME.");
+}
+
 ExitCode list_queues(Session& session) {
   ExitCode code{};
   auto store = session.open(code);
@@ -55,6 +63,7 @@ ExitCode list_queues(Session& session) {
     session.output.print_line(wire::encode_queues(*stats));
   } else {
     print_table(session.output, stats->queues);
+    tell_of_none(session, *store, stats->queues);
   }
   return ExitCode::done;
 }
@@ -140,7 +149,7 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
   sheet.add("lateness", late.count == 0
                             ? (tools::is_server_url(session.url())
                                    ? "nothing was claimed since the server began"
-                                   : "only a server knows: tarry serve")
+                                   : "only a server counts it (tarry serve)")
                             : fmt::format("p50 {:g} ms, p99 {:g} ms, max {:g} ms of {}", late.p50,
                                           late.p99, late.max, counted(late.count, "claim")));
   session.output.print(sheet);
@@ -148,6 +157,7 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
     session.output.print_line("");
     print_table(session.output, stats->queues);
   }
+  tell_of_none(session, *store, stats->queues);
   return ExitCode::done;
 }
 

@@ -38,6 +38,26 @@ def build_with_cmake(component, prefix, work):
     return work / "user" / "user"
 
 
+def check_documents(component, prefix, work):
+    """The projects that the documents show, with the smallest program."""
+    root = Path(__file__).resolve().parents[2]
+    page = root / ("docs/guide/cpp.md" if component == "embedded" else "README.md")
+    shown, = re.findall(r"^```cmake\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    project = work / "shop"
+    project.mkdir()
+    shutil.copy(root / "examples" / "claim_and_ack.cpp", project / "main.cpp")
+    if "project(" not in shown:  # of a project that is there already
+        shown = ("cmake_minimum_required(VERSION 3.25)\nproject(shop LANGUAGES CXX)\n"
+                 "add_executable(shop main.cpp)\n") + shown
+    (project / "CMakeLists.txt").write_text(shown)
+    run(CMAKE, "-G", "Ninja", "-S", project, "-B", project / "build",
+        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={CXX}")
+    run(CMAKE, "--build", project / "build")
+    said = output(project / "build" / "shop", timeout=60)
+    if said != "order:42: a lamp\ndone\n":
+        raise AssertionError(f"the program of {page.name} said {said!r}")
+
+
 def build_shared(component, prefix, work):
     library, = prefix.rglob(f"libtarry{'_embedded' if component == 'embedded' else ''}.so")
     check_symbols(library, prefix / "include" / "tarry")
@@ -100,6 +120,8 @@ def main(component, way, build_dir):
         run(CMAKE, "--install", build_dir, "--prefix", prefix, stdout=subprocess.DEVNULL)
         if component == "tarry":
             check_program(prefix)
+        if way == "cmake":
+            check_documents(component, prefix, work)
         build = {"cmake": build_with_cmake, "shared": build_shared,
                  "pkgconfig": build_with_pkgconfig}[way]
         program = build(component, prefix, work)

@@ -557,6 +557,7 @@ class Token(ProgramTest):
             refused = self.refused("get", "q", "a", store=url, code=FAILED,
                                    says="the Authorization field", **given)
             self.assertNotIn("wrong", refused.err)
+            self.assertIn("TARRY_TOKEN", refused.err)
         self.refused("get", "q", "a", store=url, TARRY_TOKEN="a b", says="a token is 1 to 1024")
         self.refused("get", "q", "a", store=f"{url}?token_file=/no/such/file",
                      says="/no/such/file")

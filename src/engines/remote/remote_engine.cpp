@@ -55,8 +55,12 @@ std::string url_of(const RemoteOptions& options) {
 
 // Whatever is asked here, a server of this version has a route for.
 Error read_refusal(const HttpMessage& message) {
+  constexpr unsigned kUnauthorized = 401;
   constexpr unsigned kMethodNotAllowed = 405;
   Error error = wire::read_problem(message.status, message.body);
+  if (message.status == kUnauthorized) {
+    error.message += "; name it by TARRY_TOKEN, or by ?token_file=FILE in the store's URL";
+  }
   const bool no_method = message.status == kMethodNotAllowed && wire::tells_no_method(error);
   if (!no_method && !wire::tells_no_route(error)) return error;
   return {ErrorCode::unsupported,
