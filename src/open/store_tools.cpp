@@ -35,7 +35,12 @@ Result<std::string> directory_of(const std::string& word) {
       (colon != std::string::npos && word.substr(colon).starts_with("://") &&
        std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(colon), is_of_scheme));
   if (!is_url) return word;
-  return path_of_store(word);
+  auto path = path_of_store(word);
+  // Whatever else is wrong with the URL of another kind of store, it is no directory.
+  if (!path && !word.starts_with("file:")) {
+    return Unexpected(ErrorCode::unsupported, "it is no directory, but another kind of store");
+  }
+  return path;
 }
 
 Result<StoreFormat> format_of_store(const std::string& path) {

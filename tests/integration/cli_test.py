@@ -463,9 +463,10 @@ class StoreFiles(ProgramTest):
         info = self.asked("store", "info")
         self.assertEqual(info["per_shard"][0]["messages"], 20)
         self.assertEqual(self.asked("store", "check", "--deep")["problems"], 0)
-        self.assertEqual(self.asked("store", "upgrade"),
-                         {"version": info["version"], "newest": info["version"],
-                          "upgraded": False})
+        upgrade = self.asked("store", "upgrade")
+        self.assertEqual(upgrade, {"version": info["version"], "newest": info["version"],
+                                   "upgraded": False})
+        self.assertIs(upgrade["upgraded"], False, "0 would be equal to it")
         self.assertRegex(self.tarry("store", "upgrade").out, "format version 1, .*nothing")
         self.assertEqual(self.snapshot(), before)
 
