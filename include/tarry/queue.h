@@ -174,7 +174,8 @@ class Queue {
   void forecast(const ForecastOptions& options, Callback<Forecast> done) const;
   Result<QueueSettings> configure(const SettingsPatch& patch) const;
   void configure(const SettingsPatch& patch, Callback<QueueSettings> done) const;
-  /// Stops claims, waiting ones included, until `until` or `resume`. False where nothing is paused,
+  /// Stops claims, waiting ones included, until `until` or `resume`; the last pause holds, so one
+  /// until a time that has passed ends an earlier one. False where nothing is paused,
   /// since `until` has passed by the store's clock.
   Result<bool> pause(std::optional<Time> until = {}) const;
   void pause(std::optional<Time> until, Callback<bool> done) const;

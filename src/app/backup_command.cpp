@@ -26,6 +26,10 @@ ExitCode back_up(Session& session, const std::string& destination) {
   const auto target = tools::directory_of(destination);
   if (!target)
     return output.usage("DIRECTORY " + base::quoted(destination) + ": " + target.error().message);
+  if (const auto store = tools::format_of_store(*path); !store) {
+    output.error(store.error());
+    return exit_code_of_open(store.error().code);
+  }
   Progress progress("copying", stderr, output.err());
   const auto report =
       tools::backup_store(*path, *target, [&](std::uint64_t done, std::uint64_t total) {
@@ -35,7 +39,8 @@ ExitCode back_up(Session& session, const std::string& destination) {
   progress.clear();
   if (!report) {
     output.error(report.error());
-    return report.error().code == ErrorCode::not_found ? exit_code_of_open(report.error().code)
+    // Only the place for it may not be there.
+    return report.error().code == ErrorCode::not_found ? ExitCode::failed
                                                        : exit_code(report.error().code);
   }
   if (output.json()) {

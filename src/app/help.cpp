@@ -28,8 +28,11 @@ std::string unknown_flag(const CLI::App& command, const std::string& flag) {
   }
   std::string line = fmt::format("unknown flag {}", base::quoted(flag));
   const std::string name = flag.substr(0, flag.find('='));
-  const auto meant = base::nearest(name, {names.begin(), names.end()});
-  if (!meant.empty()) line += fmt::format("; did you mean {}?", meant);
+  // Of one letter any other is as near.
+  const auto meant =
+      name.size() > 2 ? base::nearest(name, {names.begin(), names.end()}) : std::string_view();
+  line += meant.empty() ? "; a word that begins with - goes behind --"
+                        : fmt::format("; did you mean {}?", meant);
   return line;
 }
 

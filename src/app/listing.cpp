@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/json.h"
+#include "app/progress.h"
 #include "wire/message.h"
 
 namespace tarry::app {
@@ -44,8 +45,9 @@ void print_listing(Session& session, const std::vector<MessageInfo>& messages,
   }
   session.output.print(table);
   if (next.empty()) return;
-  session.output.note(fmt::format(
-      "{} of them; go on with --after {}, or more at once with --limit N.", messages.size(), next));
+  session.output.note(
+      fmt::format("{} of them; go on with --after {}, or more at once with --limit N.",
+                  grouped(messages.size()), next));
 }
 
 }  // namespace
@@ -78,6 +80,12 @@ ExitCode print_messages(Session& session, const std::string& queue, const Listin
     std::move(page->messages.begin(), page->messages.end(), std::back_inserter(messages));
     options.after = page->next;
   } while (!options.after.empty() && messages.size() < listing.limit);
+  if (!options.after.empty()) {
+    // A full page may be the last one: then there is nothing to go on with.
+    options.limit = 1;
+    const auto more = asked.list(options);
+    if (more && more->messages.empty() && more->next.empty()) options.after.clear();
+  }
   if (messages.empty()) {
     if (const auto known = check_known(asked); !known) return session.output.fail(known.error());
   }

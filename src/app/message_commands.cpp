@@ -109,7 +109,7 @@ void print_sheet(Output& output, const MessageInfo& info) {
   if (info.kept_until) sheet.add("kept until", time_text(*info.kept_until));
   const Tallies& tallies = info.tallies;
   if (tallies.claims > 0) {
-    sheet.add("tallies", fmt::format("{} claims, {} run-outs, {} releases, {} buries, {} revives",
+    sheet.add("tallies", fmt::format("claims {}, run-outs {}, releases {}, buries {}, revives {}",
                                      tallies.claims, tallies.run_outs, tallies.releases,
                                      tallies.buries, tallies.revives));
   }

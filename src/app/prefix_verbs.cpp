@@ -127,10 +127,12 @@ ExitCode run_on_prefix(Session& session, const PrefixVerb& verb) {
   const Queue queue = store->queue(verb.queue);
   const auto stats = queue.stats();  // a name that was mistyped is not "nothing matched"
   if (!stats) return output.fail(stats.error());
-  if (!verb.yes && !verb.dry_run) {
+  bool needs_yes = false;
+  if (!verb.yes) {
     const auto all = matches_everything(queue, verb.prefix);
     if (!all) return output.fail(all.error());
-    if (*all) {
+    needs_yes = *all;
+    if (needs_yes && !verb.dry_run) {
       return output.usage(fmt::format(
           "--prefix {} matches every message of queue {}; confirm with --yes, or count with "
           "--dry-run",
@@ -157,6 +159,8 @@ ExitCode run_on_prefix(Session& session, const PrefixVerb& verb) {
   if (error) output.error(*error);
   // What was done before an error counts, and is told.
   print_counts(output, verb, counted + prefixed.matched(), counts_of(tally));
+  if (needs_yes)
+    output.note("That is every message of the queue: without --dry-run it needs --yes.");
   return error ? worst(exit_code(error->code), tally.code()) : tally.code();
 }
 

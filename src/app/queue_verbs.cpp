@@ -67,8 +67,14 @@ struct PauseOptions {
 
 ExitCode pause(Session& session, const PauseOptions& options) {
   std::optional<Time> until = options.until;
+  const Time now = std::chrono::ceil<Millis>(std::chrono::system_clock::now());
   if (options.during) {
-    until = std::chrono::ceil<Millis>(std::chrono::system_clock::now()) + *options.during;
+    until = now + *options.during;
+  } else if (until && *until <= now) {
+    // The store would end the pause that there is, as it is told.
+    return session.output.usage(
+        fmt::format("--until {} has passed; nothing was done (tarry queue resume ends a pause)",
+                    time_text(*until)));
   }
   ExitCode code{};
   auto store = session.open(code);

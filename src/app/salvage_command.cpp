@@ -63,7 +63,7 @@ void print_salvage(Output& output, const SalvageReport& report) {
                {"MESSAGES", true},
                {"UNCERTAIN", true},
                {"NO PAYLOAD", true},
-               {"MESSAGES LOST", true}});
+               {"KNOWN LOST", true}});
   for (const SalvagedShard& shard : report.per_shard) {
     table.add({std::to_string(shard.shard), shard.sound ? "sound" : "damaged",
                grouped(shard.batches), grouped(shard.lost_batches), grouped(shard.messages),

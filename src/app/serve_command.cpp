@@ -227,7 +227,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const auto relays = Relays::make(store->engine(), *url, config->relays, hooks_of(log, events));
   if (!relays) return session.output.fail(relays.error());
   http::ServerOptions options = server_options(*config, *address, clock, log);
-  options.token = *std::move(token);
+  options.token = *token;
   options.relays = [&relays = **relays] { return figures_of(relays); };
   http::Server server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
@@ -247,7 +247,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
     log.warning("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 
   (*relays)->start();
-  const Serving serving{store->engine(), engine, server, log};
+  const Serving serving{store->engine(), engine, server, log, *token};
   while (events.wait_for_hangup()) reload(*config, all_flags(session, flags), serving);
   drain(server, **relays, events, Millis(config->number(Which::drain_timeout)), log);
   store->close();

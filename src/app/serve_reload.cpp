@@ -101,6 +101,10 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   held.queues = std::move(read->queues);
   serving.log.set_level(held.text(Which::log_level));
   serving.server.set_limits(limits_of(held));
+  if (*token != serving.token) {
+    serving.token = *token;
+    serving.log.info("another token holds now, no more the one before");
+  }
   serving.server.set_token(*std::move(token));
   serving.presets.set_rules(held.queues);
   if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {

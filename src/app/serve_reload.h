@@ -20,6 +20,7 @@ struct Serving {
   presets::PresetEngine& presets;
   http::Server& server;
   ServeLog& log;
+  std::string& token;  // that is asked for now
 };
 
 /// The token that is asked for, from the file's first line; empty where no file is named. Errors:

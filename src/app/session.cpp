@@ -78,6 +78,9 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
     error.message +=
         "; if that is `tarry serve`, name its address instead: --store http://HOST:PORT";
   }
+  if (error.code == ErrorCode::damaged && url.starts_with("file:")) {
+    error.message += "; `tarry store salvage DIRECTORY` makes a store of what checks";
+  }
   output.error(error);
   code = exit_code_of_open(error.code);
   return std::nullopt;

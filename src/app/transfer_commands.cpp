@@ -40,6 +40,14 @@ struct TransferWords {
   bool keep_settings = false;
 };
 
+// A line that is wrong is the file's fault, not the command line's; and a store is not out of
+// reach where a signal ended it.
+ExitCode code_of_end(const Error& error, const std::stop_source& stop) {
+  const ExitCode code = exit_code(error.code);
+  const bool stopped = error.code == ErrorCode::closed && stop.stop_requested();
+  return code == ExitCode::usage || stopped ? ExitCode::failed : code;
+}
+
 // -- export
 
 void print_export(Output& output, const ExportReport& report) {
@@ -182,7 +190,8 @@ ExitCode export_to(Session& session, const TransferWords& words) {
       output.note(
           fmt::format("{} has what was written; the same command goes on with it", file.draft()));
     }
-    return output.fail(report.error());
+    output.error(report.error());
+    return code_of_end(report.error(), stop);
   }
   if (auto published = file.publish(); !published) return output.fail(published.error());
   marks.end();
@@ -232,18 +241,27 @@ ExitCode tell_import(const ImportReport& report) {
   return code;
 }
 
-// Every line, until one is wrong, the store fails, or a signal comes.
-Result<void> read_lines(int fd, Importer& importer, Output& output) {
-  std::stop_source stop;
+// Before a store is opened for it, which would make one.
+Result<void> check_begin(LineReader& reader, Result<bool>& more, std::string_view& line) {
+  more = reader.next(line);
+  if (!more || reader.too_long()) return {};
+  if (!*more) {
+    return Error{ErrorCode::invalid_argument, "there is nothing to import: no line came"};
+  }
+  if (line.find_first_not_of(" \t\r") == std::string_view::npos) return {};
+  if (auto begins = Importer::check_begin(line); !begins) {
+    return Error{ErrorCode::invalid_argument, "line 1: " + begins.error().message};
+  }
+  return {};
+}
+
+// Every line, `line` the first, until one is wrong, the store fails, or a signal comes.
+Result<void> read_lines(LineReader& reader, Result<bool> more, std::string_view line,
+                        std::uint64_t total, Importer& importer, std::stop_source& stop,
+                        Output& output) {
   const SignalWatch watch([&stop](int) { stop.request_stop(); });
-  struct stat status{};
-  const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  const auto total = known ? static_cast<std::uint64_t>(status.st_size) : 0;
-  LineReader reader(fd, kLongestLine);
   Progress progress("importing", stderr, output.err());
-  std::string_view line;
-  while (true) {
-    const auto more = reader.next(line);
+  for (;; more = reader.next(line)) {
     if (!more) return more.error();
     if (!*more) return importer.finish();
     if (reader.too_long()) {
@@ -278,6 +296,13 @@ ExitCode import_from(Session& session, const TransferWords& words) {
   if (from_file && std::filesystem::is_directory(words.file, unknown)) {
     return output.usage(fmt::format("cannot read {}: it is a directory", base::quoted(words.file)));
   }
+  LineReader reader(fd, kLongestLine);
+  std::string_view line;
+  Result<bool> more = false;
+  if (auto begins = check_begin(reader, more, line); !begins) {
+    output.error(begins.error());
+    return ExitCode::failed;
+  }
   ExitCode code{};
   auto store = session.open(code, {.create = true});
   if (!store) return code;
@@ -285,13 +310,17 @@ ExitCode import_from(Session& session, const TransferWords& words) {
     return output.fail(*refused);
   }
   Importer importer(store->engine(), words.keep_settings);
-  const auto done = read_lines(fd, importer, output);
+  struct stat status{};
+  const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  const auto total = known ? static_cast<std::uint64_t>(status.st_size) : 0;
+  std::stop_source stop;
+  const auto done = read_lines(reader, std::move(more), line, total, importer, stop, output);
   const ImportReport report = importer.report();
   print_import(output, report);
   code = tell_import(report);
-  if (!done) code = worst(code, output.fail(done.error()));
-  // A line that is wrong is the file's fault, not the command line's.
-  return !done && code == ExitCode::usage ? ExitCode::failed : code;
+  if (done) return code;
+  output.error(done.error());
+  return worst(code, code_of_end(done.error(), stop));
 }
 
 }  // namespace

@@ -158,10 +158,12 @@ class Shift {
       });
       return;
     }
-    session_.output.note(fmt::format(
-        "delivered {}: acked {}, to be retried {}, buried {}, too late {}; given back {}",
-        grouped(sum.delivered), grouped(sum.acked), grouped(sum.retried), grouped(sum.buried),
-        grouped(sum.stale), grouped(sum.released)));
+    session_.output.note(
+        fmt::format("delivered {}: acked {}, to be retried (or dead, if it was the last attempt) "
+                    "{}, buried {}, "
+                    "too late {}; given back {}",
+                    grouped(sum.delivered), grouped(sum.acked), grouped(sum.retried),
+                    grouped(sum.buried), grouped(sum.stale), grouped(sum.released)));
   }
 
   Session& session_;

@@ -10,7 +10,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
-from program import UNREACHABLE, USAGE, ProgramTest, Server
+from program import FAILED, UNREACHABLE, USAGE, ProgramTest, Server
 
 SMALL = "?segment=1MiB&shards=2&sync=os"  # so that segments are cleaned and their files used again
 ROUNDS = 6
@@ -168,6 +168,8 @@ class Backup(ProgramTest):
         self.assertIn("is not empty; a backup needs a new directory",
                       self.tarry("store", "backup", str(full), code=USAGE).err)
         self.assertEqual([path.name for path in full.iterdir()], ["file"])
+        # No store is out of reach there.
+        self.assertIn("cannot make", self.tarry("store", "backup", "/proc/x", code=FAILED).err)
         within = str(self.directory / "store" / "within")
         self.assertIn("lies in the store",
                       self.tarry("store", "backup", within, code=USAGE).err)

@@ -210,6 +210,8 @@ class Verbs(ProgramTest):
         self.assertIn(f"--after {first['next']}", self.tarry("ls", "q", "--limit", "10").err)
         rest = self.asked("ls", "q", "--limit", "20", "--after", first["next"])
         self.assertEqual((rest["more"], rest["next"]), (False, ""))
+        whole = self.asked("ls", "q", "--limit", "30")
+        self.assertEqual((len(whole["messages"]), whole["more"], whole["next"]), (30, False, ""))
         self.assertEqual({m["key"] for m in first["messages"] + rest["messages"]},
                          {f"{'even' if i % 2 == 0 else 'odd'}:{i}" for i in range(30)})
         self.assertIn("after", self.tarry("ls", "q", "--after", "nonsense", code=2).err)
@@ -284,6 +286,7 @@ class BadInput(ProgramTest):
             (["push", "q", "x", "--frobnicate"], 'unknown flag "--frobnicate"'),
             (["push", "q", "x", "--in", "1s", "--in", "2s"], "--in is given 2 times"),
             (["push", "q", "x", "--in"], "--in needs a value: DURATION"),
+            (["push", "q", "-x"], "a word that begins with - goes behind --"),
             (["export", "x"], "did you mean tarry store export?"),
             (["push", "q", "x", "y"], 'one argument too many: "y"'),
             (["push"], "QUEUE"),

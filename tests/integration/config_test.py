@@ -272,6 +272,7 @@ class Reload(ProgramTest):
             self.assertEqual((status("first-token-1"), status("second-token-2")), (200, 401))
             log = self.reload(server, self.FILE, "reloaded")
             self.assertNotIn("token-2", log)
+            self.assertIn("another token holds now", log)
             self.assertEqual((status("first-token-1"), status("second-token-2")), (401, 200))
             token_file.write_text("\n")
             self.assertIn("token-file", self.reload(server, self.FILE, "not reloaded"))

@@ -199,7 +199,8 @@ class Migrate(ProgramTest):
         for ends in ((self.store, url), (url, self.other)):
             self.refused("store", "migrate", *ends, code=FAILED, store="",
                          says=(url, "the server is older than this program", "update it"))
-        self.refused("store", "import", store=url, code=FAILED, says=(url, "older", "update it"))
+        self.refused("store", "import", store=url, code=FAILED, stdin=b'{"tarry_export":1}\n',
+                     says=(url, "older", "update it"))
         self.refused("queue", "reshard", "orders", "2", store=url, code=FAILED,
                      says=("older than this program", "/v1/queues/orders/reshard"))
         self.assertFalse(self.asked("queue", "info", "orders")["paused"])
@@ -306,7 +307,8 @@ class Migrate(ProgramTest):
             for ends in ((self.store, layout), (self.store, server.url)):
                 answer = self.tarry("store", "migrate", *ends, code=FAILED, store="")
                 self.assertIn("nothing can be moved into layout plain", answer.err)
-            answer = self.tarry("store", "import", store=server.url, code=FAILED)
+            answer = self.tarry("store", "import", store=server.url, code=FAILED,
+                                stdin=b'{"tarry_export":1}\n')
             self.assertIn("nothing can be moved into layout plain", answer.err)
             for ends in ((layout, self.other), (server.url, self.other, "--dry-run")):
                 self.refused("store", "migrate", *ends, code=USAGE, says="--queue", store="")

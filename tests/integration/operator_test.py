@@ -73,6 +73,11 @@ class OnFiles(ProgramTest):
         first = self.asked("queue", "pause", "q", "--for", "1h")["paused_until_ms"]
         later = self.asked("queue", "pause", "q", "--for", "2h")["paused_until_ms"]
         self.assertGreaterEqual(later - first, 3_600_000)
+        self.refused("queue", "pause", "q", "--until", "2020-01-31T08:00:00Z",
+                     says=("2020-01-31T08:00:00", "has passed", "nothing was done"))
+        self.assertEqual(self.asked("queue", "info", "q")["paused_until_ms"], later)
+        self.refused("queue", "pause", "none", "--until", "2020-01-31T08:00:00Z")
+        self.tarry("queue", "info", "none", code=UNKNOWN)
         self.assertEqual(self.tarry("queue", "resume", "q").out, "queue q is resumed\n")
         self.assertEqual(len(self.asked("claim", "q", "--wait", "60s")["messages"]), 1)
         self.tarry("queue", "pause", "new")  # before its first push
@@ -222,6 +227,9 @@ class OnFiles(ProgramTest):
                          r"would match +5\n")
         self.assertEqual(self.asked("queue", "info", "q")["scheduled"], 5)
         self.assertEqual(self.asked("get", "q", "a:dead")["state"], "dead")
+        self.put("r", "b:1")
+        self.assertIn("it needs --yes", self.tarry("cancel", "r", "--prefix", "b", "--dry-run").err)
+        self.refused("cancel", "r", "--prefix", "b", says="--yes")
 
     def test_a_prefix_that_matches_everything(self):
         self.put("q", "a:1", "a:2")

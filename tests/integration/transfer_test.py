@@ -6,11 +6,21 @@ import signal
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 
-from program import (CONFLICT, FAILED, PROGRAM, SOURCE, USAGE, ProgramTest, Server, environment)
+from program import (CONFLICT, FAILED, PROGRAM, SOURCE, USAGE, ProgramTest, Server, environment,
+                     eventually)
 
 sys.path.append(str(SOURCE / "tests" / "crash"))
 from redis_server import RedisServer  # noqa: E402
+
+
+def catches(pid, number):
+    """Whether the process has a handler of its own for the signal."""
+    for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith("SigCgt:"):
+            return int(line.split()[1], 16) >> (number - 1) & 1 == 1
+    return False
 
 
 class Transfer(ProgramTest):
@@ -106,6 +116,35 @@ class Transfer(ProgramTest):
         self.assertEqual((told["found"], told["imported"]), (697, 1152 - 697))
         self.assertEqual(sorted(self.export(other)), sorted(lines))
 
+    def test_what_is_no_export_makes_no_store(self):
+        for text, why in ((b"", "no line came"), (b'{"a":1}\n', "line 1: it is no export"),
+                          (b"zz\n", "line 1: it is no export"),
+                          (b'{"tarry_export":2}\n', "line 1: ")):
+            self.refused("store", "import", code=FAILED, stdin=text, says=why,
+                         store=f"file:{self.directory}/new")
+            self.assertFalse((self.directory / "new").exists())
+
+    def test_a_stopped_import_is_gone_on_with(self):
+        self.fill(self.store)
+        whole = "\n".join(self.export(self.store)).encode() + b"\n"
+        other = f"file:{self.directory}/other"
+        with subprocess.Popen([PROGRAM, "--store", other, "store", "import"],
+                              stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, env=environment()) as importing:
+            importing.stdin.write(whole[:len(whole) * 2 // 3])
+            importing.stdin.flush()
+            # Once the store is there, the signal is watched for, or will be in a moment; the next
+            # line finds it.
+            while not (self.directory / "other" / "STORE").exists():
+                self.assertIsNone(importing.poll())
+            eventually(lambda: catches(importing.pid, signal.SIGTERM), "it watches for signals")
+            importing.send_signal(signal.SIGTERM)
+            error = importing.communicate(whole[len(whole) * 2 // 3:], timeout=60)[1].decode()
+        self.assertEqual(importing.returncode, FAILED, error)
+        self.assertIn("stopped", error)
+        told = self.asked("store", "import", "-", store=other, stdin=whole)
+        self.assertEqual(told["found"] + told["imported"], 1152)
+
     def test_a_killed_import_is_gone_on_with(self):
         self.fill(self.store)
         file = self.directory / "export.jsonl"
@@ -143,6 +182,7 @@ class Transfer(ProgramTest):
         self.assertTrue(mark.exists(), error)
         self.assertFalse(file.exists())
         if how == signal.SIGTERM:
+            self.assertEqual(exporting.returncode, FAILED, "no store was out of reach")
             self.assertIn("the same command goes on with it", error)
 
     def test_an_export_that_was_cut_short_is_gone_on_with(self):

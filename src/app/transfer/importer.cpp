@@ -40,21 +40,28 @@ void Importer::problem(const MessageInfo& message, const std::string& what) {
                              base::quoted(message.key) + " is not imported: " + what);
 }
 
+Result<void> Importer::check_begin(std::string_view text) {
+  const auto line = read_line(text);
+  if (line && std::holds_alternative<HeadLine>(*line)) return {};
+  // One of another version says so.
+  const bool means_to_be = text.find("\"tarry_export\"") != std::string_view::npos;
+  if (!line && means_to_be) return line.error();
+  return Error{ErrorCode::invalid_argument,
+               "it is no export: {\"tarry_export\":1} must come first"};
+}
+
 Result<void> Importer::take(std::string_view text) {
   ++report_.lines;
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return {};
+  if (!begun_) {
+    if (auto begins = check_begin(text); !begins) return at_line(std::move(begins).error());
+  }
   auto line = read_line(text);
   Result<void> done;
-  const Error no_export{ErrorCode::invalid_argument,
-                        "it is no export: {\"tarry_export\":1} must come first"};
-  if (!line && !begun_ && text.find("\"tarry_export\"") == std::string_view::npos) {
-    done = no_export;
-  } else if (!line) {
+  if (!line) {
     done = std::move(line).error();
   } else if (ended_) {
     done = Error{ErrorCode::invalid_argument, "there is more behind the export's end"};
-  } else if (!begun_ && !std::holds_alternative<HeadLine>(*line)) {
-    done = no_export;
   } else if (begun_ && std::holds_alternative<HeadLine>(*line)) {
     done = Error{ErrorCode::invalid_argument, "another export begins amid this one"};
   } else if (const auto* queue = std::get_if<QueueLine>(&*line)) {

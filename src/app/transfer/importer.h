@@ -43,6 +43,9 @@ class Importer {
   /// `keep_settings`: of queues that are there.
   Importer(core::Engine& engine, bool keep_settings);
 
+  /// Whether a file that begins so may be an export at all. Errors: `invalid_argument`.
+  [[nodiscard]] static Result<void> check_begin(std::string_view text);
+
   /// The next line of the file; empty ones are left out. An error ends the import and names the
   /// line: `invalid_argument` for what is no line of an export; else the store's.
   [[nodiscard]] Result<void> take(std::string_view text);
