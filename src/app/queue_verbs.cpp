@@ -9,6 +9,7 @@
 #include "app/json.h"
 #include "app/progress.h"
 #include "base/text.h"
+#include "core/engine.h"
 #include "wire/queue.h"
 
 namespace tarry::app {
@@ -68,17 +69,17 @@ struct PauseOptions {
 ExitCode pause(Session& session, const PauseOptions& options) {
   std::optional<Time> until = options.until;
   const Time now = std::chrono::ceil<Millis>(std::chrono::system_clock::now());
-  if (options.during) {
-    until = now + *options.during;
-  } else if (until && *until <= now) {
-    // The store would end the pause that there is, as it is told.
+  if (options.during) until = now + *options.during;
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  // The store would end the pause that there is, as it is told. One whose clock is moved by hand
+  // knows by itself what has passed.
+  if (until && *until <= now && !store->engine().capabilities().manual_clock) {
     return session.output.usage(
         fmt::format("--until {} has passed; nothing was done (tarry queue resume ends a pause)",
                     time_text(*until)));
   }
-  ExitCode code{};
-  auto store = session.open(code);
-  if (!store) return code;
   const auto paused = store->queue(options.queue).pause(until);
   if (!paused) return session.output.fail(paused.error());
   if (session.output.json()) {
