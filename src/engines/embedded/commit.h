@@ -29,16 +29,20 @@ struct SealedBatch {
 };
 
 class RecordReads;
+struct CommitOutcome;
+
+/// Runs once, when the job it came with is durable or has failed: on the committer's thread, but
+/// for answers, which may be set aside.
+using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
 
 struct CommitOutcome {
   const Error* failure = nullptr;  // set: nothing of this job may be taken as done
   std::int64_t committed_boot_ms = 0;
   RecordReads* records = nullptr;  // valid while the task runs; null after a failure
+  // Where a task may leave what it has still to do and reads nothing for: as an answer. Null in
+  // answers, and after a failure.
+  std::vector<CommitTask>* answers = nullptr;
 };
-
-/// Runs once, when the job it came with is durable or has failed: on the committer's thread, but
-/// for answers, which may be set aside.
-using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
 
 struct CommitJob {
   std::vector<std::shared_ptr<const SealedBatch>> batches;

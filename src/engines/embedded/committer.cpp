@@ -106,8 +106,12 @@ void Committer::run(CommitJob job) {
   CommitOutcome outcome;
   outcome.failure = failure_ ? &*failure_ : nullptr;
   outcome.committed_boot_ms = clock_->now().boottime_ms;
-  if (!failure_) outcome.records = &records_;
+  if (!failure_) {
+    outcome.records = &records_;
+    outcome.answers = &job.answers;
+  }
   for (CommitTask& task : job.tasks) task(outcome);
+  outcome.answers = nullptr;
   waits_for_disk_.store(records_.waits_for_disk(), std::memory_order_relaxed);
   if (failure_ || !aside_ || !aside_(job.answers)) {
     for (CommitTask& answer : job.answers) answer(outcome);

@@ -106,6 +106,39 @@ TEST_F(CommitterTest, TasksRunInOrderAndWithoutBatchesToo) {
   EXPECT_EQ(committer->syncs(), 0u);
 }
 
+// What a claim does with bytes that are in RAM need not keep the next sync waiting.
+TEST_F(CommitterTest, WhatATaskLeavesIsAnAnswer) {
+  make(SyncPolicy::always);
+  const auto leaving = [this](const std::string& name) {
+    CommitJob job;
+    job.answers.emplace_back(
+        [this, name](const CommitOutcome& /*durable*/) { told.push_back(name + " answer"); });
+    job.tasks.emplace_back([this, name](const CommitOutcome& outcome) {
+      told.push_back(name);
+      if (outcome.answers == nullptr) return;
+      outcome.answers->emplace_back([this, name](const CommitOutcome& later) {
+        told.push_back(name + (later.answers == nullptr ? " rest" : " rest, not the last"));
+      });
+    });
+    return job;
+  };
+  std::vector<CommitTask> aside;
+  bool takes = false;
+  committer->set_aside([&](std::vector<CommitTask>& answers) {
+    if (takes) aside = std::move(answers);
+    return takes;
+  });
+  committer->run(leaving("first"));
+  EXPECT_EQ(told, (std::vector<std::string>{"first", "first answer", "first rest"}));
+  takes = true;
+  told.clear();
+  committer->run(leaving("second"));
+  EXPECT_EQ(told, (std::vector<std::string>{"second"}));
+  ASSERT_EQ(aside.size(), 2u);
+  for (CommitTask& answer : aside) answer(CommitOutcome());
+  EXPECT_EQ(told, (std::vector<std::string>{"second", "second answer", "second rest"}));
+}
+
 TEST_F(CommitterTest, TasksLearnWhenItWasDone) {
   make(SyncPolicy::always);
   clock.advance(123);

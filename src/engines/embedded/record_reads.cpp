@@ -41,6 +41,18 @@ std::string_view RecordReads::fetch_anew(const RecordPlace& place) {
   return anew_.entries().front().bytes;
 }
 
+std::optional<HeldRecords> RecordReads::hold(std::span<const RecordPlace> places) const {
+  HeldRecords held;
+  held.bytes.reserve(places.size());
+  std::shared_ptr<const SealedBatch> batch;
+  for (const RecordPlace& place : places) {
+    held.bytes.push_back(recent_->find(place, batch));
+    if (held.bytes.back().empty()) return std::nullopt;
+    if (held.batches.empty() || held.batches.back() != batch) held.batches.push_back(batch);
+  }
+  return held;
+}
+
 void RecordReads::read_ahead(std::span<const RecordPlace> places) {
   RecordRuns& ahead = ahead_[oldest_];
   oldest_ = (oldest_ + 1) % kAhead;

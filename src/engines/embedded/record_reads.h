@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,12 @@
 #include "engines/embedded/record_runs.h"
 
 namespace tarry::embedded {
+
+/// Records of batches that are held in RAM: good wherever and whenever they are looked at.
+struct HeldRecords {
+  std::vector<std::string_view> bytes;
+  std::vector<std::shared_ptr<const SealedBatch>> batches;
+};
 
 class RecordReads {
  public:
@@ -26,6 +34,10 @@ class RecordReads {
   [[nodiscard]] std::span<const std::string_view> fetch(std::span<const RecordPlace> places);
   /// The bytes that the file has there now, whatever was read ahead. What was fetched stays valid.
   [[nodiscard]] std::string_view fetch_anew(const RecordPlace& place);
+
+  /// As `fetch`, of what was written a moment ago, to be looked at later. Empty where one of them
+  /// was not.
+  [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places) const;
 
   /// These will be asked for soon: reads what takes no waiting for a disk, and asks the disk for
   /// the rest.

@@ -150,5 +150,27 @@ TEST_F(RecordReadsTest, WhatIsRecentIsNotReadAtAll) {
   EXPECT_EQ(calls_for_all(), 0u);
 }
 
+TEST_F(RecordReadsTest, WhatIsHeldStaysGoodWhenItIsRecentNoMore) {
+  for (const std::uint64_t offset : {1'000u, 2'000u}) {
+    auto batch = std::make_shared<SealedBatch>();
+    batch->segment = 1;
+    batch->offset = offset;
+    batch->bytes = bytes.substr(offset, 500);
+    recent.add(std::move(batch));
+  }
+  want(1, 1'100, 100);
+  want(1, 2'100, 100);
+  want(1, 2'200, 100);
+  const auto held = reads.hold(places);
+  ASSERT_TRUE(held);
+  EXPECT_EQ(held->batches.size(), 2u);
+  recent.forget(1);
+  ASSERT_EQ(held->bytes.size(), 3u);
+  EXPECT_EQ(held->bytes[0], bytes.substr(1'100, 100));
+  EXPECT_EQ(held->bytes[1], bytes.substr(2'100, 100));
+  EXPECT_EQ(held->bytes[2], bytes.substr(2'200, 100));
+  EXPECT_FALSE(reads.hold(places)) << "the file has them, and nothing else any more";
+}
+
 }  // namespace
 }  // namespace tarry::embedded

@@ -13,6 +13,20 @@ constexpr std::size_t kTokens = kReceiptSize + kMadeKeySize;
 // Bytes that are in RAM twice for a moment, here and in the answer.
 constexpr std::uint64_t kFetchedAtOnce = 4ull << 20;
 
+// Room in the reply for all of them; answers where the queues' names are in it.
+std::vector<core::Slice> make_room(const Grants& grants, core::ClaimReply& reply) {
+  std::vector<core::Slice> queues;
+  queues.reserve(grants.queues.size());
+  for (const std::string& queue : grants.queues) {
+    queues.push_back(core::append(reply.bytes, queue));
+  }
+  std::uint64_t bytes = 0;
+  for (const Grant& grant : grants.items) bytes += grant.place.position.size();
+  reply.items.reserve(reply.items.size() + grants.items.size());
+  reply.bytes.reserve(reply.bytes.size() + bytes + grants.items.size() * kTokens);
+  return queues;
+}
+
 }  // namespace
 
 bool ReplyReader::append(const Grant& grant, std::string_view bytes, core::Slice queue,
@@ -46,16 +60,7 @@ bool ReplyReader::append(const Grant& grant, std::string_view bytes, core::Slice
 
 void ReplyReader::add(const Grants& grants, RecordReads& records, core::ClaimReply& reply,
                       std::vector<std::size_t>& damaged) {
-  std::vector<core::Slice> queues;
-  queues.reserve(grants.queues.size());
-  for (const std::string& queue : grants.queues) {
-    queues.push_back(core::append(reply.bytes, queue));
-  }
-  std::uint64_t bytes = 0;
-  for (const Grant& grant : grants.items) bytes += grant.place.position.size();
-  reply.items.reserve(reply.items.size() + grants.items.size());
-  reply.bytes.reserve(reply.bytes.size() + bytes + grants.items.size() * kTokens);
-
+  const auto queues = make_room(grants, reply);
   std::vector<RecordPlace> places;
   for (std::size_t first = 0; first < grants.items.size(); first += places.size()) {
     places.clear();
@@ -75,6 +80,16 @@ void ReplyReader::add(const Grants& grants, RecordReads& records, core::ClaimRep
         damaged.push_back(first + i);
       }
     }
+  }
+}
+
+void ReplyReader::add(const Grants& grants, const HeldRecords& records,
+                      core::ClaimReply& reply) const {
+  const auto queues = make_room(grants, reply);
+  for (std::size_t i = 0; i < grants.items.size(); ++i) {
+    const Grant& grant = grants.items[i];
+    [[maybe_unused]] const bool taken =
+        append(grant, records.bytes[i], queues[grant.queue], grants.claimed_ms, reply);
   }
 }
 

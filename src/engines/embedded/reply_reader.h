@@ -61,6 +61,10 @@ class ReplyReader {
   void add(const Grants& grants, RecordReads& records, core::ClaimReply& reply,
            std::vector<std::size_t>& damaged);
 
+  /// The same from what is held; on any thread. What does not check there is left out: its lease
+  /// runs out, and the next claim asks the file.
+  void add(const Grants& grants, const HeldRecords& records, core::ClaimReply& reply) const;
+
   /// Fills in the key. Reads no more of the record than all but its payload. Errors: `damaged`.
   Result<void> describe(MessageFacts& facts);
   /// What the message last described takes up in an answer: key, headers, payload if wanted.

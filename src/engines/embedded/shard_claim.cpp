@@ -217,6 +217,20 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
         starts->done.push_back(std::move(start));
       }
       ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
+      if (outcome.answers != nullptr) {
+        std::vector<RecordPlace> places;
+        places.reserve(grants.items.size());
+        for (const Grant& grant : grants.items) places.push_back(grant.place);
+        if (auto held = outcome.records->hold(places)) {
+          outcome.answers->emplace_back([router, op, files, grants = std::move(grants), reader,
+                                         held = *std::move(held),
+                                         shard](const CommitOutcome& /*durable*/) {
+            reader.add(grants, held, std::get<core::ClaimReply>(op->reply));
+            router->claim_visited(op, shard);
+          });
+          return;
+        }
+      }
       std::vector<std::size_t> damaged;
       reader.add(grants, *outcome.records, std::get<core::ClaimReply>(op->reply), damaged);
       for (const std::size_t i : damaged) {
