@@ -74,8 +74,8 @@ void measure_against_rocksdb(Run& run) {
   std::vector<double> f2;
   Contest contest(run, Sync::always, 300'000);
   for (int round = 0; round < run.rounds(); ++round) {
-    const double ours = contest.best("tarry", make_tarry, {1, 2, 4, 8});
-    const double rocksdb = contest.best("RocksDB", make_rocksdb_queue, {1, 2, 4, 8});
+    const double ours = contest.best("tarry", make_tarry, {1, 2, 4, 8, 16, 32});
+    const double rocksdb = contest.best("RocksDB", make_rocksdb_queue, {1, 2, 4, 8, 16, 32});
     const double log = contest.best("bare log", make_bare_log, {1});
     f1.push_back(ours / rocksdb);
     f2.push_back(ours / log);
@@ -88,7 +88,7 @@ void measure_against_lmdb(Run& run) {
   std::vector<double> f3;
   Contest contest(run, Sync::none, 1'000'000);
   for (int round = 0; round < run.rounds(); ++round) {
-    const double ours = std::max(contest.best("tarry", make_tarry, {1, 2, 4, 8}),
+    const double ours = std::max(contest.best("tarry", make_tarry, {1, 2, 4, 8, 16, 32}),
                                  contest.best("tarry, 4 shards", make_tarry_in_four, {2, 4, 8}));
     const double lmdb = contest.best("LMDB", make_lmdb_queue, {1, 2});
     f3.push_back(ours / lmdb);
