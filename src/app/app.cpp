@@ -69,6 +69,8 @@ ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> argume
   session.trailing = take_trailing(arguments);
   if (asks_for_json(arguments)) session.output.set_format(Format::json);
   arguments = protect(std::move(arguments));
+  const auto mark = std::ranges::find(arguments, "--");
+  const std::vector<std::string> behind(mark, arguments.end());
   std::ranges::reverse(arguments);  // CLI11 takes them from the back
   try {
     root.parse(std::move(arguments));
@@ -88,7 +90,7 @@ ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> argume
     return ExitCode::done;
   } catch (const CLI::ParseError& error) {
     session.action = nullptr;
-    return session.output.usage(explain(root, error));
+    return session.output.usage(explain(root, error, behind));
   }
   return ExitCode::done;
 }

@@ -1,5 +1,6 @@
 // tarry claim: takes what is due, under a lease, and prints it with its receipts.
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -27,14 +28,17 @@ std::string empty_text(const std::string& name, const Result<QueueStats>& stats)
     return stats.error().code == ErrorCode::not_found ? fmt::format("There is no queue {}.", name)
                                                       : "Nothing is due.";
   }
-  const std::string holds = stats->scheduled == 0 && stats->leased == 0
-                                ? "it is empty"
-                                : fmt::format("{} scheduled, {} leased", grouped(stats->scheduled),
-                                              grouped(stats->leased));
+  std::string holds;
+  for (const auto& [count, state] :
+       {std::pair(stats->scheduled, "scheduled"), std::pair(stats->ready, "ready"),
+        std::pair(stats->leased, "leased"), std::pair(stats->dead, "dead")}) {
+    if (count == 0) continue;
+    holds += fmt::format("{}{} {}", holds.empty() ? "" : ", ", grouped(count), state);
+  }
+  if (holds.empty()) holds = "it is empty";
   if (!stats->paused) return fmt::format("Nothing is due in queue {}: {}.", name, holds);
-  return fmt::format("Queue {} is paused{}, {} ready.", name,
-                     stats->paused_until ? " until " + time_text(*stats->paused_until) : "",
-                     grouped(stats->ready));
+  return fmt::format("Queue {} is paused{}: {}.", name,
+                     stats->paused_until ? " until " + time_text(*stats->paused_until) : "", holds);
 }
 
 void print_table(Output& output, const std::vector<Delivery>& deliveries, bool name_queues) {

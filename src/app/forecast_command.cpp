@@ -63,10 +63,7 @@ ExitCode forecast(Session& session, const ForecastWords& words) {
     ForecastOptions options;
     options.width = words.width.value_or(options.width);
     options.buckets = static_cast<std::uint32_t>(words.buckets.value_or(kRows));
-    auto asked = queue.forecast(options);
-    // Rows that nobody asked for end with the last message.
-    if (asked && !words.buckets && asked->later == 0) *asked = widened(*asked, asked->width);
-    return asked;
+    return queue.forecast(options);
   }();
   if (!found) return session.output.fail(found.error());
   if (is_empty(*found)) {
@@ -76,6 +73,8 @@ ExitCode forecast(Session& session, const ForecastWords& words) {
     const core::ForecastReply reply{found->due_now, found->buckets, found->later};
     session.output.print_line(wire::encode_forecast_reply(reply, found->width));
   } else {
+    // Rows that nobody asked for end with the last message.
+    if (!words.buckets && found->later == 0) *found = widened(*found, found->width);
     std::string text = forecast_text(*found, session.output.out().width());
     text.pop_back();
     session.output.print_line(text);

@@ -1,5 +1,6 @@
 #include "app/help.h"
 
+#include <algorithm>
 #include <regex>
 #include <vector>
 
@@ -95,7 +96,8 @@ std::string help_of(const CLI::App& command) {
   return command.help(command.get_parent() == nullptr ? "" : path_of(*command.get_parent()));
 }
 
-std::string explain(const CLI::App& root, const CLI::ParseError& error) {
+std::string explain(const CLI::App& root, const CLI::ParseError& error,
+                    const std::vector<std::string>& behind) {
   const CLI::App& command = chosen(root);
   std::string line;
   bool only_words = false;
@@ -106,6 +108,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
       only_words = true;
       continue;
     }
+    only_words = only_words || std::ranges::find(behind, marked) != behind.end();
     if (!only_words && word.size() > 1 && word.front() == '-') {
       line = unknown_flag(command, word);
     } else if (!command.get_subcommands({}).empty()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -22,6 +23,7 @@ class HelpFormatter : public CLI::Formatter {
 
 /// One line on what is wrong, with the nearest flag or command where one was mistyped, and where
 /// to read on.
-[[nodiscard]] std::string explain(const CLI::App& root, const CLI::ParseError& error);
+[[nodiscard]] std::string explain(const CLI::App& root, const CLI::ParseError& error,
+                                  const std::vector<std::string>& behind = {});
 
 }  // namespace tarry::app

@@ -69,6 +69,9 @@ struct PauseOptions {
 ExitCode pause(Session& session, const PauseOptions& options) {
   std::optional<Time> until = options.until;
   const Time now = std::chrono::ceil<Millis>(std::chrono::system_clock::now());
+  if (options.during == Millis(0)) {
+    return session.output.usage("--for 0s is no time at all; it must be from 1ms on");
+  }
   if (options.during) until = now + *options.during;
   ExitCode code{};
   auto store = session.open(code);

@@ -94,7 +94,7 @@ void tell_losses(Output& output, const SalvageReport& report) {
                     counted(count, "message")));
   }
   if (const auto count = sum(report, &SalvagedShard::damaged_messages); count > 0) {
-    output.note(fmt::format("Of {} the payload is lost; to the dead with that when it is due.",
+    output.note(fmt::format("Payload lost: {}; what is due of these goes to the dead.",
                             counted(count, "message")));
   }
   if (const auto count = sum(report, &SalvagedShard::unnamed_queues); count > 0) {

@@ -241,33 +241,37 @@ ExitCode tell_import(const ImportReport& report) {
   return code;
 }
 
-// Before a store is opened for it, which would make one.
-Result<void> check_begin(LineReader& reader, Result<bool>& more, std::string_view& line) {
-  more = reader.next(line);
-  if (!more || reader.too_long()) return {};
-  if (!*more) {
-    return Error{ErrorCode::invalid_argument, "there is nothing to import: no line came"};
-  }
-  if (line.find_first_not_of(" \t\r") == std::string_view::npos) return {};
+Error too_long(const LineReader& reader) {
+  return {ErrorCode::too_large,
+          fmt::format("line {}: is over {} bytes", reader.number(), kLongestLine)};
+}
+
+// Up to the first line that is not empty, before a store is opened for it, which would make one.
+Result<void> find_begin(LineReader& reader, std::string_view& line) {
+  do {
+    const auto more = reader.next(line);
+    if (!more) return more.error();
+    if (!*more) {
+      return Error{ErrorCode::invalid_argument, "there is nothing to import: no line came"};
+    }
+  } while (line.find_first_not_of(" \t\r") == std::string_view::npos && !reader.too_long());
+  if (reader.too_long()) return too_long(reader);
   if (auto begins = Importer::check_begin(line); !begins) {
-    return Error{ErrorCode::invalid_argument, "line 1: " + begins.error().message};
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("line {}: {}", reader.number(), begins.error().message)};
   }
   return {};
 }
 
 // Every line, `line` the first, until one is wrong, the store fails, or a signal comes.
-Result<void> read_lines(LineReader& reader, Result<bool> more, std::string_view line,
-                        std::uint64_t total, Importer& importer, std::stop_source& stop,
-                        Output& output) {
+Result<void> read_lines(LineReader& reader, std::string_view line, std::uint64_t total,
+                        Importer& importer, std::stop_source& stop, Output& output) {
   const SignalWatch watch([&stop](int) { stop.request_stop(); });
   Progress progress("importing", stderr, output.err());
-  for (;; more = reader.next(line)) {
+  for (Result<bool> more = true;; more = reader.next(line)) {
     if (!more) return more.error();
     if (!*more) return importer.finish();
-    if (reader.too_long()) {
-      return Error{ErrorCode::too_large,
-                   fmt::format("line {}: is over {} bytes", reader.number(), kLongestLine)};
-    }
+    if (reader.too_long()) return too_long(reader);
     if (auto taken = importer.take(line); !taken) return taken;
     progress.show(reader.bytes(), total, reader.number(), "lines");
     if (stop.stop_requested()) {
@@ -298,8 +302,7 @@ ExitCode import_from(Session& session, const TransferWords& words) {
   }
   LineReader reader(fd, kLongestLine);
   std::string_view line;
-  Result<bool> more = false;
-  if (auto begins = check_begin(reader, more, line); !begins) {
+  if (auto begins = find_begin(reader, line); !begins) {
     output.error(begins.error());
     return ExitCode::failed;
   }
@@ -309,12 +312,12 @@ ExitCode import_from(Session& session, const TransferWords& words) {
   if (const auto refused = refuse_moves_to(store->engine(), detail::masked_url(url))) {
     return output.fail(*refused);
   }
-  Importer importer(store->engine(), words.keep_settings);
+  Importer importer(store->engine(), words.keep_settings, reader.number() - 1);
   struct stat status{};
   const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   const auto total = known ? static_cast<std::uint64_t>(status.st_size) : 0;
   std::stop_source stop;
-  const auto done = read_lines(reader, std::move(more), line, total, importer, stop, output);
+  const auto done = read_lines(reader, line, total, importer, stop, output);
   const ImportReport report = importer.report();
   print_import(output, report);
   code = tell_import(report);

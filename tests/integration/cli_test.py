@@ -240,8 +240,8 @@ class Tables(ProgramTest):
         self.make_store()
         self.tarry("push", "q", "x", "--in", "1h")
         self.tarry("queue", "pause", "r")
-        for name, why in (("q", "Nothing is due in queue q: 1 scheduled, 0 leased.\n"),
-                          ("r", "Queue r is paused, 0 ready.\n"),
+        for name, why in (("q", "Nothing is due in queue q: 1 scheduled.\n"),
+                          ("r", "Queue r is paused: it is empty.\n"),
                           ("s", "There is no queue s.\n")):
             answer = self.tarry("claim", name)
             self.assertEqual((answer.out, answer.err), ("", why))
@@ -287,6 +287,8 @@ class BadInput(ProgramTest):
             (["push", "q", "x", "--in", "1s", "--in", "2s"], "--in is given 2 times"),
             (["push", "q", "x", "--in"], "--in needs a value: DURATION"),
             (["push", "q", "-x"], "a word that begins with - goes behind --"),
+            (["push", "q", "x", "--", "-y"], 'one argument too many: "-y"'),
+            (["queue", "pause", "q", "--for", "0s"], "--for 0s"),
             (["export", "x"], "did you mean tarry store export?"),
             (["push", "q", "x", "y"], 'one argument too many: "y"'),
             (["push"], "QUEUE"),

@@ -119,6 +119,7 @@ class Transfer(ProgramTest):
     def test_what_is_no_export_makes_no_store(self):
         for text, why in ((b"", "no line came"), (b'{"a":1}\n', "line 1: it is no export"),
                           (b"zz\n", "line 1: it is no export"),
+                          (b"\n \n{}\n", "line 3: it is no export"), (b"\n\n", "no line came"),
                           (b'{"tarry_export":2}\n', "line 1: ")):
             self.refused("store", "import", code=FAILED, stdin=text, says=why,
                          store=f"file:{self.directory}/new")
@@ -133,13 +134,22 @@ class Transfer(ProgramTest):
                               stderr=subprocess.PIPE, env=environment()) as importing:
             importing.stdin.write(whole[:len(whole) * 2 // 3])
             importing.stdin.flush()
-            # Once the store is there, the signal is watched for, or will be in a moment; the next
-            # line finds it.
-            while not (self.directory / "other" / "STORE").exists():
-                self.assertIsNone(importing.poll())
+            eventually((self.directory / "other" / "STORE").exists, "the store is made")
             eventually(lambda: catches(importing.pid, signal.SIGTERM), "it watches for signals")
             importing.send_signal(signal.SIGTERM)
-            error = importing.communicate(whole[len(whole) * 2 // 3:], timeout=60)[1].decode()
+
+            def ends():
+                """Sees at each line, also an empty one, whether it is to stop."""
+                try:
+                    importing.stdin.write(b"\n")
+                    importing.stdin.flush()
+                except BrokenPipeError:
+                    pass
+                return importing.poll() is not None
+
+            eventually(ends, "it stops")
+            error = importing.stderr.read().decode()
+            importing.stdin = None
         self.assertEqual(importing.returncode, FAILED, error)
         self.assertIn("stopped", error)
         told = self.asked("store", "import", "-", store=other, stdin=whole)

@@ -26,8 +26,10 @@ std::size_t size_of(const MessageInfo& message) noexcept {
 
 }  // namespace
 
-Importer::Importer(core::Engine& engine, bool keep_settings)
-    : engine_(engine), keep_settings_(keep_settings) {}
+Importer::Importer(core::Engine& engine, bool keep_settings, std::uint64_t before)
+    : engine_(engine), keep_settings_(keep_settings) {
+  report_.lines = before;
+}
 
 Error Importer::at_line(Error error) const {
   error.message = fmt::format("line {}: {}", report_.lines, error.message);

@@ -40,8 +40,8 @@ struct ImportReport {
 
 class Importer {
  public:
-  /// `keep_settings`: of queues that are there.
-  Importer(core::Engine& engine, bool keep_settings);
+  /// `keep_settings`: of queues that are there. So many lines came before, and were empty.
+  Importer(core::Engine& engine, bool keep_settings, std::uint64_t before = 0);
 
   /// Whether a file that begins so may be an export at all. Errors: `invalid_argument`.
   [[nodiscard]] static Result<void> check_begin(std::string_view text);

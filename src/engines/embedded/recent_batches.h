@@ -31,9 +31,6 @@ class RecentBatches {
   /// The bytes of the record there, at most as many as its position says; empty where they are not
   /// kept.
   [[nodiscard]] std::string_view find(const RecordPlace& place) const noexcept;
-  /// As `find`, and `batch` is the one that holds them.
-  [[nodiscard]] std::string_view find(const RecordPlace& place,
-                                      std::shared_ptr<const SealedBatch>& batch) const noexcept;
 
  private:
   struct Entry {
@@ -44,9 +41,6 @@ class RecentBatches {
   };
 
   void drop_oldest();
-  [[nodiscard]] const Entry* entry_of(const RecordPlace& place) const noexcept;
-  [[nodiscard]] static std::string_view bytes_of(const Entry* entry,
-                                                 const RecordPlace& place) noexcept;
 
   std::uint64_t most_;
   std::uint64_t bytes_ = 0;

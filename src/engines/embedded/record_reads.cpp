@@ -42,14 +42,20 @@ std::string_view RecordReads::fetch_anew(const RecordPlace& place) {
 }
 
 std::optional<HeldRecords> RecordReads::hold(std::span<const RecordPlace> places) const {
+  if (distrust_->load(std::memory_order_relaxed)) return std::nullopt;
+  std::uint64_t size = 0;
+  for (const RecordPlace& place : places) size += place.position.size();
+  if (size > kMostHeld) return std::nullopt;
   HeldRecords held;
-  held.bytes.reserve(places.size());
-  std::shared_ptr<const SealedBatch> batch;
+  held.bytes.reserve(size);
+  held.ends.reserve(places.size());
   for (const RecordPlace& place : places) {
-    held.bytes.push_back(recent_->find(place, batch));
-    if (held.bytes.back().empty()) return std::nullopt;
-    if (held.batches.empty() || held.batches.back() != batch) held.batches.push_back(batch);
+    const std::string_view record = recent_->find(place);
+    if (record.empty()) return std::nullopt;
+    held.bytes += record;
+    held.ends.push_back(static_cast<std::uint32_t>(held.bytes.size()));
   }
+  held.distrust = distrust_;
   return held;
 }
 

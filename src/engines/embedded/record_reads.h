@@ -5,10 +5,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,14 +20,19 @@
 
 namespace tarry::embedded {
 
-/// Records of batches that are held in RAM: good wherever and whenever they are looked at.
+/// Records as they are in RAM, to be looked at later and on any thread: copies, so that neither a
+/// batch nor its file is kept for them.
 struct HeldRecords {
-  std::vector<std::string_view> bytes;
-  std::vector<std::shared_ptr<const SealedBatch>> batches;
+  std::string bytes;
+  std::vector<std::uint32_t> ends;              // of each record in `bytes`
+  std::shared_ptr<std::atomic<bool>> distrust;  // set by who finds that one does not check
 };
 
 class RecordReads {
  public:
+  /// What is copied for an answer that is made later; of more, the copy would take as long.
+  static constexpr std::uint64_t kMostHeld = 256ull << 10;
+
   /// All must outlive it.
   RecordReads(const SegmentFiles& files, const RecentBatches& recent, storage::Reader& reader)
       : files_(&files), recent_(&recent), reader_(&reader) {}
@@ -35,8 +43,9 @@ class RecordReads {
   /// The bytes that the file has there now, whatever was read ahead. What was fetched stays valid.
   [[nodiscard]] std::string_view fetch_anew(const RecordPlace& place);
 
-  /// As `fetch`, of what was written a moment ago, to be looked at later. Empty where one of them
-  /// was not.
+  /// Of what was written a moment ago, a few at a time. Empty where one of them was not, where it
+  /// is more than kMostHeld bytes, and from the moment on at which one did not check: then RAM is
+  /// not what it should be, and `fetch` and `fetch_anew` have to say what the file has.
   [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places) const;
 
   /// These will be asked for soon: reads what takes no waiting for a disk, and asks the disk for
@@ -59,6 +68,7 @@ class RecordReads {
   storage::Reader* reader_;
   std::vector<std::string_view> found_;
   std::vector<std::size_t> missing_;  // of found_
+  std::shared_ptr<std::atomic<bool>> distrust_ = std::make_shared<std::atomic<bool>>(false);
   RecordRuns direct_;
   RecordRuns anew_;
   std::array<RecordRuns, kAhead> ahead_;

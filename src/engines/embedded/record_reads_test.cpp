@@ -163,13 +163,35 @@ TEST_F(RecordReadsTest, WhatIsHeldStaysGoodWhenItIsRecentNoMore) {
   want(1, 2'200, 100);
   const auto held = reads.hold(places);
   ASSERT_TRUE(held);
-  EXPECT_EQ(held->batches.size(), 2u);
   recent.forget(1);
-  ASSERT_EQ(held->bytes.size(), 3u);
-  EXPECT_EQ(held->bytes[0], bytes.substr(1'100, 100));
-  EXPECT_EQ(held->bytes[1], bytes.substr(2'100, 100));
-  EXPECT_EQ(held->bytes[2], bytes.substr(2'200, 100));
+  EXPECT_EQ(held->bytes, bytes.substr(1'100, 100) + bytes.substr(2'100, 200));
+  EXPECT_EQ(held->ends, (std::vector<std::uint32_t>{100, 200, 300}));
   EXPECT_FALSE(reads.hold(places)) << "the file has them, and nothing else any more";
+}
+
+TEST_F(RecordReadsTest, NothingIsHeldOnceOneDidNotCheck) {
+  auto batch = std::make_shared<SealedBatch>();
+  batch->segment = 1;
+  batch->bytes = bytes.substr(0, 5'000);
+  recent.add(std::move(batch));
+  want(1, 1'100, 100);
+  const auto held = reads.hold(places);
+  ASSERT_TRUE(held);
+  held->distrust->store(true);
+  EXPECT_FALSE(reads.hold(places));
+}
+
+TEST_F(RecordReadsTest, NotMoreIsHeldThanIsWorthACopy) {
+  auto batch = std::make_shared<SealedBatch>();
+  batch->segment = 1;
+  batch->bytes = bytes;
+  RecentBatches all{2'000'000};
+  all.add(std::move(batch));
+  RecordReads from_all{files, all, *reader};
+  want(1, 0, RecordReads::kMostHeld / 2);
+  EXPECT_TRUE(from_all.hold(places));
+  want(1, RecordReads::kMostHeld / 2, RecordReads::kMostHeld / 2 + 8);
+  EXPECT_FALSE(from_all.hold(places));
 }
 
 }  // namespace

@@ -83,14 +83,20 @@ void ReplyReader::add(const Grants& grants, RecordReads& records, core::ClaimRep
   }
 }
 
-void ReplyReader::add(const Grants& grants, const HeldRecords& records,
-                      core::ClaimReply& reply) const {
+std::size_t ReplyReader::add(const Grants& grants, const HeldRecords& records,
+                             core::ClaimReply& reply) const {
   const auto queues = make_room(grants, reply);
+  const std::string_view bytes = records.bytes;
+  std::size_t left_out = 0;
+  std::uint32_t begin = 0;
   for (std::size_t i = 0; i < grants.items.size(); ++i) {
     const Grant& grant = grants.items[i];
-    [[maybe_unused]] const bool taken =
-        append(grant, records.bytes[i], queues[grant.queue], grants.claimed_ms, reply);
+    const std::string_view record = bytes.substr(begin, records.ends[i] - begin);
+    begin = records.ends[i];
+    if (!append(grant, record, queues[grant.queue], grants.claimed_ms, reply)) ++left_out;
   }
+  if (left_out > 0) records.distrust->store(true, std::memory_order_relaxed);
+  return left_out;
 }
 
 Result<void> ReplyReader::describe(MessageFacts& facts) {

@@ -1,6 +1,6 @@
 // ReplyReader: turns what a shard decided into what its caller gets, by reading keys, headers and
 // payloads from the journal. Runs on the committer's thread, after the batches are written, so the
-// shard never waits for a disk to answer.
+// shard never waits for a disk to answer; but for what is in RAM, which any thread can do.
 //
 // Thread safety: none; one object a thread.
 #pragma once
@@ -61,9 +61,10 @@ class ReplyReader {
   void add(const Grants& grants, RecordReads& records, core::ClaimReply& reply,
            std::vector<std::size_t>& damaged);
 
-  /// The same from what is held; on any thread. What does not check there is left out: its lease
-  /// runs out, and the next claim asks the file.
-  void add(const Grants& grants, const HeldRecords& records, core::ClaimReply& reply) const;
+  /// The same from what is held, on any thread. What does not check there is left out of the reply,
+  /// and counted: its lease runs out, and the next claim asks the file.
+  [[nodiscard]] std::size_t add(const Grants& grants, const HeldRecords& records,
+                                core::ClaimReply& reply) const;
 
   /// Fills in the key. Reads no more of the record than all but its payload. Errors: `damaged`.
   Result<void> describe(MessageFacts& facts);

@@ -1,6 +1,7 @@
 // What is read ahead of claims: which records, how many, and that nobody has to believe them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <variant>
@@ -80,6 +81,35 @@ TEST_F(ShardAhead, OfSmallClaimsAnewWhenHalfIsLeft) {
   }
   claim(1);
   EXPECT_EQ(look(), 32u);
+}
+
+// A bit that has changed in RAM: the file has the message as it was pushed.
+TEST_F(ShardAhead, WhatDoesNotCheckInRamIsAskedOfTheFileByTheNextClaim) {
+  open(1 << 20);
+  push(3);
+  const auto batch = one->written_last();
+  ASSERT_TRUE(batch);
+  const std::size_t at = batch->bytes.find("payload 2");
+  ASSERT_NE(at, std::string::npos);
+  const_cast<std::string&>(batch->bytes)[at] = 'q';
+  claim(2);
+  const auto none = one->ask(test::claim("q", 1));
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(std::get<core::ClaimReply>(*none).items.empty());
+  ASSERT_EQ(one->lines().size(), 1u);
+  EXPECT_NE(one->lines()[0].find("memory"), std::string::npos) << one->lines()[0];
+  clock.advance(QueueSettings().lease.count());
+  const auto again = one->ask(test::claim("q", 10));
+  ASSERT_TRUE(again);
+  const auto& claimed = std::get<core::ClaimReply>(*again);
+  ASSERT_EQ(claimed.items.size(), 3u);
+  std::vector<std::string> came;
+  for (const core::ClaimedItem& item : claimed.items) {
+    came.emplace_back(core::view(claimed.bytes, item.payload));
+  }
+  std::ranges::sort(came);
+  EXPECT_EQ(came, payloads);
+  EXPECT_EQ(one->lines().size(), 1u);
 }
 
 TEST_F(ShardAhead, NotWhatIsStillInRam) {

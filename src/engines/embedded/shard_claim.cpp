@@ -222,10 +222,16 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
         places.reserve(grants.items.size());
         for (const Grant& grant : grants.items) places.push_back(grant.place);
         if (auto held = outcome.records->hold(places)) {
-          outcome.answers->emplace_back([router, op, files, grants = std::move(grants), reader,
+          outcome.answers->emplace_back([router, op, grants = std::move(grants), reader,
                                          held = *std::move(held),
                                          shard](const CommitOutcome& /*durable*/) {
-            reader.add(grants, held, std::get<core::ClaimReply>(op->reply));
+            const std::size_t left_out =
+                reader.add(grants, held, std::get<core::ClaimReply>(op->reply));
+            if (left_out > 0) {
+              router->log(std::to_string(left_out) +
+                          " messages do not check in this machine's memory: they are delivered "
+                          "from the disk when their leases have run out");
+            }
             router->claim_visited(op, shard);
           });
           return;

@@ -95,6 +95,10 @@ class OneShard final : public Router {
   /// The last batch that a turn handed over, and the last one that is in its file.
   [[nodiscard]] std::uint64_t last_taken() const { return last_taken_; }
   [[nodiscard]] std::size_t jobs() const { return jobs_.size(); }
+  /// The batch that was written last, as long as it is kept in RAM.
+  [[nodiscard]] std::shared_ptr<const SealedBatch> written_last() const {
+    return written_last_.lock();
+  }
   [[nodiscard]] bool has_more_work() const { return has_more_work_; }
   [[nodiscard]] bool idle() const { return inbox_.empty() && !has_more_work_ && jobs_.empty(); }
   void watch(Watch watch) { watch_ = std::move(watch); }
@@ -137,6 +141,7 @@ class OneShard final : public Router {
     auto [last, job] = std::move(jobs_.front());
     jobs_.pop_front();
     const bool answers = !job.tasks.empty() || !job.answers.empty();
+    if (!job.batches.empty()) written_last_ = job.batches.back();
     committer_.run(std::move(job));
     if (!committer_.failed() && answers) answered_ = std::max(answered_, last);
     return true;
@@ -338,6 +343,7 @@ class OneShard final : public Router {
   bool keeps_history_ = true;
   std::deque<std::pair<std::uint64_t, CommitJob>> jobs_;
   std::map<std::uint64_t, std::string> history_;
+  std::weak_ptr<const SealedBatch> written_last_;
   std::uint64_t last_taken_ = 0;
   std::uint64_t durable_ = 0;
   std::uint64_t answered_ = 0;
