@@ -228,9 +228,9 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
             const std::size_t left_out =
                 reader.add(grants, held, std::get<core::ClaimReply>(op->reply));
             if (left_out > 0) {
-              router->log(std::to_string(left_out) +
-                          " messages do not check in this machine's memory: they are delivered "
-                          "from the disk when their leases have run out");
+              router->log("of what was claimed, " + std::to_string(left_out) +
+                          " do not check in this machine's memory: delivered from the disk when "
+                          "their leases have run out");
             }
             router->claim_visited(op, shard);
           });
