@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/prefetch.h"
+
 namespace tarry::storage {
 namespace {
 
@@ -42,14 +44,6 @@ bool read_if_cached(Read& read) {
   return got >= 0 || errno != EAGAIN;
 }
 
-// So that the misses of many pieces overlap. A prefetch of what cannot be read does nothing.
-void prefetch(const char* from, std::size_t size) {
-  constexpr std::size_t kLine = 64;
-  const char* const end = from + std::min(size, 8 * kLine);
-  for (; from < end; from += kLine) __builtin_prefetch(from);
-  __builtin_prefetch(end - 1);
-}
-
 // Pages that this thread had to wait for a disk for.
 long major_faults() {
   rusage usage{};
@@ -79,7 +73,7 @@ std::size_t PosixReader::copy_some(std::span<Read> reads) {
     if (from == nullptr) break;
     // The kernel only reads there.
     pieces_.push_back({const_cast<char*>(from + read.offset), size});
-    prefetch(from + read.offset, size);
+    base::prefetch({from + read.offset, size});
     bytes += size;
   }
   if (pieces_.empty()) return 0;

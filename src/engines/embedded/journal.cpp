@@ -197,6 +197,8 @@ Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
 
 void Journal::open_batch() {
   TARRY_ASSERT(open_.empty());
+  // Most are about as long as the one before; growing would copy it again and again.
+  open_.reserve(last_batch_bytes_ + last_batch_bytes_ / 8);
   open_.assign(kBatchHeaderBytes, '\0');
   run_start_ = 0;
 }
@@ -217,6 +219,9 @@ void Journal::seal_open_batch(std::int64_t realtime_ms) {
   header.realtime_ms = realtime_ms;
   header.body_bytes = static_cast<std::uint32_t>(open_.size() - kBatchHeaderBytes);
   seal_batch(open_, header);
+  last_batch_bytes_ = open_.size();
+  // It may stay in RAM for a while.
+  if (open_.capacity() > 2 * open_.size()) open_.shrink_to_fit();
   batch->bytes = std::exchange(open_, {});
   head_.used += batch->bytes.size();
   untaken_bytes_ += batch->bytes.size();

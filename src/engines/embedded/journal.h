@@ -194,7 +194,8 @@ class Journal {
   bool tail_proven_ = true;
   std::uint64_t last_opening_bytes_ = 0;  // what the next segment opens with, at most
 
-  std::string open_;            // room for the header, then records; empty: no batch is open
+  std::string open_;  // room for the header, then records; empty: no batch is open
+  std::size_t last_batch_bytes_ = 0;
   std::string segment_header_;  // of the head, until its first batch is sealed
   std::int64_t last_realtime_ms_ = 0;
   std::size_t run_start_ = 0;  // in open_: a record that extend_run may lengthen; 0: none

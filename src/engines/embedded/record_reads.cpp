@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/prefetch.h"
+
 namespace tarry::embedded {
 
 std::string_view RecordReads::find_ahead(const RecordPlace& place) noexcept {
@@ -46,12 +48,18 @@ std::optional<HeldRecords> RecordReads::hold(std::span<const RecordPlace> places
   std::uint64_t size = 0;
   for (const RecordPlace& place : places) size += place.position.size();
   if (size > kMostHeld) return std::nullopt;
-  HeldRecords held;
-  held.bytes.reserve(size);
-  held.ends.reserve(places.size());
+  std::vector<std::string_view> records;
+  records.reserve(places.size());
   for (const RecordPlace& place : places) {
     const std::string_view record = recent_->find(place);
     if (record.empty()) return std::nullopt;
+    records.push_back(record);
+    base::prefetch(record);
+  }
+  HeldRecords held;
+  held.bytes.reserve(size);
+  held.ends.reserve(places.size());
+  for (const std::string_view record : records) {
     held.bytes += record;
     held.ends.push_back(static_cast<std::uint32_t>(held.bytes.size()));
   }
