@@ -4,6 +4,7 @@
 // Thread safety: every function may be called from any thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 namespace tarry::timing {
@@ -24,6 +25,12 @@ class Clock {
   virtual ~Clock() = default;
 
   [[nodiscard]] virtual Instant now() const = 0;
+
+  /// For measuring how long something takes on this machine; of no other use, and not to be
+  /// compared with `now`. Stands still where the clock does.
+  [[nodiscard]] virtual std::chrono::nanoseconds monotonic() const {
+    return std::chrono::milliseconds(now().boottime_ms);
+  }
 
   /// Two boottimes may be compared when they were read under the same boot id, and only then.
   [[nodiscard]] virtual std::uint64_t boot_id() const = 0;

@@ -34,6 +34,12 @@ std::uint64_t read_boot_id() {
 
 RealClock::RealClock() : boot_id_(read_boot_id()) {}
 
+std::chrono::nanoseconds RealClock::monotonic() const {
+  timespec time{};
+  TARRY_ASSERT(clock_gettime(CLOCK_MONOTONIC, &time) == 0);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 Instant RealClock::now() const { return {read_ms(CLOCK_REALTIME), read_ms(CLOCK_BOOTTIME)}; }
 
 }  // namespace tarry::timing

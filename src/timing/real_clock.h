@@ -16,6 +16,7 @@ class RealClock final : public Clock {
   RealClock();
 
   [[nodiscard]] Instant now() const override;
+  [[nodiscard]] std::chrono::nanoseconds monotonic() const override;
   [[nodiscard]] std::uint64_t boot_id() const override { return boot_id_; }
 
  private:

@@ -3,6 +3,7 @@
 // Plain values, moved from the shard's thread to the committer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,6 +27,8 @@ struct SealedBatch {
   std::string bytes;           // header, records, padding
   std::string segment_header;  // not empty: the segment's first batch; written before it
   std::shared_ptr<storage::File> file;
+
+  [[nodiscard]] bool opens() const noexcept { return !segment_header.empty(); }
 };
 
 class RecordReads;
@@ -56,6 +59,8 @@ struct CommitJob {
   std::vector<base::UniqueFunction<void()>> when_freed;  // not after a failure
   bool sync = false;                                     // whatever the policy
 
+  /// Who waits for it, about.
+  [[nodiscard]] std::size_t callers() const noexcept { return tasks.size() + answers.size(); }
   [[nodiscard]] bool frees() const noexcept {
     return !remove_segments.empty() || !reuse_segments.empty();
   }

@@ -1,9 +1,9 @@
 #include "engines/embedded/committer.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/planted.h"
 #include "engines/embedded/journal_format.h"
 
@@ -35,22 +35,37 @@ Result<void> Committer::sync_all() {
   return {};
 }
 
+// Batches that lie one behind the other in a segment, in one call.
+Result<void> Committer::write(std::span<const BatchPtr> batches) {
+  const SealedBatch& first = *batches.front();
+  const bool opens = first.opens();
+  if (opens && policy_ != SyncPolicy::os && !dirty_.empty()) {
+    if (auto synced = sync_all(); !synced) return synced;
+  }
+  pieces_.clear();
+  if (opens) pieces_.emplace_back(first.segment_header);
+  std::uint64_t end = first.offset;
+  for (const auto& batch : batches) {
+    TARRY_ASSERT(batch->offset == end && (batch == batches.front() || !batch->opens()));
+    pieces_.emplace_back(batch->bytes);
+    end += batch->bytes.size();
+  }
+  if (auto done = first.file->write_at(opens ? 0 : first.offset, pieces_); !done) return done;
+  directory_dirty_ = directory_dirty_ || opens;
+  dirty_[first.segment] = first.file;
+  written_.store(batches.back()->number, std::memory_order_release);
+  for (const auto& batch : batches) recent_.add(batch);
+  return {};
+}
+
 Result<void> Committer::commit(const CommitJob& job) {
-  for (const auto& batch : job.batches) {
-    if (!batch->segment_header.empty()) {
-      if (policy_ != SyncPolicy::os && !dirty_.empty()) {
-        if (auto synced = sync_all(); !synced) return synced;
-      }
-      const std::array<std::string_view, 2> pieces{batch->segment_header, batch->bytes};
-      auto done = batch->file->write_at(0, pieces);
-      if (!done) return done;
-      directory_dirty_ = true;
-    } else if (auto done = batch->file->write_at(batch->offset, batch->bytes); !done) {
-      return done;
-    }
-    dirty_[batch->segment] = batch->file;
-    written_.store(batch->number, std::memory_order_release);
-    recent_.add(batch);
+  for (std::span<const BatchPtr> left = job.batches; !left.empty();) {
+    const auto next = std::find_if(left.begin() + 1, left.end(), [&](const BatchPtr& batch) {
+      return batch->segment != left.front()->segment;
+    });
+    const auto together = left.first(static_cast<std::size_t>(next - left.begin()));
+    if (auto done = write(together); !done) return done;
+    left = left.subspan(together.size());
   }
   const bool now = policy_ == SyncPolicy::always ||
                    (policy_ == SyncPolicy::every_100ms &&

@@ -1,5 +1,5 @@
 // Committer: writes batches, syncs them by the policy, then runs their tasks. What makes an answer
-// true. It is a plain object: ShardRunner's commit thread runs it, or a test or simulator does.
+// true. It is a plain object: a CommitThread runs it, or a test or simulator does.
 //
 // Invariants
 //  1. Batches reach their files in order; a task or answer runs after all batches up to its job's
@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,10 @@ class Committer {
   void run(CommitJob job);
   /// The job takes no waiting for a disk, as far as one can know.
   [[nodiscard]] bool is_quick(const CommitJob& job) const noexcept;
+  /// The job is answered after a sync of its own.
+  [[nodiscard]] bool syncs_for(const CommitJob& job) const noexcept {
+    return policy_ == SyncPolicy::always && !job.batches.empty();
+  }
   /// Asked when a job is durable: takes its answers, to run them on another thread without a
   /// failure, or answers false and leaves them. Set before the first `run`.
   using Aside = std::function<bool(std::vector<CommitTask>& answers)>;
@@ -90,6 +95,9 @@ class Committer {
   void start_at(std::uint64_t durable) noexcept;
 
  private:
+  using BatchPtr = std::shared_ptr<const SealedBatch>;
+
+  Result<void> write(std::span<const BatchPtr> batches);
   Result<void> commit(const CommitJob& job);
   Result<void> free_segments(const CommitJob& job);
   Result<void> sync_all();
@@ -103,6 +111,7 @@ class Committer {
   std::unique_ptr<storage::Reader> reader_;
   RecordReads records_;
   Aside aside_;
+  std::vector<std::string_view> pieces_;  // of one write
   std::map<std::uint64_t, std::shared_ptr<storage::File>> dirty_;
   bool directory_dirty_ = false;
   std::int64_t last_sync_boot_ms_ = 0;

@@ -1,30 +1,13 @@
 #include "engines/embedded/shard_runner.h"
 
 #include <algorithm>
-#include <chrono>
-#include <iterator>
 #include <utility>
 
 namespace tarry::embedded {
 namespace {
 
-// What may wait for the committer in RAM before the shard waits for it.
-constexpr std::uint64_t kSlotBytes = 32ull << 20;
-constexpr std::chrono::milliseconds kSyncEvery(100);
 // Turns that a lent thread runs for others behind its own.
 constexpr int kMostLent = 8;
-// Records to be read ahead, about.
-constexpr std::size_t kMostAhead = 4096;
-
-template <typename T>
-void append_all(std::vector<T>& to, std::vector<T>&& from) {
-  if (to.empty()) {
-    to = std::move(from);
-    return;
-  }
-  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
-
 // For so many more; reserve() alone would grow it by one each time.
 void make_room(std::vector<Part>& inbox, std::size_t more) {
   const std::size_t wanted = inbox.size() + more;
@@ -38,15 +21,16 @@ ShardRunner::ShardRunner(std::uint32_t number, ShardParts parts,
     : number_(number),
       parts_(std::move(parts)),
       clock_(std::move(clock)),
-      answers_(&answers),
-      sleeper_(make_sleeper(clock_)) {
-  parts_.committer->set_aside([this](std::vector<CommitTask>& done) { return set_aside(done); });
-}
+      sleeper_(make_sleeper(clock_)),
+      // Claims that wait must hear of a failure.
+      commits_(
+          *parts_.committer, *clock_, answers, [this] { sleeper_->wake(); },
+          [this] { end_journal(); }) {}
 
 ShardRunner::~ShardRunner() { stop(); }
 
 void ShardRunner::start() {
-  commit_thread_ = std::thread([this] { run_committer(); });
+  commits_.start();
   shard_thread_ = std::thread([this] { run_shard(); });
 }
 
@@ -108,14 +92,7 @@ void ShardRunner::stop() {
     sleeper_->wake();
     shard_thread_.join();
   }
-  if (commit_thread_.joinable()) {
-    {
-      const std::scoped_lock lock(job_mutex_);
-      no_more_jobs_ = true;
-    }
-    job_ready_.notify_one();
-    commit_thread_.join();
-  }
+  commits_.stop();
 }
 
 // -- turns
@@ -144,7 +121,9 @@ bool ShardRunner::run_turn() {
     shard.fail({ErrorCode::io_error, "the journal could not be written; the store has stopped"});
     shard.serve_waiters();
   }
-  if (CommitJob job = shard.take_job(); !job.empty()) commit(std::move(job));
+  if (CommitJob job = shard.take_job(); !job.empty()) {
+    commits_.commit(std::move(job));
+  }
   ended_ = last;
   return more && !last;
 }
@@ -177,7 +156,7 @@ void ShardRunner::lend() noexcept {
       if (more || ended_) {
         sleeper_->wake();
       } else if (auto places = parts_.shard->look_ahead(); !places.empty()) {
-        ask_ahead(std::move(places));
+        commits_.ask_ahead(std::move(places));
       }
       const Deadlines next = deadlines();
       const timing::Instant now = clock_->now();
@@ -228,138 +207,16 @@ void ShardRunner::run_shard() {
       if (!more) ahead = parts_.shard->look_ahead();
       until = sleeps_until_ = deadlines();
     }
-    if (!ahead.empty()) ask_ahead(std::move(ahead));
+    if (!ahead.empty()) commits_.ask_ahead(std::move(ahead));
     if (more || has_posts()) continue;
     sleeper_->sleep(until.realtime_ms, until.boottime_ms);
   }
   was_closed_ = true;
 }
 
-// -- jobs
-
-// Where it takes no waiting, it is not worth waking the committer's thread.
-void ShardRunner::commit(CommitJob job) {
-  Committer& committer = *parts_.committer;
-  if (!committer.is_quick(job)) return hand_over(std::move(job));
-  bool is_free = false;
-  {
-    const std::scoped_lock lock(job_mutex_);
-    is_free = !committing_ && slot_.empty();  // else what is before it comes first
-    committing_ = committing_ || is_free;
-  }
-  if (!is_free) return hand_over(std::move(job));
-  committer.run(std::move(job));
-  if (committer.failed()) sleeper_->wake();  // claims that wait must hear of it
-  bool goes_on = false;
-  {
-    const std::scoped_lock lock(job_mutex_);
-    committing_ = false;
-    goes_on = !ahead_.empty();  // asked for meanwhile
-  }
-  if (goes_on) job_ready_.notify_one();
-}
-
-void ShardRunner::hand_over(CommitJob job) {
-  std::uint64_t bytes = 0;
-  for (const auto& batch : job.batches) bytes += batch->bytes.size();
-  {
-    std::unique_lock lock(job_mutex_);
-    job_taken_.wait(lock, [this] { return slot_bytes_ < kSlotBytes; });
-    append_all(slot_.batches, std::move(job.batches));
-    append_all(slot_.tasks, std::move(job.tasks));
-    append_all(slot_.expected, std::move(job.expected));
-    append_all(slot_.answers, std::move(job.answers));
-    append_all(slot_.remove_segments, std::move(job.remove_segments));
-    append_all(slot_.reuse_segments, std::move(job.reuse_segments));
-    append_all(slot_.when_freed, std::move(job.when_freed));
-    slot_.sync = slot_.sync || job.sync;
-    slot_bytes_ += bytes;
-  }
-  job_ready_.notify_one();
-}
-
-void ShardRunner::ask_ahead(std::vector<RecordPlace> places) {
-  {
-    const std::scoped_lock lock(job_mutex_);
-    // Of several queues; but nobody waits for this, so it must not pile up.
-    if (ahead_.size() > kMostAhead) ahead_.clear();
-    append_all(ahead_, std::move(places));
-  }
-  job_ready_.notify_one();
-}
-
-// -- the committer's thread
-
-bool ShardRunner::set_aside(std::vector<CommitTask>& answers) {
-  if (answers.empty()) return false;
-  {
-    const std::scoped_lock lock(job_mutex_);
-    if (slot_.batches.empty()) return false;
-  }
-  answers_->post([answers = std::move(answers)]() mutable {
-    for (CommitTask& answer : answers) answer(CommitOutcome());
-  });
-  return true;
-}
-
-void ShardRunner::run_committer() {
-  const core::EngineThreadScope scope;
-  Committer& committer = *parts_.committer;
-  bool is_ours = false;
-  while (true) {
-    CommitJob job;
-    std::vector<RecordPlace> ahead;
-    bool timed_out = false;
-    {
-      std::unique_lock lock(job_mutex_);
-      if (is_ours) committing_ = false;
-      is_ours = false;
-      const auto ready = [this] {
-        return !committing_ && (!slot_.empty() || !ahead_.empty() || no_more_jobs_);
-      };
-      if (committer.has_pending()) {
-        timed_out = !job_ready_.wait_for(lock, kSyncEvery, ready);
-      } else {
-        job_ready_.wait(lock, ready);
-      }
-      if (!timed_out) {
-        if (slot_.empty() && no_more_jobs_) break;
-        ahead.swap(ahead_);
-        job = std::exchange(slot_, {});
-        slot_bytes_ = 0;
-        committing_ = is_ours = true;
-      }
-    }
-    if (timed_out) {
-      committer.sync_pending();
-      if (committer.failed()) sleeper_->wake();
-      continue;
-    }
-    if (job.empty()) {
-      committer.read_ahead(ahead);
-      continue;
-    }
-    job_taken_.notify_one();
-    if (committer.waits_for_disk()) {
-      committer.expect(ahead);
-      ahead.clear();
-    }
-    committer.run(std::move(job));
-    if (committer.failed()) sleeper_->wake();  // claims that wait must hear of it
-    put_off(std::move(ahead));
-  }
-  if (was_closed_) end_journal();
-}
-
-// For when there is no job, unless something else is asked for by then.
-void ShardRunner::put_off(std::vector<RecordPlace> ahead) {
-  if (ahead.empty()) return;
-  const std::scoped_lock lock(job_mutex_);
-  if (ahead_.empty()) ahead_ = std::move(ahead);
-}
-
 // The shard's thread has ended by now.
 void ShardRunner::end_journal() {
+  if (!was_closed_) return;
   parts_.shard->end_journal();
   if (CommitJob job = parts_.shard->take_job(); !job.empty()) parts_.committer->run(std::move(job));
   // Only now is nothing written any more.

@@ -1,6 +1,5 @@
 // ShardRunner: a shard with its two threads. One runs the state machine, turn by turn; the other
-// commits. While one job syncs, the shard gathers the next: group commit with no timer and no added
-// wait. Where there is nothing to commit, what the next claims will want is read.
+// commits what it decided (CommitThread), and the shard goes on meanwhile.
 //
 // A thread that waits for what it has posted may run the turns itself (`lend`): it has nothing else
 // to do, and waking another costs more than most turns do.
@@ -18,7 +17,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -27,6 +25,7 @@
 #include <vector>
 
 #include "core/answer_thread.h"
+#include "engines/embedded/commit_thread.h"
 #include "engines/embedded/committer.h"
 #include "engines/embedded/journal.h"
 #include "engines/embedded/operation.h"
@@ -75,7 +74,6 @@ class ShardRunner {
   void stop();
 
  private:
-  [[nodiscard]] bool set_aside(std::vector<CommitTask>& answers);
   /// When the shard's thread must go on by itself; by both clocks.
   struct Deadlines {
     std::optional<std::int64_t> realtime_ms;
@@ -86,18 +84,12 @@ class ShardRunner {
   bool run_turn();
   [[nodiscard]] Deadlines deadlines() const;
   void wake_for(const Deadlines& next) noexcept;
-  void commit(CommitJob job);
   void run_shard();
-  void run_committer();
   void end_journal();
-  void hand_over(CommitJob job);
-  void ask_ahead(std::vector<RecordPlace> places);
-  void put_off(std::vector<RecordPlace> ahead);
 
   std::uint32_t number_;
   ShardParts parts_;
   std::shared_ptr<const timing::Clock> clock_;
-  core::AnswerThread* answers_;
   std::unique_ptr<Sleeper> sleeper_;
 
   std::mutex turn_mutex_;    // before the others
@@ -114,18 +106,10 @@ class ShardRunner {
   std::size_t kept_ = 0;  // places: inbox_ has the capacity for so many more
   bool stopping_ = false;
 
-  std::mutex job_mutex_;
-  std::condition_variable job_ready_;  // committer waits
-  std::condition_variable job_taken_;  // shard waits when the slot holds too much
-  CommitJob slot_;
-  std::uint64_t slot_bytes_ = 0;
-  std::vector<RecordPlace> ahead_;  // for when the slot is empty
-  bool committing_ = false;         // a thread has the committer
-  bool no_more_jobs_ = false;
   bool was_closed_ = false;  // set by the shard's thread, read when that has ended
 
+  CommitThread commits_;
   std::thread shard_thread_;
-  std::thread commit_thread_;
 };
 
 }  // namespace tarry::embedded

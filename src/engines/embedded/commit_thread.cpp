@@ -1,0 +1,209 @@
+#include "engines/embedded/commit_thread.h"
+
+#include <iterator>
+#include <utility>
+
+#include "core/engine.h"
+
+namespace tarry::embedded {
+namespace {
+
+// What may gather in RAM before the shard waits.
+constexpr std::uint64_t kSlotBytes = 32ull << 20;
+constexpr std::chrono::milliseconds kSyncEvery(100);
+// Records to be read ahead, about.
+constexpr std::size_t kMostAhead = 4096;
+
+template <typename T>
+void append_all(std::vector<T>& to, std::vector<T>&& from) {
+  if (to.empty()) {
+    to = std::move(from);
+    return;
+  }
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+CommitThread::CommitThread(Committer& committer, const timing::Clock& clock,
+                           core::AnswerThread& answers, std::function<void()> on_failure,
+                           std::function<void()> at_end)
+    : committer_(&committer),
+      clock_(&clock),
+      answers_(&answers),
+      on_failure_(std::move(on_failure)),
+      at_end_(std::move(at_end)) {
+  committer_->set_aside([this](std::vector<CommitTask>& done) { return set_aside(done); });
+}
+
+void CommitThread::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void CommitThread::stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    no_more_ = true;
+  }
+  ready_.notify_one();
+  thread_.join();
+}
+
+void CommitThread::tell_of_failure() const {
+  if (committer_->failed()) on_failure_();
+}
+
+// -- the shard's side
+
+void CommitThread::commit(CommitJob job) {
+  if (!committer_->is_quick(job) || !take_committer()) return hand_over(std::move(job));
+  committer_->run(std::move(job));
+  tell_of_failure();
+  give_committer_back();
+}
+
+bool CommitThread::take_committer() {
+  const std::scoped_lock lock(mutex_);
+  if (committing_ || !slot_.empty()) return false;  // what is before it comes first
+  committing_ = true;
+  return true;
+}
+
+void CommitThread::give_committer_back() {
+  bool goes_on = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    committing_ = false;
+    goes_on = is_ready();  // asked for meanwhile
+  }
+  if (goes_on) ready_.notify_one();
+}
+
+void CommitThread::hand_over(CommitJob job) {
+  std::uint64_t bytes = 0;
+  for (const auto& batch : job.batches) bytes += batch->bytes.size();
+  bool wakes = false;
+  {
+    Lock lock(mutex_);
+    taken_.wait(lock, [this] { return slot_bytes_ < kSlotBytes; });
+    append_all(slot_.batches, std::move(job.batches));
+    append_all(slot_.tasks, std::move(job.tasks));
+    append_all(slot_.expected, std::move(job.expected));
+    append_all(slot_.answers, std::move(job.answers));
+    append_all(slot_.remove_segments, std::move(job.remove_segments));
+    append_all(slot_.reuse_segments, std::move(job.reuse_segments));
+    append_all(slot_.when_freed, std::move(job.when_freed));
+    slot_.sync = slot_.sync || job.sync;
+    slot_bytes_ += bytes;
+    wakes = slot_.callers() >= wakes_at_;
+  }
+  if (wakes) ready_.notify_one();
+}
+
+void CommitThread::ask_ahead(std::vector<RecordPlace> places) {
+  {
+    const std::scoped_lock lock(mutex_);
+    // Of several queues; but nobody waits for this, so it must not pile up.
+    if (ahead_.size() > kMostAhead) ahead_.clear();
+    append_all(ahead_, std::move(places));
+  }
+  ready_.notify_one();
+}
+
+// -- the thread
+
+bool CommitThread::is_ready() const {
+  return !committing_ && (!slot_.empty() || !ahead_.empty() || no_more_);
+}
+
+void CommitThread::run() {
+  const core::EngineThreadScope scope;
+  Lock lock(mutex_);
+  while (true) {
+    gather(lock);
+    if (!wait(lock)) {
+      lock.unlock();
+      committer_->sync_pending();
+      tell_of_failure();
+      lock.lock();
+      continue;
+    }
+    if (slot_.empty() && no_more_) break;
+    do_next(lock);
+  }
+  lock.unlock();
+  at_end_();
+}
+
+// For those whom the last job answered, if they are worth it.
+void CommitThread::gather(Lock& lock) {
+  const std::size_t wanted = gathering_.wanted();
+  if (wanted == 0) return;
+  const auto came = [&] { return slot_.callers() >= wanted || no_more_; };
+  wakes_at_ = wanted;
+  gathering_.waited(ready_.wait_for(lock, patience_, came));
+  wakes_at_ = 0;
+}
+
+// False: it is time to sync what is pending.
+bool CommitThread::wait(Lock& lock) {
+  const auto ready = [this] { return is_ready(); };
+  if (committer_->has_pending()) return ready_.wait_for(lock, kSyncEvery, ready);
+  ready_.wait(lock, ready);
+  return true;
+}
+
+void CommitThread::do_next(Lock& lock) {
+  CommitJob job = std::exchange(slot_, {});
+  slot_bytes_ = 0;
+  std::vector<RecordPlace> ahead = std::exchange(ahead_, {});
+  committing_ = true;
+  lock.unlock();
+  if (job.empty()) {
+    committer_->read_ahead(ahead);
+    ahead.clear();
+  } else {
+    taken_.notify_one();
+    if (committer_->waits_for_disk()) {
+      committer_->expect(ahead);
+      ahead.clear();
+    }
+    run_job(std::move(job));
+  }
+  lock.lock();
+  committing_ = false;
+  // For when there is no job, unless something else is asked for by now.
+  if (ahead_.empty()) ahead_ = std::move(ahead);
+}
+
+void CommitThread::run_job(CommitJob job) {
+  callers_ = committer_->syncs_for(job) ? job.callers() : 0;
+  gathering_.synced(0, 0, {});
+  if (callers_ > 0) began_ = clock_->monotonic();
+  committer_->run(std::move(job));
+  if (gathering_.wanted() > 0) patience_ = gathering_.answered(clock_->monotonic() - synced_);
+  tell_of_failure();
+}
+
+// Who waits for callers answers them itself, or they would have to wait for another thread first.
+bool CommitThread::set_aside(std::vector<CommitTask>& answers) {
+  bool has_next = false;
+  std::size_t waiting = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    has_next = !slot_.batches.empty();
+    waiting = slot_.callers();
+  }
+  if (callers_ > 0) {
+    synced_ = clock_->monotonic();
+    gathering_.synced(callers_, waiting, synced_ - began_);
+  }
+  if (answers.empty() || !has_next || gathering_.wanted() > 0) return false;
+  answers_->post([answers = std::move(answers)]() mutable {
+    for (CommitTask& answer : answers) answer(CommitOutcome());
+  });
+  return true;
+}
+
+}  // namespace tarry::embedded

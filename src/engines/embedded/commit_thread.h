@@ -1,0 +1,90 @@
+// CommitThread: the way of a shard's jobs to its disk. While one job syncs, the next gathers: group
+// commit with no timer, and no wait but for callers who come back at once (Gathering). Where there
+// is nothing to commit, what the next claims will want is read.
+//
+// Invariants
+//  1. Jobs are committed one after the other, in the order in which they came.
+//  2. Nothing is read ahead while a job is committed.
+//
+// Thread safety: `commit` and `ask_ahead` by one thread at a time, the shard's for that time; the
+// rest by the ShardRunner.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/answer_thread.h"
+#include "engines/embedded/committer.h"
+#include "engines/embedded/gathering.h"
+
+namespace tarry::embedded {
+
+class CommitThread {
+ public:
+  /// All must outlive it. `on_failure` is called, once or more, by the thread that found that the
+  /// committer has failed; `at_end` by the thread when no job comes any more. Answers go to
+  /// `answers` while there is a next job to do: what waits for a disk need not wait for callers to
+  /// be woken.
+  CommitThread(Committer& committer, const timing::Clock& clock, core::AnswerThread& answers,
+               std::function<void()> on_failure, std::function<void()> at_end);
+  CommitThread(const CommitThread&) = delete;
+  CommitThread& operator=(const CommitThread&) = delete;
+
+  void start();
+  /// Waits where too much has gathered already. Where it takes no waiting for a disk, it is done
+  /// when this returns: it would not be worth waking a thread.
+  void commit(CommitJob job);
+  /// Read when there is nothing to commit, unless something else is asked for by then.
+  void ask_ahead(std::vector<RecordPlace> places);
+  /// No job comes any more: does what there is, and joins. Needs no memory. Idempotent.
+  void stop();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  using Duration = Gathering::Duration;
+
+  void run();
+  [[nodiscard]] bool is_ready() const;
+  void gather(Lock& lock);
+  [[nodiscard]] bool wait(Lock& lock);
+  void do_next(Lock& lock);
+  void run_job(CommitJob job);
+  [[nodiscard]] bool set_aside(std::vector<CommitTask>& answers);
+  [[nodiscard]] bool take_committer();
+  void give_committer_back();
+  void hand_over(CommitJob job);
+  void tell_of_failure() const;
+
+  Committer* committer_;
+  const timing::Clock* clock_;
+  core::AnswerThread* answers_;
+  std::function<void()> on_failure_;
+  std::function<void()> at_end_;
+
+  // The thread's alone.
+  Gathering gathering_;
+  Duration began_{};         // the job that is run
+  Duration synced_{};        // and was durable
+  std::size_t callers_ = 0;  // that it answers
+  Duration patience_{};      // for the callers of the last one
+
+  std::mutex mutex_;
+  std::condition_variable ready_;  // the thread waits
+  std::condition_variable taken_;  // the shard waits while the slot holds too much
+  CommitJob slot_;
+  std::uint64_t slot_bytes_ = 0;
+  std::size_t wakes_at_ = 0;        // callers in the slot: before, the thread is not woken
+  std::vector<RecordPlace> ahead_;  // for when the slot is empty
+  bool committing_ = false;         // a thread has the committer
+  bool no_more_ = false;
+
+  std::thread thread_;
+};
+
+}  // namespace tarry::embedded

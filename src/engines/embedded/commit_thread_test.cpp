@@ -1,0 +1,174 @@
+#include "engines/embedded/commit_thread.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engines/embedded/journal_format.h"
+#include "storage/faulty_storage.h"
+#include "storage/memory_storage.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr std::chrono::seconds kPatience{60};  // a wait that lasts this long has failed
+
+// A clock by which each sync takes twenty seconds, and nothing else takes any time: asked when a
+// job begins, when it is durable, and when it is answered.
+class SlowSyncs final : public timing::Clock {
+ public:
+  [[nodiscard]] timing::Instant now() const override { return timing::ManualClock::kStart; }
+  [[nodiscard]] std::uint64_t boot_id() const override { return 1; }
+  [[nodiscard]] std::chrono::nanoseconds monotonic() const override {
+    return std::chrono::seconds(20 * ((asked_++ + 2) / 3));
+  }
+
+ private:
+  mutable std::atomic<int> asked_{0};
+};
+
+class CommitThreadTest : public testing::Test {
+ protected:
+  void make(const timing::Clock& clock, SyncPolicy policy) {
+    committer.emplace(policy, *directory, files, clock);
+    thread.emplace(*committer, clock, answers, [this] { ++failures; }, [this] { ++ends; });
+  }
+  void start(const timing::Clock& clock) {
+    make(clock, SyncPolicy::always);
+    thread->start();
+  }
+  void TearDown() override {
+    if (thread) thread->stop();
+  }
+
+  // A job of one batch, answered to one caller.
+  CommitJob job(const std::string& name) {
+    auto sealed = std::make_shared<SealedBatch>();
+    sealed->number = ++number;
+    sealed->segment = 1;
+    sealed->file = file;
+    if (number == 1) sealed->segment_header = "header";
+    sealed->bytes = name;
+    sealed->offset = number == 1 ? 6 : end;
+    end = sealed->offset + name.size();
+    CommitJob job;
+    job.batches.push_back(std::move(sealed));
+    job.tasks.emplace_back([this, name](const CommitOutcome& outcome) {
+      const std::scoped_lock lock(mutex);
+      told.push_back(outcome.failure == nullptr ? name : name + " failed");
+      changed.notify_all();
+    });
+    return job;
+  }
+  void wait_for(std::size_t count) {
+    std::unique_lock lock(mutex);
+    ASSERT_TRUE(changed.wait_for(lock, kPatience, [&] { return told.size() >= count; }));
+  }
+
+  std::shared_ptr<storage::Faults> faults = std::make_shared<storage::Faults>();
+  std::unique_ptr<storage::Directory> directory =
+      std::make_unique<storage::FaultyDirectory>(storage::MemoryDisk().root(), faults);
+  std::shared_ptr<storage::File> file =
+      directory->open(segment_name(1), storage::OpenMode::create_new).value();
+  SegmentFiles files;
+  timing::ManualClock standing;
+  core::AnswerThread answers;
+  std::optional<Committer> committer;
+  std::optional<CommitThread> thread;
+  std::uint64_t number = 0;
+  std::uint64_t end = 0;
+  std::atomic<int> failures{0};
+  std::atomic<int> ends{0};
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> told;
+};
+
+TEST_F(CommitThreadTest, DoesWhatThereIsBeforeItStops) {
+  start(standing);
+  std::vector<std::string> all;
+  for (int i = 0; i < 200; ++i) {
+    all.push_back(std::to_string(i));
+    thread->commit(job(all.back()));
+  }
+  thread->stop();
+  EXPECT_EQ(told, all);
+  EXPECT_EQ(committer->durable(), 200u);
+  EXPECT_EQ(ends, 1);
+  thread->stop();
+  EXPECT_EQ(ends, 1);
+}
+
+TEST_F(CommitThreadTest, WhatTakesNoWaitingIsDoneAtOnce) {
+  make(standing, SyncPolicy::os);
+  committer->run(job("opens"));  // a segment, whose name is synced
+  thread->start();
+  CommitJob next = job("next");
+  std::thread::id by;
+  next.answers.emplace_back([&](const CommitOutcome&) { by = std::this_thread::get_id(); });
+  thread->commit(std::move(next));
+  EXPECT_EQ(by, std::this_thread::get_id());
+  EXPECT_EQ(told, (std::vector<std::string>{"opens", "next"}));
+}
+
+// Three callers share a sync; each of them comes back, one by one. They share the next one too.
+TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
+  const SlowSyncs clock;
+  start(clock);
+  CommitJob first = job("a");
+  for (const char* name : {"b", "c"}) {
+    CommitJob more = job(name);
+    first.batches.push_back(more.batches[0]);
+    first.tasks.push_back(std::move(more.tasks[0]));
+  }
+  thread->commit(std::move(first));
+  wait_for(3);
+  EXPECT_EQ(committer->syncs(), 1u);
+  for (const char* name : {"a", "b", "c"}) thread->commit(job(name));
+  wait_for(6);
+  EXPECT_EQ(committer->syncs(), 2u);
+  EXPECT_EQ(told, (std::vector<std::string>{"a", "b", "c", "a", "b", "c"}));
+}
+
+// Who stops does not wait for callers to come back.
+TEST_F(CommitThreadTest, StopsWhileItWaitsForCallers) {
+  const SlowSyncs clock;
+  start(clock);
+  CommitJob both = job("a");
+  CommitJob more = job("b");
+  both.batches.push_back(more.batches[0]);
+  both.tasks.push_back(std::move(more.tasks[0]));
+  thread->commit(std::move(both));
+  wait_for(2);
+  thread->commit(job("c"));
+  thread->stop();
+  EXPECT_EQ(told.back(), "c");
+}
+
+TEST_F(CommitThreadTest, AFailureIsToldAndFailsWhatFollows) {
+  start(standing);
+  thread->commit(job("a"));
+  wait_for(1);
+  EXPECT_EQ(failures, 0);
+  faults->arm({.fail_at = 1});
+  thread->commit(job("b"));
+  wait_for(2);
+  thread->commit(job("c"));
+  thread->stop();
+  EXPECT_EQ(told, (std::vector<std::string>{"a", "b failed", "c failed"}));
+  EXPECT_GT(failures, 0);
+  EXPECT_EQ(committer->durable(), 1u);
+}
+
+}  // namespace
+}  // namespace tarry::embedded
