@@ -72,10 +72,10 @@ class Contest {
 void measure_against_rocksdb(Run& run) {
   std::vector<double> f1;
   std::vector<double> f2;
-  Contest contest(run, Sync::always, 300'000);
+  Contest contest(run, Sync::always, 1'000'000);
   for (int round = 0; round < run.rounds(); ++round) {
-    const double ours = contest.best("tarry", make_tarry, {1, 2, 4, 8, 16, 32});
-    const double rocksdb = contest.best("RocksDB", make_rocksdb_queue, {1, 2, 4, 8, 16, 32});
+    const double ours = contest.best("tarry", make_tarry, {1, 4, 16, 32, 64});
+    const double rocksdb = contest.best("RocksDB", make_rocksdb_queue, {1, 4, 16, 32, 64});
     const double log = contest.best("bare log", make_bare_log, {1});
     f1.push_back(ours / rocksdb);
     f2.push_back(ours / log);
