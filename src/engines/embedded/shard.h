@@ -135,7 +135,8 @@ class Shard {
                       core::ItemResult& result);
   void settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
                   core::ItemResult& result);
-  [[nodiscard]] Handle find_claim(std::string_view receipt) const;
+  [[nodiscard]] Handle find_claim(const std::optional<Receipt>& receipt) const;
+  void prefetch_claims(std::span<const std::optional<Receipt>> receipts) const;
   // shard_claim.cpp
   void execute(const core::ClaimRequest& request, Part& part);
   void wait(const OperationPtr& op);

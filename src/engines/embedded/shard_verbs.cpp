@@ -173,8 +173,7 @@ void Shard::execute(const core::RescheduleRequest& request, const Part& part) {
 
 // -- settle
 
-Handle Shard::find_claim(std::string_view text) const {
-  const auto receipt = parse_receipt(text);
+Handle Shard::find_claim(const std::optional<Receipt>& receipt) const {
   if (!receipt || receipt->store_tag != state_->store_tag() || receipt->shard != config_.number ||
       !state_->slab.holds(receipt->handle, receipt->id)) {
     return kNoHandle;
@@ -186,6 +185,19 @@ Handle Shard::find_claim(std::string_view text) const {
     return kNoHandle;
   }
   return receipt->handle;
+}
+
+// What they name lies anywhere; asked for together, it comes together. Those of other shards too,
+// where the handles may name something else: it does no harm.
+void Shard::prefetch_claims(std::span<const std::optional<Receipt>> receipts) const {
+  for (const auto& receipt : receipts) {
+    if (receipt) state_->slab.prefetch(receipt->handle);
+  }
+  for (const auto& receipt : receipts) {
+    if (!receipt || !state_->slab.is_live(receipt->handle)) continue;
+    const Message& message = state_->slab[receipt->handle];
+    if (message.history != kNoHistory) state_->histories.prefetch(message.history);
+  }
 }
 
 void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
@@ -260,13 +272,14 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
   if (failure_) {
     fail_items(reply.items, part, *failure_);
   } else {
+    prefetch_claims(part.op->receipts);
     std::optional<Error> no_end;
     std::optional<Error> no_back;
     each_item(part, request.items.size(), [&](std::size_t i) {
       core::ItemResult& result = reply.items[i];
       if (result.error) return;
       const core::SettleItem& item = request.items[i];
-      const Handle handle = find_claim(core::view(request.bytes, item.receipt));
+      const Handle handle = find_claim(part.op->receipts[i]);
       if (handle == kNoHandle) {
         result.outcome = Outcome::stale;
         return;
@@ -298,7 +311,7 @@ void Shard::execute(const core::ExtendRequest& request, const Part& part) {
       core::ItemResult& result = reply.items[i];
       if (result.error) return;
       const core::ExtendItem& item = request.items[i];
-      const Handle handle = find_claim(core::view(request.bytes, item.receipt));
+      const Handle handle = find_claim(part.op->receipts[i]);
       if (handle == kNoHandle) {
         result.outcome = Outcome::stale;
         return;
