@@ -33,6 +33,7 @@ CommitThread::CommitThread(Committer& committer, const timing::Clock& clock,
       answers_(&answers),
       on_failure_(std::move(on_failure)),
       at_end_(std::move(at_end)) {
+  committer_->set_durable([this] { note_durable(); });
   committer_->set_aside([this](std::vector<CommitTask>& done) { return set_aside(done); });
 }
 
@@ -186,20 +187,25 @@ void CommitThread::run_job(CommitJob job) {
   tell_of_failure();
 }
 
-// Who waits for callers answers them itself, or they would have to wait for another thread first.
-bool CommitThread::set_aside(std::vector<CommitTask>& answers) {
-  bool has_next = false;
+// Before anybody is answered: who comes back sooner than that is counted must not count twice.
+void CommitThread::note_durable() {
+  if (callers_ == 0) return;
   std::size_t waiting = 0;
   {
     const std::scoped_lock lock(mutex_);
-    has_next = !slot_.batches.empty();
     waiting = slot_.callers();
   }
-  if (callers_ > 0) {
-    synced_ = clock_->monotonic();
-    gathering_.synced(callers_, waiting, synced_ - began_);
+  synced_ = clock_->monotonic();
+  gathering_.synced(callers_, waiting, synced_ - began_);
+}
+
+// Who waits for callers answers them itself, or they would have to wait for another thread first.
+bool CommitThread::set_aside(std::vector<CommitTask>& answers) {
+  if (answers.empty() || gathering_.wanted() > 0) return false;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (slot_.batches.empty()) return false;
   }
-  if (answers.empty() || !has_next || gathering_.wanted() > 0) return false;
   answers_->post([answers = std::move(answers)]() mutable {
     for (CommitTask& answer : answers) answer(CommitOutcome());
   });

@@ -55,6 +55,7 @@ class CommitThread {
   [[nodiscard]] bool wait(Lock& lock);
   void do_next(Lock& lock);
   void run_job(CommitJob job);
+  void note_durable();
   [[nodiscard]] bool set_aside(std::vector<CommitTask>& answers);
   [[nodiscard]] bool take_committer();
   void give_committer_back();

@@ -82,6 +82,7 @@ class CommitThreadTest : public testing::Test {
       directory->open(segment_name(1), storage::OpenMode::create_new).value();
   SegmentFiles files;
   timing::ManualClock standing;
+  SlowSyncs slow;
   core::AnswerThread answers;
   std::optional<Committer> committer;
   std::optional<CommitThread> thread;
@@ -123,8 +124,7 @@ TEST_F(CommitThreadTest, WhatTakesNoWaitingIsDoneAtOnce) {
 
 // Three callers share a sync; each of them comes back, one by one. They share the next one too.
 TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
-  const SlowSyncs clock;
-  start(clock);
+  start(slow);
   CommitJob first = job("a");
   for (const char* name : {"b", "c"}) {
     CommitJob more = job(name);
@@ -142,8 +142,7 @@ TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
 
 // Who stops does not wait for callers to come back.
 TEST_F(CommitThreadTest, StopsWhileItWaitsForCallers) {
-  const SlowSyncs clock;
-  start(clock);
+  start(slow);
   CommitJob both = job("a");
   CommitJob more = job("b");
   both.batches.push_back(more.batches[0]);

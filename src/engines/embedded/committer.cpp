@@ -125,6 +125,7 @@ void Committer::run(CommitJob job) {
     outcome.records = &records_;
     outcome.answers = &job.answers;
   }
+  if (!failure_ && when_durable_) when_durable_();
   for (CommitTask& task : job.tasks) task(outcome);
   outcome.answers = nullptr;
   waits_for_disk_.store(records_.waits_for_disk(), std::memory_order_relaxed);

@@ -63,6 +63,8 @@ class Committer {
   /// failure, or answers false and leaves them. Set before the first `run`.
   using Aside = std::function<bool(std::vector<CommitTask>& answers)>;
   void set_aside(Aside aside) { aside_ = std::move(aside); }
+  /// Told that a job is durable, before anybody is answered. Set before the first `run`.
+  void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
   /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
   /// Claims will soon ask for these: see RecordReads. For when there is nothing else to do.
@@ -111,6 +113,7 @@ class Committer {
   std::unique_ptr<storage::Reader> reader_;
   RecordReads records_;
   Aside aside_;
+  std::function<void()> when_durable_;
   std::vector<std::string_view> pieces_;  // of one write
   std::map<std::uint64_t, std::shared_ptr<storage::File>> dirty_;
   bool directory_dirty_ = false;
