@@ -27,7 +27,7 @@ class Clock {
   [[nodiscard]] virtual Instant now() const = 0;
 
   /// For measuring how long something takes on this machine; of no other use, and not to be
-  /// compared with `now`. Stands still where the clock does.
+  /// compared with `now`. A clock that is moved by hand stands still, and jumps.
   [[nodiscard]] virtual std::chrono::nanoseconds monotonic() const {
     return std::chrono::milliseconds(now().boottime_ms);
   }

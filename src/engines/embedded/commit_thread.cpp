@@ -27,12 +27,13 @@ void append_all(std::vector<T>& to, std::vector<T>&& from) {
 
 CommitThread::CommitThread(Committer& committer, const timing::Clock& clock,
                            core::AnswerThread& answers, std::function<void()> on_failure,
-                           std::function<void()> at_end)
+                           std::function<void()> at_end, Gathering gathering)
     : committer_(&committer),
       clock_(&clock),
       answers_(&answers),
       on_failure_(std::move(on_failure)),
-      at_end_(std::move(at_end)) {
+      at_end_(std::move(at_end)),
+      gathering_(gathering) {
   committer_->set_durable([this] { note_durable(); });
   committer_->set_aside([this](std::vector<CommitTask>& done) { return set_aside(done); });
 }
@@ -97,7 +98,7 @@ void CommitThread::hand_over(CommitJob job) {
     append_all(slot_.when_freed, std::move(job.when_freed));
     slot_.sync = slot_.sync || job.sync;
     slot_bytes_ += bytes;
-    wakes = slot_.callers() >= wakes_at_;
+    wakes = is_worth_a_sync(wakes_at_);
   }
   if (wakes) ready_.notify_one();
 }
@@ -137,11 +138,16 @@ void CommitThread::run() {
   at_end_();
 }
 
+// So many wait for it; or the shard does, and nobody else can come.
+bool CommitThread::is_worth_a_sync(std::size_t callers) const {
+  return slot_.callers() >= callers || slot_bytes_ >= kSlotBytes;
+}
+
 // For those whom the last job answered, if they are worth it.
 void CommitThread::gather(Lock& lock) {
   const std::size_t wanted = gathering_.wanted();
   if (wanted == 0) return;
-  const auto came = [&] { return slot_.callers() >= wanted || no_more_; };
+  const auto came = [&] { return is_worth_a_sync(wanted) || no_more_; };
   wakes_at_ = wanted;
   gathering_.waited(ready_.wait_for(lock, patience_, came));
   wakes_at_ = 0;
@@ -179,11 +185,13 @@ void CommitThread::do_next(Lock& lock) {
 }
 
 void CommitThread::run_job(CommitJob job) {
-  callers_ = committer_->syncs_for(job) ? job.callers() : 0;
+  // What frees files takes its time after the answers.
+  callers_ = committer_->syncs_for(job) && !job.frees() ? job.callers() : 0;
   gathering_.synced(0, 0, {});
   if (callers_ > 0) began_ = clock_->monotonic();
   committer_->run(std::move(job));
   if (gathering_.wanted() > 0) patience_ = gathering_.answered(clock_->monotonic() - synced_);
+  callers_ = 0;
   tell_of_failure();
 }
 

@@ -6,8 +6,8 @@
 //  1. Jobs are committed one after the other, in the order in which they came.
 //  2. Nothing is read ahead while a job is committed.
 //
-// Thread safety: `commit` and `ask_ahead` by one thread at a time, the shard's for that time; the
-// rest by the ShardRunner.
+// Thread safety: `commit` by one thread at a time, the shard's for that time; `ask_ahead` by any;
+// the rest by the ShardRunner.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,8 @@ class CommitThread {
   /// `answers` while there is a next job to do: what waits for a disk need not wait for callers to
   /// be woken.
   CommitThread(Committer& committer, const timing::Clock& clock, core::AnswerThread& answers,
-               std::function<void()> on_failure, std::function<void()> at_end);
+               std::function<void()> on_failure, std::function<void()> at_end,
+               Gathering gathering = Gathering());
   CommitThread(const CommitThread&) = delete;
   CommitThread& operator=(const CommitThread&) = delete;
 
@@ -51,6 +52,7 @@ class CommitThread {
 
   void run();
   [[nodiscard]] bool is_ready() const;
+  [[nodiscard]] bool is_worth_a_sync(std::size_t callers) const;
   void gather(Lock& lock);
   [[nodiscard]] bool wait(Lock& lock);
   void do_next(Lock& lock);
@@ -68,7 +70,7 @@ class CommitThread {
   std::function<void()> on_failure_;
   std::function<void()> at_end_;
 
-  // The thread's alone.
+  // Of the thread that has the committer.
   Gathering gathering_;
   Duration began_{};         // the job that is run
   Duration synced_{};        // and was durable

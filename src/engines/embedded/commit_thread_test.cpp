@@ -23,14 +23,14 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{60};  // a wait that lasts this long has failed
 
-// A clock by which each sync takes twenty seconds, and nothing else takes any time: asked when a
-// job begins, when it is durable, and when it is answered.
+// A clock by which each sync takes twenty hours, and nothing else takes any time: asked when a job
+// begins, when it is durable, and when it is answered. Who waits in vain does so for that long.
 class SlowSyncs final : public timing::Clock {
  public:
   [[nodiscard]] timing::Instant now() const override { return timing::ManualClock::kStart; }
   [[nodiscard]] std::uint64_t boot_id() const override { return 1; }
   [[nodiscard]] std::chrono::nanoseconds monotonic() const override {
-    return std::chrono::seconds(20 * ((asked_++ + 2) / 3));
+    return std::chrono::hours(20 * ((asked_++ + 2) / 3));
   }
 
  private:
@@ -41,7 +41,9 @@ class CommitThreadTest : public testing::Test {
  protected:
   void make(const timing::Clock& clock, SyncPolicy policy) {
     committer.emplace(policy, *directory, files, clock);
-    thread.emplace(*committer, clock, answers, [this] { ++failures; }, [this] { ++ends; });
+    thread.emplace(
+        *committer, clock, answers, [this] { ++failures; }, [this] { ++ends; },
+        Gathering(std::chrono::hours(100)));
   }
   void start(const timing::Clock& clock) {
     make(clock, SyncPolicy::always);

@@ -7,12 +7,12 @@
 //
 // Told of everything, asks for nothing.
 //
-// Thread safety: none; the committer's thread owns it.
+// Thread safety: none; whoever has the committer owns it.
 //
 // Invariants
-//  1. What is waited for in vain, or at too high a price, is not for the next `1, 2, 4 ..
-//  kMostSkips`
-//     jobs.
+//  1. After each wait in vain, or at too high a price, it skips as many jobs as after the one
+//     before and as many again: 1, 2, 4, up to kMostSkips.
+//  2. No wait is longer than `most`, whatever a sync took or a clock said.
 #pragma once
 
 #include <algorithm>
@@ -26,12 +26,16 @@ class Gathering {
   using Duration = std::chrono::nanoseconds;
   static constexpr unsigned kMostSkips = 64;
 
+  /// Where a sync takes longer than `most` (a disk that hangs, a machine that slept, a clock moved
+  /// by hand), nobody is waited for.
+  explicit Gathering(Duration most = std::chrono::milliseconds(20)) noexcept : most_(most) {}
+
   /// A job is durable, after `took`; its `callers` are about to be answered, and `waiting` others
   /// are there already.
   void synced(std::size_t callers, std::size_t waiting, Duration took) noexcept {
     took_ = took;
     wanted_ = 0;
-    if (callers == 0) return;
+    if (callers == 0 || took > most_) return;
     if (skips_ > 0) {
       --skips_;
       return;
@@ -70,6 +74,7 @@ class Gathering {
     next_skips_ = std::min(2 * next_skips_, kMostSkips);
   }
 
+  Duration most_;
   Duration took_{};
   std::size_t wanted_ = 0;
   unsigned skips_ = 0;

@@ -17,6 +17,16 @@ TEST(Gathering, WaitsForWhomItAnswersAndForThoseWhoAreThere) {
   EXPECT_EQ(gathering.wanted(), 0u) << "until the next job";
 }
 
+// A disk that hung, or a clock moved by hand: nobody may be kept for as long.
+TEST(Gathering, NotAfterASyncThatTookTooLong) {
+  Gathering gathering;
+  gathering.synced(4, 0, 20ms);
+  EXPECT_EQ(gathering.wanted(), 4u);
+  gathering.synced(4, 0, 21ms);
+  EXPECT_EQ(gathering.wanted(), 0u);
+  EXPECT_EQ(gathering.answered(0us), 0us);
+}
+
 TEST(Gathering, NotAfterAJobThatNobodyWaitedFor) {
   Gathering gathering;
   gathering.synced(0, 3, 100us);

@@ -187,17 +187,17 @@ Handle Shard::find_claim(const std::optional<Receipt>& receipt) const {
   return receipt->handle;
 }
 
-// What they name lies anywhere; asked for together, it comes together. Those of other shards too,
-// where the handles may name something else: it does no harm.
-void Shard::prefetch_claims(std::span<const std::optional<Receipt>> receipts) const {
-  for (const auto& receipt : receipts) {
-    if (receipt) state_->slab.prefetch(receipt->handle);
-  }
-  for (const auto& receipt : receipts) {
-    if (!receipt || !state_->slab.is_live(receipt->handle)) continue;
-    const Message& message = state_->slab[receipt->handle];
+// What receipts name lies anywhere; asked for together, it comes together.
+void Shard::prefetch_claims(const Part& part) const {
+  const auto& receipts = part.op->receipts;
+  each_item(part, receipts.size(), [&](std::size_t i) {
+    if (receipts[i]) state_->slab.prefetch(receipts[i]->handle);
+  });
+  each_item(part, receipts.size(), [&](std::size_t i) {
+    if (!receipts[i] || !state_->slab.is_live(receipts[i]->handle)) return;
+    const Message& message = state_->slab[receipts[i]->handle];
     if (message.history != kNoHistory) state_->histories.prefetch(message.history);
-  }
+  });
 }
 
 void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
@@ -272,7 +272,7 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
   if (failure_) {
     fail_items(reply.items, part, *failure_);
   } else {
-    prefetch_claims(part.op->receipts);
+    prefetch_claims(part);
     std::optional<Error> no_end;
     std::optional<Error> no_back;
     each_item(part, request.items.size(), [&](std::size_t i) {
