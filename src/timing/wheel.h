@@ -138,14 +138,6 @@ class Wheel {
     return is_sentinel(handle) ? sentinels_[handle & ~kTag].prev : nodes_.prev(handle);
   }
 
-  /// The node before this one, which the processor is asked for; ends at a sentinel.
-  Handle fetch_before(Handle handle) noexcept {
-    if (is_sentinel(handle)) return handle;
-    const Handle before = nodes_.prev(handle);
-    if (!is_sentinel(before)) __builtin_prefetch(&nodes_.next(before));
-    return before;
-  }
-
   bool is_empty(std::uint32_t list) const noexcept {
     return (occupied_[list / kSlots] >> (list % kSlots) & 1) == 0;
   }
@@ -318,18 +310,18 @@ std::size_t Wheel<Nodes>::advance_to(std::int64_t now_ms, F&& on_expired, std::s
     while (!is_empty(kCascade) && work < limit) {
       const Handle handle = pop_front(kCascade);
       if (scout == handle) scout = sentinel(kCascade);
-      scout = fetch_before(scout);
+      if (!is_sentinel(scout)) {
+        scout = nodes_.prev(scout);
+        if (!is_sentinel(scout)) __builtin_prefetch(&nodes_.next(scout));
+      }
       push_back(list_for(nodes_.deadline(handle)), handle);
       ++work;
     }
     if (!is_empty(kCascade)) break;
     cascade_span_ = 0;
 
-    scout = sentinels_[kExpired].prev;
     while (!is_empty(kExpired) && work < limit) {
       const Handle handle = pop_front(kExpired);
-      if (scout == handle) scout = sentinel(kExpired);
-      scout = fetch_before(scout);
       nodes_.next(handle) = kNone;
       nodes_.prev(handle) = kNone;
       --size_;

@@ -34,13 +34,6 @@ class ChunkedArray {
     return chunks_[index >> ChunkBits][index & (kChunk - 1)];
   }
 
-  /// Of an element that there is. One may lie across two lines.
-  void prefetch(std::uint32_t index) const noexcept {
-    const char* const at = reinterpret_cast<const char*>(&(*this)[index]);
-    __builtin_prefetch(at, 1);
-    __builtin_prefetch(at + sizeof(T) - 1, 1);
-  }
-
   void grow_to(std::uint32_t size) {
     while (std::uint64_t{chunks_.size()} << ChunkBits < size) add_chunk();
     if (size > size_) size_ = size;

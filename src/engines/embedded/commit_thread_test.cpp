@@ -142,6 +142,20 @@ TEST_F(CommitThreadTest, WaitsForCallersWhoComeBackAtOnce) {
   EXPECT_EQ(told, (std::vector<std::string>{"a", "b", "c", "a", "b", "c"}));
 }
 
+// Where the shard would have to wait for room, nobody else can come.
+TEST_F(CommitThreadTest, AFullSlotIsNotKeptForCallers) {
+  start(slow);
+  CommitJob both = job("a");
+  CommitJob more = job("b");
+  both.batches.push_back(more.batches[0]);
+  both.tasks.push_back(std::move(more.tasks[0]));
+  thread->commit(std::move(both));
+  wait_for(2);
+  thread->commit(job(std::string(33 << 20, 'c')));  // one caller, where two are waited for
+  wait_for(3);
+  EXPECT_EQ(told.size(), 3u);
+}
+
 // Who stops does not wait for callers to come back.
 TEST_F(CommitThreadTest, StopsWhileItWaitsForCallers) {
   start(slow);

@@ -83,8 +83,7 @@ class Front final : public core::Engine, public Router {
   [[nodiscard]] std::uint32_t shards() const noexcept { return config_.identity.shards; }
   [[nodiscard]] std::uint32_t shard_for_key(std::string_view queue, std::string_view key) const;
   /// The shard that the receipt names; an error or `stale` goes into the result.
-  [[nodiscard]] std::uint32_t shard_for_receipt(const std::optional<Receipt>& receipt,
-                                                std::string_view text,
+  [[nodiscard]] std::uint32_t shard_for_receipt(std::string_view receipt,
                                                 core::ItemResult& result) const;
   /// `shard_of(i)` says where item i belongs; items of shard kNowhere are done already.
   template <typename F>

@@ -35,8 +35,8 @@ std::uint32_t Front::shard_for_key(std::string_view queue, std::string_view key)
   return core::shard_of(queue, key, shards(), config_.identity.hash_seed);
 }
 
-std::uint32_t Front::shard_for_receipt(const std::optional<Receipt>& receipt, std::string_view text,
-                                       core::ItemResult& result) const {
+std::uint32_t Front::shard_for_receipt(std::string_view text, core::ItemResult& result) const {
+  const auto receipt = parse_receipt(text);
   if (!receipt) {
     result.error = Error{ErrorCode::invalid_argument,
                          "receipt " + base::quoted(text) + " is not one that a claim gave"};
@@ -174,13 +174,11 @@ void Front::dispatch(const OperationPtr& op, core::SettleRequest& request) {
   for (std::size_t i = 0; i < request.items.size(); ++i) {
     reply.items[i].error = core::check_item(request, request.items[i]);
   }
-  op->receipts = parse_receipts(request.items, request.bytes);
   op->reply = std::move(reply);
   auto& items = std::get<core::ItemsReply>(op->reply).items;
   split(op, items.size(), [&](std::size_t i) {
     if (items[i].error) return kNowhere;
-    return shard_for_receipt(op->receipts[i], core::view(request.bytes, request.items[i].receipt),
-                             items[i]);
+    return shard_for_receipt(core::view(request.bytes, request.items[i].receipt), items[i]);
   });
 }
 
@@ -190,13 +188,11 @@ void Front::dispatch(const OperationPtr& op, core::ExtendRequest& request) {
   for (std::size_t i = 0; i < request.items.size(); ++i) {
     reply.items[i].error = core::check_item(request, request.items[i]);
   }
-  op->receipts = parse_receipts(request.items, request.bytes);
   op->reply = std::move(reply);
   auto& items = std::get<core::ItemsReply>(op->reply).items;
   split(op, items.size(), [&](std::size_t i) {
     if (items[i].error) return kNowhere;
-    return shard_for_receipt(op->receipts[i], core::view(request.bytes, request.items[i].receipt),
-                             items[i]);
+    return shard_for_receipt(core::view(request.bytes, request.items[i].receipt), items[i]);
   });
 }
 

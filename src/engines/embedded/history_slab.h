@@ -37,9 +37,6 @@ class HistorySlab {
     return entries_[handle];
   }
 
-  /// It will be looked at soon.
-  void prefetch(HistoryHandle handle) const noexcept { entries_.prefetch(handle); }
-
   [[nodiscard]] HistoryHandle allocate() {
     HistoryHandle handle = free_;
     if (handle != kNoHistory) {

@@ -64,10 +64,6 @@ class MessageSlab {
   [[nodiscard]] const Message& operator[](Handle handle) const noexcept {
     return messages_[handle];
   }
-  /// It will be looked at soon. Any handle.
-  void prefetch(Handle handle) const noexcept {
-    if (handle < messages_.size()) messages_.prefetch(handle);
-  }
   /// One past the highest handle ever used.
   [[nodiscard]] Handle end() const noexcept { return messages_.size(); }
   [[nodiscard]] bool is_live(Handle handle) const noexcept {

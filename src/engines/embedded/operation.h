@@ -23,7 +23,6 @@
 #include "core/engine.h"
 #include "core/limits.h"
 #include "engines/embedded/message_slab.h"
-#include "engines/embedded/tokens.h"
 
 namespace tarry::embedded {
 
@@ -73,9 +72,6 @@ struct Operation {
   std::optional<Error> error;  // of the request as a whole; the first one stands
 
   std::vector<ShardFigures> figures;  // stats: one a shard
-
-  // settle, extend: what its items name, read once, by the thread that submits
-  std::vector<std::optional<Receipt>> receipts;
 
   // removals; the step is set between the parts
   RemoveStep step = RemoveStep::look;

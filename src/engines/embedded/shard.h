@@ -135,8 +135,7 @@ class Shard {
                       core::ItemResult& result);
   void settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
                   core::ItemResult& result);
-  [[nodiscard]] Handle find_claim(const std::optional<Receipt>& receipt) const;
-  void prefetch_claims(const Part& part) const;
+  [[nodiscard]] Handle find_claim(std::string_view receipt) const;
   // shard_claim.cpp
   void execute(const core::ClaimRequest& request, Part& part);
   void wait(const OperationPtr& op);
@@ -248,7 +247,7 @@ class Shard {
   std::optional<Error> room_to_claim(const core::ClaimRequest& request, std::uint32_t& max);
   void end_part(const OperationPtr& op);
   template <typename F>
-  static void each_item(const Part& part, std::size_t count, F&& f);
+  void each_item(const Part& part, std::size_t count, F&& f);
 
   void emit(const QueueRecord& record);
   void emit(const PutRecord& record);

@@ -396,7 +396,6 @@ void Shard::start_leases() {
     starts.swap(lease_starts_->done);
   }
   for (const LeaseStart& start : starts) {
-    for (const auto& [handle, claims] : start.claims) state_->slab.prefetch(handle);
     for (const auto& [handle, claims] : start.claims) {
       if (!state_->slab.is_live(handle)) continue;
       const Message& message = state_->slab[handle];

@@ -173,7 +173,8 @@ void Shard::execute(const core::RescheduleRequest& request, const Part& part) {
 
 // -- settle
 
-Handle Shard::find_claim(const std::optional<Receipt>& receipt) const {
+Handle Shard::find_claim(std::string_view text) const {
+  const auto receipt = parse_receipt(text);
   if (!receipt || receipt->store_tag != state_->store_tag() || receipt->shard != config_.number ||
       !state_->slab.holds(receipt->handle, receipt->id)) {
     return kNoHandle;
@@ -185,19 +186,6 @@ Handle Shard::find_claim(const std::optional<Receipt>& receipt) const {
     return kNoHandle;
   }
   return receipt->handle;
-}
-
-// What receipts name lies anywhere; asked for together, it comes together.
-void Shard::prefetch_claims(const Part& part) const {
-  const auto& receipts = part.op->receipts;
-  each_item(part, receipts.size(), [&](std::size_t i) {
-    if (receipts[i]) state_->slab.prefetch(receipts[i]->handle);
-  });
-  each_item(part, receipts.size(), [&](std::size_t i) {
-    if (!receipts[i] || !state_->slab.is_live(receipts[i]->handle)) return;
-    const Message& message = state_->slab[receipts[i]->handle];
-    if (message.history != kNoHistory) state_->histories.prefetch(message.history);
-  });
 }
 
 void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
@@ -272,14 +260,13 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
   if (failure_) {
     fail_items(reply.items, part, *failure_);
   } else {
-    prefetch_claims(part);
     std::optional<Error> no_end;
     std::optional<Error> no_back;
     each_item(part, request.items.size(), [&](std::size_t i) {
       core::ItemResult& result = reply.items[i];
       if (result.error) return;
       const core::SettleItem& item = request.items[i];
-      const Handle handle = find_claim(part.op->receipts[i]);
+      const Handle handle = find_claim(core::view(request.bytes, item.receipt));
       if (handle == kNoHandle) {
         result.outcome = Outcome::stale;
         return;
@@ -311,7 +298,7 @@ void Shard::execute(const core::ExtendRequest& request, const Part& part) {
       core::ItemResult& result = reply.items[i];
       if (result.error) return;
       const core::ExtendItem& item = request.items[i];
-      const Handle handle = find_claim(part.op->receipts[i]);
+      const Handle handle = find_claim(core::view(request.bytes, item.receipt));
       if (handle == kNoHandle) {
         result.outcome = Outcome::stale;
         return;

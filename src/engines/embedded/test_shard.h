@@ -296,11 +296,9 @@ class OneShard final : public Router {
   }
   static void prepare(Operation& op, const core::SettleRequest& request) {
     prepare_items(op, request.items.size());
-    op.receipts = parse_receipts(request.items, request.bytes);
   }
   static void prepare(Operation& op, const core::ExtendRequest& request) {
     prepare_items(op, request.items.size());
-    op.receipts = parse_receipts(request.items, request.bytes);
   }
   static void prepare(Operation& op, const core::ClaimRequest&) { op.reply = core::ClaimReply(); }
   static void prepare(Operation& op, const core::GetRequest& request) {

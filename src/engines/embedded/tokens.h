@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "engines/embedded/message_slab.h"
 
@@ -42,17 +41,6 @@ struct MadeKey {
 
 /// Nothing for text that is no receipt.
 [[nodiscard]] std::optional<Receipt> parse_receipt(std::string_view text) noexcept;
-/// Those of a request's items, each of which has a `receipt` in `bytes`.
-template <typename Items>
-[[nodiscard]] std::vector<std::optional<Receipt>> parse_receipts(const Items& items,
-                                                                 std::string_view bytes) {
-  std::vector<std::optional<Receipt>> receipts;
-  receipts.reserve(items.size());
-  for (const auto& item : items) {
-    receipts.push_back(parse_receipt(bytes.substr(item.receipt.offset, item.receipt.size)));
-  }
-  return receipts;
-}
 /// Nothing for text that is no made key of any store.
 [[nodiscard]] std::optional<MadeKey> parse_made_key(std::string_view text) noexcept;
 
