@@ -7,45 +7,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import textwrap
 import unittest
 from pathlib import Path
 
-import flags_test
-from program import PROGRAM, SOURCE, ProgramTest, Server, environment
+from pages import MORE, PAGES, blocks, blocks_in, page
+from program import PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment
 
-# An item of a list has its blocks indented.
-_BLOCK = re.compile(r"^(?:[ \t]*<!-- (?P<mark>[^>\n]*) -->\n)?"
-                    r"(?P<indent>[ \t]*)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$",
-                    re.DOTALL | re.MULTILINE)
-PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/semantics.md",
-         "docs/guide/redis.md", "docs/guide/http.md", "docs/reference/command-line.md",
-         "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
-         "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md",
-         "docs/guide/top.md", "docs/guide/operating.md", "docs/reference/urls.md",
-         "docs/guide/command-line.md")
-
-# Their links are looked at too; they are for who builds tarry or reads its files.
-MORE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
-        "docs/reference/metrics.md",
-        *(str(path.relative_to(SOURCE)) for folder in ("formats", "decisions")
-          for path in sorted((SOURCE / "docs" / folder).glob("*.md"))))
-
-
-def page(name):
-    """The text of a page."""
-    return (SOURCE / name).read_text(encoding="utf-8")
-
-
-def blocks_in(text):
-    """(mark, language, text) of its code blocks. The mark is the comment above the block."""
-    return [(m["mark"] or "", m["language"], textwrap.dedent(m["text"]))
-            for m in _BLOCK.finditer(text)]
-
-
-def blocks(name):
-    """Those of a page."""
-    return blocks_in(page(name))
+# Indented, as a block without fences is.
+_COMMAND = re.compile(r"^(?: {4}|\t)[ \t]*(?:\$ )?(?:[A-Z_]+=\S+ )*(?:export|tarry|curl|redis-cli|"
+                      r"cmake|ctest|scripts/\w+|sudo|apt|systemctl)(?= |$).*", re.MULTILINE)
 
 
 class Pages(unittest.TestCase):
@@ -61,20 +31,12 @@ class Pages(unittest.TestCase):
         for name in PAGES + MORE:  # none begins in another way, and none is left open
             self.assertEqual(page(name).count("```"), 2 * len(blocks(name)), name)
 
-    def test_commands_that_are_only_shown_exist(self):
-        known = flags_test.commands()
-        shown = 0
+    def test_no_command_stands_outside_a_block(self):
+        synopsis = "    tarry [--store URL] [-o table|json] COMMAND ..."
         for name in PAGES + MORE:
-            for line in re.findall(r"^ {4,}(?:\$ )?(?:[A-Z_]+=\S+ )*tarry +([^|>\n]*)$", page(name),
-                                   re.MULTILINE):
-                words = re.sub(r"(--store|-o) \S+", "", line.split(" -- ")[0]).split()
-                with self.subTest(f"{name}: {line}"):
-                    command = max((path for path in known if path
-                                   and words[:path.count(" ") + 1] == path.split()), key=len)
-                    given = {word.split("=")[0] for word in words if word.startswith("-")}
-                    self.assertLessEqual(given, known[command])
-                    shown += 1
-        self.assertGreater(shown, 15)
+            text = re.sub(r"```.*?```", "", page(name), flags=re.DOTALL)
+            for line in _COMMAND.findall(text):
+                self.assertEqual(line, synopsis, name)
 
     def test_programs_are_the_examples(self):
         for name in PAGES:
@@ -84,12 +46,17 @@ class Pages(unittest.TestCase):
                     self.assertEqual(text, page(mark), f"{name} differs from {mark}")
 
     def test_every_shell_block_is_marked(self):
-        known = re.compile(r"run\b|serve$|served$|work$|clock$|relay\b|coordination$|plugin\b|"
-                           r"scanner\b|webhook\b|not run here: \w")
+        """With what a test looks for that runs it."""
+        marks = re.compile(r"(?:run\b.*|serve|served|work|clock|relay(?: \w+)?|coordination|"
+                           r"scanner|plugin \w+|webhook|install|each with a receipt of its own|"
+                           r"look_inside|on redis|on a cluster|behind sentinel|to redis|"
+                           r"from a layout|serve with it|forecast|config check|salvage|backup|"
+                           r"export and import|migrate|bench)$")
         for name in PAGES + MORE:
             for mark, language, text in blocks(name):
                 if language in ("sh", "bash", "shell", "console"):
-                    self.assertRegex(mark, known, f"{name}: {text[:60]}")
+                    expected = r"not run here: \w" if name == "CONTRIBUTING.md" else marks
+                    self.assertRegex(mark, expected, f"{name}: {text[:60]}")
 
     def test_the_chinese_page_is_in_step(self):
         english, chinese = page("README.md"), page("README.zh-CN.md")
@@ -171,6 +138,15 @@ class Shell(ProgramTest):
             out = self.shell("run", marked["clock"].replace("http://127.0.0.1:7733", server.url))
             self.assertIn(str(31 * 86_400_000), out)
 
+    def test_testing_in_other_languages(self):
+        text, = [text for mark, _, text in blocks("docs/guide/testing.md") if mark == "clock"]
+        serve, advance = text.splitlines()
+        words = serve.split()
+        self.assertEqual(words[:3], ["tarry", "serve", "--store"])
+        with Server(*words[3:]) as server:
+            out = self.shell("run", advance.replace("http://127.0.0.1:7733", server.url))
+            self.assertIn(str(31 * 86_400_000), out)
+
     def test_the_configuration_of_operating(self):
         text, = [text for mark, _, text in blocks("docs/guide/operating.md") if mark == "config"]
         file = self.directory / "tarry.toml"
@@ -179,6 +155,26 @@ class Shell(ProgramTest):
         for word in ("file:/var/lib/tarry", "json", "orders.*"):
             self.assertIn(word, out)
 
+    def test_serving_by_the_configuration_of_operating(self):
+        marked = {mark: text for mark, _, text in blocks("docs/guide/operating.md")}
+        here = (("/etc/", f"{self.directory}/"), ("/var/lib/", f"{self.directory}/"),
+                ("127.0.0.1:7733", "127.0.0.1:0"))
+        for old, new in here:
+            marked = {mark: text.replace(old, new) for mark, text in marked.items()}
+        (self.directory / "tarry.toml").write_text(marked["config"], encoding="utf-8")
+        check, serve = marked["serve with it"].splitlines()
+        self.assertIn(f"file:{self.directory}/tarry", self.shell("run", check))
+        path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
+        with subprocess.Popen(["bash", "-c", "exec " + serve], stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, cwd=self.directory,
+                              env=environment(PATH=path)) as server:
+            url, = re.findall(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+            self.asked("push", "orders.eu", "tea", store=url)
+            self.assertEqual(self.asked("queue", "info", "orders.eu", store=url)["settings"]
+                             ["max_attempts"], 5)
+            server.send_signal(signal.SIGTERM)
+            self.assertEqual(server.wait(timeout=60), 0)
+
     def test_first_steps(self):
         marked = blocks("docs/guide/first-steps.md")
         serve, = [text for mark, _, text in marked if mark == "serve"]
@@ -186,8 +182,10 @@ class Shell(ProgramTest):
         work, = [text for mark, _, text in marked if mark == "work"]
         with Server(serve.split()[-1], cwd=self.directory) as server:
             for mark, _, text in marked:
-                if mark.startswith("run") and not ("needs jq" in mark and not shutil.which("jq")):
+                if mark.startswith("run"):
                     self.shell(mark, text, TARRY_STORE=server.url)
+            each, = [text for mark, _, text in marked if mark == "each with a receipt of its own"]
+            self.settle(each, server)
             self.work(work, server)
 
     def test_over_http(self):
@@ -217,6 +215,24 @@ class Shell(ProgramTest):
         for mark, _, text in blocks("docs/guide/operating.md"):
             if mark.startswith("run"):
                 self.shell(mark, text)
+
+    def settle(self, text, server):
+        """Each line with a message of its own, and what has become of it."""
+        lines = text.splitlines()
+        states = ("gone", "scheduled", "ready", "dead")
+        self.assertEqual(len(lines), len(states))
+        for line, state in zip(lines, states):
+            self.asked("push", "orders", "tea", "--key", "settled", store=server.url)
+            message, = self.asked("claim", "orders", store=server.url)["messages"]
+            self.assertEqual(message["key"], "settled")
+            self.assertIn("done", self.shell("run", line.replace("RECEIPT", message["receipt"]),
+                                             TARRY_STORE=server.url))
+            if state == "gone":
+                self.tarry("get", "orders", "settled", code=UNKNOWN, store=server.url)
+                continue
+            self.assertEqual(self.asked("get", "orders", "settled", store=server.url)["state"],
+                             state)
+            self.asked("cancel", "orders", "settled", store=server.url)
 
     def work(self, text, server):
         self.asked("push", "orders", "tea", "--key", "order:60", store=server.url)

@@ -5,6 +5,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
+from pages import blocks
 from program import PROGRAM, SOURCE, ProgramTest, Server, environment
 
 
@@ -85,6 +86,13 @@ class Examples(ProgramTest):
         self.assertEqual(message["payload"], "a lamp")
         self.asked("ack", "orders", message["receipt"], store=url)
         self.assertIn("orders", self.tarry("stats", store=url).out)
+        shown, = [text for mark, _, text in blocks("docs/guide/cpp.md") if mark == "look_inside"]
+        commands = shown.replace("tarry ", f"{PROGRAM} ").replace(
+            "http+unix:///srv/shop/shop.sock", f"'{url}'")
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", commands], text=True,
+                              capture_output=True, timeout=100, env=environment(), check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("large", done.stdout)
         # Who comes second hears so, and harms nothing.
         second = self.look_inside("shop 1.sock")
         err = second.communicate(timeout=60)[1]

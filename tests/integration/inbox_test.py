@@ -11,7 +11,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from docs_test import blocks, page
+from pages import blocks, page
 from program import PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment, eventually
 
 sys.path.append(str(SOURCE / "tests" / "crash"))

@@ -7,7 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from docs_test import blocks
+from pages import blocks
 from program import CONFLICT, DONE, FAILED, PROGRAM, SOURCE, UNKNOWN, USAGE, ProgramTest, Server
 from program import environment
 

@@ -128,11 +128,13 @@ class Transfer(ProgramTest):
     def test_a_stopped_import_is_gone_on_with(self):
         self.fill(self.store)
         whole = "\n".join(self.export(self.store)).encode() + b"\n"
+        # Whole lines: what follows must end none that it would take for a broken one.
+        part = whole[:whole.rindex(b"\n", 0, len(whole) * 2 // 3) + 1]
         other = f"file:{self.directory}/other"
         with subprocess.Popen([PROGRAM, "--store", other, "store", "import"],
                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, env=environment()) as importing:
-            importing.stdin.write(whole[:len(whole) * 2 // 3])
+            importing.stdin.write(part)
             importing.stdin.flush()
             eventually((self.directory / "other" / "STORE").exists, "the store is made")
             eventually(lambda: catches(importing.pid, signal.SIGTERM), "it watches for signals")

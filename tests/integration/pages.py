@@ -1,0 +1,39 @@
+"""The README, the guide and the reference, and the blocks of code in them."""
+
+import re
+import textwrap
+
+from program import SOURCE
+
+# An item of a list has its blocks indented.
+_BLOCK = re.compile(r"^(?:[ \t]*<!-- (?P<mark>[^>\n]*) -->\n)?"
+                    r"(?P<indent>[ \t]*)```(?P<language>\w+)\n(?P<text>.*?)^(?P=indent)```$",
+                    re.DOTALL | re.MULTILINE)
+PAGES = ("README.md", "README.zh-CN.md", "docs/guide/first-steps.md", "docs/semantics.md",
+         "docs/guide/redis.md", "docs/guide/http.md", "docs/reference/command-line.md",
+         "docs/reference/config.md", "docs/reference/errors.md", "docs/reference/limits.md",
+         "docs/guide/relays.md", "docs/guide/cpp.md", "docs/guide/testing.md",
+         "docs/guide/top.md", "docs/guide/operating.md", "docs/reference/urls.md",
+         "docs/guide/command-line.md")
+
+# Their links are looked at too; they are for who builds tarry or reads its files.
+MORE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/reliability.md", "docs/performance.md",
+        "docs/reference/metrics.md",
+        *(str(path.relative_to(SOURCE)) for folder in ("formats", "decisions")
+          for path in sorted((SOURCE / "docs" / folder).glob("*.md"))))
+
+
+def page(name):
+    """The text of a page."""
+    return (SOURCE / name).read_text(encoding="utf-8")
+
+
+def blocks_in(text):
+    """(mark, language, text) of its code blocks. The mark is the comment above the block."""
+    return [(m["mark"] or "", m["language"], textwrap.dedent(m["text"]))
+            for m in _BLOCK.finditer(text)]
+
+
+def blocks(name):
+    """Those of a page."""
+    return blocks_in(page(name))
