@@ -20,6 +20,7 @@
 #include "app/signals.h"
 #include "base/text.h"
 #include "open/store_url.h"
+#include "server/http/reserved_port.h"
 #include "server/http/server.h"
 #include "server/presets/preset_engine.h"
 
@@ -179,12 +180,10 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
   return {};
 }
 
-http::ServerOptions server_options(const Config& config, const Address& address,
-                                   std::optional<ManualClock> clock, ServeLog& log) {
+http::ServerOptions server_options(const Config& config, std::optional<ManualClock> clock,
+                                   ServeLog& log) {
   http::ServerOptions options;
   static_cast<http::ServerLimits&>(options) = limits_of(config);
-  options.address = address.host;
-  options.port = address.port;
   options.warn = [&log](std::string_view line) { log.warning(line); };
   options.on_request = [&log](const http::RequestNote& note) { log.request(note); };
   if (clock) {
@@ -193,6 +192,11 @@ http::ServerOptions server_options(const Config& config, const Address& address,
     options.step_clock = [clock](std::int64_t ms) mutable { return step(*clock, ms); };
   }
   return options;
+}
+
+ExitCode cannot_listen(Output& output, const Error& error) {
+  output.error(error);
+  return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
 }
 
 ExitCode serve(Session& session, const ServeFlags& flags) {
@@ -207,6 +211,9 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   if (!address) return session.output.fail(address.error());
   auto token = read_token(config->text(Which::token_file));
   if (!token) return session.output.fail(token.error());
+  // First of all: where the port is taken, no store is made or opened.
+  auto place = http::ReservedPort::reserve(address->host, address->port);
+  if (!place) return cannot_listen(session.output, place.error());
   // A log whose reader has gone is no reason to die: the store still wants to be closed.
   std::signal(SIGPIPE, SIG_IGN);
   ServeLog log(config->text(Which::log_level), config->text(Which::log_format) == "json"
@@ -226,17 +233,13 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   Events events;
   const auto relays = Relays::make(store->engine(), *url, config->relays, hooks_of(log, events));
   if (!relays) return session.output.fail(relays.error());
-  http::ServerOptions options = server_options(*config, *address, clock, log);
+  http::ServerOptions options = server_options(*config, clock, log);
   options.token = *token;
   options.relays = [&relays = **relays] { return figures_of(relays); };
   http::Server server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
-  const auto port = server.start();
-  if (!port) {
-    session.output.error(port.error());
-    const bool usage = port.error().code == ErrorCode::invalid_argument;
-    return usage ? ExitCode::usage : ExitCode::failed;
-  }
+  const auto port = server.start(std::move(*place));
+  if (!port) return cannot_listen(session.output, port.error());
   address->port = *port;
   if (const std::string file = config->text(Which::port_file); !file.empty()) {
     const auto written = write_port_file(file, *port);

@@ -53,9 +53,9 @@ class Serve(ProgramTest):
 
     def test_a_port_that_is_taken(self):
         with Server("memory:") as server:
-            answer = self.tarry("serve", "--store", "memory:", "--listen",
-                                f"127.0.0.1:{server.port}", code=FAILED)
-            self.assertIn(str(server.port), answer.err)
+            self.refused("serve", "--store", self.store, "--listen", f"127.0.0.1:{server.port}",
+                         code=FAILED, says=(str(server.port), "in use"))
+        self.assertFalse((self.directory / "store").exists())
 
     def test_a_port_file_that_cannot_be_written(self):
         self.refused("serve", "--store", "memory:", "--listen", "127.0.0.1:0", "--port-file",

@@ -17,7 +17,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "open/store_url.h"
-#include "server/http/server.h"
+#include "server/http/reserved_port.h"
 
 namespace tarry::app::config {
 namespace {

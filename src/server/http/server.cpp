@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <future>
 #include <optional>
 #include <random>
@@ -16,13 +15,12 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
-#include "base/text.h"
 #include "server/http/connection.h"
 #include "server/http/hub.h"
+#include "server/http/reserved_port.h"
 #include "server/http/unix_listener.h"
 
 namespace tarry::http {
@@ -30,7 +28,6 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::generic::stream_protocol;
-using asio::ip::tcp;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor>;
@@ -55,39 +52,7 @@ std::string make_id_prefix() {
   return prefix + "-";
 }
 
-Result<asio::ip::address> parse_address(const std::string& text) {
-  error_code error;
-  const auto address = asio::ip::make_address(text == "localhost" ? "127.0.0.1" : text, error);
-  if (error) {
-    return Unexpected(ErrorCode::invalid_argument,
-                      "listen address " + base::quoted(text) + " is not an IP address");
-  }
-  if (!address.is_loopback()) {
-    return Unexpected(ErrorCode::invalid_argument,
-                      "listen address " + base::quoted(text) +
-                          " is not loopback: without encryption tarry serves only its own "
-                          "machine, on 127.0.0.1 or ::1");
-  }
-  return address;
-}
-
-Error listen_error(const tcp::endpoint& endpoint, const error_code& error) {
-  const std::string address = endpoint.address().is_v6()
-                                  ? "[" + endpoint.address().to_string() + "]"
-                                  : endpoint.address().to_string();
-  ErrorCode code = ErrorCode::io_error;
-  if (error == asio::error::address_in_use) code = ErrorCode::conflict;
-  if (error == asio::error::access_denied) code = ErrorCode::permission_denied;
-  return {code, "cannot listen on " + address + ":" + std::to_string(endpoint.port()) + ": " +
-                    error.message()};
-}
-
 }  // namespace
-
-Result<void> check_listen_address(const std::string& address) {
-  if (const auto parsed = parse_address(address); !parsed) return parsed.error();
-  return {};
-}
 
 class Server::Impl {
  public:
@@ -104,11 +69,26 @@ class Server::Impl {
   ~Impl() { stop(); }
 
   Result<std::uint16_t> start() {
-    TARRY_ASSERT(!thread_.joinable());
-    auto port = hub_.options.unix_path.empty() ? listen_on_a_port() : listen_on_a_path();
-    if (!port) return port;
-    accept();
-    thread_ = std::thread([this] { io_.run(); });
+    if (hub_.options.unix_path.empty()) {
+      auto place = ReservedPort::reserve(hub_.options.address, hub_.options.port);
+      if (!place) return std::move(place).error();
+      return start(std::move(*place));
+    }
+    auto socket = unix_listener_.listen(hub_.options.unix_path);
+    if (!socket) return std::move(socket).error();
+    if (const auto begun = begin(AF_UNIX, *socket); !begun) {
+      unix_listener_.remove();
+      return begun.error();
+    }
+    return 0;
+  }
+
+  Result<std::uint16_t> start(ReservedPort place) {
+    const int family = place.family();
+    const std::uint16_t port = place.port();
+    const auto socket = std::move(place).listen();
+    if (!socket) return socket.error();
+    if (const auto begun = begin(family, *socket); !begun) return begun.error();
     return port;
   }
 
@@ -156,38 +136,17 @@ class Server::Impl {
   }
 
  private:
-  Result<std::uint16_t> listen_on_a_port() {
-    auto address = parse_address(hub_.options.address);
-    if (!address) return std::move(address).error();
-    const tcp::endpoint endpoint(*address, hub_.options.port);
+  Result<void> begin(int family, int socket) {
+    TARRY_ASSERT(!thread_.joinable());
     error_code error;
-    acceptor_.open(stream_protocol(endpoint.protocol()), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+    acceptor_.assign(stream_protocol(family, 0), socket, error);
     if (error) {
-      error_code ignored;
-      acceptor_.close(ignored);
-      return listen_error(endpoint, error);
+      ::close(socket);
+      return Unexpected(ErrorCode::io_error, "cannot accept connections: " + error.message());
     }
-    const stream_protocol::endpoint bound = acceptor_.local_endpoint(error);
-    tcp::endpoint local;
-    std::memcpy(local.data(), bound.data(), std::min(bound.size(), local.capacity()));
-    return local.port();
-  }
-
-  Result<std::uint16_t> listen_on_a_path() {
-    auto socket = unix_listener_.listen(hub_.options.unix_path);
-    if (!socket) return std::move(socket).error();
-    error_code error;
-    acceptor_.assign(stream_protocol(AF_UNIX, 0), *socket, error);
-    if (error) {
-      ::close(*socket);
-      unix_listener_.remove();
-      return Unexpected(ErrorCode::io_error,
-                        "cannot listen on " + hub_.options.unix_path + ": " + error.message());
-    }
-    return 0;
+    accept();
+    thread_ = std::thread([this] { io_.run(); });
+    return {};
   }
 
   void accept() {
@@ -271,6 +230,7 @@ Server::Server(core::Engine& engine, ServerOptions options)
 Server::~Server() = default;
 
 Result<std::uint16_t> Server::start() { return impl_->start(); }
+Result<std::uint16_t> Server::start(ReservedPort place) { return impl_->start(std::move(place)); }
 void Server::drain(Millis deadline, std::function<void(std::size_t)> done) {
   impl_->drain(deadline, std::move(done));
 }

@@ -76,8 +76,7 @@ struct ServerOptions : ServerLimits {
   std::function<void(const RequestNote&)> on_request = {};
 };
 
-/// Whether a server may listen there: a loopback address, or localhost. Else `invalid_argument`.
-[[nodiscard]] Result<void> check_listen_address(const std::string& address);
+class ReservedPort;
 
 class Server {
  public:
@@ -91,6 +90,8 @@ class Server {
   /// address that is none or not loopback or a path that is too long, `conflict` where the port or
   /// the path is taken, `permission_denied`, `io_error`.
   [[nodiscard]] Result<std::uint16_t> start();
+  /// The same in a place that was kept for it; the options' own is passed over.
+  [[nodiscard]] Result<std::uint16_t> start(ReservedPort place);
 
   /// From now on this one is asked for; empty: none.
   void set_token(std::string token);
