@@ -11,6 +11,7 @@
 
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/descriptors.h"
 #include "app/listen.h"
 #include "app/log.h"
 #include "app/printable.h"
@@ -214,6 +215,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   // First of all: where the port is taken, no store is made or opened.
   auto place = http::ReservedPort::reserve(address->host, address->port);
   if (!place) return cannot_listen(session.output, place.error());
+  // The store's files take some too.
+  static_cast<void>(raise_descriptor_limit());
   // A log whose reader has gone is no reason to die: the store still wants to be closed.
   std::signal(SIGPIPE, SIG_IGN);
   ServeLog log(config->text(Which::log_level), config->text(Which::log_format) == "json"

@@ -198,6 +198,7 @@ std::vector<std::string> missing_marks(const Figures& figures) {
       "B6",
       "T1",
       "T1 header",
+      "T2",
       "cleaning.dead-segment",
       "cleaning.garbage",
       "cleaning.pressed-lightly",

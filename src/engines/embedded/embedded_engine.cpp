@@ -129,6 +129,9 @@ class Opening {
     auto directory = directory_->subdirectory(shard_directory_name(number), false);
     if (!directory) return shard_directory_error(std::move(directory).error());
     parts.directory = std::move(*directory);
+    auto sleeper = make_sleeper(options_.clock);
+    if (!sleeper) return std::move(sleeper).error();
+    parts.sleeper = std::move(*sleeper);
 
     const timing::Instant now = options_.clock->now();
     ShardState::Identity identity;

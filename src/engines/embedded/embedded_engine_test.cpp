@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <iostream>
+#include <iterator>
 #include <map>
 
 #include "core/validation.h"
@@ -174,6 +177,46 @@ TEST_P(EmbeddedEngine, LeasesAndReceiptsSurviveARestart) {
   EXPECT_EQ(stats(*engine, "q").leased, 1u);
   auto settled = ask(*engine, test::settle(test::receipts_of(claimed)));
   EXPECT_EQ(std::get<ItemsReply>(settled).items[0].outcome, Outcome::done);
+}
+
+// As a shell script makes them: one command after the other, each with the store for itself.
+TEST_P(EmbeddedEngine, ShortRunsLeaveFewFiles) {
+  const auto files = [this] {
+    std::map<std::string, std::string> found;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(directory_.path() + "/store")) {
+      if (entry.path().extension() != ".seg") continue;
+      std::ifstream file(entry.path(), std::ios::binary);
+      found[entry.path()].assign(std::istreambuf_iterator<char>(file), {});
+    }
+    return found;
+  };
+  for (int run = 0; run < 40; ++run) {
+    ask(*open(), test::push("q", {std::to_string(run)}, in(std::chrono::hours(1))));
+  }
+  EXPECT_LE(files().size(), GetParam());
+  const auto before = files();
+  for (int run = 0; run < 10; ++run) EXPECT_EQ(stats(*open(), "q").scheduled, 40u);
+  EXPECT_EQ(files(), before) << "who only looks changes nothing";
+}
+
+TEST_P(EmbeddedEngine, AFileThatAnotherStoreHasTooIsNotWrittenOn) {
+  ask(*open(), test::push("q", {"a", "b", "c", "d", "e", "f", "g", "h"}));
+  const std::filesystem::path store = directory_.path() + "/store";
+  const std::filesystem::path other = directory_.path() + "/other";
+  std::filesystem::copy(
+      store, other,
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::create_hard_links);
+  ask(*open(), test::push("q", {"i", "j", "k", "l", "m", "n", "o", "p"}));
+  EXPECT_EQ(stats(*open(), "q").ready, 16u);
+  const auto inspection = inspect(other, true);
+  ASSERT_TRUE(inspection);
+  std::uint64_t messages = 0;
+  for (const ShardInspection& shard : inspection->per_shard) {
+    EXPECT_EQ(shard.problems, std::vector<std::string>());
+    messages += shard.messages;
+  }
+  EXPECT_EQ(messages, 8u);
 }
 
 TEST_P(EmbeddedEngine, ASecondOpeningIsRefusedAndNamesTheFirst) {

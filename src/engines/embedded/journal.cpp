@@ -24,9 +24,17 @@ Journal::Journal(Config config, storage::Directory& directory, SegmentFiles& fil
       committer_(&committer),
       opening_(std::move(opening)),
       closed_(std::move(tail.segments)),
+      was_clean_(tail.is_clean),
       next_segment_(tail.next_segment),
       next_batch_(tail.next_batch),
       tail_proven_(tail.proven) {
+  if (tail.goes_on && !closed_.empty()) {
+    head_ = closed_.back();
+    closed_.pop_back();
+    head_file_ = files_->get(head_.number);
+    TARRY_ASSERT(head_file_ != nullptr);
+    resumed_ = true;
+  }
   largest_segment_ = config_.segment_bytes;
   for (const SegmentInfo& segment : closed_) {
     closed_bytes_ += segment.used;
@@ -50,7 +58,7 @@ std::uint64_t Journal::overhead() const noexcept {
 
 // A batch may end anywhere, and the next one needs its header.
 std::uint64_t Journal::head_left() const noexcept {
-  const std::uint64_t end = head_end() + 2 * kSlack;
+  const std::uint64_t end = head_end() + 2 * kSlack + (resumed_ ? overhead() : 0);
   return head_.allocated > end ? head_.allocated - end : 0;
 }
 
@@ -203,6 +211,16 @@ void Journal::open_batch() {
   run_start_ = 0;
 }
 
+// In a segment that an earlier run has begun.
+void Journal::open_run() {
+  const std::uint64_t needed = kBatchHeaderBytes + last_opening_bytes_ + kBatchAlignment;
+  if (head_end() + needed > head_.allocated) return roll();
+  resumed_ = false;
+  open_batch();
+  opening_(open_);
+  last_opening_bytes_ = open_.size() - kBatchHeaderBytes;
+}
+
 void Journal::seal_open_batch(std::int64_t realtime_ms) {
   if (open_.empty()) return;
   auto batch = std::make_shared<SealedBatch>();
@@ -234,8 +252,9 @@ void Journal::roll() {
   seal_open_batch(last_realtime_ms_);
   Seal seal;
   if (head_.number != 0) {
-    seal = {head_.number, head_.used, next_batch_ - 1,
-            config_.policy != SyncPolicy::os || TARRY_PLANTED_BUG(seal_overstated)};
+    const bool synced = config_.policy != SyncPolicy::os || TARRY_PLANTED_BUG(seal_overstated);
+    seal = {head_.number, head_.used, next_batch_ - 1, resumed_ ? tail_proven_ : synced};
+    resumed_ = false;
     closed_bytes_ += head_.used;
     largest_segment_ = std::max(largest_segment_, head_.used);
     closed_.push_back(head_);
@@ -265,7 +284,11 @@ void Journal::roll() {
 }
 
 void Journal::begin_record(std::size_t size) {
-  if (head_.number == 0) roll();
+  if (head_.number == 0) {
+    roll();
+  } else if (resumed_) {
+    open_run();
+  }
   if (open_.size() > kBatchTarget) seal_open_batch(last_realtime_ms_);
   const std::uint64_t needed = (open_.empty() ? kBatchHeaderBytes : 0) + size + kBatchAlignment;
   while (head_end() + needed > head_.allocated) roll();

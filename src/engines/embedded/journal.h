@@ -13,6 +13,7 @@
 //     number: until it is written its header says whose it was, and what is left of the old bytes
 //     then has another salt, and batches of lower numbers.
 //  4. A record's position is final when `append` returns, though its bytes are written later.
+//  5. A run opens with the same records wherever it begins, before its first own one.
 #pragma once
 
 #include <algorithm>
@@ -45,10 +46,14 @@ struct SegmentInfo {
 
 /// Where recovery left the journal.
 struct JournalTail {
-  std::deque<SegmentInfo> segments;  // live ones, oldest first; all closed now
+  std::deque<SegmentInfo> segments;  // live ones, oldest first
   std::uint64_t next_segment = 1;
   std::uint64_t next_batch = 1;
-  bool proven = true;  // the last segment was synced
+  bool proven = true;     // the last segment was synced
+  bool is_clean = false;  // it ends with `closed`
+  /// The last segment may be written on: its file ends where it does, nothing that could be taken
+  /// for a batch of it was behind that, and no other store has the file too. Else all are closed.
+  bool goes_on = false;
 };
 
 /// No room, or no descriptor: there may be some later, and nothing is wrong with what is there. Any
@@ -66,7 +71,8 @@ class Journal {
     SyncPolicy policy = SyncPolicy::always;
     std::function<std::uint64_t()> random;
   };
-  /// Appends the records that a new segment opens with: clock, marks, queues with counters.
+  /// Appends the records that a new segment opens with, and each run in a segment of the one
+  /// before: clock, marks, queues with counters.
   using Opening = std::function<void(std::string&)>;
 
   Journal(Config config, storage::Directory& directory, SegmentFiles& files,
@@ -114,6 +120,10 @@ class Journal {
   /// else it goes to what comes next, and what was cut off is there for who asks first. False, and
   /// nothing changed, unless all is written and about `least` bytes are left then.
   Result<bool> close_head(std::uint64_t least, std::uint64_t enough);
+  /// Nothing was appended since the start, and nothing has to be: it was closed in good order.
+  [[nodiscard]] bool is_as_it_was() const noexcept {
+    return was_clean_ && (resumed_ || head_.number == 0);
+  }
   /// A record of `size` fits without further allocation.
   [[nodiscard]] bool fits(std::uint64_t size) const noexcept { return room(size) >= size; }
   [[nodiscard]] const SegmentInfo& head() const noexcept { return head_; }
@@ -158,6 +168,7 @@ class Journal {
 
   void begin_record(std::size_t size);
   void open_batch();
+  void open_run();
   void seal_open_batch(std::int64_t realtime_ms);
   void roll();
   void forget_written();
@@ -185,7 +196,9 @@ class Journal {
   std::uint64_t closed_bytes_ = 0;
   std::uint64_t largest_segment_ = 0;
   std::uint64_t largest_put_ = 0;
-  SegmentInfo head_;  // number 0: none yet
+  SegmentInfo head_;      // number 0: none yet
+  bool resumed_ = false;  // the head is another run's, which has not been written on yet
+  bool was_clean_ = false;
   std::shared_ptr<storage::File> head_file_;
   std::deque<Prepared> prepared_;
   std::deque<SegmentInfo> kept_;  // cleaned; their files are to be written again

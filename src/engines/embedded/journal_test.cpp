@@ -59,6 +59,16 @@ class JournalTest : public testing::Test {
     return batches;
   }
 
+  // As at the next start.
+  void open_again(std::uint64_t segment_bytes = 64 * 1024) {
+    const test::Recovery recovery(*directory);
+    ASSERT_TRUE(recovery.ok()) << recovery.error();
+    for (const SegmentInfo& segment : recovery.result->tail.segments) {
+      files.add(segment.number, recovery.files.get(segment.number));
+    }
+    open(segment_bytes, SyncPolicy::always, recovery.result->tail);
+  }
+
   void fill_two_segments() {
     for (; journal->closed().empty(); ++next_id) {
       append(put(next_id, next_id, "key", std::string(1000, 'p')));
@@ -194,13 +204,72 @@ TEST_F(JournalTest, ASealOfPolicyOsProvesNothing) {
 TEST_F(JournalTest, GoesOnWhereRecoveryEnded) {
   append(put(0, 1, "a"));
   commit();
-  test::Recovery recovery(*directory);
-  open(64 * 1024, SyncPolicy::always, recovery.result->tail);
+  open_again();
+  EXPECT_FALSE(journal->is_as_it_was()) << "it was not closed";
   append(put(1, 2, "b"));
-  commit();
-  EXPECT_EQ(journal->newest_segment(), 2u);
+  const auto batches = commit();
+  EXPECT_EQ(journal->newest_segment(), 1u);
+  EXPECT_EQ(directory->list()->size(), 1u);
   const auto again = recovered();
   EXPECT_TRUE(again->holds(0, 1) && again->holds(1, 2));
+  // What a run needs to know of its boot, and of ids.
+  const auto records = records_of(*batches.front());
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_TRUE(std::holds_alternative<ClockRecord>(records[0]));
+  EXPECT_TRUE(std::holds_alternative<MarksRecord>(records[1]));
+  EXPECT_TRUE(std::holds_alternative<QueueRecord>(records[2]));
+  EXPECT_TRUE(journal->read(1, again->state.slab[0].position));
+}
+
+TEST_F(JournalTest, ARunInWhichNothingHappensWritesNothing) {
+  append(put(0, 1, "a"));
+  journal->append(Record(ClosedRecord{}));
+  commit();
+  ASSERT_TRUE(journal->trim());
+  const std::string before = test::read_all(*directory, segment_name(1));
+  open_again();
+  EXPECT_TRUE(journal->is_as_it_was());
+  ASSERT_TRUE(journal->ensure_room(0, 100, 50'000));
+  EXPECT_TRUE(journal->is_as_it_was());
+  ASSERT_TRUE(journal->trim());
+  EXPECT_EQ(test::read_all(*directory, segment_name(1)), before);
+  append(put(1, 2, "b"));
+  EXPECT_FALSE(journal->is_as_it_was());
+}
+
+// Where what a run opens with has no room any more.
+TEST_F(JournalTest, ARunThatFindsItsSegmentFullOpensTheNext) {
+  open(16 * 1024);
+  append(put(0, 1, "a", std::string(15'000, 'p')));
+  commit();
+  open_again(16 * 1024);
+  append(put(1, 2, "b", std::string(1000, 'p')));
+  commit();
+  EXPECT_EQ(journal->newest_segment(), 2u);
+  const DecodedHeader header = decode_segment_header(test::read_all(*directory, segment_name(2)));
+  EXPECT_TRUE(header.header.seal.proven) << "recovery has synced it";
+  EXPECT_EQ(header.header.seal.segment, 1u);
+  const auto again = recovered();
+  EXPECT_TRUE(again->holds(0, 1) && again->holds(1, 2));
+}
+
+TEST_F(JournalTest, WhatIsKeptBackInAResumedSegmentIsThere) {
+  append(put(0, 1, "a"));
+  commit();
+  ASSERT_TRUE(journal->trim());
+  queues = 40;
+  open_again();
+  ASSERT_TRUE(journal->ensure_room(0, 100, 20'000));
+  disk.set_capacity(0);
+  std::uint64_t id = 1;
+  for (std::uint64_t bytes = 0; bytes + 100 <= 20'000; bytes += 100) {
+    ++id;
+    const auto record = put(static_cast<Handle>(id), id, "k", "");
+    ASSERT_LE(encoded_size(record), 100u);
+    journal->append(record);
+  }
+  commit();
+  EXPECT_EQ(recovered()->state.pending(), id);
 }
 
 TEST_F(JournalTest, ARecordLargerThanASegmentGetsOneOfItsOwn) {

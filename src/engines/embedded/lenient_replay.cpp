@@ -86,6 +86,12 @@ void LenientReplay::opening_lost() {
   state_->evolve(ClockRecord{0, 0, ~state_->identity().boot_id});
 }
 
+// Another run may have begun there.
+void LenientReplay::gap() {
+  ++gaps_;
+  opening_lost();
+}
+
 std::size_t LenientReplay::batch(std::uint64_t segment, std::uint64_t body_offset,
                                  std::string_view body) {
   const std::size_t size = body.size();

@@ -46,7 +46,7 @@ class LenientReplay final : public JournalWalk::Visitor {
 
  private:
   void opening_lost() override;
-  void gap() override { ++gaps_; }
+  void gap() override;
   std::size_t batch(std::uint64_t segment, std::uint64_t body_offset,
                     std::string_view body) override;
 

@@ -25,6 +25,8 @@
 //       state, in a batch that checks
 //   T1  good batches that nothing proves durable               written again and synced before
 //                                                              anything is served
+//   T2  in the newest nothing torn, hardly any garbage, and    it is written on; else the next
+//       no other store (a backup) has its file                 segment is begun
 //
 // Damage is never repaired here: the error names file and offset, and the files stay as they are.
 #pragma once

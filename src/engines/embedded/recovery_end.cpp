@@ -27,7 +27,27 @@ Result<void> RecoveryRun::settle_tail() {
       if (auto synced = directory_.sync(); !synced) return synced;
     }
   }
-  return directory_.sync();
+  if (auto synced = directory_.sync(); !synced) return synced;
+  if (segments_.empty()) return {};
+  tail.is_clean = recovered_.report.clean;
+  auto goes_on = newest_goes_on();
+  if (!goes_on) return std::move(goes_on).error();
+  tail.goes_on = *goes_on;
+  if (*goes_on) mark("T2");
+  return {};
+}
+
+// A file for each run would be many where runs are short. But only a closed segment is cleaned, and
+// until then each start reads its garbage. Behind torn bytes a new segment's salt is needed: a disk
+// may show them once more.
+Result<bool> RecoveryRun::newest_goes_on() const {
+  constexpr std::uint64_t kMostGarbage = 1ull << 20;
+  const SegmentInfo& last = recovered_.tail.segments.back();
+  const std::uint64_t live = std::min(state_.live.of(last.number).bytes, last.used);
+  if (recovered_.report.torn_bytes > 0 || last.used - live > kMostGarbage) return false;
+  const auto shared = segments_[recovered_.tail.segments.size() - 1].file->is_shared();
+  if (!shared) return shared.error();
+  return !*shared;
 }
 
 // A removal whose sync failed is not seen any more, but may come back with a crash; what is seen

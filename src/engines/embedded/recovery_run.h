@@ -74,6 +74,7 @@ class RecoveryRun {
   Result<void> settle_tail();
   Result<void> sync_absence();
   Result<void> finish_newest();
+  Result<bool> newest_goes_on() const;
   Result<void> rewrite_unproven();
   static Result<void> rewrite(storage::File& file, std::uint64_t from, std::uint64_t end);
 

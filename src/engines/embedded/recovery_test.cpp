@@ -1,4 +1,4 @@
-// The row T1 of the table in recovery.h, and what recovery owes besides.
+// The rows T1 and T2 of the table in recovery.h, and what recovery owes besides.
 #include "engines/embedded/recovery.h"
 
 #include <gtest/gtest.h>
@@ -44,6 +44,36 @@ TEST_F(RecoveryTable, T1_UnprovenSegmentsAreWrittenAgainWhole) {
   EXPECT_FALSE(test::Recovery(faulty).ok());
   EXPECT_NE(faults->first_failed().find(segment_name(2) + " (offset 0)"), std::string::npos)
       << faults->first_failed() << " (its header too)";
+}
+
+TEST_F(RecoveryTable, T2_TheNewestSegmentIsWrittenOn) {
+  store_both();
+  EXPECT_TRUE(test::Recovery(*directory).result->tail.goes_on);
+  test::write_all(*directory, segment_name(2), two.bytes() + std::string(4096, '\0'));
+  const test::Recovery allocated(*directory);
+  EXPECT_TRUE(allocated.result->tail.goes_on);
+  EXPECT_FALSE(allocated.result->tail.is_clean);
+  EXPECT_EQ(allocated.result->tail.segments.back().allocated, two.bytes().size());
+  two.batch({ClosedRecord{}}, 5);
+  store_both();
+  EXPECT_TRUE(test::Recovery(*directory).result->tail.is_clean);
+}
+
+// Its salt is the segment's: a disk that showed it once more would make it a batch again.
+TEST_F(RecoveryTable, T2_NotBehindATornTail) {
+  two.bytes().resize(two.bytes().size() - 12);
+  store_both();
+  EXPECT_FALSE(test::Recovery(*directory).result->tail.goes_on);
+}
+
+TEST_F(RecoveryTable, T2_NotWhereItIsMostlyGarbage) {
+  const std::string large(std::size_t{1} << 20, 'p');
+  two.batch({put(3, 4, "d", large)}, 5);
+  store_both();
+  EXPECT_TRUE(test::Recovery(*directory).result->tail.goes_on) << "it lives";
+  two.batch({GoneRecord{GoneWhy::acked, 0, {Ref{3, 4}}}}, 6);
+  store_both();
+  EXPECT_FALSE(test::Recovery(*directory).result->tail.goes_on);
 }
 
 TEST_F(RecoveryTable, ReadOnlyChangesNothing) {

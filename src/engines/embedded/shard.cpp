@@ -170,6 +170,7 @@ void Shard::close() {
 }
 
 void Shard::end_journal() {
+  if (journal_->is_as_it_was()) return;
   const Record closed = ClosedRecord{};
   if (!failure_ && journal_->fits(encoded_size(closed))) journal_->append(closed);
 }

@@ -21,7 +21,7 @@ ShardRunner::ShardRunner(std::uint32_t number, ShardParts parts,
     : number_(number),
       parts_(std::move(parts)),
       clock_(std::move(clock)),
-      sleeper_(make_sleeper(clock_)),
+      sleeper_(std::move(parts_.sleeper)),
       // Claims that wait must hear of a failure.
       commits_(
           *parts_.committer, *clock_, answers, [this] { sleeper_->wake(); },

@@ -43,6 +43,7 @@ struct ShardParts {
   std::unique_ptr<Committer> committer;
   std::unique_ptr<Journal> journal;
   std::unique_ptr<Shard> shard;
+  std::unique_ptr<Sleeper> sleeper;
 };
 
 class ShardRunner {

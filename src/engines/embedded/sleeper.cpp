@@ -7,10 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 
-#include "base/assert.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {
@@ -24,15 +25,20 @@ class KernelSleeper final : public Sleeper {
       : event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
         realtime_{timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC), {}},
         boottime_{timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC), {}} {
-    TARRY_ASSERT(event_ >= 0 && realtime_.fd >= 0 && boottime_.fd >= 0);
+    if (!works()) why_ = errno;
   }
   ~KernelSleeper() override {
-    close(event_);
-    close(realtime_.fd);
-    close(boottime_.fd);
+    for (const int fd : {event_, realtime_.fd, boottime_.fd}) {
+      if (fd >= 0) close(fd);
+    }
   }
   KernelSleeper(const KernelSleeper&) = delete;
   KernelSleeper& operator=(const KernelSleeper&) = delete;
+
+  [[nodiscard]] bool works() const noexcept {
+    return event_ >= 0 && realtime_.fd >= 0 && boottime_.fd >= 0;
+  }
+  [[nodiscard]] int why() const noexcept { return why_; }
 
   void wake() noexcept override {
     const std::uint64_t one = 1;
@@ -74,6 +80,7 @@ class KernelSleeper final : public Sleeper {
     if (timerfd_settime(timer.fd, flags, &when, nullptr) == 0) timer.armed = until_ms;
   }
 
+  int why_ = 0;  // errno, where one of these could not be had
   int event_;
   Timer realtime_;
   Timer boottime_;
@@ -115,13 +122,18 @@ class ManualSleeper final : public Sleeper {
 
 }  // namespace
 
-std::unique_ptr<Sleeper> make_sleeper(const std::shared_ptr<const timing::Clock>& clock) {
+Result<std::unique_ptr<Sleeper>> make_sleeper(const std::shared_ptr<const timing::Clock>& clock) {
   if (auto manual = std::dynamic_pointer_cast<const timing::ManualClock>(clock)) {
     // Subscribing does not move the clock, but changes it; whoever made it holds it unconst.
-    return std::make_unique<ManualSleeper>(
-        std::const_pointer_cast<timing::ManualClock>(std::move(manual)));
+    return std::unique_ptr<Sleeper>(std::make_unique<ManualSleeper>(
+        std::const_pointer_cast<timing::ManualClock>(std::move(manual))));
   }
-  return std::make_unique<KernelSleeper>();
+  auto sleeper = std::make_unique<KernelSleeper>();
+  if (!sleeper->works()) {
+    return Unexpected(ErrorCode::unavailable,
+                      "no timer for a shard: " + std::generic_category().message(sleeper->why()));
+  }
+  return std::unique_ptr<Sleeper>(std::move(sleeper));
 }
 
 }  // namespace tarry::embedded

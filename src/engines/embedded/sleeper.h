@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 
+#include <tarry/result.h>
+
 #include "timing/clock.h"
 
 namespace tarry::embedded {
@@ -23,8 +25,9 @@ class Sleeper {
                      std::optional<std::int64_t> until_boottime_ms) = 0;
 };
 
-/// For the machine's clock or, where `clock` is a timing::ManualClock, for that.
-[[nodiscard]] std::unique_ptr<Sleeper> make_sleeper(
+/// For the machine's clock or, where `clock` is a timing::ManualClock, for that. Errors:
+/// `unavailable` where the machine gives no descriptor for it.
+[[nodiscard]] Result<std::unique_ptr<Sleeper>> make_sleeper(
     const std::shared_ptr<const timing::Clock>& clock);
 
 }  // namespace tarry::embedded
