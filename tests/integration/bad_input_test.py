@@ -479,6 +479,7 @@ class Framing(ProgramTest):
         self.assertNotIn("\n", problem["detail"])
         for word in words:
             self.assertIn(word, problem["detail"])
+        return fields
 
     def connect(self, server):
         connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
@@ -500,8 +501,9 @@ class Framing(ProgramTest):
             for connection in held:
                 connection.sendall((GET + "\r\n").encode())
                 self.assertTrue(connection.recv(65_536).startswith(b"HTTP/1.1 200 "))
-            self.refusal(self.connect(server), 503, "unavailable",
-                         ("2 connections already", "limit", "try again"))
+            fields = self.refusal(self.connect(server), 503, "unavailable",
+                                  ("2 connections already", "limit", "try again"))
+            self.assertRegex(fields["Retry-After"], r"^[1-9]\d*$")
             held[0].sendall((GET + "\r\n").encode())
             self.assertTrue(held[0].recv(65_536).startswith(b"HTTP/1.1 200 "))
 

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """/metrics: the names are those of the reference, the figures those of what was done."""
 
+import http.client
 import json
 import re
 import sys
+import time
 import unittest
 import urllib.request
 from pathlib import Path
 
-from program import SOURCE, ProgramTest, Server
+from program import SOURCE, ProgramTest, Server, eventually
 
 sys.path.append(str(SOURCE / "tests" / "crash"))
 from redis_server import RedisServer  # noqa: E402
@@ -94,6 +96,46 @@ class Metrics(ProgramTest):
                 page.value("tarry_http_requests_total", route="/v1/claim", code="200"), 1)
             self.assertGreater(page.value("tarry_oldest_due_age_seconds", queue="orders"), 0)
             self.assertGreater(page.value("tarry_journal_syncs_total"), 0)
+
+    def test_syncs_are_those_of_the_policy(self):
+        def serve(policy):
+            server = Server(f"{self.store}-{policy}?sync={policy}")
+            self.addCleanup(server.stop)
+            # What is written first is synced whatever the policy: the mark of ids left out.
+            self.asked("push", "orders", "x", store=server.url)
+            return server, syncs(server)
+
+        def syncs(server):
+            return scrape(server).value("tarry_journal_syncs_total")
+
+        def push(server, count):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            self.addCleanup(connection.close)
+            for _ in range(count):
+                connection.request("POST", "/v1/queues/orders/messages", '{"payload":"x"}',
+                                   {"Content-Type": "application/json"})
+                with connection.getresponse() as answer:
+                    self.assertEqual(answer.status, 200, answer.read())
+                    answer.read()
+
+        server, before = serve("os")
+        begun = time.monotonic()
+        while time.monotonic() < begun + 0.3:  # for longer than what 100ms lets pass
+            push(server, 1)
+        self.assertEqual(syncs(server), before)
+
+        server, before = serve("always")
+        for pushed in (1, 2, 3):
+            push(server, 1)
+            self.assertEqual(syncs(server), before + pushed)
+
+        server, before = serve("100ms")
+        begun = time.monotonic()
+        push(server, 1)
+        eventually(lambda: syncs(server) > before, "a sync after the push")
+        push(server, 300)
+        synced = syncs(server) - before
+        self.assertLessEqual(synced, 11 * (time.monotonic() - begun) + 2, "one in 100 ms at most")
 
     def test_on_redis_the_reference_lists_all_too(self):
         redis = RedisServer(parent=self.directory)

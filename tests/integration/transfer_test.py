@@ -242,6 +242,28 @@ class Transfer(ProgramTest):
         self.assertIn('queue "orders", message "k:7" is not imported: its key belongs to another',
                       answer.err)
 
+    def test_the_settings_of_queues_that_are_there(self):
+        file = str(self.directory / "export.jsonl")
+        self.tarry("push", "orders", "x", "--key", "k", "--in", "1h")
+        for queue in ("orders", "mails"):
+            self.tarry("queue", "set", queue, "--lease", "1m")
+        self.tarry("store", "export", file)
+
+        def lease(queue, store):
+            return self.asked("queue", "info", queue, store=store)["settings"]["lease_ms"]
+
+        with Server("memory:") as server:
+            for store in (f"file:{self.directory}/other", server.url):
+                self.tarry("push", "orders", "mine", "--key", "mine", "--in", "1h", store=store)
+                for flags, left in ((("--keep-settings",), 120_000), ((), 60_000)):
+                    with self.subTest(store=store, flags=flags):
+                        self.tarry("queue", "set", "orders", "--lease", "2m", store=store)
+                        told = self.asked("store", "import", file, *flags, store=store)
+                        self.assertTrue(told["complete"])
+                        self.assertEqual(lease("orders", store), left)
+                        # It was not there: the flag makes no difference.
+                        self.assertEqual(lease("mails", store), 60_000)
+
     def test_what_is_refused(self):
         file = self.directory / "export.jsonl"
         self.tarry("push", "q", "x", "--key", "k")
