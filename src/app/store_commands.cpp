@@ -222,7 +222,7 @@ void add_store_commands(CLI::App& root, Session& session) {
         store, "check", "Read a file: store's journal and check every batch; changes nothing",
         {"tarry --store file:/var/lib/tarry store check",
          "tarry --store file:/var/lib/tarry store check --deep"});
-    command.add_flag("--deep", *deep, "Replay the records too, and check every payload");
+    command.add_flag("--deep", *deep, "Check the payload of every message too");
     set_action(command, session, [deep](Session& given) { return check(given, *deep); });
   }
   {

@@ -45,7 +45,7 @@ struct StoreFormat {
 [[nodiscard]] Result<StoreFormat> format_of_store(const std::string& path);
 
 /// Reads and checks every batch of the store in that directory, without changing or opening it.
-/// `deep` replays the records and checks every payload too.
+/// `deep` checks every message's payload too.
 [[nodiscard]] Result<StoreInspection> inspect_store(const std::string& path, bool deep,
                                                     const Progress& progress = {});
 

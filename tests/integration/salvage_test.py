@@ -3,13 +3,36 @@
 
 import hashlib
 import json
+import re
 import shutil
+import struct
 import unittest
 
 from program import DONE, FAILED, UNREACHABLE, USAGE, ProgramTest, Server
 
 PAYLOAD = "x" * 900
 MESSAGES = 300
+SEGMENT_HEADER, BATCH_HEADER = 96, 48
+
+
+def crc32c(data):
+    """The checksum of docs/formats/journal.md, bit by bit."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def batches(segment):
+    """Where each begins and its body ends."""
+    at = SEGMENT_HEADER
+    while segment[at:at + 4] == b"TRYB":
+        body, = struct.unpack_from("<I", segment, at + 8)
+        end = at + BATCH_HEADER + body
+        yield at, end
+        at = end + -end % 8
 
 
 class Salvage(ProgramTest):
@@ -89,6 +112,29 @@ class Salvage(ProgramTest):
         self.asked("cancel", "orders", self.made, store=store)
         self.asked("push", "orders", "after", "--key", "after", store=store)
         self.assertTrue(self.asked("store", "audit", store=store)["balanced"])
+
+    def test_what_only_a_deep_check_finds(self):
+        """A payload that was wrong before its batch was sealed, as bad memory makes it."""
+        for payload in ("a lamp", "two lamps"):
+            self.tarry("push", "orders", payload, "--in", "1h")
+        damaged = self.path / "shard-000" / "0000000001.seg"
+        data = bytearray(damaged.read_bytes())
+        at = data.index(b"a lamp")
+        begin, end = next((begin, end) for begin, end in batches(data) if begin <= at < end)
+        sealed = crc32c(data[begin + 8:end])
+        self.assertEqual(data[begin + 4:begin + 8], struct.pack("<I", sealed))
+        data[at] ^= 0x40
+        struct.pack_into("<I", data, begin + 4, crc32c(data[begin + 8:end]))
+        damaged.write_bytes(data)
+        before = self.sums()
+        self.assertEqual(self.asked("store", "check")["problems"], 0)
+        answer = self.tarry("store", "check", "--deep", "-o", "json", code=FAILED)
+        self.assertEqual(answer.json["problems"], 1)
+        # The record lies before its payload, and behind the batch's header.
+        found = re.search(rf"{damaged.name} offset (\d+): message \d+ does not check", answer.err)
+        self.assertTrue(begin + BATCH_HEADER <= int(found[1]) < at, answer)
+        self.assertIn(found[0], self.tarry("store", "check", "--deep", code=FAILED).err)
+        self.assertEqual(self.sums(), before)
 
     def test_in_words(self):
         self.fill()

@@ -40,8 +40,8 @@ struct StoreInspection {
                                             bool deep,
                                             const std::function<void(std::uint64_t)>& progress);
 
-/// Reads every batch of every segment and checks it. `deep` also replays the records and checks
-/// every payload. Errors: what makes the directory no store at all.
+/// Reads every batch of every segment, checks it and replays its records, as recovery does. `deep`
+/// also checks every message's payload. Errors: what makes the directory no store at all.
 [[nodiscard]] Result<StoreInspection> inspect(
     const std::string& path, bool deep,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {});
