@@ -10,7 +10,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from program import (PROGRAM, SOURCE, USAGE, ProgramTest, Server, environment,
+from pages import blocks
+from program import (DONE, PROGRAM, SOURCE, USAGE, ProgramTest, Server, environment,
                      eventually)
 
 
@@ -85,6 +86,19 @@ class Config(ProgramTest):
                 held, _ = checked(TARRY_CONFIG=file, **{setting["environment"]: ""})
                 self.assertEqual(held[name]["value"], written)
 
+    def test_a_server_goes_by_the_file_that_the_environment_names(self):
+        port_file = self.directory / "port"
+        file = self.write(f'[store]\nurl = "{self.store}"\n'
+                          f'[server]\nlisten = "127.0.0.1:0"\nport_file = "{port_file}"\n')
+        with subprocess.Popen([PROGRAM, "serve"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, env=environment(TARRY_CONFIG=file)) as process:
+            ready = process.stdout.readline()
+            process.terminate()
+            error = process.stderr.read()
+        self.assertIn(self.store, ready, error)
+        self.assertIn(f"127.0.0.1:{port_file.read_text().strip()}", ready)
+        self.assertEqual(process.returncode, DONE, error)
+
     def test_the_reference_has_every_setting_and_no_other(self):
         rows = {}
         for line in Path(SOURCE, "docs/reference/config.md").read_text().splitlines():
@@ -103,15 +117,15 @@ class Config(ProgramTest):
                          {one["flag"] for one in settings.values()} | {"--config", "--store"})
 
     def test_the_references_example_is_what_the_program_says(self):
-        page = Path(SOURCE, "docs/reference/config.md").read_text()
-        file = re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1]
-        self.write(file)
-        said = re.search(r"    \$ (.*)\n((?:    .*\n|\n)+?)\n\S", page)
+        written = blocks("docs/reference/config.md")
+        self.write(next(text for _, language, text in written if language == "toml"))
+        said, = [text for mark, _, text in written if mark == "config check"]
+        command, shown = said.removeprefix("$ ").split("\n", 1)
         finished = subprocess.run(
-            ["bash", "-c", said[1].replace("tarry config", f"'{PROGRAM}' config")],
+            ["bash", "-c", command.replace("tarry config", f"'{PROGRAM}' config")],
             capture_output=True, text=True, env=environment(), cwd=self.directory, check=True)
-        shown = re.sub("^    ", "", said[2], flags=re.MULTILINE).rstrip("\n").splitlines()
-        self.assertEqual([line.rstrip() for line in finished.stdout.splitlines()], shown)
+        self.assertEqual([line.rstrip() for line in finished.stdout.splitlines()],
+                         shown.splitlines())
 
     def test_what_is_wrong_is_named_with_its_line_all_at_once(self):
         file = self.write(
@@ -241,7 +255,8 @@ class Reload(ProgramTest):
             self.assertEqual((settings["lease_ms"], settings["remember_ms"]), (9000, 60000))
             self.asked("push", "new", "x", store=server.url)
             self.assertEqual(queue_settings(server, "new")["lease_ms"], 5000)
-            self.assertIn("debug", server.log())
+            eventually(lambda: re.search(r"debug\S* request \S+ POST /v1/queues/\*/messages: 200 ",
+                                         server.log()), "a request is logged")
 
     def test_a_bad_file_leaves_everything_as_it_was(self):
         with Server(self.store, "--config", str(self.file)) as server:
@@ -340,6 +355,25 @@ class Queues(ProgramTest):
                 settings = queue_settings(server, queue)
                 self.assertEqual((settings["lease_ms"], settings["max_attempts"]),
                                  (lease, attempts), queue)
+
+    def test_every_key_is_put_in_place(self):
+        # None is a queue's own default.
+        keys = {"lease": "7s", "max_attempts": 3, "backoff_min": "2s", "backoff_max": "5m",
+                "dead_keep": "2d", "remember": "3m", "if_exists": "keep"}
+        text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items())
+        with self.serve(f'[queue."orders"]\n{text}') as server:
+            def push(payload):
+                return self.asked("push", "orders", payload, "--key", "k", "--in", "1h",
+                                  store=server.url)["outcome"]
+
+            self.assertEqual(push("first"), "pushed")
+            self.assertEqual(queue_settings(server, "orders"), {
+                "lease_ms": 7_000, "max_attempts": 3, "backoff_min_ms": 2_000,
+                "backoff_max_ms": 300_000, "dead_keep_ms": 172_800_000, "remember_ms": 180_000,
+                "if_exists": "keep"})
+            self.assertEqual(push("second"), "kept")
+            self.assertEqual(self.asked("get", "orders", "k", store=server.url)["payload"],
+                             "first")
 
     def test_the_hand_wins_until_the_next_start(self):
         file = '[queue."orders.*"]\nlease = "7s"\n'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tarry serve: what each flag does that no other test needs for something else."""
+"""tarry serve: what each setting does that no other test needs for something else."""
 
 import http.client
 import select
@@ -8,14 +8,15 @@ import socket
 import time
 import unittest
 
-from program import DONE, ProgramTest, Server
+from program import DONE, ProgramTest, Server, eventually
 
 HEAD = ("POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
         "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n")
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: mine-1\r\n\r\n"
 
 
 class Flags(ProgramTest):
-    """A server for each."""
+    """A server for each, told by a flag."""
 
     def serve(self, *flags):
         server = Server("memory:", *flags)
@@ -56,12 +57,21 @@ class Flags(ProgramTest):
         other.sendall(b'x"}')
         self.assertEqual(self.answer(other)[0], 200)
 
+    def test_max_connections(self):
+        server = self.serve("--max-connections", "1")
+        first = self.connect(server)
+        first.sendall(HEALTH)
+        self.assertEqual(self.answer(first)[0], 200)
+        status, problem = self.answer(self.connect(server))  # it is told before it asks
+        self.assertEqual(status, 503)
+        self.assertIn("1 connections already", problem)
+
     def test_idle_timeout(self):
         connection = self.connect(self.serve("--idle-timeout", "1s"))
         begun = time.monotonic()
-        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        connection.sendall(HEALTH)
         self.assertEqual(self.answer(connection)[0], 200)
-        self.assertEqual(connection.recv(1), b"")  # without the flag it is open for minutes
+        self.assertEqual(connection.recv(1), b"")  # unless told it is open for minutes
         self.assertGreaterEqual(time.monotonic() - begun, 1)
 
     def test_drain_timeout(self):
@@ -73,6 +83,29 @@ class Flags(ProgramTest):
         server.process.send_signal(signal.SIGTERM)
         self.assertEqual(server.process.wait(timeout=60), DONE)
         self.assertIn("1 connections were still open after 1ms; they are cut", server.log())
+
+    def test_log_level(self):
+        server = self.serve("--log-level", "debug")
+        connection = self.connect(server)
+        connection.sendall(HEALTH)
+        self.assertEqual(self.answer(connection)[0], 200)
+        eventually(lambda: " request mine-1 GET /healthz: 200 after " in server.log(),
+                   "the request is logged")
+
+
+class Reloaded(Flags):
+    """The same, told by the file when it is read again."""
+
+    def serve(self, flag, value):
+        file = self.directory / "tarry.toml"
+        file.write_text("")
+        server = super().serve("--config", str(file))
+        section, key = ("log", "level") if flag == "--log-level" else ("server", flag[2:])
+        literal = value if value.isdigit() else f'"{value}"'
+        file.write_text(f"[{section}]\n{key.replace('-', '_')} = {literal}\n")
+        server.process.send_signal(signal.SIGHUP)
+        eventually(lambda: f'reloaded "{file}"' in server.log(), "the file is read again")
+        return server
 
 
 if __name__ == "__main__":
