@@ -7,6 +7,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
+from metrics_test import scrape
 from program import (CONFLICT, FAILED, PROGRAM, USAGE, ProgramTest, Server, environment,
                      eventually)
 
@@ -29,6 +30,7 @@ class Bench(ProgramTest):
             self.assertGreater(answer[f"{verb}_per_second"], 0)
         self.assertEqual(len(answer["lateness"]), 6)
         for load in answer["lateness"]:
+            self.assertLessEqual(load["messages"], load["per_second"] * 0.1)
             self.assertLessEqual(load["p50_ms"], load["p99_ms"])
             self.assertLessEqual(load["p99_ms"], load["p99_9_ms"])
             self.assertLessEqual(load["p99_9_ms"], load["max_ms"])
@@ -54,6 +56,38 @@ class Bench(ProgramTest):
         err = self.tarry(*QUICK, "--queue", "orders", code=CONFLICT).err
         self.assertIn("holds 1 messages", err)
         self.assertEqual(self.tarry("ls", "orders").out.count("scheduled"), 1)
+
+    def test_batches_have_the_size_that_is_asked_for(self):
+        def pushes(*flags):
+            """Requests, and messages in them."""
+            with Server("memory:") as server:
+                self.tarry("bench", "--messages", "1000", "--each", "100ms", *flags,
+                           store=server.url)
+                page = scrape(server)
+                return (page.value("tarry_http_requests_total", route="/v1/queues/*/messages",
+                                   code="200"),
+                        page.value("tarry_pushes_total", queue="tarry-bench"))
+
+        requests, messages = pushes("--batch", "1")
+        self.assertEqual(requests, messages)
+        requests, messages = pushes()
+        self.assertLess(requests, messages)
+
+    def test_so_many_clients_as_are_asked_for(self):
+        with subprocess.Popen([PROGRAM, "--store", self.store, "bench", "--messages", "1000",
+                               "--each", "1h", "--clients", "7"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, env=environment()) as process:
+            def all_wait():
+                page = scrape(self.server)
+                name = ("tarry_waiting_claims", (("queue", "tarry-bench"),))
+                waiting = page.samples.get(name, 0)
+                self.assertLessEqual(waiting, 7)
+                return waiting == 7
+
+            try:
+                eventually(all_wait, "each of them waits for messages of the first load")
+            finally:
+                process.send_signal(signal.SIGINT)
 
     def test_payloads_have_the_size_that_is_asked_for(self):
         with Server("memory:?max_payload=100B") as server:

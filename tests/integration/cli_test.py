@@ -215,6 +215,18 @@ class Verbs(ProgramTest):
         self.assertEqual({m["key"] for m in first["messages"] + rest["messages"]},
                          {f"{'even' if i % 2 == 0 else 'odd'}:{i}" for i in range(30)})
         self.assertIn("after", self.tarry("ls", "q", "--after", "nonsense", code=2).err)
+        for words in (("ls", "q"), ("dead", "ls", "q")):
+            self.refused(*words, "--limit", "1000001", says=("--limit", "1000001", "1 to 1000000"))
+
+    def test_listing_many(self):
+        lines = "".join(f'{{"key":"{i}","delay":"1h"}}\n' for i in range(10_001))
+        self.tarry("push", "q", "--jsonl", "-", stdin=lines.encode())
+        # More than one list may ask for: it takes several.
+        for limit, more in (("20000", False), ("10001", False), ("10000", True)):
+            listed = self.asked("ls", "q", "--limit", limit)
+            keys = {message["key"] for message in listed["messages"]}
+            self.assertEqual((len(keys), len(listed["messages"]), listed["more"]),
+                             (10_001 - more, 10_001 - more, more))
 
 
 class Tables(ProgramTest):

@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import termios
+import time
 import unittest
 
 from program import (DONE, PROGRAM, SOURCE, UNKNOWN, UNREACHABLE, USAGE, ProgramTest, Server,
@@ -67,6 +68,15 @@ class Top(ProgramTest):
         self.assertNotIn("\x1b", out)
         self.assertNotIn("mails", out)
         self.assertEqual(out.splitlines()[3].split()[:5], ["orders", "1", "0", "0", "1"])
+
+    def test_once_is_after_one_interval(self):
+        begun = time.monotonic()
+        with subprocess.Popen([PROGRAM, "top", "orders", "--once", "--interval", "2s", "-o",
+                               "json"], stdout=subprocess.PIPE, text=True,
+                              env=environment(TARRY_STORE=self.store)) as process:
+            queue = json.loads(process.stdout.readline())["queues"][0]
+        self.assertGreaterEqual(time.monotonic() - begun, 2)
+        self.assertEqual(queue["pushes_per_second"], 0, "it is known of the interval")
 
     def test_a_pipe_has_one_picture_after_another(self):
         with subprocess.Popen([PROGRAM, "top", "orders", "--interval", "100ms", "-o", "json"],

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import unittest
 
-from program import DONE, FAILED, PROGRAM, UNREACHABLE, ProgramTest, Server, environment
+from program import (DONE, FAILED, PROGRAM, UNREACHABLE, ProgramTest, Server, environment,
+                     eventually)
 
 
 class Work(ProgramTest):
@@ -75,6 +76,39 @@ class Work(ProgramTest):
         keys = {self.said.readline().strip() for _ in range(40)}
         self.assertEqual(len(keys), 40)
         self.assertEqual(self.stop(worker)["acked"], 40)
+
+    def test_so_many_commands_run_at_once(self):
+        os.mkfifo(self.directory / "go")
+        go_on = os.open(self.directory / "go", os.O_RDWR)
+        self.addCleanup(os.close, go_on)
+        for key in "abcd":
+            self.remote("push", "q", "x", "--key", key)
+
+        def leased():
+            listed = self.remote("ls", "q", "--state", "leased")["messages"]
+            return {message["key"] for message in listed}
+
+        worker = self.start("echo $TARRY_KEY > said; read w < go", "--concurrency", "3")
+        self.addCleanup(worker.kill)
+        eventually(lambda: len(leased()) == 3, "three are claimed")
+        # None of them ends before all have begun.
+        begun = {self.said.readline().strip() for _ in range(3)}
+        self.assertEqual(leased(), begun)
+        os.write(go_on, b"on\n" * 4)
+        self.assertEqual({self.said.readline().strip()} | begun, set("abcd"))
+        self.assertEqual(self.stop(worker)["acked"], 4)
+
+    def test_the_lease_that_is_asked_for(self):
+        os.mkfifo(self.directory / "go")
+        self.remote("push", "q", "x", "--key", "k")
+        worker = self.start("echo begun > said; read w < go", "--lease", "1h")
+        self.addCleanup(worker.kill)
+        self.assertEqual(self.said.readline(), "begun\n")
+        # A queue's own is 30 s.
+        self.assertGreater(self.remote("get", "q", "k")["lease_left_ms"], 3_000_000)
+        with open(self.directory / "go", "w", encoding="utf-8") as go_on:
+            go_on.write("on\n")
+        self.assertEqual(self.stop(worker)["acked"], 1)
 
     def test_a_large_payload_that_is_not_read(self):
         self.remote("push", "q", "-", stdin=b"x" * 1_000_000)
