@@ -10,6 +10,7 @@
 #include "app/json.h"
 #include "app/progress.h"
 #include "base/text.h"
+#include "core/engine.h"
 #include "open/store_tools.h"
 
 namespace tarry::app {
