@@ -168,12 +168,6 @@ class Reference(Shell, ProgramTest):
                            "--in", f"{minutes}m")
         self.console(block(REFERENCE, "forecast"), TARRY_STORE=self.store)
 
-    def test_config_check(self):
-        (self.directory / "tarry.toml").write_text(
-            '[store]\nurl = "file:/var/lib/tarry"\n\n[server]\nlisten = "127.0.0.1:7733"\n'
-            'max_body = "64MiB"\n\n[queue."orders.*"]\nlease = "1m"\nmax_attempts = 5\n')
-        self.console(block("docs/reference/config.md", "config check"))
-
 
 if __name__ == "__main__":
     unittest.main()
