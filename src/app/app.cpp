@@ -61,8 +61,7 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
 }
 
 ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> arguments) {
-  const bool by_name = !arguments.empty() && arguments.front() == "help";
-  if (by_name) {
+  if (!arguments.empty() && arguments.front() == "help") {
     std::ranges::rotate(arguments, arguments.begin() + 1);
     arguments.back() = "--help";
   }
@@ -75,7 +74,7 @@ ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> argume
   try {
     root.parse(std::move(arguments));
   } catch (const CLI::CallForHelp& asked) {
-    if (by_name && !root.remaining(true).empty()) {
+    if (!root.remaining(true).empty()) {
       session.action = nullptr;
       return session.output.usage(explain(root, asked));
     }

@@ -74,6 +74,9 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
     error.message +=
         "; start one with `tarry serve --store file:DIRECTORY`, or name a store: --store URL";
   }
+  if (error.code == ErrorCode::not_found && url.starts_with("file:")) {
+    error.message += "; `tarry push` makes one, and so does `tarry serve`";
+  }
   if (error.code == ErrorCode::conflict && url.starts_with("file:")) {
     error.message +=
         "; if that is `tarry serve`, name its address instead: --store http://HOST:PORT";

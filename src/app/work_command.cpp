@@ -58,7 +58,13 @@ class Shift {
       : session_(session), options_(options), commands_(session.trailing) {}
 
   ExitCode run(const Store& store) {
-    for (const std::string& queue : options_.queues) add_worker(store.queue(queue));
+    for (const std::string& queue : options_.queues) {
+      const auto stats = store.queue(queue).stats();
+      if (!stats && stats.error().code == ErrorCode::not_found) {
+        Output::tell(fmt::format("there is no queue {} yet; waiting for it", queue));
+      }
+      add_worker(store.queue(queue));
+    }
     {
       const SignalWatch watch([this](int count) { on_signal(count); });
       std::list<std::jthread> threads;

@@ -72,6 +72,19 @@ def check_documents(component, prefix, work):
         raise AssertionError(f"the program of {page.name} said {said!r}")
 
 
+def check_components(prefix, work):
+    """A component that is mistyped is named."""
+    project = work / "mistyped"
+    project.mkdir()
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(mistyped LANGUAGES CXX)\n"
+        "find_package(tarry REQUIRED COMPONENTS embeded)\n")
+    told = subprocess.run([CMAKE, "-G", "Ninja", "-S", project, "-B", project / "build",
+                           f"-DCMAKE_PREFIX_PATH={prefix}"], capture_output=True, text=True)
+    if told.returncode == 0 or 'no component "embeded"; there are' not in told.stderr:
+        raise AssertionError(f"a mistyped component: {told.returncode} {told.stderr}")
+
+
 def build_shared(component, prefix, work):
     library, = prefix.rglob(f"libtarry{'_embedded' if component == 'embedded' else ''}.so")
     check_symbols(library, prefix / "include" / "tarry")
@@ -135,6 +148,7 @@ def main(component, way, build_dir):
             check_program(prefix)
         if way == "cmake":
             check_documents(component, prefix, work)
+            check_components(prefix, work)
         build = {"cmake": build_with_cmake, "shared": build_shared,
                  "pkgconfig": build_with_pkgconfig}[way]
         program = build(component, prefix, work)

@@ -446,6 +446,7 @@ class Help(ProgramTest):
         for words, says in ((("stor",), 'did you mean "store"'),
                             (("store", "backp"), 'did you mean "backup"'), (("xx", "yy"), '"xx"')):
             self.assertIn(says, self.tarry("help", *words, code=USAGE).err)
+            self.refused(*words, "--help", says=says)
 
     def test_an_empty_store_is_not_the_default_one(self):
         self.assertIn("--store is empty", self.tarry("--store", "", "ls", "q", code=2).err)
@@ -510,6 +511,8 @@ class StoreFiles(ProgramTest):
         self.refused("store", "upgrade", store="http://127.0.0.1:1", says="file:PATH")
         self.refused("store", "upgrade", store="file:/nowhere/at/all", code=UNKNOWN,
                      says="there is no store at")
+        self.refused("queue", "set", "q", "--lease", "1m", store="file:/nowhere/at/all",
+                     code=UNREACHABLE, says="`tarry push` makes one")
         self.refused("store", "check", store="memory:", says="file:PATH")
 
     def test_no_store_there(self):

@@ -68,6 +68,18 @@ class Work(ProgramTest):
         self.assertEqual({states[key] for key in ("again", "broken", "killed")}, {"scheduled"})
         self.assertNotIn("ok", states)
 
+    def test_a_queue_that_is_not_there_is_waited_for_and_named(self):
+        self.remote("push", "q", "x", "--key", "first")
+        worker = self.start("echo $TARRY_KEY > said", queues=("typo", "q"))
+        self.assertEqual(self.said.readline(), "first\n")
+        self.remote("push", "typo", "x", "--key", "second")
+        self.assertEqual(self.said.readline(), "second\n")
+        worker.send_signal(signal.SIGTERM)
+        err = worker.communicate(timeout=60)[1].decode()
+        self.assertEqual(worker.returncode, DONE)
+        self.assertIn("there is no queue typo yet; waiting for it", err)
+        self.assertNotIn("no queue q", err)
+
     def test_several_queues_and_commands_at_once(self):
         for queue in ("a", "b"):
             for i in range(20):
