@@ -284,6 +284,26 @@ TEST_F(FullDisk, SurvivesARestart) {
 }
 
 // Also a directory's, when it comes with the room that is taken back after cleaning.
+// The segment that the run before left, whose messages have all ended, is room like any other.
+TEST_F(FullDisk, TheGarbageOfTheRunBeforeIsCleanedForPushes) {
+  const auto open_with_long_segments = [this] {
+    shard.reset();
+    shard = std::make_unique<OneShard>(disk.root(), clock,
+                                       OneShard::Options{16 << 20, SyncPolicy::always, false});
+    ASSERT_FALSE(shard->error()) << shard->error()->message;
+  };
+  disk.set_capacity(64 << 20);
+  open_with_long_segments();
+  const std::string text(3000, 'x');
+  for (std::size_t i = 0; i < 300; ++i) ASSERT_TRUE(push(text, i));
+  for (std::string receipt = claim(); !receipt.empty(); receipt = claim()) expect_ack(receipt);
+  shard->close();
+  shard.reset();
+  disk.set_capacity(disk.used_bytes() + (200 << 10));
+  open_with_long_segments();
+  EXPECT_GT(fill(3000), 100u);
+}
+
 TEST_F(FullDisk, AFailedSyncStopsTheShardWhateverItWasFor) {
   const std::string text(300, 'x');
   std::size_t of_directories = 0;

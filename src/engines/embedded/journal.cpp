@@ -28,6 +28,10 @@ Journal::Journal(Config config, storage::Directory& directory, SegmentFiles& fil
       next_segment_(tail.next_segment),
       next_batch_(tail.next_batch),
       tail_proven_(tail.proven) {
+  largest_segment_ = config_.segment_bytes;
+  for (const SegmentInfo& segment : closed_) {
+    largest_segment_ = std::max(largest_segment_, segment.used);
+  }
   if (tail.goes_on && !closed_.empty()) {
     head_ = closed_.back();
     closed_.pop_back();
@@ -35,11 +39,7 @@ Journal::Journal(Config config, storage::Directory& directory, SegmentFiles& fil
     TARRY_ASSERT(head_file_ != nullptr);
     resumed_ = true;
   }
-  largest_segment_ = config_.segment_bytes;
-  for (const SegmentInfo& segment : closed_) {
-    closed_bytes_ += segment.used;
-    largest_segment_ = std::max(largest_segment_, segment.used);
-  }
+  for (const SegmentInfo& segment : closed_) closed_bytes_ += segment.used;
   std::string sample;
   opening_(sample);
   last_opening_bytes_ = sample.size();

@@ -37,14 +37,16 @@ Result<void> RecoveryRun::settle_tail() {
   return {};
 }
 
-// A file for each run would be many where runs are short. But only a closed segment is cleaned, and
-// until then each start reads its garbage. Behind torn bytes a new segment's salt is needed: a disk
-// may show them once more.
+// A file for each run would be many where runs are short. But only a closed segment is cleaned: one
+// with more garbage than cleaning leaves is closed. Behind a cut a new segment's salt spares us to
+// trust that the disk will not show again what was cut; whoever starts after a run that cut, and
+// ended before it wrote, does trust it, as with every file that is made longer.
 Result<bool> RecoveryRun::newest_goes_on() const {
-  constexpr std::uint64_t kMostGarbage = 1ull << 20;
+  constexpr std::uint64_t kLeastGarbage = 64 * 1024;  // many short runs' openings
   const SegmentInfo& last = recovered_.tail.segments.back();
   const std::uint64_t live = std::min(state_.live.of(last.number).bytes, last.used);
-  if (recovered_.report.torn_bytes > 0 || last.used - live > kMostGarbage) return false;
+  const std::uint64_t most = std::max(kLeastGarbage, live / 3);
+  if (recovered_.report.torn_bytes > 0 || last.used - live > most) return false;
   const auto shared = segments_[recovered_.tail.segments.size() - 1].file->is_shared();
   if (!shared) return shared.error();
   return !*shared;
