@@ -109,6 +109,14 @@ class RedisServer:
             with connection.makefile("rb") as file:
                 return read_reply(file)
 
+    def lease_left_ms(self, queue):
+        """Of the only relay that shares the queue; None: there is none."""
+        for members in self.ask("KEYS", f"tarry:relays:{{{queue}-*}}:members"):
+            _, ends = self.ask("ZRANGE", members, 0, -1, "WITHSCORES")
+            seconds, microseconds = map(int, self.ask("TIME"))
+            return int(ends) - (seconds * 1000 + microseconds // 1000)
+        return None
+
     def info(self, name):
         """The number of that name in INFO."""
         for line in self.ask("INFO", "everything").splitlines():

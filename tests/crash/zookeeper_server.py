@@ -3,6 +3,7 @@ killed and started again on what it had.
 """
 
 import ctypes
+import re
 import shutil
 import signal
 import socket
@@ -28,7 +29,7 @@ class ZooKeeperServer:
         (self.path / "zoo.cfg").write_text(
             f"tickTime={TICK_MS}\ndataDir={self.path}/data\nclientPort={self.port}\n"
             "clientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
-            "4lw.commands.whitelist=ruok\n")
+            "4lw.commands.whitelist=ruok,cons\n")
         self._process = None
 
     def start(self):
@@ -43,13 +44,21 @@ class ZooKeeperServer:
             if self._process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"ZooKeeper does not start:\n{self.log()}")
 
+    def _ask(self, word):
+        with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
+            connection.sendall(word)
+            with connection.makefile("rb") as answer:
+                return answer.read()
+
     def _answers(self):
         try:
-            with socket.create_connection(("127.0.0.1", self.port), 1) as probe:
-                probe.sendall(b"ruok")
-                return probe.recv(4) == b"imok"
+            return self._ask(b"ruok") == b"imok"
         except OSError:
             return False
+
+    def sessions_ms(self):
+        """How long each session that is open lasts without a word."""
+        return [int(found) for found in re.findall(rb"\bto=(\d+)", self._ask(b"cons"))]
 
     def log(self):
         return (self.path / "output").read_text(errors="replace")[-4000:]

@@ -170,6 +170,19 @@ class Leases(Coordinated, ProgramTest):
         eventually(lambda: self.redis.ask("XLEN", "due-orders") == 1, "it is handed on")
         self.assertEqual(member.stop()["confirmed"], 1)
 
+    def test_a_lease_lasts_as_long_as_the_session(self):
+        self.assertLessEqual(self.lease_left_ms("2s"), 2_000)
+        self.assertGreater(self.lease_left_ms("5m"), 10_000)  # which it is without the flag
+
+    def lease_left_ms(self, session):
+        queue = f"lasts.{session}"
+        self.asked("queue", "set", queue, "--lease", "1s", store=self.store)
+        member = Member("--store", self.store, "relay", queue, "--to", "stdout", "--coordination",
+                        "redis", "--session", session)
+        self.addCleanup(member.kill)
+        member.await_share(SHARDS, 1)
+        return self.redis.lease_left_ms(queue)
+
     def test_two_stores_behind_one_url_are_two_groups(self):
         other = RedisServer()
         self.addCleanup(other.close)
@@ -225,6 +238,17 @@ class Ephemerals(Coordinated, ProgramTest):
 
     def coordination(self):
         return self.zookeeper.url
+
+    def test_the_session_is_as_long_as_it_was_asked_for(self):
+        for milliseconds in (2000, 5000):
+            with self.subTest(milliseconds):
+                member = Member("--store", self.store, "relay", "q", "--to",
+                                f"{self.redis.url}?list=out", "--coordination",
+                                self.coordination(), "--session", f"{milliseconds}ms")
+                self.addCleanup(member.kill)
+                member.await_share(SHARDS, 1)
+                self.assertIn(milliseconds, self.zookeeper.sessions_ms())
+                member.stop()
 
     def test_one_that_goes_and_comes_back(self):
         member = self.drain()

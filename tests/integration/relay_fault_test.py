@@ -207,7 +207,9 @@ class ToRabbit(Faults, ProgramTest):
                 self.addCleanup(self.end, relay)
                 self.push(exchange)
                 eventually(lambda: self.remote("get", "q", exchange)["state"] == "dead", "dead")
-                self.assertIn(reason, self.remote("get", "q", exchange)["reason"])
+                found = self.remote("get", "q", exchange)
+                self.assertIn(reason, found["reason"])
+                self.assertEqual(found["attempt"], 1)
                 self.end(relay)
 
     @staticmethod
