@@ -38,6 +38,8 @@ def constants():
                               ("src/base/token.h", "constexpr std::size_t", "kMaxToken"),
                               ("src/wire/json_reader.h", r"constexpr [\w:]+", "kMaxDepth"),
                               ("src/wire/query.cpp", r"constexpr [\w:]+", "kMaxParameters"),
+                              ("src/app/config/relay_section.cpp", "constexpr std::size_t",
+                               "kMaxRelays"),
                               ("src/server/http/server.h", r"(?:std::\w+|Millis)",
                                r"max_\w+|\w+_deadline")):
         found = re.findall(rf"{kind} ({names})\s*=\s*([^;]+);", text(path))

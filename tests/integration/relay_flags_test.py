@@ -5,10 +5,13 @@
 
 import json
 import os
+import re
 import select
 import signal
 import subprocess
+import time
 import unittest
+import urllib.request
 
 from program import DONE, PROGRAM, ProgramTest, Server, environment, eventually
 
@@ -130,6 +133,61 @@ class Flags(Gated):
         self.assertIsNone(patient.poll())
         self.let("k0")
         self.assertEqual(self.ended(patient)["acked"], 1)
+
+
+class Keys(Gated):
+    """The same in a [[relay]] section."""
+
+    def start(self, *sections):
+        text = f"[store]\nurl = {json.dumps(self.server.url)}\n"
+        for section in sections:
+            text += "[[relay]]\n" + "".join(f"{key} = {json.dumps(value)}\n"
+                                            for key, value in section.items())
+        (self.directory / "tarry.toml").write_text(text)
+        return self.run_relay("--config", "tarry.toml")
+
+    def claims_answered(self):
+        """Requests of any relay."""
+        with urllib.request.urlopen(self.server.url + "/metrics", timeout=60) as page:
+            found = re.findall(r'^tarry_http_requests_total\{route="/v1/claim",code="200"\} (\d+)',
+                               page.read().decode(), re.MULTILINE)
+        return sum(map(int, found))
+
+    def test_each_says_what_its_flag_says(self):
+        self.remote("queue", "set", "q", "--lease", "30s")
+        self.push("q", *(f"k{i}" for i in range(6)))
+        self.push("never", "k6")
+        waits = {"to": "command", "command": WAITS}
+        relay = self.start(
+            dict(waits, queue="q", concurrency=2, in_flight=3, batch=2, max_attempts=1,
+                 lease="1h", drain="1h"),
+            dict(waits, queue="never", drain="1ms"))
+        self.all_begin("k0", "k1", "k6")
+        eventually(lambda: self.counters("q")["claims"] == 3, "as many as may be in flight")
+        self.assertGreaterEqual(self.claims_answered(), 3)  # two for them, one for the other queue
+        self.assertGreater(self.remote("get", "q", "k0")["lease_left_ms"], 30_000)
+        self.let("k0", status=1)
+        eventually(lambda: self.remote("get", "q", "k0")["state"] != "leased", "it has failed")
+        found = self.remote("get", "q", "k0")
+        self.assertEqual((found["state"], found["attempt"]), ("dead", 1))
+        eventually(lambda: self.counters("q")["claims"] == 4, "one for that which has ended")
+        relay.send_signal(signal.SIGTERM)
+        eventually(lambda: self.remote("get", "never", "k6")["state"] != "leased",
+                   "the one that is not waited for is given back")
+        for key in ("k1", "k2", "k3"):
+            self.let(key)
+        acked = {one["name"]: one["acked"] for one in self.ended(relay)["relays"]}
+        self.assertEqual(acked, {"q": 3, "never": 0})
+
+    def test_no_more_than_the_rate(self):
+        for i in range(6):
+            self.remote("push", "q", str(i))
+        begun = time.monotonic()
+        relay = self.start({"queue": "q", "to": "stdout", "rate": 4})
+        for _ in range(6):
+            self.assertTrue(relay.stdout.readline())
+        # The first at once, each further one a quarter of a second later.
+        self.assertGreaterEqual(time.monotonic() - begun, 1.25)
 
 
 if __name__ == "__main__":

@@ -323,10 +323,10 @@ class FromAFile(ProgramTest):
         return {json.loads(line)["key"]
                 for line in self.redis.ask("LRANGE", name, "0", "-1") or []}
 
-    def start(self, *words):
+    def start(self, *words, **variables):
         relay = subprocess.Popen(
             [PROGRAM, "-o", "json", "relay", *words], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, cwd=self.directory, env=environment())
+            stderr=subprocess.PIPE, cwd=self.directory, env=environment(**variables))
         self.addCleanup(Relay.end, relay)
         return relay
 
@@ -355,6 +355,31 @@ class FromAFile(ProgramTest):
             self.assertLessEqual({"orders-0", "orders-1", "orders-2", "mails-0"}, threads)
             found = {one["name"]: one["acked"] for one in self.stop(relay)}
             self.assertEqual(found, {"orders": 1, "mails": 1})
+
+    def test_relays_that_share_say_how_long_they_live(self):
+        self.start("--config", self.write(
+            f'[store]\nurl = "{self.redis.url}"\n'
+            + self.section("a", to="stdout", coordination="redis", session="2s")
+            + self.section("b", to=self.redis.url + "?list=b", coordination="redis",
+                           session="5m")))
+        for queue in ("a", "b"):
+            eventually(lambda: self.redis.lease_left_ms(queue) is not None, f"{queue} is shared")
+        self.assertLessEqual(self.redis.lease_left_ms("a"), 2_000)
+        self.assertGreater(self.redis.lease_left_ms("b"), 10_000)  # as long as without the key
+
+    def test_the_file_that_the_environment_names(self):
+        file = self.write(f'[store]\nurl = "{self.redis.url}"\n'
+                          + self.section("orders", to=self.redis.url + "?list=o"))
+        relay = self.start(TARRY_CONFIG=file)
+        self.asked("push", "orders", "x", "--key", "k", store=self.redis.url)
+        eventually(lambda: self.arrived("o") == {"k"}, "it is handed on")
+        self.stop(relay)
+
+    def test_so_many_sections(self):
+        sections = [self.section(f"q{i}", to=self.redis.url + "?list=l") for i in range(257)]
+        self.asked("config", "check", "--config", self.write("".join(sections[:256])))
+        self.refused("config", "check", "--config", self.write("".join(sections)),
+                     says=":769: relay: is one more than 256 relays")
 
     def test_a_server_runs_them_and_tells_of_them(self):
         file = self.write(self.section("orders.*", name="shop", to=self.redis.url + "?list=o"))
