@@ -60,9 +60,10 @@ class RabbitServer:
         self._has_data = False
 
     def control(self, *words):
-        """rabbitmqctl on it."""
-        subprocess.run([CONTROL, "-n", self._environment["RABBITMQ_NODENAME"], *words], check=True,
-                       env=self._environment, stdin=subprocess.DEVNULL, capture_output=True)
+        """rabbitmqctl on it; what it prints."""
+        return subprocess.run(
+            [CONTROL, "-n", self._environment["RABBITMQ_NODENAME"], *words], check=True, text=True,
+            env=self._environment, stdin=subprocess.DEVNULL, capture_output=True).stdout
 
     def _read(self, pipe):
         """To its end, or it would stand still once the pipe is full."""

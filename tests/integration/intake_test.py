@@ -287,6 +287,39 @@ class Intake(ProgramTest):
         self.assertIn("16384", reasons[b"heads"])
         self.assertEqual(self.stop(intake)["refused"], 4)
 
+    def test_what_cannot_be_taken_goes_where_the_source_says(self):
+        self.channel.queue_declare("strict", durable=True)
+        intake = self.start_intake(source="queue=strict&refused=elsewhere")
+        self.publish("strict", b"word", headers={"x-delay": "soon"})
+        eventually(lambda: self.depth("elsewhere") == 1, "it is set aside")
+        self.assertEqual(self.stop(intake)["refused"], 1)
+
+    def test_so_many_are_handed_out_before_an_ack(self):
+        self.channel.queue_declare("fetched", durable=True)
+        intake = self.start_intake("--prefetch", "3", source="queue=fetched")
+        self.server.halt()
+        self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
+        for i in range(10):
+            self.publish("fetched", str(i))
+        eventually(lambda: self.depth("fetched") <= 7, "three are handed out")
+        rows = self.broker.control("-q", "list_queues", "--no-table-headers", "name",
+                                   "messages_ready", "messages_unacknowledged").splitlines()
+        self.assertIn("fetched\t7\t3", rows)
+        self.server.process.send_signal(signal.SIGCONT)
+        eventually(lambda: self.remote("queue", "info", "delayed")["counters"]["accepted"] == 10,
+                   "all are pushed")
+        self.assertEqual(self.stop(intake)["acked"], 10)
+
+    def test_no_push_has_more_than_a_batch(self):
+        self.channel.queue_declare("batched", durable=True)
+        for i in range(40):
+            self.publish("batched", str(i))
+        intake = self.start_intake("--batch", "2", source="queue=batched")
+        eventually(lambda: self.remote("queue", "info", "delayed")["counters"]["accepted"] == 40,
+                   "all are pushed")
+        self.assertEqual(self.stop(intake)["acked"], 40)
+        self.assertGreaterEqual(self.server.answered("/v1/queues/*/messages"), 20)
+
     def test_a_key_that_is_taken(self):
         self.channel.queue_declare("twice", durable=True)
         intake = self.start_intake(source="queue=twice")

@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.request
 from pathlib import Path
 
 PROGRAM = os.environ.get("TARRY_PROGRAM", "")
@@ -76,6 +78,14 @@ class Server:
         tasks = Path(f"/proc/{self.process.pid}/task")
         eventually(lambda: all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
                                for task in tasks.iterdir()), "all its threads stand still")
+
+    def answered(self, route):
+        """How many requests on that route it has answered with 200."""
+        with urllib.request.urlopen(self.url + "/metrics", timeout=60) as page:
+            found = re.search(
+                rf'^tarry_http_requests_total{{route="{re.escape(route)}",code="200"}} (\d+)',
+                page.read().decode(), re.MULTILINE)
+        return int(found[1]) if found else 0
 
     def log(self):
         """What it has written to standard error so far."""
