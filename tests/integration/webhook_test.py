@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import re
+import select
 import signal
 import socket
 import ssl
@@ -279,20 +280,79 @@ class Webhook(ProgramTest):
                 self.assertNotIn(SECRET.encode(), cmdline)
                 self.stop(relay)
 
-    def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(self):
+    def test_the_token_goes_along(self):
+        (self.directory / "token").write_text("sesame\n")
+        relay = self.start(options="&token_file=token")
+        self.push("k")
+        self.acked(1)
+        (_, headers, _), = self.receiver.requests
+        self.assertEqual(headers["Authorization"], "Bearer sesame")
+        self.assertNotIn(b"sesame", Path(f"/proc/{relay.pid}/cmdline").read_bytes())
+        self.stop(relay)
+
+    def certify(self, name):
+        """Makes NAME.pem and NAME.key, of nobody's authority but its own."""
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
-             "/CN=receiver", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem",
-             "-out", "cert.pem"], cwd=self.directory, check=True, capture_output=True)
+             f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{name}.key",
+             "-out", f"{name}.pem"], cwd=self.directory, check=True, capture_output=True)
+
+    def serving_tls(self):
+        self.certify("receiver")
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        tls.load_cert_chain(self.directory / "cert.pem", self.directory / "key.pem")
+        tls.load_cert_chain(self.directory / "receiver.pem", self.directory / "receiver.key")
+        return tls
+
+    def test_a_receiver_that_asks_for_a_certificate(self):
+        tls = self.serving_tls()
+        self.certify("client")
+        tls.verify_mode = ssl.CERT_REQUIRED
+        # In 1.3 a client learns only after its request that it was not let in.
+        tls.maximum_version = ssl.TLSVersion.TLSv1_2
+        tls.load_verify_locations(self.directory / "client.pem")
         receiver = self.receive(tls)
+        self.push("k")
+        relay = self.start(options="&ca=receiver.pem", origin=receiver.origin)
+        self.assertIn(b" is down: ", relay.stderr.readline())
+        self.assertEqual(self.stop(relay)["acked"], 0)
+        self.assertEqual(receiver.requests, [])
+        relay = self.start(options="&ca=receiver.pem&cert=client.pem&key=client.key",
+                           origin=receiver.origin)
+        self.acked(1)
+        self.stop(relay)
+
+    def test_connecting_has_so_long(self):
+        """To one that lets nobody in: its queue of connections is full."""
+        with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+            waiting = []
+            self.addCleanup(lambda: [one.close() for one in waiting])
+            while not waiting or select.select([], waiting[-1:], [], 0.1)[1]:
+                waiting.append(socket.socket())
+                waiting[-1].setblocking(False)
+                waiting[-1].connect_ex(full.getsockname())
+            origin = f"http://127.0.0.1:{full.getsockname()[1]}"
+            self.push("k")
+            patient = self.start(options="&connect_timeout=1h&timeout=1h", origin=origin)
+            eventually(lambda: self.state("k") == "leased", "the patient one has it")
+            # It begins later, and says first that nobody is there.
+            hasty = subprocess.Popen(
+                [PROGRAM, "--store", self.server.url, "relay", "other", "--to",
+                 origin + "/ok#allow_private=yes&connect_timeout=1ms"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+            self.addCleanup(self.kill, hasty)
+            self.remote("push", "other", "x", "--key", "k")
+            self.assertIn(b" is down: ", hasty.stderr.readline())
+            patient.kill()
+            self.assertEqual(patient.communicate(timeout=60), (b"", b""))
+
+    def test_tls_with_a_certificate_that_is_trusted_and_one_that_is_not(self):
+        receiver = self.receive(self.serving_tls())
         self.push("k")
         relay = self.start(origin=receiver.origin)
         self.assertIn(b" is down: ", relay.stderr.readline())
         self.assertEqual(self.stop(relay)["acked"], 0)
         self.assertEqual(receiver.requests, [])
-        relay = self.start(options="&ca=cert.pem", origin=receiver.origin)
+        relay = self.start(options="&ca=receiver.pem", origin=receiver.origin)
         self.acked(1)
         self.stop(relay)
 
