@@ -3,6 +3,7 @@
 TARRY_REDIS_SERVER in the environment: another program than redis-server.
 """
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -45,6 +46,15 @@ def read_reply(file):
     return file.read(size + 2)[:-2].decode("utf-8", "replace")
 
 
+def written(*words):
+    """A command."""
+    data = b"*%d\r\n" % len(words)
+    for word in words:
+        text = str(word).encode()
+        data += b"$%d\r\n%s\r\n" % (len(text), text)
+    return data
+
+
 class RedisServer:
     def __init__(self, *words, parent=None):
         self.path = Path(tempfile.mkdtemp(prefix="tarry-redis-", dir=parent))
@@ -52,6 +62,7 @@ class RedisServer:
         self.url = f"redis+unix://{self.socket}"
         self._words = [str(word) for word in words]
         self._config = ()  # a file, where there is one
+        self.login = ()  # user and password, where it asks for them
         self._process = None
         self._dying = threading.Event()
         self.torn = 0  # times that its file did not end with a whole transaction
@@ -101,13 +112,23 @@ class RedisServer:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(FAILURE_SECONDS)
             connection.connect(str(self.socket))
-            data = b"*%d\r\n" % len(words)
-            for word in words:
-                text = str(word).encode()
-                data += b"$%d\r\n%s\r\n" % (len(text), text)
-            connection.sendall(data)
             with connection.makefile("rb") as file:
+                if self.login:
+                    connection.sendall(written("AUTH", *self.login))
+                    read_reply(file)
+                connection.sendall(written(*words))
                 return read_reply(file)
+
+    @contextlib.contextmanager
+    def listening(self, channel):
+        """Gives what waits for one message that is published there, and returns it."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(FAILURE_SECONDS)
+            connection.connect(str(self.socket))
+            with connection.makefile("rb") as file:
+                connection.sendall(written("SUBSCRIBE", channel))
+                read_reply(file)
+                yield lambda: read_reply(file)[2]
 
     def lease_left_ms(self, queue):
         """Of the only relay that shares the queue; None: there is none."""

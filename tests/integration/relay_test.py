@@ -27,6 +27,12 @@ class Relay(ProgramTest):
         self.server = Server("memory:")
         self.addCleanup(self.server.stop)
 
+    def start_redis(self):
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        return redis
+
     @staticmethod
     def end(relay):
         """Whatever became of the test."""
@@ -92,9 +98,7 @@ class Relay(ProgramTest):
         self.stop(relay)
 
     def test_each_thread_has_a_connection_of_its_own(self):
-        redis = RedisServer(parent=self.directory)
-        self.addCleanup(redis.close)
-        redis.start()
+        redis = self.start_redis()
         for threads in ("1", "3"):
             relay = self.start("--to", redis.url + "?list=due", "--threads", threads)
 
@@ -153,6 +157,42 @@ class Relay(ProgramTest):
         self.assertGreaterEqual(json.loads(self.stop(relay))["breaker_openings"], 1)
         self.assertEqual(self.remote("ls", "q")["messages"], [])
 
+    def test_a_channel_of_redis(self):
+        redis = self.start_redis()
+        with redis.listening("due") as heard:
+            relay = self.start("--to", redis.url + "?channel=due")
+            self.push(1, "hello")
+            message = json.loads(heard())
+        self.assertEqual((message["key"], message["payload"]), ("k0", "hello"))
+        self.acked(1)
+        self.stop(relay)
+
+    def test_a_stream_of_redis_that_is_kept_short(self):
+        redis = self.start_redis()
+        relay = self.start("--to", redis.url + "?stream=due&maxlen=10")
+        self.remote("push", "q", "--jsonl", "-", stdin=b'{"payload": "x"}\n' * 1000)
+        self.acked(1000)
+        # Redis cuts off whole nodes only, of a hundred entries at most.
+        self.assertIn(redis.ask("XLEN", "due"), range(10, 111))
+        self.stop(relay)
+
+    def test_a_redis_that_asks_who_it_is(self):
+        redis = self.start_redis()
+        redis.ask("ACL", "SETUSER", "shop", "reset", "on", ">sesame", "~due", "+rpush", "+llen")
+        redis.ask("ACL", "SETUSER", "default", "off")
+        redis.login = ("shop", "sesame")
+        self.push(1)
+        relay = self.start("--to", redis.url + "?list=due")
+        line = relay.stderr.readline().decode()
+        self.assertIn(" is down: ", line)
+        self.assertIn("NOAUTH", line)
+        self.assertEqual(json.loads(self.stop(relay))["acked"], 0)
+        (self.directory / "password").write_text("sesame\n")
+        relay = self.start("--to", redis.url + "?list=due&user=shop&password_file=password")
+        self.acked(1)
+        self.assertEqual(redis.ask("LLEN", "due"), 1)
+        self.stop(relay)
+
     def test_kafka(self):
         if "kafka" not in self.asked("version")["sinks"]:
             self.skipTest("built without Kafka")
@@ -172,9 +212,7 @@ class Relay(ProgramTest):
         self.assertGreaterEqual(json.loads(self.stop(relay))["breaker_openings"], 1)
 
     def test_the_guide(self):
-        redis = RedisServer(parent=self.directory)
-        self.addCleanup(redis.close)
-        redis.start()
+        redis = self.start_redis()
         text = (SOURCE / "docs/guide/relays.md").read_text(encoding="utf-8")
         marked = re.findall(r"<!-- relay(?: (\w+))? -->\n```sh\n(.*?)```", text, re.DOTALL)
         self.assertEqual([needs for needs, _ in marked],
