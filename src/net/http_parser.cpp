@@ -71,14 +71,18 @@ class HttpParser::Beast final : public HttpParser::Impl,
   using Base = beast::http::basic_parser<is_request>;
 
  public:
-  explicit Beast(const HttpLimits& limits) {
-    this->eager(true);
+  explicit Beast(const HttpLimits& limits) : head_left_(limits.head_bytes) {
     this->header_limit(limits.head_bytes);
     this->body_limit(limits.body_bytes);
   }
 
   std::size_t put(std::string_view bytes, error_code& error) override {
-    return Base::put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+    const bool in_head = !Base::is_header_done();
+    this->eager(!in_head);  // it shall stop where the head ends
+    const std::size_t taken =
+        Base::put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+    if (in_head) count_head(taken, bytes.size() - taken, error);
+    return taken;
   }
   void put_end(error_code& error) override {
     if (Base::got_some()) {
@@ -138,7 +142,15 @@ class HttpParser::Beast final : public HttpParser::Impl,
   }
   void on_finish_impl(error_code&) override {}
 
+  // Beast's own limit is of what it looks at in one go: it forgets the lines that it has taken.
+  void count_head(std::size_t taken, std::size_t waiting, error_code& error) {
+    const std::size_t all = error == BeastError::need_more ? taken + waiting : taken;
+    if (all > head_left_) error = BeastError::header_limit;
+    head_left_ -= std::min<std::size_t>(taken, head_left_);
+  }
+
   bool in_trailer_ = false;
+  std::size_t head_left_;
 };
 
 HttpParser::HttpParser(Side side, const HttpLimits& limits) {

@@ -1,5 +1,6 @@
 #include "net/http_parser.h"
 
+#include <initializer_list>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -160,6 +161,44 @@ TEST(HttpParser, keeps_its_limits) {
             HttpFault::head_too_large);
   EXPECT_EQ(fault_in("GET /" + std::string(300, 'x') + " HTTP/1.1\r\n\r\n", limits),
             HttpFault::head_too_large);
+}
+
+TEST(HttpParser, a_head_may_be_as_long_as_its_limit_however_it_comes) {
+  const HttpLimits limits{.head_bytes = 256, .body_bytes = 1'000};
+  const auto head_of = [](std::size_t bytes) {  // in lines of eight, but for two of them
+    std::string head = "POST / HTTP/1.1\r\nContent-Length: 500\r\n";
+    while (head.size() + 18 < bytes) head += "X: xyz\r\n";
+    head += "Y: ";
+    head.append(bytes - head.size() - 4, 'y');
+    return head + "\r\n\r\n";
+  };
+  const std::string body(500, 'b');
+  for (const std::size_t step :
+       std::initializer_list<std::size_t>{1, 2, 7, 8, 17, 38, 39, 100, 256, 257, 1'000}) {
+    HttpParser most(Side::request, limits);
+    feed_all(most, head_of(256) + body, step);
+    EXPECT_TRUE(most.done()) << step << ": " << most.fault_text();
+    EXPECT_EQ(most.message().body, body) << step;
+    HttpParser over(Side::request, limits);
+    feed_all(over, head_of(257) + body, step);
+    EXPECT_EQ(over.fault(), HttpFault::head_too_large) << step;
+    EXPECT_FALSE(over.head_done()) << step;
+  }
+}
+
+// What was taken of it counts too.
+TEST(HttpParser, a_head_that_comes_line_by_line_has_the_same_limit) {
+  HttpParser parser(Side::request, {.head_bytes = 256, .body_bytes = 4});
+  std::string held = "POST / HTTP/1.1\r\n";
+  std::size_t given = held.size();
+  held.erase(0, parser.feed(held));
+  while (!parser.fault() && given < 10'000) {
+    held += "X: xyz\r\n";
+    given += 8;
+    held.erase(0, parser.feed(held));
+  }
+  EXPECT_EQ(parser.fault(), HttpFault::head_too_large);
+  EXPECT_EQ(given, 257u);
 }
 
 RC_GTEST_PROP(HttpParser, any_bytes_are_read_or_refused, (const std::string& tail)) {
