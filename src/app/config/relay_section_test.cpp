@@ -1,0 +1,101 @@
+#include "app/config/relay_section.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace tarry::app::config {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// The relays of a file, all of which is right.
+std::vector<RelayPlan> relays_in(const std::string& text) {
+  const auto root = parse_toml(text, "f.toml");
+  EXPECT_TRUE(root) << (root ? "" : root.error().message);
+  if (!root) return {};
+  Problems problems("f.toml");
+  Section whole(*root, "", problems);
+  std::vector<RelayPlan> plans = read_relays(whole);
+  whole.finish();
+  EXPECT_EQ(problems.lines(), Names());
+  return plans;
+}
+
+TEST(RelaySection, EveryKeyReachesItsMember) {
+  const auto plans = relays_in(
+      "[[relay]]\nname = 'mine'\nqueues = ['orders.*', 'mail']\n"
+      "to = 'redis://127.0.0.1/0?list=due'\nthreads = 2\nin_flight = 30\nbatch = 40\nrate = 50\n"
+      "max_attempts = 6\nlease = '7m'\ndrain = '8s'\ncoordination = 'redis://127.0.0.1/9'\n"
+      "session = '11s'\n");
+  ASSERT_EQ(plans.size(), 1u);
+  const RelayPlan& plan = plans[0];
+  EXPECT_EQ(plan.crew.name, "mine");
+  EXPECT_EQ(plan.crew.relay.queues, (Names{"orders.*", "mail"}));
+  EXPECT_EQ(plan.to, "redis://127.0.0.1/0?list=due");
+  EXPECT_EQ(plan.command, Names());
+  EXPECT_EQ(plan.crew.threads, 2u);
+  EXPECT_EQ(plan.crew.relay.in_flight, 30u);
+  EXPECT_EQ(plan.crew.relay.batch, 40u);
+  EXPECT_EQ(plan.crew.relay.rate, 50u);
+  EXPECT_EQ(plan.crew.relay.max_attempts, 6u);
+  EXPECT_EQ(plan.crew.relay.lease, Millis(420'000));
+  EXPECT_EQ(plan.crew.relay.drain, Millis(8'000));
+  EXPECT_EQ(plan.coordination, "redis://127.0.0.1/9");
+  EXPECT_EQ(plan.session, Millis(11'000));
+  EXPECT_EQ(plan.line, 1u);
+}
+
+TEST(RelaySection, ACommandHasItsWordsAndItsConcurrency) {
+  const auto plans = relays_in(
+      "[[relay]]\nqueue = 'a'\nto = 'command'\ncommand = ['true', '-x', 'a b']\nconcurrency = 12\n"
+      "in_flight = 13\n");
+  ASSERT_EQ(plans.size(), 1u);
+  EXPECT_EQ(plans[0].to, "command");
+  EXPECT_EQ(plans[0].command, (Names{"true", "-x", "a b"}));
+  EXPECT_EQ(plans[0].concurrency, 12u);
+  EXPECT_EQ(plans[0].crew.relay.in_flight, 13u);
+  const SinkWish wish = plans[0].wish({});
+  EXPECT_EQ(wish.to, "command");
+  EXPECT_EQ(wish.command, plans[0].command);
+  EXPECT_EQ(wish.concurrency, 12u);
+}
+
+TEST(RelaySection, WhatIsNotSaidIsAsDocumented) {
+  const auto plans = relays_in("[[relay]]\nqueue = 'orders'\nto = 'stdout'\n");
+  ASSERT_EQ(plans.size(), 1u);
+  const RelayPlan& plan = plans[0];
+  EXPECT_EQ(plan.crew.name, "orders");
+  EXPECT_EQ(plan.crew.relay.queues, Names{"orders"});
+  EXPECT_EQ(plan.concurrency, 1u);
+  EXPECT_EQ(plan.crew.threads, 1u);
+  EXPECT_EQ(plan.crew.relay.in_flight, 1'000u);
+  EXPECT_EQ(plan.crew.relay.batch, 100u);
+  EXPECT_EQ(plan.crew.relay.rate, 0u);
+  EXPECT_FALSE(plan.crew.relay.max_attempts);
+  EXPECT_FALSE(plan.crew.relay.lease);
+  EXPECT_EQ(plan.crew.relay.drain, Millis(10'000));
+  EXPECT_EQ(plan.coordination, "all");
+  EXPECT_EQ(plan.session, Millis(10'000));
+}
+
+TEST(RelaySection, ACommandHasTwiceItsConcurrencyInFlight) {
+  const std::string command = "[[relay]]\nqueue = 'a'\nto = 'command'\ncommand = ['true']\n";
+  const auto alone = relays_in(command);
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_EQ(alone[0].crew.relay.in_flight, 2u);
+  const auto eight = relays_in(command + "concurrency = 8\n");
+  ASSERT_EQ(eight.size(), 1u);
+  EXPECT_EQ(eight[0].crew.relay.in_flight, 16u);
+}
+
+TEST(RelaySection, ANameThatIsTakenFromALongQueueIsCut) {
+  const std::string queue(100, 'q');
+  const auto plans = relays_in("[[relay]]\nqueue = '" + queue + "'\nto = 'stdout'\n");
+  ASSERT_EQ(plans.size(), 1u);
+  EXPECT_EQ(plans[0].crew.name, queue.substr(0, 64));
+}
+
+}  // namespace
+}  // namespace tarry::app::config
