@@ -1,53 +1,29 @@
 #include "net/redis_tls.h"
 
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "support/certificates.h"
 #include "support/redis_cluster_servers.h"
 #include "support/redis_rig.h"
 
 namespace tarry::net {
 namespace {
 
+using tarry::testing::Certificates;
 using tarry::testing::RedisRig;
 using tarry::testing::RedisServer;
 
 class RedisTlsTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string path = (std::filesystem::temp_directory_path() / "tarry-tls-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(path.data()), nullptr);
-    directory_ = path;
-    make("ca", "/CN=tarry's test CA", "");
-    make("other-ca", "/CN=another CA", "");
-    make("server", "/CN=server",
-         "-CA ca.pem -CAkey ca.key -addext basicConstraints=CA:FALSE "
-         "-addext subjectAltName=DNS:localhost,DNS:redis.example,IP:127.0.0.1");
-    make("client", "/CN=client", "-CA ca.pem -CAkey ca.key -addext basicConstraints=CA:FALSE");
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-
-  void make(const std::string& name, const std::string& subject, const std::string& more) const {
-    const std::string command =
-        "cd '" + directory_ +
-        "' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2" +
-        " -keyout " + name + ".key -out " + name + ".pem -subj \"" + subject + "\" " + more +
-        " >openssl.log 2>&1";
-    ASSERT_EQ(std::system(command.c_str()), 0) << command;
-  }
-  [[nodiscard]] std::string file(const std::string& name) const { return directory_ + "/" + name; }
-
   [[nodiscard]] std::vector<std::string> on(std::uint16_t port) const {
-    return {"--tls-port",         std::to_string(port), "--tls-cert-file",
-            file("server.pem"),   "--tls-key-file",     file("server.key"),
-            "--tls-ca-cert-file", file("ca.pem"),       "--tls-auth-clients"};
+    return {"--tls-port",         std::to_string(port),
+            "--tls-cert-file",    files_.certificate("server"),
+            "--tls-key-file",     files_.key("server"),
+            "--tls-ca-cert-file", files_.certificate("ca"),
+            "--tls-auth-clients"};
   }
   void serve(const std::string& clients_certificates = "no") {
     port_ = RedisServer::free_port();
@@ -59,7 +35,7 @@ class RedisTlsTest : public ::testing::Test {
     RedisOptions options;
     options.port = port_;
     options.tls.emplace();
-    options.tls->ca_file = file("ca.pem");
+    options.tls->ca_file = files_.certificate("ca");
     return options;
   }
   static std::string ask(const RedisOptions& options) {
@@ -71,7 +47,7 @@ class RedisTlsTest : public ::testing::Test {
     return "invalid_argument: no TLS with Redis at 127.0.0.1:" + std::to_string(port_) + ": " + why;
   }
 
-  std::string directory_;
+  const Certificates files_;
   std::uint16_t port_ = 0;
   std::unique_ptr<RedisServer> server_;
 };
@@ -115,7 +91,7 @@ TEST_F(RedisTlsTest, refuses_another_name) {
 TEST_F(RedisTlsTest, refuses_a_certificate_that_it_does_not_trust) {
   serve();
   RedisOptions to = options();
-  to.tls->ca_file = file("other-ca.pem");
+  to.tls->ca_file = files_.certificate("other-ca");
   EXPECT_TRUE(ask(to).starts_with(no_tls("its certificate is not trusted: ")));
   to.tls->ca_file.clear();  // the system's do not know our CA either
   EXPECT_TRUE(ask(to).starts_with(no_tls("its certificate is not trusted: ")));
@@ -124,8 +100,8 @@ TEST_F(RedisTlsTest, refuses_a_certificate_that_it_does_not_trust) {
 TEST_F(RedisTlsTest, shows_its_own_certificate) {
   serve("yes");
   RedisOptions to = options();
-  to.tls->certificate_file = file("client.pem");
-  to.tls->key_file = file("client.key");
+  to.tls->certificate_file = files_.certificate("client");
+  to.tls->key_file = files_.key("client");
   EXPECT_EQ(ask(to), "hello");
   to.tls->certificate_file.clear();
   // TLS 1.3: the server says so only after our handshake is done.
@@ -145,7 +121,7 @@ TEST_F(RedisTlsTest, speaks_to_sentinels_too) {
   to.sentinels->addresses = {{"127.0.0.1", port}};
   to.sentinels->master = "orders";
   EXPECT_EQ(ask(to), "hello");
-  to.tls->ca_file = file("other-ca.pem");
+  to.tls->ca_file = files_.certificate("other-ca");
   const std::string said = ask(to);
   EXPECT_TRUE(said.starts_with("invalid_argument: no TLS with the sentinel at 127.0.0.1:" +
                                std::to_string(port) + ": its certificate is not trusted: "))
@@ -164,7 +140,7 @@ TEST_F(RedisTlsTest, speaks_to_a_cluster_too) {
     EXPECT_EQ(rig.ask({"SET", "{a}k", "1"}), "OK");
     EXPECT_EQ(rig.ask({"INCR", "{a}k"}), "(2)");
   }
-  wanted.tls->ca_file = file("other-ca.pem");
+  wanted.tls->ca_file = files_.certificate("other-ca");
   RedisRig rig;
   rig.open_cluster({{"127.0.0.1", port}}, wanted);
   const std::string refused = rig.ask({"GET", "{a}k"});
@@ -174,13 +150,14 @@ TEST_F(RedisTlsTest, speaks_to_a_cluster_too) {
 TEST_F(RedisTlsTest, names_the_file_that_cannot_be_used) {
   serve();
   RedisOptions to = options();
-  to.tls->ca_file = file("none.pem");
-  EXPECT_TRUE(ask(to).starts_with(no_tls("the CA file \"" + file("none.pem") + "\" cannot")));
+  to.tls->ca_file = files_.certificate("none");
+  EXPECT_TRUE(
+      ask(to).starts_with(no_tls("the CA file \"" + files_.certificate("none") + "\" cannot")));
   to = options();
-  to.tls->certificate_file = file("openssl.log");
+  to.tls->certificate_file = files_.directory() + "/openssl.log";
   EXPECT_TRUE(ask(to).starts_with(no_tls("the certificate file \"")));
-  to.tls->certificate_file = file("client.pem");
-  to.tls->key_file = file("server.key");
+  to.tls->certificate_file = files_.certificate("client");
+  to.tls->key_file = files_.key("server");
   EXPECT_TRUE(ask(to).starts_with(no_tls("the key file \"")));
 }
 
