@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::ScriptedEngine;
 
-class Handles : public testing::Test {
+class Handles : public ::testing::Test {
  protected:
   explicit Handles(Executor executor = {}) {
     auto engine = std::make_unique<ScriptedEngine>();

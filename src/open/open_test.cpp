@@ -84,6 +84,20 @@ TEST(OpenMemory, OptionsReachTheEngine) {
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().code, ErrorCode::too_large);
   EXPECT_NE(over.error().message.find("11"), std::string::npos) << over.error().message;
+  EXPECT_NE(over.error().message.find("10"), std::string::npos) << over.error().message;
+}
+
+TEST(OpenMemory, TakesNoMoreThanItsCapacity) {
+  const Store store = opened("memory:?capacity=1MiB");
+  const Queue q = store.queue("q");
+  const std::string payload(16 << 10, 'p');
+  Result<Pushed> last = q.push({.payload = payload});
+  std::size_t taken = 0;
+  for (; last && taken < 200; ++taken) last = q.push({.payload = payload});
+  ASSERT_FALSE(last) << taken << " of 16 KiB were taken";
+  EXPECT_EQ(last.error().code, ErrorCode::no_space) << last.error().message;
+  EXPECT_GT(taken, 0u);
+  EXPECT_LT(taken, 64u);
 }
 
 TEST(OpenMemory, InABatchABadItemFailsAlone) {
@@ -184,7 +198,7 @@ TEST(OpenMemory, AStoreMayCloseWhileManyUseIt) {
 
 // -- file:
 
-class OpenFile : public testing::Test {
+class OpenFile : public ::testing::Test {
  protected:
   [[nodiscard]] std::string path(const std::string& name = "store") const {
     return (std::filesystem::path(directory.path()) / name).string();
@@ -248,6 +262,30 @@ TEST_F(OpenFile, ShardsAreFixedAtTheBeginning) {
   const auto other = tarry::open("file:" + path() + "?shards=3");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(OpenFile, APayloadMayBeAsLongAsItsLimit) {
+  const Store store = opened("file:" + path() + "?max_payload=10B");
+  EXPECT_TRUE(store.queue("q").push({.payload = "0123456789"}));
+  const auto over = store.queue("q").push({.payload = "0123456789a"});
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, ErrorCode::too_large);
+  EXPECT_NE(over.error().message.find("11"), std::string::npos) << over.error().message;
+  EXPECT_NE(over.error().message.find("10"), std::string::npos) << over.error().message;
+}
+
+TEST_F(OpenFile, SegmentsAreOfTheSizeThatWasAskedFor) {
+  constexpr std::size_t kSegment = 64 << 10;
+  const Store store = opened("file:" + path() + "?sync=os&segment=64KiB");
+  const std::string payload(16 << 10, 'p');
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(store.queue("q").push({.payload = payload}));
+  std::size_t segments = 0;
+  for (const auto& file : std::filesystem::directory_iterator(path() + "/shard-000")) {
+    if (file.path().extension() != ".seg") continue;
+    ++segments;
+    EXPECT_LE(file.file_size(), kSegment) << file.path();
+  }
+  EXPECT_GE(segments, 40 * payload.size() / kSegment);
 }
 
 TEST_F(OpenFile, AShardThatIsMissingIsDamage) {
