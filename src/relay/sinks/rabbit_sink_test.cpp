@@ -1,4 +1,4 @@
-// Against a real broker. One test, because each test is a process, and the broker takes seconds to
+// Against a real broker. Few tests, because each test is a process, and the broker takes seconds to
 // come up.
 #ifdef TARRY_WITH_RABBITMQ
 
@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/certificates.h"
 #include "support/parcels.h"
 #include "support/rabbit_server.h"
 
@@ -277,6 +278,43 @@ TEST(RabbitSink, NobodyThereIsDown) {
   Answers answers;
   sink.send(answers.parcels({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
+}
+
+TEST(RabbitSink, ABrokerThatAsksForACertificateIsShownOne) {
+  if (!testing::RabbitServer::is_installed()) GTEST_SKIP() << "rabbitmq-server is not installed";
+  const testing::Certificates files;
+  const std::uint16_t port = testing::RedisServer::free_port();
+  const testing::RabbitServer server(
+      "listeners.ssl.1 = 127.0.0.1:" + std::to_string(port) + "\nssl_options.cacertfile = " +
+      files.certificate("ca") + "\nssl_options.certfile = " + files.certificate("server") +
+      "\nssl_options.keyfile = " + files.key("server") +
+      "\nssl_options.verify = verify_peer\nssl_options.fail_if_no_peer_cert = true\n");
+  RabbitConsumer consumer(server.port());
+  consumer.declare("due");
+  RabbitOptions options;
+  options.host = "localhost";
+  options.port = port;
+  options.routing_key = "due";
+  const std::string ca = files.certificate("ca");
+  options.tls = RabbitTls{ca, files.certificate("client"), files.key("client")};
+  {
+    RabbitSink sink(options);
+    Answers answers;
+    sink.send(answers.parcels({"a"}));
+    EXPECT_EQ(fate_and_reason(answers, "a"), "confirmed: ");
+  }
+  EXPECT_EQ(consumer.get("due"), "1 q a 1 1600000000000 - persistent: payload-a");
+
+  for (const RabbitTls& refused :
+       {RabbitTls{ca, {}, {}},  // none, and one that the broker does not trust
+        RabbitTls{ca, files.certificate("other-ca"), files.key("other-ca")}}) {
+    options.tls = refused;
+    RabbitSink sink(options);
+    Answers answers;
+    sink.send(answers.parcels({"a"}));
+    EXPECT_EQ(answers.fate("a"), Fate::down) << refused.certificate_file;
+  }
+  EXPECT_EQ(consumer.get("due"), "nothing");
 }
 
 TEST(RabbitSink, AgainstABroker) {
