@@ -1,5 +1,8 @@
 #include "app/exit_codes.h"
 
+#include <algorithm>
+#include <set>
+
 #include <gtest/gtest.h>
 
 namespace tarry::app {
@@ -18,12 +21,35 @@ TEST(ExitCodes, OfOutcomes) {
   EXPECT_EQ(exit_code(Outcome::unknown), ExitCode::unknown);
 }
 
-TEST(ExitCodes, AStoreThatIsHeldIsOutOfReach) {
-  EXPECT_EQ(exit_code(ErrorCode::conflict), ExitCode::conflict);
-  EXPECT_EQ(exit_code_of_open(ErrorCode::conflict), ExitCode::unreachable);
-  EXPECT_EQ(exit_code_of_open(ErrorCode::unavailable), ExitCode::unreachable);
-  EXPECT_EQ(exit_code_of_open(ErrorCode::damaged), ExitCode::failed);
-  EXPECT_EQ(exit_code_of_open(ErrorCode::invalid_argument), ExitCode::usage);
+TEST(ExitCodes, OfEveryError) {
+  struct Row {
+    ErrorCode error;
+    ExitCode asked;   // of a verb
+    ExitCode opened;  // of tarry::open
+  };
+  using enum ExitCode;
+  const Row rows[] = {
+      {ErrorCode::invalid_argument, usage, usage},
+      {ErrorCode::too_large, usage, usage},
+      {ErrorCode::misuse, usage, usage},
+      {ErrorCode::not_found, unknown, unreachable},
+      {ErrorCode::conflict, conflict, unreachable},
+      {ErrorCode::unavailable, unreachable, unreachable},
+      {ErrorCode::closed, unreachable, unreachable},
+      {ErrorCode::permission_denied, failed, unreachable},
+      {ErrorCode::unsupported, failed, failed},
+      {ErrorCode::no_space, failed, failed},
+      {ErrorCode::unknown_outcome, failed, failed},
+      {ErrorCode::damaged, failed, failed},
+      {ErrorCode::io_error, failed, failed},
+  };
+  std::set<ErrorCode> told;
+  for (const Row& row : rows) {
+    told.insert(row.error);
+    EXPECT_EQ(exit_code(row.error), row.asked) << to_string(row.error);
+    EXPECT_EQ(exit_code_of_open(row.error), row.opened) << to_string(row.error);
+  }
+  EXPECT_EQ(told.size(), 13u);
 }
 
 TEST(ExitCodes, TheWorstCounts) {
