@@ -189,6 +189,37 @@ TEST(Routes, a_forecast_says_how_wide_and_how_many) {
   EXPECT_EQ(refused("POST", "/v1/queues/q/forecast").status, 405u);
 }
 
+TEST(Routes, statistics_may_be_of_the_names_only) {
+  const auto asked = [](const char* query) {
+    Routed r = routed("GET", std::string("/v1/stats") + query);
+    return std::get<core::StatsRequest>(std::get<Submission>(r).request);
+  };
+  EXPECT_FALSE(asked("").names_only);
+  EXPECT_FALSE(asked("?names_only=false").names_only);
+  EXPECT_TRUE(asked("?names_only=true").names_only);
+  EXPECT_EQ(asked("?names_only=true").queue, "");
+  EXPECT_EQ(asked("?queue=q").queue, "q");
+  EXPECT_EQ(refused("GET", "/v1/stats?names_only=1").status, 400u);
+}
+
+TEST(Routes, a_claim_takes_one_message_of_64_MiB_unless_it_says_more) {
+  const auto asked = [](const char* body) {
+    Routed r = routed("POST", "/v1/claim", body);
+    return std::get<core::ClaimRequest>(std::get<Submission>(r).request);
+  };
+  const core::ClaimRequest bare = asked(R"({"queues":["q"]})");
+  EXPECT_EQ(bare.max, 1u);
+  EXPECT_EQ(bare.max_bytes, 64ull << 20);
+  EXPECT_EQ(bare.lease, std::nullopt);
+  EXPECT_EQ(bare.wait, Millis(0));
+  const core::ClaimRequest full =
+      asked(R"({"queues":["q"],"max":2,"max_bytes":3,"lease":"4s","wait":"5s"})");
+  EXPECT_EQ(full.max, 2u);
+  EXPECT_EQ(full.max_bytes, 3u);
+  EXPECT_EQ(full.lease, Millis(4'000));
+  EXPECT_EQ(full.wait, Millis(5'000));
+}
+
 TEST(Routes, a_name_of_a_queue_may_hold_a_slash) {
   Routed r = routed("PUT", "/v1/queues/a%2Fb%40", "{}");
   EXPECT_EQ(std::get<core::ConfigureRequest>(std::get<Submission>(r).request).queue, "a/b@");
