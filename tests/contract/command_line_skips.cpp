@@ -28,6 +28,7 @@ constexpr std::array kSkips = {
     Skip{"ByKey", "MovedAway", kByKey},
     Skip{"ByKey", "WhatStillIsAsItWasSeen", kByKey},
     Skip{"ByKey", "AForecastOfManyBuckets", kMany},
+    Skip{"ClaimSize", "IsAtMost64MiB", "one line of an answer would have 64 MiB"},
     Skip{"Limits", "Delays", kNegative},
     Skip{"Limits", "Moments", "a time of fewer than 12 digits is refused: it looks like seconds"},
     Skip{"Limits", "LeasesOfClaims", kNegative},

@@ -313,6 +313,16 @@ TEST_P(ClaimSize, IsAtMostMaxBytesOfPayload) {
   EXPECT_EQ(must(q.claim({.max = 100, .max_bytes = 1000, .lease = kLongLease})).size(), 2u);
 }
 
+TEST_P(ClaimSize, IsAtMost64MiBOfPayloadByDefault) {
+  const Queue q = queue();
+  const std::string payload(1 << 20, 'p');
+  for (int i = 0; i < 70; ++i) {
+    (void)must(q.push({.key = "{b}" + std::to_string(i), .payload = payload}));
+  }
+  EXPECT_EQ(must(q.claim({.max = 100, .lease = kLongLease})).size(), 64u);
+  EXPECT_EQ(must(q.claim({.max = 100, .lease = kLongLease})).size(), 6u);
+}
+
 TEST_P(ClaimSize, IsOneMessageEvenIfThatIsOverMaxBytes) {
   const Queue q = queue();
   const std::string payload(1000, 'p');
