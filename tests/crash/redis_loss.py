@@ -57,6 +57,16 @@ class LossyHistory(RedisHistory):
                        for claim in self.claims if claim.sent <= cut.high
                        for delivery in claim.deliveries)
 
+    def sees_all_pushes(self, cut):
+        """None that is on its way at that time may have been ended at that time too: there would
+        be nothing left to tell whether it is in the file."""
+        def at_that_time(operations):
+            return Counter((o.queue, o.key or getattr(o, "made_key", None)) for o in operations
+                           if o.ended >= cut.low and o.sent <= cut.high)
+
+        pushed, cancelled = at_that_time(self.pushes), at_that_time(self.cancels)
+        return not any(count > 1 or key in cancelled for key, count in pushed.items())
+
     def rewind(self, cut, killed, dead):
         """What was done after the cut and before the kill was never done. What was on its way at
         either time may have been done or not."""
@@ -124,7 +134,8 @@ class RedisLossLife(RedisKillLife):
         cuts = [Cut(before.low, after.high, self._random.randrange(before.size, after.size))
                 for before, after in zip(samples, samples[1:])
                 if lost <= before.low and after.high < killed and before.size < after.size]
-        cut = next((cut for cut in cuts if self.history.knows_all_deliveries(cut)), None)
+        cut = next((cut for cut in cuts if self.history.knows_all_deliveries(cut)
+                    and self.history.sees_all_pushes(cut)), None)
         if cut is None:
             self.figures["kills that cost nothing"] += 1
             self.history.engine_died(killed, dead)
