@@ -201,8 +201,9 @@ class Work(ProgramTest):
         self.assertEqual((after["state"], after["attempt"]), ("ready", 0))
 
     def test_a_server_that_goes_away(self):
-        worker = self.start("echo begun > said", "--lease", "1s")
+        # Pushed first: else the worker may say that there is no queue yet.
         self.remote("push", "q", "x")
+        worker = self.start("echo begun > said", "--lease", "1s")
         self.assertEqual(self.said.readline(), "begun\n")  # so it looks out for signals
         self.server.process.kill()
         self.server.process.wait()
