@@ -8,15 +8,20 @@
 
 namespace tarry::base {
 
+/// The cache line in which this lies.
+inline void prefetch_line(const void* at) noexcept {
+  __builtin_prefetch(at);
+  // To g++ a function that does nothing else has no effect, and calls of it are left out, as are
+  // calls of those that call it.
+  asm volatile("");
+}
+
 /// Of long ones only the beginning: the processor sees for itself that it goes on.
 inline void prefetch(std::string_view bytes) noexcept {
   constexpr std::size_t kLine = 64;
   const char* const end = bytes.data() + std::min(bytes.size(), 8 * kLine);
-  for (const char* at = bytes.data(); at < end; at += kLine) __builtin_prefetch(at);
-  if (!bytes.empty()) __builtin_prefetch(end - 1);
-  // To g++ a function that does nothing else has no effect, and calls of it are left out, as are
-  // calls of those that call it.
-  asm volatile("");
+  for (const char* at = bytes.data(); at < end; at += kLine) prefetch_line(at);
+  if (!bytes.empty()) prefetch_line(end - 1);
 }
 
 }  // namespace tarry::base

@@ -16,15 +16,12 @@ class HugeBlock {
  public:
   static constexpr std::size_t kPage = std::size_t{2} << 20;
 
-  /// `bytes` of a multiple of kPage are backed so, others as usual. Throws std::bad_alloc.
-  explicit HugeBlock(std::size_t bytes) : bytes_(bytes) {
-    if (bytes % kPage != 0) {
-      data_ = ::operator new(bytes);
-      return;
-    }
-    data_ = ::operator new(bytes, std::align_val_t{kPage});
+  /// `bytes` of a multiple of kPage are backed so, others, which begin with a cache line, as usual.
+  /// Throws std::bad_alloc.
+  explicit HugeBlock(std::size_t bytes)
+      : data_(::operator new(bytes, alignment(bytes))), bytes_(bytes) {
     // Where it is refused, small pages do.
-    (void)::madvise(data_, bytes, MADV_HUGEPAGE);
+    if (bytes % kPage == 0) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
   }
   HugeBlock(HugeBlock&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
@@ -34,17 +31,16 @@ class HugeBlock {
     return *this;
   }
   ~HugeBlock() {
-    if (data_ == nullptr) return;
-    if (bytes_ % kPage != 0) {
-      ::operator delete(data_);
-    } else {
-      ::operator delete(data_, std::align_val_t{kPage});
-    }
+    if (data_ != nullptr) ::operator delete(data_, alignment(bytes_));
   }
 
   [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
 
  private:
+  static std::align_val_t alignment(std::size_t bytes) noexcept {
+    return std::align_val_t{bytes % kPage == 0 ? kPage : 64};
+  }
+
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -8,13 +8,14 @@
 //     so replay places messages at the handles they had.
 //  2. A free slot has Stage::free and is on the free list exactly once (after `rebuild_free_list`).
 //  3. `next` and `prev` belong to the one list the message is in: the due wheel (scheduled, dead,
-//     remembered), the lease wheel (leased; scheduled and held), a ready lane (ready), or the free
-//     list.
+//     remembered), the lease wheel (leased; scheduled and held), or the free list; of a ready
+//     message `next` is its place in its lane.
 #pragma once
 
 #include <cstdint>
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 #include "engines/embedded/chunked_array.h"
 #include "engines/embedded/position.h"
 
@@ -64,6 +65,12 @@ class MessageSlab {
   [[nodiscard]] const Message& operator[](Handle handle) const noexcept {
     return messages_[handle];
   }
+  /// For who looks at it soon: asks the processor for it, which may lie across two cache lines.
+  void prefetch(Handle handle) const noexcept {
+    const Message& message = messages_[handle];
+    base::prefetch_line(&message);
+    base::prefetch_line(&message.history);
+  }
   /// One past the highest handle ever used.
   [[nodiscard]] Handle end() const noexcept { return messages_.size(); }
   [[nodiscard]] bool is_live(Handle handle) const noexcept {
@@ -83,6 +90,8 @@ class MessageSlab {
     TARRY_ASSERT(handle <= kMaxHandle);
     if (handle == free_ && !replaying_) {
       free_ = messages_[handle].next;
+      // The next one's name stands in the one before it: who places many would wait for each.
+      if (free_ != kNoHandle) prefetch(free_);
     } else {
       TARRY_ASSERT(replaying_ || handle == messages_.size());
       messages_.grow_to(handle + 1);

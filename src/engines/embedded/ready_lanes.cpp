@@ -13,13 +13,21 @@ bool ReadyLanes::before(Handle a, Handle b) const noexcept {
 }
 
 Handle ReadyLanes::first_of(const Lane& lane) const noexcept {
-  if (lane.heap.empty()) return lane.head;
-  if (lane.head == kNoHandle || before(lane.heap.front(), lane.head)) return lane.heap.front();
-  return lane.head;
+  if (lane.list.empty()) return lane.heap.front();
+  const Handle first = lane.list.first(*blocks_);
+  return !lane.heap.empty() && before(lane.heap.front(), first) ? lane.heap.front() : first;
 }
 
 Handle ReadyLanes::first() const noexcept {
   return lanes_.empty() ? kNoHandle : first_of(lanes_.begin()->second);
+}
+
+void ReadyLanes::prefetch(std::uint32_t block) const noexcept {
+  if (block == HandleBlocks::kNone) return;
+  (*blocks_)[block].visit([&](Handle handle) {
+    slab_->prefetch(handle);
+    return true;
+  });
 }
 
 std::int64_t ReadyLanes::oldest_due_ms() const noexcept {
@@ -63,22 +71,15 @@ void ReadyLanes::insert(Handle handle) {
   Message& message = (*slab_)[handle];
   Lane& lane = lanes_[message.priority];
   ++size_;
-  if (lane.tail != kNoHandle && before(handle, lane.tail)) {
+  message.prev = kNoHandle;
+  if (!lane.list.empty() && before(handle, lane.list.last(*blocks_))) {
     message.straggler = 1;
-    message.prev = kNoHandle;
     lane.heap.push_back(handle);
     sift_up(lane, static_cast<std::uint32_t>(lane.heap.size()) - 1);
     return;
   }
   message.straggler = 0;
-  message.next = kNoHandle;
-  message.prev = lane.tail;
-  if (lane.tail == kNoHandle) {
-    lane.head = handle;
-  } else {
-    (*slab_)[lane.tail].next = handle;
-  }
-  lane.tail = handle;
+  message.next = lane.list.append(*blocks_, handle);
 }
 
 void ReadyLanes::remove(Handle handle) {
@@ -99,11 +100,14 @@ void ReadyLanes::remove(Handle handle) {
     }
     message.straggler = 0;
   } else {
-    (message.prev == kNoHandle ? lane.head : (*slab_)[message.prev].next) = message.next;
-    (message.next == kNoHandle ? lane.tail : (*slab_)[message.next].prev) = message.prev;
+    const std::uint32_t head = lane.list.head();
+    lane.list.remove(*blocks_, message.next, handle);
+    // Whoever takes the first takes the next ones soon.
+    if (lane.list.head() != head && !lane.list.empty()) {
+      prefetch((*blocks_)[lane.list.head()].next);
+    }
   }
   message.next = kNoHandle;
-  message.prev = kNoHandle;
   if (lane.empty()) lanes_.erase(found);
 }
 

@@ -9,8 +9,9 @@
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
-//  1. A lane's list is sorted by (due, id); its heap is a binary heap by the same, and each
-//     straggler's `next` is its place there.
+//  1. A lane's list is sorted by (due, id); its heap is a binary heap by the same. A message's
+//  `next`
+//     is its place in the one or the other.
 //  2. There are no empty lanes.
 #pragma once
 
@@ -18,13 +19,14 @@
 #include <map>
 #include <vector>
 
+#include "engines/embedded/handle_list.h"
 #include "engines/embedded/message_slab.h"
 
 namespace tarry::embedded {
 
 class ReadyLanes {
  public:
-  explicit ReadyLanes(MessageSlab& slab) : slab_(&slab) {}
+  ReadyLanes(MessageSlab& slab, HandleBlocks& blocks) : slab_(&slab), blocks_(&blocks) {}
 
   void insert(Handle handle);
   void remove(Handle handle);
@@ -40,12 +42,20 @@ class ReadyLanes {
   template <typename F>
   void visit_behind(std::size_t skip, F&& visit) const {
     for (const auto& [priority, lane] : lanes_) {
-      for (Handle at = lane.head; at != kNoHandle; at = (*slab_)[at].next) {
-        if (skip > 0) {
-          --skip;
-        } else if (!visit(at)) {
-          return;
+      for (std::uint32_t at = lane.list.head(); at != HandleBlocks::kNone;
+           at = (*blocks_)[at].next) {
+        const HandleBlock& block = (*blocks_)[at];
+        if (skip >= block.count()) {
+          skip -= block.count();
+          continue;
         }
+        prefetch(block.next);
+        const bool goes_on = block.visit([&](Handle handle) {
+          if (skip == 0) return visit(handle);
+          --skip;
+          return true;
+        });
+        if (!goes_on) return;
       }
     }
   }
@@ -54,14 +64,17 @@ class ReadyLanes {
   template <typename F>
   void remove_later_than(std::int64_t now_ms, F&& removed) {
     std::vector<Handle> later;
+    const auto note_later = [&](Handle handle) {
+      const bool is_later = (*slab_)[handle].due_ms() > now_ms;
+      if (is_later) later.push_back(handle);
+      return is_later;
+    };
     for (const auto& [priority, lane] : lanes_) {
-      for (Handle at = lane.tail; at != kNoHandle && (*slab_)[at].due_ms() > now_ms;
-           at = (*slab_)[at].prev) {
-        later.push_back(at);
+      std::uint32_t at = lane.list.tail();
+      while (at != HandleBlocks::kNone && (*blocks_)[at].visit_backwards(note_later)) {
+        at = (*blocks_)[at].prev;
       }
-      for (const Handle at : lane.heap) {
-        if ((*slab_)[at].due_ms() > now_ms) later.push_back(at);
-      }
+      for (const Handle handle : lane.heap) note_later(handle);
     }
     for (const Handle handle : later) {
       remove(handle);
@@ -71,19 +84,21 @@ class ReadyLanes {
 
  private:
   struct Lane {
-    Handle head = kNoHandle;
-    Handle tail = kNoHandle;
+    HandleList list;
     std::vector<Handle> heap;
-    [[nodiscard]] bool empty() const noexcept { return head == kNoHandle && heap.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return list.empty() && heap.empty(); }
   };
 
   [[nodiscard]] bool before(Handle a, Handle b) const noexcept;
   [[nodiscard]] Handle first_of(const Lane& lane) const noexcept;
+  /// Asks the processor for a block's messages. `block` may be none.
+  void prefetch(std::uint32_t block) const noexcept;
   void heap_set(Lane& lane, std::uint32_t place, Handle handle) noexcept;
   void sift_up(Lane& lane, std::uint32_t place) noexcept;
   void sift_down(Lane& lane, std::uint32_t place) noexcept;
 
   MessageSlab* slab_;
+  HandleBlocks* blocks_;
   std::map<std::uint32_t, Lane> lanes_;
   std::uint64_t size_ = 0;
 };

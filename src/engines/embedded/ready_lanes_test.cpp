@@ -36,7 +36,8 @@ class ReadyLanesTest : public testing::Test {
   }
 
   MessageSlab slab;
-  ReadyLanes lanes{slab};
+  HandleBlocks blocks;
+  ReadyLanes lanes{slab, blocks};
   std::uint64_t ids = 0;
 };
 

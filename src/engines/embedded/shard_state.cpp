@@ -83,7 +83,7 @@ std::uint32_t ShardState::max_attempts(Handle handle) const {
 }
 
 std::uint64_t ShardState::ram_bytes() const noexcept {
-  return slab.bytes() + histories.bytes() + index.bytes();
+  return slab.bytes() + histories.bytes() + index.bytes() + ready_blocks.bytes();
 }
 
 std::optional<std::int64_t> ShardState::boot_due_ms(const Message& message) const noexcept {
@@ -195,12 +195,12 @@ void ShardState::remove(Handle handle) {
 void ShardState::evolve(const QueueRecord& record) {
   if (record.queue >= queues_.size()) {
     TARRY_ASSERT(record.queue == queues_.size());
-    queues_.push_back(std::make_unique<QueueState>(slab));
+    queues_.push_back(std::make_unique<QueueState>(slab, ready_blocks));
     free_queues_.insert(record.queue);
   }
   if (record.frees()) {
     if (queues_[record.queue]->is_there()) queue_ids_.erase(queues_[record.queue]->name);
-    queues_[record.queue] = std::make_unique<QueueState>(slab);
+    queues_[record.queue] = std::make_unique<QueueState>(slab, ready_blocks);
     free_queues_.insert(record.queue);
     return;
   }

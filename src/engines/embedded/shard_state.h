@@ -45,7 +45,7 @@ using QueueId = std::uint32_t;
 inline constexpr QueueId kNoQueue = 0xFFFF'FFFF;
 
 struct QueueState {
-  explicit QueueState(MessageSlab& slab) : lanes(slab) {}
+  QueueState(MessageSlab& slab, HandleBlocks& blocks) : lanes(slab, blocks) {}
 
   std::string name;
   QueueSettings settings;
@@ -178,16 +178,19 @@ class ShardState {
     std::uint32_t& next(Handle handle) noexcept { return state->slab[handle].next; }
     std::uint32_t& prev(Handle handle) noexcept { return state->slab[handle].prev; }
     [[nodiscard]] std::int64_t deadline(Handle handle) const noexcept;
+    void prefetch(Handle handle) const noexcept { state->slab.prefetch(handle); }
   };
   struct LeaseNodes {
     ShardState* state;
     std::uint32_t& next(Handle handle) noexcept { return state->slab[handle].next; }
     std::uint32_t& prev(Handle handle) noexcept { return state->slab[handle].prev; }
     [[nodiscard]] std::int64_t deadline(Handle handle) const noexcept;
+    void prefetch(Handle handle) const noexcept { state->slab.prefetch(handle); }
   };
 
   MessageSlab slab;
   HistorySlab histories;
+  HandleBlocks ready_blocks;  // of all queues' lanes
   Reasons reasons;
   KeyIndex index{slab};
   LiveBytes live;
