@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.h"
+
 namespace tarry::timing::test {
 
 using Handle = std::uint32_t;
@@ -19,6 +21,7 @@ struct Slab {
   Handle& next(Handle handle) { return (*nodes)[handle].next; }
   Handle& prev(Handle handle) { return (*nodes)[handle].prev; }
   std::int64_t deadline(Handle handle) const { return (*nodes)[handle].deadline; }
+  void prefetch(Handle handle) const { base::prefetch_line(&(*nodes)[handle]); }
 };
 
 }  // namespace tarry::timing::test

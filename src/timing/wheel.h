@@ -4,29 +4,35 @@
 // expiry; stretches of time in which nothing is due cost nothing, however long.
 //
 // The wheel is told the time (advance_to) and never asks. It does not go backwards, except by
-// rebase() after a clock did. It holds nothing of the caller's but handles: 4 KiB, no allocation.
+// rebase() after a clock did. It holds nothing of the caller's but handles: 33 KiB, no allocation.
 //
 // Thread safety: none; one thread owns the wheel and its nodes.
 //
 // Which slot. For a deadline d > now, let the two be written in digits of base 64: the level is the
 // highest digit in which they differ, the slot is d's digit there. All digits above are equal,
 // hence (2) and (3) below, and hence the first slot that holds anything, lowest level first, is the
-// earliest. Two special lists stand beside the levels: `expired` (due, not given out yet) and
+// earliest. Two special slots stand beside the levels: `expired` (due, not given out yet) and
 // `cascade` (a slot whose time span has begun, or after rebase everything, to be placed anew).
+//
+// Which lane. A slot is eight lists, its lanes, and a hash of the deadline says which. A cascade
+// takes a node of each in turn, and has asked the processor for each lane's next one a round
+// before: nodes lie anywhere in memory, and of one list they would be missed one by one.
 //
 // Invariants
 //  1. Each inserted node is in exactly one list. Lists are circular through a sentinel, which is
 //     named by its number with the top bit set: the neighbour of a first or last node says which
-//     slot that is, so unlinking needs neither the deadline nor a search.
+//     list that is, so unlinking needs neither the deadline nor a search.
 //  2. A node in slot s of level k has digit k of its deadline equal to s, greater than now's digit
 //     k, and all higher digits equal to now's. (A deadline of kHorizon and more counts as
 //     kHorizon.)
-//  3. A slot's bit in its level's bitmap is set if and only if its list is not empty; so all set
-//     bits of level k lie above now's digit k.
-//  4. `expired` holds only nodes with deadline <= now. Nobody else does but `cascade`.
+//  3. A slot's bit in its level's bitmap is set if and only if one of its lanes is not empty, and
+//     so is the lane's in the slot's mask; so all set bits of level k lie above now's digit k.
+//  4. `expired` holds only nodes with deadline <= now, all in its first lane. Nobody else does but
+//     `cascade`. Nodes of equal deadline that are in one slot are in one lane of it.
 //  5. While cascade_span_ is not 0, every insert with deadline <= now or (deadline ^ now) <
-//     cascade_span_ joins the cascade's end. So nodes with equal deadlines come out in the order of
-//     their insertion, also when a cascade is done in slices. It is 0 only if `cascade` is empty.
+//     cascade_span_ joins its lane's end in the cascade. So nodes with equal deadlines come out in
+//     the order of their insertion, also when a cascade is done in slices. It is 0 only if
+//     `cascade` is empty. After rebase all of it is in the first lane.
 //  6. 0 <= now < kHorizon; size() nodes are linked; a node that left the wheel has kNone for both
 //     its links.
 #pragma once
@@ -52,6 +58,8 @@ concept WheelNodes = requires(T nodes, const T& const_nodes, std::uint32_t handl
   { nodes.next(handle) } -> std::same_as<std::uint32_t&>;
   { nodes.prev(handle) } -> std::same_as<std::uint32_t&>;
   { const_nodes.deadline(handle) } -> std::convertible_to<std::int64_t>;
+  // Asks the processor for what the others will touch soon.
+  { const_nodes.prefetch(handle) };
 };
 
 /// Nodes is a small object (a pointer to the slab), kept by value, or a reference type.
@@ -116,11 +124,16 @@ class Wheel {
   static constexpr int kBits = 6;
   static constexpr std::uint32_t kSlots = 1U << kBits;
   static constexpr Handle kTag = 0x8000'0000;
-  // Numbers of lists: level * 64 + slot, then the special ones, which have a bitmap word of their
-  // own so that linking needs no case for them.
-  static constexpr std::uint32_t kExpired = kLevels * kSlots;
-  static constexpr std::uint32_t kCascade = kExpired + 1;
-  static constexpr std::uint32_t kLists = kCascade + 1;
+  static constexpr int kLaneBits = 3;
+  static constexpr std::uint32_t kLanes = 1U << kLaneBits;
+  // Slots are numbered level * 64 + slot, then the special ones, which have a bitmap word of their
+  // own so that linking needs no case for them. Lists: slot * 8 + lane.
+  static constexpr std::uint32_t kExpiredSlot = kLevels * kSlots;
+  static constexpr std::uint32_t kCascadeSlot = kExpiredSlot + 1;
+  static constexpr std::uint32_t kAllSlots = kCascadeSlot + 1;
+  static constexpr std::uint32_t kExpired = kExpiredSlot * kLanes;
+  static constexpr std::uint32_t kCascade = kCascadeSlot * kLanes;
+  static constexpr std::uint32_t kLists = kAllSlots * kLanes;
   static constexpr std::uint64_t kEverything = std::numeric_limits<std::uint64_t>::max();
 
   struct Sentinel {
@@ -138,22 +151,36 @@ class Wheel {
     return is_sentinel(handle) ? sentinels_[handle & ~kTag].prev : nodes_.prev(handle);
   }
 
-  bool is_empty(std::uint32_t list) const noexcept {
-    return (occupied_[list / kSlots] >> (list % kSlots) & 1) == 0;
-  }
+  bool is_empty(std::uint32_t slot) const noexcept { return used_lanes_[slot] == 0; }
   void mark_used(std::uint32_t list) noexcept {
-    occupied_[list / kSlots] |= std::uint64_t{1} << (list % kSlots);
+    const std::uint32_t slot = list / kLanes;
+    used_lanes_[slot] = static_cast<std::uint8_t>(used_lanes_[slot] | 1U << (list % kLanes));
+    occupied_[slot / kSlots] |= std::uint64_t{1} << (slot % kSlots);
   }
   void mark_empty(std::uint32_t list) noexcept {
-    occupied_[list / kSlots] &= ~(std::uint64_t{1} << (list % kSlots));
+    const std::uint32_t slot = list / kLanes;
+    used_lanes_[slot] = static_cast<std::uint8_t>(used_lanes_[slot] & ~(1U << (list % kLanes)));
+    if (is_empty(slot)) occupied_[slot / kSlots] &= ~(std::uint64_t{1} << (slot % kSlots));
+  }
+
+  /// Those in use when it begins.
+  template <typename F>
+  void for_each_lane(std::uint32_t slot, F&& body) {
+    for (unsigned lanes = used_lanes_[slot]; lanes != 0; lanes &= lanes - 1) {
+      body(static_cast<std::uint32_t>(std::countr_zero(lanes)));
+    }
   }
 
   std::uint64_t differing_bits(std::int64_t deadline) const noexcept;
+  static std::uint32_t lane_for(std::int64_t deadline) noexcept;
   std::uint32_t list_for(std::int64_t deadline) const noexcept;
   std::uint32_t list_for_insert(std::int64_t deadline) const noexcept;
   void push_back(std::uint32_t list, Handle handle) noexcept;
   Handle pop_front(std::uint32_t list) noexcept;
+  /// `from` is not empty.
   void append_all(std::uint32_t from, std::uint32_t to) noexcept;
+  void gather_lanes(std::uint32_t slot, std::uint32_t list) noexcept;
+  std::size_t place_anew(std::size_t limit) noexcept;
   std::int64_t slot_start(int level, int slot) const noexcept;
   int first_level() const noexcept;
 
@@ -163,6 +190,7 @@ class Wheel {
   std::size_t size_ = 0;
   bool advancing_ = false;
   std::array<std::uint64_t, kLevels + 1> occupied_{};
+  std::array<std::uint8_t, kAllSlots> used_lanes_{};
   std::array<Sentinel, kLists> sentinels_;
 };
 
@@ -183,6 +211,14 @@ inline std::uint64_t Wheel<Nodes>::differing_bits(std::int64_t deadline) const n
   return static_cast<std::uint64_t>(counted) ^ static_cast<std::uint64_t>(now_);
 }
 
+// The multiplier is 2^64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4).
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline std::uint32_t Wheel<Nodes>::lane_for(std::int64_t deadline) noexcept {
+  return static_cast<std::uint32_t>(
+      (static_cast<std::uint64_t>(deadline) * 0x9E37'79B9'7F4A'7C15U) >> (64 - kLaneBits));
+}
+
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 inline std::uint32_t Wheel<Nodes>::list_for(std::int64_t deadline) const noexcept {
@@ -191,14 +227,17 @@ inline std::uint32_t Wheel<Nodes>::list_for(std::int64_t deadline) const noexcep
   const auto level = static_cast<std::uint32_t>(std::bit_width(differs) - 1) / kBits;
   const std::uint64_t counted = differs ^ static_cast<std::uint64_t>(now_);
   const auto slot = static_cast<std::uint32_t>(counted >> (level * kBits)) % kSlots;
-  return level * kSlots + slot;
+  return (level * kSlots + slot) * kLanes + lane_for(deadline);
 }
 
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 inline std::uint32_t Wheel<Nodes>::list_for_insert(std::int64_t deadline) const noexcept {
   if (cascade_span_ != 0) [[unlikely]] {
-    if (deadline <= now_ || differing_bits(deadline) < cascade_span_) return kCascade;
+    if (deadline <= now_ || differing_bits(deadline) < cascade_span_) {
+      // What is due already counts as due now.
+      return kCascade + (cascade_span_ == kEverything ? 0 : lane_for(std::max(deadline, now_)));
+    }
   }
   return list_for(deadline);
 }
@@ -228,7 +267,6 @@ inline auto Wheel<Nodes>::pop_front(std::uint32_t list) noexcept -> Handle {
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 inline void Wheel<Nodes>::append_all(std::uint32_t from, std::uint32_t to) noexcept {
-  if (is_empty(from)) return;
   const Handle first = sentinels_[from].next;
   const Handle last = sentinels_[from].prev;
   const Handle before = sentinels_[to].prev;
@@ -239,6 +277,46 @@ inline void Wheel<Nodes>::append_all(std::uint32_t from, std::uint32_t to) noexc
   sentinels_[from] = {sentinel(from), sentinel(from)};
   mark_empty(from);
   mark_used(to);
+}
+
+/// All that is in the slot, lane by lane, to the end of one list.
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+inline void Wheel<Nodes>::gather_lanes(std::uint32_t slot, std::uint32_t list) noexcept {
+  for_each_lane(slot, [&](std::uint32_t lane) { append_all(slot * kLanes + lane, list); });
+}
+
+/// Places up to `limit` nodes of the cascade where they belong now. Answers how many.
+template <typename Nodes>
+  requires WheelNodes<std::remove_reference_t<Nodes>>
+std::size_t Wheel<Nodes>::place_anew(std::size_t limit) noexcept {
+  std::array<Handle, kLanes> at;
+  for_each_lane(kCascadeSlot, [&](std::uint32_t lane) {
+    at[lane] = sentinels_[kCascade + lane].next;
+    nodes_.prefetch(at[lane]);
+  });
+  std::size_t placed = 0;
+  while (!is_empty(kCascadeSlot) && placed < limit) {
+    for_each_lane(kCascadeSlot, [&](std::uint32_t lane) {
+      if (placed == limit) return;
+      const Handle handle = at[lane];
+      const Handle next = nodes_.next(handle);
+      at[lane] = next;
+      if (is_sentinel(next)) {
+        sentinels_[kCascade + lane] = {next, next};
+        mark_empty(kCascade + lane);
+      } else {
+        nodes_.prefetch(next);
+      }
+      push_back(list_for(nodes_.deadline(handle)), handle);
+      ++placed;
+    });
+  }
+  for_each_lane(kCascadeSlot, [&](std::uint32_t lane) {
+    sentinels_[kCascade + lane].next = at[lane];
+    nodes_.prev(at[lane]) = sentinel(kCascade + lane);
+  });
+  return placed;
 }
 
 template <typename Nodes>
@@ -286,7 +364,7 @@ inline void Wheel<Nodes>::remove(Handle handle) {
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 inline std::optional<std::int64_t> Wheel<Nodes>::next_due() const noexcept {
-  if (!is_empty(kExpired) || !is_empty(kCascade)) return now_;
+  if (!is_empty(kExpiredSlot) || !is_empty(kCascadeSlot)) return now_;
   const int level = first_level();
   if (level == kLevels) return std::nullopt;
   return slot_start(level, std::countr_zero(occupied_[static_cast<std::size_t>(level)]));
@@ -303,24 +381,11 @@ std::size_t Wheel<Nodes>::advance_to(std::int64_t now_ms, F&& on_expired, std::s
   std::size_t given_out = 0;
   std::size_t work = 0;
   while (true) {
-    // A second walk, from the other end, brings nodes into the processor's cache until the two
-    // meet, so that two misses are under way at a time. (In a slice of a long list it is too
-    // early.)
-    Handle scout = sentinels_[kCascade].prev;
-    while (!is_empty(kCascade) && work < limit) {
-      const Handle handle = pop_front(kCascade);
-      if (scout == handle) scout = sentinel(kCascade);
-      if (!is_sentinel(scout)) {
-        scout = nodes_.prev(scout);
-        if (!is_sentinel(scout)) __builtin_prefetch(&nodes_.next(scout));
-      }
-      push_back(list_for(nodes_.deadline(handle)), handle);
-      ++work;
-    }
-    if (!is_empty(kCascade)) break;
+    work += place_anew(limit - work);
+    if (!is_empty(kCascadeSlot)) break;
     cascade_span_ = 0;
 
-    while (!is_empty(kExpired) && work < limit) {
+    while (!is_empty(kExpiredSlot) && work < limit) {
       const Handle handle = pop_front(kExpired);
       nodes_.next(handle) = kNone;
       nodes_.prev(handle) = kNone;
@@ -329,7 +394,7 @@ std::size_t Wheel<Nodes>::advance_to(std::int64_t now_ms, F&& on_expired, std::s
       ++given_out;
       on_expired(handle);
     }
-    if (!is_empty(kExpired)) break;
+    if (!is_empty(kExpiredSlot)) break;
 
     const int level = first_level();
     if (level == kLevels) {
@@ -345,11 +410,13 @@ std::size_t Wheel<Nodes>::advance_to(std::int64_t now_ms, F&& on_expired, std::s
       break;
     }
     now_ = start;
-    const auto list = static_cast<std::uint32_t>(level) * kSlots + static_cast<std::uint32_t>(slot);
+    const auto begun =
+        static_cast<std::uint32_t>(level) * kSlots + static_cast<std::uint32_t>(slot);
     if (level == 0) {
-      append_all(list, kExpired);
+      gather_lanes(begun, kExpired);
     } else {
-      append_all(list, kCascade);
+      for_each_lane(
+          begun, [&](std::uint32_t lane) { append_all(begun * kLanes + lane, kCascade + lane); });
       cascade_span_ = std::uint64_t{1} << (level * kBits);
     }
   }
@@ -368,12 +435,12 @@ void Wheel<Nodes>::rebase(std::int64_t now_ms) {
   for (std::uint32_t level = 0; level < kLevels; ++level) {
     while (occupied_[level] != 0) {
       const auto slot = static_cast<std::uint32_t>(std::countr_zero(occupied_[level]));
-      append_all(level * kSlots + slot, kExpired);
+      gather_lanes(level * kSlots + slot, kExpired);
     }
   }
-  append_all(kCascade, kExpired);
-  append_all(kExpired, kCascade);
-  cascade_span_ = is_empty(kCascade) ? 0 : kEverything;
+  gather_lanes(kCascadeSlot, kExpired);
+  if (!is_empty(kExpiredSlot)) append_all(kExpired, kCascade);
+  cascade_span_ = is_empty(kCascadeSlot) ? 0 : kEverything;
   now_ = now_ms;
 }
 
@@ -392,8 +459,9 @@ void Wheel<Nodes>::check() const {
       ++linked;
       TARRY_ASSERT(linked <= size_);
       const std::int64_t deadline = nodes_.deadline(at);
-      if (list == kCascade) {
+      if (list / kLanes == kCascadeSlot) {
         TARRY_ASSERT(cascade_span_ != 0);
+        TARRY_ASSERT(list == kCascade || cascade_span_ != kEverything);
         TARRY_ASSERT(deadline <= now_ || differing_bits(deadline) < cascade_span_);
       } else {
         TARRY_ASSERT(list_for(deadline) == list);
@@ -401,9 +469,13 @@ void Wheel<Nodes>::check() const {
       before = at;
     }
     TARRY_ASSERT(sentinels_[list].prev == before);
-    TARRY_ASSERT(is_empty(list) == is_sentinel(before));
+    TARRY_ASSERT((used_lanes_[list / kLanes] >> (list % kLanes) & 1) ==
+                 (is_sentinel(before) ? 0 : 1));
   }
   TARRY_ASSERT(linked == size_);
+  for (std::uint32_t slot = 0; slot < kAllSlots; ++slot) {
+    TARRY_ASSERT(is_empty(slot) == ((occupied_[slot / kSlots] >> (slot % kSlots) & 1) == 0));
+  }
   for (std::uint32_t level = 0; level < kLevels; ++level) {
     const auto digit = static_cast<std::uint64_t>(now_) >> (level * kBits) & (kSlots - 1);
     const std::uint64_t up_to_now = (std::uint64_t{2} << digit) - 1;  // all ones for digit 63
