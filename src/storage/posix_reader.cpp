@@ -104,11 +104,11 @@ void PosixReader::copy(std::span<Read> reads) {
   }
 }
 
-// A few at a time, until the disk has to be waited for. Returns what is left then.
+// A few at a time, then more, until the disk has to be waited for. Returns what is left then.
 std::span<Read> PosixReader::copy_while_warm(std::span<Read> reads) {
   long faults = major_faults();
-  while (!reads.empty() && cold_ == 0) {
-    const auto tried = reads.first(std::min(reads.size(), kTried));
+  for (std::size_t most = kTried; !reads.empty() && cold_ == 0; most *= 2) {
+    const auto tried = reads.first(std::min(reads.size(), most));
     copy(tried);
     if (const long now = major_faults(); now != faults) cold_ = kColdBatches;
     reads = reads.subspan(tried.size());

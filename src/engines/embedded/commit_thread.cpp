@@ -1,6 +1,7 @@
 #include "engines/embedded/commit_thread.h"
 
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "core/engine.h"
@@ -47,6 +48,7 @@ void CommitThread::stop() {
   {
     const std::scoped_lock lock(mutex_);
     no_more_ = true;
+    ahead_.clear();
   }
   ready_.notify_one();
   thread_.join();
@@ -107,7 +109,7 @@ void CommitThread::ask_ahead(std::vector<RecordPlace> places) {
   {
     const std::scoped_lock lock(mutex_);
     // Of several queues; but nobody waits for this, so it must not pile up.
-    if (ahead_.size() > kMostAhead) ahead_.clear();
+    if (no_more_ || ahead_.size() > kMostAhead) ahead_.clear();
     append_all(ahead_, std::move(places));
   }
   ready_.notify_one();
@@ -116,7 +118,7 @@ void CommitThread::ask_ahead(std::vector<RecordPlace> places) {
 // -- the thread
 
 bool CommitThread::is_ready() const {
-  return !committing_ && (!slot_.empty() || !ahead_.empty() || no_more_);
+  return (!committing_ && (!slot_.empty() || no_more_)) || !ahead_.empty();
 }
 
 void CommitThread::run() {
@@ -131,8 +133,13 @@ void CommitThread::run() {
       lock.lock();
       continue;
     }
-    if (slot_.empty() && no_more_) break;
-    do_next(lock);
+    if (!ahead_.empty() && (committing_ || slot_.empty())) {
+      read_ahead(lock);
+    } else if (slot_.empty()) {
+      break;
+    } else {
+      do_next(lock);
+    }
   }
   lock.unlock();
   at_end_();
@@ -161,27 +168,31 @@ bool CommitThread::wait(Lock& lock) {
   return true;
 }
 
+// Until there is a job.
+void CommitThread::read_ahead(Lock& lock) {
+  const std::vector<RecordPlace> ahead = std::exchange(ahead_, {});
+  std::span<const RecordPlace> left = ahead;
+  while (!left.empty() && !no_more_ && (committing_ || slot_.empty())) {
+    lock.unlock();
+    left = left.subspan(committer_->read_ahead(left));
+    lock.lock();
+  }
+  // For later, unless something else is asked for by now.
+  if (ahead_.empty() && !no_more_) ahead_.assign(left.begin(), left.end());
+}
+
 void CommitThread::do_next(Lock& lock) {
   CommitJob job = std::exchange(slot_, {});
   slot_bytes_ = 0;
-  std::vector<RecordPlace> ahead = std::exchange(ahead_, {});
+  std::vector<RecordPlace> ahead;
+  if (committer_->waits_for_disk()) ahead = std::exchange(ahead_, {});
   committing_ = true;
   lock.unlock();
-  if (job.empty()) {
-    committer_->read_ahead(ahead);
-    ahead.clear();
-  } else {
-    taken_.notify_one();
-    if (committer_->waits_for_disk()) {
-      committer_->expect(ahead);
-      ahead.clear();
-    }
-    run_job(std::move(job));
-  }
+  taken_.notify_one();
+  committer_->expect(ahead);
+  run_job(std::move(job));
   lock.lock();
   committing_ = false;
-  // For when there is no job, unless something else is asked for by now.
-  if (ahead_.empty()) ahead_ = std::move(ahead);
 }
 
 void CommitThread::run_job(CommitJob job) {

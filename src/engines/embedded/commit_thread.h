@@ -4,7 +4,7 @@
 //
 // Invariants
 //  1. Jobs are committed one after the other, in the order in which they came.
-//  2. Nothing is read ahead while a job is committed.
+//  2. The thread reads ahead only where it has no job to commit; another thread may have one.
 //
 // Thread safety: `commit` by one thread at a time, the shard's for that time; `ask_ahead` by any;
 // the rest by the ShardRunner.
@@ -41,7 +41,7 @@ class CommitThread {
   /// Waits where too much has gathered already. Where it takes no waiting for a disk, it is done
   /// when this returns: it would not be worth waking a thread.
   void commit(CommitJob job);
-  /// Read when there is nothing to commit, unless something else is asked for by then.
+  /// Read when the thread has nothing to commit, unless something else is asked for by then.
   void ask_ahead(std::vector<RecordPlace> places);
   /// No job comes any more: does what there is, and joins. Needs no memory. Idempotent.
   void stop();
@@ -56,6 +56,7 @@ class CommitThread {
   void gather(Lock& lock);
   [[nodiscard]] bool wait(Lock& lock);
   void do_next(Lock& lock);
+  void read_ahead(Lock& lock);
   void run_job(CommitJob job);
   void note_durable();
   [[nodiscard]] bool set_aside(std::vector<CommitTask>& answers);

@@ -13,7 +13,8 @@
 //  5. Files are removed, or left to be written again, only after the batches before are synced,
 //     whatever the policy, and after the tasks before have read what they deliver.
 //
-// Thread safety: `run`, `read_ahead`, `expect` and `sync_pending` by one thread; the rest by any.
+// Thread safety: `run`, `expect` and `sync_pending` by one thread at a time, `read_ahead` by one;
+// the rest by any.
 #pragma once
 
 #include <atomic>
@@ -49,8 +50,7 @@ class Committer {
         files_(&files),
         clock_(&clock),
         recent_(recent_bytes),
-        reader_(directory.make_reader()),
-        records_(files, recent_, *reader_) {}
+        records_(files, recent_, directory) {}
 
   void run(CommitJob job);
   /// The job takes no waiting for a disk, as far as one can know.
@@ -67,8 +67,10 @@ class Committer {
   void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
   /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
-  /// Claims will soon ask for these: see RecordReads. For when there is nothing else to do.
-  void read_ahead(std::span<const RecordPlace> places) { records_.read_ahead(places); }
+  /// Claims will soon ask for these: see AheadReads::read. By one thread, beside those of the rest.
+  [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
+    return records_.read_ahead(places);
+  }
   /// The same for what cannot be read now, because there is something else to do.
   void expect(std::span<const RecordPlace> places) { records_.expect(places); }
   /// Reads have had to wait for the disk lately: jobs should say what their tasks will fetch.
@@ -110,7 +112,6 @@ class Committer {
   SegmentFiles* files_;
   const timing::Clock* clock_;
   RecentBatches recent_;
-  std::unique_ptr<storage::Reader> reader_;
   RecordReads records_;
   Aside aside_;
   std::function<void()> when_durable_;

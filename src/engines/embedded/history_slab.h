@@ -13,6 +13,7 @@
 
 #include <tarry/message.h>
 
+#include "base/prefetch.h"
 #include "engines/embedded/chunked_array.h"
 
 namespace tarry::embedded {
@@ -41,6 +42,8 @@ class HistorySlab {
     HistoryHandle handle = free_;
     if (handle != kNoHistory) {
       free_ = entries_[handle].reason;
+      // The next one's name stands in the one before it: who allocates many would wait for each.
+      if (free_ != kNoHistory) base::prefetch_line(&entries_[free_]);
     } else {
       handle = entries_.size();
       entries_.grow_to(handle + 1);

@@ -62,6 +62,7 @@ class Position {
 struct RecordPlace {
   std::uint64_t segment = 0;
   Position position;
+  friend bool operator==(const RecordPlace&, const RecordPlace&) = default;
 };
 
 }  // namespace tarry::embedded

@@ -6,29 +6,21 @@
 
 namespace tarry::embedded {
 
-std::string_view RecordReads::find_ahead(const RecordPlace& place) noexcept {
-  for (std::size_t i = 0; i < kAhead; ++i) {
-    const std::size_t at = (last_ + i) % kAhead;
-    if (const auto bytes = ahead_[at].find(place); !bytes.empty()) {
-      last_ = at;
-      return bytes;
-    }
-  }
-  return {};
-}
-
 std::span<const std::string_view> RecordReads::fetch(std::span<const RecordPlace> places) {
   found_.resize(places.size());
   missing_.clear();
   direct_.clear();
+  ahead_.look();
   for (std::size_t i = 0; i < places.size(); ++i) {
     found_[i] = recent_->find(places[i]);
-    if (found_[i].empty()) found_[i] = find_ahead(places[i]);
+    if (found_[i].empty()) found_[i] = ahead_.find(places[i]);
+    base::prefetch(found_[i]);
     if (!found_[i].empty()) continue;
     missing_.push_back(i);
     direct_.add(places[i]);
   }
   if (missing_.empty()) return found_;
+  ahead_.missed(places[missing_.back()]);
   direct_.read(*files_, *reader_, RecordRuns::How::whole);
   for (const RecordRuns::Entry& entry : direct_.entries()) {
     found_[missing_[entry.index]] = entry.bytes;
@@ -67,19 +59,11 @@ std::optional<HeldRecords> RecordReads::hold(std::span<const RecordPlace> places
   return held;
 }
 
-void RecordReads::read_ahead(std::span<const RecordPlace> places) {
-  RecordRuns& ahead = ahead_[oldest_];
-  oldest_ = (oldest_ + 1) % kAhead;
-  ahead.clear();
-  for (const RecordPlace& place : places) ahead.add(place);
-  ahead.read(*files_, *reader_, RecordRuns::How::cached);
-}
-
 void RecordReads::expect(std::span<const RecordPlace> places) {
   if (!waits_for_disk()) return;
   direct_.clear();
   for (const RecordPlace& place : places.first(std::min(places.size(), kMostExpected))) {
-    if (recent_->find(place).empty() && find_ahead(place).empty()) direct_.add(place);
+    if (recent_->find(place).empty() && ahead_.find(place).empty()) direct_.add(place);
   }
   direct_.expect(*files_);
 }

@@ -1,20 +1,21 @@
 // RecordReads: fetches many records of a journal at once: from RAM what was written a moment ago
 // and what was read ahead, the rest from its files.
 //
-// Thread safety: none; the committer's thread owns it.
+// Thread safety: none but what says otherwise; whoever has the committer owns it.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engines/embedded/ahead_reads.h"
 #include "engines/embedded/recent_batches.h"
 #include "engines/embedded/record_runs.h"
 
@@ -33,9 +34,13 @@ class RecordReads {
   /// What is copied for an answer that is made later; of more, the copy would take as long.
   static constexpr std::uint64_t kMostHeld = 256ull << 10;
 
-  /// All must outlive it.
-  RecordReads(const SegmentFiles& files, const RecentBatches& recent, storage::Reader& reader)
-      : files_(&files), recent_(&recent), reader_(&reader) {}
+  /// `files` and `recent` must outlive it.
+  RecordReads(const SegmentFiles& files, const RecentBatches& recent,
+              const storage::Directory& directory)
+      : files_(&files),
+        recent_(&recent),
+        reader_(directory.make_reader()),
+        ahead_(files, directory.make_reader()) {}
 
   /// The bytes of each record, at most as many as its position says; fewer, or none, where they
   /// cannot be read. Valid until the next call, or until a batch is added to the recent ones.
@@ -48,32 +53,30 @@ class RecordReads {
   /// not what it should be, and `fetch` and `fetch_anew` have to say what the file has.
   [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places) const;
 
-  /// These will be asked for soon: reads what takes no waiting for a disk, and asks the disk for
-  /// the rest.
-  void read_ahead(std::span<const RecordPlace> places);
+  /// What will be asked for soon: see AheadReads::read. By one thread, beside the one that owns
+  /// this.
+  [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
+    return ahead_.read(places);
+  }
+  /// While it is held nothing is read ahead, and no file kept open for it. Any thread.
+  [[nodiscard]] std::unique_lock<std::mutex> pause_ahead() { return ahead_.pause(); }
   /// These will be fetched in a moment. While `waits_for_disk`, the disk is asked for them; not for
   /// more of them than it does at a time anyway.
   void expect(std::span<const RecordPlace> places);
-  [[nodiscard]] bool waits_for_disk() const { return reader_->has_waited(); }
+  [[nodiscard]] bool waits_for_disk() const { return reader_->has_waited() || ahead_.has_waited(); }
 
  private:
-  // Several, because claims of several queues or claimers come in turn.
-  static constexpr std::size_t kAhead = 8;
   static constexpr std::size_t kMostExpected = 1024;
-
-  [[nodiscard]] std::string_view find_ahead(const RecordPlace& place) noexcept;
 
   const SegmentFiles* files_;
   const RecentBatches* recent_;
-  storage::Reader* reader_;
+  std::unique_ptr<storage::Reader> reader_;
   std::vector<std::string_view> found_;
   std::vector<std::size_t> missing_;  // of found_
   std::shared_ptr<std::atomic<bool>> distrust_ = std::make_shared<std::atomic<bool>>(false);
   RecordRuns direct_;
   RecordRuns anew_;
-  std::array<RecordRuns, kAhead> ahead_;
-  std::size_t oldest_ = 0;  // of ahead_
-  std::size_t last_ = 0;    // of ahead_: where something was found last
+  AheadReads ahead_;
 };
 
 }  // namespace tarry::embedded

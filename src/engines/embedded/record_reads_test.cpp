@@ -28,6 +28,11 @@ class RecordReadsTest : public testing::Test {
   void want(std::uint64_t segment, std::uint64_t offset, std::uint64_t size) {
     places.push_back({segment, Position(segment, offset, size)});
   }
+  void read_ahead() {
+    for (std::size_t done = 0; done < places.size();) {
+      done += reads.read_ahead(std::span(places).subspan(done));
+    }
+  }
   // So many calls of the file seam; `fail_at`: that one fails.
   std::uint64_t calls_for_all(std::uint64_t fail_at = UINT64_MAX) {
     faults->arm({.fail_at = fail_at, .reads_too = true});
@@ -52,8 +57,7 @@ class RecordReadsTest : public testing::Test {
   std::string other = "0123456789";
   SegmentFiles files;
   RecentBatches recent{10'000};
-  std::unique_ptr<storage::Reader> reader = faulty.make_reader();
-  RecordReads reads{files, recent, *reader};
+  RecordReads reads{files, recent, *directory};
   std::vector<RecordPlace> places;
 };
 
@@ -97,7 +101,7 @@ TEST_F(RecordReadsTest, AfterAFailedCallEachIsReadOnItsOwn) {
 
 TEST_F(RecordReadsTest, WhatWasReadAheadIsNotReadAgain) {
   for (std::uint64_t i = 0; i < 100; ++i) want(1, 1'000 + (i * 37 % 100) * 5'000, 152);
-  reads.read_ahead(places);
+  read_ahead();
   EXPECT_EQ(calls_for_all(), 0u);
   // In another order, and beside others.
   std::swap(places[3], places[90]);
@@ -106,22 +110,10 @@ TEST_F(RecordReadsTest, WhatWasReadAheadIsNotReadAgain) {
   EXPECT_EQ(calls_for_all(), 2u);
 }
 
-TEST_F(RecordReadsTest, SeveralAreReadAheadAndTheOldestGoes) {
-  std::vector<RecordPlace> all;
-  for (std::uint64_t round = 0; round < 9; ++round) {
-    places.clear();
-    for (std::uint64_t i = 0; i < 10; ++i) want(1, (round * 10 + i) * 6'000, 100);
-    reads.read_ahead(places);
-    all.insert(all.end(), places.begin(), places.end());
-  }
-  places = all;
-  EXPECT_EQ(calls_for_all(), 10u);
-}
-
 // What is read ahead may have been overtaken by what was written since.
 TEST_F(RecordReadsTest, AnewIsWhatTheFileHasNow) {
   want(2, 2, 4);
-  reads.read_ahead(places);
+  read_ahead();
   auto file = directory->open(segment_name(2), storage::OpenMode::read_write).value();
   ASSERT_TRUE(file->write_at(0, "9876543210"));
   EXPECT_EQ(reads.fetch(places)[0], "2345");
@@ -132,8 +124,7 @@ TEST_F(RecordReadsTest, NothingIsReadAheadThatIsNotThere) {
   want(3, 0, 8);
   want(2, 100, 8);
   want(2, 0, 8);
-  reads.read_ahead(places);
-  reads.read_ahead({});
+  read_ahead();
   EXPECT_EQ(reads.fetch(places)[0], "");
   EXPECT_EQ(reads.fetch(places)[1], "");
   EXPECT_EQ(reads.fetch(places)[2], "01234567");
@@ -187,7 +178,7 @@ TEST_F(RecordReadsTest, NotMoreIsHeldThanIsWorthACopy) {
   batch->bytes = bytes;
   RecentBatches all{2'000'000};
   all.add(std::move(batch));
-  RecordReads from_all{files, all, *reader};
+  RecordReads from_all{files, all, *directory};
   want(1, 0, RecordReads::kMostHeld / 2);
   EXPECT_TRUE(from_all.hold(places));
   want(1, RecordReads::kMostHeld / 2, RecordReads::kMostHeld / 2 + 8);

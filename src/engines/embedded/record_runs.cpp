@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/prefetch.h"
+
 namespace tarry::embedded {
 namespace {
 
@@ -101,12 +103,16 @@ void RecordRuns::take(const Run& run, How how) {
 
 std::string_view RecordRuns::find(const RecordPlace& place) noexcept {
   if (next_ < entries_.size()) {
+    // Another thread may have written them, and then the first look at each is a miss.
+    constexpr std::size_t kSoon = 8;
+    if (next_ + kSoon < entries_.size()) base::prefetch_line(&entries_[where_[next_ + kSoon]]);
     const Entry& expected = entries_[where_[next_]];
     if (order(expected.place) == order(place)) {
       ++next_;
       return expected.bytes;
     }
   }
+  if (!filter_.test(filter_bit(place))) return {};
   const auto found = std::lower_bound(
       entries_.begin(), entries_.end(), order(place),
       [](const Entry& entry, const auto& wanted) { return order(entry.place) < wanted; });

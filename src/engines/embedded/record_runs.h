@@ -5,8 +5,10 @@
 // Invariants
 //  1. Between two calls it keeps no file open, whose room could not be given back.
 //  2. After `read` the entries are sorted by their place, and their bytes lie in the buffer.
+//  3. The filter has every entry's bit: most of what was not added is told by one look.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,10 +35,12 @@ class RecordRuns {
 
   void clear() noexcept {
     entries_.clear();
+    filter_.reset();
     next_ = 0;
   }
   void add(const RecordPlace& place) {
     entries_.push_back({place, static_cast<std::uint32_t>(entries_.size()), {}});
+    filter_.set(filter_bit(place));
   }
   enum class How : std::uint8_t {
     whole,   ///< all of it; bytes that cannot be read are missing
@@ -63,12 +67,20 @@ class RecordRuns {
     std::size_t read = 0;  // of reads_; kNone: there is no such file
   };
   static constexpr std::size_t kNone = SIZE_MAX;
+  static constexpr int kFilterBits = 12;
+
+  // By Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
+  static std::size_t filter_bit(const RecordPlace& place) noexcept {
+    const std::uint64_t mixed = place.position.offset() ^ place.segment << 32;
+    return static_cast<std::size_t>(mixed * 0x9E37'79B9'7F4A'7C15U >> (64 - kFilterBits));
+  }
 
   [[nodiscard]] std::size_t plan();
   void make_room(std::size_t bytes);
   void take(const Run& run, How how);
 
   std::vector<Entry> entries_;
+  std::bitset<std::size_t{1} << kFilterBits> filter_;
   std::vector<std::uint32_t> where_;  // in entries_, by their index
   std::size_t next_ = 0;              // of where_: the one behind the one found last
   std::vector<Run> runs_;

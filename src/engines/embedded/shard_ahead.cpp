@@ -1,5 +1,6 @@
-// Shard: what is read ahead, so that a claim need not wait for it: as much as the last claim took,
-// as file systems do for who reads on and on.
+// Shard: what is read ahead, so that a claim need not wait for it: as much as two claims like the
+// last one take, as file systems do for who reads on and on. One is read while the other is
+// claimed.
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +33,7 @@ std::vector<RecordPlace> Shard::look_ahead() {
   for (const QueueId id : claimed_) {
     QueueState& queue = state_->queue(id);
     const std::size_t wanted =
-        std::clamp(std::exchange(queue.most_claimed, 0), kLeastAheadOfQueue, kMostAheadOfQueue);
+        std::clamp(2 * std::exchange(queue.most_claimed, 0), kLeastAheadOfQueue, kMostAheadOfQueue);
     if (queue.read_ahead > wanted / 2 || bytes > kMostBytesAhead) continue;
     const Handle first = queue.lanes.first();
     if (first == kNoHandle || !journal_->is_only_on_disk(place_of(state_->slab[first]))) {

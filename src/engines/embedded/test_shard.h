@@ -148,7 +148,12 @@ class OneShard final : public Router {
   }
 
   /// What the engine does when it has nothing to commit.
-  void read_ahead() { committer_.read_ahead(shard_->look_ahead()); }
+  void read_ahead() { read_ahead(shard_->look_ahead()); }
+  void read_ahead(const std::vector<RecordPlace>& places) {
+    for (std::size_t done = 0; done < places.size();) {
+      done += committer_.read_ahead(std::span(places).subspan(done));
+    }
+  }
 
   /// Turns and commits until nothing is left to do.
   void settle() {

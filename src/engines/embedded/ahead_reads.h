@@ -1,0 +1,78 @@
+// AheadReads: records of a journal that will be asked for soon, read while somebody else decides,
+// commits and delivers. One thread reads, another finds what was read; neither waits for the other:
+// what is not there yet, who wants it reads by itself, and the reader goes on behind that.
+//
+// Thread safety: `read` by one thread at a time; `look`, `find` and `missed` by another; `pause`
+// and `has_waited` by any.
+//
+// Invariants
+//  1. A RecordRuns has one owner: the reader while it reads, `fresh_` until it is looked at,
+//  `seen_`
+//     for as long as something may be found in it, and then `spare_`.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engines/embedded/record_runs.h"
+
+namespace tarry::embedded {
+
+class AheadReads {
+ public:
+  /// `files` must outlive it. The reader is nobody else's.
+  AheadReads(const SegmentFiles& files, std::unique_ptr<storage::Reader> reader)
+      : files_(&files), reader_(std::move(reader)) {}
+
+  /// Reads some of what will be asked for, in this order: what takes no waiting for a disk, which
+  /// is asked for the rest. Answers how many of `places` are done with, at least one: those that
+  /// were read, and before them those that were missed meanwhile.
+  [[nodiscard]] std::size_t read(std::span<const RecordPlace> places);
+  /// Reads have had to wait for a disk lately.
+  [[nodiscard]] bool has_waited() const noexcept {
+    return has_waited_.load(std::memory_order_relaxed);
+  }
+  /// Until it is released nothing is read, and no file is kept open.
+  [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(reading_); }
+
+  /// What has been read until now can be found from now on; what was found before is valid no more.
+  void look();
+  /// The bytes of the record there, as far as they could be read; empty if it is not among them.
+  [[nodiscard]] std::string_view find(const RecordPlace& place) noexcept;
+  /// This one was not there in time: whatever was to be read before it was not, either.
+  void missed(const RecordPlace& place);
+
+ private:
+  using Runs = std::unique_ptr<RecordRuns>;
+  // So many are read at once, and kept: some claims of several queues or claimers, which come in
+  // turn.
+  static constexpr std::size_t kChunk = 64;
+  static constexpr std::size_t kKept = 32;
+
+  [[nodiscard]] Runs take_spare();
+
+  const SegmentFiles* files_;
+
+  std::mutex reading_;  // held while files are read
+  std::unique_ptr<storage::Reader> reader_;
+  std::atomic<bool> has_waited_{false};
+
+  std::mutex mutex_;
+  std::vector<Runs> fresh_;
+  std::vector<Runs> spare_;
+  std::optional<RecordPlace> missed_;
+
+  // Of the thread that finds.
+  std::array<Runs, kKept> seen_;
+  std::size_t oldest_ = 0;  // of seen_
+  std::size_t last_ = 0;    // of seen_: where something was found last
+};
+
+}  // namespace tarry::embedded
