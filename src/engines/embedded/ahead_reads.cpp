@@ -5,6 +5,16 @@
 
 namespace tarry::embedded {
 
+std::span<const RecordPlace> AheadReads::first_chunk(
+    std::span<const RecordPlace> places) noexcept {
+  std::uint64_t bytes = 0;
+  std::size_t count = 0;
+  while (count < std::min(kChunk, places.size()) && bytes < kChunkBytes) {
+    bytes += places[count++].position.size();
+  }
+  return places.first(count);
+}
+
 AheadReads::Runs AheadReads::take_spare() {
   const std::scoped_lock lock(mutex_);
   std::vector<Runs>& from = fresh_.size() < kKept ? spare_ : fresh_;
@@ -25,7 +35,7 @@ std::size_t AheadReads::read(std::span<const RecordPlace> places) {
     const auto found = std::ranges::find(places, *missed);
     if (found != places.end()) done = static_cast<std::size_t>(found - places.begin()) + 1;
   }
-  const auto chunk = places.subspan(done, std::min(kChunk, places.size() - done));
+  const auto chunk = first_chunk(places.subspan(done));
   if (chunk.empty()) return done;
   Runs runs = take_spare();
   runs->clear();
@@ -33,7 +43,6 @@ std::size_t AheadReads::read(std::span<const RecordPlace> places) {
   {
     const std::scoped_lock lock(reading_);
     runs->read(*files_, *reader_, RecordRuns::How::cached);
-    has_waited_.store(reader_->has_waited(), std::memory_order_relaxed);
   }
   const std::scoped_lock lock(mutex_);
   fresh_.push_back(std::move(runs));

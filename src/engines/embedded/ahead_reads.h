@@ -2,23 +2,23 @@
 // commits and delivers. One thread reads, another finds what was read; neither waits for the other:
 // what is not there yet, who wants it reads by itself, and the reader goes on behind that.
 //
-// Thread safety: `read` by one thread at a time; `look`, `find` and `missed` by another; `pause`
-// and `has_waited` by any.
+// Thread safety: `read` by one thread at a time; `look`, `find` and `missed` by another; `pause` by
+// any.
 //
 // Invariants
-//  1. A RecordRuns has one owner: the reader while it reads, `fresh_` until it is looked at,
-//  `seen_`
-//     for as long as something may be found in it, and then `spare_`.
+//  1. A RecordRuns has one owner: the reader while it reads, `fresh_` until it is looked at, then
+//     `seen_` for as long as something may be found in it, and at last `spare_`.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engines/embedded/record_runs.h"
@@ -35,10 +35,6 @@ class AheadReads {
   /// is asked for the rest. Answers how many of `places` are done with, at least one: those that
   /// were read, and before them those that were missed meanwhile.
   [[nodiscard]] std::size_t read(std::span<const RecordPlace> places);
-  /// Reads have had to wait for a disk lately.
-  [[nodiscard]] bool has_waited() const noexcept {
-    return has_waited_.load(std::memory_order_relaxed);
-  }
   /// Until it is released nothing is read, and no file is kept open.
   [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(reading_); }
 
@@ -51,18 +47,20 @@ class AheadReads {
 
  private:
   using Runs = std::unique_ptr<RecordRuns>;
-  // So many are read at once, and kept: some claims of several queues or claimers, which come in
-  // turn.
+  // What is read at once: of long records, fewer.
   static constexpr std::size_t kChunk = 64;
+  static constexpr std::uint64_t kChunkBytes = 128 << 10;
+  // Chunks: for claims of several queues or claimers, which come in turn.
   static constexpr std::size_t kKept = 32;
 
+  [[nodiscard]] static std::span<const RecordPlace> first_chunk(
+      std::span<const RecordPlace> places) noexcept;
   [[nodiscard]] Runs take_spare();
 
   const SegmentFiles* files_;
 
   std::mutex reading_;  // held while files are read
   std::unique_ptr<storage::Reader> reader_;
-  std::atomic<bool> has_waited_{false};
 
   std::mutex mutex_;
   std::vector<Runs> fresh_;

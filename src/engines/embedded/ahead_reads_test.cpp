@@ -66,6 +66,17 @@ TEST_F(AheadReadsTest, ReadsSomeAtATime) {
   EXPECT_FALSE(has(some));
 }
 
+TEST_F(AheadReadsTest, FewerOfLongRecords) {
+  std::vector<RecordPlace> all;
+  for (std::uint64_t i = 0; i < 10; ++i) all.push_back({1, Position(1, i * 40'000, 40'000)});
+  const std::size_t some = ahead.read(all);
+  EXPECT_GT(some, 1u);
+  EXPECT_LT(some, 10u);
+  ahead.look();
+  EXPECT_EQ(ahead.find(all[some - 1]).size(), all[0].position.size());
+  EXPECT_EQ(ahead.find(all[some]), "");
+}
+
 TEST_F(AheadReadsTest, GoesOnBehindWhatWasMissed) {
   ahead.missed(place(99));
   const auto all = places(0, 200);

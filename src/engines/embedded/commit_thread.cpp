@@ -108,8 +108,9 @@ void CommitThread::hand_over(CommitJob job) {
 void CommitThread::ask_ahead(std::vector<RecordPlace> places) {
   {
     const std::scoped_lock lock(mutex_);
+    if (no_more_) return;
     // Of several queues; but nobody waits for this, so it must not pile up.
-    if (no_more_ || ahead_.size() > kMostAhead) ahead_.clear();
+    if (ahead_.size() > kMostAhead) ahead_.clear();
     append_all(ahead_, std::move(places));
   }
   ready_.notify_one();

@@ -63,7 +63,7 @@ class RecordReads {
   /// These will be fetched in a moment. While `waits_for_disk`, the disk is asked for them; not for
   /// more of them than it does at a time anyway.
   void expect(std::span<const RecordPlace> places);
-  [[nodiscard]] bool waits_for_disk() const { return reader_->has_waited() || ahead_.has_waited(); }
+  [[nodiscard]] bool waits_for_disk() const { return reader_->has_waited(); }
 
  private:
   static constexpr std::size_t kMostExpected = 1024;
