@@ -5,8 +5,7 @@
 
 namespace tarry::embedded {
 
-std::span<const RecordPlace> AheadReads::first_chunk(
-    std::span<const RecordPlace> places) noexcept {
+std::span<const RecordPlace> AheadReads::first_chunk(std::span<const RecordPlace> places) noexcept {
   std::uint64_t bytes = 0;
   std::size_t count = 0;
   while (count < std::min(kChunk, places.size()) && bytes < kChunkBytes) {

@@ -33,6 +33,17 @@ TEST(MessageSlab, HandlesAreDenseAndTheLastFreedIsTakenFirst) {
   EXPECT_EQ(slab.end(), 4u);
 }
 
+TEST(MessageSlab, ManyAreFreeAndEachIsTakenOnce) {
+  MessageSlab slab;
+  for (std::uint64_t id = 0; id < 1000; ++id) put(slab, id);
+  for (Handle handle = 0; handle < 1000; ++handle) slab.free(handle * 7 % 1000);
+  std::set<Handle> taken;
+  for (std::uint64_t id = 0; id < 1000; ++id) taken.insert(put(slab, id));
+  EXPECT_EQ(taken.size(), 1000u);
+  EXPECT_EQ(slab.end(), 1000u);
+  EXPECT_EQ(put(slab, 1000), 1000u);
+}
+
 TEST(MessageSlab, KnowsWhoIsThere) {
   MessageSlab slab;
   const Handle handle = put(slab, 7);
