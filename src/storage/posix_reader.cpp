@@ -104,11 +104,12 @@ void PosixReader::copy(std::span<Read> reads) {
   }
 }
 
-// A few at a time, then more, until the disk has to be waited for. Returns what is left then.
-std::span<Read> PosixReader::copy_while_warm(std::span<Read> reads) {
+// A few at a time, then up to `most`, until the disk has to be waited for. Returns what is left
+// then.
+std::span<Read> PosixReader::copy_while_warm(std::span<Read> reads, std::size_t most) {
   long faults = major_faults();
-  for (std::size_t most = kTried; !reads.empty() && cold_ == 0; most *= 2) {
-    const auto tried = reads.first(std::min(reads.size(), most));
+  for (std::size_t few = kTried; !reads.empty() && cold_ == 0; few = std::min(2 * few, most)) {
+    const auto tried = reads.first(std::min(reads.size(), few));
     copy(tried);
     if (const long now = major_faults(); now != faults) cold_ = kColdBatches;
     reads = reads.subspan(tried.size());
@@ -120,7 +121,7 @@ void PosixReader::read(std::span<Read> reads) {
   for (Read& read : reads) read.got = std::size_t{0};
   if (reads.size() > 1 && has_window()) {
     const bool was_cold = cold_ > 0;
-    const auto rest = copy_while_warm(reads);
+    const auto rest = copy_while_warm(reads, 4 * kTried);
     ask_for_missing(rest);
     copy(rest);
     if (was_cold) --cold_;
@@ -138,7 +139,7 @@ void PosixReader::read_cached(std::span<Read> reads) {
   if (cold_ > 0) {
     --cold_;
   } else if (has_window()) {
-    static_cast<void>(copy_while_warm(reads));
+    static_cast<void>(copy_while_warm(reads, kTried));
   }
   ask_for_missing(reads);
 }

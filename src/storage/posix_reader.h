@@ -31,7 +31,7 @@ class PosixReader final : public Reader {
   [[nodiscard]] bool has_window();
   [[nodiscard]] std::size_t copy_some(std::span<Read> reads);
   void copy(std::span<Read> reads);
-  [[nodiscard]] std::span<Read> copy_while_warm(std::span<Read> reads);
+  [[nodiscard]] std::span<Read> copy_while_warm(std::span<Read> reads, std::size_t most);
 
   bool tried_ = false;
   FileDescriptor window_;

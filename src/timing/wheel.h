@@ -16,7 +16,8 @@
 //
 // Which lane. A slot is eight lists, its lanes, and a hash of the deadline says which. A cascade
 // takes a node of each in turn, and has asked the processor for each lane's next one a round
-// before: nodes lie anywhere in memory, and of one list they would be missed one by one.
+// before: nodes lie anywhere in memory, and of one list they would be missed one by one. (After
+// rebase they are: what belongs before what is known by one list alone.)
 //
 // Invariants
 //  1. Each inserted node is in exactly one list. Lists are circular through a sentinel, which is
@@ -461,7 +462,9 @@ void Wheel<Nodes>::check() const {
       const std::int64_t deadline = nodes_.deadline(at);
       if (list / kLanes == kCascadeSlot) {
         TARRY_ASSERT(cascade_span_ != 0);
-        TARRY_ASSERT(list == kCascade || cascade_span_ != kEverything);
+        const std::uint32_t lane =
+            cascade_span_ == kEverything ? 0 : lane_for(std::max(deadline, now_));
+        TARRY_ASSERT(list == kCascade + lane);
         TARRY_ASSERT(deadline <= now_ || differing_bits(deadline) < cascade_span_);
       } else {
         TARRY_ASSERT(list_for(deadline) == list);

@@ -18,7 +18,7 @@ AheadReads::Runs AheadReads::take_spare() {
   const std::scoped_lock lock(mutex_);
   std::vector<Runs>& from = fresh_.size() < kKept ? spare_ : fresh_;
   if (from.empty()) return std::make_unique<RecordRuns>();
-  Runs runs = std::move(from.front());
+  Runs runs = std::move(from.front());  // what is fresh goes from the oldest on
   from.erase(from.begin());
   return runs;
 }
@@ -38,11 +38,14 @@ std::size_t AheadReads::read(std::span<const RecordPlace> places) {
   if (chunk.empty()) return done;
   Runs runs = take_spare();
   runs->clear();
-  for (const RecordPlace& place : chunk) runs->add(place);
-  {
-    const std::scoped_lock lock(reading_);
-    runs->read(*files_, *reader_, RecordRuns::How::cached);
+  for (const RecordPlace& place : chunk) {
+    if (place.position.size() <= kChunkBytes) {
+      runs->add(place);
+    } else if (const auto file = files_->get(place.segment)) {
+      file->will_need(place.position.offset(), place.position.size());
+    }
   }
+  runs->read(*files_, *reader_, RecordRuns::How::cached);
   const std::scoped_lock lock(mutex_);
   fresh_.push_back(std::move(runs));
   return done + chunk.size();

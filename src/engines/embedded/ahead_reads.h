@@ -2,8 +2,7 @@
 // commits and delivers. One thread reads, another finds what was read; neither waits for the other:
 // what is not there yet, who wants it reads by itself, and the reader goes on behind that.
 //
-// Thread safety: `read` by one thread at a time; `look`, `find` and `missed` by another; `pause` by
-// any.
+// Thread safety: `read` by one thread at a time; `look`, `find` and `missed` by another.
 //
 // Invariants
 //  1. A RecordRuns has one owner: the reader while it reads, `fresh_` until it is looked at, then
@@ -35,19 +34,19 @@ class AheadReads {
   /// is asked for the rest. Answers how many of `places` are done with, at least one: those that
   /// were read, and before them those that were missed meanwhile.
   [[nodiscard]] std::size_t read(std::span<const RecordPlace> places);
-  /// Until it is released nothing is read, and no file is kept open.
-  [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock(reading_); }
 
   /// What has been read until now can be found from now on; what was found before is valid no more.
   void look();
   /// The bytes of the record there, as far as they could be read; empty if it is not among them.
   [[nodiscard]] std::string_view find(const RecordPlace& place) noexcept;
-  /// This one was not there in time: whatever was to be read before it was not, either.
+  /// This one was not there in time. Whatever was to be read before it is not read any more: in its
+  /// queue it is claimed by now, and others' claims will read it by themselves.
   void missed(const RecordPlace& place);
 
  private:
   using Runs = std::unique_ptr<RecordRuns>;
-  // What is read at once: of long records, fewer.
+  // What is read at once. With what lies between them a chunk takes up to three times its bytes. A
+  // record that is longer is not kept here: the disk is asked for it, no more.
   static constexpr std::size_t kChunk = 64;
   static constexpr std::uint64_t kChunkBytes = 128 << 10;
   // Chunks: for claims of several queues or claimers, which come in turn.
@@ -59,7 +58,6 @@ class AheadReads {
 
   const SegmentFiles* files_;
 
-  std::mutex reading_;  // held while files are read
   std::unique_ptr<storage::Reader> reader_;
 
   std::mutex mutex_;

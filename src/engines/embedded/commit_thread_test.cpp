@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -35,6 +37,60 @@ class SlowSyncs final : public timing::Clock {
 
  private:
   mutable std::atomic<int> asked_{0};
+};
+
+// A file that can be read only while its gate is open, and counts. Nothing is written to it.
+class GatedFile final : public storage::File {
+ public:
+  static constexpr std::uint64_t kApart = 8192;  // two records are two reads
+  static constexpr std::uint64_t kRecord = 100;
+
+  static std::vector<RecordPlace> places(std::uint64_t count) {
+    std::vector<RecordPlace> all;
+    for (std::uint64_t i = 0; i < count; ++i) all.push_back({7, Position(7, i * kApart, kRecord)});
+    return all;
+  }
+  static std::string record_at(std::uint64_t offset) {
+    return std::string(kRecord, static_cast<char>('a' + offset / kApart % 26));
+  }
+
+  void open(bool opens) {
+    const std::scoped_lock lock(mutex_);
+    open_ = opens;
+    changed_.notify_all();
+  }
+  /// Begun.
+  [[nodiscard]] std::size_t reads() const {
+    const std::scoped_lock lock(mutex_);
+    return reads_;
+  }
+  [[nodiscard]] bool wait_for_reads(std::size_t count) const {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] { return reads_ >= count; });
+  }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) const override {
+    std::unique_lock lock(mutex_);
+    ++reads_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_; });
+    const std::string record = record_at(offset);
+    std::ranges::copy(record, into.begin());
+    return record.size();
+  }
+  Result<void> write_at(std::uint64_t, std::string_view) override { return {}; }
+  Result<void> write_at(std::uint64_t, std::span<const std::string_view>) override { return {}; }
+  Result<void> sync_data() override { return {}; }
+  Result<void> allocate(std::uint64_t) override { return {}; }
+  Result<void> truncate(std::uint64_t) override { return {}; }
+  Result<std::uint64_t> size() const override { return std::uint64_t{1} << 30; }
+  void will_need(std::uint64_t, std::uint64_t) const override {}
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  mutable std::size_t reads_ = 0;
+  bool open_ = true;
 };
 
 class CommitThreadTest : public testing::Test {
@@ -83,6 +139,7 @@ class CommitThreadTest : public testing::Test {
   std::shared_ptr<storage::File> file =
       directory->open(segment_name(1), storage::OpenMode::create_new).value();
   SegmentFiles files;
+  std::shared_ptr<GatedFile> gated = std::make_shared<GatedFile>();
   timing::ManualClock standing;
   SlowSyncs slow;
   core::AnswerThread answers;
@@ -168,6 +225,78 @@ TEST_F(CommitThreadTest, StopsWhileItWaitsForCallers) {
   thread->commit(job("c"));
   thread->stop();
   EXPECT_EQ(told.back(), "c");
+}
+
+TEST_F(CommitThreadTest, ReadsAheadWhileAnotherThreadCommits) {
+  make(standing, SyncPolicy::os);
+  committer->run(job("opens"));
+  files.add(7, gated);
+  thread->start();
+  CommitJob next = job("next");
+  next.answers.emplace_back([&](const CommitOutcome&) {
+    thread->ask_ahead(GatedFile::places(1));
+    EXPECT_TRUE(gated->wait_for_reads(1));
+  });
+  thread->commit(std::move(next));
+  EXPECT_EQ(told.size(), 2u);
+}
+
+TEST_F(CommitThreadTest, AJobDoesNotWaitForAllThatIsToBeReadAhead) {
+  start(standing);
+  files.add(7, gated);
+  gated->open(false);
+  thread->ask_ahead(GatedFile::places(300));
+  ASSERT_TRUE(gated->wait_for_reads(1));
+  CommitJob next = job("next");
+  std::size_t reads = 0;
+  next.tasks.emplace_back([&](const CommitOutcome&) { reads = gated->reads(); });
+  thread->commit(std::move(next));
+  gated->open(true);
+  EXPECT_TRUE(gated->wait_for_reads(300)) << "what was left is read afterwards";
+  thread->stop();
+  EXPECT_GT(reads, 0u);
+  EXPECT_LT(reads, 300u);
+}
+
+TEST_F(CommitThreadTest, StopsAmidWhatIsToBeReadAhead) {
+  start(standing);
+  files.add(7, gated);
+  gated->open(false);
+  thread->ask_ahead(GatedFile::places(1'000));
+  ASSERT_TRUE(gated->wait_for_reads(1));
+  std::thread stopping([&] { thread->stop(); });
+  thread->ask_ahead(GatedFile::places(1'000));  // before the stop or after it
+  gated->open(true);
+  stopping.join();
+  EXPECT_EQ(ends, 1);
+  const std::size_t reads = gated->reads();
+  thread->ask_ahead(GatedFile::places(1));
+  EXPECT_EQ(gated->reads(), reads);
+}
+
+// For ThreadSanitizer, above all: claims find what was read ahead, or read it by themselves.
+TEST_F(CommitThreadTest, WhatIsFetchedIsRightWhateverIsReadAheadMeanwhile) {
+  make(standing, SyncPolicy::os);
+  committer->run(job("opens"));
+  files.add(7, gated);
+  thread->start();
+  const auto places = GatedFile::places(600);
+  for (std::size_t round = 0; round < 100; ++round) {
+    thread->ask_ahead(places);
+    for (std::size_t at = 0; at < places.size(); at += 100) {
+      CommitJob next = job("next");
+      next.answers.emplace_back([&](const CommitOutcome& outcome) {
+        const auto some = std::span(places).subspan(at, 100);
+        const auto found = outcome.records->fetch(some);
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          EXPECT_EQ(found[i], GatedFile::record_at(some[i].position.offset()));
+        }
+      });
+      thread->commit(std::move(next));
+    }
+  }
+  thread->stop();
+  EXPECT_EQ(told.size(), 601u);
 }
 
 TEST_F(CommitThreadTest, AFailureIsToldAndFailsWhatFollows) {

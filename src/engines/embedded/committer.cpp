@@ -1,7 +1,6 @@
 #include "engines/embedded/committer.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "base/assert.h"
@@ -83,7 +82,6 @@ Result<void> Committer::commit(const CommitJob& job) {
 
 Result<void> Committer::free_segments(const CommitJob& job) {
   for (const std::uint64_t segment : job.reuse_segments) recent_.forget(segment);
-  const auto still = job.frees() ? records_.pause_ahead() : std::unique_lock<std::mutex>();
   for (const std::uint64_t segment : job.remove_segments) {
     files_->remove(segment);
     recent_.forget(segment);

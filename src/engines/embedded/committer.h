@@ -13,8 +13,8 @@
 //  5. Files are removed, or left to be written again, only after the batches before are synced,
 //     whatever the policy, and after the tasks before have read what they deliver.
 //
-// Thread safety: `run`, `expect` and `sync_pending` by one thread at a time, `read_ahead` by one;
-// the rest by any.
+// Thread safety: `run`, `expect` and `sync_pending` by one thread at a time, `read_ahead` by one,
+// but not beside a `run` that frees files, whose room its open ones would keep; the rest by any.
 #pragma once
 
 #include <atomic>

@@ -3,6 +3,9 @@
 // it has looked at them, and can ask the processor for all of them at once: through links that lie
 // in the messages themselves it would miss the cache once a message.
 //
+// What is taken out amid others leaves its place empty, so a list of which nearly all was taken out
+// keeps up to a line a handle.
+//
 // Thread safety: none; the shard's thread owns lists and blocks.
 //
 // Invariants

@@ -70,16 +70,17 @@ void ReadyLanes::sift_down(Lane& lane, std::uint32_t place) noexcept {
 void ReadyLanes::insert(Handle handle) {
   Message& message = (*slab_)[handle];
   Lane& lane = lanes_[message.priority];
-  ++size_;
   message.prev = kNoHandle;
   if (!lane.list.empty() && before(handle, lane.list.last(*blocks_))) {
     message.straggler = 1;
     lane.heap.push_back(handle);
+    ++size_;
     sift_up(lane, static_cast<std::uint32_t>(lane.heap.size()) - 1);
     return;
   }
   message.straggler = 0;
   message.next = lane.list.append(*blocks_, handle);
+  ++size_;
 }
 
 void ReadyLanes::remove(Handle handle) {

@@ -9,9 +9,9 @@
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
-//  1. A lane's list is sorted by (due, id); its heap is a binary heap by the same. In the one or
-//  the
-//     other each message has its place, which is its `next`.
+//  1. A lane's list is sorted by (due, id); its heap is a binary heap by the same. A message has
+//  its
+//     place in one of them, which is its `next`.
 //  2. There are no empty lanes.
 #pragma once
 

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,8 +57,6 @@ class RecordReads {
   [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
     return ahead_.read(places);
   }
-  /// While it is held nothing is read ahead, and no file kept open for it. Any thread.
-  [[nodiscard]] std::unique_lock<std::mutex> pause_ahead() { return ahead_.pause(); }
   /// These will be fetched in a moment. While `waits_for_disk`, the disk is asked for them; not for
   /// more of them than it does at a time anyway.
   void expect(std::span<const RecordPlace> places);

@@ -1,6 +1,6 @@
 // Shard: what is read ahead, so that a claim need not wait for it: as much as two claims like the
-// last one take, as file systems do for who reads on and on. One is read while the other is
-// claimed.
+// last one take, within limits, as file systems do for who reads on and on. One is read while the
+// other is claimed.
 #include <algorithm>
 #include <utility>
 

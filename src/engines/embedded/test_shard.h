@@ -147,7 +147,7 @@ class OneShard final : public Router {
     return true;
   }
 
-  /// What the engine does when it has nothing to commit.
+  /// What the engine's committing thread does when it has no job.
   void read_ahead() { read_ahead(shard_->look_ahead()); }
   void read_ahead(const std::vector<RecordPlace>& places) {
     for (std::size_t done = 0; done < places.size();) {
