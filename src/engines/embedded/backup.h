@@ -9,13 +9,12 @@
 //    does not reuse a file that is shared (Journal::reuse_file looks after it has renamed it, so
 //    that there is no moment between).
 //  - One that went, or was reused, before it was taken makes the round begin again. Each round
-//  takes
-//    what the one before did not; what one round found whole is a journal that recovery knows.
+//    takes what the one before did not; what one round found whole is a journal that recovery
+//    knows.
 //
 // Invariants
-//  1. Every message whose acceptance was confirmed before the backup began is in it, unless it
-//  ended
-//     since.
+//  1. Every message whose acceptance was confirmed before the backup began is in it, unless it has
+//     ended since.
 //  2. There is no STORE in the new directory before all of it is there and synced, and recovery has
 //     read it through without a complaint.
 //

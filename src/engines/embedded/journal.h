@@ -9,9 +9,8 @@
 //  2. A record is appended only where room was reserved: within the head's allocated bytes, or in a
 //     segment that was prepared (created and allocated, not yet written).
 //  3. A segment's number is never used again. The file of one that was cleaned may be, under the
-//  next
-//     number: until it is written its header says whose it was, and what is left of the old bytes
-//     then has another salt, and batches of lower numbers.
+//     next number: until it is written its header says whose it was, and what is left of the old
+//     bytes then has another salt, and batches of lower numbers.
 //  4. A record's position is final when `append` returns, though its bytes are written later.
 //  5. A run opens with the same records wherever it begins, before its first own one.
 #pragma once

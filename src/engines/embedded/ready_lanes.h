@@ -9,9 +9,8 @@
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
-//  1. A lane's list is sorted by (due, id); its heap is a binary heap by the same. A message has
-//  its
-//     place in one of them, which is its `next`.
+//  1. A lane's list is sorted by (due, id), and its heap is a binary heap by the same. The place of
+//     a message in one of them is its `next`.
 //  2. There are no empty lanes.
 #pragma once
 
