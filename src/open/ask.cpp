@@ -1,37 +1,27 @@
 #include "open/ask.h"
 
-#include <semaphore.h>
-
-#include <cerrno>
 #include <optional>
 
-#include "base/assert.h"
+#include "base/semaphore.h"
 
 namespace tarry::detail {
 namespace {
 
-// Stands on the waiting thread's stack, which is gone once that has woken. POSIX's semaphore allows
-// it: sem_post touches nothing any more when sem_wait has returned. And it wakes with no lock held,
-// for which the woken thread would only have to sleep again.
+// Stands on the waiting thread's stack, which is gone once that has woken.
 class Waiter {
  public:
-  Waiter() { TARRY_ASSERT(::sem_init(&arrived_, 0, 0) == 0); }
-  ~Waiter() { ::sem_destroy(&arrived_); }
-  Waiter(const Waiter&) = delete;
-  Waiter& operator=(const Waiter&) = delete;
-
   void complete(Result<core::Reply> reply) {
     reply_.emplace(std::move(reply));
-    ::sem_post(&arrived_);
+    arrived_.post();
   }
 
   Result<core::Reply> wait() {
-    while (::sem_wait(&arrived_) != 0) TARRY_ASSERT(errno == EINTR);
+    arrived_.wait();
     return *std::move(reply_);
   }
 
  private:
-  sem_t arrived_;
+  base::Semaphore arrived_;
   std::optional<Result<core::Reply>> reply_;
 };
 

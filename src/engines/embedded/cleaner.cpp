@@ -8,6 +8,33 @@
 
 namespace tarry::embedded {
 
+namespace {
+
+constexpr std::int64_t kEarlyMs = 1'000;
+
+}  // namespace
+
+Cleaner::Cleaner(ShardState& state, Journal& journal, SegmentFiles& files, Mark mark)
+    : state_(&state),
+      journal_(&journal),
+      files_(&files),
+      newest_closed_(journal.closed().empty() ? 0 : journal.closed().back().number),
+      mark_(std::move(mark)) {}
+
+bool Cleaner::is_early(std::int64_t now_boot_ms) {
+  const auto& closed = journal_->closed();
+  if (closed.size() == 1 && closed.front().number > newest_closed_) {
+    early_until_ = now_boot_ms + kEarlyMs;
+  }
+  if (!closed.empty()) newest_closed_ = closed.back().number;
+  const bool is_over = closed.size() != 1 || scanner_ != nullptr || pressed_ != Press::none ||
+                       state_->live.of(closed.front().number).messages == 0 ||
+                       (early_until_ && now_boot_ms >= *early_until_);
+  if (is_over) early_until_.reset();
+  if (early_until_) mark("cleaning.early");
+  return early_until_.has_value();
+}
+
 bool Cleaner::wanted() {
   if (scanner_) return true;
   if (!journal_->oldest_is_written()) return false;
@@ -92,14 +119,16 @@ Result<void> Cleaner::copy_live(std::string_view body, std::uint64_t body_offset
     if (length == 0 || length > body.size()) break;
     const std::string_view one = body.substr(0, length);
     body.remove_prefix(length);
-    if (static_cast<RecordType>(one[4]) != RecordType::put) continue;
-    const auto put = decode_put(one);
-    if (!put || !state_->slab.holds(put->ref.handle, put->ref.id)) continue;
-    const Message& message = state_->slab[put->ref.handle];
+    // Nearly all are of messages that have gone, or lie elsewhere by now.
+    const auto ref = put_ref_of(one);
+    if (!ref || !state_->slab.holds(ref->handle, ref->id)) continue;
+    const Message& message = state_->slab[ref->handle];
     if (message.position.offset() != offset ||
         message.position.segment(journal_->newest_segment()) != segment_) {
       continue;
     }
+    const auto put = decode_put(one);
+    if (!put) continue;
     if (auto done = copy(*put, slice); !done) return done;
   }
   return {};

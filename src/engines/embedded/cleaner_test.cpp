@@ -201,6 +201,49 @@ TEST_F(CleanerTest, RestsOverWhatARoundCannotGainWhileThatIsLive) {
   EXPECT_LT(journal->closed_bytes(), held / 3);
 }
 
+TEST_F(CleanerTest, LeavesTheOnlyClosedSegmentAloneForASecond) {
+  Cleaner cleaner(state, *journal, files);
+  put("live");
+  roll();
+  ASSERT_TRUE(cleaner.wanted());
+  EXPECT_TRUE(cleaner.is_early(50));
+  EXPECT_EQ(cleaner.early_until(), 1'050);
+  EXPECT_TRUE(cleaner.is_early(1'049));
+  EXPECT_FALSE(cleaner.is_early(1'050));
+  EXPECT_EQ(cleaner.early_until(), std::nullopt) << "nobody has to wake for it any more";
+  EXPECT_FALSE(cleaner.is_early(1'051)) << "once for each segment";
+
+  Cleaner of_the_next_run(state, *journal, files);
+  EXPECT_FALSE(of_the_next_run.is_early(0)) << "who knows how long ago it was closed";
+}
+
+TEST_F(CleanerTest, DoesNotWaitWhereRoomIsShortOrTheNextOneIsClosedOrAllIsDead) {
+  Cleaner cleaner(state, *journal, files);
+  const Handle live = put("live");
+  roll();
+  ASSERT_TRUE(cleaner.is_early(0));
+  cleaner.press(Cleaner::Press::lightly);
+  EXPECT_FALSE(cleaner.is_early(0));
+
+  Cleaner another(state, *journal, files);
+  roll();
+  ASSERT_EQ(journal->closed().size(), 2u);
+  EXPECT_FALSE(another.is_early(0));
+  clean(1);
+  EXPECT_FALSE(another.is_early(0)) << "it was closed before the other one went";
+
+  roll();
+  clean(2);
+  ASSERT_EQ(journal->closed().size(), 1u);
+  Cleaner third(state, *journal, files);
+  clean(3);
+  roll();
+  ASSERT_TRUE(third.is_early(0));
+  gone(live);
+  EXPECT_FALSE(third.is_early(0));
+  EXPECT_TRUE(third.wanted());
+}
+
 TEST_F(CleanerTest, PressedItCleansWhatIsNotWhollyLive) {
   const std::string payload(3000, 'l');
   for (int i = 0; i < 10; ++i) put("live", payload);
@@ -234,7 +277,7 @@ TEST_F(CleanerTest, CopiesEveryStateAsItIsNow) {
   ASSERT_TRUE(journal->ensure_room(500, 500, 0));
   journal->append(Record(claim));
   for (const ClaimedItem& item : claim.items) state.evolve(claim, item);
-  state.count_claims(claim);
+  state.count_claims(claim.queue, claim.items.size());
   write(StoppingRecord{0, ref(stopping)});
   write(DeadRecord{DeadWhy::buried, ref(dead), 0, now, now + 1'000'000, 9, "no such address"});
   ASSERT_TRUE(journal->ensure_room(500, 500, 0));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <utility>
 
 #include "base/assert.h"
@@ -60,12 +61,28 @@ core::Capabilities Front::capabilities() const {
 }
 
 core::Ticket Front::submit(core::Request request, core::Completion completion) {
-  return submit(std::move(request), std::move(completion), {});
+  const OperationPtr op =
+      begin(std::move(request), std::move(completion), Operation::Completes::engine);
+  return op ? op->ticket : 0;
 }
 
+// What a claim was given is read, and the operation completed, by the thread that waits for it: no
+// other has to do it before it can wake that one, and what it read would go from one core's cache
+// to another's.
 core::Ticket Front::submit_waiting(core::Request request, core::Completion completion) {
-  const std::thread::id lender = config_.lends ? std::this_thread::get_id() : std::thread::id();
-  return submit(std::move(request), std::move(completion), lender);
+  const OperationPtr op =
+      begin(std::move(request), std::move(completion), Operation::Completes::waiter);
+  if (!op) return 0;
+  lend(*op);
+  op->ended.wait();
+  try {
+    op->read_rest();
+  } catch (const std::bad_alloc&) {
+    // What it leased runs out. (The text is short enough to need no memory.)
+    op->fail({ErrorCode::unknown_outcome, "out of memory"});
+  }
+  run_completion(*op);
+  return op->ticket;
 }
 
 // Does what this thread has posted, as far as no other thread does it.
@@ -79,36 +96,37 @@ void Front::lend(Operation& op) noexcept {
   }
 }
 
-core::Ticket Front::submit(core::Request request, core::Completion completion,
-                           std::thread::id lender) {
+OperationPtr Front::begin(core::Request request, core::Completion completion,
+                          Operation::Completes completes) {
   if (closed_.load(std::memory_order_acquire)) {
     refuse(std::move(completion), closed_error());
-    return 0;
+    return nullptr;
   }
   if (auto error = core::check_request(request)) {
     refuse(std::move(completion), std::move(*error));
-    return 0;
+    return nullptr;
   }
-  auto op = std::make_shared<Operation>(std::move(request), std::move(completion));
-  op->lender.store(lender, std::memory_order_relaxed);
+  auto op = std::make_shared<Operation>(std::move(request), std::move(completion), completes);
+  if (op->is_waited_for() && config_.lends) {
+    op->lender.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
+  // Nobody can withdraw what its caller waits for.
   if (const auto* claim = std::get_if<core::ClaimRequest>(&op->request);
-      claim != nullptr && claim->wait.count() > 0) {
+      claim != nullptr && claim->wait.count() > 0 && !op->is_waited_for()) {
     const std::scoped_lock lock(tickets_mutex_);
     op->ticket = next_ticket_++;
     tickets_.emplace(op->ticket, op);
   }
-  const core::Ticket ticket = op->ticket;
   try {
     std::visit([&](auto& asked) { dispatch(op, asked); }, op->request);
   } catch (...) {  // no memory: no shard has heard of it
-    if (ticket != 0) {
+    if (op->ticket != 0) {
       const std::scoped_lock lock(tickets_mutex_);
-      tickets_.erase(ticket);
+      tickets_.erase(op->ticket);
     }
     throw;
   }
-  lend(*op);
-  return ticket;
+  return op;
 }
 
 void Front::post(std::uint32_t shard, Part part) { (void)runners_[shard]->post(part); }
@@ -138,21 +156,27 @@ void Front::finish_part(const OperationPtr& op) {
 }
 
 void Front::complete(const OperationPtr& op) {
-  // A thread that was lent waits for its own answer, not for what others' callbacks may do.
-  if (!op->is_waited_for() && core::on_lent_thread()) {
-    answers_.post([this, op] { complete(op); });
-    return;
-  }
-  const core::EngineThreadScope scope;
-  core::Completion completion = std::move(op->completion);
-  TARRY_ASSERT(static_cast<bool>(completion));  // runs exactly once
-  op->completion = nullptr;
-  if (!op->figures.empty() && !op->error) merge_stats(*op);
-  if (op->error) {
-    completion(Result<core::Reply>(*op->error));
+  if (op->is_waited_for()) {
+    op->ended.post();
+  } else if (core::on_lent_thread()) {
+    // It waits for its own answer, not for what others' callbacks may do.
+    answers_.post([this, op] { run_completion(*op); });
   } else {
-    tell_watches(op->reply);
-    completion(Result<core::Reply>(std::move(op->reply)));
+    run_completion(*op);
+  }
+}
+
+void Front::run_completion(Operation& op) {
+  const core::EngineThreadScope scope;
+  core::Completion completion = std::move(op.completion);
+  TARRY_ASSERT(static_cast<bool>(completion));  // runs exactly once
+  op.completion = nullptr;
+  if (!op.figures.empty() && !op.error) merge_stats(op);
+  if (op.error) {
+    completion(Result<core::Reply>(*op.error));
+  } else {
+    tell_watches(op.reply);
+    completion(Result<core::Reply>(std::move(op.reply)));
   }
 }
 
@@ -190,7 +214,7 @@ void Front::merge_stats(Operation& op) {
 // -- claims
 
 void Front::claim_visited(const OperationPtr& op, std::uint32_t shard) {
-  if (op->phase.load(std::memory_order_acquire) == ClaimPhase::taken) {
+  if (op->rest || op->phase.load(std::memory_order_acquire) == ClaimPhase::taken) {
     end_claim(op);
     return;
   }
@@ -262,7 +286,7 @@ void Front::end_claim(const OperationPtr& op) {
     reply = core::ClaimReply();
   }
   // One shard could not, others could: what is leased is handed over, the next claim is told.
-  if (!reply.items.empty()) op->error.reset();
+  if (!reply.items.empty() || op->rest) op->error.reset();
   complete(op);
 }
 

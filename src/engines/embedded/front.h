@@ -78,12 +78,17 @@ class Front final : public core::Engine, public Router {
   void dispatch(const OperationPtr& op, core::ReshardRequest& request);
   void dispatch(const OperationPtr& op, core::RemoveRequest& request);
 
-  core::Ticket submit(core::Request request, core::Completion completion, std::thread::id lender);
+  /// Null where it was refused, which the completion is told.
+  [[nodiscard]] OperationPtr begin(core::Request request, core::Completion completion,
+                                   Operation::Completes completes);
   void lend(Operation& op) noexcept;
   [[nodiscard]] std::uint32_t shards() const noexcept { return config_.identity.shards; }
   [[nodiscard]] std::uint32_t shard_for_key(std::string_view queue, std::string_view key) const;
-  /// The shard that the receipt names; an error or `stale` goes into the result.
-  [[nodiscard]] std::uint32_t shard_for_receipt(std::string_view receipt,
+  /// Sends each item to the shard that its receipt names.
+  template <typename Items>
+  void split_by_receipts(const OperationPtr& op, const std::string& bytes, const Items& items);
+  /// That shard, and its claim; an error or `stale` goes into the result.
+  [[nodiscard]] std::uint32_t shard_for_receipt(std::string_view receipt, ClaimName& claim,
                                                 core::ItemResult& result) const;
   /// `shard_of(i)` says where item i belongs; items of shard kNowhere are done already.
   template <typename F>
@@ -114,6 +119,7 @@ class Front final : public core::Engine, public Router {
   void forget_waiting(const OperationPtr& op);
   void release(const core::ClaimReply& reply);
   void complete(const OperationPtr& op);
+  void run_completion(Operation& op);
   void merge_stats(Operation& op);
 
   Config config_;

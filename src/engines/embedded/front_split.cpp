@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/crc32c.h"
 #include "base/text.h"
 #include "core/shard_rule.h"
 #include "core/validation.h"
@@ -35,7 +36,8 @@ std::uint32_t Front::shard_for_key(std::string_view queue, std::string_view key)
   return core::shard_of(queue, key, shards(), config_.identity.hash_seed);
 }
 
-std::uint32_t Front::shard_for_receipt(std::string_view text, core::ItemResult& result) const {
+std::uint32_t Front::shard_for_receipt(std::string_view text, ClaimName& claim,
+                                       core::ItemResult& result) const {
   const auto receipt = parse_receipt(text);
   if (!receipt) {
     result.error = Error{ErrorCode::invalid_argument,
@@ -47,6 +49,7 @@ std::uint32_t Front::shard_for_receipt(std::string_view text, core::ItemResult& 
     result.outcome = Outcome::stale;
     return kNowhere;
   }
+  claim = {receipt->handle, receipt->claims, receipt->id};
   return receipt->shard;
 }
 
@@ -102,12 +105,26 @@ void Front::send_all(const OperationPtr& op, std::uint32_t parts, F&& part_of) {
   for (; refused > 0; --refused) refuse_part(op);
 }
 
+template <typename Items>
+void Front::split_by_receipts(const OperationPtr& op, const std::string& bytes,
+                              const Items& items) {
+  auto& results = std::get<core::ItemsReply>(op->reply).items;
+  auto& claims = op->prepared.claims;
+  claims.resize(items.size());
+  split(op, items.size(), [&](std::size_t i) {
+    if (results[i].error) return kNowhere;
+    return shard_for_receipt(core::view(bytes, items[i].receipt), claims[i], results[i]);
+  });
+}
+
 template <typename Items, typename Pick>
 void Front::split_pushes(const OperationPtr& op, const std::string& queue, const std::string& bytes,
                          const Items& items, const Pick& pick) {
   auto& reply = std::get<core::PushReply>(op->reply);
   // Messages without a key go to one shard together, the next request's to the next one.
   const std::uint32_t keyless = turn_.fetch_add(1, std::memory_order_relaxed) % shards();
+  auto& crcs = op->prepared.payload_crcs;
+  crcs.resize(items.size());
   split(op, items.size(), [&](std::size_t i) {
     const std::string_view key = core::view(bytes, pick(items[i]).key);
     // Places are laid out before the shards fill them in, each its own.
@@ -117,6 +134,7 @@ void Front::split_pushes(const OperationPtr& op, const std::string& queue, const
       reply.items[i].key = core::append(reply.bytes, key);
     }
     if (reply.items[i].error) return kNowhere;
+    crcs[i] = base::crc32c(core::view(bytes, pick(items[i]).payload));
     return key.empty() ? keyless : shard_for_key(queue, key);
   });
 }
@@ -175,11 +193,7 @@ void Front::dispatch(const OperationPtr& op, core::SettleRequest& request) {
     reply.items[i].error = core::check_item(request, request.items[i]);
   }
   op->reply = std::move(reply);
-  auto& items = std::get<core::ItemsReply>(op->reply).items;
-  split(op, items.size(), [&](std::size_t i) {
-    if (items[i].error) return kNowhere;
-    return shard_for_receipt(core::view(request.bytes, request.items[i].receipt), items[i]);
-  });
+  split_by_receipts(op, request.bytes, request.items);
 }
 
 void Front::dispatch(const OperationPtr& op, core::ExtendRequest& request) {
@@ -189,11 +203,7 @@ void Front::dispatch(const OperationPtr& op, core::ExtendRequest& request) {
     reply.items[i].error = core::check_item(request, request.items[i]);
   }
   op->reply = std::move(reply);
-  auto& items = std::get<core::ItemsReply>(op->reply).items;
-  split(op, items.size(), [&](std::size_t i) {
-    if (items[i].error) return kNowhere;
-    return shard_for_receipt(core::view(request.bytes, request.items[i].receipt), items[i]);
-  });
+  split_by_receipts(op, request.bytes, request.items);
 }
 
 void Front::dispatch(const OperationPtr& op, core::GetRequest& request) {

@@ -24,11 +24,16 @@ inline constexpr HistoryHandle kNoHistory = 0xFFFF'FFFF;
 struct History {
   Tallies tallies;
   std::uint32_t attempt = 0;      // attempts used so far; a released one does not count
-  std::int64_t until_ms = 0;      // leased: BOOTTIME of the lease's end; dead, remembered: REALTIME
+  std::int64_t until_ms = 0;      // leased: BOOTTIME of its end as decided; else: REALTIME
   std::int64_t stamp_ms = 0;      // leased: the lease's length; dead, remembered: since when
   std::uint32_t reason = 0;       // dead: number in the shard's reasons
   Ending ending = Ending::acked;  // remembered
   bool unwritten = true;          // the message's full record does not hold it
+  std::uint16_t late_ms = 0;      // leased: it began, and so it ends, later than decided
+
+  /// BOOTTIME. The wheel has it by until_ms, and learns of the rest when that has come: most leases
+  /// end before.
+  [[nodiscard]] std::int64_t lease_end_ms() const noexcept { return until_ms + late_ms; }
 };
 
 class HistorySlab {
@@ -37,6 +42,8 @@ class HistorySlab {
   [[nodiscard]] const History& operator[](HistoryHandle handle) const noexcept {
     return entries_[handle];
   }
+
+  void prefetch(HistoryHandle handle) const noexcept { base::prefetch_line(&entries_[handle]); }
 
   [[nodiscard]] HistoryHandle allocate() {
     HistoryHandle handle = free_;

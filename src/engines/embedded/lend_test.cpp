@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <mutex>
 #include <set>
@@ -92,6 +93,34 @@ TEST_P(Lend, EachMessageIsSettledOnce) {
     EXPECT_EQ(stats.scheduled + stats.ready + stats.leased, 0u);
     EXPECT_EQ(settled.load(), kClients * kPushes);
     engine->close();
+  }
+}
+
+// What was claimed is read, and told of, by the thread that waits for it.
+TEST_P(Lend, AClaimIsCompletedByItsWaiter) {
+  for (const SyncPolicy sync : {SyncPolicy::always, SyncPolicy::os}) {
+    const auto engine = open(sync);
+    std::thread::id told_on;
+    const auto watch = engine->claim_watches().add(
+        [&](const ClaimReply&) { told_on = std::this_thread::get_id(); });
+    std::vector<std::string> keys;
+    for (int i = 0; i < 20; ++i) keys.push_back("k" + std::to_string(i));
+    ASSERT_TRUE(ask_waiting(*engine, test::push("q", keys, Due(), "what it says")));
+    std::set<std::string> claimed_keys;
+    while (claimed_keys.size() < keys.size()) {  // of several shards, too: some more than once
+      auto reply = ask_waiting(*engine, test::claim("q", 7));
+      ASSERT_TRUE(reply);
+      const auto& claimed = std::get<ClaimReply>(*reply);
+      ASSERT_FALSE(claimed.items.empty());
+      EXPECT_EQ(told_on, std::this_thread::get_id());
+      for (const auto& item : claimed.items) {
+        EXPECT_EQ(core::view(claimed.bytes, item.payload), "what it says");
+        EXPECT_TRUE(claimed_keys.emplace(core::view(claimed.bytes, item.key)).second);
+      }
+    }
+    engine->claim_watches().remove(watch);
+    engine->close();
+    std::filesystem::remove_all(directory_.path() + "/store");
   }
 }
 

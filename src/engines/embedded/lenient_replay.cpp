@@ -188,7 +188,7 @@ void LenientReplay::take(const Record& record, std::uint64_t segment, std::uint6
       find(item.ref, false);
       state_->evolve(*claimed, item);
     }
-    state_->count_claims(*claimed);
+    state_->count_claims(claimed->queue, claimed->items.size());
   } else if (const auto* back = std::get_if<BackRecord>(&record)) {
     if (!known(back->queue)) return;
     find(back->ref, false);

@@ -20,9 +20,12 @@
 #include <vector>
 
 #include "base/histogram.h"
+#include "base/semaphore.h"
+#include "base/unique_function.h"
 #include "core/engine.h"
 #include "core/limits.h"
 #include "engines/embedded/message_slab.h"
+#include "engines/embedded/prepared.h"
 
 namespace tarry::embedded {
 
@@ -55,16 +58,23 @@ struct ShardFigures {
 };
 
 struct Operation {
-  Operation(core::Request asked, core::Completion done)
-      : request(std::move(asked)), completion(std::move(done)) {}
+  /// Who waits in `submit_waiting` completes it itself, on its own thread, once it has ended.
+  enum class Completes : std::uint8_t { engine, waiter };
+
+  Operation(core::Request asked, core::Completion done, Completes who)
+      : request(std::move(asked)), completion(std::move(done)), completes(who) {}
 
   core::Request request;
   core::Completion completion;
   core::Reply reply;
+  Prepared prepared;
   std::atomic<std::uint32_t> parts{1};
 
-  // A thread that waits for this operation and meanwhile lends itself to the shards: it does what
-  // it posts itself. Nobody: no thread's id. `lent_to` is that thread's own.
+  const Completes completes;
+  base::Semaphore ended;  // wakes the waiter
+
+  // A waiter that meanwhile lends itself to the shards: it does what it posts itself. Nobody: no
+  // thread's id. `lent_to` is that thread's own.
   std::atomic<std::thread::id> lender{};
   std::bitset<core::kMaxShards> lent_to;
 
@@ -88,6 +98,13 @@ struct Operation {
   // begins to wait stores `phase` and then looks at `abandoned`; one of them must see the other.
   std::atomic<ClaimPhase> phase{ClaimPhase::collecting};
   std::atomic<bool> abandoned{false};
+  // What is still to be read of what was claimed, and any thread can read: its messages belong
+  // behind those of the reply. Left to a waiter where no other shard adds to them.
+  base::UniqueFunction<void(core::ClaimReply&)> rest;
+
+  void read_rest() {
+    if (rest) std::exchange(rest, nullptr)(std::get<core::ClaimReply>(reply));
+  }
 
   [[nodiscard]] bool move_phase(ClaimPhase from, ClaimPhase to) noexcept {
     return phase.compare_exchange_strong(from, to);
@@ -95,9 +112,7 @@ struct Operation {
   [[nodiscard]] bool is_lent_here() const noexcept {
     return lender.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
-  [[nodiscard]] bool is_waited_for() const noexcept {
-    return lender.load(std::memory_order_relaxed) != std::thread::id();
-  }
+  [[nodiscard]] bool is_waited_for() const noexcept { return completes == Completes::waiter; }
   void fail(Error what) {
     const std::scoped_lock lock(merge);
     if (!error) error = std::move(what);

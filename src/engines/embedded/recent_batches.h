@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "engines/embedded/commit.h"
 #include "engines/embedded/position.h"
@@ -31,6 +33,10 @@ class RecentBatches {
   /// The bytes of the record there, at most as many as its position says; empty where they are not
   /// kept.
   [[nodiscard]] std::string_view find(const RecordPlace& place) const noexcept;
+  /// Of all of them, and the batches that hold them. False where one is not kept.
+  [[nodiscard]] bool find(std::span<const RecordPlace> places,
+                          std::vector<std::string_view>& records,
+                          std::vector<std::shared_ptr<const SealedBatch>>& batches) const;
 
  private:
   struct Entry {
@@ -41,6 +47,10 @@ class RecentBatches {
   };
 
   void drop_oldest();
+  [[nodiscard]] const Entry* entry_of(const RecordPlace& place) const noexcept;
+  [[nodiscard]] static std::string_view bytes_in(const Entry& entry, const RecordPlace& place) {
+    return entry.bytes.substr(place.position.offset() - entry.offset, place.position.size());
+  }
 
   std::uint64_t most_;
   std::uint64_t bytes_ = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace tarry::embedded {
 namespace {
@@ -62,6 +63,23 @@ TEST_F(RecentBatchesTest, TheOldestGoFirst) {
   const auto whole = add(1, 12'000, std::string(20'000, 'd'));
   EXPECT_TRUE(third.expired());
   EXPECT_TRUE(whole.expired());
+}
+
+TEST_F(RecentBatchesTest, OfSeveralRecordsEachBatchIsNamedOnce) {
+  add(1, 64, "abcdefgh");
+  add(1, 72, "ijklmnop");
+  std::vector<RecordPlace> places;
+  for (const std::uint64_t offset : {72u, 64u, 76u, 68u}) {
+    places.push_back({1, Position(1, offset, 4)});
+  }
+  std::vector<std::string_view> records;
+  std::vector<std::shared_ptr<const SealedBatch>> batches;
+  ASSERT_TRUE(recent.find(places, records, batches));
+  EXPECT_EQ(records, (std::vector<std::string_view>{"ijkl", "abcd", "mnop", "efgh"}));
+  EXPECT_EQ(batches.size(), 2u);
+
+  places.push_back({1, Position(1, 80, 4)});
+  EXPECT_FALSE(recent.find(places, records, batches));
 }
 
 TEST_F(RecentBatchesTest, OfRemovedSegmentsNothingIsKept) {

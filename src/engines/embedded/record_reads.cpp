@@ -37,24 +37,8 @@ std::string_view RecordReads::fetch_anew(const RecordPlace& place) {
 
 std::optional<HeldRecords> RecordReads::hold(std::span<const RecordPlace> places) const {
   if (distrust_->load(std::memory_order_relaxed)) return std::nullopt;
-  std::uint64_t size = 0;
-  for (const RecordPlace& place : places) size += place.position.size();
-  if (size > kMostHeld) return std::nullopt;
-  std::vector<std::string_view> records;
-  records.reserve(places.size());
-  for (const RecordPlace& place : places) {
-    const std::string_view record = recent_->find(place);
-    if (record.empty()) return std::nullopt;
-    records.push_back(record);
-    base::prefetch(record);
-  }
   HeldRecords held;
-  held.bytes.reserve(size);
-  held.ends.reserve(places.size());
-  for (const std::string_view record : records) {
-    held.bytes += record;
-    held.ends.push_back(static_cast<std::uint32_t>(held.bytes.size()));
-  }
+  if (!recent_->find(places, held.records, held.batches)) return std::nullopt;
   held.distrust = distrust_;
   return held;
 }

@@ -20,19 +20,16 @@
 
 namespace tarry::embedded {
 
-/// Records as they are in RAM, to be looked at later and on any thread: copies, so that neither a
-/// batch nor its file is kept for them.
+/// Records as they are in RAM, to be looked at in a moment and on any thread. The batches that they
+/// lie in are kept for so long, and their files open.
 struct HeldRecords {
-  std::string bytes;
-  std::vector<std::uint32_t> ends;              // of each record in `bytes`
+  std::vector<std::string_view> records;
+  std::vector<std::shared_ptr<const SealedBatch>> batches;
   std::shared_ptr<std::atomic<bool>> distrust;  // set by who finds that one does not check
 };
 
 class RecordReads {
  public:
-  /// What is copied for an answer that is made later; of more, the copy would take as long.
-  static constexpr std::uint64_t kMostHeld = 256ull << 10;
-
   /// `files` and `recent` must outlive it.
   RecordReads(const SegmentFiles& files, const RecentBatches& recent,
               const storage::Directory& directory)
@@ -47,9 +44,9 @@ class RecordReads {
   /// The bytes that the file has there now, whatever was read ahead. What was fetched stays valid.
   [[nodiscard]] std::string_view fetch_anew(const RecordPlace& place);
 
-  /// Of what was written a moment ago, a few at a time. Empty where one of them was not, where it
-  /// is more than kMostHeld bytes, and from the moment on at which one did not check: then RAM is
-  /// not what it should be, and `fetch` and `fetch_anew` have to say what the file has.
+  /// Of what was written a moment ago. Empty where one of them was not, and from the moment on at
+  /// which one did not check: then RAM is not what it should be, and `fetch` and `fetch_anew` have
+  /// to say what the file has.
   [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places) const;
 
   /// What will be asked for soon: see AheadReads::read. By one thread, beside the one that owns

@@ -25,6 +25,7 @@ enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
 enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4, kRemoved = 8 };
 
 // Of a put, from its first byte.
+constexpr std::size_t kPutRefAt = 8;
 constexpr std::size_t kPutPayloadLengthAt = 40;
 constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;
 
@@ -336,13 +337,19 @@ bool take_carried(base::ByteReader& in, Carried& c) {
   return true;
 }
 
+bool begins_put(std::string_view bytes) noexcept {
+  return bytes.size() >= kPutFixedBytes && bytes[4] == static_cast<char>(RecordType::put);
+}
+
+Ref ref_at(const char* at) noexcept { return {base::load_u32(at), base::load_u64(at + 4)}; }
+
 // `whole` is the record from its head on; the payload may be cut short (it is then empty, and
 // payload_checks fails).
 std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
   if (whole.size() < kPutFixedBytes) return std::nullopt;
   PutRecord r;
   const char* const fixed = whole.data();
-  r.ref = {base::load_u32(fixed + 8), base::load_u64(fixed + 12)};
+  r.ref = ref_at(fixed + kPutRefAt);
   r.queue = base::load_u32(fixed + 20);
   r.due_ms = static_cast<std::int64_t>(base::load_u64(fixed + 24));
   r.priority = base::load_u32(fixed + 32);
@@ -567,10 +574,13 @@ bool payload_checks(const PutRecord& record) noexcept {
   return !record.damaged && base::crc32c(record.payload) == record.payload_crc;
 }
 
+std::optional<Ref> put_ref_of(std::string_view bytes) noexcept {
+  if (!begins_put(bytes)) return std::nullopt;
+  return ref_at(bytes.data() + kPutRefAt);
+}
+
 std::optional<std::uint32_t> put_payload_bytes(std::string_view bytes) noexcept {
-  if (bytes.size() < kPutFixedBytes || bytes[4] != static_cast<char>(RecordType::put)) {
-    return std::nullopt;
-  }
+  if (!begins_put(bytes)) return std::nullopt;
   return base::load_u32(bytes.data() + kPutPayloadLengthAt);
 }
 

@@ -215,7 +215,9 @@ void extend_run(std::string& out, std::size_t record_start, Ref ref);
 [[nodiscard]] std::optional<PutRecord> decode_put(std::string_view bytes);
 [[nodiscard]] bool payload_checks(const PutRecord& record) noexcept;
 
-/// What the first kPutFixedBytes of a put say of its payload's length; unchecked.
+/// What the first kPutFixedBytes of a put say of its message, and of its payload's length;
+/// unchecked. Nothing where no put begins there.
+[[nodiscard]] std::optional<Ref> put_ref_of(std::string_view bytes) noexcept;
 [[nodiscard]] std::optional<std::uint32_t> put_payload_bytes(std::string_view bytes) noexcept;
 
 /// The length that a record's first bytes claim; 0 where there are fewer than 8.

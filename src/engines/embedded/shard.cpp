@@ -234,6 +234,11 @@ bool Shard::cleaning_waits() const {
          cleaner_.spent() + cleaner_.cost() > reserves().cleaning;
 }
 
+bool Shard::cleaning_is_due() {
+  const bool is_early = cleaner_.is_early(now_.boottime_ms);  // asked each time: it ends by itself
+  return cleaner_.wanted() && !is_early && !cleaning_waits();
+}
+
 std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
                                  std::uint64_t accepted) {
   repay_cleaning();

@@ -116,12 +116,18 @@ class Shard {
   template <typename F>
   void push_items(const std::string& name, const Part& part, core::PushReply& reply,
                   std::uint64_t bytes, std::uint64_t largest, F&& push);
-  void push_one(QueueId queue, const std::string& bytes, const core::PushItem& item,
-                core::PushResult& result, std::string& reply_bytes, const core::MoveItem* move);
-  void put_new(QueueId queue, const std::string& bytes, const core::PushItem& item,
-               core::PushResult& result, std::string& reply_bytes, const core::MoveItem* move);
-  void push_onto(Handle found, IfExists rule, const std::string& bytes, const core::PushItem& item,
-                 core::PushResult& result, std::string& reply_bytes);
+  struct Pushed {
+    const std::string& bytes;  // of the request
+    const core::PushItem& item;
+    std::uint32_t payload_crc;
+    const core::MoveItem* move;  // what it is part of, or null
+  };
+  void push_one(QueueId queue, const Pushed& pushed, core::PushResult& result,
+                std::string& reply_bytes);
+  void put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
+               std::string& reply_bytes);
+  void push_onto(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result,
+                 std::string& reply_bytes);
   // shard_verbs.cpp
   void execute(const core::CancelRequest& request, const Part& part);
   void execute(const core::RescheduleRequest& request, const Part& part);
@@ -135,7 +141,11 @@ class Shard {
                       core::ItemResult& result);
   void settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
                   core::ItemResult& result);
-  [[nodiscard]] Handle find_claim(std::string_view receipt) const;
+  [[nodiscard]] Handle find_claim(const ClaimName& claim) const;
+  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others
+  /// are stale.
+  template <typename F>
+  void each_claim(const Part& part, F&& f);
   // shard_claim.cpp
   void execute(const core::ClaimRequest& request, Part& part);
   void wait(const OperationPtr& op);
@@ -150,10 +160,11 @@ class Shard {
   [[nodiscard]] bool fits(ByteBudget& budget, const Message& message, const Grants& grants);
   [[nodiscard]] ClaimedRecord begin_claim(QueueId queue, const core::ClaimRequest& request) const;
   void take(Handle handle, ClaimedRecord& record, Grants& grants);
-  void end_claim_record(const ClaimedRecord& record);
+  void end_claim_record(ClaimedRecord record);
   // shard_ahead.cpp
   void note_claimed(QueueId queue, std::size_t count);
   // shard_claim.cpp
+  [[nodiscard]] bool ends_claim(const Operation& op, std::size_t granted) const;
   void deliver(const OperationPtr& op, Grants grants);
   void damaged(const Part& part);
   [[nodiscard]] bool is_paused(const QueueState& queue) const noexcept;
@@ -235,6 +246,7 @@ class Shard {
   void repay_cleaning();
   /// Cleaning has spent what is kept back for it, and what it has freed is not here yet.
   [[nodiscard]] bool cleaning_waits() const;
+  [[nodiscard]] bool cleaning_is_due();
   /// A segment has been cleaned: its file is written again where hardly more is in hand than what
   /// is kept back, else removed.
   void release(const SegmentInfo& cleaned);

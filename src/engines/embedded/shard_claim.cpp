@@ -90,10 +90,12 @@ void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
   grant.tallies = state_->histories[message.history].tallies;
 }
 
-void Shard::end_claim_record(const ClaimedRecord& record) {
+void Shard::end_claim_record(ClaimedRecord record) {
   if (record.items.empty()) return;
-  journal_->append(record);
-  state_->count_claims(record);
+  const QueueId queue = record.queue;
+  const std::size_t count = record.items.size();
+  journal_->append(std::move(record));  // may open a segment with the counters as they are
+  state_->count_claims(queue, count);
 }
 
 // Takes the message into the budget if it may go out with the others; the first one always may.
@@ -123,6 +125,9 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
   QueueState& queue = state_->queue(id);
   if (queue.lanes.empty() || is_paused(queue)) return;
   ClaimedRecord record = begin_claim(id, request);
+  const std::uint64_t most = std::min<std::uint64_t>(max, queue.lanes.size());
+  record.items.reserve(most);
+  grants.items.reserve(grants.items.size() + most);
   while (record.items.size() < max) {
     const Handle first = queue.lanes.first();
     // Guarantee 2: by the clock at the claim, whatever made it ready.
@@ -133,7 +138,7 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
     take(first, record, grants);
   }
   note_claimed(id, record.items.size());
-  end_claim_record(record);
+  end_claim_record(std::move(record));
 }
 
 bool Shard::can_claim(Handle handle, const core::ClaimRequest& request) const {
@@ -160,7 +165,7 @@ void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, Byt
     if (record.items.empty()) grants.queues.push_back(request.queues.front());
     take(found, record, grants);
   }
-  end_claim_record(record);
+  end_claim_record(std::move(record));
 }
 
 Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBudget budget) {
@@ -192,8 +197,17 @@ Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBu
   return grants;
 }
 
+// Whether no other shard is asked for more.
+bool Shard::ends_claim(const Operation& op, std::size_t granted) const {
+  const auto& request = std::get<core::ClaimRequest>(op.request);
+  const auto& reply = std::get<core::ClaimReply>(op.reply);
+  return state_->identity().shards == 1 || op.phase.load() == ClaimPhase::taken ||
+         reply.items.size() + granted >= request.max;
+}
+
 void Shard::deliver(const OperationPtr& op, Grants grants) {
   if (!grants.items.empty()) {
+    const bool waiter_reads = op->is_waited_for() && ends_claim(*op, grants.items.size());
     LeaseStart start;
     start.claims.reserve(grants.items.size());
     for (const Grant& grant : grants.items) {
@@ -204,7 +218,7 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
     }
     tasks_.emplace_back([router = router_, op, files = files_, grants = std::move(grants),
                          starts = lease_starts_, start = std::move(start),
-                         decided = now_.boottime_ms, tag = state_->store_tag(),
+                         decided = now_.boottime_ms, tag = state_->store_tag(), waiter_reads,
                          shard = config_.number](const CommitOutcome& outcome) mutable {
       if (outcome.failure != nullptr) {
         op->fail(*outcome.failure);
@@ -222,18 +236,20 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
         places.reserve(grants.items.size());
         for (const Grant& grant : grants.items) places.push_back(grant.place);
         if (auto held = outcome.records->hold(places)) {
-          outcome.answers->emplace_back([router, op, grants = std::move(grants), reader,
-                                         held = *std::move(held),
-                                         shard](const CommitOutcome& /*durable*/) {
-            const std::size_t left_out =
-                reader.add(grants, held, std::get<core::ClaimReply>(op->reply));
+          op->rest = [router, grants = std::move(grants), reader,
+                      held = *std::move(held)](core::ClaimReply& reply) {
+            const std::size_t left_out = reader.add(grants, held, reply);
             if (left_out > 0) {
               router->log("of what was claimed, " + std::to_string(left_out) +
                           " do not check in this machine's memory: delivered from the disk when "
                           "their leases have run out");
             }
-            router->claim_visited(op, shard);
-          });
+          };
+          outcome.answers->emplace_back(
+              [router, op, waiter_reads, shard](const CommitOutcome& /*durable*/) {
+                if (!waiter_reads) op->read_rest();
+                router->claim_visited(op, shard);
+              });
           return;
         }
       }
@@ -396,7 +412,13 @@ void Shard::start_leases() {
     starts.swap(lease_starts_->done);
   }
   for (const LeaseStart& start : starts) {
-    for (const auto& [handle, claims] : start.claims) {
+    for (std::size_t i = 0; i < start.claims.size(); ++i) {
+      const auto soon = [&](std::size_t n) {
+        return i + n < start.claims.size() ? start.claims[i + n].first : kNoHandle;
+      };
+      state_->prefetch(soon(2 * kSoon));
+      state_->prefetch_history(soon(kSoon));
+      const auto [handle, claims] = start.claims[i];
       if (!state_->slab.is_live(handle)) continue;
       const Message& message = state_->slab[handle];
       if (message.stage() != Stage::leased ||

@@ -8,6 +8,8 @@
 namespace tarry::embedded {
 
 inline constexpr std::uint64_t kQueueRecord = 80 + core::kMaxQueueName;
+/// The processor is asked for messages so many early.
+inline constexpr std::size_t kSoon = 6;
 
 template <typename F>
 void Shard::each_item(const Part& part, std::size_t count, F&& f) {

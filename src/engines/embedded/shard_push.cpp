@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/crc32c.h"
 #include "base/planted.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
@@ -36,9 +35,9 @@ std::pair<std::uint64_t, std::uint64_t> put_bytes(const Items& items, const Pick
 
 }  // namespace
 
-void Shard::put_new(QueueId queue, const std::string& bytes, const core::PushItem& item,
-                    core::PushResult& result, std::string& reply_bytes,
-                    const core::MoveItem* move) {
+void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
+                    std::string& reply_bytes) {
+  const auto& [bytes, item, payload_crc, move] = pushed;
   DueTimes times;
   if (auto error = due_times(item.due, times)) {
     result.error = std::move(error);
@@ -59,7 +58,7 @@ void Shard::put_new(QueueId queue, const std::string& bytes, const core::PushIte
   record.key = core::view(bytes, item.key);
   record.headers = core::view(bytes, item.headers);
   record.payload = core::view(bytes, item.payload);
-  record.payload_crc = base::crc32c(record.payload);
+  record.payload_crc = payload_crc;
   if (move != nullptr) {
     Carried carried;
     carried.stage = move->dead ? Stage::dead : Stage::scheduled;
@@ -81,8 +80,7 @@ void Shard::put_new(QueueId queue, const std::string& bytes, const core::PushIte
   }
 }
 
-void Shard::push_onto(Handle found, IfExists rule, const std::string& bytes,
-                      const core::PushItem& item, core::PushResult& result,
+void Shard::push_onto(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result,
                       std::string& reply_bytes) {
   const Message& message = state_->slab[found];
   const Stage stage = message.stage();
@@ -94,13 +92,13 @@ void Shard::push_onto(Handle found, IfExists rule, const std::string& bytes,
   if (rule == IfExists::replace) {
     const QueueId queue = message.queue;
     DueTimes times;
-    if (auto error = due_times(item.due, times)) {  // before the old one goes
+    if (auto error = due_times(pushed.item.due, times)) {  // before the old one goes
       result.error = std::move(error);
       return;
     }
     // The old message is replaced, or, where it was settled already, only forgotten.
     emit_gone(stage == Stage::remembered ? GoneWhy::forgotten : GoneWhy::replaced, found);
-    put_new(queue, bytes, item, result, reply_bytes, nullptr);
+    put_new(queue, {pushed.bytes, pushed.item, pushed.payload_crc, nullptr}, result, reply_bytes);
     if (stage == Stage::remembered) {
       result.outcome = Outcome::pushed;
     } else {
@@ -121,7 +119,7 @@ void Shard::push_onto(Handle found, IfExists rule, const std::string& bytes,
   if (rule == IfExists::keep) return;
 
   DueTimes times;
-  if (auto error = due_times(item.due, times)) {
+  if (auto error = due_times(pushed.item.due, times)) {
     result.error = std::move(error);
     return;
   }
@@ -139,21 +137,20 @@ void Shard::push_onto(Handle found, IfExists rule, const std::string& bytes,
   result.due_ms = times.due_ms;
 }
 
-void Shard::push_one(QueueId queue, const std::string& bytes, const core::PushItem& item,
-                     core::PushResult& result, std::string& reply_bytes,
-                     const core::MoveItem* move) {
-  const std::string_view key = core::view(bytes, item.key);
+void Shard::push_one(QueueId queue, const Pushed& pushed, core::PushResult& result,
+                     std::string& reply_bytes) {
+  const std::string_view key = core::view(pushed.bytes, pushed.item.key);
   const bool blind = key.empty() || TARRY_PLANTED_BUG(key_not_looked_up);
   const Handle found = blind ? kNoHandle : resolve(queue, key);
   if (found != kNoHandle) {
     const IfExists unless_told =
-        move != nullptr ? IfExists::reject : state_->queue(queue).settings.if_exists;
-    const IfExists rule = item.if_exists.value_or(unless_told);
-    push_onto(found, rule, bytes, item, result, reply_bytes);
+        pushed.move != nullptr ? IfExists::reject : state_->queue(queue).settings.if_exists;
+    const IfExists rule = pushed.item.if_exists.value_or(unless_told);
+    push_onto(found, rule, pushed, result, reply_bytes);
     return;
   }
   result.outcome = Outcome::pushed;
-  put_new(queue, bytes, item, result, reply_bytes, move);
+  put_new(queue, pushed, result, reply_bytes);
 }
 
 // The queue is made by its first good item: a request of bad ones leaves nothing behind.
@@ -179,19 +176,23 @@ void Shard::push_items(const std::string& name, const Part& part, core::PushRepl
 
 void Shard::execute(const core::PushRequest& request, const Part& part) {
   auto& reply = std::get<core::PushReply>(part.op->reply);
+  const auto& crcs = part.op->prepared.payload_crcs;
   const auto [bytes, largest] = put_bytes(request.items, std::identity());
   push_items(request.queue, part, reply, bytes, largest, [&](std::size_t i, QueueId queue) {
-    push_one(queue, request.bytes, request.items[i], reply.items[i], reply.bytes, nullptr);
+    const Pushed pushed{request.bytes, request.items[i], crcs[i], nullptr};
+    push_one(queue, pushed, reply.items[i], reply.bytes);
   });
 }
 
 void Shard::execute(const core::MoveRequest& request, const Part& part) {
   auto& reply = std::get<core::PushReply>(part.op->reply);
+  const auto& crcs = part.op->prepared.payload_crcs;
   const auto [bytes, largest] = put_bytes(
       request.items, [](const core::MoveItem& item) -> const core::PushItem& { return item.push; });
   push_items(request.queue, part, reply, bytes, largest, [&](std::size_t i, QueueId queue) {
-    push_one(queue, request.bytes, request.items[i].push, reply.items[i], reply.bytes,
-             &request.items[i]);
+    const core::MoveItem& moved = request.items[i];
+    const Pushed pushed{request.bytes, moved.push, crcs[i], &moved};
+    push_one(queue, pushed, reply.items[i], reply.bytes);
   });
 }
 

@@ -57,7 +57,7 @@ MessageFacts Shard::facts(Handle handle) const {
   info.attempt = history.attempt;
   info.tallies = history.tallies;
   if (message.stage() == Stage::leased) {
-    info.lease_left = Millis(std::max<std::int64_t>(history.until_ms - now_.boottime_ms, 0));
+    info.lease_left = Millis(std::max<std::int64_t>(history.lease_end_ms() - now_.boottime_ms, 0));
   } else if (message.stage() == Stage::dead) {
     info.kept_until = Time(Millis(history.until_ms));
     info.reason = std::string(state_->reasons.text(history.reason));

@@ -194,7 +194,7 @@ bool Shard::work_slice() {
     if (*closed) keep_back();
     if (failure_) return more;
   }
-  if (!cleaner_.wanted() || cleaning_waits()) return more;
+  if (!cleaning_is_due()) return more;
   // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon. Pressed
   // hard it ends a round over all that is live before what is kept back for work is half used up.
   const bool hard = cleaner_.pressed() == Cleaner::Press::hard;
@@ -209,7 +209,7 @@ bool Shard::work_slice() {
     release(*slice->finished);
     ++figures_.cleaned_segments;
   }
-  return more || (cleaner_.wanted() && !cleaning_waits());
+  return more || cleaning_is_due();
 }
 
 }  // namespace tarry::embedded

@@ -101,7 +101,7 @@ Carried ShardState::carried(Handle handle) const {
     carried.ending = history.ending;
     carried.attempt = history.attempt;
     carried.tallies = history.tallies;
-    carried.until_ms = history.until_ms;
+    carried.until_ms = message.stage() == Stage::leased ? history.lease_end_ms() : history.until_ms;
     carried.stamp_ms = history.stamp_ms;
     if (message.stage() == Stage::dead) carried.reason = reasons.text(history.reason);
   }
@@ -305,9 +305,7 @@ void ShardState::evolve(const DueRecord& record) {
   arm(handle);
 }
 
-void ShardState::count_claims(const ClaimedRecord& record) {
-  counters(record.queue).claims += record.items.size();
-}
+void ShardState::count_claims(QueueId queue, std::size_t count) { counters(queue).claims += count; }
 
 void ShardState::evolve(const ClaimedRecord& record, const ClaimedItem& item) {
   const Handle handle = item.ref.handle;
@@ -323,6 +321,7 @@ void ShardState::evolve(const ClaimedRecord& record, const ClaimedItem& item) {
   history.tallies.claims = item.claims;
   history.attempt = item.attempt;
   history.until_ms = same_boot_ ? record.lease_until_boot_ms : kOtherBoot;
+  history.late_ms = 0;
   history.stamp_ms = record.lease_ms;
   set_stage(message, Stage::leased);
   arm(handle);
@@ -414,6 +413,7 @@ void ShardState::evolve(const LeaseRecord& record) {
   disarm(handle);
   History& history = history_of(slab[handle]);
   history.until_ms = same_boot_ ? record.lease_until_boot_ms : kOtherBoot;
+  history.late_ms = 0;
   history.stamp_ms = record.lease_ms;
   arm(handle);
 }
@@ -469,9 +469,23 @@ void ShardState::unhold(Handle handle) {
 }
 
 void ShardState::postpone_lease(Handle handle, std::int64_t by_ms) {
+  History& history = histories[slab[handle].history];
+  if (by_ms <= std::numeric_limits<decltype(history.late_ms)>::max() - history.late_ms) {
+    history.late_ms = static_cast<decltype(history.late_ms)>(history.late_ms + by_ms);
+    return;
+  }
   lease_wheel.remove(handle);
-  histories[slab[handle].history].until_ms += by_ms;
+  history.until_ms += by_ms;
   lease_wheel.insert(handle);
+}
+
+bool ShardState::is_lease_over(Handle handle, std::int64_t now_boot_ms) {
+  History& history = histories[slab[handle].history];
+  history.until_ms = history.lease_end_ms();
+  history.late_ms = 0;
+  if (history.until_ms <= now_boot_ms) return true;
+  lease_wheel.insert(handle);
+  return false;
 }
 
 void ShardState::step_back(std::int64_t now_ms, bool rebase) {
@@ -549,7 +563,7 @@ Result<void> ShardState::replay(const Record& record, std::uint64_t segment, std
       if (elsewhere(item.ref, claimed->queue)) return broken(kOtherQueue);
       evolve(*claimed, item);
     }
-    count_claims(*claimed);
+    count_claims(claimed->queue, claimed->items.size());
   } else if (const auto* back = std::get_if<BackRecord>(&record)) {
     if (!known(back->queue)) return broken(kUnknownQueue);
     if (elsewhere(back->ref, back->queue)) return broken(kOtherQueue);

@@ -116,7 +116,7 @@ class ShardState {
   /// A claim evolves message by message while it is being decided; `count_claims` then does what
   /// concerns its queue. Together they are the whole record.
   void evolve(const ClaimedRecord& record, const ClaimedItem& item);
-  void count_claims(const ClaimedRecord& record);
+  void count_claims(QueueId queue, std::size_t count);
   void evolve(const BackRecord& record);
   void evolve(GoneWhy why, QueueId queue, Ref ref);
   void evolve(Ending ending, QueueId queue, std::int64_t settled_ms, std::int64_t until_ms,
@@ -132,12 +132,23 @@ class ShardState {
   void hold(Handle handle);        // scheduled and past due, BOOTTIME not there yet
   void unhold(Handle handle);      // BOOTTIME is there, but it is not past due any more
   void postpone_lease(Handle handle, std::int64_t by_ms);
+  /// Of a lease that the wheel has given out. False: it was postponed, and is in the wheel again.
+  [[nodiscard]] bool is_lease_over(Handle handle, std::int64_t now_boot_ms);
   /// The wall clock went back to `now_ms`: what is not due any more is scheduled again.
   void step_back(std::int64_t now_ms, bool rebase);
 
   /// The records that a new segment opens with: clock, marks, every queue with its counters, so
   /// that the segments before it can go.
   void append_opening(std::string& out, timing::Instant now) const;
+
+  // -- asking the processor early for what a handle names, if it does
+  void prefetch(Handle handle) const noexcept {
+    if (handle < slab.end()) slab.prefetch(handle);
+  }
+  void prefetch_history(Handle handle) const noexcept {
+    if (handle >= slab.end()) return;
+    if (const HistoryHandle at = slab[handle].history; at != kNoHistory) histories.prefetch(at);
+  }
 
   // -- questions
   [[nodiscard]] QueueId find_queue(std::string_view name) const;

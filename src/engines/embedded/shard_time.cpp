@@ -65,6 +65,7 @@ void Shard::lease_expired(Handle handle) {
     wake_queue(message.queue);
     return;
   }
+  if (!state_->is_lease_over(handle, now_.boottime_ms)) return;
   if (!expiry_room()) {
     state_->histories[message.history].until_ms = now_.boottime_ms + kExpiryAgainMs;
     state_->lease_wheel.insert(handle);
@@ -155,10 +156,9 @@ std::optional<std::int64_t> Shard::next_realtime_ms() const {
 
 std::optional<std::int64_t> Shard::next_boottime_ms() const {
   std::optional<std::int64_t> next = state_->lease_wheel.next_due();
-  if (!deadlines_.empty()) {
-    const std::int64_t at = deadlines_.begin()->first;
-    next = next ? std::min(*next, at) : at;
-  }
+  const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
+  if (!deadlines_.empty()) sooner(deadlines_.begin()->first);
+  if (const auto until = cleaner_.early_until()) sooner(*until);
   return next;
 }
 

@@ -173,19 +173,37 @@ void Shard::execute(const core::RescheduleRequest& request, const Part& part) {
 
 // -- settle
 
-Handle Shard::find_claim(std::string_view text) const {
-  const auto receipt = parse_receipt(text);
-  if (!receipt || receipt->store_tag != state_->store_tag() || receipt->shard != config_.number ||
-      !state_->slab.holds(receipt->handle, receipt->id)) {
-    return kNoHandle;
-  }
-  const Message& message = state_->slab[receipt->handle];
+Handle Shard::find_claim(const ClaimName& claim) const {
+  if (!state_->slab.holds(claim.handle, claim.id)) return kNoHandle;
+  const Message& message = state_->slab[claim.handle];
   if (message.stage() != Stage::leased ||
-      (state_->histories[message.history].tallies.claims != receipt->claims &&
+      (state_->histories[message.history].tallies.claims != claim.claims &&
        !TARRY_PLANTED_BUG(stale_receipt_accepted))) {
     return kNoHandle;
   }
-  return receipt->handle;
+  return claim.handle;
+}
+
+template <typename F>
+void Shard::each_claim(const Part& part, F&& f) {
+  auto& results = std::get<core::ItemsReply>(part.op->reply).items;
+  const std::vector<ClaimName>& claims = part.op->prepared.claims;
+  const auto item = [&part](std::size_t n) {
+    return part.all_items ? n : std::size_t{part.items[n]};
+  };
+  const std::size_t count = part.all_items ? claims.size() : part.items.size();
+  for (std::size_t n = 0; n < count; ++n) {
+    // They lie anywhere: first the message, then what it names.
+    if (n + 2 * kSoon < count) state_->prefetch(claims[item(n + 2 * kSoon)].handle);
+    if (n + kSoon < count) state_->prefetch_history(claims[item(n + kSoon)].handle);
+    const std::size_t i = item(n);
+    if (results[i].error) continue;
+    if (const Handle handle = find_claim(claims[i]); handle != kNoHandle) {
+      f(i, handle);
+    } else {
+      results[i].outcome = Outcome::stale;
+    }
+  }
 }
 
 void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
@@ -262,15 +280,9 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
   } else {
     std::optional<Error> no_end;
     std::optional<Error> no_back;
-    each_item(part, request.items.size(), [&](std::size_t i) {
+    each_claim(part, [&](std::size_t i, Handle handle) {
       core::ItemResult& result = reply.items[i];
-      if (result.error) return;
       const core::SettleItem& item = request.items[i];
-      const Handle handle = find_claim(core::view(request.bytes, item.receipt));
-      if (handle == kNoHandle) {
-        result.outcome = Outcome::stale;
-        return;
-      }
       std::optional<Error>& refused = ends(item.action) ? no_end : no_back;
       if (no_room && !refused) {
         const std::uint64_t size = settle_bytes(item);
@@ -294,19 +306,12 @@ void Shard::execute(const core::ExtendRequest& request, const Part& part) {
   if (auto error = room(count * kExtendRecord, kExtendRecord, Purpose::work)) {
     fail_items(reply.items, part, *error);
   } else {
-    each_item(part, request.items.size(), [&](std::size_t i) {
-      core::ItemResult& result = reply.items[i];
-      if (result.error) return;
+    each_claim(part, [&](std::size_t i, Handle handle) {
       const core::ExtendItem& item = request.items[i];
-      const Handle handle = find_claim(core::view(request.bytes, item.receipt));
-      if (handle == kNoHandle) {
-        result.outcome = Outcome::stale;
-        return;
-      }
       const QueueId queue = state_->slab[handle].queue;
       const std::int64_t lease = item.lease.value_or(state_->queue(queue).settings.lease).count();
       emit(LeaseRecord{queue, ref(handle), now_.boottime_ms + lease, lease});
-      result.outcome = Outcome::done;
+      reply.items[i].outcome = Outcome::done;
     });
   }
   end_part(part.op);

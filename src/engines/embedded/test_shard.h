@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/crc32c.h"
 #include "engines/embedded/committer.h"
 #include "engines/embedded/recovery.h"
 #include "engines/embedded/shard.h"
@@ -106,10 +107,12 @@ class OneShard final : public Router {
   using Done = std::function<void(const Result<core::Reply>&)>;
   OperationPtr submit(core::Request request, Done done = {}) {
     Part part;
-    part.op = std::make_shared<Operation>(std::move(request),
-                                          [done = std::move(done)](Result<core::Reply> reply) {
-                                            if (done) done(reply);
-                                          });
+    part.op = std::make_shared<Operation>(
+        std::move(request),
+        [done = std::move(done)](Result<core::Reply> reply) {
+          if (done) done(reply);
+        },
+        Operation::Completes::engine);
     std::visit([&](const auto& asked) { prepare(*part.op, asked); }, part.op->request);
     OperationPtr op = part.op;
     inbox_.push_back(std::move(part));
@@ -274,24 +277,39 @@ class OneShard final : public Router {
   }
 
   // What the engine's front does before it hands a request over.
-  static void prepare_pushes(Operation& op, std::size_t count) {
+  template <typename Items, typename Pick>
+  static void prepare_pushes(Operation& op, const std::string& bytes, const Items& items,
+                             const Pick& pick) {
     core::PushReply reply;
-    reply.items.resize(count);
+    reply.items.resize(items.size());
     for (core::PushResult& item : reply.items) {
       item.key = core::append(reply.bytes, std::string(kMadeKeySize, ' '));
+    }
+    for (const auto& item : items) {
+      op.prepared.payload_crcs.push_back(base::crc32c(core::view(bytes, pick(item).payload)));
     }
     op.reply = std::move(reply);
   }
   static void prepare(Operation& op, const core::PushRequest& request) {
-    prepare_pushes(op, request.items.size());
+    prepare_pushes(op, request.bytes, request.items, std::identity());
   }
   static void prepare(Operation& op, const core::MoveRequest& request) {
-    prepare_pushes(op, request.items.size());
+    prepare_pushes(op, request.bytes, request.items,
+                   [](const core::MoveItem& item) -> const core::PushItem& { return item.push; });
   }
   static void prepare_items(Operation& op, std::size_t count) {
     core::ItemsReply reply;
     reply.items.resize(count);
     op.reply = std::move(reply);
+  }
+  template <typename Request>
+  static void prepare_claims(Operation& op, const Request& request) {
+    prepare_items(op, request.items.size());
+    for (const auto& item : request.items) {
+      const auto receipt = parse_receipt(core::view(request.bytes, item.receipt));
+      op.prepared.claims.push_back(
+          receipt ? ClaimName{receipt->handle, receipt->claims, receipt->id} : ClaimName());
+    }
   }
   static void prepare(Operation& op, const core::CancelRequest& request) {
     prepare_items(op, request.keys.size());
@@ -300,10 +318,10 @@ class OneShard final : public Router {
     prepare_items(op, request.items.size());
   }
   static void prepare(Operation& op, const core::SettleRequest& request) {
-    prepare_items(op, request.items.size());
+    prepare_claims(op, request);
   }
   static void prepare(Operation& op, const core::ExtendRequest& request) {
-    prepare_items(op, request.items.size());
+    prepare_claims(op, request);
   }
   static void prepare(Operation& op, const core::ClaimRequest&) { op.reply = core::ClaimReply(); }
   static void prepare(Operation& op, const core::GetRequest& request) {
