@@ -16,6 +16,9 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::uint32_t kNowhere = 0xFFFF'FFFF;
+// What stands where the shard will put a key that it makes.
+constexpr std::string_view kPlaceForKey = "                         ";
+static_assert(kPlaceForKey.size() == kMadeKeySize);
 
 core::PushReply push_reply(const std::string& request_bytes, std::size_t count) {
   core::PushReply reply;
@@ -129,7 +132,7 @@ void Front::split_pushes(const OperationPtr& op, const std::string& queue, const
     const std::string_view key = core::view(bytes, pick(items[i]).key);
     // Places are laid out before the shards fill them in, each its own.
     if (key.empty()) {
-      reply.items[i].key = core::append(reply.bytes, std::string(kMadeKeySize, ' '));
+      reply.items[i].key = core::append(reply.bytes, kPlaceForKey);
     } else {
       reply.items[i].key = core::append(reply.bytes, key);
     }

@@ -8,8 +8,9 @@
 //  2. They take no more than `most` bytes of RAM.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -33,28 +34,38 @@ class RecentBatches {
   /// The bytes of the record there, at most as many as its position says; empty where they are not
   /// kept.
   [[nodiscard]] std::string_view find(const RecordPlace& place) const noexcept;
-  /// Of all of them, and the batches that hold them. False where one is not kept.
+  /// Of all of them, and the batches that hold them, each once. False where one is not kept.
   [[nodiscard]] bool find(std::span<const RecordPlace> places,
                           std::vector<std::string_view>& records,
                           std::vector<std::shared_ptr<const SealedBatch>>& batches) const;
 
  private:
-  struct Entry {
+  // Where a batch begins.
+  struct Start {
     std::uint64_t segment = 0;
     std::uint64_t offset = 0;
+    friend auto operator<=>(const Start&, const Start&) = default;
+  };
+  struct Entry {
     std::string_view bytes;
     std::shared_ptr<const SealedBatch> batch;  // holds them
   };
+  static constexpr std::size_t kNone = SIZE_MAX;
 
   void drop_oldest();
-  [[nodiscard]] const Entry* entry_of(const RecordPlace& place) const noexcept;
-  [[nodiscard]] static std::string_view bytes_in(const Entry& entry, const RecordPlace& place) {
-    return entry.bytes.substr(place.position.offset() - entry.offset, place.position.size());
+  [[nodiscard]] std::size_t size() const noexcept { return starts_.size() - first_; }
+  [[nodiscard]] std::size_t batch_of(const RecordPlace& place) const noexcept;
+  [[nodiscard]] std::string_view bytes_in(std::size_t batch, const RecordPlace& place) const {
+    return entries_[batch].bytes.substr(place.position.offset() - starts_[batch].offset,
+                                        place.position.size());
   }
 
   std::uint64_t most_;
   std::uint64_t bytes_ = 0;
-  std::deque<Entry> batches_;
+  // By batch; those before the first are gone. Starts are searched, so they lie by themselves.
+  std::vector<Start> starts_;
+  std::vector<Entry> entries_;
+  std::size_t first_ = 0;
 };
 
 }  // namespace tarry::embedded
