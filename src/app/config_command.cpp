@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/servable.h"
 #include "app/serve_flags.h"
 #include "base/text.h"
 #include "open/store_url.h"
@@ -33,7 +34,7 @@ Words words_of(const SettingsPatch& patch) {
   return words;
 }
 
-void print_json(Output& output, const config::Config& held) {
+void print_json(Output& output, const config::Config& held, const Result<void>& servable) {
   const auto& settings = config::serve_settings();
   output.print_json([&](wire::JsonWriter& json) {
     json.begin_object().name("settings").begin_array();
@@ -61,7 +62,9 @@ void print_json(Output& output, const config::Config& held) {
       json.end_array().text_field("to", detail::masked_url(plan.to));
       json.field("threads", plan.crew.threads).field("line", plan.line).end_object();
     }
-    json.end_array().end_object();
+    json.end_array();
+    if (!servable) json.text_field("refused", servable.error().message);
+    json.end_object();
   });
 }
 
@@ -113,10 +116,12 @@ void add_config_command(CLI::App& root, Session& session) {
     ExitCode code{};
     const auto held = load_config(given, *flags, code);
     if (!held) return code;
+    const auto servable = check_servable(*held);
     if (given.output.json()) {
-      print_json(given.output, *held);
+      print_json(given.output, *held, servable);
     } else {
       print_tables(given.output, *held);
+      if (!servable) given.output.note("tarry serve refuses this: " + servable.error().message);
     }
     return ExitCode::done;
   });

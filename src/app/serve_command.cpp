@@ -3,9 +3,12 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -16,6 +19,7 @@
 #include "app/log.h"
 #include "app/printable.h"
 #include "app/relays.h"
+#include "app/servable.h"
 #include "app/serve_flags.h"
 #include "app/serve_reload.h"
 #include "app/signals.h"
@@ -114,18 +118,6 @@ void drain(http::Server& server, Relays& relays, Events& events, Millis deadline
   events.wait_for_relays();
 }
 
-// Standard output is where the server says that it is ready.
-Result<void> check_relays(const Config& config) {
-  for (const RelayPlan& plan : config.relays) {
-    if (plan.to != "stdout") continue;
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}:{}: relay {}: to = \"stdout\" goes with tarry relay --config, not "
-                             "within serve",
-                             printable(config.file), plan.line, base::quoted(plan.crew.name))};
-  }
-  return {};
-}
-
 Relays::Hooks hooks_of(ServeLog& log, Events& events) {
   return {[&log](std::string_view line) { log.info(line); },
           [&log](std::string_view line) { log.warning(line); },
@@ -154,20 +146,6 @@ std::vector<metrics::RelayFigures> figures_of(const Relays& relays) {
     one.lag = stats.lags;
   }
   return all;
-}
-
-Result<std::string> servable_store(const Config& config) {
-  const std::string url = config.text(Which::store_url);
-  if (url.empty()) {
-    return Error{ErrorCode::invalid_argument,
-                 "serve needs a store of its own: --store file:DIRECTORY, memory: or redis://HOST"};
-  }
-  if (!url.starts_with("http:") && !url.starts_with("http+unix:")) return url;
-  // Not the file's fault: `tarry relay --config` takes such a one.
-  return Error{
-      ErrorCode::invalid_argument,
-      fmt::format("{}: serve needs a store of its own: file:, memory: or redis:, not {}",
-                  config.at(Which::store_url).from, base::quoted(detail::masked_url(url)))};
 }
 
 // Called on the server's thread alone, so nothing moves the clock in between.
@@ -200,14 +178,22 @@ ExitCode cannot_listen(Output& output, const Error& error) {
   return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
 }
 
+// The directory that opening the store will make, parents and all: its name may be mistyped. Empty
+// where it makes none.
+std::string new_directory(const std::string& url) {
+  const auto parsed = detail::parse_store_url(url);
+  const auto* files = parsed ? std::get_if<detail::EmbeddedUrl>(&*parsed) : nullptr;
+  if (files == nullptr || files->path.empty()) return {};
+  std::error_code ignored;
+  return std::filesystem::exists(files->path, ignored) ? std::string() : files->path;
+}
+
 ExitCode serve(Session& session, const ServeFlags& flags) {
   ExitCode code{};
   auto config = load_config(session, flags, code);
   if (!config) return code;
-  const auto url = servable_store(*config);
-  if (!url) return session.output.fail(url.error());
-  if (const auto good = check_relays(*config); !good)
-    return session.output.usage(good.error().message);
+  if (const auto good = check_servable(*config); !good) return session.output.fail(good.error());
+  const std::string url = config->text(Which::store_url);
   auto address = parse_listen(config->text(Which::listen));
   if (!address) return session.output.fail(address.error());
   auto token = read_token(config->text(Which::token_file));
@@ -226,15 +212,17 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();
   const auto warn = [&log](std::string_view line) { log.warning(line); };
-  auto store = session.open(*url, {.create = true, .clock = clock, .log = warn}, code);
+  const std::string made = new_directory(url);
+  auto store = session.open(url, {.create = true, .clock = clock, .log = warn}, code);
   if (!store) return code;
+  if (!made.empty()) log.info(fmt::format("made the directory {} for a new store", made));
 
   if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
     return session.output.fail(applied.error());
   }
   presets::PresetEngine engine(store->engine(), config->queues);
   Events events;
-  const auto relays = Relays::make(store->engine(), *url, config->relays, hooks_of(log, events));
+  const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events));
   if (!relays) return session.output.fail(relays.error());
   http::ServerOptions options = server_options(*config, clock, log);
   options.token = *token;
@@ -248,7 +236,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
     const auto written = write_port_file(file, *port);
     if (!written) return session.output.fail(written.error());
   }
-  say_ready(session.output, address->url(), detail::masked_url(*url));
+  say_ready(session.output, address->url(), detail::masked_url(url));
   if (clock)
     log.warning("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 

@@ -165,9 +165,8 @@ class Shift {
       return;
     }
     session_.output.note(
-        fmt::format("delivered {}: acked {}, to be retried (or dead, if it was the last attempt) "
-                    "{}, buried {}, "
-                    "too late {}; given back {}",
+        fmt::format("delivered {}: acked {}, retried {} (a message's last retry makes it dead), "
+                    "buried {}, too late {}; given back {}",
                     grouped(sum.delivered), grouped(sum.acked), grouped(sum.retried),
                     grouped(sum.buried), grouped(sum.stale), grouped(sum.released)));
   }

@@ -35,5 +35,17 @@ TEST(KeyedHash, TakesAnEmptyViewThatPointsNowhere) {
   EXPECT_EQ(keyed_hash(std::string_view(), 5), keyed_hash(std::string_view(""), 5));
 }
 
+TEST(Spread, NeighboursLieInAllPlaces) {
+  for (const int bits : {1, 3, 12}) {
+    std::set<std::uint32_t> seen;
+    for (std::uint64_t number = 0; number < std::uint64_t{3} << bits; ++number) {
+      seen.insert(spread(number, bits));
+    }
+    EXPECT_EQ(seen.size(), std::size_t{1} << bits);
+    EXPECT_LT(*seen.rbegin(), 1u << bits);
+  }
+  EXPECT_EQ(spread(1, 32), 0x9E37'79B9u);
+}
+
 }  // namespace
 }  // namespace tarry::base

@@ -49,6 +49,7 @@
 #include <type_traits>
 
 #include "base/assert.h"
+#include "base/hash.h"
 
 namespace tarry::timing {
 
@@ -212,12 +213,10 @@ inline std::uint64_t Wheel<Nodes>::differing_bits(std::int64_t deadline) const n
   return static_cast<std::uint64_t>(counted) ^ static_cast<std::uint64_t>(now_);
 }
 
-// The multiplier is 2^64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4).
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 inline std::uint32_t Wheel<Nodes>::lane_for(std::int64_t deadline) noexcept {
-  return static_cast<std::uint32_t>(
-      (static_cast<std::uint64_t>(deadline) * 0x9E37'79B9'7F4A'7C15U) >> (64 - kLaneBits));
+  return base::spread(static_cast<std::uint64_t>(deadline), kLaneBits);
 }
 
 template <typename Nodes>

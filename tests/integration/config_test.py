@@ -26,6 +26,11 @@ def checked(*arguments, **variables):
     return {one["name"]: one for one in answer["settings"]}, answer["queues"]
 
 
+def check(*arguments):
+    return subprocess.run([PROGRAM, "config", "check", *arguments], capture_output=True, text=True,
+                          env=environment(), check=False)
+
+
 def refused(*arguments, command=("config", "check"), **variables):
     """The lines on standard error of a call that must be refused."""
     finished = subprocess.run([PROGRAM, *command, *arguments], capture_output=True, text=True,
@@ -167,6 +172,20 @@ class Config(ProgramTest):
         file = self.write('[store]\nurl = "http://127.0.0.1:1"\n')
         self.assertIn(f"tarry: {file}:2: serve needs a store of its own",
                       refused("--config", file, command=("serve",))[0])
+
+    def test_what_serve_refuses_as_a_whole_is_said(self):
+        """It is no fault of the file's: others than serve may read it."""
+        said = "serve needs a store of its own"
+        file = self.write('[store]\nurl = "http://127.0.0.1:1"\n')
+        for flags in (("--config", file), ()):
+            answer = check(*flags)
+            self.assertEqual(answer.returncode, DONE, answer.stderr)
+            self.assertIn("tarry serve refuses this: ", answer.stderr)
+            self.assertIn(said, answer.stderr)
+            self.assertIn(said, json.loads(check(*flags, "-o", "json").stdout)["refused"])
+        answer = check("--store", "memory:")
+        self.assertEqual((answer.returncode, answer.stderr), (DONE, ""))
+        self.assertNotIn("refused", json.loads(check("--store", "memory:", "-o", "json").stdout))
 
     def test_bad_variables_flags_and_files(self):
         self.assertEqual(refused(TARRY_MAX_BODY="3"), [

@@ -88,6 +88,12 @@ class Serve(ProgramTest):
         with Server(self.store, "--test-clock") as server:  # which stands at 2020
             self.assertRegex(server.log(), r"warning\S* shard 0: the wall clock reads \d+ ms less")
 
+    def test_its_log_names_the_directory_that_it_made(self):
+        for expected in (True, False):
+            with Server(self.store) as server:
+                self.assertEqual(f"made the directory {self.store.removeprefix('file:')} for a new "
+                                 "store" in server.log(), expected)
+
     def test_idle_connections_leave_room_for_the_store(self):
         with Server(f"{self.store}?segment=64KiB", descriptors=(64, 300)) as server:
             first = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)

@@ -239,7 +239,7 @@ class Transfer(ProgramTest):
         other = f"file:{self.directory}/other"
         self.tarry("push", "orders", "mine", "--key", "k:7", store=other)
         answer = self.tarry("store", "import", file, "--keep-settings", store=other, code=CONFLICT)
-        self.assertIn('queue "orders", message "k:7" is not imported: its key belongs to another',
+        self.assertIn('queue "orders", message "k:7" is not imported: its key is there already',
                       answer.err)
 
     def test_the_settings_of_queues_that_are_there(self):

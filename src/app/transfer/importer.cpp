@@ -170,7 +170,8 @@ Result<void> Importer::look(std::vector<MessageInfo> taken) {
       ++report_.found;
     } else {
       ++report_.conflicts;
-      problem(message, "its key belongs to another message there");
+      problem(message,
+              "its key is there already: another message's, or its own, and changed since");
     }
   }
   return {};

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
 #include "engines/embedded/position.h"
 #include "engines/embedded/segment_files.h"
 
@@ -69,10 +70,8 @@ class RecordRuns {
   static constexpr std::size_t kNone = SIZE_MAX;
   static constexpr int kFilterBits = 12;
 
-  // By Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
   static std::size_t filter_bit(const RecordPlace& place) noexcept {
-    const std::uint64_t mixed = place.position.offset() ^ place.segment << 32;
-    return static_cast<std::size_t>(mixed * 0x9E37'79B9'7F4A'7C15U >> (64 - kFilterBits));
+    return base::spread(place.position.offset() ^ place.segment << 32, kFilterBits);
   }
 
   [[nodiscard]] std::size_t plan();

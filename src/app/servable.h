@@ -1,0 +1,13 @@
+// Whether `tarry serve` can go by a configuration, of which each value is good by itself.
+#pragma once
+
+#include <tarry/result.h>
+
+#include "app/config/config.h"
+
+namespace tarry::app {
+
+/// Errors: `invalid_argument`, that names what the server lacks or cannot have.
+[[nodiscard]] Result<void> check_servable(const config::Config& config);
+
+}  // namespace tarry::app
