@@ -56,9 +56,9 @@ class Engine {
   /// As `submit`, by a thread that has nothing to do until the completion has run: the engine may
   /// let it do the work itself, so that no other has to be woken. So this one may block as long as
   /// the request takes, and its completion may run within the call: it must only say that it ran.
-  /// Not from an engine's thread.
-  virtual Ticket submit_waiting(Request request, Completion completion) {
-    return submit(std::move(request), std::move(completion));
+  /// Nobody can withdraw it. Not from an engine's thread.
+  virtual void submit_waiting(Request request, Completion completion) {
+    static_cast<void>(submit(std::move(request), std::move(completion)));
   }
 
   /// A waiting claim whose caller has gone: completes soon with an empty ClaimReply. What was

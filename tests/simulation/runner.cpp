@@ -200,6 +200,7 @@ std::vector<std::string> missing_marks(const Figures& figures) {
       "T1 header",
       "T2",
       "cleaning.dead-segment",
+      "cleaning.holds-off",
       "cleaning.garbage",
       "cleaning.pressed-lightly",
       "cleaning.pressed-hard",

@@ -10,7 +10,7 @@ namespace tarry::embedded {
 
 namespace {
 
-constexpr std::int64_t kEarlyMs = 1'000;
+constexpr std::int64_t kHoldOffMs = 1'000;
 
 }  // namespace
 
@@ -21,18 +21,18 @@ Cleaner::Cleaner(ShardState& state, Journal& journal, SegmentFiles& files, Mark 
       newest_closed_(journal.closed().empty() ? 0 : journal.closed().back().number),
       mark_(std::move(mark)) {}
 
-bool Cleaner::is_early(std::int64_t now_boot_ms) {
+bool Cleaner::holds_off(std::int64_t now_boot_ms) {
   const auto& closed = journal_->closed();
   if (closed.size() == 1 && closed.front().number > newest_closed_) {
-    early_until_ = now_boot_ms + kEarlyMs;
+    held_off_until_ = now_boot_ms + kHoldOffMs;
   }
   if (!closed.empty()) newest_closed_ = closed.back().number;
   const bool is_over = closed.size() != 1 || scanner_ != nullptr || pressed_ != Press::none ||
                        state_->live.of(closed.front().number).messages == 0 ||
-                       (early_until_ && now_boot_ms >= *early_until_);
-  if (is_over) early_until_.reset();
-  if (early_until_) mark("cleaning.early");
-  return early_until_.has_value();
+                       (held_off_until_ && now_boot_ms >= *held_off_until_);
+  if (is_over) held_off_until_.reset();
+  if (held_off_until_) mark("cleaning.holds-off");
+  return held_off_until_.has_value();
 }
 
 bool Cleaner::wanted() {

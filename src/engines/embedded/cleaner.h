@@ -38,10 +38,13 @@ class Cleaner {
   /// pressed, less than that. Forgets the press once it would gain too little.
   [[nodiscard]] bool wanted();
   /// What was closed a moment ago is what dies next: left alone, nearly all of it needs no copy. So
-  /// for a second after the only closed segment was closed, in this run, unless pressed.
-  [[nodiscard]] bool is_early(std::int64_t now_boot_ms);
+  /// for a second after a segment was closed in this run, while it is the only one, unless pressed.
+  /// Asked in every turn: it notes when the second began, and forgets it at its end.
+  [[nodiscard]] bool holds_off(std::int64_t now_boot_ms);
   /// BOOTTIME at which that ends; none where it is not early.
-  [[nodiscard]] std::optional<std::int64_t> early_until() const noexcept { return early_until_; }
+  [[nodiscard]] std::optional<std::int64_t> held_off_until() const noexcept {
+    return held_off_until_;
+  }
   /// Pressed hard, and what there is to gain lies in the head, which nothing is won back from
   /// before it is closed.
   [[nodiscard]] bool head_wanted() const;
@@ -89,8 +92,8 @@ class Cleaner {
   std::uint64_t segment_ = 0;
   std::uint64_t spent_ = 0;
   Press pressed_ = Press::none;
-  std::uint64_t newest_closed_ = 0;  // that is_early has seen, or the start
-  std::optional<std::int64_t> early_until_;
+  std::uint64_t newest_closed_ = 0;  // that holds_off has seen, or the start
+  std::optional<std::int64_t> held_off_until_;
   // A round goes over all that is closed when it begins. One that gains nothing is followed by none
   // until there is more to gain: short batches make the journal longer than what is counted as
   // live, and without this the cleaner would go round for ever.

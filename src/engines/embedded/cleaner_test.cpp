@@ -206,31 +206,31 @@ TEST_F(CleanerTest, LeavesTheOnlyClosedSegmentAloneForASecond) {
   put("live");
   roll();
   ASSERT_TRUE(cleaner.wanted());
-  EXPECT_TRUE(cleaner.is_early(50));
-  EXPECT_EQ(cleaner.early_until(), 1'050);
-  EXPECT_TRUE(cleaner.is_early(1'049));
-  EXPECT_FALSE(cleaner.is_early(1'050));
-  EXPECT_EQ(cleaner.early_until(), std::nullopt) << "nobody has to wake for it any more";
-  EXPECT_FALSE(cleaner.is_early(1'051)) << "once for each segment";
+  EXPECT_TRUE(cleaner.holds_off(50));
+  EXPECT_EQ(cleaner.held_off_until(), 1'050);
+  EXPECT_TRUE(cleaner.holds_off(1'049));
+  EXPECT_FALSE(cleaner.holds_off(1'050));
+  EXPECT_EQ(cleaner.held_off_until(), std::nullopt) << "nobody has to wake for it any more";
+  EXPECT_FALSE(cleaner.holds_off(1'051)) << "once for each segment";
 
   Cleaner of_the_next_run(state, *journal, files);
-  EXPECT_FALSE(of_the_next_run.is_early(0)) << "who knows how long ago it was closed";
+  EXPECT_FALSE(of_the_next_run.holds_off(0)) << "who knows how long ago it was closed";
 }
 
 TEST_F(CleanerTest, DoesNotWaitWhereRoomIsShortOrTheNextOneIsClosedOrAllIsDead) {
   Cleaner cleaner(state, *journal, files);
   const Handle live = put("live");
   roll();
-  ASSERT_TRUE(cleaner.is_early(0));
+  ASSERT_TRUE(cleaner.holds_off(0));
   cleaner.press(Cleaner::Press::lightly);
-  EXPECT_FALSE(cleaner.is_early(0));
+  EXPECT_FALSE(cleaner.holds_off(0));
 
   Cleaner another(state, *journal, files);
   roll();
   ASSERT_EQ(journal->closed().size(), 2u);
-  EXPECT_FALSE(another.is_early(0));
+  EXPECT_FALSE(another.holds_off(0));
   clean(1);
-  EXPECT_FALSE(another.is_early(0)) << "it was closed before the other one went";
+  EXPECT_FALSE(another.holds_off(0)) << "it was closed before the other one went";
 
   roll();
   clean(2);
@@ -238,9 +238,9 @@ TEST_F(CleanerTest, DoesNotWaitWhereRoomIsShortOrTheNextOneIsClosedOrAllIsDead) 
   Cleaner third(state, *journal, files);
   clean(3);
   roll();
-  ASSERT_TRUE(third.is_early(0));
+  ASSERT_TRUE(third.holds_off(0));
   gone(live);
-  EXPECT_FALSE(third.is_early(0));
+  EXPECT_FALSE(third.holds_off(0));
   EXPECT_TRUE(third.wanted());
 }
 

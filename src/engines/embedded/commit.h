@@ -26,7 +26,6 @@ struct SealedBatch {
   std::uint64_t offset = 0;    // of the batch in its segment
   std::string bytes;           // header, records, padding
   std::string segment_header;  // not empty: the segment's first batch; written before it
-  std::shared_ptr<storage::File> file;
 
   [[nodiscard]] bool opens() const noexcept { return !segment_header.empty(); }
 };

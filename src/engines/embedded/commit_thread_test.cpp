@@ -96,6 +96,7 @@ class GatedFile final : public storage::File {
 class CommitThreadTest : public testing::Test {
  protected:
   void make(const timing::Clock& clock, SyncPolicy policy) {
+    files.add(1, directory->open(segment_name(1), storage::OpenMode::create_new).value());
     committer.emplace(policy, *directory, files, clock);
     thread.emplace(
         *committer, clock, answers, [this] { ++failures; }, [this] { ++ends; },
@@ -114,7 +115,6 @@ class CommitThreadTest : public testing::Test {
     auto sealed = std::make_shared<SealedBatch>();
     sealed->number = ++number;
     sealed->segment = 1;
-    sealed->file = file;
     if (number == 1) sealed->segment_header = "header";
     sealed->bytes = name;
     sealed->offset = number == 1 ? 6 : end;
@@ -136,8 +136,6 @@ class CommitThreadTest : public testing::Test {
   std::shared_ptr<storage::Faults> faults = std::make_shared<storage::Faults>();
   std::unique_ptr<storage::Directory> directory =
       std::make_unique<storage::FaultyDirectory>(storage::MemoryDisk().root(), faults);
-  std::shared_ptr<storage::File> file =
-      directory->open(segment_name(1), storage::OpenMode::create_new).value();
   SegmentFiles files;
   std::shared_ptr<GatedFile> gated = std::make_shared<GatedFile>();
   timing::ManualClock standing;

@@ -50,9 +50,11 @@ Result<void> Committer::write(std::span<const BatchPtr> batches) {
     pieces_.emplace_back(batch->bytes);
     end += batch->bytes.size();
   }
-  if (auto done = first.file->write_at(opens ? 0 : first.offset, pieces_); !done) return done;
+  const auto file = files_->get(first.segment);
+  TARRY_ASSERT(file != nullptr);  // it goes after its batches
+  if (auto done = file->write_at(opens ? 0 : first.offset, pieces_); !done) return done;
   directory_dirty_ = directory_dirty_ || opens;
-  dirty_[first.segment] = first.file;
+  dirty_[first.segment] = file;
   written_.store(batches.back()->number, std::memory_order_release);
   for (const auto& batch : batches) recent_.add(batch);
   return {};

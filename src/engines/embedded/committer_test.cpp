@@ -18,21 +18,17 @@ class CommitterTest : public testing::Test {
     committer = std::make_unique<Committer>(policy, *directory, files, clock);
   }
 
-  std::shared_ptr<storage::File> segment(std::uint64_t number) {
+  void add_segment(std::uint64_t number) {
     std::shared_ptr<storage::File> file =
         directory->open(segment_name(number), storage::OpenMode::create_new).value();
-    files.add(number, file);
-    return file;
+    files.add(number, std::move(file));
   }
 
   // The next batch of a segment; the first one of each brings the header.
-  std::shared_ptr<const SealedBatch> batch(std::uint64_t segment_number,
-                                           const std::shared_ptr<storage::File>& file,
-                                           std::string bytes) {
+  std::shared_ptr<const SealedBatch> batch(std::uint64_t segment_number, std::string bytes) {
     auto sealed = std::make_shared<SealedBatch>();
     sealed->number = ++number;
     sealed->segment = segment_number;
-    sealed->file = file;
     std::uint64_t& end = ends[segment_number];
     if (end == 0) {
       sealed->segment_header = "header";
@@ -84,13 +80,13 @@ class CommitterTest : public testing::Test {
 
 TEST_F(CommitterTest, AlwaysSyncsFileAndDirectoryBeforeTheFirstTask) {
   make(SyncPolicy::always);
-  const auto file = segment(1);
-  committer->run(job({batch(1, file, "aa"), batch(1, file, "bb")}, "first"));
+  add_segment(1);
+  committer->run(job({batch(1, "aa"), batch(1, "bb")}, "first"));
   EXPECT_EQ(told, std::vector<std::string>{"first done"});
   EXPECT_EQ(synced[one], "headeraabb");
   EXPECT_EQ(committer->durable(), 2u);
   EXPECT_EQ(committer->written(), 2u);
-  committer->run(job({batch(1, file, "cc")}, "second"));
+  committer->run(job({batch(1, "cc")}, "second"));
   EXPECT_EQ(synced[one], "headeraabbcc");
   EXPECT_EQ(committer->durable(), 3u);
   EXPECT_EQ(committer->syncs(), 2u);
@@ -148,10 +144,10 @@ TEST_F(CommitterTest, TasksLearnWhenItWasDone) {
 
 TEST_F(CommitterTest, Every100MsAnswersAfterTheWriteAndSyncsLater) {
   make(SyncPolicy::every_100ms);
-  const auto file = segment(1);
-  committer->run(job({batch(1, file, "aa")}));
+  add_segment(1);
+  committer->run(job({batch(1, "aa")}));
   EXPECT_EQ(committer->durable(), 1u) << "the first time it is long ago";
-  committer->run(job({batch(1, file, "bb")}, "x"));
+  committer->run(job({batch(1, "bb")}, "x"));
   EXPECT_EQ(told.back(), "x done");
   EXPECT_EQ(written[one], "headeraabb");
   EXPECT_EQ(synced[one], "headeraa");
@@ -162,20 +158,20 @@ TEST_F(CommitterTest, Every100MsAnswersAfterTheWriteAndSyncsLater) {
   EXPECT_FALSE(committer->has_pending());
   EXPECT_EQ(committer->durable(), 2u);
   clock.advance(100);
-  committer->run(job({batch(1, file, "cc")}));
+  committer->run(job({batch(1, "cc")}));
   EXPECT_EQ(synced[one], "headeraabbcc") << "under load too";
 }
 
 TEST_F(CommitterTest, OsSyncsNamesButNotContents) {
   make(SyncPolicy::os);
-  const auto file = segment(1);
-  committer->run(job({batch(1, file, "aa")}));
+  add_segment(1);
+  committer->run(job({batch(1, "aa")}));
   EXPECT_EQ(written[one], "headeraa");
   ASSERT_TRUE(synced.contains(one)) << "the name, or the file could vanish";
   EXPECT_EQ(synced[one], "");
   EXPECT_EQ(committer->durable(), 0u);
   EXPECT_FALSE(committer->has_pending());
-  auto last = job({batch(1, file, "bb")});
+  auto last = job({batch(1, "bb")});
   last.sync = true;
   committer->run(std::move(last));
   EXPECT_EQ(synced[one], "headeraabb") << "asked for";
@@ -184,12 +180,12 @@ TEST_F(CommitterTest, OsSyncsNamesButNotContents) {
 // Or the header's seal would say "proven" of what is not.
 TEST_F(CommitterTest, ASegmentsHeaderIsWrittenAfterItsPredecessorWasSynced) {
   make(SyncPolicy::every_100ms);
-  const auto first = segment(1);
-  const auto second = segment(2);
-  committer->run(job({batch(1, first, "aa")}));
-  committer->run(job({batch(1, first, "bb")}));
+  add_segment(1);
+  add_segment(2);
+  committer->run(job({batch(1, "aa")}));
+  committer->run(job({batch(1, "bb")}));
   faults->arm({.fail_at = 2});  // after the sync, the header's write
-  committer->run(job({batch(2, second, "cc")}, "x"));
+  committer->run(job({batch(2, "cc")}, "x"));
   EXPECT_TRUE(faults->first_failed().starts_with("write_at")) << faults->first_failed();
   EXPECT_EQ(told.back(), "x failed");
   EXPECT_EQ(synced[one], "headeraabb");
@@ -197,9 +193,9 @@ TEST_F(CommitterTest, ASegmentsHeaderIsWrittenAfterItsPredecessorWasSynced) {
 
 TEST_F(CommitterTest, OneJobMayCloseASegmentAndOpenTheNext) {
   make(SyncPolicy::always);
-  const auto first = segment(1);
-  const auto second = segment(2);
-  committer->run(job({batch(1, first, "aa"), batch(2, second, "bb")}));
+  add_segment(1);
+  add_segment(2);
+  committer->run(job({batch(1, "aa"), batch(2, "bb")}));
   EXPECT_EQ(synced[one], "headeraa");
   EXPECT_EQ(synced[two], "headerbb");
   EXPECT_EQ(committer->durable(), 2u);
@@ -207,10 +203,10 @@ TEST_F(CommitterTest, OneJobMayCloseASegmentAndOpenTheNext) {
 
 TEST_F(CommitterTest, SegmentsGoAfterTheSyncAndAfterTheTasks) {
   make(SyncPolicy::os);
-  const auto first = segment(1);
-  const auto second = segment(2);
-  committer->run(job({batch(1, first, "aa")}));
-  auto last = job({batch(2, second, "copy of aa")});
+  add_segment(1);
+  add_segment(2);
+  committer->run(job({batch(1, "aa")}));
+  auto last = job({batch(2, "copy of aa")});
   last.remove_segments = {1};
   committer->run(std::move(last));
   EXPECT_EQ(synced[two], "headercopy of aa") << "whatever the policy";
@@ -231,11 +227,11 @@ TEST_F(CommitterTest, TheFirstFailureIsFinal) {
       told.clear();
       faults->disarm();
       make(policy);
-      const auto first = segment(1);
-      const auto second = segment(2);
+      add_segment(1);
+      add_segment(2);
       faults->arm({.fail_at = call});
-      committer->run(job({batch(1, first, "aa")}, "a"));
-      auto b = job({batch(2, second, "bb")}, "b");
+      committer->run(job({batch(1, "aa")}, "a"));
+      auto b = job({batch(2, "bb")}, "b");
       b.sync = true;
       committer->run(std::move(b));
       if (faults->failed() == 0) break;
@@ -243,7 +239,7 @@ TEST_F(CommitterTest, TheFirstFailureIsFinal) {
       EXPECT_TRUE(committer->failed());
       EXPECT_EQ(told.back(), "b failed");
       const std::uint64_t durable = committer->durable();
-      committer->run(job({batch(2, second, "cc")}, "c"));
+      committer->run(job({batch(2, "cc")}, "c"));
       committer->sync_pending();
       EXPECT_EQ(told.back(), "c failed");
       EXPECT_EQ(faults->calls(), calls) << "nothing more reaches the disk";
@@ -260,8 +256,8 @@ TEST_F(CommitterTest, TheFirstFailureIsFinal) {
 
 TEST_F(CommitterTest, ASegmentThatCannotBeRemovedEndsIt) {
   make(SyncPolicy::always);
-  const auto first = segment(1);
-  committer->run(job({batch(1, first, "aa")}));
+  add_segment(1);
+  committer->run(job({batch(1, "aa")}));
   auto last = job({}, "x");
   last.remove_segments = {7};
   committer->run(std::move(last));

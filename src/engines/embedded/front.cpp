@@ -69,20 +69,21 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
 // What a claim was given is read, and the operation completed, by the thread that waits for it: no
 // other has to do it before it can wake that one, and what it read would go from one core's cache
 // to another's.
-core::Ticket Front::submit_waiting(core::Request request, core::Completion completion) {
+void Front::submit_waiting(core::Request request, core::Completion completion) {
   const OperationPtr op =
       begin(std::move(request), std::move(completion), Operation::Completes::waiter);
-  if (!op) return 0;
+  if (!op) return;
   lend(*op);
   op->ended.wait();
   try {
     op->read_rest();
+    finish_reply(*op);
   } catch (const std::bad_alloc&) {
-    // What it leased runs out. (The text is short enough to need no memory.)
+    // It was done, so this must not throw; what it leased runs out. (The text is short enough to
+    // need no memory.)
     op->fail({ErrorCode::unknown_outcome, "out of memory"});
   }
   run_completion(*op);
-  return op->ticket;
 }
 
 // Does what this thread has posted, as far as no other thread does it.
@@ -160,22 +161,32 @@ void Front::complete(const OperationPtr& op) {
     op->ended.post();
   } else if (core::on_lent_thread()) {
     // It waits for its own answer, not for what others' callbacks may do.
-    answers_.post([this, op] { run_completion(*op); });
+    answers_.post([this, op] { complete_here(*op); });
   } else {
-    run_completion(*op);
+    complete_here(*op);
   }
 }
 
-void Front::run_completion(Operation& op) {
+void Front::complete_here(Operation& op) {
+  finish_reply(op);
+  run_completion(op);
+}
+
+void Front::finish_reply(Operation& op) {
+  if (op.error) return;
+  const core::EngineThreadScope scope;
+  if (!op.figures.empty()) merge_stats(op);
+  if (!op.error) tell_watches(op.reply);
+}
+
+void Front::run_completion(Operation& op) noexcept {
   const core::EngineThreadScope scope;
   core::Completion completion = std::move(op.completion);
   TARRY_ASSERT(static_cast<bool>(completion));  // runs exactly once
   op.completion = nullptr;
-  if (!op.figures.empty() && !op.error) merge_stats(op);
   if (op.error) {
-    completion(Result<core::Reply>(*op.error));
+    completion(Result<core::Reply>(*std::move(op.error)));
   } else {
-    tell_watches(op.reply);
     completion(Result<core::Reply>(std::move(op.reply)));
   }
 }
@@ -214,6 +225,7 @@ void Front::merge_stats(Operation& op) {
 // -- claims
 
 void Front::claim_visited(const OperationPtr& op, std::uint32_t shard) {
+  // (Where nothing of the rest checks, the claim ends empty, though it might have waited.)
   if (op->rest || op->phase.load(std::memory_order_acquire) == ClaimPhase::taken) {
     end_claim(op);
     return;

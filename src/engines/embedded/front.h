@@ -45,7 +45,7 @@ class Front final : public core::Engine, public Router {
              std::unique_ptr<storage::Lock> lock);
 
   core::Ticket submit(core::Request request, core::Completion completion) override;
-  core::Ticket submit_waiting(core::Request request, core::Completion completion) override;
+  void submit_waiting(core::Request request, core::Completion completion) override;
   void withdraw(core::Ticket ticket) override;
   [[nodiscard]] core::Capabilities capabilities() const override;
   void close() override;
@@ -119,7 +119,10 @@ class Front final : public core::Engine, public Router {
   void forget_waiting(const OperationPtr& op);
   void release(const core::ClaimReply& reply);
   void complete(const OperationPtr& op);
-  void run_completion(Operation& op);
+  void complete_here(Operation& op);
+  /// What takes memory before the completion.
+  void finish_reply(Operation& op);
+  static void run_completion(Operation& op) noexcept;
   void merge_stats(Operation& op);
 
   Config config_;

@@ -227,7 +227,6 @@ void Journal::seal_open_batch(std::int64_t realtime_ms) {
   batch->number = next_batch_++;
   batch->segment = head_.number;
   batch->offset = head_.used;
-  batch->file = head_file_;
   batch->segment_header = std::exchange(segment_header_, {});
   BatchHeader header;
   header.salt = head_.salt;

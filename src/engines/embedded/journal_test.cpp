@@ -355,7 +355,7 @@ TEST_F(JournalTest, QueuesMadeSinceLengthenWhatTheNextSegmentOpensWith) {
     for (const auto& batch : commit()) {
       const std::uint64_t end = batch->offset + batch->bytes.size() +
                                 (batch->segment_header.empty() ? 0 : kSegmentHeaderBytes);
-      ASSERT_LE(end, batch->file->size().value() + kSegmentHeaderBytes);
+      ASSERT_LE(end, files.get(batch->segment)->size().value() + kSegmentHeaderBytes);
     }
   }
   const auto again = recovered();

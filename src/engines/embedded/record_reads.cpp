@@ -5,6 +5,9 @@
 #include "base/prefetch.h"
 
 namespace tarry::embedded {
+namespace {
+constexpr std::size_t kSoon = 8;
+}  // namespace
 
 std::span<const std::string_view> RecordReads::fetch(std::span<const RecordPlace> places) {
   found_.resize(places.size());
@@ -35,11 +38,24 @@ std::string_view RecordReads::fetch_anew(const RecordPlace& place) {
   return anew_.entries().front().bytes;
 }
 
-std::optional<HeldRecords> RecordReads::hold(std::span<const RecordPlace> places) const {
+std::optional<HeldRecords> RecordReads::hold(std::span<const RecordPlace> places, Hold how) const {
   if (distrust_->load(std::memory_order_relaxed)) return std::nullopt;
   HeldRecords held;
   if (!recent_->find(places, held.records, held.batches)) return std::nullopt;
   held.distrust = distrust_;
+  if (how == Hold::where_they_lie) return held;
+  std::uint64_t size = 0;
+  for (const std::string_view record : held.records) size += record.size();
+  if (size > kMostCopied) return std::nullopt;
+  held.copies = std::make_unique_for_overwrite<char[]>(size);
+  char* to = held.copies.get();
+  for (std::size_t i = 0; i < held.records.size(); ++i) {
+    if (i + kSoon < held.records.size()) base::prefetch(held.records[i + kSoon]);
+    const std::string_view record = held.records[i];
+    held.records[i] = {to, record.size()};
+    to = std::copy(record.begin(), record.end(), to);
+  }
+  held.batches.clear();
   return held;
 }
 

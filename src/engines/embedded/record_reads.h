@@ -20,16 +20,23 @@
 
 namespace tarry::embedded {
 
-/// Records as they are in RAM, to be looked at in a moment and on any thread. The batches that they
-/// lie in are kept for so long, and their files open.
+/// Records as they are in RAM, to be looked at later and on any thread: copies, or views into
+/// batches that are kept for so long.
 struct HeldRecords {
   std::vector<std::string_view> records;
   std::vector<std::shared_ptr<const SealedBatch>> batches;
+  std::unique_ptr<char[]> copies;
   std::shared_ptr<std::atomic<bool>> distrust;  // set by who finds that one does not check
 };
 
 class RecordReads {
  public:
+  /// What is copied for an answer that is made later; of more, the copy would take as long.
+  static constexpr std::uint64_t kMostCopied = 256ull << 10;
+  /// How records are held. Where they lie, for who reads them in a moment: for each of them a batch
+  /// of megabytes may have to be kept. By copies, for who comes in a queue.
+  enum class Hold : std::uint8_t { where_they_lie, by_copies };
+
   /// `files` and `recent` must outlive it.
   RecordReads(const SegmentFiles& files, const RecentBatches& recent,
               const storage::Directory& directory)
@@ -44,10 +51,11 @@ class RecordReads {
   /// The bytes that the file has there now, whatever was read ahead. What was fetched stays valid.
   [[nodiscard]] std::string_view fetch_anew(const RecordPlace& place);
 
-  /// Of what was written a moment ago. Empty where one of them was not, and from the moment on at
-  /// which one did not check: then RAM is not what it should be, and `fetch` and `fetch_anew` have
-  /// to say what the file has.
-  [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places) const;
+  /// Of what was written a moment ago. Empty where one of them was not, where copies would be more
+  /// than kMostCopied bytes, and from the moment on at which one did not check: then RAM is not
+  /// what it should be, and `fetch` and `fetch_anew` have to say what the file has.
+  [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places,
+                                                Hold how) const;
 
   /// What will be asked for soon: see AheadReads::read. By one thread, beside the one that owns
   /// this.

@@ -14,6 +14,8 @@
 namespace tarry::embedded {
 namespace {
 
+constexpr auto kWhereTheyLie = RecordReads::Hold::where_they_lie;
+
 class RecordReadsTest : public testing::Test {
  protected:
   RecordReadsTest() {
@@ -152,7 +154,7 @@ TEST_F(RecordReadsTest, WhatIsHeldStaysGoodWhenItIsRecentNoMore) {
   want(1, 1'100, 100);
   want(1, 2'100, 100);
   want(1, 2'200, 100);
-  const auto held = reads.hold(places);
+  const auto held = reads.hold(places, kWhereTheyLie);
   ASSERT_TRUE(held);
   recent.forget(1);
   const std::vector<std::string_view> expected{std::string_view(bytes).substr(1'100, 100),
@@ -160,7 +162,39 @@ TEST_F(RecordReadsTest, WhatIsHeldStaysGoodWhenItIsRecentNoMore) {
                                                std::string_view(bytes).substr(2'200, 100)};
   EXPECT_EQ(held->records, expected);
   EXPECT_EQ(held->batches.size(), 2u);
-  EXPECT_FALSE(reads.hold(places)) << "the file has them, and nothing else any more";
+  EXPECT_FALSE(reads.hold(places, kWhereTheyLie)) << "the file has them, and nothing else any more";
+}
+
+TEST_F(RecordReadsTest, CopiesKeepNoBatch) {
+  auto batch = std::make_shared<SealedBatch>();
+  batch->segment = 1;
+  batch->bytes = bytes;
+  const std::weak_ptr<const SealedBatch> kept = batch;
+  RecentBatches all{2'000'000};
+  all.add(std::move(batch));
+  RecordReads from_all{files, all, *directory};
+  want(1, 8, RecordReads::kMostCopied / 2);
+  want(1, 1'100, 64);
+  const auto held = from_all.hold(places, RecordReads::Hold::by_copies);
+  ASSERT_TRUE(held);
+  all.forget(1);
+  EXPECT_TRUE(kept.expired());
+  EXPECT_EQ(held->records.at(0), std::string_view(bytes).substr(8, RecordReads::kMostCopied / 2));
+  EXPECT_EQ(held->records.at(1), std::string_view(bytes).substr(1'100, 64));
+}
+
+TEST_F(RecordReadsTest, NotMoreIsCopiedThanIsWorthIt) {
+  auto batch = std::make_shared<SealedBatch>();
+  batch->segment = 1;
+  batch->bytes = bytes;
+  RecentBatches all{2'000'000};
+  all.add(std::move(batch));
+  RecordReads from_all{files, all, *directory};
+  want(1, 0, RecordReads::kMostCopied / 2);
+  EXPECT_TRUE(from_all.hold(places, RecordReads::Hold::by_copies));
+  want(1, RecordReads::kMostCopied / 2, RecordReads::kMostCopied / 2 + 8);
+  EXPECT_FALSE(from_all.hold(places, RecordReads::Hold::by_copies));
+  EXPECT_TRUE(from_all.hold(places, kWhereTheyLie));
 }
 
 TEST_F(RecordReadsTest, NothingIsHeldOnceOneDidNotCheck) {
@@ -169,10 +203,10 @@ TEST_F(RecordReadsTest, NothingIsHeldOnceOneDidNotCheck) {
   batch->bytes = bytes.substr(0, 5'000);
   recent.add(std::move(batch));
   want(1, 1'100, 100);
-  const auto held = reads.hold(places);
+  const auto held = reads.hold(places, kWhereTheyLie);
   ASSERT_TRUE(held);
   held->distrust->store(true);
-  EXPECT_FALSE(reads.hold(places));
+  EXPECT_FALSE(reads.hold(places, kWhereTheyLie));
 }
 
 }  // namespace

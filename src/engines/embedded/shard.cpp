@@ -235,8 +235,9 @@ bool Shard::cleaning_waits() const {
 }
 
 bool Shard::cleaning_is_due() {
-  const bool is_early = cleaner_.is_early(now_.boottime_ms);  // asked each time: it ends by itself
-  return cleaner_.wanted() && !is_early && !cleaning_waits();
+  const bool holds_off =
+      cleaner_.holds_off(now_.boottime_ms);  // asked each time: it ends by itself
+  return cleaner_.wanted() && !holds_off && !cleaning_waits();
 }
 
 std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,

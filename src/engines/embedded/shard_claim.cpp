@@ -127,7 +127,7 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
   ClaimedRecord record = begin_claim(id, request);
   const std::uint64_t most = std::min<std::uint64_t>(max, queue.lanes.size());
   record.items.reserve(most);
-  grants.items.reserve(grants.items.size() + most);
+  if (grants.items.empty()) grants.items.reserve(most);
   while (record.items.size() < max) {
     const Handle first = queue.lanes.first();
     // Guarantee 2: by the clock at the claim, whatever made it ready.
@@ -235,7 +235,9 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
         std::vector<RecordPlace> places;
         places.reserve(grants.items.size());
         for (const Grant& grant : grants.items) places.push_back(grant.place);
-        if (auto held = outcome.records->hold(places)) {
+        const auto how = waiter_reads ? RecordReads::Hold::where_they_lie  //
+                                      : RecordReads::Hold::by_copies;
+        if (auto held = outcome.records->hold(places, how)) {
           op->rest = [router, grants = std::move(grants), reader,
                       held = *std::move(held)](core::ClaimReply& reply) {
             const std::size_t left_out = reader.add(grants, held, reply);

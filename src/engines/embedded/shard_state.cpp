@@ -479,13 +479,13 @@ void ShardState::postpone_lease(Handle handle, std::int64_t by_ms) {
   lease_wheel.insert(handle);
 }
 
-bool ShardState::is_lease_over(Handle handle, std::int64_t now_boot_ms) {
+bool ShardState::put_back_if_postponed(Handle handle, std::int64_t now_boot_ms) {
   History& history = histories[slab[handle].history];
   history.until_ms = history.lease_end_ms();
   history.late_ms = 0;
-  if (history.until_ms <= now_boot_ms) return true;
+  if (history.until_ms <= now_boot_ms) return false;
   lease_wheel.insert(handle);
-  return false;
+  return true;
 }
 
 void ShardState::step_back(std::int64_t now_ms, bool rebase) {

@@ -132,8 +132,8 @@ class ShardState {
   void hold(Handle handle);        // scheduled and past due, BOOTTIME not there yet
   void unhold(Handle handle);      // BOOTTIME is there, but it is not past due any more
   void postpone_lease(Handle handle, std::int64_t by_ms);
-  /// Of a lease that the wheel has given out. False: it was postponed, and is in the wheel again.
-  [[nodiscard]] bool is_lease_over(Handle handle, std::int64_t now_boot_ms);
+  /// Of a lease that the wheel has given out. True: it has not ended, and is in the wheel again.
+  [[nodiscard]] bool put_back_if_postponed(Handle handle, std::int64_t now_boot_ms);
   /// The wall clock went back to `now_ms`: what is not due any more is scheduled again.
   void step_back(std::int64_t now_ms, bool rebase);
 
@@ -146,7 +146,7 @@ class ShardState {
     if (handle < slab.end()) slab.prefetch(handle);
   }
   void prefetch_history(Handle handle) const noexcept {
-    if (handle >= slab.end()) return;
+    if (!slab.is_live(handle)) return;
     if (const HistoryHandle at = slab[handle].history; at != kNoHistory) histories.prefetch(at);
   }
 

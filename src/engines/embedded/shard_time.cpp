@@ -65,7 +65,7 @@ void Shard::lease_expired(Handle handle) {
     wake_queue(message.queue);
     return;
   }
-  if (!state_->is_lease_over(handle, now_.boottime_ms)) return;
+  if (state_->put_back_if_postponed(handle, now_.boottime_ms)) return;
   if (!expiry_room()) {
     state_->histories[message.history].until_ms = now_.boottime_ms + kExpiryAgainMs;
     state_->lease_wheel.insert(handle);
@@ -108,7 +108,8 @@ void Shard::record_renewed_leases() {
     renewed.pop_back();
     const History& history = state_->histories[state_->slab[handle].history];
     if (TARRY_PLANTED_BUG(renewed_lease_not_logged)) continue;
-    emit(LeaseRecord{state_->slab[handle].queue, ref(handle), history.until_ms, history.stamp_ms});
+    emit(LeaseRecord{state_->slab[handle].queue, ref(handle), history.lease_end_ms(),
+                     history.stamp_ms});
   }
 }
 
@@ -158,7 +159,7 @@ std::optional<std::int64_t> Shard::next_boottime_ms() const {
   std::optional<std::int64_t> next = state_->lease_wheel.next_due();
   const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
   if (!deadlines_.empty()) sooner(deadlines_.begin()->first);
-  if (const auto until = cleaner_.early_until()) sooner(*until);
+  if (const auto until = cleaner_.held_off_until()) sooner(*until);
   return next;
 }
 

@@ -1,0 +1,65 @@
+// Settling what is not leased (any more), and cleaning that nobody else's request brings about.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engines/embedded/test_requests.h"
+#include "engines/embedded/test_shard.h"
+#include "storage/memory_storage.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::embedded {
+namespace {
+
+using test::OneShard;
+
+class ShardSettle : public testing::Test {
+ protected:
+  std::size_t settled(const std::vector<std::string>& receipts, Outcome outcome) {
+    const auto reply = one.ask(test::settle(receipts));
+    std::size_t count = 0;
+    for (const auto& item : std::get<core::ItemsReply>(*reply).items) {
+      if (!item.error && item.outcome == outcome) ++count;
+    }
+    return count;
+  }
+
+  timing::ManualClock clock;
+  storage::MemoryDisk disk;
+  OneShard one{disk.root(), clock, {256 << 10, SyncPolicy::always, false}};
+};
+
+// Where they lay are free slots by now, which name others where a message names its history.
+TEST_F(ShardSettle, ReceiptsOfWhatHasGoneAreStale) {
+  const std::vector<std::string> many(6'000, "");
+  ASSERT_TRUE(one.ask(test::push("q", many, Due::after(std::chrono::hours(1)), "later")));
+  ASSERT_TRUE(one.ask(test::push("q", std::vector<std::string>(300, ""), Due(), "now")));
+  const auto reply = one.ask(test::claim("q", 200));
+  const auto receipts = test::receipts_of(std::get<core::ClaimReply>(*reply));
+  ASSERT_EQ(receipts.size(), 200u);
+  EXPECT_EQ(settled(receipts, Outcome::done), 200u);
+  EXPECT_EQ(settled(receipts, Outcome::stale), 200u);
+}
+
+TEST_F(ShardSettle, AnIdleShardCleansWhatItLeftAlone) {
+  const std::string payload(1'000, 'x');
+  ASSERT_TRUE(one.ask(test::push("q", "stays", Due::after(std::chrono::hours(1)))));
+  while (one.journal().closed().empty()) {
+    ASSERT_TRUE(one.ask(test::push("q", std::vector<std::string>(20, ""), Due(), payload)));
+    const auto reply = one.ask(test::claim("q", 20));
+    const auto receipts = test::receipts_of(std::get<core::ClaimReply>(*reply));
+    EXPECT_EQ(settled(receipts, Outcome::done), 20u);
+  }
+  one.settle();
+  ASSERT_EQ(one.journal().closed().size(), 1u);
+  EXPECT_EQ(one.shard().next_boottime_ms(), clock.now().boottime_ms + 1'000);
+  clock.advance(1'000);
+  one.settle();
+  EXPECT_TRUE(one.journal().closed().empty());
+  EXPECT_EQ(one.shard().next_boottime_ms(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tarry::embedded
