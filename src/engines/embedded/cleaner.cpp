@@ -7,7 +7,6 @@
 #include "engines/embedded/full_copy.h"
 
 namespace tarry::embedded {
-
 namespace {
 
 constexpr std::int64_t kHoldOffMs = 1'000;

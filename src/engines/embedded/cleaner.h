@@ -41,7 +41,7 @@ class Cleaner {
   /// for a second after a segment was closed in this run, while it is the only one, unless pressed.
   /// Asked in every turn: it notes when the second began, and forgets it at its end.
   [[nodiscard]] bool holds_off(std::int64_t now_boot_ms);
-  /// BOOTTIME at which that ends; none where it is not early.
+  /// BOOTTIME at which that ends; none where it does not.
   [[nodiscard]] std::optional<std::int64_t> held_off_until() const noexcept {
     return held_off_until_;
   }

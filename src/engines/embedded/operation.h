@@ -3,12 +3,12 @@
 //
 // The front cuts a request into parts, one a shard it concerns; each shard fills in the items that
 // are its own (no two write the same), and whoever ends the last part completes it, or wakes the
-// thread that waits in `submit_waiting`, which then completes it itself. A claim and a
-// list visit the shards one after the other instead, so that one part is under way at a time; a
-// waiting claim waits at all shards, and the one that moves its phase on serves it.
+// thread that waits in `submit_waiting`, which then completes it itself. A claim and a list visit
+// the shards one after the other instead, so that one part is under way at a time; a waiting claim
+// waits at all shards, and the one that moves its phase on serves it.
 //
 // Thread safety: `phase`, `abandoned` and `parts` by any thread; the reply as said above; `merge`
-// guards what several shards add to.
+// guards what several shards add to; `ended` hands the whole to the waiter.
 #pragma once
 
 #include <atomic>

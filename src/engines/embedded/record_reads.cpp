@@ -6,7 +6,8 @@
 
 namespace tarry::embedded {
 namespace {
-constexpr std::size_t kSoon = 8;
+// The processor is asked for records so many before they are copied.
+constexpr std::size_t kAheadOfCopy = 8;
 }  // namespace
 
 std::span<const std::string_view> RecordReads::fetch(std::span<const RecordPlace> places) {
@@ -50,7 +51,7 @@ std::optional<HeldRecords> RecordReads::hold(std::span<const RecordPlace> places
   held.copies = std::make_unique_for_overwrite<char[]>(size);
   char* to = held.copies.get();
   for (std::size_t i = 0; i < held.records.size(); ++i) {
-    if (i + kSoon < held.records.size()) base::prefetch(held.records[i + kSoon]);
+    if (i + kAheadOfCopy < held.records.size()) base::prefetch(held.records[i + kAheadOfCopy]);
     const std::string_view record = held.records[i];
     held.records[i] = {to, record.size()};
     to = std::copy(record.begin(), record.end(), to);

@@ -235,8 +235,7 @@ bool Shard::cleaning_waits() const {
 }
 
 bool Shard::cleaning_is_due() {
-  const bool holds_off =
-      cleaner_.holds_off(now_.boottime_ms);  // asked each time: it ends by itself
+  const bool holds_off = cleaner_.holds_off(now_.boottime_ms);  // it wants to be asked each time
   return cleaner_.wanted() && !holds_off && !cleaning_waits();
 }
 

@@ -235,8 +235,8 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
         std::vector<RecordPlace> places;
         places.reserve(grants.items.size());
         for (const Grant& grant : grants.items) places.push_back(grant.place);
-        const auto how = waiter_reads ? RecordReads::Hold::where_they_lie  //
-                                      : RecordReads::Hold::by_copies;
+        using Hold = RecordReads::Hold;
+        const Hold how = waiter_reads ? Hold::where_they_lie : Hold::by_copies;
         if (auto held = outcome.records->hold(places, how)) {
           op->rest = [router, grants = std::move(grants), reader,
                       held = *std::move(held)](core::ClaimReply& reply) {
