@@ -42,7 +42,9 @@ namespace tarry::base {
   X(key_not_looked_up)            \
   X(renewed_lease_not_logged)     \
   X(removal_not_decided)          \
-  X(removal_looks_at_no_lease)
+  X(removal_looks_at_no_lease)    \
+  X(late_lease_not_put_back)      \
+  X(late_left_from_before)
 
 enum class Bug {
   none,

@@ -321,7 +321,7 @@ void ShardState::evolve(const ClaimedRecord& record, const ClaimedItem& item) {
   history.tallies.claims = item.claims;
   history.attempt = item.attempt;
   history.until_ms = same_boot_ ? record.lease_until_boot_ms : kOtherBoot;
-  history.late_ms = 0;
+  if (!TARRY_PLANTED_BUG(late_left_from_before)) history.late_ms = 0;
   history.stamp_ms = record.lease_ms;
   set_stage(message, Stage::leased);
   arm(handle);
@@ -483,7 +483,7 @@ bool ShardState::put_back_if_postponed(Handle handle, std::int64_t now_boot_ms) 
   History& history = histories[slab[handle].history];
   history.until_ms = history.lease_end_ms();
   history.late_ms = 0;
-  if (history.until_ms <= now_boot_ms) return false;
+  if (history.until_ms <= now_boot_ms || TARRY_PLANTED_BUG(late_lease_not_put_back)) return false;
   lease_wheel.insert(handle);
   return true;
 }
