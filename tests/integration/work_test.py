@@ -146,7 +146,8 @@ class Work(ProgramTest):
                 self.assertEqual(self.said.readline(), "finished\n")
                 _, err = worker.communicate(timeout=60)
                 self.assertEqual(worker.returncode, DONE)
-                self.assertIn(b"delivered 1: acked 1,", err)
+                self.assertIn(b"delivered 1: acked 1, retried 0 (a message's last retry makes it "
+                              b"dead), buried 0, too late 0", err)
                 info = self.remote("queue", "info", queue)
                 self.assertEqual((info["leased"], info["ready"]), (0, 1))
 
