@@ -301,10 +301,15 @@ void Claims::park(const ClaimPtr& claim, const std::vector<std::string>& looked_
     watch_of(queue).parked.push_back(claim);
   }
   for (const std::string& queue : looked_at) look_in(watch_of(queue), again_ms);
-  if (claim->missed.empty()) return;
-  const std::set<std::string> missed = std::exchange(claim->missed, {});
   // Those that looked at the time have been told too: to tell them once more would go on for ever.
-  for (const std::string& queue : missed) look(watch_of(queue));
+  std::set<std::string> missed = std::exchange(claim->missed, {});
+  while (!missed.empty()) {
+    look(watch_of(missed.extract(missed.begin()).value()));
+    if (claim->parked) continue;
+    // It looks at that one now and waits at none, so the others would not find it: when it is back.
+    claim->missed.merge(missed);
+    return;
+  }
 }
 
 void Claims::unpark(const ClaimPtr& claim) {
