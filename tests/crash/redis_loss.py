@@ -105,6 +105,7 @@ class LossyHistory(RedisHistory):
     def _doubt(operation):
         """As if there had been no answer; but what it said holds if it was done."""
         operation.known = False
+        operation.doubted = True
         if operation.outcome not in ("pushed", "rescheduled", "done"):
             for name in {"due_ms", "id", "made_key"} & vars(operation).keys():
                 setattr(operation, name, None)
