@@ -98,16 +98,24 @@ Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
 }
 
 Result<void> Cleaner::append(const PutRecord& again, Slice& slice) {
-  if (auto done = journal_->ensure_room(encoded_size(again), encoded_size(again), 0); !done) {
+  const std::uint64_t size = encoded_size(again);
+  if (auto done = journal_->ensure_room(size, size, 0); !done) {
     mark("cleaning.no-room");
     return done;
   }
+  const std::uint64_t head = journal_->newest_segment();
   const RecordPlace place = journal_->append(again);
   state_->evolve(again, place.segment, place.position);
+  count_written(size, head);
   ++slice.copied;
-  spent_ += encoded_size(again);
-  round_written_ += encoded_size(again);
+  spent_ += size;
   return {};
+}
+
+// What the segments open with that cleaning's own records begin, it writes too.
+void Cleaner::count_written(std::uint64_t record_bytes, std::uint64_t head_before) {
+  round_written_ += record_bytes;
+  if (journal_->newest_segment() != head_before) round_written_ += journal_->opening_bytes();
 }
 
 Result<void> Cleaner::copy_live(std::string_view body, std::uint64_t body_offset, Slice& slice) {
@@ -166,14 +174,14 @@ Result<void> Cleaner::finish(Slice& slice) {
   const std::uint64_t low_water = TARRY_PLANTED_BUG(low_water_not_raised) ? 1 : segment_ + 1;
   const MarksRecord marks{state_->next_id_mark(), low_water};
   const Record record = marks;
-  if (auto done = journal_->ensure_room(encoded_size(record), encoded_size(record), 0); !done) {
-    return done;
-  }
+  const std::uint64_t size = encoded_size(record);
+  if (auto done = journal_->ensure_room(size, size, 0); !done) return done;
+  const std::uint64_t head = journal_->newest_segment();
   journal_->append(record);
   state_->evolve(marks);
+  count_written(size, head);
   slice.finished = journal_->closed().front();
   round_freed_ += slice.finished->used;
-  round_written_ += journal_->opening_bytes() + encoded_size(record);
   journal_->drop_oldest();
   mark("cleaning.finished");
   end_round();

@@ -74,6 +74,7 @@ class Cleaner {
   Result<void> copy_live(std::string_view body, std::uint64_t body_offset, Slice& slice);
   Result<void> copy(const PutRecord& record, Slice& slice);
   Result<void> append(const PutRecord& again, Slice& slice);
+  void count_written(std::uint64_t record_bytes, std::uint64_t head_before);
   Result<void> rescue(Slice& slice);
   Result<void> finish(Slice& slice);
   void end_round();
