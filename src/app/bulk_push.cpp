@@ -291,6 +291,7 @@ ExitCode bulk_push(Session& session, const BulkPush& bulk) {
   Tally tally = feeder.finish();
   if (from_file) ::close(fd);
   code = summarise(session, std::move(tally), reader.number());
+  session.note_if_fleeting();
   if (broken_input) code = worst(code, session.output.fail(*broken_input));
   return code;
 }

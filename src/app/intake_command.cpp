@@ -90,6 +90,10 @@ void report(Session& session, const relay::IntakeStats& stats) {
 ExitCode take_in(Session& session, const IntakeFlags& flags) {
   const auto options = intake_options(flags);
   if (!options) return session.output.usage(options.error().message);
+  if (session.is_fleeting()) {
+    return session.output.usage(
+        "a memory: store ends with the program, and what the broker was told is taken in too");
+  }
   std::signal(SIGPIPE, SIG_IGN);
   ExitCode code{};
   auto store = session.open(code);

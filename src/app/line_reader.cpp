@@ -70,6 +70,7 @@ Result<bool> LineReader::next(std::string_view& line) {
       line = line.substr(0, longest_);
       too_long_ = true;
     }
+    unended_ = end == std::string::npos;
     ++number_;
     return true;
   }

@@ -23,7 +23,8 @@ class LineReader {
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  ///< of that line, from 1
   [[nodiscard]] bool too_long() const noexcept { return too_long_; }       ///< that line was cut
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }    ///< read so far
+  [[nodiscard]] bool unended() const noexcept { return unended_; }       ///< no `\n` came behind it
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }  ///< read so far
 
  private:
   [[nodiscard]] Result<bool> fill();
@@ -34,6 +35,7 @@ class LineReader {
   std::size_t at_ = 0;  // first byte that was not handed out
   bool ended_ = false;
   bool too_long_ = false;
+  bool unended_ = false;
   std::uint64_t number_ = 0;
   std::uint64_t bytes_ = 0;
 };

@@ -60,6 +60,16 @@ TEST(LineReader, ReadsLines) {
   EXPECT_EQ(lines_of("a\n\nb", 100), (Lines{{"a"}, {""}, {"b"}}));
 }
 
+TEST(LineReader, KnowsWhetherALineCameToItsEnd) {
+  const File file("a\nb");
+  LineReader reader(file.fd(), 100);
+  std::string_view line;
+  ASSERT_TRUE(*reader.next(line));
+  EXPECT_FALSE(reader.unended());
+  ASSERT_TRUE(*reader.next(line));
+  EXPECT_TRUE(reader.unended());
+}
+
 TEST(LineReader, CutsAndMarksWhatIsTooLong) {
   EXPECT_EQ(lines_of("abcdef\nb\n", 3), (Lines{{"abc", true}, {"b"}}));
   const std::string huge(3'000'000, 'x');

@@ -86,6 +86,7 @@ ExitCode push_one(Session& session, const PushOptions& options) {
     table.add({to_string(pushed->outcome), pushed->key, id, due});
     session.output.print(table);
   }
+  session.note_if_fleeting();
   return exit_code(pushed->outcome);
 }
 

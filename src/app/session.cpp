@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "app/config/variables.h"
 #include "app/progress.h"
 
 namespace tarry::app {
@@ -14,6 +15,10 @@ std::string Session::url() const {
   if (!store.empty()) return store;
   const char* given = std::getenv("TARRY_STORE");
   return given != nullptr && *given != '\0' ? given : std::string(kDefaultStore);
+}
+
+void Session::note_if_fleeting() {
+  if (is_fleeting()) output.note("a memory: store ends with the program, and what was pushed too");
 }
 
 namespace {
@@ -54,6 +59,9 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
   if (!access.log) {
     // What there is to say of a shared server is for its operator: `tarry serve` says it, once.
     access.log = url.starts_with("redis") ? Log([](std::string_view) {}) : Log(Output::tell);
+  }
+  if (url == kDefaultStore && store.empty()) {
+    for (const std::string& line : config::mistyped_variables()) output.note(line);
   }
   const auto log = std::make_shared<HeldLog>(std::move(access.log));
   Progress progress("recovering", stderr, output.err());

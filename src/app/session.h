@@ -38,6 +38,10 @@ class Session {
 
   /// --store, else TARRY_STORE, else the local server.
   [[nodiscard]] std::string url() const;
+  /// Whether its store is of this process alone, `memory:`, and ends with it.
+  [[nodiscard]] bool is_fleeting() const { return url().starts_with("memory:"); }
+  /// For who has just pushed something.
+  void note_if_fleeting();
 
   /// Opens url(), or prints why not: empty, with the exit code in `code`. Recovery of a big `file:`
   /// store shows its progress.

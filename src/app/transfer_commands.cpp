@@ -263,6 +263,14 @@ Result<void> find_begin(LineReader& reader, std::string_view& line) {
   return {};
 }
 
+// Where a file ends amid a line, that says more than what the line then lacks.
+Error with_the_cut(const LineReader& reader, Error error) {
+  if (reader.unended() && error.code == ErrorCode::invalid_argument) {
+    error.message += "; the file ends amid this line: it was cut off";
+  }
+  return error;
+}
+
 // Every line, `line` the first, until one is wrong, the store fails, or a signal comes.
 Result<void> read_lines(LineReader& reader, std::string_view line, std::uint64_t total,
                         Importer& importer, std::stop_source& stop, Output& output) {
@@ -272,7 +280,7 @@ Result<void> read_lines(LineReader& reader, std::string_view line, std::uint64_t
     if (!more) return more.error();
     if (!*more) return importer.finish();
     if (reader.too_long()) return too_long(reader);
-    if (auto taken = importer.take(line); !taken) return taken;
+    if (auto taken = importer.take(line); !taken) return with_the_cut(reader, taken.error());
     progress.show(reader.bytes(), total, reader.number(), "lines");
     if (stop.stop_requested()) {
       return Error{ErrorCode::closed, fmt::format("line {}: stopped", reader.number())};
@@ -283,7 +291,7 @@ Result<void> read_lines(LineReader& reader, std::string_view line, std::uint64_t
 ExitCode import_from(Session& session, const TransferWords& words) {
   Output& output = session.output;
   const std::string url = session.url();
-  if (url.starts_with("memory:")) {
+  if (session.is_fleeting()) {
     return output.usage("store " + base::quoted(url) +
                         " ends with the program, and what was imported into it too");
   }

@@ -451,6 +451,22 @@ class Help(ProgramTest):
     def test_an_empty_store_is_not_the_default_one(self):
         self.assertIn("--store is empty", self.tarry("--store", "", "ls", "q", code=2).err)
 
+    def test_what_is_pushed_into_memory_ends_with_the_program(self):
+        for words, stdin in ((("push", "q", "hello"), b""),
+                             (("push", "q", "--jsonl", "-"), b'{"payload":"hello"}\n')):
+            with self.subTest(words):
+                said = self.tarry(*words, store="memory:", stdin=stdin).err
+                self.assertIn("a memory: store ends with the program", said)
+                self.assertNotIn("memory:", self.tarry(*words, stdin=stdin).err)
+
+    def test_a_mistyped_variable_for_the_store(self):
+        """Where the default is taken in its place."""
+        said = self.tarry("stats", store="", code=UNREACHABLE, TARRY_STROE=self.store).err
+        self.assertIn("TARRY_STROE is set, but nothing reads it; did you mean TARRY_STORE?", said)
+        said = self.tarry("--store", "http://127.0.0.1:1", "stats", store="", code=UNREACHABLE,
+                          TARRY_STROE=self.store).err
+        self.assertNotIn("TARRY_STROE", said)
+
     def test_the_program_names_its_commands_and_exit_codes(self):
         out = self.tarry("--help").out
         for command in self.COMMANDS:

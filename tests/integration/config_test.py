@@ -202,6 +202,23 @@ class Config(ProgramTest):
         self.assertEqual(len(lines), 1, lines)
         self.assertIn("line\\nbreak.toml:1: ", lines[0])
 
+    def test_mistyped_variables_are_named(self):
+        said = ["TARRY_LISTN is set, but nothing reads it; did you mean TARRY_LISTEN?",
+                "TARRY_LOG_LEVLE is set, but nothing reads it; did you mean TARRY_LOG_LEVEL?"]
+        others = {"TARRY_SECRET": "x", "TARRY_KEY": "k", "TARRY_TOKEN": "t", "LISTN": "x"}
+        mistyped = {"TARRY_LOG_LEVLE": "debug", "TARRY_LISTN": "127.0.0.1:1"}
+        finished = subprocess.run(
+            [PROGRAM, "config", "check", "--store", "memory:"], capture_output=True, text=True,
+            env=environment(**mistyped, **others), check=True)
+        self.assertEqual(finished.stderr.splitlines(), said)
+        finished = subprocess.run(
+            [PROGRAM, "config", "check", "-o", "json"], capture_output=True, text=True,
+            env=environment(**mistyped, **others), check=True)
+        self.assertEqual(json.loads(finished.stdout)["notes"], said)
+        with Server("memory:", variables=mistyped) as server:
+            for line in said:
+                self.assertIn(line, server.log())
+
     def test_secrets_are_masked(self):
         file = self.write('[store]\nurl = "redis://shop:hush@localhost/0"\n')
         for arguments in (["--config", file], ["--config", file, "-o", "json"]):

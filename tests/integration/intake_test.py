@@ -386,6 +386,8 @@ class Intake(ProgramTest):
             with self.subTest(words):
                 refused = self.refused("intake", "q", *words, says=says)
                 self.assertNotIn("secret", refused.err)
+        self.refused("intake", "q", "--from", broker + "?queue=a", store="memory:",
+                     says="ends with the program")
         self.refused("intake", "no spaces", "--from", broker + "?queue=a", says='"no spaces"')
         for source, code, says in (
                 (broker + "?queue=nobody", UNKNOWN, "NOT_FOUND - no queue 'nobody'"),

@@ -53,8 +53,8 @@ class Answer:
 class Server:
     """`tarry serve` on a free port. Use with `with`; it must then end clean."""
 
-    def __init__(self, store, *flags, cwd=None, descriptors=None):
-        """`descriptors`: its soft and hard limit of open files."""
+    def __init__(self, store, *flags, cwd=None, descriptors=None, variables=None):
+        """`descriptors`: its soft and hard limit of open files. `variables`: its environment's."""
         self._directory = tempfile.TemporaryDirectory(prefix="tarry-server-")
         port_file = Path(self._directory.name) / "port"
         # Appending: reading it moves the place that it shares with who writes.
@@ -62,7 +62,7 @@ class Server:
         self.process = subprocess.Popen(
             [PROGRAM, "serve", "--store", store, "--listen", "127.0.0.1:0",
              "--port-file", str(port_file), *flags],
-            stdout=subprocess.PIPE, stderr=self._log, env=environment(), cwd=cwd,
+            stdout=subprocess.PIPE, stderr=self._log, env=environment(**variables or {}), cwd=cwd,
             preexec_fn=descriptors and (
                 lambda: resource.setrlimit(resource.RLIMIT_NOFILE, descriptors)))
         self.ready = self.process.stdout.readline().decode()

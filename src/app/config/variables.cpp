@@ -1,0 +1,49 @@
+#include "app/config/variables.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "app/config/setting.h"
+#include "app/printable.h"
+#include "base/nearest.h"
+
+namespace tarry::app::config {
+namespace {
+
+constexpr std::string_view kPrefix = "TARRY_";
+
+// Without the prefix, which would make any two of them near. Those of `tarry work` are what it
+// gives the commands it runs, which may well run tarry.
+std::vector<std::string_view> known_names() {
+  std::vector<std::string_view> names{"CONFIG", "TOKEN"};
+  names.insert(names.end(), {"KEY", "ID", "QUEUE", "ATTEMPT", "DUE_MS"});
+  for (const Setting& setting : serve_settings()) {
+    names.push_back(setting.environment.substr(kPrefix.size()));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> mistyped_variables() {
+  const std::vector<std::string_view> known = known_names();
+  std::vector<std::string> found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view whole = *entry;
+    if (!whole.starts_with(kPrefix)) continue;
+    const std::string_view name = whole.substr(0, whole.find('=')).substr(kPrefix.size());
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string_view meant = base::nearest(name, known);
+    if (meant.empty()) continue;
+    found.push_back(fmt::format("{}{} is set, but nothing reads it; did you mean {}{}?", kPrefix,
+                                printable(name), kPrefix, meant));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace tarry::app::config
