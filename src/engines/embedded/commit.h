@@ -14,7 +14,6 @@
 #include "base/unique_function.h"
 #include "engines/embedded/message_slab.h"
 #include "engines/embedded/position.h"
-#include "storage/storage.h"
 
 namespace tarry::embedded {
 
