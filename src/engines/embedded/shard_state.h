@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -210,6 +211,9 @@ class ShardState {
   timing::Wheel<LeaseNodes> lease_wheel;  // told BOOTTIME
 
  private:
+  /// The end of a lease that another boot's clock counted, until finish_replay.
+  static constexpr std::int64_t kOtherBoot = std::numeric_limits<std::int64_t>::min();
+
   void arm(Handle handle);
   void disarm(Handle handle);
   void set_stage(Message& message, Stage stage) noexcept;
