@@ -1,5 +1,6 @@
 #include "app/line_reader.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,12 +31,16 @@ Result<bool> read_some(int fd, std::string& into) {
 
 }  // namespace
 
-LineReader::LineReader(int fd, std::size_t longest) : fd_(fd), longest_(longest) {}
+LineReader::LineReader(int fd, std::size_t longest, const StopEvent* stop)
+    : fd_(fd), longest_(longest), stop_(stop) {}
 
 Result<bool> LineReader::fill() {
   buffer_.erase(0, at_);
   at_ = 0;
   const std::size_t before = buffer_.size();
+  if (stop_ != nullptr && !stop_->wait_for(fd_, POLLIN)) {
+    return Error{ErrorCode::closed, "stopped while it waited for more input"};
+  }
   auto more = read_some(fd_, buffer_);
   if (!more) return more;
   bytes_ += buffer_.size() - before;

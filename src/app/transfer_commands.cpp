@@ -48,6 +48,17 @@ ExitCode code_of_end(const Error& error, const std::stop_source& stop) {
   return code == ExitCode::usage || stopped ? ExitCode::failed : code;
 }
 
+/// Ends both what looks now and then and what waits for a descriptor.
+struct Stop {
+  std::stop_source source;
+  StopEvent event;
+
+  void request() {
+    source.request_stop();
+    event.set();
+  }
+};
+
 // -- export
 
 void print_export(Output& output, const ExportReport& report) {
@@ -154,7 +165,8 @@ class Marks {
 
 ExitCode export_to(Session& session, const TransferWords& words) {
   Output& output = session.output;
-  transfer::DraftFile file(words.file);
+  Stop stop;
+  transfer::DraftFile file(words.file, &stop.event);
   if (auto opened = file.open(); !opened) return output.fail(opened.error());
   Marks marks(file, export_of(session, words));
   const auto from = marks.begin();
@@ -162,14 +174,13 @@ ExitCode export_to(Session& session, const TransferWords& words) {
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
-  std::stop_source stop;
   Progress progress("exporting", stderr, output.err());
   transfer::ExportOptions options;
   options.queues = words.queues;
-  options.stop = stop.get_token();
+  options.stop = stop.source.get_token();
   options.from = *from;
   options.mark = [&](const transfer::ExportMark& at) {
-    return marks.mark(at, stop.stop_requested());
+    return marks.mark(at, stop.source.stop_requested());
   };
   if (*from != nullptr) {
     output.note(fmt::format("going on behind {} messages that are in {}",
@@ -180,7 +191,7 @@ ExitCode export_to(Session& session, const TransferWords& words) {
   };
   Result<ExportReport> report = Error{ErrorCode::closed, "not begun"};
   {
-    const SignalWatch watch([&stop](int) { stop.request_stop(); });
+    const SignalWatch watch([&stop](int) { stop.request(); });
     report = transfer::export_store(store->engine(), options,
                                     [&](std::string_view line) { return file.write_line(line); });
   }
@@ -191,7 +202,7 @@ ExitCode export_to(Session& session, const TransferWords& words) {
           fmt::format("{} has what was written; the same command goes on with it", file.draft()));
     }
     output.error(report.error());
-    return code_of_end(report.error(), stop);
+    return code_of_end(report.error(), stop.source);
   }
   if (auto published = file.publish(); !published) return output.fail(published.error());
   marks.end();
@@ -273,8 +284,8 @@ Error with_the_cut(const LineReader& reader, Error error) {
 
 // Every line, `line` the first, until one is wrong, the store fails, or a signal comes.
 Result<void> read_lines(LineReader& reader, std::string_view line, std::uint64_t total,
-                        Importer& importer, std::stop_source& stop, Output& output) {
-  const SignalWatch watch([&stop](int) { stop.request_stop(); });
+                        Importer& importer, Stop& stop, Output& output) {
+  const SignalWatch watch([&stop](int) { stop.request(); });
   Progress progress("importing", stderr, output.err());
   for (Result<bool> more = true;; more = reader.next(line)) {
     if (!more) return more.error();
@@ -282,7 +293,7 @@ Result<void> read_lines(LineReader& reader, std::string_view line, std::uint64_t
     if (reader.too_long()) return too_long(reader);
     if (auto taken = importer.take(line); !taken) return with_the_cut(reader, taken.error());
     progress.show(reader.bytes(), total, reader.number(), "lines");
-    if (stop.stop_requested()) {
+    if (stop.source.stop_requested()) {
       return Error{ErrorCode::closed, fmt::format("line {}: stopped", reader.number())};
     }
   }
@@ -308,7 +319,8 @@ ExitCode import_from(Session& session, const TransferWords& words) {
   if (from_file && std::filesystem::is_directory(words.file, unknown)) {
     return output.usage(fmt::format("cannot read {}: it is a directory", base::quoted(words.file)));
   }
-  LineReader reader(fd, kLongestLine);
+  Stop stop;
+  LineReader reader(fd, kLongestLine, &stop.event);
   std::string_view line;
   if (auto begins = find_begin(reader, line); !begins) {
     output.error(begins.error());
@@ -324,14 +336,13 @@ ExitCode import_from(Session& session, const TransferWords& words) {
   struct stat status{};
   const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   const auto total = known ? static_cast<std::uint64_t>(status.st_size) : 0;
-  std::stop_source stop;
   const auto done = read_lines(reader, line, total, importer, stop, output);
   const ImportReport report = importer.report();
   print_import(output, report);
   code = tell_import(report);
   if (done) return code;
   output.error(done.error());
-  return worst(code, code_of_end(done.error(), stop));
+  return worst(code, code_of_end(done.error(), stop.source));
 }
 
 }  // namespace

@@ -138,24 +138,25 @@ class Transfer(ProgramTest):
             importing.stdin.flush()
             eventually((self.directory / "other" / "STORE").exists, "the store is made")
             eventually(lambda: catches(importing.pid, signal.SIGTERM), "it watches for signals")
-            importing.send_signal(signal.SIGTERM)
-
-            def ends():
-                """Sees at each line, also an empty one, whether it is to stop."""
-                try:
-                    importing.stdin.write(b"\n")
-                    importing.stdin.flush()
-                except BrokenPipeError:
-                    pass
-                return importing.poll() is not None
-
-            eventually(ends, "it stops")
+            importing.send_signal(signal.SIGTERM)  # while it waits for more, which never comes
+            importing.wait(timeout=60)
             error = importing.stderr.read().decode()
-            importing.stdin = None
         self.assertEqual(importing.returncode, FAILED, error)
         self.assertIn("stopped", error)
         told = self.asked("store", "import", "-", store=other, stdin=whole)
         self.assertEqual(told["found"] + told["imported"], 1152)
+
+    def test_an_export_that_nobody_reads_is_stopped(self):
+        lines = b"".join(b'{"payload":"%s"}\n' % (b"x" * 1000) for _ in range(500))
+        self.tarry("push", "q", "--jsonl", "-", stdin=lines)
+        with subprocess.Popen([PROGRAM, "--store", self.store, "store", "export", "-"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=environment()) as exporting:
+            eventually(lambda: catches(exporting.pid, signal.SIGTERM), "it watches for signals")
+            exporting.send_signal(signal.SIGTERM)
+            exporting.wait(timeout=60)
+            self.assertIn(b"stopped", exporting.stderr.read())
+        self.assertEqual(exporting.returncode, FAILED)
 
     def test_a_killed_import_is_gone_on_with(self):
         self.fill(self.store)

@@ -1,11 +1,14 @@
 #include "app/transfer/draft_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 
@@ -83,8 +86,13 @@ Result<void> DraftFile::write_line(std::string_view line) {
 }
 
 Result<void> DraftFile::write_out() {
+  // A pipe that has room has room for so much, and more might block again.
+  const std::size_t most = is_file() || stop_ == nullptr ? buffer_.size() : PIPE_BUF;
   for (std::size_t at = 0; at < buffer_.size();) {
-    const ssize_t wrote = ::write(fd_, buffer_.data() + at, buffer_.size() - at);
+    if (!is_file() && stop_ != nullptr && !stop_->wait_for(fd_, POLLOUT)) {
+      return Unexpected(ErrorCode::closed, "stopped while it waited for the reader of its output");
+    }
+    const ssize_t wrote = ::write(fd_, buffer_.data() + at, std::min(most, buffer_.size() - at));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0) return failure("write", path_, errno);
     at += static_cast<std::size_t>(wrote);

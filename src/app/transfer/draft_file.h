@@ -7,15 +7,19 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <tarry/result.h>
+
+#include "app/stop_event.h"
 
 namespace tarry::app::transfer {
 
 class DraftFile {
  public:
-  /// `path` "-": standard output.
-  explicit DraftFile(std::string path) : path_(std::move(path)) {}
+  /// `path` "-": standard output. `stop` ends what waits for its reader; it outlives this.
+  explicit DraftFile(std::string path, const StopEvent* stop = nullptr)
+      : path_(std::move(path)), stop_(stop) {}
   ~DraftFile();  // what was neither published nor kept goes
   DraftFile(const DraftFile&) = delete;
   DraftFile& operator=(const DraftFile&) = delete;
@@ -31,6 +35,7 @@ class DraftFile {
   [[nodiscard]] Result<std::uint64_t> size() const;
   /// Once it is open: goes on behind so many bytes of it.
   [[nodiscard]] Result<void> go_on(std::uint64_t bytes);
+  /// Errors: `closed` for a stop while standard output took no more; else why not.
   [[nodiscard]] Result<void> write_line(std::string_view line);
   /// Whatever becomes of us, what is written so far stays. Answers how many bytes.
   [[nodiscard]] Result<std::uint64_t> keep();
@@ -41,6 +46,7 @@ class DraftFile {
   [[nodiscard]] Result<void> write_out();
 
   std::string path_;
+  const StopEvent* stop_;
   int fd_ = -1;
   bool kept_ = false;
   std::uint64_t written_ = 0;
