@@ -164,6 +164,9 @@ Result<pid_t> ChildProcesses::start(int input, const std::vector<std::string>& e
   TARRY_ASSERT(::posix_spawn_file_actions_init(&actions) == 0);
   TARRY_ASSERT(::posix_spawnattr_init(&attributes) == 0);
   ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  // Not all of our libraries mark what they open: a command that lives on would keep connections
+  // open after us, and could speak on them.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   ::posix_spawnattr_setpgroup(&attributes, 0);
   sigset_t defaults;

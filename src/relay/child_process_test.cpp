@@ -1,5 +1,6 @@
 #include "relay/child_process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -109,6 +110,13 @@ TEST_F(ChildProcessTest, HandsOnTheEnvironment) {
       run("printf '%s' \"$TARRY_KEY|$HOME\" > " + path("out"), {}, {{"TARRY_KEY", "a=b\n"}}).status,
       0);
   EXPECT_EQ(content("out"), std::string("a=b\n|") + std::getenv("HOME"));
+}
+
+TEST_F(ChildProcessTest, HandsOnNothingElseThatIsOpen) {
+  const int open = ::fcntl(STDERR_FILENO, F_DUPFD, 200);  // as a library's, not to be closed
+  ASSERT_GE(open, 0);
+  EXPECT_EQ(run("test -e /dev/fd/" + std::to_string(open)).status, 1);
+  ::close(open);
 }
 
 TEST_F(ChildProcessTest, NoShellReadsTheArguments) {
