@@ -151,9 +151,9 @@ class Feeder {
     Batch full = std::move(batch_);
     batch_ = {};
     batch_.request.queue = bulk_.queue;
+    if (++sent_ % 64 == 0) wait();  // so that the set of keys stays small
     for (std::string& key : batch_keys_) keys_in_flight_.insert(std::move(key));
     batch_keys_.clear();
-    if (++sent_ % 64 == 0) wait();  // so that the set of keys stays small
     pipeline_.send(std::move(full));
   }
 

@@ -2,14 +2,63 @@
 """tarry push --jsonl: good lines in, bad lines named, nothing twice."""
 
 import base64
+import http.client
+import http.server
 import json
 import os
 import pty
 import subprocess
+import threading
 import unittest
 
 from program import (CONFLICT, DONE, FAILED, PROGRAM, UNREACHABLE, USAGE, ProgramTest, Server,
                      environment, eventually)
+
+
+class Holding:
+    """Between HTTP clients and a server. What holds `first` is handed on once `second` has been
+    answered, or, where nobody sends that meanwhile, after a second."""
+
+    def __init__(self, port, first, second):
+        answered = threading.Event()
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def hand_on(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                if first in body:
+                    answered.wait(1)
+                server = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                server.request(self.command, self.path, body, dict(self.headers))
+                answer = server.getresponse()
+                text = answer.read()
+                server.close()
+                if second in body:
+                    answered.set()
+                self.send_response(answer.status)
+                self.send_header("Content-Type", answer.headers["Content-Type"])
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_POST = hand_on
+
+            def log_message(self, *_):
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
 
 
 class BulkPush(ProgramTest):
@@ -92,6 +141,16 @@ class BulkPush(ProgramTest):
             results = self.asked("get", "q", *(f"k:{i}" for i in range(7)), store=server.url)
         for info in results["results"]:
             self.assertEqual(info["payload"], last[info["key"]])
+
+    def test_lines_of_one_key_stay_in_order_where_it_waits_for_all_batches(self):
+        """Which it does at the 64th, of 500 lines: the first line of one key is its last line."""
+        at = 64 * 500 - 1
+        lines = [{"delay": "1h"} for _ in range(at + 500)]
+        for line, payload in ((at, "FIRST"), (at + 1, "SECOND")):
+            lines[line] = {"key": "k", "payload": payload, "delay": "1h", "if_exists": "replace"}
+        with Server("memory:") as server, Holding(server.port, b"FIRST", b"SECOND") as holding:
+            self.push(lines, store=holding.url)
+            self.assertEqual(self.asked("get", "q", "k", store=server.url)["payload"], "SECOND")
 
     def test_orders_of_the_examples(self):
         source = os.environ["TARRY_SOURCE_DIR"]
