@@ -190,6 +190,8 @@ std::string new_directory(const std::string& url) {
 }
 
 ExitCode serve(Session& session, const ServeFlags& flags) {
+  // What changes from here on is read again, if only once the store is open.
+  const HangupsKept hangups;
   ExitCode code{};
   auto config = load_config(session, flags, code);
   if (!config) return code;

@@ -40,22 +40,36 @@ void handle(int signal, struct sigaction* old) {
   TARRY_ASSERT(::sigaction(signal, &action, old) == 0);
 }
 
+void count_hangups() {
+  hung_up.store(::eventfd(0, EFD_CLOEXEC));
+  TARRY_ASSERT(hung_up.load() >= 0);
+  handle(SIGHUP, &before_hangup);
+}
+void forget_hangups() {
+  ::sigaction(SIGHUP, &before_hangup, nullptr);
+  hung_up.store(-1);
+}
+
 }  // namespace
+
+HangupsKept::HangupsKept() {
+  TARRY_ASSERT(hung_up.load() == -1);
+  count_hangups();
+}
+
+HangupsKept::~HangupsKept() { forget_hangups(); }
 
 SignalWatch::SignalWatch(std::function<void(int)> on_signal, std::function<void()> on_hangup)
     : on_signal_(std::move(on_signal)),
       on_hangup_(std::move(on_hangup)),
+      counts_hangups_(on_hangup_ != nullptr && hung_up.load() == -1),
       stop_(::eventfd(0, EFD_CLOEXEC)) {
   const int fd = ::eventfd(0, EFD_CLOEXEC);
   TARRY_ASSERT(fd >= 0 && stop_ >= 0);
   const int other = signalled.exchange(fd);
   TARRY_ASSERT(other == -1);
   for (std::size_t i = 0; i < kSignals.size(); ++i) handle(kSignals[i], &before[i]);
-  if (on_hangup_) {
-    hung_up.store(::eventfd(0, EFD_CLOEXEC));
-    TARRY_ASSERT(hung_up.load() >= 0);
-    handle(SIGHUP, &before_hangup);
-  }
+  if (counts_hangups_) count_hangups();
   thread_ = std::thread([this] { watch(); });
 }
 
@@ -64,18 +78,18 @@ SignalWatch::~SignalWatch() {
   TARRY_ASSERT(::write(stop_, &one, sizeof one) == sizeof one);
   thread_.join();
   for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before[i], nullptr);
-  if (on_hangup_) ::sigaction(SIGHUP, &before_hangup, nullptr);
   // The descriptors stay open: a handler may be running on another thread at this moment.
+  if (counts_hangups_) forget_hangups();
   signalled.store(-1);
-  hung_up.store(-1);
   ::close(stop_);
 }
 
 void SignalWatch::watch() {
   int count = 0;
   // One that is negative is left out.
+  const int hangups = on_hangup_ ? hung_up.load() : -1;
   std::array<pollfd, 3> fds{
-      {{signalled.load(), POLLIN, 0}, {stop_, POLLIN, 0}, {hung_up.load(), POLLIN, 0}}};
+      {{signalled.load(), POLLIN, 0}, {stop_, POLLIN, 0}, {hangups, POLLIN, 0}}};
   while (true) {
     if (::poll(fds.data(), fds.size(), -1) < 0) continue;  // EINTR
     if (fds[1].revents != 0) return;

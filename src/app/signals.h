@@ -9,6 +9,16 @@
 
 namespace tarry::app {
 
+/// Keeps each SIGHUP for the watch that is to come: else one would end the program. SIGTERM and
+/// SIGINT do what they did. It outlives the watch.
+class HangupsKept {
+ public:
+  HangupsKept();
+  ~HangupsKept();
+  HangupsKept(const HangupsKept&) = delete;
+  HangupsKept& operator=(const HangupsKept&) = delete;
+};
+
 class SignalWatch {
  public:
   /// `on_signal(count)`: 1 for the first signal, 2 for the second, ...
@@ -24,6 +34,7 @@ class SignalWatch {
 
   std::function<void(int)> on_signal_;
   std::function<void()> on_hangup_;
+  bool counts_hangups_;  // nobody has kept them
   int stop_;  // an eventfd
   std::thread thread_;
 };

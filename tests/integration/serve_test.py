@@ -12,8 +12,8 @@ import threading
 import unittest
 from pathlib import Path
 
-from program import (DONE, FAILED, PROGRAM, USAGE, ProgramTest, Server, environment,
-                     eventually)
+from program import (DONE, FAILED, PROGRAM, UNREACHABLE, USAGE, ProgramTest, Server,
+                     environment, eventually)
 
 
 class Serve(ProgramTest):
@@ -226,6 +226,19 @@ class Serve(ProgramTest):
                                    {"Content-Type": "application/json"})
                 self.assertEqual(connection.getresponse().status, 404, move)
                 connection.close()
+
+    def test_told_to_reload_before_it_was_ready(self):
+        """It is no reason to end; it ends here because its store goes away."""
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            process = subprocess.Popen(
+                [PROGRAM, "serve", "--store", f"redis://127.0.0.1:{silent.getsockname()[1]}",
+                 "--listen", "127.0.0.1:0"], stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, env=environment())
+            silent.settimeout(60)
+            connection, _ = silent.accept()
+            process.send_signal(signal.SIGHUP)
+            connection.close()
+        self.assertEqual(process.wait(timeout=60), UNREACHABLE)
 
     def test_stopped_before_it_was_ready(self):
         """A signal at any moment of the start ends it, one way or the other."""
