@@ -32,7 +32,9 @@ ErrorCode code_of(unsigned status) noexcept {
     case 501: return ErrorCode::unsupported;
     default: break;
   }
-  return status >= 500 ? ErrorCode::unknown_outcome : ErrorCode::invalid_argument;
+  // What is neither an error nor what was expected may well mean that it is done.
+  const bool is_refusal = status >= 400 && status < 500;
+  return is_refusal ? ErrorCode::invalid_argument : ErrorCode::unknown_outcome;
 }
 
 }  // namespace

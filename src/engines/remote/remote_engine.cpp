@@ -74,7 +74,13 @@ Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
     return std::move(failure->error);
   }
   const auto& message = std::get<HttpMessage>(answer);
-  if (message.status != 200) return read_refusal(message);
+  if (message.status != 200) {
+    Error refusal = read_refusal(message);
+    if (refusal.code == ErrorCode::unknown_outcome && !call.changes) {
+      refusal.code = ErrorCode::unavailable;
+    }
+    return refusal;
+  }
   auto reply = wire::decode_answer(call, message.body);
   if (!reply) {
     return Unexpected(call.changes ? ErrorCode::unknown_outcome : ErrorCode::unavailable,

@@ -192,6 +192,20 @@ TEST_F(RemoteEngineTest, gives_the_servers_errors_their_codes_back) {
   EXPECT_EQ(proxy.reply.get().error().code, ErrorCode::unknown_outcome);
 }
 
+TEST_F(RemoteEngineTest, an_answer_that_nobody_of_ours_gives_is_in_doubt_where_something_changes) {
+  RawConnection connection = open();
+  for (const char* status : {"202 Accepted", "307 Temporary Redirect", "502 Bad Gateway"}) {
+    auto changes = ask(push("k"));
+    connection.receive();
+    connection.answer("<html>", status);
+    EXPECT_EQ(changes.reply.get().error().code, ErrorCode::unknown_outcome) << status;
+    auto reads = ask(core::StatsRequest{});
+    connection.receive();
+    connection.answer("<html>", status);
+    EXPECT_EQ(reads.reply.get().error().code, ErrorCode::unavailable) << status;
+  }
+}
+
 TEST_F(RemoteEngineTest, says_that_a_server_is_older_where_it_does_not_know_the_route) {
   RawConnection connection = open();
   core::MoveRequest move{"q", {}, {}};
