@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 constexpr Millis kHold = 24h * 365 * 40;
 constexpr Millis kLongestPause = 24h * 365 * 30;
 
+Millis length_of(Hold hold) { return hold == Hold::whole ? 2 * kHold : kHold; }
+
 }  // namespace
 
 Time wall_clock() { return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now()); }
@@ -23,18 +25,23 @@ bool is_held(const QueueStats& stats, Time now) {
   return stats.paused && stats.paused_until && *stats.paused_until > now + kLongestPause;
 }
 
+bool is_held_whole(const QueueStats& stats, Time now) {
+  return stats.paused && stats.paused_until && *stats.paused_until > now + kHold + kLongestPause;
+}
+
 PauseState pause_before(const QueueStats& stats, Time now) {
   if (!is_held(stats, now)) return {stats.paused, stats.paused_until};
-  const Time until = *stats.paused_until - kHold;
+  const Hold hold = is_held_whole(stats, now) ? Hold::whole : Hold::filling;
+  const Time until = *stats.paused_until - length_of(hold);
   if (until <= now) return {};
   return {true, until};
 }
 
-std::optional<Time> hold_of(const PauseState& before, Time now) {
+std::optional<Time> hold_of(const PauseState& before, Time now, Hold hold) {
   if (before.paused && !before.until) return std::nullopt;
   // Of one that was not paused: a second ago, so that whoever ends the hold finds it over, however
   // soon that is.
-  return before.until.value_or(now - 1s) + kHold;
+  return before.until.value_or(now - 1s) + length_of(hold);
 }
 
 Result<void> set_pause(core::Engine& engine, const std::string& queue, const PauseState& pause) {

@@ -1,10 +1,13 @@
 // Hold: a queue that is paused while its messages are moved. The pause ends 40 years behind what it
 // was before, so that it says by itself what to put back, whoever comes to end it: "paused until
-// 10:00 today" becomes 10:00 in 40 years, and "not paused" a second ago in 40 years.
+// 10:00 today" becomes 10:00 in 40 years, and "not paused" a second ago in 40 years. Once all of
+// its messages are there it may be held for 80 years instead: then only the end of the hold is
+// missing.
 //
 // Thread safety: blocks the calling thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -28,10 +31,14 @@ struct PauseState {
 /// What the queue's pause was before it was held; as it is, where it is not held.
 [[nodiscard]] PauseState pause_before(const QueueStats& stats, Time now);
 [[nodiscard]] bool is_held(const QueueStats& stats, Time now);
+/// Held, and all of its messages are there.
+[[nodiscard]] bool is_held_whole(const QueueStats& stats, Time now);
 
+enum class Hold : std::uint8_t { filling, whole };
 /// Until when a queue is paused to be held, whose pause was `before`. Of one that is paused until
 /// it is resumed nothing need be changed: empty.
-[[nodiscard]] std::optional<Time> hold_of(const PauseState& before, Time now);
+[[nodiscard]] std::optional<Time> hold_of(const PauseState& before, Time now,
+                                          Hold hold = Hold::filling);
 
 [[nodiscard]] Result<void> set_pause(core::Engine& engine, const std::string& queue,
                                      const PauseState& pause);

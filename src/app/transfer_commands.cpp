@@ -217,7 +217,8 @@ void print_import(Output& output, const ImportReport& report) {
     output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().field_bool("complete", report.complete).field("lines", report.lines);
       json.field("imported", report.imported).field("found", report.found);
-      json.field("settled", report.settled).field("conflicts", report.conflicts);
+      json.field("settled", report.settled).field("ended", report.ended);
+      json.field("conflicts", report.conflicts);
       json.field("failed", report.failed).name("held").begin_array();
       for (const std::string& queue : report.held) json.string(queue);
       json.end_array().name("problems").begin_array();
@@ -233,6 +234,7 @@ void print_import(Output& output, const ImportReport& report) {
   add("imported", report.imported, true);
   add("there already", report.found, false);
   add("settled", report.settled, false);
+  add("ended since", report.ended, false);
   add("conflict", report.conflicts, false);
   add("failed", report.failed, false);
   output.print(table);

@@ -83,11 +83,16 @@ Result<void> Importer::take(std::string_view text) {
 }
 
 Result<void> Importer::begin_queue(const QueueLine& line) {
-  if (queues_.contains(line.queue)) return {};
+  if (queues_.contains(line.queue) || released_.contains(line.queue)) return {};
   const Time now = wall_clock();
   auto stats = stats_of(engine_, line.queue);
   const bool there = stats.has_value();
   if (!there && stats.error().code != ErrorCode::not_found) return stats.error();
+  if (there && is_held_whole(*stats, now)) is_whole_ = true;
+  if (there && is_whole_ && !is_held(*stats, now)) {
+    released_.insert(line.queue);
+    return {};
+  }
   // Held before anything else is done: one that a first run has left half full is held already.
   const PauseState before = there ? pause_before(*stats, now) : PauseState();
   if (!there || !is_held(*stats, now)) {
@@ -96,6 +101,7 @@ Result<void> Importer::begin_queue(const QueueLine& line) {
     }
   }
   queues_[line.queue] = {before, line.pause};
+  order_.push_back(line.queue);
   if (there && keep_settings_) return {};
   const QueueSettings& settings = line.settings;
   const SettingsPatch patch{settings.lease,       settings.max_attempts, settings.backoff_min,
@@ -107,7 +113,7 @@ Result<void> Importer::begin_queue(const QueueLine& line) {
 }
 
 Result<void> Importer::put(MessageInfo message) {
-  if (!queues_.contains(message.queue)) {
+  if (!queues_.contains(message.queue) && !released_.contains(message.queue)) {
     return Error{ErrorCode::invalid_argument,
                  "the line of queue " + base::quoted(message.queue) + " must come before this one"};
   }
@@ -128,6 +134,7 @@ Result<void> Importer::flush() {
   if (batch_.empty()) return {};
   const std::vector<MessageInfo> messages = std::exchange(batch_, {});
   batch_bytes_ = 0;
+  if (released_.contains(messages.front().queue)) return look(messages);
   const auto put = put_there(engine_, messages.front().queue, messages);
   if (!put) return put.error();
   const auto& items = *put;
@@ -166,7 +173,10 @@ Result<void> Importer::look(std::vector<MessageInfo> taken) {
   }
   for (const MessageInfo& message : taken) {
     const auto other = there.find(message.key);
-    if (other != there.end() && is_same(message, other->second)) {
+    const bool is_there = other != there.end();
+    if (released_.contains(message.queue)) {
+      ++(is_there ? report_.found : report_.ended);  // what is in use may have changed since
+    } else if (is_there && is_same(message, other->second)) {
       ++report_.found;
     } else {
       ++report_.conflicts;
@@ -200,12 +210,23 @@ Result<void> Importer::finish() {
   return {};
 }
 
+// Whoever is cut short here has put all messages in, and some queues deliver them already: another
+// import must not put those in again. So all say first that they are whole, and the first one of
+// the file says it longest: another import meets it before all others.
 Result<void> Importer::let_go() {
-  while (!queues_.empty()) {
-    const auto& [name, queue] = *queues_.begin();
+  const Time now = wall_clock();
+  for (const std::string& name : order_) {
+    const auto hold = hold_of(queues_[name].before, now, Hold::whole);
+    if (!hold) continue;
+    if (auto set = set_pause(engine_, name, {true, hold}); !set) return set;
+  }
+  while (!order_.empty()) {
+    const std::string& name = order_.back();
+    const Queue& queue = queues_[name];
     const PauseState& after = queue.there.paused ? queue.there : queue.before;
     if (auto set = set_pause(engine_, name, after); !set) return set;
-    queues_.erase(queues_.begin());
+    queues_.erase(name);
+    order_.pop_back();
   }
   return {};
 }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,7 @@ struct ImportReport {
   std::uint64_t imported = 0;
   std::uint64_t found = 0;            // were there already, the same
   std::uint64_t settled = 0;          // the store remembers them as settled
+  std::uint64_t ended = 0;            // an import before this one put them in, and they ended since
   std::uint64_t conflicts = 0;        // their keys belong to other messages there
   std::uint64_t failed = 0;           // the store takes no such message
   bool complete = false;              // the export's end was read, and queues are held no more
@@ -76,6 +78,9 @@ class Importer {
   const bool keep_settings_;
   ImportReport report_;
   std::map<std::string, Queue> queues_;  // those that are held
+  std::vector<std::string> order_;       // of their lines in the file
+  bool is_whole_ = false;                // an import before this one was cut short at its end
+  std::set<std::string> released_;       // then: those that it has released
   std::vector<MessageInfo> batch_;       // of one queue
   std::size_t batch_bytes_ = 0;
   bool begun_ = false;

@@ -37,9 +37,9 @@ Exported sorted(Exported lines) {
   return lines;
 }
 
-Error import_into(Store& store, const std::string& text, ImportReport& report,
+Error import_into(core::Engine& engine, const std::string& text, ImportReport& report,
                   bool keep_settings = false) {
-  Importer importer(store.engine(), keep_settings);
+  Importer importer(engine, keep_settings);
   Result<void> done;
   for (std::size_t at = 0; done && at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -50,6 +50,32 @@ Error import_into(Store& store, const std::string& text, ImportReport& report,
   report = importer.report();
   return done ? Error{} : done.error();
 }
+
+Error import_into(Store& store, const std::string& text, ImportReport& report,
+                  bool keep_settings = false) {
+  return import_into(store.engine(), text, report, keep_settings);
+}
+
+/// Another engine, which goes away before its nth request that pauses or resumes.
+class GoesAway final : public core::Engine {
+ public:
+  GoesAway(core::Engine& engine, int pauses) : engine_(engine), left_(pauses) {}
+
+  core::Ticket submit(core::Request request, core::Completion completion) override {
+    const bool pauses = std::holds_alternative<core::PauseRequest>(request) ||
+                        std::holds_alternative<core::ResumeRequest>(request);
+    if (!pauses || --left_ > 0) return engine_.submit(std::move(request), std::move(completion));
+    completion(Error{ErrorCode::unavailable, "it has gone"});
+    return 0;
+  }
+  void withdraw(core::Ticket ticket) override { engine_.withdraw(ticket); }
+  [[nodiscard]] core::Capabilities capabilities() const override { return engine_.capabilities(); }
+  void close() override {}
+
+ private:
+  core::Engine& engine_;
+  int left_;
+};
 
 std::string joined(const Exported& lines) {
   std::string text;
@@ -165,6 +191,49 @@ TEST(Transfer, HeldQueuesDeliverNothingUntilTheEnd) {
   EXPECT_EQ(to.queue("q").claim({.max = 1})->size(), 0u);
   (void)import_into(to, whole, report);
   EXPECT_EQ(to.queue("q").claim({.max = 1})->size(), 1u);
+}
+
+// Two queues: two pauses to fill them, two that say that they are whole, two resumptions.
+TEST(Transfer, WhatWasReleasedBeforeAnImportWasCutShortIsNotPutInAgain) {
+  Store from = open_memory();
+  for (const char* queue : {"a", "b"}) {
+    EXPECT_TRUE(from.queue(queue).push({.key = "settled", .payload = "p"}));
+    EXPECT_TRUE(from.queue(queue).push({.key = "stays", .payload = "p"}));
+  }
+  const std::string whole = joined(export_of(from));
+  for (int pauses = 1; pauses <= 6; ++pauses) {
+    Store to = open_memory();
+    GoesAway part(to.engine(), pauses);
+    ImportReport report;
+    EXPECT_EQ(import_into(part, whole, report).code, ErrorCode::unavailable);
+    std::uint64_t settled = 0;
+    for (const char* queue : {"a", "b"}) {
+      auto claimed = to.queue(queue).claim({.max = 2});
+      if (!claimed) continue;  // it is not there yet
+      EXPECT_TRUE(claimed->empty() || pauses == 6);
+      std::vector<Settle> items;
+      for (const Delivery& delivery : *claimed) {
+        const bool ends = delivery.key() == "settled";
+        items.push_back(
+            {.receipt = delivery.receipt(), .action = ends ? Action::ack : Action::release});
+        if (ends) ++settled;
+      }
+      if (!items.empty()) {
+        EXPECT_TRUE(to.settle(items));
+      }
+    }
+    EXPECT_EQ(settled, pauses == 6 ? 1u : 0u);
+
+    EXPECT_EQ(import_into(to, whole, report).message, "");
+    EXPECT_TRUE(report.complete);
+    EXPECT_EQ(report.ended, settled);
+    EXPECT_EQ(report.imported + report.found + report.ended, 4u);
+    EXPECT_EQ(report.conflicts + report.failed, 0u);
+    for (const char* queue : {"a", "b"}) {
+      EXPECT_EQ(to.queue(queue).stats()->counters.accepted, 2u);
+      EXPECT_FALSE(to.queue(queue).stats()->paused);
+    }
+  }
 }
 
 TEST(Transfer, AMessageOutAtAConsumerIsDeliveredAgain) {
