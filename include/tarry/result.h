@@ -72,6 +72,11 @@ class Unexpected {
   Error error_;
 };
 
+namespace detail {
+/// Says on stderr which error it was that somebody took for a value, and aborts.
+[[noreturn]] void no_value(const Error& error) noexcept;
+}  // namespace detail
+
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -87,7 +92,8 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
 
-  /// The value. Aborts if there is none: asking is a broken invariant, not an outcome.
+  /// The value. Where there is none, prints the error to stderr and aborts: asking is a broken
+  /// invariant, not an outcome.
   [[nodiscard]] T& value() & noexcept { return checked(); }
   [[nodiscard]] const T& value() const& noexcept { return const_cast<Result*>(this)->checked(); }
   [[nodiscard]] T&& value() && noexcept { return std::move(checked()); }
@@ -118,7 +124,7 @@ class [[nodiscard]] Result {
 
  private:
   T& checked() noexcept {
-    if (!has_value()) std::abort();
+    if (!has_value()) detail::no_value(*std::get_if<1>(&state_));
     return *std::get_if<0>(&state_);
   }
 

@@ -72,6 +72,14 @@ def check_documents(component, prefix, work):
         raise AssertionError(f"the program of {page.name} said {said!r}")
 
 
+def check_examples(prefix, work):
+    """As a project of their own; one of them, which stands for all."""
+    root = Path(__file__).resolve().parents[2]
+    run(CMAKE, "-G", "Ninja", "-S", root / "examples", "-B", work / "examples",
+        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={CXX}")
+    run(CMAKE, "--build", work / "examples", "--target", "example_claim_and_ack")
+
+
 def check_components(prefix, work):
     """A component that is mistyped is named."""
     project = work / "mistyped"
@@ -101,7 +109,7 @@ def check_symbols(library, headers):
     shown = [line.split(" ", 2)[2] for line in listed if line.split(" ", 2)[1] != "A"]
     classes = set()
     for symbol in shown:
-        if symbol.startswith("tarry::open(std::basic_string_view"):
+        if symbol.startswith(("tarry::open(std::basic_string_view", "tarry::detail::no_value(")):
             continue
         member = re.match(r"tarry::(\w+)::(~?\w+)(?:\[\w+:\w+\])?\(", symbol)
         if not member or member[1] not in owners:
@@ -149,6 +157,8 @@ def main(component, way, build_dir):
         if way == "cmake":
             check_documents(component, prefix, work)
             check_components(prefix, work)
+            if component == "tarry":
+                check_examples(prefix, work)
         build = {"cmake": build_with_cmake, "shared": build_shared,
                  "pkgconfig": build_with_pkgconfig}[way]
         program = build(component, prefix, work)
