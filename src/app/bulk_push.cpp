@@ -265,7 +265,13 @@ ExitCode bulk_push(Session& session, const BulkPush& bulk) {
         fmt::format("cannot read {}: {}", base::quoted(bulk.file), std::strerror(errno)));
   }
   struct stat status{};
-  const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  const bool asked = ::fstat(fd, &status) == 0;
+  if (asked && S_ISDIR(status.st_mode)) {
+    if (from_file) ::close(fd);
+    return session.output.usage(
+        fmt::format("cannot read {}: it is a directory", base::quoted(bulk.file)));
+  }
+  const bool known = asked && S_ISREG(status.st_mode);
   const auto total = known ? static_cast<std::uint64_t>(status.st_size) : 0;
 
   ExitCode code{};

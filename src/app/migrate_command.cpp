@@ -122,6 +122,9 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
   }
   auto from = session.open(words.from, {}, code);
   if (!from) return code;
+  // Before TO is opened, which may make it.
+  const MigrationEnd source{from->engine(), detail::masked_url(words.from)};
+  if (const auto refused = refuse_from(source, words.queues)) return output.fail(*refused);
   std::optional<Store> to = from;
   if (!words.dry_run) {
     to = session.open(words.to, {.create = true}, code);
@@ -144,8 +147,7 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
   MigrationReport report;
   {
     const SignalWatch watch([&stop](int) { stop.request_stop(); });
-    report = migrate({from->engine(), detail::masked_url(words.from)},
-                     {to->engine(), detail::masked_url(words.to)}, options);
+    report = migrate(source, {to->engine(), detail::masked_url(words.to)}, options);
   }
   progress.clear();
   if (output.json()) {

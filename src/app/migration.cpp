@@ -249,6 +249,12 @@ bool MigrationReport::is_complete() const noexcept {
   });
 }
 
+std::optional<Error> refuse_from(const MigrationEnd& from, const std::vector<std::string>& queues) {
+  if (auto refused = refuse_moves_from(from.engine, from.name)) return refused;
+  if (auto found = queues_of(from, queues); !found) return std::move(found).error();
+  return std::nullopt;
+}
+
 MigrationReport migrate(const MigrationEnd& from, const MigrationEnd& to,
                         const MigrationOptions& options) {
   MigrationReport report;

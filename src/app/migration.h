@@ -66,6 +66,10 @@ struct MigrationReport {
   [[nodiscard]] bool is_complete() const noexcept;
 };
 
+/// Why nothing could be moved from there, whatever TO is: an error of `migrate`'s.
+[[nodiscard]] std::optional<Error> refuse_from(const MigrationEnd& from,
+                                               const std::vector<std::string>& queues);
+
 /// Errors beside the engines' own: `not_found` for a queue that is not there, `conflict` where both
 /// are one store, or where another run moves the same queue, `unsupported` for stores that cannot
 /// be moved from or to.

@@ -3,12 +3,9 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -179,16 +176,6 @@ ExitCode cannot_listen(Output& output, const Error& error) {
   return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
 }
 
-// The directory that opening the store will make, parents and all: its name may be mistyped. Empty
-// where it makes none.
-std::string new_directory(const std::string& url) {
-  const auto parsed = detail::parse_store_url(url);
-  const auto* files = parsed ? std::get_if<detail::EmbeddedUrl>(&*parsed) : nullptr;
-  if (files == nullptr || files->path.empty()) return {};
-  std::error_code ignored;
-  return std::filesystem::exists(files->path, ignored) ? std::string() : files->path;
-}
-
 ExitCode serve(Session& session, const ServeFlags& flags) {
   // What changes from here on is read again, if only once the store is open.
   const HangupsKept hangups;
@@ -216,10 +203,11 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();
   const auto warn = [&log](std::string_view line) { log.warning(line); };
-  const std::string made = new_directory(url);
-  auto store = session.open(url, {.create = true, .clock = clock, .log = warn}, code);
+  const auto made = [&log](const std::string& directory) {
+    log.info(fmt::format("made the directory {} for a new store", directory));
+  };
+  auto store = session.open(url, {.create = true, .clock = clock, .log = warn, .made = made}, code);
   if (!store) return code;
-  if (!made.empty()) log.info(fmt::format("made the directory {} for a new store", made));
 
   if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
     return session.output.fail(applied.error());

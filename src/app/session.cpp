@@ -1,13 +1,20 @@
 #include "app/session.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
+#include <system_error>
+#include <thread>
 #include <utility>
+#include <variant>
 
 #include "app/config/variables.h"
 #include "app/progress.h"
+#include "base/text.h"
+#include "open/store_url.h"
 
 namespace tarry::app {
 
@@ -22,6 +29,21 @@ void Session::note_if_fleeting() {
 }
 
 namespace {
+
+// Commands on one store of files follow each other, each with the store for a moment: one waits so
+// long for those before it.
+constexpr std::chrono::milliseconds kLockWait{2'000};
+constexpr std::chrono::milliseconds kLockAgain{10};
+
+// The directory that opening the store will make, parents and all: its name may be mistyped. Empty
+// where it makes none.
+std::string new_directory(const std::string& url) {
+  const auto parsed = detail::parse_store_url(url);
+  const auto* files = parsed ? std::get_if<detail::EmbeddedUrl>(&*parsed) : nullptr;
+  if (files == nullptr || files->path.empty()) return {};
+  std::error_code ignored;
+  return std::filesystem::exists(files->path, ignored) ? std::string() : files->path;
+}
 
 /// What the store says while it is opened waits until the progress line has gone. Any thread.
 class HeldLog {
@@ -63,6 +85,11 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
   if (url == kDefaultStore && store.empty()) {
     for (const std::string& line : config::mistyped_variables()) output.note(line);
   }
+  if (!access.made) {
+    access.made = [this](const std::string& directory) {
+      output.note("made the directory " + base::quoted(directory) + " for a new store");
+    };
+  }
   const auto log = std::make_shared<HeldLog>(std::move(access.log));
   Progress progress("recovering", stderr, output.err());
   OpenOptions options;
@@ -73,10 +100,20 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
     constexpr std::uint64_t kMiB = 1u << 20;
     progress.show(done, total, done / kMiB, "MiB");
   };
-  auto store = tarry::open(url, std::move(options));
+  const std::string made = access.create ? new_directory(url) : std::string();
+  auto store = tarry::open(url, options);
+  const auto until = std::chrono::steady_clock::now() + kLockWait;
+  while (!store && store.error().code == ErrorCode::conflict && url.starts_with("file:") &&
+         std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kLockAgain);
+    store = tarry::open(url, options);
+  }
   progress.clear();
   log->let_go();
-  if (store) return std::move(*store);
+  if (store) {
+    if (!made.empty()) access.made(made);
+    return std::move(*store);
+  }
   Error error = std::move(store).error();
   if (error.code == ErrorCode::unavailable && this->store.empty() && url == kDefaultStore) {
     error.message +=

@@ -27,6 +27,8 @@ struct Access {
   bool create = false;  // makes a file: store that is not there
   std::optional<ManualClock> clock = {};
   Log log = {};  // where the store's own log goes; empty: to stderr
+  std::function<void(const std::string& directory)> made =
+      {};  // is told of a new one; empty: a note
 };
 
 class Session {

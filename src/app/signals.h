@@ -35,7 +35,7 @@ class SignalWatch {
   std::function<void(int)> on_signal_;
   std::function<void()> on_hangup_;
   bool counts_hangups_;  // nobody has kept them
-  int stop_;  // an eventfd
+  int stop_;             // an eventfd
   std::thread thread_;
 };
 

@@ -18,8 +18,12 @@ Store store_of(std::unique_ptr<core::Engine> engine, Executor executor,
 }
 
 Result<Store> open_embedded(EmbeddedUrl url, OpenOptions options) {
-  if (!options.create && !url.path.empty()) {
-    if (auto there = tools::require_store(url.path); !there) return std::move(there).error();
+  if (!url.path.empty()) {
+    auto there = tools::require_store(url.path);
+    if (!there && !options.create) return std::move(there).error();
+    if (!there && there.error().code == ErrorCode::not_found) {
+      if (auto good = tools::check_new_place(url.path); !good) return std::move(good).error();
+    }
   }
   std::optional<ManualClock> clock = std::move(options.clock);
   if (!clock && url.manual_clock) clock.emplace();

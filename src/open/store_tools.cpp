@@ -90,6 +90,18 @@ bool lies_within(const std::string& path, const std::string& outer) {
 
 }  // namespace
 
+Result<void> check_new_place(const std::string& path) {
+  fs::path around = real(path);
+  while (around.has_relative_path()) {
+    around = around.parent_path();
+    std::error_code failed;
+    if (!fs::exists(around / "STORE", failed) || !format_of_store(around.string())) continue;
+    return Unexpected(ErrorCode::invalid_argument, base::quoted(path) + " lies in another store, " +
+                                                       base::quoted(around.string()));
+  }
+  return {};
+}
+
 Result<SalvageReport> salvage_store(const std::string& path, const std::string& target,
                                     const Progress& progress) {
   auto source = storage::open_directory(path, false);

@@ -36,6 +36,10 @@ using embedded::StoreInspection;
 /// Errors: `not_found` where that directory is missing or empty, else why it is no store.
 [[nodiscard]] Result<void> require_store(const std::string& path);
 
+/// Whether a new store may be made there. Errors: `invalid_argument` where the path lies in another
+/// store, which would take it along when it is copied or removed.
+[[nodiscard]] Result<void> check_new_place(const std::string& path);
+
 struct StoreFormat {
   std::uint32_t version = 0;  // that the store is kept in, and written in
   std::uint32_t newest = 0;   // that this program writes

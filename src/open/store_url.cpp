@@ -138,6 +138,11 @@ Result<StoreUrl> parse_file(std::string_view rest) {
     body = slash == std::string_view::npos ? std::string_view() : body.substr(slash);
   }
   if (body.empty()) return invalid_url("file: URL has an empty path; write file:PATH");
+  if (body.starts_with('~')) {
+    return invalid_url("path " + base::quoted(body) +
+                       " begins with ~, which shells replace only where a word begins: write the "
+                       "whole path, or ./~ for a directory of that name");
+  }
   if (body.find('#') != std::string_view::npos) {
     return invalid_url("path " + base::quoted(body) + " holds a #; write %23 for it");
   }

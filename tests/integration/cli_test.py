@@ -49,6 +49,27 @@ class Verbs(ProgramTest):
         self.asked("push", "q", "-", "--key", "k", "--in", "1h", stdin=payload)
         self.assertIn("payload_base64", self.asked("get", "q", "k"))
 
+    def test_commands_at_once_wait_for_each_other(self):
+        pushes = [subprocess.Popen([PROGRAM, "--store", self.store, "push", "q", "--key", f"k{i}"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   env=environment()) for i in range(4)]
+        for push in pushes:
+            _, said = push.communicate(timeout=60)
+            self.assertEqual(push.returncode, DONE, said)
+        self.assertEqual(self.asked("stats")["queues"][0]["ready"], 4)
+
+    def test_a_new_store_is_said_and_none_is_made_by_a_slip(self):
+        self.assertIn("made the directory", self.tarry("push", "q", "--in", "1h").err)
+        self.assertEqual(self.tarry("push", "q", "--in", "1h").err, "")
+        for name in ("~", "~/shop"):
+            self.refused("push", "q", store=f"file:{name}", says=(f'"{name}"', "./~"))
+        self.assertFalse((self.directory / "~").exists())
+        self.asked("push", "q", store="file:./~")
+        for inside in ("store/inner", "store/shard-000/a/b"):
+            self.refused("push", "q", store=f"file:{self.directory}/{inside}",
+                         says="lies in another store")
+            self.assertFalse((self.directory / inside).exists())
+
     def test_words_that_look_odd(self):
         for payload in ("{}", "[]", "[1,2]", "[a]", "", "--", "-5", "-x", "a,b", "{\"a\":[1]}"):
             with self.subTest(payload):

@@ -312,6 +312,7 @@ class Migrate(ProgramTest):
             self.assertIn("nothing can be moved into layout plain", answer.err)
             for ends in ((layout, self.other), (server.url, self.other, "--dry-run")):
                 self.refused("store", "migrate", *ends, code=USAGE, says="--queue", store="")
+                self.assertFalse((self.directory / "other").exists())
             answer = self.tarry("store", "audit", store=server.url, code=FAILED)
             self.assertIn("counts neither", answer.err)
         self.assertEqual(self.redis.ask("DBSIZE"), 0)
