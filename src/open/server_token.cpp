@@ -10,28 +10,32 @@
 namespace tarry::detail {
 namespace {
 
-Result<std::string> read_token(const std::string& path) {
+Result<std::string> read_token(std::string_view named_by, const std::string& path) {
   std::ifstream file(path);
   std::string line;
   if (!std::getline(file, line)) {
-    return Unexpected(ErrorCode::invalid_argument,
-                      "token_file " + base::quoted(path) + " cannot be read, or is empty");
+    return Unexpected(
+        ErrorCode::invalid_argument,
+        std::string(named_by) + " " + base::quoted(path) + " cannot be read, or is empty");
   }
   if (line.ends_with('\r')) line.pop_back();
   return line;
 }
 
+Result<std::string> find_token(const RemoteUrl& url) {
+  if (!url.token_file.empty()) return read_token("token_file", url.token_file);
+  if (const char* token = std::getenv("TARRY_TOKEN"); token != nullptr) return std::string(token);
+  const char* file = std::getenv("TARRY_TOKEN_FILE");
+  if (file != nullptr && *file != '\0') return read_token("TARRY_TOKEN_FILE", file);
+  return std::string();
+}
+
 }  // namespace
 
 Result<std::string> token_for(const RemoteUrl& url) {
-  std::string found;
-  if (!url.token_file.empty()) {
-    auto token = read_token(url.token_file);
-    if (!token) return token;
-    found = *std::move(token);
-  } else if (const char* token = std::getenv("TARRY_TOKEN"); token != nullptr) {
-    found = token;
-  }
+  auto token = find_token(url);
+  if (!token) return token;
+  std::string found = *std::move(token);
   if (!found.empty() && !base::is_token(found)) {
     return Unexpected(ErrorCode::invalid_argument,
                       "the token for " + (url.unix_path.empty() ? url.host : url.unix_path) +

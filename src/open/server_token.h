@@ -1,6 +1,7 @@
-// The token for a server that a URL names: its token_file's first line, else TARRY_TOKEN.
+// The token for a server that a URL names: its token_file's first line, else TARRY_TOKEN, else the
+// first line of the file that TARRY_TOKEN_FILE names.
 //
-// Reads the file and the environment; thread safe while nobody sets the variable.
+// Reads the file and the environment; thread safe while nobody sets the variables.
 #pragma once
 
 #include <string>

@@ -555,6 +555,7 @@ class Token(ProgramTest):
         self.asked("push", "q", "x", "--key", "a", store=url, TARRY_TOKEN="s3cret")
         self.asked("push", "q", "x", "--key", "b", store=f"{url}?token_file={self.file}",
                    TARRY_TOKEN="wrong")
+        self.asked("push", "q", "x", "--key", "c", store=url, TARRY_TOKEN_FILE=str(self.file))
         for given in ({}, {"TARRY_TOKEN": "wrong"}, {"TARRY_TOKEN": ""}):
             refused = self.refused("get", "q", "a", store=url, code=FAILED,
                                    says="the Authorization field", **given)
