@@ -5,7 +5,6 @@
 // Thread safety: pure functions and plain values.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -15,7 +14,6 @@
 
 #include <tarry/result.h>
 
-#include "core/limits.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
 
@@ -43,15 +41,10 @@ void write_error(JsonWriter& out, const Error& error);
 [[nodiscard]] std::optional<Error> read_error(Fields& fields);
 
 /// Reads an array item by item. `read` answers a MaybeError for each; an error leaves `bytes`
-/// (where the items' strings go) as it was before the item. Errors: too_large beyond kMaxBatch.
+/// (where the items' strings go) as it was before the item. How many there may be the document's
+/// limits have said.
 template <typename Read>
-[[nodiscard]] MaybeError read_items(const boost::json::array& array, std::string_view name,
-                                    std::string& bytes, BadItems& bad, Read read) {
-  if (array.size() > core::kMaxBatch) {
-    return Error{ErrorCode::too_large, "\"" + std::string(name) + "\" has " +
-                                           std::to_string(array.size()) + " items; the limit is " +
-                                           std::to_string(core::kMaxBatch) + " a request"};
-  }
+void read_items(const boost::json::array& array, std::string& bytes, BadItems& bad, Read read) {
   for (std::size_t i = 0; i < array.size(); ++i) {
     const std::size_t before = bytes.size();
     if (MaybeError error = read(array[i])) {
@@ -59,7 +52,6 @@ template <typename Read>
       bad.push_back({i, std::move(*error)});
     }
   }
-  return std::nullopt;
 }
 
 /// The one array of a body that has nothing else; `size` is the body's, in bytes.
@@ -74,12 +66,10 @@ template <typename Request, typename Read>
   Decoded<Request> decoded{std::move(request), {}};
   decoded.request.bytes.reserve(size);
   if constexpr (requires { decoded.request.items; }) {
-    decoded.request.items.reserve(std::min(array->size(), core::kMaxBatch));
+    decoded.request.items.reserve(array->size());
   }
   const auto one = [&](const boost::json::value& value) { return read(value, decoded.request); };
-  if (MaybeError error = read_items(*array, name, decoded.request.bytes, decoded.bad, one)) {
-    return *error;
-  }
+  read_items(*array, decoded.request.bytes, decoded.bad, one);
   return decoded;
 }
 template <typename Request, typename Read>
@@ -115,7 +105,7 @@ template <typename Write>
 /// The other way: `read` takes each result as a JSON value and answers a MaybeError.
 template <typename Read>
 [[nodiscard]] MaybeError read_results(std::string_view body, Read read) {
-  Document document(body.size());
+  Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
   fields.require("results");

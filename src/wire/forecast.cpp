@@ -55,7 +55,7 @@ std::string encode_forecast_reply(const core::ForecastReply& reply, Millis width
 }
 
 Result<core::ForecastReply> decode_forecast_reply(std::string_view body) {
-  Document document(body.size());
+  Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
   for (const char* name : {"due_now", "buckets", "later"}) fields.require(name);

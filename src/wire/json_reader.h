@@ -2,9 +2,9 @@
 // apart field by field and says in one line what is wrong with it.
 //
 // Refused by the document: anything but RFC 8259 in UTF-8, a name that occurs twice in one object,
-// nesting deeper than kMaxDepth. Refused by Fields: a field of another type than asked for, both
-// forms of one value (of a time: where they differ), and (on the server) a field that nobody asked
-// for.
+// nesting deeper than kMaxDepth, more items or values than its limits. Refused by Fields: a field
+// of another type than asked for, both forms of one value (of a time: where they differ), and (on
+// the server) a field that nobody asked for.
 //
 // Thread safety: none. Views point into the document.
 #pragma once
@@ -25,6 +25,7 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
+#include "core/limits.h"
 #include "core/validation.h"
 
 namespace tarry::wire {
@@ -32,20 +33,37 @@ namespace tarry::wire {
 using core::MaybeError;
 
 inline constexpr std::size_t kMaxDepth = 16;
+// What a full batch comes to where each item has 20 fields, and 20 headers in their longest form:
+// a pair, its name, an object and the text in it.
+inline constexpr std::size_t kMaxValues = core::kMaxBatch * (20 + 20 * 4);
+
+/// Of what a text may hold besides its bytes: a value of one byte takes twenty and more once it is
+/// read, so what is beyond is refused before it is read.
+struct JsonLimits {
+  std::size_t items;   // of the outermost array, or of one that is a field of the outermost object
+  std::size_t values;  // in all
+};
+/// Of a request, whoever made it.
+inline constexpr JsonLimits kRequestLimits{core::kMaxBatch, kMaxValues};
+/// Of the answers of a server, which was asked for them.
+inline constexpr JsonLimits kAnswerLimits{std::numeric_limits<std::size_t>::max(),
+                                          std::numeric_limits<std::size_t>::max()};
 
 class Document {
  public:
   /// `size` is about how long the text will be.
-  explicit Document(std::size_t size);
+  explicit Document(std::size_t size, const JsonLimits& limits = kRequestLimits);
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
-  /// Once a document. Errors: invalid_argument, naming the byte; `what` names the text.
+  /// Once a document. Errors: invalid_argument, naming the byte; too_large beyond the limits.
+  /// `what` names the text.
   [[nodiscard]] MaybeError parse(std::string_view text, std::string_view what = "the body");
   /// Once it is parsed.
   [[nodiscard]] const boost::json::value& root() const noexcept { return *root_; }
 
  private:
+  JsonLimits limits_;
   boost::json::monotonic_resource memory_;
   std::optional<boost::json::value> root_;
 };

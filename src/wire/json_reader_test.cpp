@@ -170,14 +170,62 @@ TEST(Push, an_empty_key_is_a_mistake) {
   EXPECT_EQ(push_error(R"({"key":""})"), "\"key\" is empty; leave it out, and the store makes one");
 }
 
-TEST(Push, too_many_messages_fail_as_a_whole) {
-  std::string body = "{\"messages\":[{}";
-  for (std::size_t i = 0; i < core::kMaxBatch; ++i) body += ",{}";
-  body += "]}";
-  const auto push = decode_push("q", body);
+std::string many(std::string_view item, std::size_t count) {
+  std::string text;
+  text.reserve((item.size() + 1) * count);
+  for (std::size_t i = 0; i < count; ++i) (text += i == 0 ? "" : ",") += item;
+  return text;
+}
+
+// That it is read no further is seen by what follows, which is no JSON.
+TEST(Push, too_many_messages_fail_as_a_whole_and_are_read_no_further) {
+  const auto refused = [](const std::string& body) {
+    const auto push = decode_push("q", body + ",nonsense");
+    EXPECT_FALSE(push);
+    EXPECT_EQ(push.error().code, ErrorCode::too_large);
+    return push.error().message;
+  };
+  for (const char* item :
+       {"{}", "0", "-1", "18446744073709551615", "1.5", "true", "null", "\"\"", "[]"}) {
+    EXPECT_EQ(refused("{\"messages\":[" + many(item, core::kMaxBatch + 1)),
+              "\"messages\" has 10001 items or more; the limit is 10000 a request");
+    EXPECT_EQ(refused("[" + many(item, core::kMaxBatch + 1)),
+              "the body has 10001 items or more; the limit is 10000 a request");
+  }
+  EXPECT_EQ(refused(R"({"x":{"y":[1]},"a\u0022":[)" + many("0", core::kMaxBatch + 1)),
+            "\"a\\\"\" has 10001 items or more; the limit is 10000 a request");
+}
+
+TEST(Push, a_batch_may_be_full) {
+  const auto push = decode_push("q", "{\"messages\":[" + many("{}", core::kMaxBatch) + "]}");
+  ASSERT_TRUE(push);
+  EXPECT_EQ(push->request.items.size(), core::kMaxBatch);
+}
+
+TEST(Push, too_many_values_fail_as_a_whole_and_are_read_no_further) {
+  const std::string message = "{\"headers\":[" + many("0", 200) + "]}";
+  const auto push = decode_push("q", "{\"messages\":[" + many(message, 5'000) + ",nonsense");
   ASSERT_FALSE(push);
   EXPECT_EQ(push.error().code, ErrorCode::too_large);
-  EXPECT_EQ(push.error().message, "\"messages\" has 10001 items; the limit is 10000 a request");
+  EXPECT_EQ(push.error().message,
+            "the body has 1000001 values or more; the limit is 1000000 a request");
+}
+
+TEST(Push, a_message_fails_alone_that_has_more_headers_than_a_batch_has_messages) {
+  const auto push = decode_push(
+      "q", "{\"messages\":[{\"headers\":[" + many("0", 2 * core::kMaxBatch) + "]},{}]}");
+  ASSERT_TRUE(push);
+  EXPECT_EQ(push->bad.size(), 1u);
+  EXPECT_EQ(push->request.items.size(), 1u);
+}
+
+TEST(Stats, may_have_more_queues_than_a_request_has_items) {
+  StoreStats stats;
+  stats.engine = "fake";
+  stats.queues.resize(core::kMaxBatch + 1);
+  const auto read = decode_store_stats(encode_store_stats(stats));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->queues.size(), core::kMaxBatch + 1);
 }
 
 TEST(Push, headers_take_both_forms) {

@@ -80,9 +80,7 @@ Result<Decoded<core::GetRequest>> decode_get(std::string queue, std::string_view
   const auto read = [&](const boost::json::value& value) {
     return read_key(value, get.request.keys, get.request.bytes);
   };
-  if (MaybeError error = read_items(*keys, "keys", get.request.bytes, get.bad, read)) {
-    return *error;
-  }
+  read_items(*keys, get.request.bytes, get.bad, read);
   return get;
 }
 
@@ -169,7 +167,7 @@ std::string encode_list_reply(const core::ListReply& reply) {
 }
 
 Result<core::ListReply> decode_list_reply(std::string_view body) {
-  Document document(body.size());
+  Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
   core::ListReply reply;

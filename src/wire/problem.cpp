@@ -117,7 +117,7 @@ bool tells_no_method(const Error& error) noexcept {
 }
 
 Error read_problem(unsigned status, std::string_view body) {
-  Document document(body.size());
+  Document document(body.size(), kAnswerLimits);
   if (!document.parse(body)) {
     Fields fields(document.root(), "the problem", Unknown::ignored);
     const auto code = code_from(fields.text("code").value_or(""));

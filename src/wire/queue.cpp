@@ -81,7 +81,7 @@ std::string encode_configure_reply(const core::ConfigureReply& reply) {
 }
 
 Result<core::ConfigureReply> decode_configure_reply(std::string_view body) {
-  Document document(body.size());
+  Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
   fields.require("lease_ms");
@@ -151,7 +151,7 @@ Result<core::ReviveRequest> decode_revive(std::string queue, std::string_view bo
   const auto read = [&](const boost::json::value& value) {
     return read_key(value, request.keys, request.bytes);
   };
-  if (MaybeError error = read_items(*keys, "keys", request.bytes, bad, read)) return *error;
+  read_items(*keys, request.bytes, bad, read);
   if (!bad.empty()) return std::move(bad.front().error);
   return request;
 }
@@ -190,7 +190,7 @@ std::string encode_reshard_reply(const ReshardStep& step) {
 }
 
 Result<ReshardStep> decode_reshard_reply(std::string_view body) {
-  Document document(body.size());
+  Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
   // Without them a step would be taken for the first one, or the last one for another.
@@ -216,7 +216,7 @@ std::string encode_count(const core::CountReply& reply) {
 }
 
 Result<core::CountReply> decode_count(std::string_view body) {
-  Document document(body.size());
+  Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
   if (!fields.has("paused")) fields.require("count");

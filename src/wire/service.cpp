@@ -43,7 +43,7 @@ std::string encode_health(const Health& health) {
 }
 
 Result<Health> decode_health(std::string_view body) {
-  Document document(body.size());
+  Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
   Health health;

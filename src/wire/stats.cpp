@@ -124,7 +124,7 @@ std::string encode_store_stats(const StoreStats& stats) {
 }
 
 Result<StoreStats> decode_store_stats(std::string_view body) {
-  Document document(body.size());
+  Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
   StoreStats stats;

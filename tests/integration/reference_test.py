@@ -36,7 +36,8 @@ def constants():
     for path, kind, names in (("src/core/limits.h", r"constexpr [\w:]+", r"k\w+"),
                               ("src/base/text.h", r"constexpr [\w:]+", "kMaxDurationMs"),
                               ("src/base/token.h", "constexpr std::size_t", "kMaxToken"),
-                              ("src/wire/json_reader.h", r"constexpr [\w:]+", "kMaxDepth"),
+                              ("src/wire/json_reader.h", r"constexpr [\w:]+",
+                               "kMaxDepth|kMaxValues"),
                               ("src/wire/query.cpp", r"constexpr [\w:]+", "kMaxParameters"),
                               ("src/app/config/relay_section.cpp", "constexpr std::size_t",
                                "kMaxRelays"),
@@ -45,7 +46,7 @@ def constants():
         found = re.findall(rf"{kind} ({names})\s*=\s*([^;]+);", text(path))
         assert found, path
         for name, value in found:
-            value = re.sub(r"(?<=\d)(ll|ull)\b|'", "", " ".join(value.split()))
+            value = re.sub(r"(?<=\d)(ll|ull)\b|'|\bcore::", "", " ".join(value.split()))
             for spelled, factor in known.items():
                 value = value.replace(spelled, f"{factor} * ")
             values[name] = eval(value, {"__builtins__": {}}, values)  # of our own sources
