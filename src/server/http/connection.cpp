@@ -3,6 +3,8 @@
 #include <poll.h>
 
 #include <array>
+#include <new>
+#include <thread>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
@@ -25,6 +27,7 @@ constexpr std::size_t kLargeChunk = 64 * 1024;  // within a body
 constexpr std::size_t kMaxPipelined = 64 * 1024;
 constexpr std::size_t kMaxLingered = 1024 * 1024;
 constexpr Millis kLinger{1'000};
+constexpr Millis kMemoryPause{10};
 
 // What the engine owes keeps the server's thread from ending; until it is paid, and not for as long
 // as the engine happens to keep the completion.
@@ -33,11 +36,20 @@ class Work {
   explicit Work(const Executor& executor)
       : executor_(asio::require(executor, asio::execution::outstanding_work.tracked)) {}
 
+  /// A small task that can be copied. The engine's thread waits where there is not even the memory
+  /// for that: what it answers must not be lost.
   template <typename Task>
-  void post(Task task) {
-    auto executor = std::move(*executor_);
+  void post(Task task) noexcept {
+    const auto executor = std::move(*executor_);
     executor_.reset();
-    asio::post(executor, std::move(task));
+    for (;;) {
+      try {
+        asio::post(executor, task);
+        return;
+      } catch (const std::bad_alloc&) {
+        std::this_thread::sleep_for(kMemoryPause);
+      }
+    }
   }
 
  private:
@@ -61,21 +73,52 @@ bool is_away(const Error& error) noexcept {
 Connection::Connection(Hub& hub, Socket socket)
     : hub_(hub), socket_(std::move(socket)), timer_(socket_.get_executor()) {}
 
+template <typename Step>
+void Connection::guard(Step step) {
+  try {
+    step();
+  } catch (const std::exception& error) {
+    on_exception(error);
+  }
+}
+
+void Connection::on_exception(const std::exception& error) {
+  try {
+    hub_.warn_of(error);
+    if (state_ == State::reading && parser_ && parser_->started()) {
+      parser_->message().body = {};
+      held_ = {};
+      if (!head_seen_) request_id_ = hub_.make_request_id();
+      Response refused = no_memory();
+      refused.close = true;
+      respond(std::move(refused));
+      return;
+    }
+  } catch (const std::exception&) {
+    // Not even for that: it is closed without an answer.
+  }
+  close();
+}
+
 void Connection::start() {
-  error_code ignored;
-  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);  // a unix socket has no such thing
-  socket_.non_blocking(true, ignored);
-  set_deadline(hub_.options.idle_deadline);
-  read();
+  guard([this] {
+    error_code ignored;
+    socket_.set_option(asio::ip::tcp::no_delay(true), ignored);  // a unix socket has no such thing
+    socket_.non_blocking(true, ignored);
+    set_deadline(hub_.options.idle_deadline);
+    read();
+  });
 }
 
 void Connection::refuse() {
-  request_id_ = hub_.make_request_id();
-  Response response = problem(503, ErrorCode::unavailable,
-                              "there are " + std::to_string(hub_.options.max_connections) +
-                                  " connections already, which is the limit; try again");
-  response.close = true;
-  respond(std::move(response));
+  guard([this] {
+    request_id_ = hub_.make_request_id();
+    Response response = problem(503, ErrorCode::unavailable,
+                                "there are " + std::to_string(hub_.options.max_connections) +
+                                    " connections already, which is the limit; try again");
+    response.close = true;
+    respond(std::move(response));
+  });
 }
 
 void Connection::drain() {
@@ -83,7 +126,7 @@ void Connection::drain() {
     case State::reading:
       if (!parser_ || !parser_->started()) close();
       break;
-    case State::asking: withdraw_claim(); break;
+    case State::asking: guard([this] { withdraw_claim(); }); break;
     case State::writing:
     case State::lingering:
     case State::closed: break;
@@ -101,7 +144,12 @@ void Connection::close() {
   hold(0);
   release_unsent();
   hub_.closed(this);
-  if (claim_waits) hub_.engine.withdraw(ticket_);
+  if (!claim_waits) return;
+  try {
+    hub_.engine.withdraw(ticket_);
+  } catch (const std::exception& error) {
+    hub_.warn_of(error);  // it waits to its end, and what it gets is released then
+  }
 }
 
 void Connection::read() {
@@ -116,7 +164,7 @@ void Connection::read() {
   read_outstanding_ = true;
   socket_.async_read_some(asio::buffer(chunk_.data(), chunk_.size()),
                           [self = shared_from_this()](const error_code& error, std::size_t size) {
-                            self->on_read(error, size);
+                            self->guard([&] { self->on_read(error, size); });
                           });
 }
 
@@ -273,11 +321,22 @@ void Connection::submit(Submission submission) {
   claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
   auto completion = [self = shared_from_this(),
                      work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
-    work.post([self = std::move(self), result = std::move(result)]() mutable {
-      self->on_reply(std::move(result));
-    });
+    self->reply_.emplace(std::move(result));
+    work.post([self = std::move(self)] { self->on_reply(); });
   };
-  ticket_ = hub_.engine.submit(std::move(submission.request), std::move(completion));
+  const auto holders = weak_from_this().use_count();
+  try {
+    ticket_ = hub_.engine.submit(std::move(submission.request), std::move(completion));
+  } catch (const std::bad_alloc& error) {
+    hub_.warn_of(error);
+    // What the engine has kept the completion of it may carry out all the same.
+    if (weak_from_this().use_count() < holders) {
+      respond(no_memory());
+    } else {
+      close();
+    }
+    return;
+  }
   if (hub_.draining || peer_ended_) withdraw_claim();
 }
 
@@ -285,15 +344,25 @@ void Connection::withdraw_claim() {
   if (claiming_ && ticket_ != 0) hub_.engine.withdraw(ticket_);
 }
 
-void Connection::on_reply(Result<core::Reply> result) {
+void Connection::on_reply() {
+  Result<core::Reply> result = *std::exchange(reply_, std::nullopt);
   ticket_ = 0;
-  MakeResponse answer = std::move(answer_);
+  const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
+  if (claimed != nullptr && claiming_ && !take_receipts(*claimed)) {
+    close();
+    release_unsent();  // where it was closed already
+    return;
+  }
+  guard([&] { answer(std::move(result)); });
+}
+
+void Connection::answer(Result<core::Reply> result) {
+  MakeResponse make = std::move(answer_);
   if (!result) {
     if (!is_away(result.error())) hub_.service.engine_suspect = true;
   } else if (check_ == Check::health) {
     hub_.service.engine_suspect = false;
   }
-  if (result && claiming_) take_receipts(*result);
   if (state_ == State::closed) {
     release_unsent();
     return;
@@ -303,21 +372,43 @@ void Connection::on_reply(Result<core::Reply> result) {
     return;
   }
   if (result) {
-    respond(answer(*result));
+    respond(make(*result));
   } else if (check_ == Check::health && is_away(result.error())) {
     core::Reply nothing;
-    respond(answer(nothing));
+    respond(make(nothing));
   } else {
     respond(check_ != Check::none ? unwell(result.error()) : problem(result.error()));
   }
 }
 
-void Connection::take_receipts(const core::Reply& reply) {
-  const auto* claimed = std::get_if<core::ClaimReply>(&reply);
-  if (claimed == nullptr) return;
-  for (const core::ClaimedItem& item : claimed->items) {
+// Without receipts nothing can be given back, so all else makes room for them.
+bool Connection::take_receipts(const core::ClaimReply& reply) {
+  try {
+    collect_receipts(reply);
+    return true;
+  } catch (const std::bad_alloc&) {
+    unsent_ = {};
+    answer_ = nullptr;
+    parser_.reset();
+    held_ = {};
+  }
+  try {
+    collect_receipts(reply);
+  } catch (const std::bad_alloc& error) {
+    unsent_ = {};
+    hub_.warn_of(error);
+  }
+  return false;
+}
+
+void Connection::collect_receipts(const core::ClaimReply& reply) {
+  std::size_t bytes = 0;
+  for (const core::ClaimedItem& item : reply.items) bytes += item.receipt.size;
+  unsent_.items.reserve(reply.items.size());
+  unsent_.bytes.reserve(bytes);
+  for (const core::ClaimedItem& item : reply.items) {
     core::SettleItem release;
-    release.receipt = core::append(unsent_.bytes, core::view(claimed->bytes, item.receipt));
+    release.receipt = core::append(unsent_.bytes, core::view(reply.bytes, item.receipt));
     release.action = core::SettleAction::release;
     unsent_.items.push_back(release);
   }
@@ -328,15 +419,19 @@ void Connection::release_unsent() {
   const std::size_t count = unsent_.items.size();
   auto completion = [&hub = hub_, work = Work(socket_.get_executor()),
                      count](Result<core::Reply> result) mutable {
-    work.post([&hub, count, result = std::move(result)] {
-      if (result) return;
-      if (!is_away(result.error())) hub.service.engine_suspect = true;
-      hub.warn(std::to_string(count) +
-               " claimed messages could not be released, and wait for their leases: " +
-               result.error().message);
+    if (result) return work.post([] {});
+    work.post([&hub, count, error = std::move(result).error()] {
+      if (!is_away(error)) hub.service.engine_suspect = true;
+      hub.warn(
+          std::to_string(count) +
+          " claimed messages could not be released, and wait for their leases: " + error.message);
     });
   };
-  hub_.engine.submit(std::exchange(unsent_, {}), std::move(completion));
+  try {
+    hub_.engine.submit(std::exchange(unsent_, {}), std::move(completion));
+  } catch (const std::exception& error) {
+    hub_.warn_of(error);  // they wait for their leases
+  }
 }
 
 // The read that is outstanding may not have been told yet what the kernel knows; nor would it find
@@ -385,19 +480,23 @@ void Connection::write() {
   }
   socket_.async_write_some(pieces,
                            [self = shared_from_this()](const error_code& error, std::size_t size) {
-                             if (self->state_ == State::closed) return;
-                             if (error) {
-                               self->close();
-                               return;
-                             }
-                             self->written_ += size;
-                             if (self->written_ == self->head_.size() + self->body_.size()) {
-                               self->on_written();
-                             } else {
-                               self->set_deadline(self->hub_.options.write_deadline);
-                               self->write();
-                             }
+                             self->guard([&] { self->on_write(error, size); });
                            });
+}
+
+void Connection::on_write(const error_code& error, std::size_t size) {
+  if (state_ == State::closed) return;
+  if (error) {
+    close();
+    return;
+  }
+  written_ += size;
+  if (written_ == head_.size() + body_.size()) {
+    on_written();
+  } else {
+    set_deadline(hub_.options.write_deadline);
+    write();
+  }
 }
 
 void Connection::on_written() {
@@ -456,7 +555,7 @@ void Connection::arm() {
   armed_ = deadline_;
   timer_.expires_at(deadline_);
   timer_.async_wait([self = shared_from_this()](const error_code& error) {
-    if (!error) self->on_timer();
+    if (!error) self->guard([&] { self->on_timer(); });
   });
 }
 

@@ -12,10 +12,13 @@
 //  3. Receipts are in `unsent_` from the engine's answer until the reply is written in full; when
 //     the connection closes before that, they are released.
 //  4. `closed` of the hub is called exactly once.
+//  5. No exception leaves it (memory that there is not, mostly): a request of which the engine has
+//     not heard is answered with 503, any other connection is closed, as if its client had gone.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +52,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>;
   enum class State : std::uint8_t { reading, asking, writing, lingering, closed };
 
+  /// What an event calls for, and what is left to do where that throws.
+  template <typename Step>
+  void guard(Step step);
+  void on_exception(const std::exception& error);
+
   void read();
   void on_read(const boost::system::error_code& error, std::size_t size);
   void on_end();
@@ -60,14 +68,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void dispatch();
   void submit(Submission submission);
   void withdraw_claim();
-  void on_reply(Result<core::Reply> result);
-  void take_receipts(const core::Reply& reply);
+  void on_reply();
+  void answer(Result<core::Reply> result);
+  [[nodiscard]] bool take_receipts(const core::ClaimReply& reply);
+  void collect_receipts(const core::ClaimReply& reply);
   void release_unsent();
   [[nodiscard]] bool has_hung_up();
 
   void respond(Response response);
   void note(const Response& response);
   void write();
+  void on_write(const boost::system::error_code& error, std::size_t size);
   void on_written();
   void linger();
 
@@ -101,6 +112,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool claiming_ = false;
   core::Ticket ticket_ = 0;
   MakeResponse answer_;
+  std::optional<Result<core::Reply>> reply_;  // put there by the engine's thread, before its post
   Check check_ = Check::none;
   core::SettleRequest unsent_;
 

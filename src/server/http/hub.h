@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -11,6 +12,7 @@
 
 #include "core/engine.h"
 #include "server/http/routes.h"
+#include "server/http/seldom.h"
 #include "server/http/server.h"
 #include "server/metrics/meter.h"
 
@@ -32,10 +34,20 @@ struct Hub {
   bool draining = false;
   std::function<void(Connection*)> closed;
   metrics::Meter meter{engine};
+  Seldom failures = {};
 
   [[nodiscard]] std::string make_request_id() { return id_prefix + std::to_string(++next_id); }
   void warn(std::string_view line) const {
     if (options.warn) options.warn(line);
+  }
+  /// Of what something could not be done for. Never throws.
+  void warn_of(const std::exception& error) noexcept {
+    try {
+      const std::string text = "a request could not be handled: " + std::string(error.what());
+      if (const auto line = failures.line(text, Seldom::Clock::now())) warn(*line);
+    } catch (const std::exception&) {
+      // The memory is wanted elsewhere.
+    }
   }
 };
 

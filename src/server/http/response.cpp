@@ -34,6 +34,11 @@ Response unwell(const Error& error) {
   return problem(503, passes ? error.code : ErrorCode::io_error, error.message);
 }
 
+Response no_memory() {
+  return problem(503, ErrorCode::unavailable,
+                 "the server has not the memory for this request just now; nothing was done");
+}
+
 std::string head_of(const Response& response, std::string_view request_id, bool keep_alive) {
   std::string head;
   head.reserve(256);

@@ -23,6 +23,8 @@ struct Response {
 [[nodiscard]] Response problem(const Error& error);
 /// What /healthz answers of an engine that fails at everything, for whichever reason.
 [[nodiscard]] Response unwell(const Error& error);
+/// 503: of a request that was not begun, for want of memory.
+[[nodiscard]] Response no_memory();
 
 /// Status line and fields, with the empty line.
 [[nodiscard]] std::string head_of(const Response& response, std::string_view request_id,

@@ -145,12 +145,26 @@ class Server::Impl {
       return Unexpected(ErrorCode::io_error, "cannot accept connections: " + error.message());
     }
     accept();
-    thread_ = std::thread([this] { io_.run(); });
+    thread_ = std::thread([this] { run(); });
     return {};
+  }
+
+  // What leaves a handler is told, and ends nothing but what that handler was about.
+  void run() {
+    for (;;) {
+      try {
+        if (!accepts_ && acceptor_.is_open()) accept();
+        io_.run();
+        return;
+      } catch (const std::exception& error) {
+        hub_.warn_of(error);
+      }
+    }
   }
 
   void accept() {
     acceptor_.async_accept([this](const error_code& error, Socket socket) {
+      accepts_ = false;
       if (!acceptor_.is_open()) return;
       if (error) {
         pause_accepting(error);
@@ -159,6 +173,7 @@ class Server::Impl {
       admit(std::move(socket));
       accept();
     });
+    accepts_ = true;
   }
 
   void pause_accepting(const error_code& error) {
@@ -169,8 +184,10 @@ class Server::Impl {
     accept_failed_ = now;
     timer_.expires_after(kAcceptPause);
     timer_.async_wait([this](const error_code& cancelled) {
+      accepts_ = false;
       if (!cancelled && acceptor_.is_open()) accept();
     });
+    accepts_ = true;
   }
 
   void admit(Socket socket) {
@@ -218,6 +235,7 @@ class Server::Impl {
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   std::function<void(std::size_t)> drained_;
   std::optional<Clock::time_point> accept_failed_;  // the last time
+  bool accepts_ = false;                            // or will, after a pause
   // The last to be made, the first to go: what it still holds refers to the above.
   asio::io_context io_{1};
   asio::basic_socket_acceptor<stream_protocol, Executor> acceptor_;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <future>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -353,6 +354,46 @@ TEST_F(ServerTest, bounds_the_bodies_of_all_connections_together) {
   EXPECT_EQ(first.receive().status, 503u);
   RawClient third(port);
   EXPECT_EQ(third.get("/nothing").status, 404u);
+}
+
+TEST_F(ServerTest, a_request_for_which_there_is_no_memory_is_not_begun) {
+  ServerOptions options;
+  options.advance_clock = [](std::int64_t) { throw std::bad_alloc(); };
+  std::promise<std::string> warned;
+  std::atomic<int> warnings{0};
+  options.warn = [&](std::string_view line) {
+    if (warnings++ == 0) warned.set_value(std::string(line));
+  };
+  const std::uint16_t port = start(std::move(options));
+  RawClient handled(port);
+  const auto refused = handled.post("/v1/clock/advance", R"({"by":"1s"})");
+  EXPECT_EQ(refused.status, 503u);
+  EXPECT_NE(refused.body.find("has not the memory for this request"), std::string::npos);
+  EXPECT_TRUE(handled.wait_for_end());
+  EXPECT_EQ(warned.get_future().get(), "a request could not be handled: std::bad_alloc");
+
+  engine_.set_rule(
+      [](const core::Request&) -> std::optional<Result<core::Reply>> { throw std::bad_alloc(); });
+  RawClient submitted(port);
+  EXPECT_EQ(submitted.post("/v1/queues/q/purge", "{}").status, 503u);
+  engine_.set_rule(nullptr);
+  submitted.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  engine_.next().answer(core::Reply(core::CountReply{1}));
+  EXPECT_EQ(submitted.receive().status, 200u);
+}
+
+TEST_F(ServerTest, an_answer_for_which_there_is_no_memory_ends_the_connection) {
+  ServerOptions options;
+  options.on_request = [](const RequestNote& note) {
+    if (note.route == "/v1/queues/*/purge") throw std::bad_alloc();
+  };
+  const std::uint16_t port = start(std::move(options));
+  RawClient client(port);
+  client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  engine_.next().answer(core::Reply(core::CountReply{1}));
+  EXPECT_EQ(client.receive().status, 0u);
+  EXPECT_TRUE(client.wait_for_end());
+  EXPECT_EQ(RawClient(port).get("/healthz").status, 200u);
 }
 
 TEST_F(ServerTest, refuses_more_connections_than_its_limit) {

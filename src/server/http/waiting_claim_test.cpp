@@ -1,6 +1,9 @@
 // Claims that wait, clients that go away, and the drain: nothing is lost on the way.
 #include <future>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -195,6 +198,46 @@ TEST_F(WaitingClaim, whose_client_does_not_read_is_released) {
   EXPECT_EQ(client.receive().status, 0u);  // a part of it, and the end
 }
 
+TEST_F(WaitingClaim, whose_reply_has_no_memory_is_released) {
+  ServerOptions options;
+  options.on_request = [](const RequestNote& note) {
+    if (note.route == "/v1/claim") throw std::bad_alloc();
+  };
+  start(std::move(options));
+  RawClient client(port_);
+  auto held = wait_with(client);
+  held.answer(one_claimed("r1"));
+  EXPECT_EQ(released(), "r1;");
+  EXPECT_EQ(client.receive().status, 0u);
+  EXPECT_TRUE(client.wait_for_end());
+}
+
+// It takes a request, and has no memory then to say so.
+class ThrowingEngine : public FakeEngine {
+ public:
+  core::Ticket submit(core::Request request, core::Completion completion) override {
+    const core::Ticket ticket = FakeEngine::submit(std::move(request), std::move(completion));
+    if (ticket == 1) throw std::bad_alloc();
+    return ticket;
+  }
+};
+
+TEST_F(WaitingClaim, that_the_engine_kept_as_it_threw_is_released) {
+  ThrowingEngine engine;
+  ServerOptions options;
+  options.port = 0;
+  Server server(engine, options);
+  RawClient client(*server.start());
+  client.send(RawClient::request("POST", "/v1/claim", kClaim));
+  auto held = engine.next();
+  EXPECT_EQ(client.receive().status, 0u);  // it may have been done: no 503
+  EXPECT_TRUE(client.wait_for_end());
+  held.answer(one_claimed("r1"));
+  auto release = engine.next();
+  EXPECT_EQ(std::get<core::SettleRequest>(release.request).bytes, "r1");
+  release.answer(core::Reply(core::ItemsReply()));
+}
+
 TEST_F(WaitingClaim, that_cannot_be_released_is_warned_of) {
   RawClient client(port_);
   auto held = wait_with(client);
@@ -205,6 +248,26 @@ TEST_F(WaitingClaim, that_cannot_be_released_is_warned_of) {
   EXPECT_EQ(warned_.get_future().get(),
             "1 claimed messages could not be released, and wait for their leases: "
             "the disk failed");
+}
+
+TEST_F(WaitingClaim, whatever_leaves_a_handler_does_not_end_the_server) {
+  ServerOptions options;
+  options.port = 0;
+  std::promise<void> warned;
+  options.warn = [&](std::string_view line) {
+    if (line.find("could not be released") != line.npos) warned.set_value();
+    throw std::runtime_error("there is no log");
+  };
+  Server server(engine_, std::move(options));
+  const std::uint16_t port = *server.start();
+  RawClient client(port);
+  auto held = wait_with(client);
+  client.close();
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(one_claimed("r1"));
+  engine_.next().answer(Error{ErrorCode::io_error, "the disk failed"});
+  warned.get_future().get();
+  EXPECT_EQ(RawClient(port).get("/nothing").status, 404u);
 }
 
 TEST_F(WaitingClaim, is_released_when_the_server_stops) {
