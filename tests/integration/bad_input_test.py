@@ -545,6 +545,12 @@ class Token(ProgramTest):
                 self.assertEqual(client.raw(method, target, headers=evil).status, 403)
                 reply = client.raw(method, target + "?wrong=1", headers=right)
                 self.assertEqual(reply.status, 400, reply.text)
+        for path in ("/healthz", "/readyz"):
+            # Open to who probes, and not to who has a body to leave there.
+            self.assertEqual(nothing.raw("HEAD", path).status, 200)
+            self.assertEqual(nothing.raw("GET", path, b"{}").status, 401)
+            self.assertEqual(nothing.raw("POST", path, b"{}").status, 401)
+            self.assertEqual(nothing.raw("POST", path, b"{}", headers=right).status, 405)
         reply = nothing.raw("GET", "/no/such/page")
         self.assertEqual(reply.status, 401, reply.text)
         self.assertEqual(nothing.raw("GET", "/no/such/page", headers=right).status, 404)

@@ -34,7 +34,18 @@ std::optional<std::string_view> host_of_target(std::string_view target) noexcept
   return target.substr(0, target.find_first_of("/?"));
 }
 
-bool is_probe(std::string_view target) noexcept {
+// Of some length, or of one that is not known yet.
+bool has_body(const net::HttpMessage& message) noexcept {
+  if (message.find("Transfer-Encoding") != nullptr) return true;
+  const std::string* length = message.find("Content-Length");
+  return length != nullptr && length->find_first_not_of('0') != std::string::npos;
+}
+
+// Whatever else goes there may be as large as any request, and be held as long.
+bool is_probe(const net::HttpMessage& message) noexcept {
+  if (message.method != "GET" && message.method != "HEAD") return false;
+  if (has_body(message)) return false;
+  std::string_view target = message.target;
   if (const auto host = host_of_target(target)) {
     target.remove_prefix(static_cast<std::size_t>(host->data() + host->size() - target.data()));
   }
@@ -89,7 +100,7 @@ std::optional<Response> check_sender(const net::HttpMessage& message,
 }
 
 std::optional<Response> check_token(const net::HttpMessage& message, std::string_view token) {
-  if (token.empty() || is_probe(message.target)) return std::nullopt;
+  if (token.empty() || is_probe(message)) return std::nullopt;
   const auto refused = [](std::string_view what) {
     return problem(401, ErrorCode::permission_denied,
                    "the Authorization field " + std::string(what) +

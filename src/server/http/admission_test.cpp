@@ -39,8 +39,10 @@ TEST(Admission, no_page_of_another_origin_may_ask) {
   }
 }
 
-unsigned status_with(std::vector<net::HttpField> fields, std::string target = "/v1/stats") {
+unsigned status_with(std::vector<net::HttpField> fields, std::string target = "/v1/stats",
+                     std::string method = "GET") {
   net::HttpMessage message;
+  message.method = std::move(method);
   message.target = std::move(target);
   message.fields = std::move(fields);
   const auto refused = check_token(message, "s3cret");
@@ -67,6 +69,21 @@ TEST(Admission, the_token_must_be_given_where_there_is_one) {
     EXPECT_EQ(status_with({}, closed), 401u) << closed;
   }
   EXPECT_FALSE(check_token({}, ""));
+}
+
+TEST(Admission, no_token_is_needed_to_probe_and_for_nothing_else_there) {
+  for (const char* target : {"/healthz", "/readyz"}) {
+    for (const char* method : {"GET", "HEAD"}) {
+      EXPECT_EQ(status_with({}, target, method), 200u) << method;
+      EXPECT_EQ(status_with({{"Content-Length", "0"}}, target, method), 200u) << method;
+      EXPECT_EQ(status_with({{"content-length", "10"}}, target, method), 401u) << method;
+      EXPECT_EQ(status_with({{"Transfer-Encoding", "chunked"}}, target, method), 401u) << method;
+    }
+    for (const char* method : {"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get", ""}) {
+      EXPECT_EQ(status_with({}, target, method), 401u) << method;
+      EXPECT_EQ(status_with({{"Authorization", "Bearer s3cret"}}, target, method), 200u) << method;
+    }
+  }
 }
 
 TEST(Admission, takes_request_ids_that_are_fit_for_a_log) {
