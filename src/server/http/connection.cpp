@@ -4,8 +4,11 @@
 
 #include <array>
 #include <new>
+#include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -60,6 +63,26 @@ class Work {
 
 std::string limit_text(std::string_view what, std::uint64_t limit) {
   return "the " + std::string(what) + " is over the limit of " + std::to_string(limit) + " bytes";
+}
+
+// Whatever is answered with what is stored: as much as the store has, while a change is answered
+// with a few words for each item.
+bool reads(const core::Request& request) noexcept {
+  return std::visit(
+      [](const auto& asked) {
+        using Asked = std::decay_t<decltype(asked)>;
+        return std::is_same_v<Asked, core::ClaimRequest> ||
+               std::is_same_v<Asked, core::GetRequest> ||
+               std::is_same_v<Asked, core::ListRequest> ||
+               std::is_same_v<Asked, core::StatsRequest> ||
+               std::is_same_v<Asked, core::ForecastRequest>;
+      },
+      request);
+}
+
+// What a claim takes besides its body for as long as it waits.
+std::uint64_t size_of(const core::ClaimRequest& claim) noexcept {
+  return (claim.queues.size() + claim.keys.size()) * sizeof(std::string);
 }
 
 // The engine works, and says that what it asks does not answer just now: /readyz tells that, and to
@@ -189,6 +212,7 @@ void Connection::on_read(const error_code& error, std::size_t size) {
     held_.append(bytes);
     if (state_ == State::reading) consume_held();
   }
+  count_held();
   read();
 }
 
@@ -309,8 +333,24 @@ void Connection::dispatch() {
   if (auto* response = std::get_if<Response>(&routed)) {
     respond(std::move(*response));
   } else {
-    submit(std::get<Submission>(std::move(routed)));
+    admit(std::get<Submission>(std::move(routed)));
   }
+}
+
+// What waits, and answers that nobody takes, count too: who reads on meanwhile makes more of them.
+// What settles or cancels makes less, and is let through. Probes are small.
+void Connection::admit(Submission submission) {
+  if (const auto* claim = std::get_if<core::ClaimRequest>(&submission.request)) {
+    hold(request_bytes_ + size_of(*claim));
+  }
+  if (submission.check == Check::none && hub_.held_bytes > hub_.options.max_held_bytes &&
+      reads(submission.request)) {
+    respond(problem(
+        429, ErrorCode::unavailable,
+        limit_text("sum of all requests and answers that are held", hub_.options.max_held_bytes)));
+    return;
+  }
+  submit(std::move(submission));
 }
 
 void Connection::submit(Submission submission) {
@@ -533,6 +573,7 @@ void Connection::linger() {
   }
   state_ = State::lingering;
   held_ = {};
+  count_held();
   error_code ignored;
   socket_.shutdown(asio::socket_base::shutdown_send, ignored);
   set_deadline(kLinger);
@@ -540,6 +581,13 @@ void Connection::linger() {
 }
 
 void Connection::hold(std::uint64_t bytes) {
+  request_bytes_ = bytes;
+  count_held();
+}
+
+// With what the client has sent ahead.
+void Connection::count_held() {
+  const std::uint64_t bytes = state_ == State::closed ? 0 : request_bytes_ + held_.size();
   hub_.held_bytes += bytes;
   hub_.held_bytes -= held_bytes_;
   held_bytes_ = bytes;

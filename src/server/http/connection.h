@@ -66,6 +66,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_head();
   void on_fault(net::HttpFault fault, std::string_view text);
   void dispatch();
+  void admit(Submission submission);
   void submit(Submission submission);
   void withdraw_claim();
   void on_reply();
@@ -82,7 +83,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_written();
   void linger();
 
+  /// Of the request, or of its answer, in place of what was said before.
   void hold(std::uint64_t bytes);
+  void count_held();
   void set_deadline(Millis from_now);
   void clear_deadline() { deadline_ = Clock::time_point::max(); }
   void arm();
@@ -104,7 +107,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<char> chunk_;  // where reads go
   std::string held_;         // read, and not parsed yet
   std::optional<net::HttpParser> parser_;
-  std::uint64_t held_bytes_ = 0;  // our part of the hub's
+  std::uint64_t request_bytes_ = 0;  // of the request or its answer
+  std::uint64_t held_bytes_ = 0;     // our part of the hub's
 
   std::string request_id_;
   Clock::time_point began_;            // when its head had been read

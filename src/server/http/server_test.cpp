@@ -22,6 +22,7 @@ namespace tarry::http {
 namespace {
 
 using tarry::testing::FakeEngine;
+using tarry::testing::one_claimed;
 using tarry::testing::RawClient;
 
 class ServerTest : public ::testing::Test {
@@ -354,6 +355,53 @@ TEST_F(ServerTest, bounds_the_bodies_of_all_connections_together) {
   EXPECT_EQ(first.receive().status, 503u);
   RawClient third(port);
   EXPECT_EQ(third.get("/nothing").status, 404u);
+}
+
+TEST_F(ServerTest, reads_nothing_more_while_too_much_is_held) {
+  ServerOptions options;
+  options.max_held_bytes = 1 << 20;
+  const std::uint16_t port = start(options);
+  RawClient slow(port);
+  slow.send(RawClient::request("POST", "/v1/claim", R"({"queues":["q"]})"));
+  engine_.next().answer(one_claimed("r1", std::string(32 << 20, 'x')));  // more than sockets take
+  RawClient client(port);
+  const auto before = engine_.submitted();
+  const std::pair<const char*, const char*> readers[] = {
+      {"/v1/queues/q/messages", ""},
+      {"/v1/queues/q/message?key=k", ""},
+      {"/v1/queues/q/get", R"({"keys":["k"]})"},
+      {"/v1/claim", R"({"queues":["q"]})"},
+      {"/v1/queues", ""},
+      {"/v1/queues/q", ""},
+      {"/v1/queues/q/forecast?width=1m&buckets=6", ""},
+      {"/v1/stats", ""},
+      {"/metrics", ""},
+  };
+  for (const auto& [path, body] : readers) {
+    const auto busy = client.ask(*body == '\0' ? "GET" : "POST", path, body);
+    EXPECT_EQ(busy.status, 429u) << path;
+    EXPECT_EQ(*busy.find("Retry-After"), "1");
+    EXPECT_NE(busy.body.find("the sum of all requests and answers that are held is over the limit "
+                             "of 1048576 bytes"),
+              std::string::npos)
+        << busy.body;
+  }
+  EXPECT_EQ(engine_.submitted(), before);
+  EXPECT_EQ(client.get("/healthz").status, 200u);
+  const std::pair<const char*, const char*> others[] = {
+      {"/v1/settle", R"({"items":[{"receipt":"r1","action":"ack"}]})"},
+      {"/v1/queues/q/cancel", R"({"keys":["k"]})"},
+      {"/v1/queues/q/messages", R"({"key":"k"})"},
+  };
+  for (const auto& [path, body] : others) {
+    client.send(RawClient::request("POST", path, body));
+    engine_.next().answer(Error{ErrorCode::no_space, "full"});
+    EXPECT_EQ(client.receive().status, 503u) << path;
+  }
+  EXPECT_EQ(slow.receive().status, 200u);
+  client.send(RawClient::request("GET", "/v1/stats"));
+  engine_.next().answer(core::Reply(StoreStats()));
+  EXPECT_EQ(client.receive().status, 200u);
 }
 
 TEST_F(ServerTest, a_request_for_which_there_is_no_memory_is_not_begun) {

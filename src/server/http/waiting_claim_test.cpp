@@ -1,6 +1,7 @@
 // Claims that wait, clients that go away, and the drain: nothing is lost on the way.
 #include <future>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -196,6 +197,46 @@ TEST_F(WaitingClaim, whose_client_does_not_read_is_released) {
   held.answer(one_claimed("r1", std::string(32 << 20, 'x')));
   EXPECT_EQ(released(), "r1;");
   EXPECT_EQ(client.receive().status, 0u);  // a part of it, and the end
+}
+
+TEST_F(WaitingClaim, counts_for_what_it_holds) {
+  ServerOptions options;
+  options.max_held_bytes = 100'000;
+  start(std::move(options));
+  std::string body = R"({"wait":"1m","queues":["q")";  // short in JSON, and not as names
+  for (int i = 1; i < 2'000; ++i) body += R"(,"q")";
+  body += "]}";
+  RawClient first(port_);
+  first.send(RawClient::request("POST", "/v1/claim", body));
+  auto held = engine_.next();
+  RawClient second(port_);
+  EXPECT_EQ(second.post("/v1/claim", body).status, 429u);
+  held.answer(core::Reply(core::ClaimReply()));
+  EXPECT_EQ(first.receive().status, 200u);
+  second.send(RawClient::request("POST", "/v1/claim", body));
+  engine_.next().answer(core::Reply(core::ClaimReply()));
+  EXPECT_EQ(second.receive().status, 200u);
+}
+
+TEST_F(WaitingClaim, counts_for_what_is_sent_ahead) {
+  ServerOptions options;
+  options.max_held_bytes = 20'000;
+  start(std::move(options));
+  engine_.set_rule([](const core::Request& request) -> std::optional<Result<core::Reply>> {
+    if (std::holds_alternative<core::StatsRequest>(request)) return core::Reply(StoreStats());
+    return std::nullopt;
+  });
+  RawClient ahead(port_);
+  auto held = wait_with(ahead);
+  ahead.send(std::string(40'000, 'x'));
+  RawClient client(port_);
+  unsigned status = 0;
+  for (int i = 0; i < 10'000 && status != 429; ++i) status = client.get("/v1/stats").status;
+  EXPECT_EQ(status, 429u);  // once it has been read
+  ahead.reset();
+  engine_.wait_for_withdrawal(held.ticket);
+  held.answer(core::Reply(core::ClaimReply()));
+  EXPECT_EQ(client.get("/v1/stats").status, 200u);
 }
 
 TEST_F(WaitingClaim, whose_reply_has_no_memory_is_released) {
