@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <string>
@@ -28,8 +29,8 @@ using boost::system::error_code;
 constexpr std::size_t kSmallChunk = 4 * 1024;   // idle connections keep no more
 constexpr std::size_t kLargeChunk = 64 * 1024;  // within a body
 constexpr std::size_t kMaxPipelined = 64 * 1024;
-constexpr std::size_t kMaxLingered = 1024 * 1024;
-constexpr Millis kLinger{1'000};
+constexpr std::uint64_t kMaxLingered = 1ull << 30;  // the largest body that any server may be given
+constexpr Millis kLinger{1'000};                    // without anything more to throw away
 constexpr Millis kMemoryPause{10};
 
 // What the engine owes keeps the server's thread from ending; until it is paid, and not for as long
@@ -181,7 +182,7 @@ void Connection::read() {
     if (state_ == State::asking) withdraw_claim();
     return;
   }
-  const bool in_body = state_ == State::reading && head_seen_;
+  const bool in_body = (state_ == State::reading && head_seen_) || lingered_ > kSmallChunk;
   chunk_.resize(in_body ? kLargeChunk : kSmallChunk);
   if (!in_body) chunk_.shrink_to_fit();
   read_outstanding_ = true;
@@ -205,6 +206,7 @@ void Connection::on_read(const error_code& error, std::size_t size) {
       close();
       return;
     }
+    set_deadline(kLinger, lingers_until_);
   } else if (state_ == State::reading && held_.empty()) {
     const std::size_t used = consume(bytes);
     held_.append(bytes.substr(used));
@@ -565,7 +567,9 @@ void Connection::on_written() {
   read();
 }
 
-// Closing with bytes unread would reset the connection, and the client might never see the reply.
+// Closing with bytes unread would reset the connection, and the client might never see the reply:
+// many look for it only once they have sent all of their body. So that is thrown away, for as long
+// as a body may take.
 void Connection::linger() {
   if (peer_ended_) {
     close();
@@ -576,7 +580,8 @@ void Connection::linger() {
   count_held();
   error_code ignored;
   socket_.shutdown(asio::socket_base::shutdown_send, ignored);
-  set_deadline(kLinger);
+  lingers_until_ = Clock::now() + hub_.options.body_deadline;
+  set_deadline(kLinger, lingers_until_);
   read();
 }
 
@@ -594,8 +599,8 @@ void Connection::count_held() {
 }
 
 // A later deadline costs nothing: the timer that is armed looks again when it fires.
-void Connection::set_deadline(Millis from_now) {
-  deadline_ = Clock::now() + from_now;
+void Connection::set_deadline(Millis from_now, Clock::time_point latest) {
+  deadline_ = std::min(Clock::now() + from_now, latest);
   if (deadline_ < armed_) arm();
 }
 

@@ -86,7 +86,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Of the request, or of its answer, in place of what was said before.
   void hold(std::uint64_t bytes);
   void count_held();
-  void set_deadline(Millis from_now);
+  void set_deadline(Millis from_now, Clock::time_point latest = Clock::time_point::max());
   void clear_deadline() { deadline_ = Clock::time_point::max(); }
   void arm();
   void on_timer();
@@ -123,7 +123,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string head_;
   std::string body_;
   std::size_t written_ = 0;
-  std::size_t lingered_ = 0;
+  std::uint64_t lingered_ = 0;  // bytes
+  Clock::time_point lingers_until_;
 };
 
 }  // namespace tarry::http

@@ -300,6 +300,33 @@ TEST_F(ServerTest, closes_after_a_fault_in_the_framing) {
   EXPECT_EQ(engine_.submitted(), 0u);
 }
 
+TEST_F(ServerTest, who_sends_a_body_that_is_refused_sees_why) {
+  ServerOptions options;
+  options.token = "s3cret";
+  options.max_body_bytes = 16 << 20;
+  options.max_held_bytes = 1 << 20;
+  const std::uint16_t port = start(options);
+  struct Refused {
+    const char* fields;
+    std::size_t size;
+    unsigned status;
+  };
+  constexpr Refused kRefused[] = {
+      {"", 8 << 20, 401},
+      {"Authorization: Bearer s3cret\r\nOrigin: http://evil.example\r\n", 8 << 20, 403},
+      {"Authorization: Bearer s3cret\r\n", 24 << 20, 413},
+      {"Authorization: Bearer s3cret\r\n", 8 << 20, 429},
+  };
+  for (const Refused& refused : kRefused) {
+    RawClient client(port);
+    const std::string body(refused.size, 'x');
+    EXPECT_TRUE(client.send(RawClient::request("POST", "/v1/claim", body, refused.fields)));
+    const auto answer = client.receive();
+    EXPECT_EQ(answer.status, refused.status);
+    EXPECT_TRUE(client.wait_for_end());
+  }
+}
+
 TEST_F(ServerTest, reads_chunked_bodies) {
   RawClient client(start());
   client.send(
