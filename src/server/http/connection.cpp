@@ -32,6 +32,8 @@ constexpr std::size_t kMaxPipelined = 64 * 1024;
 constexpr std::uint64_t kMaxLingered = 1ull << 30;  // the largest body that any server may be given
 constexpr Millis kLinger{1'000};                    // without anything more to throw away
 constexpr Millis kMemoryPause{10};
+// What was sent before its client could know of the drain is in the kernel, or on its way.
+constexpr Millis kDrainGrace{200};
 
 // What the engine owes keeps the server's thread from ending; until it is paid, and not for as long
 // as the engine happens to keep the completion.
@@ -129,7 +131,7 @@ void Connection::start() {
     error_code ignored;
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);  // a unix socket has no such thing
     socket_.non_blocking(true, ignored);
-    set_deadline(hub_.options.idle_deadline);
+    set_deadline(between_requests());
     read();
   });
 }
@@ -148,7 +150,7 @@ void Connection::refuse() {
 void Connection::drain() {
   switch (state_) {
     case State::reading:
-      if (!parser_ || !parser_->started()) close();
+      if (!parser_ || !parser_->started()) guard([this] { set_deadline(between_requests()); });
       break;
     case State::asking: guard([this] { withdraw_claim(); }); break;
     case State::writing:
@@ -553,12 +555,8 @@ void Connection::on_written() {
     linger();
     return;
   }
-  if (hub_.draining) {
-    close();
-    return;
-  }
   state_ = State::reading;
-  set_deadline(hub_.options.idle_deadline);
+  set_deadline(between_requests());
   consume_held();
   if (state_ == State::reading && peer_ended_) {
     close();
@@ -596,6 +594,11 @@ void Connection::count_held() {
   hub_.held_bytes += bytes;
   hub_.held_bytes -= held_bytes_;
   held_bytes_ = bytes;
+}
+
+Millis Connection::between_requests() const {
+  const Millis idle = hub_.options.idle_deadline;
+  return hub_.draining ? std::min(kDrainGrace, idle) : idle;
 }
 
 // A later deadline costs nothing: the timer that is armed looks again when it fires.

@@ -42,8 +42,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void start();
   /// There are too many: answers 503 and closes.
   void refuse();
-  /// Finishes the request in progress, if there is one, and closes; a waiting claim is withdrawn
-  /// and answered with what it has.
+  /// Finishes the request in progress, or one that comes within a moment, and closes; a waiting
+  /// claim is withdrawn and answered with what it has.
   void drain();
   void close();
 
@@ -86,6 +86,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Of the request, or of its answer, in place of what was said before.
   void hold(std::uint64_t bytes);
   void count_held();
+  [[nodiscard]] Millis between_requests() const;
   void set_deadline(Millis from_now, Clock::time_point latest = Clock::time_point::max());
   void clear_deadline() { deadline_ = Clock::time_point::max(); }
   void arm();

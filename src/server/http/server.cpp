@@ -41,6 +41,8 @@ std::size_t most_refusals(std::size_t connections) {
 
 // After a failed accept (out of descriptors, mostly): somebody has to close first.
 constexpr Millis kAcceptPause{100};
+// No more can wait to be accepted, unless the system was told otherwise.
+constexpr int kMostWaiting = 4'096;
 // Failures that follow each other within this are one trouble, and warned of once.
 constexpr std::chrono::minutes kOneTrouble{1};
 
@@ -101,13 +103,17 @@ class Server::Impl {
       hub_.draining = true;
       hub_.service.draining = true;
       drained_ = std::move(done);
+      admit_waiting();
       close_acceptor();
       timer_.expires_after(deadline);
       timer_.async_wait([this](const error_code& error) {
         if (!error) finish_drain();
       });
       for_each_connection([](Connection& connection) { connection.drain(); });
-      if (connections_.empty()) finish_drain();
+      // Behind one that has been accepted, and is not admitted yet.
+      asio::post(io_, [this] {
+        if (connections_.empty()) finish_drain();
+      });
     });
   }
 
@@ -124,6 +130,7 @@ class Server::Impl {
     if (!thread_.joinable()) return;
     TARRY_ASSERT(thread_.get_id() != std::this_thread::get_id());
     asio::post(io_, [this] {
+      stopping_ = true;
       hub_.draining = true;
       hub_.service.draining = true;
       drained_ = nullptr;
@@ -165,15 +172,27 @@ class Server::Impl {
   void accept() {
     acceptor_.async_accept([this](const error_code& error, Socket socket) {
       accepts_ = false;
+      // One may have been accepted as the drain began.
+      if (!error && !stopping_) admit(std::move(socket));
       if (!acceptor_.is_open()) return;
       if (error) {
         pause_accepting(error);
         return;
       }
-      admit(std::move(socket));
       accept();
     });
     accepts_ = true;
+  }
+
+  // Those that have connected already: to close the acceptor would reset them, with what they sent.
+  void admit_waiting() {
+    error_code error;
+    acceptor_.non_blocking(true, error);
+    for (int left = kMostWaiting; left > 0 && !error; --left) {
+      Socket socket(io_.get_executor());
+      acceptor_.accept(socket, error);
+      if (!error) admit(std::move(socket));
+    }
   }
 
   void pause_accepting(const error_code& error) {
@@ -235,7 +254,8 @@ class Server::Impl {
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   std::function<void(std::size_t)> drained_;
   std::optional<Clock::time_point> accept_failed_;  // the last time
-  bool accepts_ = false;                            // or will, after a pause
+  bool stopping_ = false;
+  bool accepts_ = false;  // or will, after a pause
   // The last to be made, the first to go: what it still holds refers to the above.
   asio::io_context io_{1};
   asio::basic_socket_acceptor<stream_protocol, Executor> acceptor_;

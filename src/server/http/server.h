@@ -102,9 +102,9 @@ class Server {
   void set_limits(const ServerLimits& limits);
 
   /// Takes no more connections, lets waiting claims answer with what they have (mostly nothing),
-  /// finishes every request that was begun, closes the rest. `done` runs once that is so or the
-  /// deadline has passed, with the number of connections that were still open; a second drain's
-  /// at once. Then `stop`.
+  /// finishes every request that was begun or is on its way (within a moment), closes the rest.
+  /// `done` runs once that is so or the deadline has passed, with the number of connections that
+  /// were still open; a second drain's at once. Then `stop`.
   void drain(Millis deadline, std::function<void(std::size_t open)> done);
 
   /// Closes every connection, drops what `drain` was to call, releases what claims could not hand

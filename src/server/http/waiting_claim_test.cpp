@@ -1,4 +1,5 @@
 // Claims that wait, clients that go away, and the drain: nothing is lost on the way.
+#include <functional>
 #include <future>
 #include <new>
 #include <optional>
@@ -357,6 +358,61 @@ TEST_F(WaitingClaim, drain_closes_the_idle_and_takes_nobody_new) {
   EXPECT_EQ(idle.get("/healthz").status, 200u);
   EXPECT_EQ(drain(Millis(60'000)), 0u);
   EXPECT_TRUE(idle.wait_for_end());
+  EXPECT_FALSE(RawClient(port_).connected());
+}
+
+// Holds the server's thread, while it lives, within a request of its own.
+class BusyServer {
+ public:
+  // In the options of the server to be.
+  [[nodiscard]] std::function<void(const RequestNote&)> hook() {
+    return [this](const RequestNote& note) {
+      if (note.id != "hold") return;
+      held_.set_value();
+      go_on_.get_future().wait();
+    };
+  }
+  void hold(RawClient& client) {
+    client.send(RawClient::request("GET", "/healthz", "", "X-Request-ID: hold\r\n"));
+    held_.get_future().wait();
+  }
+  void go_on() { go_on_.set_value(); }
+
+ private:
+  std::promise<void> held_;
+  std::promise<void> go_on_;
+};
+
+TEST_F(WaitingClaim, drain_answers_what_was_sent_before_it) {
+  BusyServer busy;
+  ServerOptions options;
+  options.on_request = busy.hook();
+  start(std::move(options));
+  RawClient idle(port_);
+  EXPECT_EQ(idle.get("/healthz").status, 200u);
+  RawClient holder(port_);
+  busy.hold(holder);
+  // One on a connection that it knows, one on a connection that it has not accepted, and another.
+  idle.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  RawClient fresh(port_);
+  fresh.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  RawClient fresher(port_);
+  fresher.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  std::promise<std::size_t> open;
+  server_->drain(Millis(60'000), [&](std::size_t n) { open.set_value(n); });
+  busy.go_on();
+  for (int i = 0; i < 3; ++i) engine_.next().answer(core::Reply(core::CountReply{9}));
+  for (RawClient* client : {&idle, &fresh, &fresher}) {
+    const auto answer = client->receive();
+    EXPECT_EQ(answer.body, R"({"count":9})");
+    ASSERT_NE(answer.find("Connection"), nullptr);
+    EXPECT_EQ(*answer.find("Connection"), "close");
+    EXPECT_TRUE(client->wait_for_end());
+    client->close();
+  }
+  EXPECT_EQ(holder.receive().status, 200u);
+  EXPECT_TRUE(holder.wait_for_end());
+  EXPECT_EQ(open.get_future().get(), 0u);
   EXPECT_FALSE(RawClient(port_).connected());
 }
 
