@@ -143,6 +143,8 @@ void Connection::refuse() {
                                 "there are " + std::to_string(hub_.options.max_connections) +
                                     " connections already, which is the limit; try again");
     response.close = true;
+    // A log line for each would be one more thing to flood.
+    response.reason = hub_.refusals.line(response.reason, Clock::now()).value_or("");
     respond(std::move(response));
   });
 }
@@ -301,7 +303,8 @@ void Connection::on_head() {
   }
   if (parser_->done()) return;
   set_deadline(hub_.options.body_deadline);
-  if (expect == nullptr) return;
+  // HTTP/1.0 knows no answer before the answer (RFC 9110, 10.1.1).
+  if (expect == nullptr || message.version < 11) return;
   // Should the socket not take it now, the client sends its body without, after a second or so.
   constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   error_code ignored;

@@ -35,6 +35,7 @@ struct Hub {
   std::function<void(Connection*)> closed;
   metrics::Meter meter{engine};
   Seldom failures = {};
+  Seldom refusals = {};  // of connections beyond the limit
 
   [[nodiscard]] std::string make_request_id() { return id_prefix + std::to_string(++next_id); }
   void warn(std::string_view line) const {

@@ -31,7 +31,9 @@ struct RequestNote {
   std::string_view method;  // as it was sent; empty where it could not be read
   std::string_view route;   // "/v1/queues/*/messages", or "none"
   unsigned status = 0;
-  std::string_view reason;            // where the server is why: 429, and from 500 on
+  // Where the server is why: 429, and from 500 on. Of connections that are refused, in one note a
+  // second; the others have none.
+  std::string_view reason;
   std::chrono::microseconds took{0};  // from the head's end to the answer
 };
 

@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -349,6 +352,18 @@ TEST_F(ServerTest, asks_for_a_body_that_waits_to_be_asked_for) {
   EXPECT_EQ(client.receive().status, 200u);
 }
 
+TEST_F(ServerTest, asks_nobody_for_a_body_who_cannot_know_the_answer) {
+  const std::uint16_t port = start();
+  RawClient client(port);
+  client.send(
+      "POST /v1/queues/q/purge HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(RawClient(port).get("/healthz").status, 200u);  // the head has been read before this
+  client.send("{}");
+  engine_.next().answer(core::Reply(core::CountReply{1}));
+  EXPECT_EQ(client.receive().status, 200u);  // and no 100 before it
+}
+
 TEST_F(ServerTest, takes_a_body_of_many_megabytes) {
   RawClient client(start());
   const std::string payload(8 << 20, 'x');
@@ -483,6 +498,37 @@ TEST_F(ServerTest, refuses_more_connections_than_its_limit) {
   EXPECT_EQ(third.receive().status, 503u);
   EXPECT_TRUE(third.wait_for_end());
   EXPECT_EQ(first.get("/healthz").status, 200u);
+}
+
+TEST_F(ServerTest, tells_seldom_of_the_connections_that_it_refuses) {
+  ServerOptions options;
+  options.max_connections = 4;
+  std::atomic<int> refused{0};
+  std::atomic<int> told{0};
+  std::promise<std::string> line;
+  options.on_request = [&](const RequestNote& note) {
+    if (note.status != 503) return;
+    ++refused;
+    if (!note.reason.empty() && ++told == 1) line.set_value(std::string(note.reason));
+  };
+  const std::uint16_t port = start(std::move(options));
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.push_back(std::make_unique<RawClient>(port));
+    EXPECT_EQ(clients.back()->get("/healthz").status, 200u);
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  int seen = 0;  // beyond a few at once they are closed without a word
+  for (int tries = 0; tries < 10'000 && seen < 20; ++tries) {
+    if (RawClient(port).receive().status == 503) ++seen;
+  }
+  EXPECT_EQ(seen, 20);
+  const auto seconds =
+      std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - begun);
+  EXPECT_GE(refused, seen);
+  EXPECT_LE(told, seconds.count());
+  EXPECT_EQ(line.get_future().get(),
+            "there are 4 connections already, which is the limit; try again");
 }
 
 // Leaves this process room for so many descriptors more, while it lives.
