@@ -4,6 +4,7 @@
 import http.client
 import json
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -12,7 +13,7 @@ import threading
 import unittest
 from pathlib import Path
 
-from program import (DONE, FAILED, PROGRAM, UNREACHABLE, USAGE, ProgramTest, Server,
+from program import (DONE, FAILED, PROGRAM, UNKNOWN, UNREACHABLE, USAGE, ProgramTest, Server,
                      environment, eventually)
 
 
@@ -144,6 +145,36 @@ class Serve(ProgramTest):
             self.assertRegex(server.log(), r"warning\S* shard 0 stops: .*shard-000")
             answer = self.tarry("stats", store=server.url, code=FAILED)
             self.assertIn("shard-000", answer.err)
+
+    def test_bodies_that_memory_does_not_suffice_for(self):
+        """Whatever one client sends, the others are served, and nothing of it is begun."""
+        with Server("memory:") as server:
+            status = Path(f"/proc/{server.process.pid}/status").read_text()
+            now = int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) * 1024
+            hard = resource.prlimit(server.process.pid, resource.RLIMIT_AS)[1]
+            resource.prlimit(server.process.pid, resource.RLIMIT_AS, (now + (96 << 20), hard))
+            bodies = [b"[" + b"0," * (12 << 20) + b"0]",
+                      b'{"messages":[' + b"{}," * (8 << 20) + b"{}]}",
+                      b'{"messages":[' + (b'{"headers":[' + b"0," * 999 + b"0]},") * 8000 + b"{}]}",
+                      b'{"payload":"' + b"x" * (150 << 20) + b'"}']
+            for body in bodies:
+                with self.subTest(body[:20]):
+                    # Where memory ends is not for the test to say; that it says so, is.
+                    self.assertIn(self.post(server, body), (413, 503))
+                    self.asked("push", "other", "x", store=server.url)
+            self.refused("ls", "q", code=UNKNOWN, store=server.url, says="no queue q")
+            self.assertIn("a request could not be handled: std::bad_alloc", server.log())
+
+    @staticmethod
+    def post(server, body):
+        """The status of a push."""
+        link = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        try:
+            link.request("POST", "/v1/queues/q/messages", body,
+                         {"Content-Type": "application/json"})
+            return link.getresponse().status
+        finally:
+            link.close()
 
     def test_drain_answers_a_waiting_claim(self):
         server = Server(self.store)
