@@ -162,7 +162,7 @@ class Client {
 };
 
 void check_body(const net::HttpMessage& message) {
-  wire::Document document(message.body.size());
+  wire::Document document(message.body.size(), wire::kAnswerLimits);
   TARRY_ASSERT(!document.parse(message.body));
   if (message.status == 200) return;
   const Error error = wire::read_problem(message.status, message.body);
