@@ -117,6 +117,17 @@ class Intake(ProgramTest):
     def depth(self, queue):
         return self.channel.queue_declare(queue, passive=True).method.message_count
 
+    def rows(self, queue):
+        """Of the broker's list: its name, how many are ready, and how many unacked."""
+        rows = self.broker.control("-q", "list_queues", "--no-table-headers", "name",
+                                   "messages_ready", "messages_unacknowledged").splitlines()
+        return [row for row in rows if row.startswith(queue + "\t")]
+
+    def connections(self):
+        """That the broker has."""
+        return set(self.broker.control("-q", "list_connections", "--no-table-headers",
+                                       "pid").splitlines())
+
     def publish(self, queue, body, **properties):
         """To the default exchange."""
         self.channel.basic_publish("", queue, body, pika.BasicProperties(**properties))
@@ -294,6 +305,49 @@ class Intake(ProgramTest):
         eventually(lambda: self.depth("elsewhere") == 1, "it is set aside")
         self.assertEqual(self.stop(intake)["refused"], 1)
 
+    def test_a_full_queue_for_what_is_refused_holds_up_nothing_else(self):
+        self.channel.queue_declare("in", durable=True)
+        self.channel.queue_declare("in.refused", durable=True, arguments={
+            "x-max-length": 1, "x-overflow": "reject-publish"})
+        self.publish("in.refused", b"there before")
+        for body in (b"bad 1", b"bad 2"):
+            self.publish("in", body, headers={"x-delay": "soon"})
+        for i in range(20):
+            self.publish("in", str(i), headers={"x-delay": 3_600_000})
+        intake = self.start_intake(source="queue=in")
+        connections = self.connections()
+        self.assertIn(b"queue 'in.refused' is down: it takes nothing (nack)",
+                      intake.stderr.readline())
+        eventually(lambda: len(self.messages()) == 20, "the others are pushed")
+        eventually(lambda: self.rows("in") == ["in\t0\t2"], "what cannot be set aside is kept")
+        bodies = set()
+
+        def drain():
+            body = self.channel.basic_get("in.refused", auto_ack=True)[2]
+            if body:
+                bodies.add(body)
+            return len(bodies) == 3
+        eventually(drain, "they are set aside once there is room")
+        self.assertEqual(bodies, {b"there before", b"bad 1", b"bad 2"})
+        eventually(lambda: self.rows("in") == ["in\t0\t0"], "and then acked")
+        self.assertEqual(self.connections(), connections)
+        counts = self.stop(intake)
+        self.assertEqual((counts["arrived"], counts["pushed"], counts["refused"]), (22, 20, 2))
+        self.assertEqual(len(self.messages()), 20)
+
+    def test_a_queue_for_what_is_refused_that_is_gone_is_made_again(self):
+        self.channel.queue_declare("left", durable=True)
+        intake = self.start_intake(source="queue=left")
+        connections = self.connections()
+        self.channel.queue_delete("left.refused")
+        for i in range(10):
+            self.publish("left", str(i), headers={"x-delay": "soon"})
+        eventually(lambda: self.rows("left.refused") == ["left.refused\t10\t0"],
+                   "they are set aside")
+        self.assertEqual(self.connections(), connections)
+        counts = self.stop(intake)
+        self.assertEqual((counts["arrived"], counts["refused"]), (10, 10))
+
     def test_so_many_are_handed_out_before_an_ack(self):
         self.channel.queue_declare("fetched", durable=True)
         intake = self.start_intake("--prefetch", "3", source="queue=fetched")
@@ -302,9 +356,7 @@ class Intake(ProgramTest):
         for i in range(10):
             self.publish("fetched", str(i))
         eventually(lambda: self.depth("fetched") <= 7, "three are handed out")
-        rows = self.broker.control("-q", "list_queues", "--no-table-headers", "name",
-                                   "messages_ready", "messages_unacknowledged").splitlines()
-        self.assertIn("fetched\t7\t3", rows)
+        self.assertEqual(self.rows("fetched"), ["fetched\t7\t3"])
         self.server.process.send_signal(signal.SIGCONT)
         eventually(lambda: self.remote("queue", "info", "delayed")["counters"]["accepted"] == 10,
                    "all are pushed")

@@ -72,6 +72,7 @@ class Intake::Impl {
         on_change_(std::move(on_change)),
         server_("rabbitmq " + options_.source.host + ":" + std::to_string(options_.source.port)),
         broker_(server_ + ", queue '" + options_.source.queue + "'"),
+        refused_(server_ + ", queue '" + options_.source.refused + "'"),
         flow_(options_.queue, options_.batch) {}
 
   Result<void> run(const std::stop_token& stop) {
@@ -88,7 +89,8 @@ class Intake::Impl {
       const auto until = perform();
       publish_stats();
       if (!until) break;
-      tell_of_store();
+      tell_of_trouble("the store", flow_.trouble(), told_of_store_);
+      tell_of_trouble(refused_, flow_.aside_trouble(), told_of_refused_);
       wait(*until);
     }
     if (source_) source_->close();
@@ -138,6 +140,9 @@ class Intake::Impl {
       if (!*event) return;
       if (auto* arrival = std::get_if<Arrival>(&**event)) {
         if (!stopped_at_) flow_.arrived(std::move(*arrival));
+      } else if (const auto* not_aside = std::get_if<RabbitSource::NotSetAside>(&**event)) {
+        const auto why = base::without_prefix(not_aside->why, server_ + ": ");
+        flow_.not_set_aside(not_aside->tag, std::string(why), steady_moment());
       } else {
         flow_.set_aside(std::get<RabbitSource::SetAside>(**event).tag);
       }
@@ -163,7 +168,7 @@ class Intake::Impl {
         done = source_->ack(ack->tag, ack->multiple);
       } else {
         const auto& refuse = std::get<IntakeFlow::Refuse>(step);
-        done = source_->set_aside(refuse.arrival, refuse.reason);
+        done = source_->set_aside(refuse.refusal->arrival, refuse.refusal->reason);
       }
       if (!done) down(done.error().message);
     }
@@ -176,10 +181,9 @@ class Intake::Impl {
                    });
   }
 
-  void tell_of_store() {
-    const bool troubled = !flow_.trouble().empty();
-    if (troubled == std::exchange(told_of_store_, troubled)) return;
-    tell("the store", flow_.trouble());
+  void tell_of_trouble(const std::string& who, const std::string& why, bool& told) const {
+    const bool troubled = !why.empty();
+    if (troubled != std::exchange(told, troubled)) tell(who, why);
   }
   void tell(const std::string& who, const std::string& why) const {
     if (on_change_) on_change_(who, why);
@@ -207,6 +211,7 @@ class Intake::Impl {
   const OnChange on_change_;
   const std::string server_;
   const std::string broker_;
+  const std::string refused_;
   const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   IntakeFlow flow_;
   std::unique_ptr<RabbitSource> source_;
@@ -216,6 +221,7 @@ class Intake::Impl {
   std::string why_down_;  // empty: it is not
   bool was_here_ = false;
   bool told_of_store_ = false;
+  bool told_of_refused_ = false;
   mutable std::mutex mutex_;
   IntakeStats stats_;
 };

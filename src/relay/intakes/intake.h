@@ -32,8 +32,8 @@ struct IntakeOptions {
 
 class Intake {
  public:
-  /// The broker's queue is consumed, or the store is back: then `why` is empty; or one of them is
-  /// away. On the thread of `run`.
+  /// The broker's queue is consumed, the store is back, or the queue for what is refused takes it
+  /// again: then `why` is empty; or one of them is away. On the thread of `run`.
   using OnChange = std::function<void(const std::string& who, const std::string& why)>;
 
   /// The engine outlives the intake and closes; the options have been checked.

@@ -40,16 +40,23 @@ IntakeFlow::Step IntakeFlow::next(Moment now) {
   if (stopped_) {
     return batches_.empty() && being_set_aside_.empty() ? Step(Finished{}) : Step(Wait{});
   }
-  if (!refusals_.empty()) {
-    Refuse refuse = std::move(refusals_.front());
-    refusals_.pop_front();
-    being_set_aside_.insert(refuse.arrival.tag);
-    return refuse;
+  if (aside_rest_until_ && now >= *aside_rest_until_) aside_rest_until_.reset();
+  if (!refusals_.empty() && !aside_rest_until_ && being_set_aside_.size() < aside_at_once_) {
+    return refuse_first();
   }
   if (rest_until_ && now >= *rest_until_) rest_until_.reset();
-  if (rest_until_) return Wait{rest_until_};
-  if (!waiting_.empty() && batches_.size() < kPushes) return cut_batch();
-  return Wait{};
+  if (!rest_until_ && !waiting_.empty() && batches_.size() < kPushes) return cut_batch();
+  if (!rest_until_ || !aside_rest_until_)
+    return Wait{rest_until_ ? rest_until_ : aside_rest_until_};
+  return Wait{std::min(*rest_until_, *aside_rest_until_)};
+}
+
+IntakeFlow::Refuse IntakeFlow::refuse_first() {
+  const std::uint64_t tag = refusals_.front().arrival.tag;
+  const auto [at, is_new] = being_set_aside_.emplace(tag, std::move(refusals_.front()));
+  TARRY_ASSERT(is_new);
+  refusals_.pop_front();
+  return {&at->second};
 }
 
 void IntakeFlow::arrived(Arrival arrival) {
@@ -156,9 +163,24 @@ void IntakeFlow::again(std::vector<Arrival> arrivals, const Error& error, Moment
 }
 
 void IntakeFlow::set_aside(std::uint64_t tag) {
-  being_set_aside_.erase(tag);
+  TARRY_ASSERT(being_set_aside_.erase(tag) == 1);
   ++stats_.refused;
+  aside_trouble_.clear();
+  aside_backoff_.reset();
+  aside_at_once_ = std::min(aside_at_once_ * 2, kMostAsideAtOnce);
   done(tag);
+}
+
+void IntakeFlow::not_set_aside(std::uint64_t tag, const std::string& why, Moment now) {
+  const auto found = being_set_aside_.find(tag);
+  TARRY_ASSERT(found != being_set_aside_.end());
+  // Behind the others: it may be the only one that cannot be.
+  refusals_.push_back(std::move(found->second));
+  being_set_aside_.erase(found);
+  aside_trouble_ = why;
+  aside_at_once_ = 1;
+  // Of those that were sent together all may come back: that is one failure.
+  if (!aside_rest_until_) aside_rest_until_ = now + aside_backoff_.next();
 }
 
 void IntakeFlow::done(std::uint64_t tag) {

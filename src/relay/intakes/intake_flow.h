@@ -12,6 +12,8 @@
 //     until it is acked or its connection is gone.
 //  2. It is acked only after the store has answered that it has it, or after it was set aside.
 //  3. At most kPushes batches are with the store.
+//  4. What could not be set aside goes behind the others, after a rest; then one is tried alone,
+//     and twice as many after each that could.
 #pragma once
 
 #include <chrono>
@@ -46,6 +48,7 @@ class IntakeFlow {
  public:
   using Moment = std::chrono::milliseconds;  // of a steady clock
   static constexpr std::size_t kPushes = 2;
+  static constexpr std::size_t kMostAsideAtOnce = 1'024;
 
   struct Push {
     std::uint64_t batch = 0;
@@ -55,9 +58,12 @@ class IntakeFlow {
     std::uint64_t tag = 0;
     bool multiple = false;  // and all before it
   };
-  struct Refuse {  // to be set aside; then `set_aside`
+  struct Refusal {
     Arrival arrival;
     std::string reason;
+  };
+  struct Refuse {  // to be set aside; it lives until `set_aside`, `not_set_aside` or `disconnected`
+    const Refusal* refusal = nullptr;
   };
   struct Wait {
     std::optional<Moment> until;
@@ -73,6 +79,8 @@ class IntakeFlow {
   void arrived(Arrival arrival);
   void pushed(std::uint64_t batch, const Result<core::PushReply>& reply, Moment now);
   void set_aside(std::uint64_t tag);
+  /// It is tried again.
+  void not_set_aside(std::uint64_t tag, const std::string& why, Moment now);
   /// What was not acked comes again, on another connection.
   void disconnected();
   /// Pushes nothing more; what is with the store is waited for. What waits stays where it was.
@@ -83,6 +91,8 @@ class IntakeFlow {
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
   /// What the store said when it could not take a batch now; empty: it took the last one.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
+  /// Why the last one could not be set aside; empty: it could.
+  [[nodiscard]] const std::string& aside_trouble() const noexcept { return aside_trouble_; }
 
  private:
   struct Batch {
@@ -90,6 +100,7 @@ class IntakeFlow {
     bool here = true;  // the connection that they came by lives
   };
 
+  [[nodiscard]] Refuse refuse_first();
   [[nodiscard]] Push cut_batch();
   void again(std::vector<Arrival> arrivals, const Error& error, Moment now);
   void judge(Arrival arrival, const core::PushResult& result, std::vector<Arrival>& once_more);
@@ -99,8 +110,12 @@ class IntakeFlow {
   const std::size_t batch_size_;
   std::deque<Arrival> waiting_;
   std::map<std::uint64_t, Batch> batches_;  // with the store
-  std::deque<Refuse> refusals_;
-  std::set<std::uint64_t> being_set_aside_;
+  std::deque<Refusal> refusals_;
+  std::map<std::uint64_t, Refusal> being_set_aside_;  // by tag
+  std::size_t aside_at_once_ = kMostAsideAtOnce;
+  std::optional<Moment> aside_rest_until_;
+  worker::Backoff aside_backoff_;
+  std::string aside_trouble_;
   std::deque<Ack> acks_;
   std::set<std::uint64_t> open_;  // tags that are not done
   std::uint64_t last_batch_ = 0;

@@ -48,7 +48,8 @@ std::string said(const IntakeFlow::Step& step) {
     return "ack " + std::to_string(ack->tag) + (ack->multiple ? " and before" : "");
   }
   if (const auto* refuse = std::get_if<IntakeFlow::Refuse>(&step)) {
-    return "refuse " + std::to_string(refuse->arrival.tag) + ": " + refuse->reason;
+    const IntakeFlow::Refusal& refusal = *refuse->refusal;
+    return "refuse " + std::to_string(refusal.arrival.tag) + ": " + refusal.reason;
   }
   if (const auto* wait = std::get_if<IntakeFlow::Wait>(&step)) {
     return wait->until ? "wait until " + std::to_string(wait->until->count()) : "wait";
@@ -144,6 +145,45 @@ TEST_F(IntakeFlowTest, WhatTheStoreRefusesIsSetAsideBeforeItIsAcked) {
   EXPECT_EQ(flow.stats().refused, 3u);
 }
 
+TEST_F(IntakeFlowTest, WhatCannotBeSetAsideIsTriedAgainAloneAndTheOthersGoOn) {
+  for (std::uint64_t tag = 1; tag <= 4; ++tag) {
+    flow.arrived(arrival_of(tag, "f"));
+    Arrival faulty = arrival_of(10 + tag, "b");
+    faulty.fault = "x-delay";
+    flow.arrived(std::move(faulty));
+  }
+  for (const char* tag : {"11", "12", "13", "14"}) {
+    EXPECT_EQ(next(), "refuse " + std::string(tag) + ": x-delay");
+  }
+  EXPECT_EQ(next(), "push f f");
+  for (std::uint64_t tag = 11; tag <= 14; ++tag) flow.not_set_aside(tag, "full", IntakeMoment(0));
+  EXPECT_EQ(flow.aside_trouble(), "full");
+  EXPECT_EQ(next(), "push f f");
+  EXPECT_EQ(next(), "wait until 100");
+  flow.pushed(2, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
+  flow.pushed(1, answers_of({Outcome::pushed, Outcome::pushed}), IntakeMoment(0));
+  EXPECT_EQ(next(), "ack 3");
+  EXPECT_EQ(next(), "ack 4");
+  EXPECT_EQ(next(), "ack 2 and before");
+  EXPECT_EQ(next(100), "refuse 11: x-delay");
+  EXPECT_EQ(next(100), "wait");
+  flow.not_set_aside(11, "full", IntakeMoment(100));
+  EXPECT_EQ(next(100), "wait until 300");
+  EXPECT_EQ(next(300), "refuse 12: x-delay");
+  flow.set_aside(12);
+  EXPECT_EQ(flow.aside_trouble(), "");
+  EXPECT_EQ(next(300), "ack 12");
+  EXPECT_EQ(next(300), "refuse 13: x-delay");
+  EXPECT_EQ(next(300), "refuse 14: x-delay");
+  EXPECT_EQ(next(300), "wait");
+  flow.stop();
+  flow.not_set_aside(13, "full", IntakeMoment(300));
+  flow.set_aside(14);
+  EXPECT_EQ(next(300), "ack 14");
+  EXPECT_EQ(next(300), "finished");
+  EXPECT_EQ(flow.stats().refused, 2u);
+}
+
 TEST_F(IntakeFlowTest, AStoreThatIsNoUseEndsIt) {
   flow.arrived(arrival_of(1, "a"));
   EXPECT_EQ(next(), "push a");
@@ -196,12 +236,17 @@ class IntakeWorld {
       case 3: answer(); break;
       case 4:
         if (!aside_tags_.empty()) {
-          flow_.set_aside(aside_tags_.back());
+          set_aside(aside_tags_.back());
           aside_tags_.pop_back();
         }
         break;
       default: deliver();
     }
+  }
+  void set_aside(std::uint64_t tag) {
+    if (below(3) == 0) return flow_.not_set_aside(tag, "full", now_);
+    aside_.insert(unacked_.at(tag));
+    flow_.set_aside(tag);
   }
   void deliver() {
     if (queue_.empty() || unacked_.size() >= 10) return;
@@ -251,8 +296,7 @@ class IntakeWorld {
         pushes_.push_back(std::move(*push));
         RC_ASSERT(pushes_.size() <= IntakeFlow::kPushes);
       } else if (auto* refuse = std::get_if<IntakeFlow::Refuse>(&step)) {
-        aside_.insert(unacked_.at(refuse->arrival.tag));
-        aside_tags_.push_back(refuse->arrival.tag);
+        aside_tags_.push_back(refuse->refusal->arrival.tag);
       } else {
         const auto& ack = std::get<IntakeFlow::Ack>(step);
         RC_ASSERT(unacked_.contains(ack.tag));

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint16_t kConsuming = 1;
 constexpr std::uint16_t kSettingAside = 2;
+constexpr std::uint16_t kDeclaring = 3;  // of its own: a question that fails closes its channel
 constexpr time_t kClosingS = 5;
 
 using rabbit::amqp_view;
@@ -42,11 +43,13 @@ class RabbitSource::Impl {
 
   Result<void> open() {
     if (auto opened = link_.open(options_); !opened) return opened;
-    if (auto opened = link_.open_channel(kSettingAside, true); !opened) return opened;
+    if (auto opened = link_.open_channel(kDeclaring, false); !opened) return opened;
     if (auto there = declare_queue(options_.refused); !there) return there;
     if (!options_.exchange.empty()) {
       if (auto bound = declare_and_bind(); !bound) return bound;
     }
+    static_cast<void>(amqp_channel_close(link_.state(), kDeclaring, AMQP_REPLY_SUCCESS));
+    if (auto opened = link_.open_channel(kSettingAside, true); !opened) return opened;
     if (auto opened = link_.open_channel(kConsuming, false); !opened) return opened;
     amqp_basic_qos(link_.state(), kConsuming, 0, options_.prefetch, 0);
     if (auto set = link_.answered(); !set) return set;
@@ -57,17 +60,18 @@ class RabbitSource::Impl {
 
   Result<std::optional<Event>> next() {
     for (;;) {
-      if (!set_aside_.empty()) {
-        const std::uint64_t tag = set_aside_.front();
-        set_aside_.pop_front();
-        return std::optional<Event>(SetAside{tag});
+      if (!outcomes_.empty()) {
+        std::optional<Event> outcome(std::move(outcomes_.front()));
+        outcomes_.pop_front();
+        return outcome;
       }
       amqp_frame_t frame{};
       const auto came = link_.next(frame);
       if (!came) return came.error();
       if (!*came) return std::optional<Event>();
       if (frame.frame_type == AMQP_FRAME_METHOD) {
-        if (const auto taken = take_method(frame.payload.method); !taken) return taken.error();
+        if (const auto taken = take_method(frame.channel, frame.payload.method); !taken)
+          return taken.error();
       } else if (frame.channel != kConsuming) {
         continue;  // of a message that was returned: take_method has ended it
       } else if (frame.frame_type == AMQP_FRAME_HEADER) {
@@ -92,6 +96,11 @@ class RabbitSource::Impl {
   }
 
   Result<void> set_aside(const Arrival& arrival, std::string_view reason) {
+    if (const auto able = make_able_to_set_aside(); !able) {
+      if (able.error().code == ErrorCode::unavailable) return able;
+      outcomes_.emplace_back(NotSetAside{arrival.tag, able.error().message});
+      return {};
+    }
     const auto properties = rabbit::properties_of_refused(arrival.headers, reason);
     const int status = amqp_basic_publish(link_.state(), kSettingAside, amqp_empty_bytes,
                                           amqp_view(options_.refused), 1, 0, &properties->get(),
@@ -111,31 +120,67 @@ class RabbitSource::Impl {
   [[nodiscard]] int socket() const { return link_.socket(); }
 
  private:
+  /// Again, after the broker has closed the channel, or the queue was gone. Errors: `unavailable`
+  /// where the connection is dead.
+  Result<void> make_able_to_set_aside() {
+    if (channel_is_closed_) {
+      if (auto opened = link_.open_channel(kSettingAside, true); !opened) return opened;
+      channel_is_closed_ = false;
+      published_ = 0;
+    }
+    if (!queue_is_gone_) return {};
+    if (auto opened = link_.open_channel(kDeclaring, false); !opened) return opened;
+    if (auto there = declare_queue(options_.refused); !there) {
+      confirm_closing(kDeclaring);
+      return there;
+    }
+    static_cast<void>(amqp_channel_close(link_.state(), kDeclaring, AMQP_REPLY_SUCCESS));
+    queue_is_gone_ = false;
+    return {};
+  }
+
+  void confirm_closing(std::uint16_t channel) {
+    amqp_channel_close_ok_t ok{};
+    amqp_send_method(link_.state(), channel, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok);
+  }
+
   /// One that is there stays as it is, whatever its arguments are.
   Result<void> declare_queue(const std::string& name) {
-    amqp_queue_declare(link_.state(), kSettingAside, amqp_view(name), 1, 0, 0, 0, amqp_empty_table);
+    amqp_queue_declare(link_.state(), kDeclaring, amqp_view(name), 1, 0, 0, 0, amqp_empty_table);
     auto there = link_.answered();
     if (there || there.error().code != ErrorCode::not_found) return there;
     // The question has closed the channel.
-    amqp_channel_close_ok_t ok{};
-    amqp_send_method(link_.state(), kSettingAside, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok);
-    if (auto opened = link_.open_channel(kSettingAside, true); !opened) return opened;
-    amqp_queue_declare(link_.state(), kSettingAside, amqp_view(name), 0, 1, 0, 0, amqp_empty_table);
+    confirm_closing(kDeclaring);
+    if (auto opened = link_.open_channel(kDeclaring, false); !opened) return opened;
+    amqp_queue_declare(link_.state(), kDeclaring, amqp_view(name), 0, 1, 0, 0, amqp_empty_table);
     return link_.answered();
   }
 
   Result<void> declare_and_bind() {
     if (auto there = declare_queue(options_.queue); !there) return there;
     // A fanout takes every routing key, and hands it on.
-    amqp_exchange_declare(link_.state(), kSettingAside, amqp_view(options_.exchange),
+    amqp_exchange_declare(link_.state(), kDeclaring, amqp_view(options_.exchange),
                           amqp_cstring_bytes("fanout"), 0, 1, 0, 0, amqp_empty_table);
     if (auto there = link_.answered(); !there) return there;
-    amqp_queue_bind(link_.state(), kSettingAside, amqp_view(options_.queue),
+    amqp_queue_bind(link_.state(), kDeclaring, amqp_view(options_.queue),
                     amqp_view(options_.exchange), amqp_empty_bytes, amqp_empty_table);
     return link_.answered();
   }
 
-  Result<void> take_method(const amqp_method_t& method) {
+  /// Of the publication with that tag, or all up to it: an empty `why` says that it is there.
+  void conclude(std::uint64_t published, bool multiple, const std::string& why) {
+    auto from = multiple ? unconfirmed_.begin() : unconfirmed_.find(published);
+    while (from != unconfirmed_.end() && from->first <= published) {
+      if (why.empty()) {
+        outcomes_.emplace_back(SetAside{from->second});
+      } else {
+        outcomes_.emplace_back(NotSetAside{from->second, why});
+      }
+      from = unconfirmed_.erase(from);
+    }
+  }
+
+  Result<void> take_method(std::uint16_t channel, const amqp_method_t& method) {
     switch (method.id) {
       case AMQP_BASIC_DELIVER_METHOD: {
         const auto* deliver = static_cast<const amqp_basic_deliver_t*>(method.decoded);
@@ -148,22 +193,29 @@ class RabbitSource::Impl {
       }
       case AMQP_BASIC_ACK_METHOD: {
         const auto* ack = static_cast<const amqp_basic_ack_t*>(method.decoded);
-        auto from =
-            ack->multiple != 0 ? unconfirmed_.begin() : unconfirmed_.find(ack->delivery_tag);
-        while (from != unconfirmed_.end() && from->first <= ack->delivery_tag) {
-          set_aside_.push_back(from->second);
-          from = unconfirmed_.erase(from);
-        }
+        conclude(ack->delivery_tag, ack->multiple != 0, {});
         return {};
       }
-      case AMQP_BASIC_NACK_METHOD:
-        return link_.failure("queue '" + options_.refused + "' takes nothing (nack)");
+      case AMQP_BASIC_NACK_METHOD: {
+        const auto* nack = static_cast<const amqp_basic_nack_t*>(method.decoded);
+        conclude(nack->delivery_tag, nack->multiple != 0, "it takes nothing (nack)");
+        return {};
+      }
       case AMQP_BASIC_RETURN_METHOD:
-        return link_.failure("queue '" + options_.refused + "' is gone");
+        // It does not say which one: all may be. The ack that follows it finds nothing then.
+        queue_is_gone_ = true;
+        conclude(published_, true, "it is gone");
+        return {};
       case AMQP_BASIC_CANCEL_METHOD: return link_.failure("queue '" + options_.queue + "' is gone");
-      case AMQP_CHANNEL_CLOSE_METHOD:
-        return link_.failure(rabbit::in_one_line(
-            static_cast<const amqp_channel_close_t*>(method.decoded)->reply_text));
+      case AMQP_CHANNEL_CLOSE_METHOD: {
+        const std::string why = rabbit::in_one_line(
+            static_cast<const amqp_channel_close_t*>(method.decoded)->reply_text);
+        if (channel != kSettingAside) return link_.failure(why);
+        confirm_closing(kSettingAside);
+        channel_is_closed_ = true;
+        conclude(published_, true, why);
+        return {};
+      }
       case AMQP_CONNECTION_CLOSE_METHOD:
         return link_.failure(rabbit::in_one_line(
             static_cast<const amqp_connection_close_t*>(method.decoded)->reply_text));
@@ -218,7 +270,9 @@ class RabbitSource::Impl {
   // Of those set aside: by the publication's tag, their own.
   std::map<std::uint64_t, std::uint64_t> unconfirmed_;
   std::uint64_t published_ = 0;
-  std::deque<std::uint64_t> set_aside_;
+  std::deque<Event> outcomes_;
+  bool channel_is_closed_ = false;
+  bool queue_is_gone_ = false;
 };
 
 RabbitSource::RabbitSource(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -33,7 +33,11 @@ class RabbitSource {
   struct SetAside {  // the broker has confirmed that it is in the queue for that
     std::uint64_t tag = 0;
   };
-  using Event = std::variant<Arrival, SetAside>;
+  struct NotSetAside {  // it may be tried again
+    std::uint64_t tag = 0;
+    std::string why;
+  };
+  using Event = std::variant<Arrival, SetAside, NotSetAside>;
 
   /// Declares what is to be there, and consumes. Errors: `unavailable`; and where the broker said
   /// so `permission_denied`, `not_found` (no such queue) and `conflict` (it is there, but other).
@@ -48,7 +52,8 @@ class RabbitSource {
   [[nodiscard]] Result<std::optional<Event>> next();
   /// That one, or with `multiple` all up to it.
   [[nodiscard]] Result<void> ack(std::uint64_t tag, bool multiple);
-  /// It is answered by a SetAside; only then it may be acked.
+  /// It is answered by a SetAside, and only then it may be acked; or by a NotSetAside: the queue
+  /// for it is full, or gone and cannot be made again.
   [[nodiscard]] Result<void> set_aside(const Arrival& arrival, std::string_view reason);
   /// Once the broker has seen what was acked, or 5 s have passed. Nothing is asked afterwards.
   void close();
