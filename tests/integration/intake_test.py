@@ -7,6 +7,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +17,8 @@ from pathlib import Path
 
 from program import (CONFLICT, DONE, FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server,
                      environment, eventually)
+
+from fault_proxy import FaultProxy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
 from ports import free_port  # noqa: E402
@@ -52,6 +55,24 @@ class Consumer(threading.Thread):
     def end(self):
         self.ended.set()
         self.join()
+
+
+class Severing(socket.socket):
+    """To a broker; it breaks as soon as the broker has said that something is consumed."""
+
+    CONSUMED = b"\x00\x3c\x00\x15"  # basic.consume-ok
+
+    def __init__(self, port):
+        super().__init__(socket.AF_INET, socket.SOCK_STREAM)
+        self.said = b""
+        self.connect(("127.0.0.1", port))
+
+    def recv(self, size):
+        if self.CONSUMED in self.said:
+            raise OSError("severed")
+        data = super().recv(size)
+        self.said += data
+        return data
 
 
 class Intake(ProgramTest):
@@ -401,6 +422,25 @@ class Intake(ProgramTest):
         counts = self.stop(intake)
         self.assertEqual(counts["pushed"], 1)
         eventually(lambda: self.depth("patient") == 1, "it is where it was")
+
+    def test_connections_that_bring_nothing_are_made_ever_more_rarely(self):
+        self.channel.queue_declare("severed", durable=True)
+        times = []
+
+        def connect():
+            times.append(time.monotonic())
+            return Severing(self.broker.port)
+        proxy = FaultProxy(connect)
+        self.addCleanup(proxy.close)
+        intake = self.start("intake", "delayed", "--from",
+                            f"amqp://127.0.0.1:{proxy.port}/?queue=severed")
+        for _ in range(5):
+            self.assertIn(b" is there", intake.stderr.readline())
+            self.assertIn(b" is down: ", intake.stderr.readline())
+        waits = [after - before for before, after in zip(times, times[1:5])]
+        for wait, least in zip(waits, (0.1, 0.2, 0.4, 0.8), strict=True):
+            self.assertGreaterEqual(wait, least)
+        self.stop(intake)
 
     def test_a_store_that_is_slow_has_so_long(self):
         self.channel.queue_declare("slow", durable=True)

@@ -116,7 +116,6 @@ class Intake::Impl {
       if (!why_down_.empty() || !was_here_) tell(broker_, {});
       why_down_.clear();
       was_here_ = true;
-      backoff_.reset();
       return {};
     }
     // Later it may be a broker that is coming up; at first it is a mistake.
@@ -166,6 +165,8 @@ class Intake::Impl {
       if (!source_) continue;
       if (const auto* ack = std::get_if<IntakeFlow::Ack>(&step)) {
         done = source_->ack(ack->tag, ack->multiple);
+        // Not before: each connection that brings nothing further costs what it was handed.
+        if (done) backoff_.reset();
       } else {
         const auto& refuse = std::get<IntakeFlow::Refuse>(step);
         done = source_->set_aside(refuse.refusal->arrival, refuse.refusal->reason);

@@ -44,7 +44,8 @@ class Intake {
 
   /// Until a stop is requested or the store is closed, both of which are success; then pushes
   /// nothing more, waits up to `drain` for what the store has been given, and acks that. What was
-  /// not acked stays in the broker's queue. Who is away is tried again after 100 ms to 5 s.
+  /// not acked stays in the broker's queue. Who is away is tried again after 100 ms to 5 s, longer
+  /// each time until something could be acked.
   /// Errors: what the broker said at first where it will say so again (no such queue, no
   /// permission); what the store said when it could no longer be used.
   [[nodiscard]] Result<void> run(std::stop_token stop);
