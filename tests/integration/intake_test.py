@@ -442,6 +442,21 @@ class Intake(ProgramTest):
             self.assertGreaterEqual(wait, least)
         self.stop(intake)
 
+    def test_what_came_before_its_queue_was_deleted_is_acked(self):
+        self.channel.queue_declare("brief", durable=True)
+        intake = self.start_intake("--batch", "2", source="queue=brief")
+        self.server.halt()
+        self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
+        for i in range(10):
+            self.publish("brief", str(i), headers={"x-delay": 3_600_000})
+        eventually(lambda: self.depth("brief") == 0, "all are handed out")
+        self.channel.queue_delete("brief")
+        self.assertEqual(self.rows("brief"), [])
+        self.server.process.send_signal(signal.SIGCONT)
+        self.assertIn(b"is down: queue 'brief' is gone", intake.stderr.readline())
+        counts = self.stop(intake)
+        self.assertEqual((counts["pushed"], counts["acked"]), (10, 10))
+
     def test_a_store_that_is_slow_has_so_long(self):
         self.channel.queue_declare("slow", durable=True)
         for drain, pushed in (("1ms", 0), ("1h", 1)):

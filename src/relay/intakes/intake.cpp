@@ -89,6 +89,7 @@ class Intake::Impl {
       const auto until = perform();
       publish_stats();
       if (!until) break;
+      if (source_ && ended_ && flow_.is_idle()) leave();
       tell_of_trouble("the store", flow_.trouble(), told_of_store_);
       tell_of_trouble(refused_, flow_.aside_trouble(), told_of_refused_);
       wait(*until);
@@ -124,8 +125,14 @@ class Intake::Impl {
     return {};
   }
 
+  void leave() {
+    source_->close();
+    down(*std::exchange(ended_, {}));
+  }
+
   void down(const std::string& why) {
     source_.reset();
+    ended_.reset();
     flow_.disconnected();
     connect_at_ = steady_moment() + backoff_.next();
     if (why_down_.empty()) tell(broker_, std::string(base::without_prefix(why, server_ + ": ")));
@@ -142,6 +149,8 @@ class Intake::Impl {
       } else if (const auto* not_aside = std::get_if<RabbitSource::NotSetAside>(&**event)) {
         const auto why = base::without_prefix(not_aside->why, server_ + ": ");
         flow_.not_set_aside(not_aside->tag, std::string(why), steady_moment());
+      } else if (auto* ended = std::get_if<RabbitSource::Ended>(&**event)) {
+        ended_ = std::move(ended->why);
       } else {
         flow_.set_aside(std::get<RabbitSource::SetAside>(**event).tag);
       }
@@ -219,7 +228,8 @@ class Intake::Impl {
   worker::Backoff backoff_;
   IntakeFlow::Moment connect_at_{0};
   std::optional<IntakeFlow::Moment> stopped_at_;
-  std::string why_down_;  // empty: it is not
+  std::optional<std::string> ended_;  // why nothing comes; the connection lasts until all is acked
+  std::string why_down_;              // empty: it is not
   bool was_here_ = false;
   bool told_of_store_ = false;
   bool told_of_refused_ = false;

@@ -200,6 +200,10 @@ void IntakeFlow::disconnected() {
   for (auto& [number, batch] : batches_) batch.here = false;
 }
 
+bool IntakeFlow::is_idle() const noexcept {
+  return waiting_.empty() && batches_.empty() && being_set_aside_.empty() && acks_.empty();
+}
+
 void IntakeFlow::stop() { stopped_ = true; }
 
 }  // namespace tarry::relay

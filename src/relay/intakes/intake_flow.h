@@ -86,6 +86,9 @@ class IntakeFlow {
   /// Pushes nothing more; what is with the store is waited for. What waits stays where it was.
   void stop();
 
+  /// Nothing waits for the store or is with it, nothing is being set aside, every ack was given
+  /// out.
+  [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] const IntakeStats& stats() const noexcept { return stats_; }
   /// Why it has stopped by itself: the store can no longer be used.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }

@@ -184,6 +184,24 @@ TEST_F(IntakeFlowTest, WhatCannotBeSetAsideIsTriedAgainAloneAndTheOthersGoOn) {
   EXPECT_EQ(flow.stats().refused, 2u);
 }
 
+TEST_F(IntakeFlowTest, IsIdleOnceAllIsAckedButWhatCannotBeSetAside) {
+  EXPECT_TRUE(flow.is_idle());
+  flow.arrived(arrival_of(1, "a"));
+  Arrival faulty = arrival_of(2, "b");
+  faulty.fault = "x-delay";
+  flow.arrived(std::move(faulty));
+  EXPECT_FALSE(flow.is_idle());
+  EXPECT_EQ(next(), "refuse 2: x-delay");
+  EXPECT_EQ(next(), "push a");
+  EXPECT_FALSE(flow.is_idle());
+  flow.pushed(1, answers_of({Outcome::pushed}), IntakeMoment(0));
+  EXPECT_FALSE(flow.is_idle());
+  EXPECT_EQ(next(), "ack 1 and before");
+  EXPECT_FALSE(flow.is_idle());
+  flow.not_set_aside(2, "full", IntakeMoment(0));
+  EXPECT_TRUE(flow.is_idle());
+}
+
 TEST_F(IntakeFlowTest, AStoreThatIsNoUseEndsIt) {
   flow.arrived(arrival_of(1, "a"));
   EXPECT_EQ(next(), "push a");

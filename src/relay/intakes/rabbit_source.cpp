@@ -206,7 +206,9 @@ class RabbitSource::Impl {
         queue_is_gone_ = true;
         conclude(published_, true, "it is gone");
         return {};
-      case AMQP_BASIC_CANCEL_METHOD: return link_.failure("queue '" + options_.queue + "' is gone");
+      case AMQP_BASIC_CANCEL_METHOD:
+        outcomes_.emplace_back(Ended{"queue '" + options_.queue + "' is gone"});
+        return {};
       case AMQP_CHANNEL_CLOSE_METHOD: {
         const std::string why = rabbit::in_one_line(
             static_cast<const amqp_channel_close_t*>(method.decoded)->reply_text);

@@ -37,7 +37,10 @@ class RabbitSource {
     std::uint64_t tag = 0;
     std::string why;
   };
-  using Event = std::variant<Arrival, SetAside, NotSetAside>;
+  struct Ended {  // nothing arrives any more; what has can be acked
+    std::string why;
+  };
+  using Event = std::variant<Arrival, SetAside, NotSetAside, Ended>;
 
   /// Declares what is to be there, and consumes. Errors: `unavailable`; and where the broker said
   /// so `permission_denied`, `not_found` (no such queue) and `conflict` (it is there, but other).
