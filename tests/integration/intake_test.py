@@ -369,6 +369,25 @@ class Intake(ProgramTest):
         counts = self.stop(intake)
         self.assertEqual((counts["arrived"], counts["refused"]), (10, 10))
 
+    def test_headers_that_leave_no_room_for_the_reason(self):
+        self.channel.queue_declare("wide", durable=True)
+        intake = self.start_intake(source="queue=wide")
+        connections = self.connections()
+        # As much as a frame takes.
+        self.publish("wide", b"body", message_id="m", headers={
+            "x-delay": "soon", "large": "x" * 131_000, "small": "y"})
+        self.publish("wide", b"next", headers={"x-delay": 3_600_000})
+        eventually(lambda: len(self.messages()) == 1 and self.depth("wide.refused") == 1,
+                   "one is pushed, the other set aside")
+        _, properties, body = self.channel.basic_get("wide.refused", auto_ack=True)
+        self.assertEqual((body, properties.message_id), (b"body", "m"))
+        self.assertIn('x-delay "soon" must be', properties.headers.pop("tarry-reason"))
+        self.assertEqual(properties.headers, {
+            "x-delay": "soon", "small": "y", "tarry-exchange": "", "tarry-routing-key": "wide",
+            "tarry-headers-dropped": 1})
+        self.assertEqual(self.connections(), connections)
+        self.assertEqual(self.stop(intake)["arrived"], 2)
+
     def test_so_many_are_handed_out_before_an_ack(self):
         self.channel.queue_declare("fetched", durable=True)
         intake = self.start_intake("--prefetch", "3", source="queue=fetched")

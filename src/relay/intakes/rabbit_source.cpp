@@ -101,7 +101,8 @@ class RabbitSource::Impl {
       outcomes_.emplace_back(NotSetAside{arrival.tag, able.error().message});
       return {};
     }
-    const auto properties = rabbit::properties_of_refused(arrival.headers, reason);
+    const auto properties =
+        rabbit::properties_of_refused(arrival.headers, reason, link_.properties_room());
     const int status = amqp_basic_publish(link_.state(), kSettingAside, amqp_empty_bytes,
                                           amqp_view(options_.refused), 1, 0, &properties->get(),
                                           amqp_view(arrival.payload));

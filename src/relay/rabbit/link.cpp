@@ -18,6 +18,8 @@ namespace tarry::relay::rabbit {
 namespace {
 
 constexpr int kFrameMax = 131'072;
+constexpr std::size_t kFrameOverhead = 7 + 1;           // head and end
+constexpr std::size_t kPropertiesOverhead = 2 + 2 + 8;  // class, weight and the body's size
 constexpr const char* kSystemAuthorities = "/etc/ssl/certs/ca-certificates.crt";
 
 timeval time_value(std::int64_t ms) {
@@ -167,6 +169,11 @@ Result<bool> RabbitLink::next(amqp_frame_t& frame) {
 }
 
 int RabbitLink::socket() const noexcept { return amqp_get_sockfd(state_); }
+
+std::size_t RabbitLink::properties_room() const noexcept {
+  return static_cast<std::size_t>(amqp_get_frame_max(state_)) - kFrameOverhead -
+         kPropertiesOverhead;
+}
 
 Result<amqp_socket_t*> RabbitLink::tls_socket(const RabbitTls& tls) {
   amqp_socket_t* socket = amqp_ssl_socket_new(state_);

@@ -4,6 +4,7 @@
 // Thread safety: none. `open` and `open_channel` block for as long as the address's time-outs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ class RabbitLink {
 
   [[nodiscard]] amqp_connection_state_t state() const noexcept { return state_; }
   [[nodiscard]] int socket() const noexcept;
+  /// Bytes that the properties of a message may have, encoded: they go in one frame. More of them
+  /// end the connection: half of the message has been sent by then.
+  [[nodiscard]] std::size_t properties_room() const noexcept;
 
  private:
   [[nodiscard]] Result<void> answered_with(const amqp_rpc_reply_t& reply) const;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/headers.h"
 #include "relay/rabbit/link.h"
+#include "worker/verdicts.h"
 
 namespace tarry::relay::rabbit {
 namespace {
@@ -23,6 +24,8 @@ constexpr std::string_view kUserId = "amqp-user-id";
 constexpr std::size_t kMaxShortText = 255;
 constexpr std::size_t kMaxTable = 131'072;  // a frame's
 constexpr std::uint8_t kPersistent = 2;
+constexpr std::string_view kDropped = "tarry-headers-dropped";
+constexpr std::size_t kDroppedRoom = 1 + kDropped.size() + 1 + 8;  // of that entry
 
 struct TextProperty {
   std::string_view header;
@@ -67,6 +70,15 @@ std::string encoded(std::vector<amqp_table_entry_t>& entries) {
   return {};
 }
 
+/// Bytes of it in a table; `buffer` is for it to write to.
+std::size_t encoded_size(amqp_table_entry_t entry, std::string& buffer) {
+  constexpr std::size_t kTableHead = 4;
+  amqp_table_t table{1, &entry};
+  std::size_t used = 0;
+  const int status = amqp_encode_table({buffer.size(), buffer.data()}, &table, &used);
+  return status == AMQP_STATUS_OK ? used - kTableHead : buffer.size();
+}
+
 }  // namespace
 
 Properties::Properties(Headers headers) : headers_(std::move(headers)) {
@@ -91,6 +103,7 @@ void Properties::set_message_id(std::string id) {
 }
 
 Result<void> Properties::restore(std::string_view user) {
+  restored_from_ = entries_.size();
   for (const Header& header : headers_) {
     if (header.name.starts_with(kOurs)) continue;
     if (header.name.starts_with(kAmqp)) {
@@ -165,6 +178,30 @@ Result<void> Properties::restore_table(std::string_view base64) {
   return {};
 }
 
+void Properties::fit(std::size_t room) {
+  std::string buffer(2 * kMaxTable, '\0');
+  std::vector<std::size_t> sizes;
+  std::size_t total = 0;
+  for (const amqp_table_entry_t& entry : entries_) {
+    total += sizes.emplace_back(encoded_size(entry, buffer));
+  }
+  amqp_basic_properties_t others = properties_;
+  others._flags |= AMQP_BASIC_HEADERS_FLAG;
+  others.headers = amqp_empty_table;
+  const int rest = amqp_encode_properties(AMQP_BASIC_CLASS, &others, amqp_view(buffer));
+  total += static_cast<std::size_t>(std::max(rest, 0));
+  if (total <= room) return;
+  const std::size_t before = entries_.size();
+  for (total += kDroppedRoom; total > room && entries_.size() > restored_from_;) {
+    const auto first = sizes.begin() + static_cast<std::ptrdiff_t>(restored_from_);
+    const auto largest = std::max_element(first, sizes.end());
+    total -= *largest;
+    entries_.erase(entries_.begin() + (largest - sizes.begin()));
+    sizes.erase(largest);
+  }
+  add(kDropped, static_cast<std::int64_t>(before - entries_.size()));
+}
+
 void Properties::finish() {
   properties_._flags |= AMQP_BASIC_HEADERS_FLAG;
   properties_.headers = {static_cast<int>(entries_.size()), entries_.data()};
@@ -186,7 +223,8 @@ Result<std::unique_ptr<Properties>> properties_of(const Delivery& delivery, std:
   return properties;
 }
 
-std::unique_ptr<Properties> properties_of_refused(const Headers& headers, std::string_view reason) {
+std::unique_ptr<Properties> properties_of_refused(const Headers& headers, std::string_view reason,
+                                                  std::size_t room) {
   Headers kept;
   std::vector<std::pair<std::string_view, std::string>> told;
   for (const Header& header : headers) {
@@ -201,10 +239,11 @@ std::unique_ptr<Properties> properties_of_refused(const Headers& headers, std::s
     }
   }
   auto properties = std::make_unique<Properties>(std::move(kept));
-  properties->add("tarry-reason", std::string(reason));
+  properties->add("tarry-reason", worker::fit_reason(reason));
   for (auto& [name, value] : told) properties->add(name, std::move(value));
   // It came by AMQP, so that AMQP can say it.
   static_cast<void>(properties->restore({}));
+  properties->fit(room);
   properties->finish();
   return properties;
 }

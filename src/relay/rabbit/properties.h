@@ -13,6 +13,7 @@
 // Thread safety: as a plain value's.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <string>
@@ -48,6 +49,9 @@ class Properties {
   /// Errors: `invalid_argument`, for what AMQP cannot say or the broker would refuse.
   [[nodiscard]] Result<void> restore(std::string_view user);
   void finish();
+  /// Before `finish`. Until everything has at most `room` bytes, encoded, headers that `restore`
+  /// took over are left out, the largest first; tarry-headers-dropped says how many.
+  void fit(std::size_t room);
 
  private:
   [[nodiscard]] Result<bool> restore_property(const Header& header, std::string_view user);
@@ -56,6 +60,7 @@ class Properties {
   const Headers headers_;
   std::deque<std::string> texts_;  // that entries name
   std::vector<amqp_table_entry_t> entries_;
+  std::size_t restored_from_ = 0;  // those from there are of `restore`
   amqp_basic_properties_t properties_{};
   std::unique_ptr<amqp_pool_t> pool_;  // of the table; empty: there is none
 };
@@ -67,10 +72,12 @@ class Properties {
                                                                 std::string_view user);
 
 /// Of a message that came with such headers and is set aside: as it came, but persistent and
-/// without an expiration; tarry-reason, tarry-exchange, tarry-routing-key and tarry-expiration say
-/// the rest.
+/// without an expiration; tarry-reason (255 bytes at most), tarry-exchange, tarry-routing-key and
+/// tarry-expiration say the rest. Headers of its own that do not fit beside them into `room` bytes,
+/// 4,000 at least, are left out; tarry-headers-dropped says how many.
 [[nodiscard]] std::unique_ptr<Properties> properties_of_refused(const Headers& headers,
-                                                                std::string_view reason);
+                                                                std::string_view reason,
+                                                                std::size_t room);
 
 /// What `properties_of` wrote as the message's id; empty: nothing.
 [[nodiscard]] std::string id_of(const amqp_basic_properties_t& properties);

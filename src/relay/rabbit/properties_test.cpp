@@ -126,7 +126,7 @@ TEST(RabbitProperties, OfOneThatIsSetAside) {
   const Headers headers{{"amqp-exchange", "shop"},   {"amqp-routing-key", "k"},
                         {"amqp-expiration", "1000"}, {"amqp-delivery-mode", "1"},
                         {"amqp-message-id", "m"},    {"x-delay", "soon"}};
-  const auto made = properties_of_refused(headers, "why");
+  const auto made = properties_of_refused(headers, "why", 4'000);
   const amqp_basic_properties_t& out = made->get();
   EXPECT_EQ(out.delivery_mode, 2);
   EXPECT_EQ(out._flags & AMQP_BASIC_EXPIRATION_FLAG, 0u);
@@ -134,6 +134,43 @@ TEST(RabbitProperties, OfOneThatIsSetAside) {
   EXPECT_EQ(shown(out.headers),
             "tarry-reason=why tarry-exchange=shop tarry-routing-key=k tarry-expiration=1000 "
             "x-delay=soon ");
+}
+
+std::size_t properties_size(const amqp_basic_properties_t& properties) {
+  std::string room(300'000, '\0');
+  amqp_basic_properties_t copy = properties;
+  return static_cast<std::size_t>(amqp_encode_properties(AMQP_BASIC_CLASS, &copy, amqp_view(room)));
+}
+
+TEST(RabbitProperties, OfOneThatIsSetAsideAndDoesNotFit) {
+  Headers headers{{"amqp-message-id", "m"}};
+  for (const char* name : {"a", "b", "c"}) headers.push_back({name, std::string(900, 'x')});
+  headers[2].value += "x";
+  const std::string many(4'000, 'y');
+  const std::size_t all = properties_size(properties_of_refused(headers, many, 10'000)->get());
+  for (const std::size_t room : {all, all - 1, all - 900, std::size_t{400}}) {
+    EXPECT_LE(properties_size(properties_of_refused(headers, many, room)->get()), room);
+  }
+  EXPECT_EQ(properties_size(properties_of_refused(headers, many, all)->get()), all);
+  const auto made = properties_of_refused(headers, "why", 2'000);
+  EXPECT_EQ(view_of(made->get().message_id), "m");
+  EXPECT_EQ(shown(made->get().headers), "tarry-reason=why a=" + headers[1].value +
+                                            " c=" + headers[3].value + " tarry-headers-dropped=1 ");
+}
+
+// Whatever came, the frame of what is set aside is one.
+TEST(RabbitProperties, WhatIsSetAsideFitsIntoTheSmallestFrame) {
+  Headers headers;
+  for (const char* name :
+       {"content-type", "content-encoding", "correlation-id", "reply-to", "message-id", "type",
+        "app-id", "cluster-id", "exchange", "routing-key", "expiration"}) {
+    headers.push_back({std::string("amqp-") + name, std::string(255, 'x')});
+  }
+  headers.push_back({"amqp-priority", "1"});
+  headers.push_back({"amqp-timestamp", "1"});
+  for (int i = 0; i < 1'000; ++i) headers.push_back({"h" + std::to_string(i), "x"});
+  const auto made = properties_of_refused(headers, std::string(1'000, 'y'), 4'000);
+  EXPECT_LE(properties_size(made->get()), 4'000u);
 }
 
 }  // namespace
