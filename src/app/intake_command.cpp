@@ -114,7 +114,11 @@ ExitCode take_in(Session& session, const IntakeFlags& flags) {
     });
     ended = intake.run(stop.get_token());
   }
-  if (!ended) return session.output.fail(ended.error());
+  if (!ended) {
+    // No value that was given here: what the intake asked for was refused.
+    const ExitCode failed = session.output.fail(ended.error());
+    return failed == ExitCode::usage ? ExitCode::failed : failed;
+  }
   report(session, intake.stats());
   return ExitCode::done;
 }

@@ -2,6 +2,7 @@
 """tarry intake: producers of RabbitMQ's delayed-message plugin stay as they are."""
 
 import collections
+import http.server
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 import unittest
+import urllib.request
 from pathlib import Path
 
 from program import (CONFLICT, DONE, FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server,
@@ -411,6 +413,55 @@ class Intake(ProgramTest):
                    "all are pushed")
         self.assertEqual(self.stop(intake)["acked"], 40)
         self.assertGreaterEqual(self.server.answered("/v1/queues/*/messages"), 20)
+
+    def test_a_server_that_takes_small_bodies_only(self):
+        self.channel.queue_declare("small", durable=True)
+        for i in range(100):
+            self.publish("small", b"x" * 5_000 if i == 30 else b"x" * 500,
+                         headers={"x-delay": 3_600_000})
+        self.server = Server("memory:", "--max-body", "4KiB")
+        self.addCleanup(self.server.stop)
+        intake = self.start_intake(source="queue=small")
+        eventually(lambda: self.rows("small") == ["small\t0\t0"], "all are acked")
+        properties, body = self.channel.basic_get("small.refused", auto_ack=True)[1:]
+        self.assertEqual(len(body), 5_000)
+        self.assertIn("4096", properties.headers["tarry-reason"])
+        counts = self.stop(intake)
+        self.assertEqual((counts["pushed"], counts["refused"]), (99, 1))
+
+    def test_a_server_that_cannot_make_sense_of_it(self):
+        with urllib.request.urlopen(self.server.url + "/healthz", timeout=60) as page:
+            health = page.read()
+
+        class Deaf(http.server.BaseHTTPRequestHandler):
+            def answer(self, status, body):
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def do_GET(self):
+                self.answer(200, health)
+
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.answer(400, b'{"status":400,"code":"invalid_argument","detail":"what?"}')
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Deaf)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.channel.queue_declare("unheard", durable=True)
+        self.publish("unheard", b"1")
+        answer = self.tarry(
+            "intake", "delayed", "--from", f"amqp://127.0.0.1:{self.broker.port}/?queue=unheard",
+            store=f"http://127.0.0.1:{server.server_port}", code=FAILED)
+        self.assertIn("what?", answer.err)
+        eventually(lambda: self.depth("unheard") == 1, "it is where it was")
 
     def test_a_key_that_is_taken(self):
         self.channel.queue_declare("twice", durable=True)

@@ -26,10 +26,20 @@ Remedy remedy_for(ErrorCode code) {
   }
 }
 
+void add(core::PushRequest& request, const Arrival& arrival) {
+  core::PushItem item;
+  item.key = core::append(request.bytes, arrival.key);
+  item.payload = core::append(request.bytes, arrival.payload);
+  item.headers = core::append(request.bytes, core::encode_headers(arrival.headers).value());
+  item.due = arrival.due;
+  item.if_exists = IfExists::keep;
+  request.items.push_back(item);
+}
+
 }  // namespace
 
 IntakeFlow::IntakeFlow(std::string queue, std::size_t batch)
-    : queue_(std::move(queue)), batch_size_(batch) {}
+    : queue_(std::move(queue)), batch_size_(batch), batch_bytes_(kBatchBytes) {}
 
 IntakeFlow::Step IntakeFlow::next(Moment now) {
   if (!acks_.empty()) {
@@ -45,7 +55,8 @@ IntakeFlow::Step IntakeFlow::next(Moment now) {
     return refuse_first();
   }
   if (rest_until_ && now >= *rest_until_) rest_until_.reset();
-  if (!rest_until_ && !waiting_.empty() && batches_.size() < kPushes) return cut_batch();
+  const bool has_some = !waiting_.empty() || !halves_.empty();
+  if (!rest_until_ && has_some && batches_.size() < kPushes) return cut_batch();
   if (!rest_until_ || !aside_rest_until_)
     return Wait{rest_until_ ? rest_until_ : aside_rest_until_};
   return Wait{std::min(*rest_until_, *aside_rest_until_)};
@@ -79,20 +90,21 @@ IntakeFlow::Push IntakeFlow::cut_batch() {
   Push push{++last_batch_, {}};
   push.request.queue = queue_;
   Batch& batch = batches_[push.batch];
-  std::string& bytes = push.request.bytes;
-  while (!waiting_.empty() && batch.arrivals.size() < batch_size_) {
+  if (!halves_.empty()) {
+    batch.arrivals = std::move(halves_.front());
+    halves_.pop_front();
+    for (const Arrival& arrival : batch.arrivals) add(push.request, arrival);
+  }
+  const bool is_half = !batch.arrivals.empty();
+  const std::string& bytes = push.request.bytes;
+  while (!is_half && !waiting_.empty() && batch.arrivals.size() < batch_size_) {
     Arrival& first = waiting_.front();
-    if (!bytes.empty() && bytes.size() + first.payload.size() > kBatchBytes) break;
-    core::PushItem item;
-    item.key = core::append(bytes, first.key);
-    item.payload = core::append(bytes, first.payload);
-    item.headers = core::append(bytes, core::encode_headers(first.headers).value());
-    item.due = first.due;
-    item.if_exists = IfExists::keep;
-    push.request.items.push_back(item);
+    if (!bytes.empty() && bytes.size() + first.payload.size() > batch_bytes_) break;
+    add(push.request, first);
     batch.arrivals.push_back(std::move(first));
     waiting_.pop_front();
   }
+  batch.bytes = bytes.size();
   return push;
 }
 
@@ -101,12 +113,17 @@ void IntakeFlow::pushed(std::uint64_t number, const Result<core::PushReply>& rep
   TARRY_ASSERT(found != batches_.end());
   Batch batch = std::move(found->second);
   batches_.erase(found);
-  if (!reply)
+  if (!reply && reply.error().code != ErrorCode::too_large) {
     return again(batch.here ? std::move(batch.arrivals) : std::vector<Arrival>(), reply.error(),
                  now);
-  TARRY_ASSERT(reply->items.size() == batch.arrivals.size());
+  }
   trouble_.clear();
   backoff_.reset();
+  if (!reply) {
+    if (batch.here) in_halves(std::move(batch), reply.error());
+    return;
+  }
+  TARRY_ASSERT(reply->items.size() == batch.arrivals.size());
   std::vector<Arrival> once_more;
   std::optional<Error> trouble;
   for (std::size_t i = 0; i < batch.arrivals.size(); ++i) {
@@ -162,6 +179,22 @@ void IntakeFlow::again(std::vector<Arrival> arrivals, const Error& error, Moment
   std::move(arrivals.rbegin(), arrivals.rend(), std::front_inserter(waiting_));
 }
 
+/// Nothing of it was done.
+void IntakeFlow::in_halves(Batch batch, const Error& error) {
+  std::vector<Arrival>& first = batch.arrivals;
+  if (first.size() == 1) {
+    refusals_.push_back({std::move(first.front()), error.message});
+    return;
+  }
+  batch_bytes_ = std::min(batch_bytes_, batch.bytes / 2);
+  const auto middle = first.begin() + static_cast<std::ptrdiff_t>(first.size() / 2);
+  std::vector<Arrival> second(std::make_move_iterator(middle),
+                              std::make_move_iterator(first.end()));
+  first.erase(middle, first.end());
+  halves_.push_front(std::move(second));
+  halves_.push_front(std::move(first));
+}
+
 void IntakeFlow::set_aside(std::uint64_t tag) {
   TARRY_ASSERT(being_set_aside_.erase(tag) == 1);
   ++stats_.refused;
@@ -193,6 +226,7 @@ void IntakeFlow::done(std::uint64_t tag) {
 
 void IntakeFlow::disconnected() {
   waiting_.clear();
+  halves_.clear();
   refusals_.clear();
   acks_.clear();
   open_.clear();
@@ -201,7 +235,8 @@ void IntakeFlow::disconnected() {
 }
 
 bool IntakeFlow::is_idle() const noexcept {
-  return waiting_.empty() && batches_.empty() && being_set_aside_.empty() && acks_.empty();
+  return waiting_.empty() && halves_.empty() && batches_.empty() && being_set_aside_.empty() &&
+         acks_.empty();
 }
 
 void IntakeFlow::stop() { stopped_ = true; }

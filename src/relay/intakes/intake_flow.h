@@ -5,11 +5,14 @@
 // answer was lost) and whose key is taken is a duplicate: it is acked and dropped. Another one
 // whose key is taken is no duplicate: it is pushed under a key of the store's making.
 //
+// A batch that is too large for the store goes again in two halves, and later ones have at most
+// half as many bytes. One message that is too large alone is set aside.
+//
 // Thread safety: none.
 //
 // Invariants
-//  1. An arrival is in waiting_, in one batch of batches_, in refusals_ or in being_set_aside_,
-//     until it is acked or its connection is gone.
+//  1. An arrival is in waiting_ or halves_, in one batch of batches_, in refusals_ or in
+//     being_set_aside_, until it is acked or its connection is gone.
 //  2. It is acked only after the store has answered that it has it, or after it was set aside.
 //  3. At most kPushes batches are with the store.
 //  4. What could not be set aside goes behind the others, after a rest; then one is tried alone,
@@ -100,19 +103,23 @@ class IntakeFlow {
  private:
   struct Batch {
     std::vector<Arrival> arrivals;
+    std::size_t bytes = 0;
     bool here = true;  // the connection that they came by lives
   };
 
   [[nodiscard]] Refuse refuse_first();
   [[nodiscard]] Push cut_batch();
   void again(std::vector<Arrival> arrivals, const Error& error, Moment now);
+  void in_halves(Batch batch, const Error& error);
   void judge(Arrival arrival, const core::PushResult& result, std::vector<Arrival>& once_more);
   void done(std::uint64_t tag);
 
   const std::string queue_;
   const std::size_t batch_size_;
+  std::size_t batch_bytes_;
   std::deque<Arrival> waiting_;
-  std::map<std::uint64_t, Batch> batches_;  // with the store
+  std::deque<std::vector<Arrival>> halves_;  // to be pushed before those, each in one batch
+  std::map<std::uint64_t, Batch> batches_;   // with the store
   std::deque<Refusal> refusals_;
   std::map<std::uint64_t, Refusal> being_set_aside_;  // by tag
   std::size_t aside_at_once_ = kMostAsideAtOnce;

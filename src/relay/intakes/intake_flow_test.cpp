@@ -202,6 +202,44 @@ TEST_F(IntakeFlowTest, IsIdleOnceAllIsAckedButWhatCannotBeSetAside) {
   EXPECT_TRUE(flow.is_idle());
 }
 
+TEST(IntakeFlowHalves, ABatchThatIsTooLargeGoesAgainInHalves) {
+  IntakeFlow flow("q", 5);
+  const auto next = [&flow] { return said(flow.next(IntakeMoment(0))); };
+  const auto arrives = [&flow](std::uint64_t tag, const char* key, std::size_t size) {
+    Arrival arrival = arrival_of(tag, key);
+    arrival.payload.assign(size, 'x');
+    flow.arrived(std::move(arrival));
+  };
+  arrives(1, "a", 100);
+  arrives(2, "b", 510);
+  for (std::uint64_t tag = 3; tag <= 10; ++tag) arrives(tag, "s", 100);
+  EXPECT_EQ(next(), "push a b s s s");
+  EXPECT_EQ(next(), "push s s s s s");
+  flow.pushed(1, of_code(ErrorCode::too_large), IntakeMoment(0));
+  EXPECT_EQ(flow.trouble(), "");
+  EXPECT_EQ(next(), "push a b");
+  flow.pushed(3, of_code(ErrorCode::too_large), IntakeMoment(0));
+  EXPECT_EQ(next(), "push a");
+  flow.pushed(4, answers_of({Outcome::pushed}), IntakeMoment(0));
+  EXPECT_EQ(next(), "ack 1 and before");
+  EXPECT_EQ(next(), "push b");
+  flow.pushed(5, of_code(ErrorCode::too_large), IntakeMoment(0));
+  EXPECT_EQ(next(), "refuse 2: too_large");
+  flow.set_aside(2);
+  EXPECT_EQ(next(), "ack 2 and before");
+  EXPECT_EQ(next(), "push s s s");
+  flow.pushed(6, answers_of(std::vector(3, Outcome::pushed)), IntakeMoment(0));
+  EXPECT_EQ(next(), "ack 5 and before");
+  for (std::uint64_t tag = 11; tag <= 15; ++tag) arrives(tag, "t", 100);
+  EXPECT_EQ(next(), "push t t t");  // half of 612 bytes
+  flow.disconnected();
+  flow.pushed(2, of_code(ErrorCode::too_large), IntakeMoment(0));
+  flow.pushed(7, of_code(ErrorCode::too_large), IntakeMoment(0));
+  EXPECT_TRUE(flow.is_idle());
+  EXPECT_EQ(next(), "wait");
+  EXPECT_FALSE(flow.error());
+}
+
 TEST_F(IntakeFlowTest, AStoreThatIsNoUseEndsIt) {
   flow.arrived(arrival_of(1, "a"));
   EXPECT_EQ(next(), "push a");
@@ -292,6 +330,7 @@ class IntakeWorld {
     pushes_.erase(at);
     const bool lost = below(5) == 0;
     if (below(5) == 0) return flow_.pushed(push.batch, of_code(ErrorCode::unavailable), now_);
+    if (below(5) == 0) return flow_.pushed(push.batch, of_code(ErrorCode::too_large), now_);
     core::PushReply reply;
     for (const core::PushItem& item : push.request.items) {
       core::PushResult& result = reply.items.emplace_back();
