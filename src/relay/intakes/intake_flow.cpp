@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "base/assert.h"
 #include "core/headers.h"
+#include "core/limits.h"
 
 namespace tarry::relay {
 namespace {
@@ -78,6 +80,11 @@ void IntakeFlow::arrived(Arrival arrival) {
     if (const auto headers = core::encode_headers(arrival.headers); !headers) {
       fault = headers.error().message;
     }
+  }
+  // It is not copied for a store that cannot take it.
+  if (!fault && arrival.payload.size() > core::kMaxMaxPayload) {
+    fault = "payload has " + std::to_string(arrival.payload.size()) + " bytes; at most " +
+            std::to_string(core::kMaxMaxPayload) + " are possible";
   }
   if (fault) {
     refusals_.push_back({std::move(arrival), *std::move(fault)});

@@ -126,8 +126,14 @@ TEST_F(IntakeFlowTest, WhatTheStoreRefusesIsSetAsideBeforeItIsAcked) {
   Arrival heavy = arrival_of(3, "c");
   heavy.headers = {{"h", std::string(20'000, 'x')}};
   flow.arrived(std::move(heavy));
+  Arrival huge = arrival_of(4, "d");
+  huge.payload.assign((64u << 20) + 1, 'x');
+  flow.arrived(std::move(huge));
   EXPECT_EQ(next(), "refuse 2: x-delay");
   EXPECT_TRUE(next().starts_with("refuse 3: "));
+  EXPECT_EQ(next(), "refuse 4: payload has 67108865 bytes; at most 67108864 are possible");
+  flow.set_aside(4);
+  EXPECT_EQ(next(), "ack 4");
   EXPECT_EQ(next(), "push a");
   core::PushReply reply = answers_of({Outcome::pushed});
   reply.items[0].error = of_code(ErrorCode::too_large);
@@ -142,7 +148,7 @@ TEST_F(IntakeFlowTest, WhatTheStoreRefusesIsSetAsideBeforeItIsAcked) {
   flow.set_aside(2);
   EXPECT_EQ(next(), "ack 2 and before");
   EXPECT_EQ(next(), "finished");
-  EXPECT_EQ(flow.stats().refused, 3u);
+  EXPECT_EQ(flow.stats().refused, 4u);
 }
 
 TEST_F(IntakeFlowTest, WhatCannotBeSetAsideIsTriedAgainAloneAndTheOthersGoOn) {
