@@ -19,6 +19,7 @@
 #include "base/ascii.h"
 #include "base/text.h"
 #include "server/http/admission.h"
+#include "wire/problem.h"
 
 namespace tarry::http {
 namespace {
@@ -63,6 +64,20 @@ class Work {
       decltype(asio::require(std::declval<Executor>(), asio::execution::outstanding_work.tracked));
   std::optional<Tracked> executor_;
 };
+
+// Of a batch with some items of which the store itself was at fault (no space, mostly): why. The
+// answer as a whole is 200 all the same, and nothing else would tell who runs the server.
+const std::string* store_trouble(const core::Reply& reply) noexcept {
+  const auto first_in = [](const auto& items) -> const std::string* {
+    for (const auto& item : items) {
+      if (item.error && wire::status_of(item.error->code) >= 500) return &item.error->message;
+    }
+    return nullptr;
+  };
+  if (const auto* pushed = std::get_if<core::PushReply>(&reply)) return first_in(pushed->items);
+  if (const auto* items = std::get_if<core::ItemsReply>(&reply)) return first_in(items->items);
+  return nullptr;
+}
 
 std::string limit_text(std::string_view what, std::uint64_t limit) {
   return "the " + std::string(what) + " is over the limit of " + std::to_string(limit) + " bytes";
@@ -323,10 +338,13 @@ void Connection::on_fault(net::HttpFault fault, std::string_view text) {
       response = problem(431, ErrorCode::too_large,
                          limit_text("request's head", hub_.options.max_head_bytes));
       break;
-    case net::HttpFault::body_too_large:
-      response =
-          problem(413, ErrorCode::too_large, limit_text("body", hub_.options.max_body_bytes));
+    case net::HttpFault::body_too_large: {
+      // Of one that comes in chunks nobody knows.
+      const std::string* length = parser_->message().find("Content-Length");
+      const std::string body = length != nullptr ? "body of " + *length + " bytes" : "body";
+      response = problem(413, ErrorCode::too_large, limit_text(body, hub_.options.max_body_bytes));
       break;
+    }
     case net::HttpFault::unsupported_coding:
       response = problem(501, ErrorCode::unsupported, text);
       break;
@@ -419,7 +437,12 @@ void Connection::answer(Result<core::Reply> result) {
     return;
   }
   if (result) {
-    respond(make(*result));
+    const std::string* trouble = store_trouble(*result);
+    Response response = make(*result);
+    if (trouble != nullptr && response.reason.empty()) {
+      response.reason = hub_.troubles.line(*trouble, Clock::now()).value_or("");
+    }
+    respond(std::move(response));
   } else if (check_ == Check::health && is_away(result.error())) {
     core::Reply nothing;
     respond(make(nothing));

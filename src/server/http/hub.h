@@ -36,6 +36,7 @@ struct Hub {
   metrics::Meter meter{engine};
   Seldom failures = {};
   Seldom refusals = {};  // of connections beyond the limit
+  Seldom troubles = {};  // of the store's, with items of a batch
 
   [[nodiscard]] std::string make_request_id() { return id_prefix + std::to_string(++next_id); }
   void warn(std::string_view line) const {

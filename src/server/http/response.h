@@ -13,7 +13,7 @@ struct Response {
   std::string body;         // JSON, unless content_type says otherwise
   std::string allow;        // 405: the methods that would do
   bool close = false;       // what follows on the connection cannot be trusted, or will not be read
-  std::string reason = {};  // of a status from 500 on, for the log
+  std::string reason = {};  // for the log: of 429, from 500 on, and of items that the store failed
   std::string_view content_type = {};  // of a status 200; empty: application/json
 };
 

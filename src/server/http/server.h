@@ -31,8 +31,8 @@ struct RequestNote {
   std::string_view method;  // as it was sent; empty where it could not be read
   std::string_view route;   // "/v1/queues/*/messages", or "none"
   unsigned status = 0;
-  // Where the server is why: 429, and from 500 on. Of connections that are refused, in one note a
-  // second; the others have none.
+  // Where the server is why: 429, and from 500 on, and 200 where the store failed at items of a
+  // batch. Of these, and of connections that are refused, in one note a second.
   std::string_view reason;
   std::chrono::microseconds took{0};  // from the head's end to the answer
 };

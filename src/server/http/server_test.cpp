@@ -375,6 +375,37 @@ TEST_F(ServerTest, takes_a_body_of_many_megabytes) {
   EXPECT_EQ(client.receive().status, 413u);
 }
 
+TEST_F(ServerTest, names_the_length_of_a_body_that_is_too_long) {
+  ServerOptions options;
+  options.max_body_bytes = 1000;
+  RawClient client(start(std::move(options)));
+  client.send(RawClient::request("POST", "/v1/claim", std::string(1001, ' ')));
+  EXPECT_NE(client.receive().body.find("the body of 1001 bytes is over the limit of 1000 bytes"),
+            std::string::npos);
+}
+
+TEST_F(ServerTest, tells_of_a_store_that_fails_items_of_a_batch) {
+  ServerOptions options;
+  std::promise<std::string> reason;
+  options.on_request = [&](const RequestNote& note) {
+    if (!note.reason.empty()) reason.set_value(std::string(note.reason));
+  };
+  RawClient client(start(std::move(options)));
+  core::PushReply pushed;
+  pushed.items.resize(2);
+  const auto push = [&] {
+    client.send(RawClient::request("POST", "/v1/queues/q/messages", R"({"messages":[{},{}]})"));
+    engine_.next().answer(core::Reply(pushed));
+    EXPECT_EQ(client.receive().status, 200u);
+  };
+  // What the client is at fault for is nobody else's business.
+  pushed.items[0].error = Error{ErrorCode::too_large, "a payload of 9 bytes"};
+  push();
+  pushed.items[1].error = Error{ErrorCode::no_space, "the disk is full"};
+  push();
+  EXPECT_EQ(reason.get_future().get(), "the disk is full");
+}
+
 TEST_F(ServerTest, bounds_the_bodies_of_all_connections_together) {
   ServerOptions options;
   options.max_held_bytes = 100'000;
