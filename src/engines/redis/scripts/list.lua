@@ -27,7 +27,8 @@ local ALL = '999999'  -- more than a group can have
 
 local function tell(member)
   local state, at, body = locate(member)
-  if not state then return end
+  -- A lease that was over has ended here: it is told where it is now.
+  if not state or (wanted[place + 1][1] == LEASES and state ~= 'leased') then return end
   local told = describe(member, state, at, body, false)
   told[8], told[9], told[10] = place, score, last
   replies[#replies + 1] = told

@@ -229,9 +229,16 @@ local function leave_group(key, n)
   end
 end
 
+-- Has that lease run out, although its turn has not come? `apply_time` ends them slice by slice.
+local function is_over(lease)
+  if agenda > now then return false end
+  local till = call('ZSCORE', LEASES, group_in(lease))
+  return till and tonumber(till) <= now
+end
+
 -- Is a message with that lease (or false) held by the claim `fence`?
 local function is_held(lease, fence)
-  if not lease then return false end
+  if not lease or is_over(lease) then return false end
   if lease == fence then return true end
   local group = group_in(lease)
   return group == fence or call('HGET', CLAIMS, 'o' .. group) == fence
@@ -387,8 +394,11 @@ local function locate(member)
     spread_all()
     lease = call('HGET', LEASED, member)
   end
-  if lease then return 'leased', lease, body end
-  return nil
+  if not lease then return nil end
+  if not is_over(lease) then return 'leased', lease, body end
+  run_out(member, leased_score(member, lease), is_stopping(lease))
+  leave_group(group_in(lease), 1)
+  return locate(member)
 end
 
 -- How and when it was settled, for an answer.
