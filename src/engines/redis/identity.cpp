@@ -8,6 +8,9 @@ namespace tarry::redis {
 namespace {
 
 constexpr std::chrono::seconds kAskEvery{1};
+// A node that answers does so within that. What is asked of others waits no longer for one that
+// hangs.
+constexpr std::int64_t kPatienceMs = 250;
 
 bool is_away(const Error& error) noexcept {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
@@ -16,11 +19,12 @@ bool is_away(const Error& error) noexcept {
 }  // namespace
 
 Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids,
-                   const StoreFacts& store, bool goes_on)
+                   Alarms& alarms, const StoreFacts& store, bool goes_on)
     : redis_(redis),
       server_(server),
       directory_(directory),
       ids_(ids),
+      alarms_(alarms),
       secret_(store.secret),
       schema_(store.schema),
       partitions_(store.partitions),
@@ -34,30 +38,48 @@ bool Identity::is_known() const {
 void Identity::check(Done done) {
   if (!server_.denied()) {
     if (is_known()) return done({});
-    if (goes_on_ && std::chrono::steady_clock::now() < ask_again_) return done({});
+    if (is_away_) {
+      if (std::chrono::steady_clock::now() >= ask_again_) ask();
+      return done({});
+    }
   }
   waiting_.push_back(std::move(done));
-  if (waiting_.size() == 1) ask();
+  ask();
 }
 
 void Identity::ask() {
+  if (std::exchange(asking_, true)) return;
+  if (goes_on_ && !is_away_) {
+    patience_ = alarms_.set(kPatienceMs, [this] {
+      patience_ = 0;
+      is_away_ = true;
+      if (!server_.denied()) answer({});
+    });
+  }
   // A server that was restarted has forgotten the scripts; one by one they would be given again. A
   // cluster's nodes are given them as they ask for them.
   if (goes_on_ || is_known()) return look_at_rights();
   server_.load_scripts([this](Result<void> loaded) {
     if (loaded) return look_at_rights();
-    answer(std::move(loaded).error());
+    asked(std::move(loaded).error());
   });
 }
 
 void Identity::look_at_rights() {
   check_rights(server_, native_rights(), [this](Result<void> allowed) {
     if (!allowed && !(goes_on_ && is_away(allowed.error()))) {
-      return answer(std::move(allowed).error());
+      return asked(std::move(allowed).error());
     }
-    if (is_known()) return answer({});
+    if (is_known()) return asked({});
     open();
   });
+}
+
+void Identity::asked(Result<void> result, bool is_away) {
+  asking_ = false;
+  is_away_ = is_away;
+  alarms_.cancel(std::exchange(patience_, 0));
+  answer(std::move(result));
 }
 
 void Identity::answer(Result<void> result) {
@@ -72,15 +94,15 @@ void Identity::open() {
   open_store(server_, partitions_, [this](Result<StoreFacts> store) {
     if (!store && goes_on_ && is_away(store.error())) {
       ask_again_ = std::chrono::steady_clock::now() + kAskEvery;
-      return answer({});
+      return asked({}, true);
     }
-    if (!store) return answer(std::move(store).error());
+    if (!store) return asked(std::move(store).error());
     directory_.clear();
     ids_.drop();
     secret_ = store->secret;
     schema_ = store->schema;
     checked_ = redis_.connections();
-    answer({});
+    asked({});
   });
 }
 

@@ -14,6 +14,7 @@
 #include <tarry/result.h>
 
 #include "base/unique_function.h"
+#include "engines/redis/alarms.h"
 #include "engines/redis/directory.h"
 #include "engines/redis/ids.h"
 #include "engines/redis/server.h"
@@ -28,8 +29,10 @@ class Identity {
 
   /// `store` is what was found when the connection was made for the first time. `goes_on`: in a
   /// cluster, where the store's record is on one node and most of what is asked for on others, what
-  /// is known holds while that node is away. Scripts refuse another store's generation anyhow.
-  Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids,
+  /// is known holds while that node is away, or does not answer soon: then it is asked on beside
+  /// what else goes on. Scripts refuse another store's generation anyhow. `alarms`: by the steady
+  /// clock.
+  Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids, Alarms& alarms,
            const StoreFacts& store, bool goes_on);
 
   /// May answer within the call: where it was asked on this connection already.
@@ -44,18 +47,23 @@ class Identity {
   void ask();
   void look_at_rights();
   void open();
+  void asked(Result<void> result, bool is_away = false);
   void answer(Result<void> result);
 
   net::Redis& redis_;
   Server& server_;
   Directory& directory_;
   Ids& ids_;
+  Alarms& alarms_;
   std::uint64_t secret_;
   std::int64_t schema_;
   std::uint32_t partitions_;
   std::chrono::steady_clock::time_point ask_again_;  // where it was away
   std::uint64_t checked_;                            // the connection on which it was asked last
   const bool goes_on_;
+  bool asking_ = false;
+  bool is_away_ = false;     // the node that has the record; only where it goes on
+  Alarms::Id patience_ = 0;  // while those that ask wait
   std::vector<Done> waiting_;
 };
 

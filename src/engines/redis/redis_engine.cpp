@@ -55,7 +55,7 @@ class RedisEngine final : public core::Engine {
         server_(*redis_, options_.clock.get()),
         ids_(server_),
         alarms_(io_, options_.clock.get()),
-        grace_(io_, nullptr) {
+        steady_(io_, nullptr) {
     if (options_.wait.replicas > 0) server_.wait_for(options_.wait);
     thread_ = std::thread([this] {
       const core::EngineThreadScope scope;
@@ -177,7 +177,8 @@ class RedisEngine final : public core::Engine {
     // Not the secret itself, which is nobody else's business.
     store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
     directory_.emplace(server_, store.partitions, options_.shards);
-    identity_.emplace(*redis_, server_, *directory_, ids_, store, !options_.cluster.empty());
+    identity_.emplace(*redis_, server_, *directory_, ids_, steady_, store,
+                      !options_.cluster.empty());
     context_.emplace(Context{server_, *directory_, ids_, *identity_});
     claims_.emplace(*context_, alarms_);
     inbox_.emplace(*context_, InboxOptions{options_.limits, options_.inbox_hold_ms, options_.log});
@@ -250,14 +251,14 @@ class RedisEngine final : public core::Engine {
   void begin_close() {
     closing_ = true;
     if (claims_) claims_->close();
-    grace_.set(kCloseGraceMs, [this] { redis_->close(); });  // which answers what is left
+    steady_.set(kCloseGraceMs, [this] { redis_->close(); });  // which answers what is left
     end_if_done();
   }
 
   void end_if_done() {
     if (outstanding_ > 0) return;
     alarms_.close();
-    grace_.close();
+    steady_.close();
     redis_->close();
     guard_.reset();
   }
@@ -275,7 +276,7 @@ class RedisEngine final : public core::Engine {
   Server server_;
   Ids ids_;
   Alarms alarms_;
-  Alarms grace_;       // by the steady clock always
+  Alarms steady_;      // by the steady clock always
   std::string store_;  // set before `start` returns
   std::optional<Directory> directory_;
   std::optional<Identity> identity_;

@@ -1,0 +1,74 @@
+// A cluster whose node with the store's record hangs: what lives on the others goes on.
+#include <chrono>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "engines/redis/redis_engine.h"
+#include "net/redis_slot.h"
+#include "support/engine_calls.h"
+#include "support/redis_cluster_servers.h"
+
+namespace tarry::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct HungNode : ::testing::Test, test::EngineCalls {
+  static core::PushRequest push_of(const std::string& queue) {
+    core::PushRequest push;
+    push.queue = queue;
+    push.items.emplace_back();
+    push.items.back().due = Due::after(1h);
+    return push;
+  }
+  [[nodiscard]] std::size_t owner_of(int partition) const {
+    return servers_.first_owner(net::redis_slot("tarry:{" + std::to_string(partition) + "}:store"));
+  }
+
+  testing::RedisClusterServers servers_{3, 0, {"--cluster-require-full-coverage", "no"}};
+};
+
+TEST_F(HungNode, WithTheRecordOfTheStoreHoldsUpNoOther) {
+  RedisEngineOptions options;
+  for (std::size_t i = 0; i < servers_.masters(); ++i) {
+    options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
+  }
+  options.server.command_timeout_ms = 300;
+  options.server.connect_timeout_ms = 60'000;  // so long it may hang
+  auto opened = open_redis(std::move(options));
+  if (!opened) throw std::runtime_error(opened.error().message);
+  core::Engine& engine = **opened;
+  // The nth queue lives in partition n.
+  std::string on_the_node;
+  std::string elsewhere;
+  for (int n = 1; n < 16; ++n) {
+    const std::string queue = "q" + std::to_string(n);
+    (void)take<core::PushReply>(engine, push_of(queue));
+    (owner_of(n) == owner_of(0) ? on_the_node : elsewhere) = queue;
+  }
+  ASSERT_FALSE(on_the_node.empty());
+
+  servers_.server(owner_of(0)).pause();
+  // This one learns that the node hangs, and that its connection is to be made anew.
+  const auto lost = ask(engine, push_of(on_the_node));
+  ASSERT_TRUE(!lost || std::get<core::PushReply>(*lost).items.at(0).error);
+  auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
+  auto pushed = promise->get_future();
+  engine.submit(push_of(elsewhere),
+                [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
+  const bool answered = pushed.wait_for(20s) == std::future_status::ready;
+  servers_.server(owner_of(0)).cont();
+  ASSERT_TRUE(answered);
+  const auto reply = pushed.get();
+  ASSERT_TRUE(reply) << reply.error().message;
+  const auto& item = std::get<core::PushReply>(*reply).items.at(0);
+  EXPECT_FALSE(item.error) << item.error->message;
+}
+
+}  // namespace
+}  // namespace tarry::redis
