@@ -32,6 +32,10 @@ const std::vector<std::uint32_t>* shards_wanted(const core::ClaimRequest& reques
   return wanted.empty() ? nullptr : &wanted;
 }
 
+bool names(const core::ClaimRequest& request, const std::string& queue) {
+  return std::ranges::find(request.queues, queue) != request.queues.end();
+}
+
 // It looks for what the others that wait there do not look for.
 bool looks_for_itself(const core::ClaimRequest& request) {
   return !request.keys.empty() || !request.shards.empty();
@@ -51,6 +55,11 @@ struct Claims::Claim {
   bool gone = false;             // nobody waits for its answer any more
   std::set<std::string> missed;  // queues that were woken while it looked
 };
+
+// It takes what any other that waits there leaves over.
+bool Claims::waits_at(const Claim& claim, const std::string& queue) {
+  return !looks_for_itself(*claim.request) && names(*claim.request, queue);
+}
 
 // What is known of a queue at which claims wait.
 struct Claims::Watch {
@@ -212,7 +221,8 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
 
   void finish() {
     if (request().keys.size() > 0) again_ms_ = std::min(again_ms_, kWatchAgainMs);
-    claims_.visited(claim_, queues_, watch_, again_ms_, taken_ > 0);
+    // One that has gone meanwhile has not asked all: the next one looks in its place.
+    claims_.visited(claim_, queues_, watch_, again_ms_, taken_ > 0 || claim_->gone);
   }
 
   Claims& claims_;
@@ -376,15 +386,17 @@ void Claims::withdraw(core::Ticket ticket) {
 void Claims::wake(std::string_view queue) {
   const std::string name(queue);
   for (const ClaimPtr& claim : looking_) {
-    if (std::ranges::find(claim->request->queues, name) != claim->request->queues.end()) {
-      claim->missed.insert(name);
-    }
+    if (names(*claim->request, name)) claim->missed.insert(name);
   }
   const auto found = watches_.find(name);
   if (found != watches_.end()) look(*found->second);
 }
 
 void Claims::wake_all() {
+  for (const ClaimPtr& claim : looking_) {
+    const auto& queues = claim->request->queues;
+    claim->missed.insert(queues.begin(), queues.end());
+  }
   std::vector<std::string> queues;
   for (const auto& [name, watch] : watches_) queues.push_back(name);
   for (const std::string& queue : queues) wake(queue);
@@ -408,7 +420,18 @@ void Claims::look(Watch& watch) {
     unpark(claim);
     visit(claim, {watch.queue}, nullptr);
   }
-  if (first == nullptr) return;
+  if (first == nullptr) {
+    // Those that look elsewhere are parked at no queue meanwhile: they look here when they are
+    // back.
+    for (const ClaimPtr& claim : looking_) {
+      if (waits_at(*claim, watch.queue)) claim->missed.insert(watch.queue);
+    }
+    return;
+  }
+  // What was missed so far, this one sees for all of them.
+  for (const ClaimPtr& claim : looking_) {
+    if (waits_at(*claim, watch.queue)) claim->missed.erase(watch.queue);
+  }
   alarms_.cancel(std::exchange(watch.alarm, 0));
   watch.looking = true;
   unpark(first);
@@ -416,7 +439,12 @@ void Claims::look(Watch& watch) {
 }
 
 void Claims::look_in(Watch& watch, std::int64_t ms) {
-  if (watch.parked.empty() || ms == INT64_MAX) return;
+  if (ms == INT64_MAX) return;
+  const bool is_waited_at =
+      !watch.parked.empty() || std::ranges::any_of(looking_, [&](const auto& claim) {
+        return waits_at(*claim, watch.queue);
+      });
+  if (!is_waited_at) return;
   const std::int64_t at = alarms_.now_us() + ms * 1000;
   if (watch.alarm != 0 && watch.alarm_us <= at) return;
   alarms_.cancel(watch.alarm);
@@ -441,8 +469,7 @@ void Claims::close() {
 
 std::uint64_t Claims::waiting_at(const std::string& queue) const {
   return static_cast<std::uint64_t>(std::ranges::count_if(claims_, [&](const auto& entry) {
-    const auto& queues = entry.second->request->queues;
-    return entry.second->waited && std::ranges::find(queues, queue) != queues.end();
+    return entry.second->waited && names(*entry.second->request, queue);
   }));
 }
 

@@ -8,9 +8,11 @@
 //
 // Invariants
 //  1. A claim is in at most one visit, and parked otherwise; its completion runs once.
-//  2. A queue that is woken while a claim looks is looked at again by that claim before it is
-//     parked for good: a wake-up may overtake the answer that found nothing.
-//  3. What was claimed for one that has gone is released, the attempt not counted.
+//  2. A queue that is woken while a claim looks is looked at once more before that claim is parked
+//     for good: a wake-up may overtake the answer that found nothing.
+//  3. Also where all that wait at a queue look at others, what it leaves over and its alarm are
+//     theirs: they look at it when they are back. A look that begins later sees it for all of them.
+//  4. What was claimed for one that has gone is released, the attempt not counted.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -69,6 +71,7 @@ class Claims {
   void look(Watch& watch);
   void look_in(Watch& watch, std::int64_t ms);
   void release(const core::ClaimReply& reply);
+  [[nodiscard]] static bool waits_at(const Claim& claim, const std::string& queue);
   [[nodiscard]] Watch& watch_of(const std::string& queue);
 
   Context& context_;
