@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <utility>
 
 #include "engines/redis/parted.h"
@@ -62,7 +63,7 @@ void Sweeper::sweep() {
   for (const QueuePtr& queue : context_.directory.moving()) settle(queue);
   // The shards of queues at which claims wait, by partition. A queue that is not known yet is
   // looked for by waking its claims.
-  std::vector<std::vector<std::string>> waited(context_.directory.partitions());
+  std::vector<Waited> waited(context_.directory.partitions());
   for (const std::string& queue : claims_.waited_queues()) {
     const QueuePtr places = context_.directory.known(queue);
     if (places == nullptr) {
@@ -70,47 +71,73 @@ void Sweeper::sweep() {
       continue;
     }
     for (const Place& place : places->shards) {
-      if (waited[place.partition].size() < kWaitedAtOnce) {
-        waited[place.partition].push_back(place.name);
-      }
+      waited[place.partition].names.push_back(place.name);
     }
   }
   for (std::uint32_t partition = 0; partition < waited.size(); ++partition) {
-    sweep_partition(partition, waited[partition]);
+    sweep_partition(partition, std::move(waited[partition]));
   }
 }
 
-void Sweeper::sweep_partition(std::uint32_t partition, const std::vector<std::string>& waited) {
+void Sweeper::sweep_partition(std::uint32_t partition, Waited waited) {
   if (!sweeping_.insert(partition).second) return;  // its server has not answered the last one
+  ask_for_slice(partition, std::move(waited));
+}
+
+// Slices of the names that are waited at, one after the other; with the first one the agenda.
+void Sweeper::ask_for_slice(std::uint32_t partition, Waited waited) {
+  const bool is_first = waited.asked == 0;
+  const auto in_vain = in_vain_.find(partition);
+  const std::size_t passed_over = in_vain == in_vain_.end() ? 0 : in_vain->second;
+  const std::size_t end = std::min(waited.names.size(), waited.asked + kWaitedAtOnce);
+  const auto all = std::make_shared<Waited>(std::move(waited));
   context_.server.run(
       Script::sweep,
-      [this, partition, waited](RedisCommand& command) {
+      [this, partition, all, end, is_first, passed_over](RedisCommand& command) {
         command.add("3").key(partition_key(partition, "heads"));
         command.key(partition_key(partition, "agenda")).key(partition_key(partition, "in"));
         command.add(context_.server.time_argument());
-        command.add(kShardsAtOnce);
-        for (const std::string& name : waited) command.add(name);
+        command.add(is_first ? kShardsAtOnce : 0).add(static_cast<std::int64_t>(passed_over));
+        for (std::size_t i = all->asked; i < end; ++i) command.add(all->names[i]);
       },
-      [this, partition](Result<RedisReply> reply) {
-        sweeping_.erase(partition);
-        if (!reply) return failed(partition, "", reply.error());  // the next sweep comes
-        succeeded(partition, "");
-        const net::RedisView busy = reply->view()[0];
-        bool still_troubled = false;
-        const auto troubled = troubles_.find(partition);
-        for (std::size_t i = 0; i < busy.size(); ++i) {
-          still_troubled = still_troubled || (troubled != troubles_.end() &&
-                                              troubled->second.shard_name == busy[i].text());
-          tick(partition, std::string(busy[i].text()), kTickRounds);
+      [this, partition, all, end, is_first, passed_over](Result<RedisReply> reply) {
+        if (!reply) {
+          sweeping_.erase(partition);
+          return failed(partition, "", reply.error());  // the next sweep comes
         }
-        // Another process had more luck with it.
-        if (troubled != troubles_.end() && !still_troubled) {
-          succeeded(partition, std::string(troubled->second.shard_name));
+        if (is_first) {
+          succeeded(partition, "");
+          tick_all(partition, reply->view()[0], passed_over);
+          inbox_.swept(partition, reply->view()[2]);
         }
         const net::RedisView ready = reply->view()[1];
         for (std::size_t i = 0; i < ready.size(); ++i) claims_.wake(queue_of(ready[i].text()));
-        inbox_.swept(partition, reply->view()[2]);
+        all->asked = end;
+        if (end < all->names.size()) return ask_for_slice(partition, std::move(*all));
+        sweeping_.erase(partition);
       });
+}
+
+// Those for which nothing can be done (their queue is not there, their keys are not ours) stand at
+// the agenda's head for good: a whole slice of them is passed over by the next sweep, until the end
+// of the agenda is reached.
+void Sweeper::tick_all(std::uint32_t partition, net::RedisView busy, std::size_t passed_over) {
+  if (std::cmp_less(busy.size(), kShardsAtOnce)) {
+    in_vain_.erase(partition);
+  } else {
+    in_vain_.try_emplace(partition, 0);
+  }
+  bool still_troubled = passed_over > 0;  // else it may be one that was passed over
+  const auto troubled = troubles_.find(partition);
+  for (std::size_t i = 0; i < busy.size(); ++i) {
+    still_troubled = still_troubled ||
+                     (troubled != troubles_.end() && troubled->second.shard_name == busy[i].text());
+    tick(partition, std::string(busy[i].text()), kTickRounds);
+  }
+  // Another process had more luck with it.
+  if (troubled != troubles_.end() && !still_troubled) {
+    succeeded(partition, std::string(troubled->second.shard_name));
+  }
 }
 
 void Sweeper::tick(std::uint32_t partition, std::string shard_name, int rounds) {
@@ -122,9 +149,8 @@ void Sweeper::tick(std::uint32_t partition, std::string shard_name, int rounds) 
       queue, [this, partition, shard, rounds,
               shard_name = std::move(shard_name)](Result<QueuePtr> places) mutable {
         if (!places) return failed(partition, shard_name, places.error());
-        if (*places == nullptr) return;
-        const Place* place = (*places)->find(shard);
-        if (place == nullptr) return;
+        const Place* place = *places == nullptr ? nullptr : (*places)->find(shard);
+        if (place == nullptr) return was_in_vain(partition);
         context_.server.run_on(
             *place, Script::tick, [](RedisCommand& command) { command.add(kTickSlice); },
             [this, partition, rounds, places = *places,
@@ -144,7 +170,13 @@ void Sweeper::tick(std::uint32_t partition, std::string shard_name, int rounds) 
       });
 }
 
+void Sweeper::was_in_vain(std::uint32_t partition) {
+  const auto counted = in_vain_.find(partition);
+  if (counted != in_vain_.end()) ++counted->second;
+}
+
 void Sweeper::failed(std::uint32_t partition, const std::string& shard_name, const Error& error) {
+  if (!shard_name.empty()) was_in_vain(partition);
   // A connection that broke, perhaps because we close: whether that lasts, the next sweep says.
   if (error.code == ErrorCode::closed || error.code == ErrorCode::unknown_outcome) return;
   const bool told = std::ranges::any_of(

@@ -38,10 +38,18 @@ class Sweeper {
   void sweep();
 
  private:
-  void sweep_partition(std::uint32_t partition, const std::vector<std::string>& waited);
+  // Names of shards, and how many of them have been asked for.
+  struct Waited {
+    std::vector<std::string> names;
+    std::size_t asked = 0;
+  };
+  void sweep_partition(std::uint32_t partition, Waited waited);
+  void ask_for_slice(std::uint32_t partition, Waited waited);
+  void tick_all(std::uint32_t partition, net::RedisView busy, std::size_t passed_over);
   void ask_for_reshards();
   void settle(const QueuePtr& queue);
   void tick(std::uint32_t partition, std::string shard_name, int rounds);
+  void was_in_vain(std::uint32_t partition);
   void failed(std::uint32_t partition, const std::string& shard_name, const Error& error);
   void succeeded(std::uint32_t partition, const std::string& shard_name);
 
@@ -58,8 +66,10 @@ class Sweeper {
   std::minstd_rand random_;
   std::map<std::uint32_t, Trouble> troubles_;  // by partition
   std::set<std::uint32_t> sweeping_;           // partitions
-  std::set<std::string> settling_;             // queues
-  std::int64_t reshards_ = 0;                  // as the store counted them last
+  // By partition whose agenda filled a slice: for how many of its first nothing could be done.
+  std::map<std::uint32_t, std::size_t> in_vain_;
+  std::set<std::string> settling_;  // queues
+  std::int64_t reshards_ = 0;       // as the store counted them last
   bool asking_ = false;
 };
 

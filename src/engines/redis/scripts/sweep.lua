@@ -1,19 +1,19 @@
 -- A look at a partition, for whoever missed a wake-up. KEYS: 1 heads, 2 agenda, 3 the inbox. ARGV: 1 the
--- time (tests only), 2 how many at most, then names of shards. Answers the shards for which time has
--- something to do, which of the named ones have something due, and how many entries are in the inbox (or
--- the error that says why nobody knows: it must not stop the rest).
+-- time (tests only), 2 how many shards at most, 3 how many to pass over before them, then names of shards.
+-- Answers the shards for which time has something to do, which of the named ones have something due, and how
+-- many entries are in the inbox (or the error that says why nobody knows: it must not stop the rest).
 local now = ARGV[1]
 if now == '' then
   local time = redis.call('TIME')
   now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 end
 local ready = {}
-if #ARGV > 2 then
-  local heads = redis.call('ZMSCORE', KEYS[1], unpack(ARGV, 3))
+if #ARGV > 3 then
+  local heads = redis.call('ZMSCORE', KEYS[1], unpack(ARGV, 4))
   for i = 1, #heads do
-    if heads[i] and tonumber(heads[i]) <= tonumber(now) then ready[#ready + 1] = ARGV[i + 2] end
+    if heads[i] and tonumber(heads[i]) <= tonumber(now) then ready[#ready + 1] = ARGV[i + 3] end
   end
 end
 local inbox = redis.pcall('XLEN', KEYS[3])
 if type(inbox) == 'table' then inbox = inbox.err end
-return { redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, ARGV[2]), ready, inbox }
+return { redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', ARGV[3], ARGV[2]), ready, inbox }
