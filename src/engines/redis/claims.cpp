@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "engines/redis/claim_reply.h"
@@ -471,6 +473,19 @@ std::uint64_t Claims::waiting_at(const std::string& queue) const {
   return static_cast<std::uint64_t>(std::ranges::count_if(claims_, [&](const auto& entry) {
     return entry.second->waited && names(*entry.second->request, queue);
   }));
+}
+
+void Claims::forget_unwaited() {
+  std::unordered_set<std::string_view> looked_at;
+  for (const ClaimPtr& claim : looking_) {
+    looked_at.insert(claim->request->queues.begin(), claim->request->queues.end());
+  }
+  std::erase_if(watches_, [&](const auto& named) {
+    const Watch& watch = *named.second;
+    if (!watch.parked.empty() || watch.looking || looked_at.contains(watch.queue)) return false;
+    alarms_.cancel(watch.alarm);
+    return true;
+  });
 }
 
 std::vector<std::string> Claims::waited_queues() const {

@@ -49,6 +49,10 @@ class Claims {
   void close();
 
   [[nodiscard]] std::uint64_t waiting_at(const std::string& queue) const;
+  /// Nothing is kept of queues at which no claim waits any more.
+  void forget_unwaited();
+  /// Of how many queues something is kept.
+  [[nodiscard]] std::size_t watched() const noexcept { return watches_.size(); }
   /// The queues at which claims wait.
   [[nodiscard]] std::vector<std::string> waited_queues() const;
   [[nodiscard]] const base::Histogram& lateness() const noexcept { return lateness_; }

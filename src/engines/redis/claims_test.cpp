@@ -165,5 +165,24 @@ TEST_F(ClaimsTest, WhatAWithdrawnOneDoesNotLookAtTheNextOneDoes) {
   EXPECT_EQ(first->found(), 0u);
 }
 
+TEST_F(ClaimsTest, NothingIsKeptOfQueuesAtWhichNobodyWaitsAnyMore) {
+  push("a", 24h);
+  const auto first = claim({"a", "no-such-queue"}, 1h);
+  const auto second = claim({"a"}, 12h);
+  run_until_they_wait("a", 2);
+  claims_->forget_unwaited();
+  EXPECT_EQ(claims_->watched(), 2u);
+  claims_->wake("a");  // one of them looks
+  claims_->withdraw(1);
+  claims_->forget_unwaited();
+  EXPECT_EQ(claims_->watched(), 1u);
+  settle();
+  clock_->advance(25 * 3'600'000);  // both alarms of what is gone are behind that
+  alarms_.moved();
+  run_until([&] { return second->is_answered(); });
+  claims_->forget_unwaited();
+  EXPECT_EQ(claims_->watched(), 0u);
+}
+
 }  // namespace
 }  // namespace tarry::redis
