@@ -85,6 +85,7 @@ Directory::Directory(Server& server, std::uint32_t partitions, std::uint32_t new
 void Directory::forget(std::string_view queue) {
   found_.erase(std::string(queue));
   made_.erase(std::string(queue));
+  confirmed_.erase(std::string(queue));
   const auto found = queues_.find(std::string(queue));
   if (found == queues_.end()) return;
   names_.erase(found->second->number);
@@ -101,6 +102,7 @@ bool Directory::forget(const QueuePtr& refused) {
 void Directory::clear() {
   found_.clear();
   made_.clear();
+  confirmed_.clear();
   queues_.clear();
   names_.clear();
 }
@@ -164,7 +166,9 @@ void Directory::ask_record(std::string_view queue, Look look, Found done) {
 
 void Directory::make(std::string_view queue, Found done) {
   std::string name(queue);
-  if (const auto known = queues_.find(name); known != queues_.end()) {
+  // One that was only found may be on no replica yet.
+  const auto known = queues_.find(name);
+  if (known != queues_.end() && (!server_.waits() || confirmed_.contains(name))) {
     done(known->second);
     return;
   }
@@ -183,11 +187,32 @@ void Directory::make_record(std::string_view queue, Look look, Found done) {
         command.key(partition_key(0, "numbers"));
         command.add(name).add(std::int64_t{new_shards_});
         command.add(static_cast<std::int64_t>(core::kMaxQueues)).add(partition_key(0, "wake"));
+        command.add(server_.waits() ? "1" : "0");
       },
       [this, look, name, done = std::move(done)](Result<RedisReply> reply) mutable {
         if (!reply) return done(std::move(reply).error());
-        learn(name, reply->view().text(), look, std::move(done));
+        // Of one server's replicas, what is done later waits for this too.
+        if (!server_.waits() || !reply->origin().is_node) {
+          if (server_.waits()) confirmed_.insert(name);
+          return learn(name, reply->view().text(), look, std::move(done));
+        }
+        confirm_record(std::move(*reply), name, look, std::move(done));
       });
+}
+
+// In a cluster the record is on another node than most shards: a failover of that one would take it
+// back, and nobody would find what its replicas have.
+void Directory::confirm_record(RedisReply reply, std::string name, Look look, Found done) {
+  const net::RedisOrigin wrote = reply.origin();
+  server_.confirm(wrote, [this, look, reply = std::move(reply), name = std::move(name),
+                          done = std::move(done)](Result<void> confirmed) mutable {
+    if (!confirmed) {  // of what was asked for nothing was done
+      return done(Error{ErrorCode::unavailable,
+                        "the record of queue " + name + ": " + confirmed.error().message});
+    }
+    confirmed_.insert(name);
+    learn(name, reply.view().text(), look, std::move(done));
+  });
 }
 
 void Directory::find_number(std::uint32_t number, Found done) {

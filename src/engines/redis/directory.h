@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -86,6 +87,7 @@ class Directory {
   void ask(std::string_view queue, Look look, Found done);
   void ask_record(std::string_view queue, Look look, Found done);
   void make_record(std::string_view queue, Look look, Found done);
+  void confirm_record(net::RedisReply reply, std::string name, Look look, Found done);
   void learn(std::string_view queue, std::string_view text, Look look, Found done);
   void close_shards(const std::shared_ptr<Making>& making);
   void create_shards(const std::shared_ptr<Making>& making);
@@ -96,7 +98,8 @@ class Directory {
   std::uint32_t new_shards_;
   std::unordered_map<std::string, QueuePtr> queues_;
   std::unordered_map<std::uint32_t, std::string> names_;
-  Asked found_;  // is being looked for
+  std::set<std::string> confirmed_;  // whose records are on as many replicas as are waited for
+  Asked found_;                      // is being looked for
   Asked made_;
 };
 

@@ -121,6 +121,25 @@ TEST_F(ReplicasInClusterTest, EachNodeIsAskedForItsOwn) {
   servers_.server(replica_of(0)).cont();
 }
 
+// The record's node is another one than the shard's: a push into a queue that its replicas have
+// never heard of would be lost with it.
+TEST_F(ReplicasInClusterTest, NoPushIsConfirmedBeforeTheRecordOfItsQueueIs) {
+  const std::size_t master = servers_.first_owner(net::redis_slot("tarry:{0}:store"));
+  ASSERT_NE(master, master_of(1));
+  const auto engine = open({1, 5'000});
+  const auto hasty = open({1, 50});
+  wait_until_replicated(master);
+  servers_.server(replica_of(master)).pause();
+  const std::string refused = push(*hasty, name_of(1), 0, 1);
+  EXPECT_EQ(refused, "unavailable: the record of queue q1: Redis at 127.0.0.1:" +
+                         std::to_string(servers_.server(master).port()) +
+                         " has done it, but only 0 of 1 replicas had it within 50 ms");
+  // The record is there by now, and still on no replica.
+  EXPECT_EQ(push(*hasty, name_of(1), 0, 1), refused);
+  servers_.server(replica_of(master)).cont();
+  EXPECT_EQ(push(*engine, name_of(1), 0, 1), "");
+}
+
 // The closed shard's master goes back to where its replica stands: what had left it would be there
 // twice.
 TEST_F(ReplicasInClusterTest, AFailoverWithinAReshardDoublesNothing) {

@@ -1,11 +1,15 @@
 -- A queue's record ("number shards generation"), made if it is not there.
 -- KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues, 3 tarry:{0}:numbers. ARGV: 1 the queue, 2 shards,
--- 3 queues at most, 4 the channel that is told of new queues.
+-- 3 queues at most, 4 the channel that is told of new queues, 5 '1' for a caller that waits for replicas: one
+-- that is there is written again, so that who waits behind it waits for the first time's.
 if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
   return redis.error_reply('GONE the store is not there')
 end
 local record = redis.call('HGET', KEYS[2], ARGV[1])
-if record then return record end
+if record then
+  if ARGV[5] == '1' then redis.call('HSET', KEYS[2], ARGV[1], record) end
+  return record
+end
 if redis.call('HLEN', KEYS[2]) > tonumber(ARGV[3]) then  -- the placeholder is one of them
   return redis.error_reply('FULL of queues')
 end
