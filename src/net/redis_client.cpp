@@ -18,6 +18,9 @@ namespace {
 
 namespace asio = boost::asio;
 
+// A server that has answered as a master for so long is left at once when it does not any more.
+constexpr std::chrono::seconds kForgetLeavesAfter{10};
+
 }  // namespace
 
 class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl> {
@@ -140,6 +143,18 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     if (subscriber_) subscriber_->follow();
   }
 
+  // Without sentinels it may be a name whose server has changed, or a replica that was meant: then
+  // a new connection leads to the same one, so it is not made at each answer.
+  bool may_leave() {
+    if (sentinels_) return true;
+    const auto now = Clock::now();
+    if (now < next_leave_) return false;
+    if (now > next_leave_ + kForgetLeavesAfter) leave_backoff_.succeeded();
+    next_leave_ = now + leave_backoff_.failed();
+    if (subscriber_) subscriber_->renew();
+    return true;
+  }
+
   // Ends the connection once what was sent has its answers.
   void leave(std::string_view why) {
     if (std::exchange(leaving_, true)) return;
@@ -165,14 +180,14 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
                   "Redis at " + server() + " sent a reply that nobody had asked for"});
       return;
     }
-    const bool replica = sentinels_ && is_of_replica(reply.view());
+    const bool replica = is_of_replica(reply.view());
     Outstanding& first = outstanding_.front();
     if (--first.replies == 0) {
       Done done = std::move(first.done);
       outstanding_.pop_front();
       done(std::move(reply));
     }
-    if (replica && link_) leave("is a replica now");
+    if (replica && link_ && may_leave()) leave("is a replica now");
     end_if_left();
   }
 
@@ -217,6 +232,8 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
   std::uint64_t connections_ = 0;
   RedisBackoff backoff_;
   Clock::time_point next_attempt_;
+  RedisBackoff leave_backoff_;
+  Clock::time_point next_leave_;
   Error last_error_;
 };
 

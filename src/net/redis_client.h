@@ -5,9 +5,10 @@
 // One of which no byte had been given to the kernel was not. Of any other nobody knows: it is never
 // sent again here.
 //
-// With sentinels, a connection that turns out to lead to a master no more (it answers READONLY, or
-// a sentinel names another one) is used no more: it ends once what was sent has its answers, and
-// what comes meanwhile waits for the next one.
+// A connection that turns out to lead to a master no more (it answers READONLY, or a sentinel names
+// another one) is used no more: it ends once what was sent has its answers, and what comes
+// meanwhile waits for the next one. Without sentinels that is done again after the waits below, not
+// sooner: the next one may lead to the same server.
 //
 // While there is no connection, commands wait for the attempt that is being made, and fail with its
 // error when it fails. After a failed attempt the next one waits (100 ms, doubling up to 5 s, with

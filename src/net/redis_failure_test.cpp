@@ -247,6 +247,25 @@ TEST(RedisBreakTest, gives_up_a_server_that_hangs) {
   EXPECT_EQ(rig.ask_until_answered({"PING"}), "PONG");
 }
 
+// Its name may lead to the new master by now.
+TEST(RedisBreakTest, leaves_a_master_that_was_demoted_and_not_a_replica_at_each_answer) {
+  RedisServer server;
+  const RedisServer other;
+  RedisRig rig;
+  rig.open(RedisRig::to(server));
+  ASSERT_EQ(rig.ask({"SET", "a", "1"}), "OK");
+  const std::string before = rig.ask({"CLIENT", "ID"});
+  ASSERT_EQ(server.ask({"REPLICAOF", "127.0.0.1", std::to_string(other.port())}), "+OK\r\n");
+  EXPECT_TRUE(rig.ask({"SET", "a", "2"}).starts_with("!READONLY"));
+  EXPECT_NE(rig.ask_until_answered({"CLIENT", "ID"}), before);
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_TRUE(rig.ask_until_answered({"SET", "a", "2"}).starts_with("!READONLY"));
+  }
+  std::uint64_t connections = 0;
+  rig.run([&] { connections = rig.client().connections(); });
+  EXPECT_LT(connections, 50u);
+}
+
 TEST(RedisBreakTest, does_not_trust_a_server_that_says_more_than_it_was_asked) {
   RawServer server;
   RedisRig rig;

@@ -83,6 +83,12 @@ void RedisSubscriber::follow() {
   }
 }
 
+void RedisSubscriber::renew() {
+  if (link_ && link_->ready()) {
+    link_->end({ErrorCode::unavailable, "another server may be the master now"});
+  }
+}
+
 void RedisSubscriber::on_end() {
   link_.reset();
   if (closed_) return;

@@ -35,6 +35,8 @@ class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
   void start();
   /// The sentinels may name another server now: goes there, if so.
   void follow();
+  /// The same name may lead to another server by now.
+  void renew();
   void close();
 
  private:
