@@ -264,8 +264,8 @@ local function conclude(member, score, ending)
   local has_past = score % 1 ~= 0
   count(ending == ACKED and 'acked' or 'cancelled')
   local remember = setting(5)
-  if remember > 0 then
-    local body = call('HGET', MSGS, member)
+  local body = remember > 0 and call('HGET', MSGS, member)
+  if body then
     local past = past_of(member, has_past)
     past[1], past[2] = past[1] + 1, past[2] + 1
     local id = band(flags_of(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''

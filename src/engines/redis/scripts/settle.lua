@@ -52,6 +52,11 @@ local function settle_one(fence, member, action, delay, priority, reason)
     conclude(member, score, action == 'a' and ACKED or CANCELLED)
     return 1
   end
+  if not body then  -- somebody else has taken it away: there is nothing to go on with
+    leave()
+    call('HDEL', PAST, member)
+    return 0
+  end
   local past = past_of(member, has_past)
   local attempt = past[1] + 1
   past[1], past[2] = attempt, past[2] + 1
