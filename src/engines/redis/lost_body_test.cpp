@@ -1,6 +1,7 @@
 // Bodies that somebody else has taken away: only their own messages may suffer, and no script
 // may stop half-way.
 #include <chrono>
+#include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -111,6 +112,21 @@ TEST_F(LostBody, LeavesNothingToGoOnWith) {
     EXPECT_EQ(settled(claimed, action), Outcome::stale);
     expect_no_lease();
   }
+}
+
+TEST_F(LostBody, AReviveOfAllDoesNotTurnInOneThatIsInTwoPlaces) {
+  push("a");
+  ASSERT_EQ(server_.ask({"ZADD", "tarry:{1}:q/0:dead", "99999999999999", "a"}), ":1\r\n");
+  core::ReviveRequest revive;
+  revive.queue = "q";
+  revive.all = true;
+  std::promise<Result<core::Reply>> promise;
+  auto revived = promise.get_future();
+  engine_->submit(revive, [&](Result<core::Reply> reply) { promise.set_value(std::move(reply)); });
+  const bool answered = revived.wait_for(20s) == std::future_status::ready;
+  engine_->close();
+  ASSERT_TRUE(answered);
+  EXPECT_EQ(std::get<core::CountReply>(*revived.get()).count, 0u);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 -- Revive: of the dead these, or a slice of all. ARGV: 5 how many of all (0: the members that follow).
--- Answers how many, and '1' where there are more.
+-- Answers how many, and '1' where there are more, unless this slice has left all where it was.
 call('HSET', META, 'generation', ARGV[1])  -- refused here while Redis is full
 apply_time()
 local slice, revived = tonumber(ARGV[5]), 0
@@ -18,8 +18,8 @@ local function try(member)
   local state, _, body = locate(member)
   if state == 'dead' then
     revive_one(member, body)
-  elseif not state then
-    call('ZREM', DEAD, member)  -- its body has been taken away
+  else
+    call('ZREM', DEAD, member)  -- its body has been taken away, or it is dead no more
   end
 end
 
@@ -27,8 +27,10 @@ if slice == 0 then
   for i = 6, #ARGV do try(ARGV[i]) end
   return finish({ revived, 0 })
 end
+local before = call('ZCARD', DEAD)
 local found = call('ZRANGE', DEAD, 0, slice - 1)
 for _, member in ipairs(found) do
   if member ~= '' then try(member) end
 end
-return finish({ revived, call('ZCARD', DEAD) > 1 and 1 or 0 })
+local after = call('ZCARD', DEAD)
+return finish({ revived, after > 1 and after < before and 1 or 0 })
