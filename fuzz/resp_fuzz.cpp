@@ -61,7 +61,7 @@ void read_as_answers(net::RedisView view) {
   }
   core::ClaimReply claimed;
   base::Histogram lateness;
-  const auto claim = redis::read_claim(view, shards[0], kSecret, claimed, lateness);
+  const auto claim = redis::read_claim(view, shards[0], kSecret, 500, claimed, lateness);
   if (!claim) TARRY_ASSERT(claimed.items.empty() && claimed.bytes.empty());
   if (claim) {
     TARRY_ASSERT(claim->taken == claimed.items.size());

@@ -67,9 +67,11 @@ bool read_members(PackedReader& packed, std::size_t count, std::vector<std::stri
 }
 
 std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place,
-                                        std::uint64_t secret, core::ClaimReply& into) {
+                                        std::uint64_t secret, std::size_t most,
+                                        core::ClaimReply& into) {
   if (reply.size() != 7) return std::nullopt;
   const net::RedisView bodies = reply[4];
+  if (bodies.size() > most) return std::nullopt;
   PackedReader packed(reply[3].text());
   std::vector<std::string_view> members;
   if (!read_members(packed, bodies.size(), members)) return std::nullopt;
@@ -132,11 +134,11 @@ std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place
 }  // namespace
 
 std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
-                                      std::uint64_t secret, core::ClaimReply& into,
-                                      base::Histogram& lateness) {
+                                      std::uint64_t secret, std::size_t most,
+                                      core::ClaimReply& into, base::Histogram& lateness) {
   const std::size_t items = into.items.size();
   const std::size_t bytes = into.bytes.size();
-  auto answer = append_claim(reply, place, secret, into);
+  auto answer = append_claim(reply, place, secret, most, into);
   if (!answer) {
     into.items.resize(items);
     into.bytes.resize(bytes);

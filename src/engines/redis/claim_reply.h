@@ -21,9 +21,11 @@ struct ClaimAnswer {
   std::vector<std::string> damaged;  // members whose bodies do not check
 };
 
-/// Nothing for what cannot be read. `lateness` learns of first attempts.
+/// Nothing for what cannot be read, and for more than `most` messages: then `into` is as it was.
+/// `lateness` learns of first attempts.
 [[nodiscard]] std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
-                                                    std::uint64_t secret, core::ClaimReply& into,
+                                                    std::uint64_t secret, std::size_t most,
+                                                    core::ClaimReply& into,
                                                     base::Histogram& lateness);
 
 }  // namespace tarry::redis

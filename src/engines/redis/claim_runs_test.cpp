@@ -142,7 +142,7 @@ TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
     append_head(text, body, member);
     bodies += bulk(text + "p");
   }
-  const auto read = [&](char of_the_score, core::ClaimReply& into) {
+  const auto read = [&](char of_the_score, core::ClaimReply& into, std::size_t most = 2) {
     const std::string entry =
         std::string("\x92\xa1") + "a\xa1" + "b\x92\xa3" + "900" + of_the_score;
     net::RedisReader reader(1 << 20);
@@ -152,7 +152,7 @@ TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
     EXPECT_TRUE(reply);
     const auto places = make_places("q", 1, {1, "g", 0}, 16);
     base::Histogram lateness;
-    const bool taken = reply && read_claim(reply->view(), places[0], 1, into, lateness);
+    const bool taken = reply && read_claim(reply->view(), places[0], 1, most, into, lateness);
     EXPECT_EQ(lateness.count(), taken ? 2u : 0u);
     return taken;
   };
@@ -160,6 +160,7 @@ TEST(ReadClaim, AnAnswerThatIsRefusedLeavesNothingBehind) {
   ASSERT_TRUE(read(2, into));
   const std::string bytes = into.bytes;
   EXPECT_FALSE(read(1, into));
+  EXPECT_FALSE(read(2, into, 1));  // more than was asked for
   EXPECT_EQ(into.items.size(), 2u);
   EXPECT_EQ(into.bytes, bytes);
 }

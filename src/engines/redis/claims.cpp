@@ -183,8 +183,8 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   }
 
   void take(const Place& place, net::RedisView reply, std::uint32_t asked) {
-    const auto answer = read_claim(reply, place, claims_.context_.identity.secret(), claim_->reply,
-                                   claims_.lateness_);
+    const auto answer = read_claim(reply, place, claims_.context_.identity.secret(), asked,
+                                   claim_->reply, claims_.lateness_);
     if (!answer) return fail(strange_reply(claims_.context_.server, Script::claim));
     taken_ += answer->taken;
     bytes_ += answer->payload_bytes;
