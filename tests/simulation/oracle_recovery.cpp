@@ -71,7 +71,10 @@ std::string Oracle::difference(const embedded::ShardState& state, embedded::Hand
     }
   }
   if (is.stage == Stage::dead) {
-    if (message.reason && is.reason != *message.reason)
+    // On a full disk one is left out, or the store's own words stand for it.
+    const bool left_out =
+        was_full_ && (is.reason.empty() || is.reason.starts_with("retried after attempt "));
+    if (message.reason && is.reason != *message.reason && !left_out)
       return who + "it is dead for another reason";
   }
   if ((is.stage == Stage::dead || is.stage == Stage::remembered) &&

@@ -4,6 +4,7 @@
 #include <random>
 #include <sstream>
 
+#include "core/limits.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/test_journal.h"
 #include "engines/embedded/tokens.h"
@@ -89,6 +90,7 @@ Options options_of(std::uint64_t seed) {
   // No seed that has found something (CMakeLists.txt) is among these.
   if (seed % 8 == 4 || seed % 8 == 7) {
     options.weights[kDrawn] = static_cast<std::uint8_t>(1 + random() % kKinds[kDrawn].weight);
+    options.reason = one_of<std::uint32_t>(random, {0, 40, core::kMaxReason, core::kMaxReason});
   }
   return options;
 }
@@ -122,7 +124,7 @@ std::string to_string(const Options& options) {
       << " sweep_slice=" << options.sweep_slice << " cleaning_slice=" << options.cleaning_slice
       << " work_base=" << options.work_base << " kept_claims=" << options.kept_claims
       << " recent=" << options.recent_bytes << " queues=" << options.queues
-      << " keys=" << options.keys << " payload=" << options.payload
+      << " keys=" << options.keys << " payload=" << options.payload << " reason=" << options.reason
       << " small_steps=" << options.small_steps << " steps=" << options.steps << " weights";
   for (std::size_t op = 0; op < kOps; ++op) {
     if (options.weights[op] != 0) out << ' ' << kKinds[op].name << '=' << int{options.weights[op]};

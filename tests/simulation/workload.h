@@ -81,6 +81,7 @@ struct Options {
   std::uint32_t queues = 1;
   std::uint32_t keys = 8;
   std::uint32_t payload = 64;  // bytes at most
+  std::uint32_t reason = 0;    // bytes at most, of what is buried or retried; 0: a few, buried
   bool small_steps = false;    // of the clock: below what the store takes for a step
   std::uint32_t steps = 100;
   std::array<std::uint8_t, kOps> weights{};

@@ -104,6 +104,7 @@ core::Request World::claim(const Step& step) {
 }
 
 core::Request World::settle(const Step& step, core::SettleAction action) {
+  using core::SettleAction;
   core::SettleRequest request;
   const std::size_t items = 1 + step.c % 2;
   for (std::size_t i = 0; i < items; ++i) {
@@ -115,8 +116,12 @@ core::Request World::settle(const Step& step, core::SettleAction action) {
     if (action == core::SettleAction::retry && step.b % 2 == 0) {
       item.delay = Millis(step.b * 50);
     }
-    if (action == core::SettleAction::bury) {
-      item.reason = core::append(request.bytes, "bad " + std::to_string(step.b % 5));
+    std::string reason = "bad " + std::to_string(step.b % 5);
+    if (options_.reason != 0) {
+      reason.resize(step.a % 2 == 0 ? options_.reason : step.c / 8 % options_.reason, 'r');
+    }
+    if (action == SettleAction::bury || (action == SettleAction::retry && options_.reason != 0)) {
+      item.reason = core::append(request.bytes, reason);
     }
     request.items.push_back(item);
   }

@@ -82,7 +82,9 @@ bool Cleaner::head_wanted() const {
 std::uint64_t Cleaner::cost() const {
   if (journal_->closed().empty()) return 0;
   const SegmentLife life = state_->live.of(journal_->closed().front().number);
-  return life.bytes + life.messages * kCarriedBytes;
+  // A claim that comes meanwhile brings the room for what it adds.
+  const std::uint64_t carried = std::min(life.messages, state_->histories.unwritten());
+  return life.bytes + carried * kCarriedBytes + life.reasons;
 }
 
 Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {
@@ -183,6 +185,7 @@ Result<void> Cleaner::finish(Slice& slice) {
   slice.finished = journal_->closed().front();
   round_freed_ += slice.finished->used;
   journal_->drop_oldest();
+  state_->live.measure_growth();
   mark("cleaning.finished");
   end_round();
   scanner_.reset();
@@ -226,6 +229,11 @@ Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
   if (journal_->closed().empty()) return slice;
   const SegmentInfo& oldest = journal_->closed().front();
   if (!scanner_) {
+    // Half a segment's copies give nothing back, and would leave what ends messages without room.
+    if (auto room = journal_->ensure_room(cost(), journal_->largest_put(), 0); !room) {
+      mark("cleaning.not-begun");
+      return std::move(room).error();
+    }
     segment_ = oldest.number;
     if (segment_ > round_end_) {
       round_end_ = journal_->closed().back().number;

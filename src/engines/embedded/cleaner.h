@@ -25,10 +25,6 @@
 
 namespace tarry::embedded {
 
-/// What a message's full record grows by when it is copied after its first claim: what the copy
-/// carries, rounded up.
-inline constexpr std::uint64_t kCarriedBytes = 56;
-
 class Cleaner {
  public:
   Cleaner(ShardState& state, Journal& journal, SegmentFiles& files, Mark mark = {});

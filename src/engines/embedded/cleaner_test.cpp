@@ -430,6 +430,34 @@ TEST_F(CleanerTest, WithoutRoomItTriesAgainLater) {
     slice = cleaner.run(1'000'000);
   }
   EXPECT_EQ(slice.error().code, ErrorCode::no_space);
+  EXPECT_TRUE(marks.contains("cleaning.not-begun")) << "half a segment's copies free nothing";
+  EXPECT_FALSE(cleaner.running());
+  commit();
+  expect_replay_equals_life();
+  disk.set_capacity(UINT64_MAX);
+  const std::uint64_t oldest = journal->closed().front().number;
+  clean(oldest);
+  EXPECT_FALSE(test::has(*directory, segment_name(oldest)));
+  EXPECT_EQ(state.pending(), 12u);
+  expect_replay_equals_life();
+}
+
+TEST_F(CleanerTest, WhoseRoomIsTakenAmidASegmentTriesAgainLater) {
+  for (int i = 0; i < 12; ++i) {
+    put("live", filler);
+    commit();
+  }
+  roll();
+  std::set<std::string, std::less<>> marks;
+  Cleaner cleaner(state, *journal, files, [&](std::string_view mark) { marks.emplace(mark); });
+  ASSERT_TRUE(cleaner.run(1));
+  ASSERT_TRUE(cleaner.running());
+  disk.set_capacity(disk.used_bytes());
+  const std::uint64_t record = filler.size() + 200;
+  while (journal->ensure_room(record, record, 0)) gone(put("other", filler));
+  const Result<Cleaner::Slice> slice = cleaner.run(1'000'000);
+  ASSERT_FALSE(slice);
+  EXPECT_EQ(slice.error().code, ErrorCode::no_space);
   EXPECT_TRUE(marks.contains("cleaning.no-room"));
   EXPECT_TRUE(marks.contains("cleaning.again"));
   commit();

@@ -55,8 +55,26 @@ class FullDisk : public testing::Test {
     const auto receipts = test::receipts_of(std::get<core::ClaimReply>(*reply));
     return receipts.empty() ? "" : receipts.front();
   }
-  Result<Outcome> settle_once(const std::string& receipt, core::SettleAction action) {
-    const auto reply = shard->ask(test::settle({receipt}, action));
+  // Receipts of all, `at_once` in a request; where there was no room, once more after cleaning.
+  std::vector<std::string> claim_all(std::size_t count, std::size_t at_once) {
+    std::vector<std::string> held;
+    const auto request = test::claim("q", static_cast<std::uint32_t>(at_once));
+    while (held.size() < count) {
+      auto reply = shard->ask(request);
+      if (!reply) {
+        shard->settle();
+        reply = shard->ask(request);
+      }
+      if (!reply) return held;
+      const auto receipts = test::receipts_of(std::get<core::ClaimReply>(*reply));
+      if (receipts.empty()) return held;
+      held.insert(held.end(), receipts.begin(), receipts.end());
+    }
+    return held;
+  }
+  Result<Outcome> settle_once(const std::string& receipt, core::SettleAction action,
+                              std::string_view reason = "") {
+    const auto reply = shard->ask(test::settle({receipt}, action, reason));
     const auto& item = std::get<core::ItemsReply>(*reply).items.front();
     if (item.error) return *item.error;
     return item.outcome;
@@ -180,6 +198,66 @@ TEST_F(FullDisk, LeasesRunOutAndComeBack) {
       clock.advance(1000);
       shard->settle();
     }
+  }
+}
+
+// A copy of a dead message holds its reason too: the record grows by up to 255 bytes.
+TEST_F(FullDisk, LongReasonsLeaveRoomForWhatEndsMessages) {
+  const std::string reason(core::kMaxReason, 'r');
+  for (const std::size_t payload : {10u, 100u, 160u}) {
+    for (const std::size_t at_once : {1u, 100u}) {
+      SCOPED_TRACE(std::to_string(payload) + " bytes, claimed by " + std::to_string(at_once));
+      storage::MemoryDisk fresh{kDisk};
+      shard = std::make_unique<OneShard>(fresh.root(), clock,
+                                         OneShard::Options{64 << 10, SyncPolicy::always, false});
+      const std::size_t count = fill(payload);
+      ASSERT_GT(count, 3000u);
+      const std::vector<std::string> held = claim_all(count, at_once);
+      ASSERT_EQ(held.size(), count);
+      std::size_t buried = 0;
+      for (const std::string& receipt : held) {
+        if (settle_once(receipt, core::SettleAction::bury, reason)) {
+          ++buried;
+          continue;
+        }
+        ASSERT_NO_FATAL_FAILURE(expect_ack(receipt)) << "after " << buried << " of " << count;
+      }
+      EXPECT_GT(buried, count - count / 100) << "a reason is left out, a bury goes on";
+      std::size_t with_reason = 0;
+      for (Handle handle = 0; handle < shard->state().slab.end(); ++handle) {
+        if (!shard->state().slab.is_live(handle)) continue;
+        if (shard->state().carried(handle).reason == reason) ++with_reason;
+      }
+      EXPECT_GT(with_reason, 100u);
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto reply = shard->ask(test::cancel("q", "k" + std::to_string(i)));
+        const auto& item = std::get<core::ItemsReply>(*reply).items.front();
+        ASSERT_FALSE(item.error) << item.error->message << " at " << i << " of " << count;
+      }
+      shard.reset();
+    }
+  }
+}
+
+// The store's own words for it are a reason like another.
+TEST_F(FullDisk, WhatDiesByItsLeaseLeavesRoomForWhatEndsMessages) {
+  open();
+  core::ConfigureRequest once;
+  once.queue = "q";
+  once.patch.max_attempts = 1;
+  once.patch.lease = Millis(1000);
+  ASSERT_TRUE(shard->ask(once));
+  const std::size_t count = fill(10);
+  ASSERT_EQ(claim_all(count, 100).size(), count);
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(1000);
+    shard->settle();
+  }
+  EXPECT_EQ(shard->state().queue(0).in(Stage::dead), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto reply = shard->ask(test::cancel("q", "k" + std::to_string(i)));
+    const auto& item = std::get<core::ItemsReply>(*reply).items.front();
+    ASSERT_FALSE(item.error) << item.error->message << " at " << i << " of " << count;
   }
 }
 

@@ -23,13 +23,14 @@ inline constexpr HistoryHandle kNoHistory = 0xFFFF'FFFF;
 
 struct History {
   Tallies tallies;
-  std::uint32_t attempt = 0;      // attempts used so far; a released one does not count
-  std::int64_t until_ms = 0;      // leased: BOOTTIME of its end as decided; else: REALTIME
-  std::int64_t stamp_ms = 0;      // leased: the lease's length; dead, remembered: since when
-  std::uint32_t reason = 0;       // dead: number in the shard's reasons
-  Ending ending = Ending::acked;  // remembered
-  bool unwritten = true;          // the message's full record does not hold it
-  std::uint16_t late_ms = 0;      // leased: it began, and so it ends, later than decided
+  std::uint32_t attempt = 0;          // attempts used so far; a released one does not count
+  std::int64_t until_ms = 0;          // leased: BOOTTIME of its end as decided; else: REALTIME
+  std::int64_t stamp_ms = 0;          // leased: the lease's length; dead, remembered: since when
+  std::uint32_t reason = 0;           // dead: number in the shard's reasons
+  Ending ending = Ending::acked;      // remembered
+  bool unwritten : 1 = true;          // the message's full record does not hold it
+  bool reason_unwritten : 1 = false;  // dead: nor its reason, which is counted (LiveBytes)
+  std::uint16_t late_ms = 0;          // leased: it began, and so it ends, later than decided
 
   /// BOOTTIME. The wheel has it by until_ms, and learns of the rest when that has come: most leases
   /// end before.

@@ -26,6 +26,27 @@ TEST(LiveBytes, CountsBySegmentInSizeClasses) {
   EXPECT_EQ(live.total_bytes(), 0u);
 }
 
+TEST(LiveBytes, KnowsWhatTheCopiesOfOneSegmentGrowByAtMost) {
+  LiveBytes live;
+  const Position first(1, 96, 100);
+  const Position second(2, 96, 100);
+  live.add(1, first);
+  live.add(2, second);
+  live.add(2, Position(2, 300, 100));
+  EXPECT_EQ(live.most_growth(), 2 * kCarriedBytes);
+  live.add_reason(1, 200);
+  live.add_reason(2, 10);
+  EXPECT_EQ(live.of(1).reasons, 200u);
+  EXPECT_EQ(live.total_reasons(), 210u);
+  EXPECT_EQ(live.most_growth(), kCarriedBytes + 200);
+  live.remove_reason(1, 200);
+  live.remove(1, first);
+  EXPECT_EQ(live.total_reasons(), 10u);
+  EXPECT_EQ(live.most_growth(), kCarriedBytes + 200) << "until it is measured again";
+  live.measure_growth();
+  EXPECT_EQ(live.most_growth(), 2 * kCarriedBytes + 10);
+}
+
 TEST(LiveBytes, AnUnknownSegmentHoldsNothing) {
   const LiveBytes live;
   EXPECT_EQ(live.of(7).messages, 0u);

@@ -9,6 +9,7 @@
 // thread and touch only what they own, the segment files, and the Router.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -43,7 +44,13 @@ struct ByteBudget {
 /// What is kept back for work is this part of the live bytes, and more.
 inline constexpr std::uint64_t kWorkShare = 16;
 
-/// What a lease writes when it runs out.
+/// What the death of a message takes: its record, and its reason, `reason` bytes long, once more
+/// when its full record is copied.
+[[nodiscard]] constexpr std::uint64_t dead_bytes(std::uint64_t reason) {
+  return 48 + 2 * std::min<std::uint64_t>(reason, core::kMaxReason);
+}
+
+/// What a lease writes when it runs out, without a reason.
 inline constexpr std::uint64_t kRunOutBytes = 48;
 
 class Shard {
@@ -226,7 +233,7 @@ class Shard {
   /// What room is wanted for decides how much must be left behind.
   enum class Purpose : std::uint8_t {
     accept,  // pushes, and what else makes more of the store than was
-    work,    // claims, and what else can wait for cleaning
+    work,    // claims, reasons, and what else can wait for cleaning
     back,    // what gives claims back: release, retry, bury
     end,     // what ends messages: ack, cancel, purge, time
   };
@@ -257,6 +264,8 @@ class Shard {
                             std::uint64_t accepted = 0);
   /// Room for a claim; where there is none for `max` messages, lowers it to what there is room for.
   std::optional<Error> room_to_claim(const core::ClaimRequest& request, std::uint32_t& max);
+  /// Room for the settlement; where there is none for its reason beside, empties that.
+  std::optional<Error> room_to_settle(const core::SettleItem& item, std::string_view& reason);
   void end_part(const OperationPtr& op);
   template <typename F>
   void each_item(const Part& part, std::size_t count, F&& f);

@@ -157,6 +157,7 @@ void ShardState::finish_replay(timing::Instant now) {
     }
     arm(handle);
   }
+  live.measure_growth();
 }
 
 }  // namespace tarry::embedded

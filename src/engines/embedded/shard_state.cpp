@@ -140,6 +140,31 @@ History& ShardState::history_of(Message& message) {
   return histories[message.history];
 }
 
+// Of a message that has one: until its full record holds it too, a copy is longer by it.
+void ShardState::take_reason(Message& message, std::string_view text) {
+  History& history = histories[message.history];
+  history.reason = reasons.acquire(text);
+  history.reason_unwritten = history.reason != 0;
+  if (!history.reason_unwritten) return;
+  live.add_reason(message.position.segment(newest_segment_), text.size());
+}
+
+void ShardState::count_reason_as_written(Message& message) {
+  History& history = histories[message.history];
+  if (!history.reason_unwritten) return;
+  history.reason_unwritten = false;
+  live.remove_reason(message.position.segment(newest_segment_),
+                     reasons.text(history.reason).size());
+}
+
+void ShardState::drop_reason(Message& message) {
+  History& history = histories[message.history];
+  if (history.reason == 0) return;
+  count_reason_as_written(message);
+  reasons.release(history.reason);
+  history.reason = 0;
+}
+
 void ShardState::set_due(Message& message, std::int64_t due_ms,
                          std::optional<std::int64_t> boot_due_ms) {
   message.set_due_ms(due_ms);
@@ -152,7 +177,7 @@ void ShardState::remove(Handle handle) {
   Message& message = slab[handle];
   if (message.made_key == 0) index.erase(handle);
   if (message.history != kNoHistory) {
-    if (message.stage() == Stage::dead) reasons.release(histories[message.history].reason);
+    drop_reason(message);
     histories.free(message.history);
   }
   if (message.options != 0) options_.erase(handle);
@@ -215,6 +240,7 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
     // A copy by cleaning. Live, nothing but its place changes; replayed from a segment that
     // cleaning had not deleted yet, its state is in the copy and the links come later.
     Message& message = slab[handle];
+    if (message.history != kNoHistory) count_reason_as_written(message);
     live.remove(message.position.segment(newest_segment_), message.position);
     message.position = position;
     live.add(segment, position);
@@ -265,8 +291,7 @@ void ShardState::evolve(const DueRecord& record) {
   message.held = 0;
   if (record.revived) {
     History& history = history_of(message);
-    reasons.release(history.reason);
-    history.reason = 0;
+    drop_reason(message);
     history.attempt = 0;
     ++history.tallies.revives;
   }
@@ -285,10 +310,7 @@ void ShardState::evolve(const ClaimedRecord& record, const ClaimedItem& item) {
   Message& message = slab[handle];
   message.held = 0;
   History& history = history_of(message);
-  if (message.stage() == Stage::dead) {
-    reasons.release(history.reason);
-    history.reason = 0;
-  }
+  drop_reason(message);
   history.tallies.claims = item.claims;
   history.attempt = item.attempt;
   history.until_ms = same_boot_ ? record.lease_until_boot_ms : kOtherBoot;
@@ -362,10 +384,10 @@ void ShardState::evolve(const DeadRecord& record) {
   disarm(handle);
   Message& message = slab[handle];
   History& history = history_of(message);
-  if (message.stage() == Stage::dead) reasons.release(history.reason);
+  drop_reason(message);
   if (record.why == DeadWhy::buried) ++history.tallies.buries;
   if (record.why == DeadWhy::run_out) ++history.tallies.run_outs;
-  history.reason = reasons.acquire(record.reason);
+  take_reason(message, record.reason);
   history.stamp_ms = record.since_ms;
   history.until_ms = record.until_ms;
   message.priority = record.priority;

@@ -220,6 +220,9 @@ class ShardState {
   void remove(Handle handle);
   void restore(Handle handle, const PutRecord& record);
   History& history_of(Message& message);
+  void take_reason(Message& message, std::string_view text);
+  void drop_reason(Message& message);
+  void count_reason_as_written(Message& message);
   void set_due(Message& message, std::int64_t due_ms, std::optional<std::int64_t> boot_due_ms);
   [[nodiscard]] QueueCounters& counters(QueueId queue) { return queues_[queue]->counters; }
 

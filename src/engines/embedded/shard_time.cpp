@@ -1,6 +1,7 @@
 // What time does: messages fall due, leases run out, the dead and the remembered are forgotten, the
 // wall clock steps.
 #include <algorithm>
+#include <string>
 
 #include "base/planted.h"
 #include "engines/embedded/shard.h"
@@ -79,9 +80,11 @@ void Shard::lease_expired(Handle handle) {
   const History& history = state_->histories[message.history];
   const std::uint32_t most = state_->max_attempts(handle);
   if (history.attempt >= most) {
-    emit_dead(DeadWhy::run_out, handle, message.priority,
-              "lease ran out on attempt " + std::to_string(history.attempt) + " of " +
-                  std::to_string(most));
+    std::string reason = "lease ran out on attempt " + std::to_string(history.attempt) + " of " +
+                         std::to_string(most);
+    const std::uint64_t size = dead_bytes(reason.size());
+    if (room(size, size, Purpose::work)) reason.clear();  // what goes on needs the room more
+    emit_dead(DeadWhy::run_out, handle, message.priority, reason);
     return;
   }
   BackRecord record;

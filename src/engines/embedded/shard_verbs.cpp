@@ -14,8 +14,7 @@ namespace {
 constexpr std::uint64_t kCancelRecord = 48;  // remembered; gone is shorter
 constexpr std::uint64_t kRescheduleRecord = 48;
 constexpr std::uint64_t kBackRecord = 48;
-constexpr std::uint64_t kRetryRecord = 112;  // or dead, and why
-constexpr std::uint64_t kDeadRecord = 48;    // without the reason
+constexpr std::uint64_t kRetryRecord = 144;  // or dead, and why in the store's own words
 constexpr std::uint64_t kExtendRecord = 48;
 
 Settlement settlement_of(const History& history) {
@@ -26,15 +25,12 @@ bool ends(core::SettleAction action) {
   return action == core::SettleAction::ack || action == core::SettleAction::move_away;
 }
 
-std::uint64_t dead_bytes(const core::SettleItem& item) {
-  return kDeadRecord + std::min<std::uint64_t>(item.reason.size, core::kMaxReason);
-}
-
-std::uint64_t settle_bytes(const core::SettleItem& item) {
-  switch (item.action) {
+// `reason`: bytes of it.
+std::uint64_t settle_bytes(core::SettleAction action, std::uint64_t reason) {
+  switch (action) {
     case core::SettleAction::release: return kBackRecord;
-    case core::SettleAction::retry: return std::max(kRetryRecord, dead_bytes(item));
-    case core::SettleAction::bury: return dead_bytes(item);
+    case core::SettleAction::retry: return std::max(kRetryRecord, dead_bytes(reason));
+    case core::SettleAction::bury: return dead_bytes(reason);
     default: return kCancelRecord;
   }
 }
@@ -261,19 +257,32 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
   emit(record);
 }
 
+std::optional<Error> Shard::room_to_settle(const core::SettleItem& item, std::string_view& reason) {
+  if (!ends(item.action) && !reason.empty()) {
+    const std::uint64_t size = settle_bytes(item.action, reason.size());
+    if (!room(size, size, Purpose::work)) return std::nullopt;
+    if (config_.mark) config_.mark("settle.reason-left-out");
+    reason = {};
+  }
+  const std::uint64_t size = settle_bytes(item.action, 0);
+  return room(size, size, ends(item.action) ? Purpose::end : Purpose::back);
+}
+
 void Shard::execute(const core::SettleRequest& request, const Part& part) {
   auto& reply = std::get<core::ItemsReply>(part.op->reply);
   std::uint64_t bytes = 0;
   std::uint64_t largest = 0;
   Purpose purpose = Purpose::end;
   each_item(part, request.items.size(), [&](std::size_t i) {
-    const std::uint64_t size = settle_bytes(request.items[i]);
+    const core::SettleItem& item = request.items[i];
+    const std::uint64_t size = settle_bytes(item.action, item.reason.size);
     bytes += size;
     largest = std::max(largest, size);
-    if (!ends(request.items[i].action)) purpose = Purpose::back;
+    const Purpose own = item.reason.size != 0 ? Purpose::work : Purpose::back;
+    if (!ends(item.action)) purpose = std::min(purpose, own);
   });
   // Where there is no room for all, it is asked for item by item: an ack is not refused for the
-  // company that it comes in.
+  // company that it comes in, nor a bury for its reason.
   const auto no_room = room(bytes, largest, purpose);
   if (failure_) {
     fail_items(reply.items, part, *failure_);
@@ -284,15 +293,13 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
       core::ItemResult& result = reply.items[i];
       const core::SettleItem& item = request.items[i];
       std::optional<Error>& refused = ends(item.action) ? no_end : no_back;
-      if (no_room && !refused) {
-        const std::uint64_t size = settle_bytes(item);
-        refused = room(size, size, ends(item.action) ? Purpose::end : Purpose::back);
-      }
+      std::string_view reason = core::view(request.bytes, item.reason);
+      if (no_room && !refused) refused = room_to_settle(item, reason);
       if (refused) {
         result.error = refused;
         return;
       }
-      settle_one(handle, item, core::view(request.bytes, item.reason), result);
+      settle_one(handle, item, reason, result);
     });
   }
   end_part(part.op);
