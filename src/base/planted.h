@@ -44,7 +44,8 @@ namespace tarry::base {
   X(removal_not_decided)          \
   X(removal_looks_at_no_lease)    \
   X(late_lease_not_put_back)      \
-  X(late_left_from_before)
+  X(late_left_from_before)        \
+  X(uncommitted_lease_runs_out)
 
 enum class Bug {
   none,

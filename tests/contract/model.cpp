@@ -237,8 +237,15 @@ const ModelMessage& Model::take(KeyId key, std::optional<std::int64_t> lease) {
   return message;
 }
 
-void Model::delay_lease(std::size_t claim, std::int64_t by) {
-  if (ModelMessage* message = find_claim(claim)) message->lease_end += by;
+void Model::begin_lease(std::size_t claim, std::int64_t boottime) {
+  ModelMessage* const message = find_claim(claim);
+  if (message == nullptr) return;
+  message->lease_end = std::max(message->lease_end, boottime + message->lease);
+}
+
+void Model::hold_lease(std::size_t claim, std::int64_t boottime) {
+  const ModelMessage* const message = find_claim(claim);
+  if (message != nullptr && message->lease_end <= boottime) begin_lease(claim, boottime);
 }
 
 ModelPushed Model::move(const ModelPush& move, std::uint32_t attempt, const Tallies& tallies,

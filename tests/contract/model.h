@@ -121,8 +121,11 @@ class Model {
   std::vector<ModelMessage> claim(std::uint32_t max, std::optional<std::int64_t> lease);
   /// What an engine chose to hand out: one message, whatever it is but leased or remembered.
   const ModelMessage& take(KeyId key, std::optional<std::int64_t> lease);
-  /// The claim was durable so much later than it was decided: its lease began then.
-  void delay_lease(std::size_t claim, std::int64_t by);
+  /// The claim was durable at that time, later than it was decided: its lease began then.
+  void begin_lease(std::size_t claim, std::int64_t boottime);
+  /// The claim is not durable yet: where its lease would have run out, it begins now at the
+  /// earliest.
+  void hold_lease(std::size_t claim, std::int64_t boottime);
   /// A push that keeps what the message has been through; `dead` with a reason.
   ModelPushed move(const ModelPush& message, std::uint32_t attempt, const Tallies& tallies,
                    const std::optional<std::string>& dead);

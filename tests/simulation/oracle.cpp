@@ -100,8 +100,13 @@ void Oracle::watch(const OneShard& shard, OneShard::Moment moment, const embedde
 
 void Oracle::time_passed(const OneShard& /*shard*/) {
   highest_realtime_ = std::max(highest_realtime_, now_.realtime_ms);
-  for (const Delay& delay : delays_) queue(delay.queue).model.delay_lease(delay.claim, delay.by);
-  delays_.clear();
+  for (const Start& start : starts_) queue(start.queue).model.begin_lease(start.claim, start.boot);
+  starts_.clear();
+  for (const auto& [name, claim] : granted_) {
+    const auto found = truth_.queues.find(claim.queue);
+    if (found != truth_.queues.end())
+      found->second.model.hold_lease(claim.number, now_.boottime_ms);
+  }
   if (!full_ && !may_fail_) {
     for (auto& [name, queue] : truth_.queues) queue.model.note_renewed();
   }

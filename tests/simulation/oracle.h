@@ -222,12 +222,12 @@ class Oracle {
   std::map<ClaimName, Claim> granted_;  // leased, and not handed over yet
   std::vector<std::string> receipts_;
   std::map<std::string, Claim, std::less<>> claims_;  // by receipt
-  struct Delay {
+  struct Start {
     std::string queue;
     std::size_t claim = 0;
-    std::int64_t by = 0;
+    std::int64_t boot = 0;
   };
-  std::vector<Delay> delays_;
+  std::vector<Start> starts_;  // of leases whose claims were durable later than they were decided
   struct Sweep {
     const embedded::Operation* op = nullptr;
     bool purge = true;

@@ -178,8 +178,8 @@ void Oracle::check_claimed(const Expectation* expected, const core::ClaimReply& 
       return fail(8, who + " is handed over with another due, attempt, priority, tally or lease");
     }
     std::string receipt(core::view(reply.bytes, item.receipt));
-    const std::int64_t delay = clock_->now().boottime_ms - claim.decided_boot;
-    if (delay > 0) delays_.push_back({claim.queue, claim.number, delay});
+    const std::int64_t begins = clock_->now().boottime_ms;
+    if (begins > claim.decided_boot) starts_.push_back({claim.queue, claim.number, begins});
     receipts_.push_back(receipt);
     claims_.insert_or_assign(std::move(receipt), claim);
   }

@@ -313,7 +313,7 @@ void Oracle::forget(const std::string& queue) {
   made_.erase(queue);
   sweeps_.erase(queue);
   std::erase_if(claims_, [&](const auto& entry) { return entry.second.queue == queue; });
-  std::erase_if(delays_, [&](const Delay& delay) { return delay.queue == queue; });
+  std::erase_if(starts_, [&](const Start& start) { return start.queue == queue; });
 }
 
 void Oracle::decide(const core::ConfigureRequest& request, Expectation& expected) {

@@ -261,7 +261,7 @@ void Oracle::opened(const OneShard& shard, std::uint64_t last_batch, std::uint64
                     bool new_boot) {
   asked_.clear();
   granted_.clear();
-  delays_.clear();
+  starts_.clear();
   sweeps_.clear();
   may_fail_ = sync_failed_ = false;
   opened_full_ = full_;

@@ -208,27 +208,32 @@ bool Shard::ends_claim(const Operation& op, std::size_t granted) const {
 void Shard::deliver(const OperationPtr& op, Grants grants) {
   if (!grants.items.empty()) {
     const bool waiter_reads = op->is_waited_for() && ends_claim(*op, grants.items.size());
-    LeaseStart start;
-    start.claims.reserve(grants.items.size());
+    Uncommitted& claimed = uncommitted_.emplace_back();
+    claimed.claims.reserve(grants.items.size());
+    std::int64_t lease_ms = grants.items.front().lease_ms;
     for (const Grant& grant : grants.items) {
-      start.claims.emplace_back(grant.handle, grant.tallies.claims);
+      claimed.claims.emplace_back(grant.handle, grant.tallies.claims);
+      lease_ms = std::min(lease_ms, grant.lease_ms);
     }
+    claimed.decided_boot_ms = now_.boottime_ms;
+    claimed.first_end_boot_ms = now_.boottime_ms + lease_ms;
+    hold_boot_ms_ = std::min(hold_boot_ms_, claimed.first_end_boot_ms);
     if (committer_->waits_for_disk()) {
       for (const Grant& grant : grants.items) expected_.push_back(grant.place);
     }
     tasks_.emplace_back([router = router_, op, files = files_, grants = std::move(grants),
-                         starts = lease_starts_, start = std::move(start),
-                         decided = now_.boottime_ms, tag = state_->store_tag(), waiter_reads,
+                         starts = lease_starts_,
+                         number = first_uncommitted_ + uncommitted_.size() - 1,
+                         tag = state_->store_tag(), waiter_reads,
                          shard = config_.number](const CommitOutcome& outcome) mutable {
       if (outcome.failure != nullptr) {
         op->fail(*outcome.failure);
         router->finish_part(op);
         return;
       }
-      if (outcome.committed_boot_ms > decided && !TARRY_PLANTED_BUG(lease_begins_too_early)) {
-        start.delay_ms = static_cast<std::uint64_t>(outcome.committed_boot_ms - decided);
+      {
         const std::scoped_lock lock(starts->mutex);
-        starts->done.push_back(std::move(start));
+        starts->done.push_back({number, outcome.committed_boot_ms});
       }
       ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
       if (outcome.answers != nullptr) {
@@ -407,6 +412,26 @@ void Shard::serve_waiters() {
 
 // -- what happens to a claim afterwards
 
+template <typename F>
+void Shard::each_leased(const Uncommitted& claimed, F&& f) {
+  const std::size_t count = claimed.claims.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto soon = [&](std::size_t n) {
+      return i + n < count ? claimed.claims[i + n].first : kNoHandle;
+    };
+    state_->prefetch(soon(2 * kSoon));
+    state_->prefetch_history(soon(kSoon));
+    const auto [handle, claims] = claimed.claims[i];
+    if (!state_->slab.is_live(handle)) continue;
+    const Message& message = state_->slab[handle];
+    if (message.stage() != Stage::leased ||
+        state_->histories[message.history].tallies.claims != claims) {
+      continue;
+    }
+    f(handle);
+  }
+}
+
 void Shard::start_leases() {
   std::vector<LeaseStart> starts;
   {
@@ -414,21 +439,37 @@ void Shard::start_leases() {
     starts.swap(lease_starts_->done);
   }
   for (const LeaseStart& start : starts) {
-    for (std::size_t i = 0; i < start.claims.size(); ++i) {
-      const auto soon = [&](std::size_t n) {
-        return i + n < start.claims.size() ? start.claims[i + n].first : kNoHandle;
-      };
-      state_->prefetch(soon(2 * kSoon));
-      state_->prefetch_history(soon(kSoon));
-      const auto [handle, claims] = start.claims[i];
-      if (!state_->slab.is_live(handle)) continue;
-      const Message& message = state_->slab[handle];
-      if (message.stage() != Stage::leased ||
-          state_->histories[message.history].tallies.claims != claims) {
-        continue;
-      }
-      state_->postpone_lease(handle, static_cast<std::int64_t>(start.delay_ms));
+    Uncommitted& claimed = uncommitted_[start.number - first_uncommitted_];
+    claimed.is_committed = true;
+    if (start.boot_ms <= claimed.decided_boot_ms || TARRY_PLANTED_BUG(lease_begins_too_early)) {
+      continue;
     }
+    each_leased(claimed, [&](Handle handle) { state_->begin_lease(handle, start.boot_ms); });
+  }
+  while (!uncommitted_.empty() && uncommitted_.front().is_committed) {
+    uncommitted_.pop_front();
+    ++first_uncommitted_;
+  }
+}
+
+// A lease whose claim is not durable yet begins now at the earliest: were it to run out, the
+// message might be delivered twice at once, or die before anybody had it.
+void Shard::hold_leases() {
+  if (now_.boottime_ms < hold_boot_ms_ || TARRY_PLANTED_BUG(uncommitted_lease_runs_out)) return;
+  hold_boot_ms_ = kNever;
+  for (Uncommitted& claimed : uncommitted_) {
+    if (claimed.is_committed) continue;
+    if (claimed.first_end_boot_ms <= now_.boottime_ms) {
+      claimed.first_end_boot_ms = kNever;
+      each_leased(claimed, [&](Handle handle) {
+        const History& history = state_->histories[state_->slab[handle].history];
+        if (history.lease_end_ms() <= now_.boottime_ms) {
+          state_->begin_lease(handle, now_.boottime_ms);
+        }
+        claimed.first_end_boot_ms = std::min(claimed.first_end_boot_ms, history.lease_end_ms());
+      });
+    }
+    hold_boot_ms_ = std::min(hold_boot_ms_, claimed.first_end_boot_ms);
   }
 }
 

@@ -79,6 +79,95 @@ TEST_P(ShardLease, ExtendedItEndsSoMuchFromThen) {
   EXPECT_EQ(one.state().slab[1].stage(), Stage::ready);
 }
 
+class ShardLeaseUncommitted : public testing::Test {
+ protected:
+  static constexpr std::int64_t kShort = 1000;
+
+  void claim(std::vector<std::string>& receipts) {
+    auto request = test::claim("q");
+    request.lease = Millis(kShort);
+    one.submit(request, [&receipts](const Result<core::Reply>& reply) {
+      receipts = test::receipts_of(std::get<core::ClaimReply>(*reply));
+    });
+    one.turn();
+  }
+  void pass(std::int64_t ms) {
+    clock.advance(ms);
+    one.turn();
+  }
+  void commit_all() {
+    while (one.commit()) {
+    }
+  }
+  Stage stage() { return one.state().slab[0].stage(); }
+
+  std::vector<std::string> first;
+  std::vector<std::string> second;
+  timing::ManualClock clock;
+  storage::MemoryDisk disk;
+  OneShard one{disk.root(), clock, {64 << 10, SyncPolicy::always, false}};
+};
+
+// Turns go on while the claim's sync hangs, for longer than its lease.
+TEST_F(ShardLeaseUncommitted, DoesNotRunOut) {
+  ASSERT_TRUE(one.ask(test::push("q", "k")));
+  claim(first);
+  for (int i = 0; i < 200; ++i) {
+    pass(kShort / 2 + 1);
+    ASSERT_EQ(stage(), Stage::leased) << i;
+    // It is looked at again when it could end at the earliest, and not before.
+    ASSERT_GT(one.shard().next_boottime_ms(), clock.now().boottime_ms) << i;
+    one.state().lease_wheel.check();
+  }
+  claim(second);
+  commit_all();
+  EXPECT_EQ(first.size(), 1u);
+  EXPECT_TRUE(second.empty()) << "one live lease a message";
+  one.turn();
+  const auto reply = one.ask(test::get("q", "k"));
+  EXPECT_EQ(std::get<core::GetReply>(*reply).items.at(0)->lease_left->count(), kShort);
+  const auto acked = one.ask(test::settle(first));
+  EXPECT_EQ(std::get<core::ItemsReply>(*acked).items.front().outcome, Outcome::done);
+}
+
+TEST_F(ShardLeaseUncommitted, RunsOutAsLongAfterTheCommitAsItIsLong) {
+  ASSERT_TRUE(one.ask(test::push("q", "k")));
+  claim(first);
+  pass(kShort + 1);
+  clock.advance(300);
+  commit_all();
+  one.turn();
+  pass(kShort - 1);
+  ASSERT_EQ(stage(), Stage::leased);
+  pass(1);
+  EXPECT_EQ(stage(), Stage::ready);
+  commit_all();
+}
+
+TEST_F(ShardLeaseUncommitted, KillsNobodyBeforeADelivery) {
+  auto once = test::push("q", "k");
+  once.items[0].max_attempts = 1;
+  ASSERT_TRUE(one.ask(once));
+  claim(first);
+  pass(10 * kShort);
+  EXPECT_EQ(stage(), Stage::leased);
+  commit_all();
+  ASSERT_EQ(first.size(), 1u);
+}
+
+// A later claim's commit is under way when the lease of one that is durable runs out.
+TEST_F(ShardLeaseUncommitted, HoldsNoOther) {
+  ASSERT_TRUE(one.ask(test::push("q", "k")));
+  ASSERT_TRUE(one.ask(test::push("q", "other")));
+  claim(first);
+  commit_all();
+  claim(second);
+  pass(kShort);
+  EXPECT_EQ(stage(), Stage::ready);
+  EXPECT_EQ(one.state().slab[1].stage(), Stage::leased);
+  commit_all();
+}
+
 // The last is more than what is noted beside the lease.
 INSTANTIATE_TEST_SUITE_P(Late, ShardLease, testing::Values(0, 1, 700, 65'535, 100'000));
 

@@ -472,6 +472,13 @@ void ShardState::postpone_lease(Handle handle, std::int64_t by_ms) {
   lease_wheel.insert(handle);
 }
 
+void ShardState::begin_lease(Handle handle, std::int64_t boot_ms) {
+  const History& history = histories[slab[handle].history];
+  // It may have been extended since.
+  const std::int64_t by = boot_ms + history.stamp_ms - history.lease_end_ms();
+  if (by > 0) postpone_lease(handle, by);
+}
+
 bool ShardState::put_back_if_postponed(Handle handle, std::int64_t now_boot_ms) {
   History& history = histories[slab[handle].history];
   history.until_ms = history.lease_end_ms();

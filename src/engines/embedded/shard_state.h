@@ -132,7 +132,8 @@ class ShardState {
   void make_ready(Handle handle);  // scheduled -> ready
   void hold(Handle handle);        // scheduled and past due, BOOTTIME not there yet
   void unhold(Handle handle);      // BOOTTIME is there, but it is not past due any more
-  void postpone_lease(Handle handle, std::int64_t by_ms);
+  /// A lease begins at that BOOTTIME, and not when its claim was decided.
+  void begin_lease(Handle handle, std::int64_t boot_ms);
   /// Of a lease that the wheel has given out. True: it has not ended, and is in the wheel again.
   [[nodiscard]] bool put_back_if_postponed(Handle handle, std::int64_t now_boot_ms);
   /// The wall clock went back to `now_ms`: what is not due any more is scheduled again.
@@ -214,6 +215,7 @@ class ShardState {
   /// The end of a lease that another boot's clock counted, until finish_replay.
   static constexpr std::int64_t kOtherBoot = std::numeric_limits<std::int64_t>::min();
 
+  void postpone_lease(Handle handle, std::int64_t by_ms);
   void arm(Handle handle);
   void disarm(Handle handle);
   void set_stage(Message& message, Stage stage) noexcept;

@@ -131,6 +131,7 @@ void Shard::advance(timing::Instant now) {
   if (failure_) return;
   record_renewed_leases();
   start_leases();
+  hold_leases();
   run_wheels();
   for (const auto& [name, waiting] : waiters_) {
     const QueueId id = state_->find_queue(name);
