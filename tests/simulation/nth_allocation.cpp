@@ -5,9 +5,12 @@
 #include <tarry/store.h>
 #include <tarry/worker.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <future>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -273,6 +276,29 @@ TEST_P(NthAllocation, OfAVerbOfTheWholeQueueChangesNothing) {
       },
       [&](Came came) { EXPECT_EQ(queue.stats()->ready > 0, came == Came::nothing); });
   each_allocation("revive", [&] { return code_of(queue.revive()); });
+}
+
+// And the next one does not wait for it.
+TEST_P(NthAllocation, OfARemovalChangesNothing) {
+  Store store = opened();
+  const Queue queue = store.queue("q");
+  each_allocation(
+      "remove",
+      [&]() -> std::optional<ErrorCode> {
+        const std::uint64_t armed = std::exchange(fail_in, 0);
+        EXPECT_TRUE(queue.push({.payload = "x"}));
+        const auto ended = std::make_shared<std::promise<bool>>();
+        Callback<std::uint64_t> done = [ended](const Result<std::uint64_t>& removed) {
+          ended->set_value(removed.has_value());
+        };
+        auto end = ended->get_future();
+        fail_in = armed;
+        queue.remove(true, std::move(done));
+        fail_in = 0;
+        EXPECT_EQ(end.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+        return std::nullopt;
+      },
+      [&](Came came) { EXPECT_EQ(queue.stats().has_value(), came == Came::nothing); });
 }
 
 TEST_P(NthAllocation, OfAWorkersMakingAndOfHandlesIsHarmless) {

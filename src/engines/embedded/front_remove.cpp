@@ -24,12 +24,16 @@ void Front::resume_removals(const std::vector<std::string>& queues) {
 }
 
 void Front::begin_removal(const OperationPtr& op) {
-  {
-    const std::scoped_lock lock(removals_mutex_);
-    removals_.push_back(op);
-    if (removals_.size() > 1) return;
+  // Locked throughout, so that nobody waits behind one that does not begin.
+  const std::scoped_lock lock(removals_mutex_);
+  removals_.push_back(op);
+  if (removals_.size() > 1) return;
+  try {
+    to_all(op);
+  } catch (...) {  // no memory: no shard has heard of it
+    removals_.pop_back();
+    throw;
   }
-  to_all(op);
 }
 
 // Nobody else touches the operation between two steps.
