@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <mutex>
 #include <utility>
 
 #include "storage/failure.h"
@@ -180,6 +180,8 @@ class PosixDirectory final : public Directory {
   }
 
   Result<void> sync() override {
+    // The kernel tells a failure once: whoever comes after it waits until it is known.
+    const std::scoped_lock lock(sync_mutex_);
     if (sync_failed_) {
       return failure(ErrorCode::io_error, "sync directory", path_, "an earlier sync of it failed");
     }
@@ -262,7 +264,8 @@ class PosixDirectory final : public Directory {
 
   FileDescriptor fd_;
   std::string path_;
-  std::atomic<bool> sync_failed_ = false;
+  std::mutex sync_mutex_;
+  bool sync_failed_ = false;
 };
 
 /// Makes the entry of `child` in `parent` durable.
