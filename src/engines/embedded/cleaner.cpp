@@ -84,7 +84,8 @@ std::uint64_t Cleaner::cost() const {
   const SegmentLife life = state_->live.of(journal_->closed().front().number);
   // A claim that comes meanwhile brings the room for what it adds.
   const std::uint64_t carried = std::min(life.messages, state_->histories.unwritten());
-  return life.bytes + carried * kCarriedBytes + life.reasons;
+  const std::uint64_t delayed = std::min(life.messages, state_->unwritten_boot_dues());
+  return life.bytes + carried * kCarriedBytes + delayed * kBootDueBytes + life.reasons;
 }
 
 Result<void> Cleaner::copy(const PutRecord& record, Slice& slice) {

@@ -442,6 +442,22 @@ TEST_F(CleanerTest, WithoutRoomItTriesAgainLater) {
   expect_replay_equals_life();
 }
 
+TEST_F(CleanerTest, ACopyHoldsTheDelayThatItsMessageWasGiven) {
+  const Handle handle = put("a");
+  const timing::Instant now = clock.now();
+  DueRecord due;
+  due.ref = ref(handle);
+  due.due_ms = now.realtime_ms + 60'000;
+  due.boot_due_ms = now.boottime_ms + 60'000;
+  write(due);
+  EXPECT_EQ(state.unwritten_boot_dues(), 1u);
+  roll();
+  clean(1);
+  EXPECT_EQ(state.unwritten_boot_dues(), 0u);
+  EXPECT_EQ(read(handle)->boot_due_ms, due.boot_due_ms);
+  expect_replay_equals_life();
+}
+
 TEST_F(CleanerTest, WhoseRoomIsTakenAmidASegmentTriesAgainLater) {
   for (int i = 0; i < 12; ++i) {
     put("live", filler);

@@ -23,6 +23,9 @@ namespace tarry::embedded {
 /// carries without a reason, rounded up.
 inline constexpr std::uint64_t kCarriedBytes = 56;
 
+/// And where it was given a delay since: by a due time of BOOTTIME.
+inline constexpr std::uint64_t kBootDueBytes = 8;
+
 struct SegmentLife {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;

@@ -47,7 +47,8 @@ struct Message {
   Position position;
   std::uint32_t next = kNoHandle;
   std::uint32_t prev = kNoHandle;
-  std::uint32_t queue = 0;
+  std::uint32_t queue : 31 = 0;
+  std::uint32_t boot_due_unwritten : 1 = 0;  // it has one, and its full record may not hold it
   std::uint32_t priority = 0;
   std::uint32_t key_hash = 0;         // low half of the key's hash: its place in the index
   std::uint32_t history = kNoHandle;  // what it has been through, once it was claimed

@@ -189,8 +189,9 @@ Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) con
     return std::min(messages - std::min(messages, besides), config_.kept_claims);
   };
   Reserve parts;
-  const std::uint64_t reasons = state_->live.total_reasons();
-  parts.growth = state_->histories.unwritten() * kCarriedBytes + reasons;
+  const std::uint64_t more_than_carried =
+      state_->live.total_reasons() + state_->unwritten_boot_dues() * kBootDueBytes;
+  parts.growth = state_->histories.unwritten() * kCarriedBytes + more_than_carried;
   parts.leases = leased * kRunOutBytes;
   parts.claims = kept(state_->histories.size()) * kCarriedBytes + kept(leased) * kRunOutBytes;
   // Neither a claim nor a copy changes the sum of all: what is given away because there is more
@@ -199,7 +200,7 @@ Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) con
   const std::uint64_t grow = messages - std::min(messages, grown);
   const std::uint64_t most = segment + std::max(segment / 2, state_->live.most_growth());
   parts.cleaning =
-      std::min(live + grow * kCarriedBytes + reasons, most) + journal_->opening_bytes();
+      std::min(live + grow * kCarriedBytes + more_than_carried, most) + journal_->opening_bytes();
   parts.work = config_.work_base + kept(0) * kWorkPerMessage + live / kWorkShare;
   return parts;
 }

@@ -43,6 +43,24 @@ TEST_F(ShardSettle, ReceiptsOfWhatHasGoneAreStale) {
   EXPECT_EQ(settled(receipts, Outcome::stale), 200u);
 }
 
+// What is kept back on a full disk goes by it.
+TEST_F(ShardSettle, ADelayThatNoFullRecordHoldsIsCounted) {
+  const auto delayed = [this] { return one.state().unwritten_boot_dues(); };
+  const Due at = Due::at(Time(Millis(clock.now().realtime_ms + 5'000)));
+  ASSERT_TRUE(one.ask(test::push("q", "a", at)));
+  ASSERT_TRUE(one.ask(test::push("q", "b", Due::after(std::chrono::hours(1)))));
+  EXPECT_EQ(delayed(), 0u);
+  ASSERT_TRUE(one.ask(test::reschedule("q", "a", Due::after(std::chrono::hours(2)))));
+  ASSERT_TRUE(one.ask(test::reschedule("q", "b", Due::after(std::chrono::hours(2)))));
+  EXPECT_EQ(delayed(), 1u) << "b's holds one already";
+  ASSERT_TRUE(one.ask(test::reschedule("q", "a", at)));
+  EXPECT_EQ(delayed(), 0u);
+  ASSERT_TRUE(one.ask(test::reschedule("q", "a", Due::after(std::chrono::hours(1)))));
+  EXPECT_EQ(delayed(), 1u);
+  ASSERT_TRUE(one.ask(test::cancel("q", "a")));
+  EXPECT_EQ(delayed(), 0u);
+}
+
 TEST_F(ShardSettle, AnIdleShardCleansWhatItLeftAlone) {
   const std::string payload(1'000, 'x');
   ASSERT_TRUE(one.ask(test::push("q", "stays", Due::after(std::chrono::hours(1)))));

@@ -172,6 +172,16 @@ void ShardState::set_due(Message& message, std::int64_t due_ms,
   if (boot_due_ms && same_boot_) message.era = eras.era_for(due_ms, *boot_due_ms);
 }
 
+// Of a message whose full record says otherwise.
+void ShardState::move_due(Message& message, std::int64_t due_ms,
+                          std::optional<std::int64_t> boot_due_ms) {
+  const bool is_written = message.era != 0 && message.boot_due_unwritten == 0;
+  set_due(message, due_ms, boot_due_ms);
+  unwritten_boot_dues_ -= message.boot_due_unwritten;
+  message.boot_due_unwritten = message.era != 0 && !is_written ? 1 : 0;
+  unwritten_boot_dues_ += message.boot_due_unwritten;
+}
+
 // The message must be disarmed.
 void ShardState::remove(Handle handle) {
   Message& message = slab[handle];
@@ -181,6 +191,7 @@ void ShardState::remove(Handle handle) {
     histories.free(message.history);
   }
   if (message.options != 0) options_.erase(handle);
+  unwritten_boot_dues_ -= message.boot_due_unwritten;
   live.remove(message.position.segment(newest_segment_), message.position);
   set_stage(message, Stage::free);
   slab.free(handle);
@@ -244,6 +255,8 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
     live.remove(message.position.segment(newest_segment_), message.position);
     message.position = position;
     live.add(segment, position);
+    unwritten_boot_dues_ -= message.boot_due_unwritten;
+    message.boot_due_unwritten = 0;
     if (record.carried && message.history != kNoHistory) histories.written(message.history);
     // A lease begins when its claim is durable, which no record says but a copy made later.
     if (replaying_ && record.carried && record.carried->stage == Stage::leased && same_boot_) {
@@ -253,7 +266,7 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
   }
   Message& message = slab.place(handle);
   message.id = id;
-  message.queue = record.queue;
+  message.queue = record.queue & 0x7FFF'FFFF;
   message.priority = record.priority;
   message.position = position;
   live.add(segment, position);
@@ -295,7 +308,7 @@ void ShardState::evolve(const DueRecord& record) {
     history.attempt = 0;
     ++history.tallies.revives;
   }
-  set_due(message, record.due_ms, record.boot_due_ms);
+  move_due(message, record.due_ms, record.boot_due_ms);
   message.priority = record.priority;
   set_stage(message, Stage::scheduled);
   arm(handle);
@@ -336,7 +349,7 @@ void ShardState::evolve(const BackRecord& record) {
   if (TARRY_PLANTED_BUG(attempts_reset_by_replay) && replaying_) history.attempt = 0;
   if (record.why == BackWhy::release) ++history.tallies.releases;
   if (record.why == BackWhy::run_out) ++history.tallies.run_outs;
-  if (record.why == BackWhy::retry) set_due(message, record.due_ms, record.boot_due_ms);
+  if (record.why == BackWhy::retry) move_due(message, record.due_ms, record.boot_due_ms);
   message.priority = record.priority;
   set_stage(message, Stage::scheduled);
   arm(handle);

@@ -182,6 +182,8 @@ class ShardState {
   /// Messages that are scheduled, ready or leased.
   [[nodiscard]] std::uint64_t pending() const noexcept { return pending_; }
   [[nodiscard]] std::uint64_t ram_bytes() const noexcept;
+  /// Messages whose full records grow by a BOOTTIME due when they are copied.
+  [[nodiscard]] std::uint64_t unwritten_boot_dues() const noexcept { return unwritten_boot_dues_; }
   /// The full state of a message, for a copy; `reason` points into this state.
   [[nodiscard]] Carried carried(Handle handle) const;
   [[nodiscard]] std::optional<std::int64_t> boot_due_ms(const Message& message) const noexcept;
@@ -226,6 +228,7 @@ class ShardState {
   void drop_reason(Message& message);
   void count_reason_as_written(Message& message);
   void set_due(Message& message, std::int64_t due_ms, std::optional<std::int64_t> boot_due_ms);
+  void move_due(Message& message, std::int64_t due_ms, std::optional<std::int64_t> boot_due_ms);
   [[nodiscard]] QueueCounters& counters(QueueId queue) { return queues_[queue]->counters; }
 
   Identity identity_;
@@ -236,6 +239,7 @@ class ShardState {
   std::uint64_t next_id_ = 1;
   std::uint64_t low_water_ = 1;
   std::uint64_t pending_ = 0;
+  std::uint64_t unwritten_boot_dues_ = 0;
   std::uint64_t newest_segment_ = 0;
   std::vector<Handle> renewed_leases_;
   bool replaying_ = false;

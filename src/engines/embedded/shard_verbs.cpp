@@ -11,8 +11,8 @@ namespace tarry::embedded {
 namespace {
 
 // The longest record that the verb writes for one message.
-constexpr std::uint64_t kCancelRecord = 48;  // remembered; gone is shorter
-constexpr std::uint64_t kRescheduleRecord = 48;
+constexpr std::uint64_t kCancelRecord = 48;      // remembered; gone is shorter
+constexpr std::uint64_t kRescheduleRecord = 56;  // and what a copy grows by
 constexpr std::uint64_t kBackRecord = 48;
 constexpr std::uint64_t kRetryRecord = 144;  // or dead, and why in the store's own words
 constexpr std::uint64_t kExtendRecord = 48;
