@@ -20,7 +20,7 @@
 
 namespace tarry::relay {
 
-/// Milliseconds of a clock that never steps.
+/// Milliseconds of a clock that never steps, and goes on while the machine sleeps.
 using Moment = std::chrono::milliseconds;
 
 enum class BreakerState : std::uint8_t { closed, open, half_open };

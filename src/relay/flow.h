@@ -13,7 +13,8 @@
 //  2. A message is acked only after the sink has answered `confirmed` for this very claim.
 //  3. held_.size() + what is being claimed <= in_flight; 1 while the breaker is half-open, and
 //     nothing is claimed while it is open.
-//  4. What the sink did not take because it is down is released: no attempt is counted.
+//  4. What the sink did not take because it is down, or the lease was over, is released: no attempt
+//     is counted.
 //  5. One request of each kind is under way at most.
 #pragma once
 
@@ -33,6 +34,7 @@
 #include "core/reply.h"
 #include "core/request.h"
 #include "relay/breaker.h"
+#include "relay/lease_end.h"
 #include "relay/options.h"
 #include "relay/rate_limit.h"
 #include "relay/share.h"
@@ -45,8 +47,13 @@ class Flow {
  public:
   using JobId = std::uint64_t;
 
+  struct Job {
+    JobId id = 0;
+    Delivery delivery;
+    std::shared_ptr<const LeaseEnd> lease;
+  };
   struct HandOn {
-    std::vector<std::pair<JobId, Delivery>> jobs;
+    std::vector<Job> jobs;
   };
   struct Withdraw {};   // the claim that waits
   struct CloseSink {};  // its time to drain is over
@@ -84,6 +91,7 @@ class Flow {
     Moment claimed_at{0};
     Moment lease_end{0};
     Moment extend_at{0};
+    std::shared_ptr<LeaseEnd> lease = {};  // tells the sink of lease_end
     bool extendable = true;
     bool lost = false;  // the lease has run out, says the store
   };
@@ -107,6 +115,7 @@ class Flow {
   [[nodiscard]] bool is_idle() const noexcept;
   void end(Held held, core::SettleAction action, Answer answer);
   void settle_item(Ending ending, const core::ItemResult& answer, Moment now);
+  static void hold_until(Held& held, Moment end) noexcept;
   void extend_item(Held& held, Moment now, const core::ItemResult& answer);
   [[nodiscard]] bool may_try_again(const Error& error, Moment now);
   void fail(std::optional<Error> error, Moment now);

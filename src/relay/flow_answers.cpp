@@ -42,7 +42,8 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
   for (std::size_t i = 0; i < got; ++i) {
     Held held{Delivery(*reply, i), now, {}, {}};
     const Millis lease = held.delivery.lease();
-    held.lease_end = now + lease;
+    held.lease = std::make_shared<LeaseEnd>(now);
+    hold_until(held, now + lease);
     held.extend_at = now + std::max(lease / 3, kLeastPause);
     // Asked for before the breaker opened.
     const bool unwanted = breaker_.state() == BreakerState::open ||
@@ -52,7 +53,7 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
       continue;
     }
     extend_at_ = std::min(extend_at_.value_or(held.extend_at), held.extend_at);
-    to_hand_on_.jobs.emplace_back(next_job_, held.delivery);
+    to_hand_on_.jobs.push_back({next_job_, held.delivery, held.lease});
     held_.emplace(next_job_++, std::move(held));
   }
 }
@@ -119,18 +120,24 @@ void Flow::extended(const Result<core::ItemsReply>& reply, Moment now) {
   }
 }
 
+void Flow::hold_until(Held& held, Moment end) noexcept {
+  held.lease_end = end;
+  held.lease->move(end);
+}
+
 void Flow::extend_item(Held& held, Moment now, const core::ItemResult& answer) {
   const Millis lease = held.delivery.lease();
   if (answer.error && is_passing(*answer.error)) {
     // Often enough to get through before the lease runs out, if the store comes back at all.
     held.extend_at = now + std::clamp(lease / 10, kLeastPause, kMostPause);
   } else if (!answer.error && answer.outcome == Outcome::done) {
-    held.lease_end = extend_sent_ + lease;
+    hold_until(held, extend_sent_ + lease);
     held.extend_at = extend_sent_ + std::max(lease / 3, kLeastPause);
   } else {
     // Refused is not lost: the claim holds as long as it was granted.
     held.extendable = false;
     held.lost = !answer.error;
+    if (held.lost) held.lease->lose();
     return;
   }
   extend_at_ = std::min(extend_at_.value_or(held.extend_at), held.extend_at);
@@ -161,6 +168,7 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
       if (!stopped_at_) breaker_.down(now);
       end(std::move(held), core::SettleAction::release, {});
       return;
+    case Fate::late: end(std::move(held), core::SettleAction::release, {}); return;
     case Fate::again:
     case Fate::unknown:
       ++stats_.failed;

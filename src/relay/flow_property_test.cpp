@@ -71,7 +71,8 @@ class RandomWorld {
       const std::optional<Fate> fate = fates_[receipt];
       if (item.action == core::SettleAction::ack) RC_ASSERT(fate == Fate::confirmed);
       if (fate == Fate::confirmed) RC_ASSERT(item.action == core::SettleAction::ack);
-      if (fate == Fate::down) RC_ASSERT(item.action == core::SettleAction::release);
+      const bool not_sent = fate == Fate::down || fate == Fate::late;
+      if (not_sent) RC_ASSERT(item.action == core::SettleAction::release);
       if (fate == Fate::unknown) RC_ASSERT(item.action != core::SettleAction::release);
       if (!fate) RC_ASSERT(item.action == core::SettleAction::release);
       settling_.emplace_back(receipt, item.action);
@@ -82,9 +83,9 @@ class RandomWorld {
     extending_ = request.items.size();
   }
   void perform(Flow::HandOn& hand_on) {
-    for (auto& [id, delivery] : hand_on.jobs) {
-      RC_ASSERT(open_.contains(std::string(delivery.receipt())));
-      with_sink_.emplace_back(id, std::string(delivery.receipt()));
+    for (const Flow::Job& job : hand_on.jobs) {
+      RC_ASSERT(open_.contains(std::string(job.delivery.receipt())));
+      with_sink_.emplace_back(job.id, std::string(job.delivery.receipt()));
     }
     RC_ASSERT(with_sink_.size() <= options_.in_flight);
   }
@@ -168,7 +169,7 @@ class RandomWorld {
     const std::size_t i = below(static_cast<std::uint32_t>(with_sink_.size()));
     const auto [id, receipt] = with_sink_[i];
     with_sink_.erase(with_sink_.begin() + static_cast<std::ptrdiff_t>(i));
-    const std::uint32_t draw = below(12);
+    const std::uint32_t draw = below(13);
     const Fate fate = draw < 8 ? Fate::confirmed : static_cast<Fate>(draw - 7);
     fates_[receipt] = fate;
     flow_.answered(id, {fate, "because", {}}, now_);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,7 +61,10 @@ class FlowTest : public ::testing::Test {
     step<core::ClaimRequest>();
     deliver(keys, attempt, lease);
     std::vector<Flow::JobId> ids;
-    for (const auto& [id, delivery] : step<Flow::HandOn>().jobs) ids.push_back(id);
+    for (const Flow::Job& job : step<Flow::HandOn>().jobs) {
+      ids.push_back(job.id);
+      leases.push_back(job.lease);
+    }
     return ids;
   }
   void answer(Flow::JobId id, Answer answer) { flow->answered(id, std::move(answer), now); }
@@ -70,6 +74,7 @@ class FlowTest : public ::testing::Test {
   std::uint64_t last_id = 0;
   std::vector<std::string> reasons;
   std::vector<std::optional<Millis>> delays;
+  std::vector<std::shared_ptr<const LeaseEnd>> leases;
 };
 
 TEST_F(FlowTest, AcksOnlyWhatIsConfirmedAndInTheOrderGiven) {
@@ -80,11 +85,11 @@ TEST_F(FlowTest, AcksOnlyWhatIsConfirmedAndInTheOrderGiven) {
   deliver({"a", "b"});
   const auto handed = step<Flow::HandOn>();
   ASSERT_EQ(handed.jobs.size(), 2u);
-  EXPECT_EQ(handed.jobs[0].second.key(), "a");
-  EXPECT_EQ(handed.jobs[1].second.key(), "b");
+  EXPECT_EQ(handed.jobs[0].delivery.key(), "a");
+  EXPECT_EQ(handed.jobs[1].delivery.key(), "b");
   EXPECT_EQ(step<core::ClaimRequest>().max, 4u);
   step<Flow::Wait>();  // nothing is confirmed: nothing is acked
-  answer(handed.jobs[1].first, confirmed());
+  answer(handed.jobs[1].id, confirmed());
   EXPECT_EQ(settlements(), (Settled{{"receipt-b", SettleAction::ack}}));
   EXPECT_EQ(flow->stats().in_flight, 1u);
   EXPECT_EQ(flow->stats().acked, 1u);
@@ -153,7 +158,7 @@ TEST_F(FlowTest, AnOutageCostsNoAttempt) {
   deliver({"a"}, 10);
   const auto trial = step<Flow::HandOn>().jobs;
   step<Flow::Wait>();  // no second one beside it
-  answer(trial[0].first, confirmed());
+  answer(trial[0].id, confirmed());
   EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::ack}}));
   EXPECT_EQ(flow->stats().breaker, BreakerState::closed);
   EXPECT_EQ(step<core::ClaimRequest>().max, 4u);
@@ -197,6 +202,36 @@ TEST_F(FlowTest, LeasesAreExtendedUntilTheAnswer) {
   step<Flow::Wait>();
   EXPECT_EQ(flow->stats().stale, 1u);
   EXPECT_EQ(flow->stats().acked, 1u);
+}
+
+TEST_F(FlowTest, TheSinkIsToldHowLongEachLeaseHolds) {
+  begin(some_options());
+  hand_on({"a", "b"}, 1, Millis(9'000));
+  ASSERT_EQ(leases.size(), 2u);
+  EXPECT_FALSE(leases[0]->is_over(now + Moment(8'999)));
+  EXPECT_TRUE(leases[0]->is_over(now + Moment(9'000)));
+  const Moment sent = now += Moment(3'000);
+  step<core::ExtendRequest>();
+  now += Moment(4'000);
+  core::ItemsReply reply = test::outcomes(2, Outcome::done);
+  reply.items[1].outcome = Outcome::stale;
+  flow->extended(reply, now);
+  std::vector<bool> over;
+  for (const auto& lease : leases) over.push_back(lease->is_over(sent + Moment(8'999)));
+  EXPECT_EQ(std::ranges::count(over, false), 1);  // as long as the store said when it was asked
+  for (const auto& lease : leases) EXPECT_TRUE(lease->is_over(sent + Moment(9'000)));
+  EXPECT_EQ(std::ranges::count_if(leases, [&](const auto& l) { return l->is_over(now); }), 1);
+}
+
+TEST_F(FlowTest, WhatIsTooLateIsGivenBackAndTheSinkIsNotAtFault) {
+  begin(some_options());
+  const auto ids = hand_on({"a", "b", "c"});
+  for (const Flow::JobId id : ids) answer(id, too_late());
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::release},
+                                    {"receipt-b", SettleAction::release},
+                                    {"receipt-c", SettleAction::release}}));
+  EXPECT_EQ(flow->stats().breaker, BreakerState::closed);
+  EXPECT_EQ(flow->stats().failed, 0u);
 }
 
 TEST_F(FlowTest, TheRateIsKept) {

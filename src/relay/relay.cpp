@@ -9,12 +9,6 @@
 namespace tarry::relay {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-
-Moment moment() {
-  return std::chrono::duration_cast<Moment>(SteadyClock::now().time_since_epoch());
-}
-
 template <typename R>
 Result<R> kind_of(Result<core::Reply> reply) {
   if (!reply) return reply.error();
@@ -52,7 +46,7 @@ template <typename Tell>
 void Relay::news(Tell tell) {
   // Under the lock to the end: once the flow has finished, `run` returns and the relay may go.
   const std::lock_guard lock(mutex_);
-  tell(moment());
+  tell(moment_now());
   news_ = true;
   news_arrived_.notify_one();
 }
@@ -64,7 +58,7 @@ Result<void> Relay::run(std::stop_token stop) {
   for (;;) {
     tell_of_breaker(lock);
     tell_of_failure(lock);
-    Flow::Step step = flow_.next(moment());
+    Flow::Step step = flow_.next(moment_now());
     if (std::holds_alternative<Flow::Finished>(step)) break;
     std::visit([&](auto& what) { perform(lock, std::move(what)); }, step);
   }
@@ -123,10 +117,12 @@ void Relay::perform(Lock& lock, core::ExtendRequest request) {
 void Relay::perform(Lock& lock, Flow::HandOn hand_on) {
   std::vector<Parcel> parcels;
   parcels.reserve(hand_on.jobs.size());
-  for (auto& [id, delivery] : hand_on.jobs) {
-    parcels.push_back({std::move(delivery), [this, id = id](Answer answer) {
+  for (Flow::Job& job : hand_on.jobs) {
+    parcels.push_back({std::move(job.delivery),
+                       [this, id = job.id](Answer answer) {
                          news([&](Moment now) { flow_.answered(id, std::move(answer), now); });
-                       }});
+                       },
+                       std::move(job.lease)});
   }
   lock.unlock();
   sink_.send(std::move(parcels));
@@ -148,7 +144,7 @@ void Relay::perform(Lock& lock, Flow::CloseSink) {
 void Relay::perform(Lock& lock, Flow::Wait wait) {
   const auto arrived = [this] { return news_; };
   if (wait.until) {
-    news_arrived_.wait_until(lock, SteadyClock::time_point(*wait.until), arrived);
+    news_arrived_.wait_until(lock, base::BootClock::time_point(*wait.until), arrived);
   } else {
     news_arrived_.wait(lock, arrived);
   }

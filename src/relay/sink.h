@@ -4,6 +4,7 @@
 // Thread safety: `send` from one thread, `close` from any; answers come from any thread.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <tarry/time.h>
 
 #include "base/unique_function.h"
+#include "relay/lease_end.h"
 
 namespace tarry::relay {
 
@@ -22,6 +24,7 @@ enum class Fate : std::uint8_t {
   again,      // it failed; another attempt may fare better
   down,       // the sink takes nothing now: this message is not at fault, and was not sent
   unknown,    // sent, and nobody knows: another attempt, which may be a duplicate
+  late,       // not sent: its lease had ended before its turn came; the sink is not at fault
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Fate fate) noexcept {
@@ -31,6 +34,7 @@ enum class Fate : std::uint8_t {
     case Fate::again: return "again";
     case Fate::down: return "down";
     case Fate::unknown: return "unknown";
+    case Fate::late: return "late";
   }
   return "unknown";
 }
@@ -54,10 +58,17 @@ struct Answer {
 [[nodiscard]] inline Answer unknown(std::string reason) {
   return {Fate::unknown, std::move(reason), {}};
 }
+[[nodiscard]] inline Answer too_late() {
+  return {Fate::late, "its lease ended before the sink's turn came to it", {}};
+}
 
 struct Parcel {
   Delivery delivery;
-  base::UniqueFunction<void(Answer)> done;  // exactly once; within `send` is allowed
+  base::UniqueFunction<void(Answer)> done;     // exactly once; within `send` is allowed
+  std::shared_ptr<const LeaseEnd> lease = {};  // null: it holds for ever
+
+  /// To be asked just before it is sent: true, and it is answered `late` instead.
+  [[nodiscard]] bool is_late() const noexcept { return lease && lease->is_over(moment_now()); }
 };
 
 class Sink {
@@ -68,7 +79,8 @@ class Sink {
   virtual ~Sink() = default;
 
   /// In this order, as far as the sink keeps one. Returns without waiting for the sink, unless it
-  /// is one that answers at once. Every parcel is answered within a bound that the sink sets.
+  /// is one that answers at once. Every parcel is answered within a bound that the sink sets. None
+  /// begins to go out once its lease has ended.
   virtual void send(std::vector<Parcel> parcels) = 0;
 
   /// Answers soon what is still open: `down` what was not sent, `unknown` what was. `send` answers

@@ -16,6 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
+from fault_proxy import FaultProxy
 from program import DONE, PROGRAM, SOURCE, ProgramTest, Server, environment, eventually
 
 GUIDE = SOURCE / "docs/guide/relays.md"
@@ -23,7 +24,8 @@ SECRET = "correct horse battery staple"
 
 
 class Receiver(http.server.ThreadingHTTPServer):
-    """Answers by the path: /status/NNN; /drop before an answer, /cut in the middle of it, /hang."""
+    """Answers by the path: /status/NNN; /drop before an answer, /cut in the middle of it, /hang;
+    /hold answers 200 once `over` is set."""
 
     daemon_threads = True
 
@@ -67,6 +69,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.requests.append((self.path, self.headers, body))
         what = self.path.split("?")[0]
+        if what == "/hold":
+            self.server.over.wait()
         if what == "/hang":
             self.server.over.wait()
             self.close_connection = True
@@ -119,11 +123,12 @@ class Webhook(ProgramTest):
             relay.kill()
             relay.communicate()
 
-    def start(self, path="/ok", options="", origin=None, **variables):
+    def start(self, path="/ok", options="", origin=None, flags=(), store=None, **variables):
         """tarry relay q in the background."""
         url = f"{origin or self.receiver.origin}{path}#allow_private=yes{options}"
         relay = subprocess.Popen(
-            [PROGRAM, "--store", self.server.url, "-o", "json", "relay", "q", "--to", url],
+            [PROGRAM, "--store", store or self.server.url, "-o", "json", "relay", "q", "--to", url,
+             *flags],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory,
             env=environment(**variables))
         self.addCleanup(self.kill, relay)
@@ -168,6 +173,28 @@ class Webhook(ProgramTest):
         self.assertNotIn("Tarry-Signature", headers)
         self.assertEqual(self.receiver.connections, 1)
         self.assertEqual(self.stop(relay)["acked"], 5)
+
+    def test_what_waits_for_its_turn_does_not_go_out_once_its_lease_has_ended(self):
+        proxy = FaultProxy(lambda: socket.create_connection(("127.0.0.1", self.server.port)))
+        self.addCleanup(proxy.close)
+        for key in ("first", "second", "third"):
+            self.push(key, key)
+        relay = self.start("/hold", "&connections=1", flags=("--lease", "1s"),
+                           store=f"http://127.0.0.1:{proxy.port}")
+        eventually(lambda: self.receiver.bodies() == [b"first"], "the first one is there")
+        eventually(lambda: self.state("third") == "leased", "the others wait behind it")
+        proxy.set("stall")
+        eventually(lambda: self.state("second") == "ready", "its lease has run out")
+        self.assertEqual(self.remote("cancel", "q", "second")["results"][0]["outcome"],
+                         "cancelled")
+        self.receiver.over.set()
+        proxy.set("pass")
+        self.push("last", "last")
+        eventually(lambda: b"last" in self.receiver.bodies(), "it goes on")
+        self.acked(3)
+        self.assertNotIn(b"second", self.receiver.bodies())
+        self.assertEqual(self.receiver.bodies().count(b"third"), 1)
+        self.assertEqual(self.stop(relay)["buried"], 0)
 
     def test_the_path_may_be_the_messages(self):
         relay = self.start("/due", "&path_from=to")

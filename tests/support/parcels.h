@@ -45,6 +45,14 @@ class Answers {
     return out;
   }
 
+  /// The same, of leases that are over.
+  [[nodiscard]] std::vector<relay::Parcel> late_parcels(const std::vector<std::string>& keys) {
+    std::vector<relay::Parcel> out = parcels(keys);
+    const auto over = std::make_shared<relay::LeaseEnd>(relay::Moment(0));
+    for (relay::Parcel& parcel : out) parcel.lease = over;
+    return out;
+  }
+
   /// That message's answer. Throws where none comes, or a second one did.
   [[nodiscard]] relay::Answer of(const std::string& key) {
     std::unique_lock lock(mutex_);

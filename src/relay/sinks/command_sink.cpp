@@ -20,7 +20,8 @@ CommandSink::CommandSink(std::vector<std::string> command, std::uint32_t concurr
 
 CommandSink::~CommandSink() { end(); }
 
-Answer CommandSink::deliver(const Delivery& delivery) {
+Answer CommandSink::deliver(const Parcel& parcel) {
+  const Delivery& delivery = parcel.delivery;
   const auto ended = commands_.run(delivery.payload(), variables_for(delivery));
   // The machine's trouble, or everybody's: not the message's.
   if (!ended) return sink_down(ended.error().message);

@@ -17,7 +17,7 @@ class CommandSink final : public ThreadedSink {
   [[nodiscard]] Result<void> check() const { return commands_.check(); }
 
  private:
-  [[nodiscard]] Answer deliver(const Delivery& delivery) override;
+  [[nodiscard]] Answer deliver(const Parcel& parcel) override;
   void interrupt() override;
 
   const std::string title_;

@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -25,9 +26,11 @@ constexpr int kStillWaitingMs = 250;  // while librdkafka has, or is to have, an
 constexpr std::chrono::milliseconds kGrace{3'000};
 /// One that was never reached: as long as trying all addresses of a name takes.
 constexpr std::chrono::milliseconds kFirstGrace{1'000};
+constexpr Moment kLookForLate{50};  // at most so often: it looks at all that librdkafka has
 constexpr int kPurgePatienceMs = 50;
 constexpr int kPurgePolls = 40;
 constexpr const char* kStopped = "the relay has stopped";
+constexpr const char* kLeaseOver = "kafka: a lease ended before a broker had confirmed the message";
 
 }  // namespace
 
@@ -93,6 +96,7 @@ class KafkaSink::Impl {
         continue;
       }
       listen(0);
+      take_back_late();
       hand_on();
       give_up();
     }
@@ -124,7 +128,22 @@ class KafkaSink::Impl {
       too_large_.push_back(std::move(parcel));
       return;
     }
-    conclude(std::move(parcel), std::move(report.answer));
+    // `down` was surely not sent.
+    const bool late = report.answer.fate == Fate::down && parcel.is_late();
+    conclude(std::move(parcel), late ? too_late() : std::move(report.answer));
+  }
+
+  /// librdkafka sends when it likes: what it has of leases that have ended must not go out any
+  /// more, and it gives nothing back but all.
+  void take_back_late() {
+    const Moment now = moment_now();
+    if (now < look_for_late_at_) return;
+    look_for_late_at_ = now + kLookForLate;
+    const auto is_late = [now](const auto& each) {
+      const auto& lease = each.second.lease;
+      return lease && lease->is_over(now);
+    };
+    if (std::ranges::any_of(sent_, is_late)) abandon(kLeaseOver);
   }
 
   void conclude(Parcel parcel, Answer answer) {
@@ -151,6 +170,11 @@ class KafkaSink::Impl {
 
   /// The first of them goes to librdkafka, or is answered. Not where that has no room now.
   [[nodiscard]] bool produce_first(std::deque<Parcel>& parcels) {
+    if (parcels.front().is_late()) {
+      parcels.front().done(too_late());
+      parcels.pop_front();
+      return true;
+    }
     const std::uint64_t token = next_token_++;
     const auto taken = producer_->produce(token, parcels.front().delivery);
     if (taken.full && !sent_.empty()) return false;
@@ -241,6 +265,7 @@ class KafkaSink::Impl {
   bool has_worked_ = false;  // the producer
   std::string why_down_;     // of what the producer answered; empty: it is not
   std::optional<Clock::time_point> down_since_;
+  Moment look_for_late_at_{0};
   std::thread thread_;
 };
 

@@ -40,6 +40,36 @@ std::string told(Answers& answers, const std::string& key) {
   return std::string(to_string(answer.fate)) + ": " + answer.reason;
 }
 
+TEST(KafkaSink, WhatIsTooLateIsNotSent) {
+  KafkaCluster cluster(1);
+  const auto sink = sink_of(options_for(cluster));
+  Answers late;
+  Answers answers;
+  sink->send(late.late_parcels({"a"}));
+  sink->send(answers.parcels({"b"}));
+  EXPECT_EQ(answers.fate("b"), Fate::confirmed);
+  EXPECT_EQ(late.fate("a"), Fate::late);
+  KafkaConsumer consumer(cluster.brokers(), "due");
+  const auto record = consumer.next(kPatience);
+  ASSERT_NE(record, nullptr);
+  EXPECT_EQ(record->key, "b");
+}
+
+TEST(KafkaSink, WhatLibrdkafkaHasNotSentIsTakenBackOnceItsLeaseHasEnded) {
+  KafkaCluster cluster(1);
+  KafkaOptions options = options_for(cluster);
+  options.settings = {{"linger.ms", "20000", "f:1"}, {"message.max.bytes", "1000", "f:2"}};
+  const auto sink = sink_of(options);
+  Answers answers;
+  auto parcels = answers.parcels({"a", "b"}, {}, {"small", std::string(2'000, 'x')});
+  const auto lease = std::make_shared<LeaseEnd>(Moment::max());
+  parcels[0].lease = lease;
+  sink->send(std::move(parcels));
+  EXPECT_EQ(answers.fate("b"), Fate::refused);  // librdkafka has a by now
+  lease->lose();
+  EXPECT_EQ(answers.fate("a"), Fate::late);
+}
+
 TEST(KafkaSink, ARecordHasKeyHeadersAndThePartitionOfItsKey) {
   KafkaCluster cluster(1);
   const auto sink = sink_of(options_for(cluster));

@@ -17,8 +17,8 @@ LinesSink::LinesSink(int fd, std::function<void(Error)> on_broken)
 
 LinesSink::~LinesSink() { end(); }
 
-Answer LinesSink::deliver(const Delivery& delivery) {
-  const std::string line = json_line(delivery) + "\n";
+Answer LinesSink::deliver(const Parcel& parcel) {
+  const std::string line = json_line(parcel.delivery) + "\n";
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t wrote = ::write(fd_, rest.data(), rest.size());

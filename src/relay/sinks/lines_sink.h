@@ -18,7 +18,7 @@ class LinesSink final : public ThreadedSink {
   [[nodiscard]] std::string title() const override { return "stdout"; }
 
  private:
-  [[nodiscard]] Answer deliver(const Delivery& delivery) override;
+  [[nodiscard]] Answer deliver(const Parcel& parcel) override;
 
   const int fd_;
   const std::function<void(Error)> on_broken_;

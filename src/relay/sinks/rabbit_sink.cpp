@@ -121,6 +121,10 @@ class RabbitSink::Impl {
     while (connection_ && blocked_.empty() && !parcels.empty()) {
       Parcel parcel = std::move(parcels.front());
       parcels.pop_front();
+      if (parcel.is_late()) {
+        parcel.done(too_late());
+        continue;
+      }
       const Delivery& delivery = parcel.delivery;
       const auto channel = static_cast<std::uint16_t>(1 + delivery.id() % options_.channels);
       std::string exchange = named(delivery, options_.exchange_header).value_or(options_.exchange);

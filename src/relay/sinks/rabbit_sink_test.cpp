@@ -97,6 +97,17 @@ void publishes_and_confirms(const RabbitOptions& options, RabbitConsumer& consum
   EXPECT_EQ(consumer.get("due"), "2 q b 1 1600000000000 de persistent: payload-b");
 }
 
+void what_is_too_late_is_not_published(const RabbitOptions& options, RabbitConsumer& consumer) {
+  Answers late;
+  Answers answers;
+  RabbitSink sink(options);
+  sink.send(late.late_parcels({"a"}));
+  sink.send(answers.parcels({"b"}));
+  EXPECT_EQ(answers.fate("b"), Fate::confirmed);
+  EXPECT_EQ(late.fate("a"), Fate::late);
+  EXPECT_EQ(consumer.get("due"), "1 q b 1 1600000000000 - persistent: payload-b");
+}
+
 // Short ones go in small frames, long ones in as few as may be.
 void bodies_of_all_lengths(const RabbitOptions& options, RabbitConsumer& consumer) {
   constexpr std::size_t kFrame = 131'072 - 8;
@@ -327,6 +338,7 @@ TEST(RabbitSink, AgainstABroker) {
   RabbitConsumer consumer(server.port());
   consumer.declare("due");
   publishes_and_confirms(options, consumer);
+  what_is_too_late_is_not_published(options, consumer);
   bodies_of_all_lengths(options, consumer);
   unroutable_and_unknown_exchanges(options);
   EXPECT_NE(consumer.get("due"), "nothing");

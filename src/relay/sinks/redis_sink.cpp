@@ -1,6 +1,7 @@
 #include "relay/sinks/redis_sink.h"
 
 #include <array>
+#include <deque>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -14,6 +15,11 @@
 
 namespace tarry::relay {
 namespace {
+
+/// That much is on its way at once, or one message: about what a socket takes of a server that does
+/// not read, so that little waits where nobody looks at its lease.
+constexpr std::size_t kMostUnanswered = 256 * 1024;
+constexpr std::size_t kRestOfMessage = 256;  // key, headers and so on, about
 
 net::RedisCommand stream_entry(const RedisTarget& target, const Delivery& delivery) {
   net::RedisCommand command("XADD", delivery.payload().size() + 256);
@@ -92,17 +98,16 @@ class RedisSink::Impl {
 
   void send(std::vector<Parcel> parcels) {
     boost::asio::post(io_, [this, parcels = std::move(parcels)]() mutable {
-      for (Parcel& parcel : parcels) {
-        client_->send(command_for(target_, parcel.delivery),
-                      [done = std::move(parcel.done)](const net::RedisAnswer& answer) mutable {
-                        done(answer_of(answer));
-                      });
-      }
+      for (Parcel& parcel : parcels) waiting_.push_back(std::move(parcel));
+      begin_some();
     });
   }
   /// The client fails what is outstanding, and whatever is sent from then on.
   void close() {
-    boost::asio::post(io_, [this] { client_->close(); });
+    boost::asio::post(io_, [this] {
+      client_->close();
+      begin_some();
+    });
   }
   [[nodiscard]] std::string title() const {
     constexpr std::array<std::string_view, 3> kKinds{"list", "stream", "channel"};
@@ -111,12 +116,57 @@ class RedisSink::Impl {
   }
 
  private:
+  // What waits for a connection, or for a server that does not read, waits here, where its lease is
+  // looked at.
+  void begin_some() {
+    if (waiting_.empty() || knocking_) return;
+    if (!client_->is_connected()) return knock();
+    while (!waiting_.empty() && unanswered_ < kMostUnanswered) {
+      Parcel parcel = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (parcel.is_late()) {
+        parcel.done(too_late());
+      } else {
+        begin(std::move(parcel));
+      }
+    }
+  }
+
+  void begin(Parcel parcel) {
+    const std::size_t size = parcel.delivery.payload().size() + kRestOfMessage;
+    unanswered_ += size;
+    client_->send(
+        command_for(target_, parcel.delivery),
+        [this, size, done = std::move(parcel.done)](const net::RedisAnswer& answer) mutable {
+          unanswered_ -= size;
+          done(answer_of(answer));
+          begin_some();
+        });
+  }
+
+  void knock() {
+    knocking_ = true;
+    client_->send(net::RedisCommand("PING"), [this](const net::RedisAnswer& answer) {
+      knocking_ = false;
+      if (const auto* failure = std::get_if<net::RedisFailure>(&answer)) {
+        for (Parcel& parcel : std::exchange(waiting_, {})) {
+          parcel.done(sink_down(failure->error.message));
+        }
+      }
+      begin_some();
+    });
+  }
+
   const std::string server_;
   const RedisTarget target_;
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
       io_.get_executor()};
-  std::unique_ptr<net::RedisClient> client_;  // the thread's
+  // The thread's alone.
+  std::deque<Parcel> waiting_;
+  std::size_t unanswered_ = 0;  // bytes of what the client has, about
+  bool knocking_ = false;       // a PING finds out whether there is a connection to be had
+  std::unique_ptr<net::RedisClient> client_;
   std::thread thread_;
 };
 

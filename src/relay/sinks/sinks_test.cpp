@@ -33,6 +33,7 @@ class Pipe {
     close_reader();
     ::close(ends_[1]);
   }
+  [[nodiscard]] int reader() const { return ends_[0]; }
   [[nodiscard]] int writer() const { return ends_[1]; }
   void close_reader() {
     if (ends_[0] >= 0) ::close(ends_[0]);
@@ -79,6 +80,17 @@ TEST(LinesSink, AfterCloseNothingIsSent) {
   EXPECT_EQ(answers.fate("a"), Fate::down);
 }
 
+TEST(LinesSink, WhatIsTooLateIsNotWritten) {
+  Pipe pipe;
+  Answers late;
+  Answers answers;
+  LinesSink sink(pipe.writer(), [](Error) {});
+  sink.send(late.late_parcels({"a"}));
+  sink.send(answers.parcels({"b"}));
+  EXPECT_NE(pipe.read_line().find("\"key\":\"b\""), std::string::npos);
+  EXPECT_EQ(late.fate("a"), Fate::late);
+}
+
 // -- command
 
 Answer run_command(const std::string& script) {
@@ -103,6 +115,26 @@ TEST(CommandSink, ACommandThatIsNotThereIsDown) {
   EXPECT_FALSE(sink.check());
   sink.send(answers.parcels({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
+}
+
+TEST(CommandSink, NoneBeginsOnceItsLeaseHasEnded) {
+  Pipe said;
+  Pipe go_on;
+  Answers answers;
+  CommandSink sink({"sh", "-c",
+                    "echo $TARRY_KEY >&" + std::to_string(said.writer()) + "; exec head -c 1 <&" +
+                        std::to_string(go_on.reader())},
+                   1);
+  auto parcels = answers.parcels({"a", "b", "c"});
+  const auto lease = std::make_shared<LeaseEnd>(Moment::max());
+  parcels[1].lease = lease;
+  sink.send(std::move(parcels));
+  EXPECT_EQ(said.read_line(), "a");
+  lease->lose();  // while it waits for its turn
+  ASSERT_EQ(::write(go_on.writer(), "..", 2), 2);
+  EXPECT_EQ(said.read_line(), "c");
+  EXPECT_EQ(answers.fate("b"), Fate::late);
+  EXPECT_EQ(answers.fate("c"), Fate::confirmed);
 }
 
 TEST(CommandSink, CloseEndsWhatRuns) {
@@ -180,6 +212,24 @@ TEST(RedisSink, WhatIsNotSentIsDownWhatIsNotAnsweredUnknown) {
   sink.send(third.parcels({"c"}));
   EXPECT_EQ(third.fate("c"), Fate::down);
   server.cont();
+}
+
+TEST(RedisSink, WhatAServerDoesNotReadWaitsWhereItsLeaseIsLookedAt) {
+  testing::RedisServer server;
+  RedisSink sink(at(server), {RedisTarget::Kind::list, "due"});
+  server.pause();
+  Answers answers;
+  const std::string large(512 * 1024, 'x');
+  auto parcels = answers.parcels({"a", "b", "c"}, {}, {large, large, large});
+  const auto lease = std::make_shared<LeaseEnd>(Moment::max());
+  parcels[1].lease = lease;
+  sink.send(std::move(parcels));
+  lease->lose();
+  server.cont();
+  EXPECT_EQ(answers.fate("a"), Fate::confirmed);
+  EXPECT_EQ(answers.fate("b"), Fate::late);
+  EXPECT_EQ(answers.fate("c"), Fate::confirmed);
+  EXPECT_EQ(server.ask({"LLEN", "due"}), ":2\r\n");
 }
 
 TEST(RedisSink, AServerThatIsFullOrGoneIsDown) {

@@ -44,7 +44,7 @@ void ThreadedSink::work() {
     Parcel parcel = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    parcel.done(deliver(parcel.delivery));
+    parcel.done(parcel.is_late() ? too_late() : deliver(parcel));
     lock.lock();
   }
 }

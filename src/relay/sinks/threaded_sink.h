@@ -31,7 +31,7 @@ class ThreadedSink : public Sink {
   void end();
 
   /// From many threads at once.
-  [[nodiscard]] virtual Answer deliver(const Delivery& delivery) = 0;
+  [[nodiscard]] virtual Answer deliver(const Parcel& parcel) = 0;
   /// Those who deliver should come to an end.
   virtual void interrupt() {}
 

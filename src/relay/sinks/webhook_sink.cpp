@@ -98,6 +98,7 @@ class WebhookSink::Impl {
   }
 
   void begin(Parcel parcel) {
+    if (parcel.is_late()) return parcel.done(too_late());
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::system_clock::now().time_since_epoch());
     const auto path = webhook_path(options_, parcel.delivery);

@@ -101,6 +101,11 @@ int WebhookTransfer::before_request(void* self, char*, char*, int, int) {
   // libcurl sends again by itself what a kept connection has swallowed: a duplicate that would have
   // its twin's attempt number.
   if (transfer.sent_) return CURL_PREREQFUNC_ABORT;
+  // A connection had to be made first.
+  if (transfer.parcel_.is_late()) {
+    transfer.late_ = true;
+    return CURL_PREREQFUNC_ABORT;
+  }
   transfer.sent_ = true;
   return CURL_PREREQFUNC_OK;
 }
@@ -130,6 +135,7 @@ std::size_t WebhookTransfer::take_body(char* data, std::size_t size, std::size_t
 }
 
 Answer WebhookTransfer::outcome(CURLcode result) const {
+  if (late_) return too_late();
   long status = 0;
   curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);
   // Of a 2xx that was cut off nobody knows how it would have ended.

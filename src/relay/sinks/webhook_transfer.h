@@ -52,6 +52,7 @@ class WebhookTransfer {
   std::unique_ptr<curl_slist, CurlListFree> headers_;
   std::array<char, CURL_ERROR_SIZE> error_{};
   bool sent_ = false;      // the request has begun to go out
+  bool late_ = false;      // it was not to begin any more
   bool answered_ = false;  // its answer's headers are complete
   bool cut_ = false;       // by us: its body is longer than we care to read
   std::string forbidden_;  // an address that it was led to

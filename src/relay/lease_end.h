@@ -1,0 +1,37 @@
+// LeaseEnd: until when a claim holds, as far as this side knows. The flow moves it as the store
+// extends the lease, or says that it is lost; whoever hands the message on looks at it just before
+// he begins, since from then on another may have it, or it may be cancelled.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <atomic>
+
+#include "base/boot_clock.h"
+#include "relay/breaker.h"
+
+namespace tarry::relay {
+
+/// The clock that a relay's moments are of.
+[[nodiscard]] inline Moment moment_now() noexcept {
+  return std::chrono::duration_cast<Moment>(base::BootClock::now().time_since_epoch());
+}
+
+class LeaseEnd {
+ public:
+  explicit LeaseEnd(Moment at) noexcept : at_ms_(at.count()) {}
+  LeaseEnd(const LeaseEnd&) = delete;
+  LeaseEnd& operator=(const LeaseEnd&) = delete;
+
+  void move(Moment at) noexcept { at_ms_.store(at.count(), std::memory_order_relaxed); }
+  /// Says the store, whatever the clock says.
+  void lose() noexcept { move(Moment::min()); }
+  [[nodiscard]] bool is_over(Moment now) const noexcept {
+    return now.count() >= at_ms_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<Moment::rep> at_ms_;
+};
+
+}  // namespace tarry::relay
