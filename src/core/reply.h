@@ -13,6 +13,7 @@
 #include <tarry/result.h>
 #include <tarry/settings.h>
 
+#include "base/boot_clock.h"
 #include "core/request.h"
 
 namespace tarry::core {
@@ -58,6 +59,14 @@ struct ClaimedItem {
 struct ClaimReply {
   std::vector<ClaimedItem> items;  // in the order of guarantee 8, shard by shard
   std::string bytes;
+  // On this machine's clock, a moment from which on none of these leases can have begun earlier;
+  // it counts as their beginning. Empty: they began as the reply came.
+  std::optional<base::BootClock::time_point> begun_at = {};
+
+  /// Where a reply gathers several grants, the earliest counts.
+  void began(base::BootClock::time_point at) {
+    if (!begun_at || at < *begun_at) begun_at = at;
+  }
 };
 
 struct GetReply {

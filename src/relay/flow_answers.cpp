@@ -39,16 +39,23 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
   }
   claim_backoff_.reset();
   stats_.claimed += got;
+  Moment begun = now;
+  if ((*reply)->begun_at) {
+    begun = std::min(now, std::chrono::floor<Moment>((*reply)->begun_at->time_since_epoch()));
+  }
   for (std::size_t i = 0; i < got; ++i) {
     Held held{Delivery(*reply, i), now, {}, {}};
     const Millis lease = held.delivery.lease();
     held.lease = std::make_shared<LeaseEnd>(now);
-    hold_until(held, now + lease);
-    held.extend_at = now + std::max(lease / 3, kLeastPause);
+    hold_until(held, begun + lease);
+    held.extend_at = begun + std::max(lease / 3, kLeastPause);
     // Asked for before the breaker opened.
     const bool unwanted = breaker_.state() == BreakerState::open ||
                           (breaker_.state() == BreakerState::half_open && !held_.empty());
-    if (stopped_at_ || unwanted) {
+    // The answer was under way for so long that another may have it by now.
+    const bool over = held.lease_end <= now;
+    if (over) stats_.last_error = too_late().reason;
+    if (stopped_at_ || unwanted || over) {
       end(std::move(held), core::SettleAction::release, {});
       continue;
     }

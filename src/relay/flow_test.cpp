@@ -223,6 +223,22 @@ TEST_F(FlowTest, TheSinkIsToldHowLongEachLeaseHolds) {
   EXPECT_EQ(std::ranges::count_if(leases, [&](const auto& l) { return l->is_over(now); }), 1);
 }
 
+TEST_F(FlowTest, LeasesCountFromWhenTheyBeganHoweverLateTheAnswerComes) {
+  begin(some_options());
+  step<core::ClaimRequest>();
+  auto reply = std::make_shared<core::ClaimReply>(test::claimed({"a", "b"}, Millis(9'000)));
+  reply->begun_at = base::BootClock::time_point(now - Moment(5'000));
+  reply->items[1].lease_ms = 5'000;
+  flow->claimed(std::shared_ptr<const core::ClaimReply>(std::move(reply)), now);
+  const auto jobs = step<Flow::HandOn>().jobs;
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].delivery.key(), "a");
+  EXPECT_FALSE(jobs[0].lease->is_over(now + Moment(3'999)));
+  EXPECT_TRUE(jobs[0].lease->is_over(now + Moment(4'000)));
+  EXPECT_EQ(settlements(), (Settled{{"receipt-b", SettleAction::release}}));
+  EXPECT_EQ(step<core::ExtendRequest>().items.size(), 1u);
+}
+
 TEST_F(FlowTest, WhatIsTooLateIsGivenBackAndTheSinkIsNotAtFault) {
   begin(some_options());
   const auto ids = hand_on({"a", "b", "c"});

@@ -128,7 +128,7 @@ Result<core::Reply> decode_answer(const Call& call, std::string_view body) {
   switch (call.answer) {
     case Answer::pushed: return as_batch(decode_push_reply(body), call.items);
     case Answer::items: return as_batch(decode_items_reply(body), call.items);
-    case Answer::claimed: return as_reply(decode_claim_reply(body));
+    case Answer::claimed: return as_reply(decode_claim_reply(body, call.asked_at));
     case Answer::got: return as_batch(decode_get_reply(body), call.items);
     case Answer::listed: return as_reply(decode_list_reply(body));
     case Answer::stats: return as_reply(decode_store_stats(body));

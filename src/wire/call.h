@@ -7,11 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <tarry/result.h>
 
+#include "base/boot_clock.h"
 #include "core/reply.h"
 #include "core/request.h"
 
@@ -38,6 +40,8 @@ struct Call {
   Answer answer = Answer::count;
   std::size_t items = 0;  // results that a batch must answer, buckets of a forecast
   bool changes = true;    // false: it may be asked again without harm
+  // When it was sent, said by who sends it: of a claim, so that its leases count from then on.
+  std::optional<base::BootClock::time_point> asked_at = {};
 };
 
 /// Errors: `invalid_argument` for headers that are ill-formed.

@@ -1,5 +1,7 @@
 #include "wire/claim.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "core/headers.h"
 #include "core/limits.h"
@@ -7,6 +9,9 @@
 
 namespace tarry::wire {
 namespace {
+
+/// More than any claim waits.
+constexpr std::uint64_t kMostWaitedMs = 365ull * 24 * 3'600'000;
 
 void write_claimed(JsonWriter& out, const core::ClaimedItem& item, const std::string& bytes) {
   out.begin_object();
@@ -117,24 +122,36 @@ Result<core::ClaimRequest> decode_claim(std::string_view body) {
   return request;
 }
 
-std::string encode_claim_reply(const core::ClaimReply& reply) {
+std::string encode_claim_reply(const core::ClaimReply& reply,
+                               std::optional<base::BootClock::time_point> asked_at) {
   std::string text;
   text.reserve(reply.bytes.size() + reply.items.size() * 384 + 32);
   JsonWriter out(text);
   out.begin_object().name("messages").begin_array();
   for (const core::ClaimedItem& item : reply.items) write_claimed(out, item, reply.bytes);
-  out.end_array().end_object();
+  out.end_array();
+  if (asked_at && reply.begun_at) {
+    // Rounded down: no lease may seem longer than it is.
+    const auto waited = std::chrono::floor<Millis>(*reply.begun_at - *asked_at);
+    out.millis_field("waited", std::max(waited, Millis(0)).count());
+  }
+  out.end_object();
   return text;
 }
 
-Result<core::ClaimReply> decode_claim_reply(std::string_view body) {
+Result<core::ClaimReply> decode_claim_reply(std::string_view body,
+                                             std::optional<base::BootClock::time_point> asked_at) {
   Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);
   fields.require("messages");
   const boost::json::array* messages = fields.array("messages");
+  const std::optional<std::uint64_t> waited_ms = fields.u64("waited_ms");
   if (MaybeError error = fields.finish()) return *error;
   core::ClaimReply reply;
+  if (asked_at && waited_ms && *waited_ms <= kMostWaitedMs) {
+    reply.began(*asked_at + Millis(static_cast<Millis::rep>(*waited_ms)));
+  }
   reply.items.reserve(messages->size());
   reply.bytes.reserve(body.size());
   for (const boost::json::value& value : *messages) {

@@ -152,6 +152,22 @@ RC_GTEST_PROP(WireReply, claimed_survives_the_way, ()) {
   check_reply(reply, Answer::claimed, 0, encode_claim_reply(reply));
 }
 
+TEST(WireReply, LeasesCountFromTheRequestAndHowLongItWaited) {
+  using std::chrono::microseconds;
+  const base::BootClock::time_point there(Millis(5'000'000));
+  core::ClaimReply reply;
+  reply.begun_at = there + microseconds(20'000'900);
+  const std::string body = encode_claim_reply(reply, there);
+  EXPECT_EQ(body, R"({"messages":[],"waited_ms":20000})");
+  const base::BootClock::time_point here(Millis(7));
+  EXPECT_EQ(decode_claim_reply(body, here)->begun_at, here + Millis(20'000));
+  EXPECT_FALSE(decode_claim_reply(body)->begun_at);
+  // An older server does not say.
+  EXPECT_FALSE(decode_claim_reply(encode_claim_reply(reply), here)->begun_at);
+  EXPECT_FALSE(
+      decode_claim_reply(R"({"messages":[],"waited_ms":18446744073709551615})", here)->begun_at);
+}
+
 RC_GTEST_PROP(WireReply, got_survives_the_way, ()) {
   const bool payload = tarry::testing::any_flag();
   const auto reply = tarry::testing::any_get_reply(payload);

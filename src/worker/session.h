@@ -38,6 +38,7 @@
 #include <tarry/result.h>
 #include <tarry/worker.h>
 
+#include "base/boot_clock.h"
 #include "core/engine.h"
 #include "worker/backoff.h"
 #include "worker/counters.h"
@@ -58,7 +59,7 @@ class Session {
   [[nodiscard]] Result<void> run(std::stop_token stop);
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = base::BootClock;
   using Moment = Clock::time_point;
   using Lock = std::unique_lock<std::mutex>;
   using JobId = std::uint64_t;
@@ -106,7 +107,7 @@ class Session {
   void drop(JobId id);
   [[nodiscard]] Verdict handle(const Job& job) const;
   [[nodiscard]] Verdict thrown(std::string_view what) const;
-  void accept(Delivery delivery, Moment now);
+  void accept(Delivery delivery, Moment begun, Moment now);
   void settle_item(Verdicted sent, const core::ItemResult& answer);
   void extended(Job& job, Moment sent_at, const core::ItemResult& answer);
   /// Of a request as a whole: true if it is to be tried again, else the session ends.

@@ -47,7 +47,10 @@ void Session::on_claimed(Result<core::Reply> reply) {
     claim_backoff_.reset();
     outage_.reset();
     const auto claimed = std::make_shared<const core::ClaimReply>(take<core::ClaimReply>(reply));
-    for (std::size_t i = 0; i < claimed->items.size(); ++i) accept(Delivery(claimed, i), now);
+    const Moment begun = std::min(now, claimed->begun_at.value_or(now));
+    for (std::size_t i = 0; i < claimed->items.size(); ++i) {
+      accept(Delivery(claimed, i), begun, now);
+    }
   } else if (may_try_again(reply.error())) {
     claim_at_ = now + claim_backoff_.next();
     outage_ = std::move(reply).error();
@@ -149,11 +152,18 @@ void Session::wake_to_extend(Moment moment) {
 
 // -- jobs
 
-void Session::accept(Delivery delivery, Moment now) {
+void Session::accept(Delivery delivery, Moment begun, Moment now) {
+  const Moment lease_end = begun + delivery.lease();
+  if (lease_end <= now) {
+    // The answer was under way for so long that another may have it by now.
+    counters_.claimed(delivery.lateness());
+    outbox_.push_back({std::move(delivery), {core::SettleAction::release, {}, {}}, lease_end});
+    return;
+  }
   const JobId id = next_job_++;
   Job& job = jobs_.emplace(id, Job(std::move(delivery))).first->second;
-  job.lease_end = now + job.delivery.lease();
-  job.extend_at = now + std::max(job.delivery.lease() / 3, kLeastPause);
+  job.lease_end = lease_end;
+  job.extend_at = begun + std::max(job.delivery.lease() / 3, kLeastPause);
   wake_to_extend(job.extend_at);
   counters_.claimed(job.delivery.lateness());
   ++counters_.waiting;

@@ -155,6 +155,20 @@ TEST_F(WorkerTroubleTest, WhatWaitedBeyondItsLeaseWhileTheStoreWasAwayIsNotBegun
   EXPECT_EQ(worker->stats().waiting, 0u);
 }
 
+TEST_F(WorkerTroubleTest, AnAnswerThatWasUnderWayForAsLongAsItsLeaseBeginsNothing) {
+  start({.concurrency = 2}, [](const Delivery&, const std::stop_token&) { return ack(); });
+  core::ClaimReply both = claimed({"a", "b"}, 1h);
+  both.begun_at = base::BootClock::now() - 1min;
+  both.items[0].lease_ms = Millis(1min).count();
+  answer(next<ClaimRequest>().ticket, Reply(both));
+  const auto released = settlements(1, Outcome::done);
+  EXPECT_EQ(released[0].first, "receipt-a");
+  EXPECT_EQ(released[0].second.action, SettleAction::release);
+  EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-b");
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(worker->stats().delivered, 1u);
+}
+
 // -- a store in trouble
 
 TEST_F(WorkerTroubleTest, AsksAgainWhenTheStoreIsAwayForAWhile) {

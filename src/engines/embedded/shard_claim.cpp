@@ -235,6 +235,8 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
         const std::scoped_lock lock(starts->mutex);
         starts->done.push_back({number, outcome.committed_boot_ms});
       }
+      // Reading may take its time.
+      std::get<core::ClaimReply>(op->reply).began(base::BootClock::now());
       ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
       if (outcome.answers != nullptr) {
         std::vector<RecordPlace> places;

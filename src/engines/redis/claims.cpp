@@ -146,6 +146,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     const bool by_key = !request().keys.empty();
     if (!settled_ && shard_ == places_->closed) return settle_keys();
     const Place& place = places_->shards[shards_[shard_]];
+    sent_ = base::BootClock::now();
     claims_.context_.server.run_on(
         place, by_key ? Script::claim_keys : Script::claim,
         [self = shared_from_this(), asked](RedisCommand& command) { self->build(command, asked); },
@@ -186,6 +187,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     const auto answer = read_claim(reply, place, claims_.context_.identity.secret(), asked,
                                    claim_->reply, claims_.lateness_);
     if (!answer) return fail(strange_reply(claims_.context_.server, Script::claim));
+    if (answer->taken > 0) claim_->reply.began(sent_);
     taken_ += answer->taken;
     bytes_ += answer->payload_bytes;
     if (answer->again_ms) again_ms_ = std::min(again_ms_, *answer->again_ms);
@@ -240,6 +242,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   std::size_t taken_ = 0;
   std::uint64_t bytes_ = 0;
   std::int64_t again_ms_ = INT64_MAX;
+  base::BootClock::time_point sent_;  // the script
   int tries_ = 0;
 };
 

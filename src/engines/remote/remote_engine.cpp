@@ -224,6 +224,7 @@ class RemoteEngine final : public core::Engine {
     http.timeout_ms = options_.request_timeout_ms + pending.wait_ms;
     http.own_connection = pending.wait_ms > 0;
     pending.call = std::move(*call);
+    pending.call.asked_at = base::BootClock::now();
     pending.id = client_->send(std::move(http), [this, ticket](HttpAnswer answer) {
       on_answer(ticket, std::move(answer));
     });

@@ -283,6 +283,23 @@ TEST_F(RemoteEngineTest, a_waiting_claim_stands_in_nobodys_way) {
   EXPECT_EQ(std::get<core::ClaimReply>(*waiting.reply.get()).items.size(), 1u);
 }
 
+TEST_F(RemoteEngineTest, leases_count_from_the_request_however_late_the_answer_comes) {
+  RawConnection connection = open();
+  const auto before = base::BootClock::now();
+  auto waiting = ask(claim(60'000));
+  connection.receive();
+  const auto received = base::BootClock::now();
+  std::string body = claimed("r");
+  body.insert(body.size() - 1, R"(,"waited_ms":1000)");
+  connection.answer(body);
+  const auto reply = waiting.reply.get();
+  ASSERT_TRUE(reply);
+  const auto begun = std::get<core::ClaimReply>(*reply).begun_at;
+  ASSERT_TRUE(begun);
+  EXPECT_GE(*begun, before + Millis(1'000));
+  EXPECT_LE(*begun, received + Millis(1'000));
+}
+
 TEST_F(RemoteEngineTest, a_claim_has_its_wait_on_top_of_the_time_out) {
   RawConnection connection = open(1, 20);
   auto late = ask(claim(1));

@@ -22,8 +22,9 @@ Routed ask_items(Result<wire::Decoded<Request>> decoded) {
 Routed claim(Asked& asked) {
   auto claim = wire::decode_claim(asked.body);
   if (!claim) return problem(claim.error());
-  return ask<core::ClaimReply>(std::move(*claim), [](const core::ClaimReply& reply) {
-    return ok(wire::encode_claim_reply(reply));
+  const auto asked_at = base::BootClock::now();
+  return ask<core::ClaimReply>(std::move(*claim), [asked_at](const core::ClaimReply& reply) {
+    return ok(wire::encode_claim_reply(reply, asked_at));
   });
 }
 

@@ -84,6 +84,16 @@ TEST_F(WaitingClaim, is_answered_when_something_is_due) {
   EXPECT_EQ(engine_.submitted(), 1u);  // and nothing was released
 }
 
+TEST_F(WaitingClaim, says_how_long_it_waited_before_its_leases_began) {
+  RawClient client(port_);
+  auto held = wait_with(client);
+  core::ClaimReply reply;
+  reply.begun_at = base::BootClock::now() + Millis(60'000);
+  held.answer(core::Reply(std::move(reply)));
+  const std::string body = client.receive().body;
+  EXPECT_TRUE(body.starts_with(R"({"messages":[],"waited_ms":60)")) << body;
+}
+
 TEST_F(WaitingClaim, is_withdrawn_when_the_client_hangs_up) {
   RawClient client(port_);
   auto held = wait_with(client);

@@ -100,6 +100,7 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
     wish_.nonce = fresh_nonce();
     wish_.turn = turn_;
     wish_.any_state = request().any_state;
+    sent_ = base::BootClock::now();
     call_layout(
         claims_.context_, keys_, wish_.by_member ? Script::layout_claim_keys : Script::layout_claim,
         [self = shared_from_this()](RedisCommand& command) {
@@ -116,6 +117,7 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
     const auto answer =
         read_look(context.spec, *keys_, wish_, told, claim_->reply, claims_.lateness_);
     if (!answer) return fail(strange_reply(context.server, Script::layout_claim));
+    if (answer->taken > 0) claim_->reply.began(sent_);
     taken_ += answer->taken;
     bytes_ += answer->bytes;
     if (answer->again_ms) again_ms_ = std::min(again_ms_, *answer->again_ms);
@@ -160,6 +162,7 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
   std::size_t taken_ = 0;
   std::uint64_t bytes_ = 0;
   std::int64_t again_ms_ = kNotSoonMs;
+  base::BootClock::time_point sent_;  // the script
 };
 
 LayoutClaims::LayoutClaims(const LayoutContext& context, Alarms& alarms)
