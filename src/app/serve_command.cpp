@@ -57,10 +57,15 @@ class Events {
     wait([this] { return signals_ > 0 || hung_up_; });
     return std::exchange(hung_up_, false) && signals_ == 0;
   }
-  /// Of server and relays. True: drained. False: a second signal came first.
-  [[nodiscard]] bool wait_for_drain() {
-    wait([this] { return (drained_ && relays_ended_) || signals_ > 1; });
-    return drained_ && relays_ended_;
+  enum class Drain : std::uint8_t { done, signalled, relays_late };
+  /// Of server and relays, the latter until then. `signalled`: a second signal came first.
+  [[nodiscard]] Drain wait_for_drain(std::chrono::steady_clock::time_point until) {
+    std::unique_lock lock(mutex_);
+    const auto done = [this] { return (drained_ && relays_ended_) || signals_ > 1; };
+    const auto served = [this] { return drained_ || signals_ > 1; };
+    if (!changed_.wait_until(lock, until, done)) changed_.wait(lock, served);
+    if (drained_ && relays_ended_) return Drain::done;
+    return signals_ > 1 ? Drain::signalled : Drain::relays_late;
   }
   void wait_for_relays() {
     wait([this] { return relays_ended_; });
@@ -105,10 +110,16 @@ void drain(http::Server& server, Relays& relays, Events& events, Millis deadline
   log.info("stopping: finishing what is under way");
   relays.stop();
   server.drain(deadline, [&events](std::size_t open) { events.drained(open); });
-  if (!events.wait_for_drain()) {
+  const auto ended = events.wait_for_drain(std::chrono::steady_clock::now() + deadline);
+  if (ended == Events::Drain::signalled) {
     log.warning("a second signal: connections are cut, relays end at once");
     relays.abandon();
-  } else if (events.open() > 0) {
+  } else if (ended == Events::Drain::relays_late) {
+    log.warning(fmt::format("relays were still at work after {}; they end at once",
+                            base::format_duration_ms(deadline.count())));
+    relays.abandon();
+  }
+  if (ended != Events::Drain::signalled && events.open() > 0) {
     log.warning(fmt::format("{} connections were still open after {}; they are cut", events.open(),
                             base::format_duration_ms(deadline.count())));
   }

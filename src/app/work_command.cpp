@@ -106,6 +106,8 @@ class Shift {
       back_off(stop);
       return {.action = tarry::Action::release};
     }
+    // A second signal came just before it was started.
+    if (ended.error().code == ErrorCode::closed) return {.action = tarry::Action::release};
     // The next message would fare no better. It is not the message's fault either.
     fail(ended.error());
     return {.action = tarry::Action::release};

@@ -213,6 +213,7 @@ Result<Ended> ChildProcesses::run(std::string_view input,
   pid_t pid = 0;
   {
     const std::lock_guard lock(mutex_);
+    if (closed_) return Error{ErrorCode::closed, "commands were told to end"};
     const auto started = start(reading.get(), environment_with(variables));
     if (!started) return started.error();
     pid = *started;
@@ -226,6 +227,7 @@ Result<Ended> ChildProcesses::run(std::string_view input,
 
 void ChildProcesses::signal_all(int signal) {
   const std::lock_guard lock(mutex_);
+  closed_ = true;
   for (const pid_t pid : running_) ::kill(-pid, signal);
 }
 

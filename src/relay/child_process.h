@@ -34,11 +34,13 @@ class ChildProcesses {
   /// value, no NUL bytes) are added to our environment. It runs in a process group of its own, so
   /// that a Ctrl-C meant for us lets it finish. A command that ends, or closes its input, without
   /// having read everything is no error. Errors: `unavailable` where the machine is short of
-  /// descriptors, processes or memory to start it, `io_error` where it cannot be started.
+  /// descriptors, processes or memory to start it, `io_error` where it cannot be started, `closed`
+  /// after `signal_all`.
   [[nodiscard]] Result<Ended> run(std::string_view input,
                                   const std::map<std::string, std::string>& variables);
 
-  /// Sends `signal` to every running command and to what it has started.
+  /// Sends `signal` to every running command and to what it has started. None is started from then
+  /// on: it would not have heard of it.
   void signal_all(int signal);
 
  private:
@@ -48,6 +50,7 @@ class ChildProcesses {
   std::vector<std::string> command_;
   std::mutex mutex_;
   std::set<pid_t> running_;
+  bool closed_ = false;
 };
 
 }  // namespace tarry::relay

@@ -162,5 +162,13 @@ TEST_F(ChildProcessTest, SignalsWhatRunsAndWhatThatHasStarted) {
   EXPECT_EQ(result->signal, SIGTERM);
 }
 
+TEST_F(ChildProcessTest, WhatComesAfterASignalIsNotStarted) {
+  ChildProcesses children({"true"});
+  children.signal_all(SIGTERM);
+  const auto ended = children.run("", {});
+  ASSERT_FALSE(ended);  // it would never hear of it
+  EXPECT_EQ(ended.error().code, ErrorCode::closed);
+}
+
 }  // namespace
 }  // namespace tarry::relay

@@ -18,6 +18,8 @@ constexpr std::size_t kMaxOutbox = 10'000;
 constexpr Millis kPartWait{100};
 /// After a stop: how long settlements are repeated.
 constexpr Millis kSettlePatience{10'000};
+/// How long a sink that was closed may take to answer.
+constexpr Millis kClosePatience{2'000};
 
 }  // namespace
 
@@ -53,6 +55,10 @@ std::optional<Flow::Step> Flow::stop_step(Moment now) {
   if (!held_.empty() && now >= *stopped_at_ + options_.drain &&
       !std::exchange(sink_closed_, true)) {
     return CloseSink{};
+  }
+  if (!held_.empty() && now >= *stopped_at_ + options_.drain + kClosePatience &&
+      !std::exchange(sink_abandoned_, true)) {
+    return AbandonSink{};
   }
   if (is_idle()) return Finished{};
   return std::nullopt;
@@ -151,7 +157,9 @@ Flow::Wait Flow::wait() const {
   if (breaker_.until() && !stopped_at_) consider(*breaker_.until());
   if (settling_.empty() && !outbox_.empty()) consider(settle_at_);
   if (extending_.empty() && extend_at_) consider(*extend_at_);
-  if (stopped_at_ && !held_.empty() && !sink_closed_) consider(*stopped_at_ + options_.drain);
+  if (stopped_at_ && !held_.empty() && !sink_abandoned_) {
+    consider(*stopped_at_ + options_.drain + (sink_closed_ ? kClosePatience : Millis(0)));
+  }
   return {next};
 }
 

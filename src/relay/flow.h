@@ -55,14 +55,15 @@ class Flow {
   struct HandOn {
     std::vector<Job> jobs;
   };
-  struct Withdraw {};   // the claim that waits
-  struct CloseSink {};  // its time to drain is over
+  struct Withdraw {};     // the claim that waits
+  struct CloseSink {};    // its time to drain is over
+  struct AbandonSink {};  // and it has not come to an end
   struct Wait {
     std::optional<Moment> until;  // empty: until there is news
   };
   struct Finished {};
   using Step = std::variant<core::ClaimRequest, core::SettleRequest, core::ExtendRequest, HandOn,
-                            Withdraw, CloseSink, Wait, Finished>;
+                            Withdraw, CloseSink, AbandonSink, Wait, Finished>;
 
   /// The options have been checked. Serves the queues that they name, from the beginning; where
   /// they name none, those that it is told of.
@@ -147,6 +148,7 @@ class Flow {
 
   std::optional<Moment> stopped_at_;
   bool sink_closed_ = false;
+  bool sink_abandoned_ = false;
   bool abandoned_ = false;
   std::optional<Error> error_;
 };

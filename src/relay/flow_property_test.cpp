@@ -91,6 +91,7 @@ class RandomWorld {
   }
   void perform(Flow::Withdraw&) { RC_ASSERT(claiming_); }
   void perform(Flow::CloseSink&) {}
+  void perform(Flow::AbandonSink&) {}
   void perform(Flow::Wait&) {}
   void perform(Flow::Finished&) { finished_ = true; }
 

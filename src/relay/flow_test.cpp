@@ -299,6 +299,12 @@ TEST_F(FlowTest, StopDrainsWithinItsBound) {
   EXPECT_EQ(step<Flow::Wait>().until, now + Moment(10'000));
   now += Moment(10'000);
   step<Flow::CloseSink>();
+  // One that does not end by itself is made to.
+  step<core::ExtendRequest>();
+  flow->extended(test::outcomes(1, Outcome::done), now);
+  EXPECT_EQ(step<Flow::Wait>().until, now + Moment(2'000));
+  now += Moment(2'000);
+  step<Flow::AbandonSink>();
   answer(ids[1], unknown("closed"));
   EXPECT_EQ(settlements(), (Settled{{"receipt-b", SettleAction::retry}}));
   step<Flow::Finished>();

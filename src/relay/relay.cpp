@@ -74,7 +74,7 @@ void Relay::serve(std::vector<Share> shares) {
 }
 
 void Relay::abandon() {
-  sink_.close();
+  sink_.abandon();
   news([this](Moment) { flow_.abandon(); });
 }
 
@@ -138,6 +138,12 @@ void Relay::perform(Lock& lock, Flow::Withdraw) {
 void Relay::perform(Lock& lock, Flow::CloseSink) {
   lock.unlock();
   sink_.close();
+  lock.lock();
+}
+
+void Relay::perform(Lock& lock, Flow::AbandonSink) {
+  lock.unlock();
+  sink_.abandon();
   lock.lock();
 }
 

@@ -40,15 +40,15 @@ class Relay {
   Relay& operator=(const Relay&) = delete;
 
   /// Until a stop is requested or the store is closed, both of which are success; then claims
-  /// nothing more, gives the sink `drain` to answer for what it has, closes it, and returns once
-  /// everything is settled. While the store is `unavailable` it tries again after 100 ms to 5 s.
-  /// Errors: what the store said when it could no longer be used.
+  /// nothing more, gives the sink `drain` to answer for what it has, closes it, 2 s later abandons
+  /// it, and returns once everything is settled. While the store is `unavailable` it tries again
+  /// after 100 ms to 5 s. Errors: what the store said when it could no longer be used.
   Result<void> run(std::stop_token stop);
 
   /// From now on it claims from these, by name, and from no others. From any thread.
   void serve(std::vector<Share> shares);
 
-  /// After a stop: closes the sink, and gives up what the store does not take at once. From any
+  /// After a stop: abandons the sink, and gives up what the store does not take at once. From any
   /// thread.
   void abandon();
 
@@ -63,6 +63,7 @@ class Relay {
   void perform(Lock& lock, Flow::HandOn hand_on);
   void perform(Lock& lock, Flow::Withdraw);
   void perform(Lock& lock, Flow::CloseSink);
+  void perform(Lock& lock, Flow::AbandonSink);
   void perform(Lock& lock, Flow::Wait wait);
   void perform(Lock&, Flow::Finished) {}
   void tell_of_breaker(Lock& lock);

@@ -87,6 +87,9 @@ class Sink {
   /// `down` from then on. Idempotent.
   virtual void close() = 0;
 
+  /// As `close`, and nobody waits any more: what a close asks to end is ended. Idempotent.
+  virtual void abandon() { close(); }
+
   /// For messages; without secrets.
   [[nodiscard]] virtual std::string title() const = 0;
 };

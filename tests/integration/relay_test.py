@@ -19,6 +19,32 @@ from kafka_cluster import KafkaCluster  # noqa: E402
 from redis_server import RedisServer  # noqa: E402
 
 
+class Deaf:
+    """A command that no SIGTERM ends."""
+
+    def __init__(self, test):
+        self._test = test
+        self._file = test.directory / "pid"
+        self.words = ["sh", "-c", f"trap '' TERM; echo $$ > {self._file}; exec sleep 600"]
+        self._pid = None
+        test.addCleanup(self._kill)
+
+    def wait(self):
+        """Until it runs, another one than the last time."""
+        eventually(lambda: self._file.exists() and self._file.read_text(), "it runs")
+        self._pid = int(self._file.read_text())
+        self._file.unlink()
+
+    def assert_gone(self):
+        with self._test.assertRaises(ProcessLookupError):
+            os.kill(self._pid, 0)
+        self._pid = None
+
+    def _kill(self):
+        if self._pid:
+            os.kill(self._pid, signal.SIGKILL)
+
+
 class Relay(ProgramTest):
     """With a server beside it, so that what it does can be looked at meanwhile."""
 
@@ -122,6 +148,33 @@ class Relay(ProgramTest):
         self.assertIn(b"cannot write to stdout: Broken pipe", ended.stderr)
         message = self.remote("get", "q", "k0")
         self.assertEqual((message["state"], message["attempt"]), ("ready", 0))
+
+    def test_a_reader_that_does_not_read_holds_no_stop_up(self):
+        # A pipe takes less.
+        self.remote("push", "q", "-", "--key", "k", stdin=b"x" * 1_000_000)
+        relay = self.start("--to", "stdout", "--drain", "0s")
+        self.assertEqual(relay.stdout.read(1), b"{")
+        relay.send_signal(signal.SIGTERM)
+        self.assertEqual(relay.wait(timeout=60), DONE)
+        relay.communicate()
+        self.assertEqual(self.remote("get", "q", "k")["attempt"], 1)
+
+    def test_a_command_that_does_not_end_holds_no_stop_up(self):
+        command = Deaf(self)
+        self.push(1)
+        self.remote("queue", "set", "q", "--backoff-min", "1ms", "--backoff-max", "1ms")
+        for drain in ("0s", "1h"):
+            with self.subTest(drain):
+                relay = self.start("--to", "command", "--drain", drain, "--", *command.words,
+                                   output="table")
+                command.wait()
+                relay.send_signal(signal.SIGTERM)
+                self.assertIn(b"Stopping", relay.stderr.readline())
+                if drain == "1h":
+                    relay.send_signal(signal.SIGTERM)
+                self.assertEqual(relay.wait(timeout=60), DONE)
+                relay.communicate()
+                command.assert_gone()
 
     def test_command(self):
         for key, status in (("ok", 0), ("again", 75), ("poison", 65)):
@@ -366,6 +419,16 @@ class FromAFile(ProgramTest):
         out, err = relay.communicate(timeout=60)
         self.assertEqual(relay.returncode, DONE, err)
         return json.loads(out)["relays"]
+
+    def test_a_server_ends_within_its_drain_timeout_whatever_its_relays_do(self):
+        command = Deaf(self)
+        file = self.write(self.section("q", to="command", drain="1h", command=command.words))
+        server = Server("memory:", "--config", file, "--drain-timeout", "0s")
+        self.addCleanup(server.process.kill)
+        self.asked("push", "q", "x", store=server.url)
+        command.wait()
+        self.assertEqual(server.stop(), DONE)
+        command.assert_gone()
 
     def test_every_section_runs_and_queues_that_come_are_found(self):
         with Server("memory:") as server:

@@ -37,5 +37,6 @@ Answer CommandSink::deliver(const Parcel& parcel) {
 }
 
 void CommandSink::interrupt() { commands_.signal_all(SIGTERM); }
+void CommandSink::kill() { commands_.signal_all(SIGKILL); }
 
 }  // namespace tarry::relay

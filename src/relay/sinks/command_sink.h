@@ -1,6 +1,7 @@
 // CommandSink: runs a command for each message, as `tarry work` does: the payload is its standard
 // input, its environment names the message (message_text.h), exit status 0 confirms, 65 refuses for
-// good, anything else asks for another attempt.
+// good, anything else asks for another attempt. `close` sends SIGTERM to what runs, `abandon`
+// SIGKILL.
 #pragma once
 
 #include "relay/child_process.h"
@@ -19,6 +20,7 @@ class CommandSink final : public ThreadedSink {
  private:
   [[nodiscard]] Answer deliver(const Parcel& parcel) override;
   void interrupt() override;
+  void kill() override;
 
   const std::string title_;
   ChildProcesses commands_;

@@ -1,6 +1,6 @@
 // LinesSink: writes each message as a line of JSON (message_text.h) to a descriptor, in order.
 // Confirmed once the kernel has taken the whole line; what a reader of a pipe makes of it, nobody
-// knows.
+// knows. A reader that does not read is waited for until `close`, which may leave half a line.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,12 @@ class LinesSink final : public ThreadedSink {
 
  private:
   [[nodiscard]] Answer deliver(const Parcel& parcel) override;
+  void interrupt() override;
+  [[nodiscard]] bool wait_for_room() const;
 
   const int fd_;
+  const int stop_;          // an eventfd, readable once closed
+  const std::size_t most_;  // bytes of one write
   const std::function<void(Error)> on_broken_;
 };
 

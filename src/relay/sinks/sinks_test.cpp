@@ -39,6 +39,10 @@ class Pipe {
     if (ends_[0] >= 0) ::close(ends_[0]);
     ends_[0] = -1;
   }
+  [[nodiscard]] char read_some() const {
+    char c = 0;
+    return ::read(ends_[0], &c, 1) == 1 ? c : '\0';
+  }
   [[nodiscard]] std::string read_line() const {
     std::string line;
     for (char c = 0; ::read(ends_[0], &c, 1) == 1 && c != '\n';) line += c;
@@ -78,6 +82,30 @@ TEST(LinesSink, AfterCloseNothingIsSent) {
   sink.close();
   sink.send(answers.parcels({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
+}
+
+class CloseAtEnd {
+ public:
+  explicit CloseAtEnd(Pipe& pipe) : pipe_(pipe) {}
+  ~CloseAtEnd() { pipe_.close_reader(); }
+  CloseAtEnd(const CloseAtEnd&) = delete;
+  CloseAtEnd& operator=(const CloseAtEnd&) = delete;
+
+ private:
+  Pipe& pipe_;
+};
+
+TEST(LinesSink, CloseEndsAWriteThatNobodyReads) {
+  Pipe pipe;
+  Answers answers;
+  LinesSink sink(pipe.writer(), [](Error) {});
+  const CloseAtEnd unblock(pipe);  // however the test ends
+  // More than a pipe takes.
+  sink.send(answers.parcels({"a", "b"}, {}, {std::string(4'000'000, 'x')}));
+  EXPECT_EQ(pipe.read_some(), '{');
+  sink.close();
+  EXPECT_EQ(answers.fate("b"), Fate::down);
+  EXPECT_EQ(answers.fate("a"), Fate::unknown);
 }
 
 TEST(LinesSink, WhatIsTooLateIsNotWritten) {
@@ -148,6 +176,22 @@ TEST(CommandSink, CloseEndsWhatRuns) {
   sink.close();
   EXPECT_EQ(answers.fate("b"), Fate::down);
   EXPECT_EQ(answers.fate("a"), Fate::again);
+}
+
+TEST(CommandSink, AbandonKillsWhatWillNotEnd) {
+  Pipe said;
+  Answers answers;
+  CommandSink sink(
+      {"sh", "-c",
+       "trap 'echo asked >&" + std::to_string(said.writer()) + "' TERM; echo begun >&" +
+           std::to_string(said.writer()) + "; for i in 1 2 3; do sleep 60 & wait; done"},
+      1);
+  sink.send(answers.parcels({"a"}));
+  EXPECT_EQ(said.read_line(), "begun");
+  sink.close();
+  EXPECT_EQ(said.read_line(), "asked");
+  sink.abandon();
+  EXPECT_EQ(answers.of("a").reason, "the command was killed by signal 9");
 }
 
 // -- Redis

@@ -9,7 +9,7 @@ void ThreadedSink::begin(std::uint32_t threads) {
 }
 
 void ThreadedSink::end() {
-  close();
+  abandon();
   threads_.clear();
 }
 
@@ -34,6 +34,11 @@ void ThreadedSink::close() {
   }
   for (Parcel& parcel : unsent) parcel.done(sink_down("the relay has stopped"));
   interrupt();
+}
+
+void ThreadedSink::abandon() {
+  close();
+  kill();
 }
 
 void ThreadedSink::work() {

@@ -23,6 +23,7 @@ class ThreadedSink : public Sink {
  public:
   void send(std::vector<Parcel> parcels) final;
   void close() final;
+  void abandon() final;
 
  protected:
   /// To be called by what derives from it: `begin` at the end of its constructor, `end` at the
@@ -32,8 +33,10 @@ class ThreadedSink : public Sink {
 
   /// From many threads at once.
   [[nodiscard]] virtual Answer deliver(const Parcel& parcel) = 0;
-  /// Those who deliver should come to an end.
+  /// Those who deliver should come to an end; whoever has not begun must not any more.
   virtual void interrupt() {}
+  /// After `interrupt`: they must.
+  virtual void kill() {}
 
  private:
   void work();
