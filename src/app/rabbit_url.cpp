@@ -31,6 +31,13 @@ Result<void> set_tls(std::string_view value, Options& options) {
   (*options.tls).*kField = value;
   return {};
 }
+Result<void> set_allow_cc(std::string_view value, RabbitOptions& options) {
+  if (value != "yes" && value != "no") {
+    return not_so(fmt::format("allow_cc {} must be yes or no", base::quoted(value)));
+  }
+  options.allow_copies = value == "yes";
+  return {};
+}
 Result<void> set_channels(std::string_view value, RabbitOptions& options) {
   const auto number = base::parse_u64(value, "channels", 1, 64);
   if (!number) return number.error();
@@ -58,11 +65,12 @@ Result<void> set_password_file(std::string_view value, Options& options) {
   return {};
 }
 
-constexpr std::array<detail::UrlOption<RabbitOptions>, 10> kSinkOptions{{
+constexpr std::array<detail::UrlOption<RabbitOptions>, 11> kSinkOptions{{
     {"exchange", set_text<RabbitOptions, &RabbitOptions::exchange>},
     {"routing_key", set_text<RabbitOptions, &RabbitOptions::routing_key>},
     {"exchange_from", set_text<RabbitOptions, &RabbitOptions::exchange_header>},
     {"routing_key_from", set_text<RabbitOptions, &RabbitOptions::routing_key_header>},
+    {"allow_cc", set_allow_cc},
     {"channels", set_channels},
     {"heartbeat", set_heartbeat<RabbitOptions>},
     {"password_file", set_password_file<RabbitOptions>},

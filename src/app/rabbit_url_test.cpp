@@ -49,11 +49,12 @@ relay::RabbitSourceOptions source_of(std::string_view scheme, const std::string&
 }
 
 TEST(RabbitUrl, EveryPartOfASinksReachesItsField) {
-  const auto options =
-      sink_of("amqp",
-              "//ann:p%40ss@rabbit.example:7000/my%2Fhost?exchange=shop&routing_key=orders.due"
-              "&exchange_from=x-exchange&routing_key_from=x-key&channels=4&heartbeat=25s");
+  const auto options = sink_of(
+      "amqp",
+      "//ann:p%40ss@rabbit.example:7000/my%2Fhost?exchange=shop&routing_key=orders.due"
+      "&exchange_from=x-exchange&routing_key_from=x-key&channels=4&heartbeat=25s&allow_cc=yes");
   EXPECT_EQ(options.host, "rabbit.example");
+  EXPECT_TRUE(options.allow_copies);
   EXPECT_EQ(options.port, 7000);
   EXPECT_EQ(options.vhost, "my/host");
   EXPECT_EQ(options.user, "ann");

@@ -21,6 +21,10 @@ constexpr std::string_view kPriority = "amqp-priority";
 constexpr std::string_view kTimestamp = "amqp-timestamp";
 constexpr std::string_view kMessageId = "amqp-message-id";
 constexpr std::string_view kUserId = "amqp-user-id";
+constexpr std::string_view kCopies = "CC";
+constexpr std::string_view kBlindCopies = "BCC";
+constexpr std::string_view kCopiesAside = "tarry-CC";
+constexpr std::string_view kBlindCopiesAside = "tarry-BCC";
 constexpr std::size_t kMaxShortText = 255;
 constexpr std::size_t kMaxTable = 131'072;  // a frame's
 constexpr std::uint8_t kPersistent = 2;
@@ -102,22 +106,50 @@ void Properties::set_message_id(std::string id) {
   properties_.message_id = amqp_view(texts_.back());
 }
 
-Result<void> Properties::restore(std::string_view user) {
+Result<void> Properties::restore(std::string_view user, Copies copies) {
   restored_from_ = entries_.size();
   for (const Header& header : headers_) {
     if (header.name.starts_with(kOurs)) continue;
     if (header.name.starts_with(kAmqp)) {
-      if (const auto known = restore_property(header, user); !known) return known.error();
+      if (const auto known = restore_property(header, user, copies); !known) return known.error();
       continue;
     }
-    entries_.push_back(text_entry(header.name, header.value));
+    if (const auto kept = restore_entry(text_entry(header.name, header.value), copies); !kept) {
+      return kept.error();
+    }
   }
   return {};
 }
 
-Result<bool> Properties::restore_property(const Header& header, std::string_view user) {
+Result<void> Properties::restore_entry(amqp_table_entry_t entry, Copies copies) {
+  const std::string_view name = view_of(entry.key);
+  if (name != kCopies && name != kBlindCopies) {
+    entries_.push_back(entry);
+    return {};
+  }
+  const bool is_list = entry.value.kind == AMQP_FIELD_KIND_ARRAY;
+  switch (copies) {
+    case Copies::set_aside:
+      entry.key = amqp_view(name == kCopies ? kCopiesAside : kBlindCopiesAside);
+      break;
+    case Copies::refused:
+      return Unexpected(ErrorCode::invalid_argument,
+                        "header " + std::string(name) +
+                            " names further routing keys to RabbitMQ; allow_cc=yes lets it");
+    case Copies::allowed:
+      if (is_list) break;
+      return Unexpected(ErrorCode::invalid_argument,
+                        "header " + std::string(name) +
+                            " is a list of routing keys to RabbitMQ; this one is no list");
+  }
+  entries_.push_back(entry);
+  return {};
+}
+
+Result<bool> Properties::restore_property(const Header& header, std::string_view user,
+                                          Copies copies) {
   if (header.name == kTableHeader) {
-    if (const auto done = restore_table(header.value); !done) return done.error();
+    if (const auto done = restore_table(header.value, copies); !done) return done.error();
     return true;
   }
   const auto number = [&](std::uint64_t least, std::uint64_t most) {
@@ -156,7 +188,7 @@ Result<bool> Properties::restore_property(const Header& header, std::string_view
   return true;
 }
 
-Result<void> Properties::restore_table(std::string_view base64) {
+Result<void> Properties::restore_table(std::string_view base64, Copies copies) {
   const Unexpected wrong(
       ErrorCode::invalid_argument,
       "header amqp-headers is no AMQP table in base64: " + std::string(base::quoted(base64, 40)));
@@ -173,7 +205,8 @@ Result<void> Properties::restore_table(std::string_view base64) {
     return wrong;
   }
   for (int i = 0; i < table.num_entries; ++i) {
-    if (!view_of(table.entries[i].key).starts_with(kOurs)) entries_.push_back(table.entries[i]);
+    if (view_of(table.entries[i].key).starts_with(kOurs)) continue;
+    if (const auto kept = restore_entry(table.entries[i], copies); !kept) return kept.error();
   }
   return {};
 }
@@ -207,13 +240,14 @@ void Properties::finish() {
   properties_.headers = {static_cast<int>(entries_.size()), entries_.data()};
 }
 
-Result<std::unique_ptr<Properties>> properties_of(const Delivery& delivery, std::string_view user) {
+Result<std::unique_ptr<Properties>> properties_of(const Delivery& delivery, std::string_view user,
+                                                  Copies copies) {
   auto properties = std::make_unique<Properties>(delivery.headers());
   properties->add("tarry-queue", std::string(delivery.queue()));
   properties->add("tarry-key", std::string(delivery.key()));
   properties->add("tarry-attempt", std::int64_t{delivery.attempt()});
   properties->add("tarry-due-ms", delivery.due().time_since_epoch().count());
-  if (const auto restored = properties->restore(user); !restored) return restored.error();
+  if (const auto restored = properties->restore(user, copies); !restored) return restored.error();
   if (has(properties->get(), AMQP_BASIC_MESSAGE_ID_FLAG)) {
     properties->add("tarry-id", std::to_string(delivery.id()));
   } else {
@@ -242,7 +276,7 @@ std::unique_ptr<Properties> properties_of_refused(const Headers& headers, std::s
   properties->add("tarry-reason", worker::fit_reason(reason));
   for (auto& [name, value] : told) properties->add(name, std::move(value));
   // It came by AMQP, so that AMQP can say it.
-  static_cast<void>(properties->restore({}));
+  static_cast<void>(properties->restore({}, Copies::set_aside));
   properties->fit(room);
   properties->finish();
   return properties;

@@ -8,12 +8,15 @@
 //   NAME                              a header of its own that is text
 //   amqp-headers                      the other headers: an AMQP table, in base64
 //
-// Any message that has such headers is published with these properties, wherever it came from.
+// Any message that has such headers is published with these properties, wherever it came from. But
+// CC and BCC are routing, not properties: RabbitMQ publishes the message by the keys that they list
+// as well, and closes the channel where one is no list. Who publishes says what becomes of them.
 //
 // Thread safety: as a plain value's.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -32,6 +35,13 @@ inline constexpr std::string_view kRoutingKeyHeader = "amqp-routing-key";
 inline constexpr std::string_view kExpirationHeader = "amqp-expiration";
 inline constexpr std::string_view kTableHeader = "amqp-headers";
 
+/// Of the headers CC and BCC.
+enum class Copies : std::uint8_t {
+  refused,   // an error
+  allowed,   // where it is a list; else an error
+  set_aside  // kept as tarry-CC and tarry-BCC, which route nothing
+};
+
 class Properties {
  public:
   explicit Properties(Headers headers);
@@ -46,16 +56,19 @@ class Properties {
   void add(std::string_view name, std::int64_t value);
   void set_message_id(std::string id);
   /// Takes over what the headers say. `user`: who publishes; a broker refuses any other's user-id.
-  /// Errors: `invalid_argument`, for what AMQP cannot say or the broker would refuse.
-  [[nodiscard]] Result<void> restore(std::string_view user);
+  /// Errors: `invalid_argument`, for what AMQP cannot say, the broker would refuse or `copies` does
+  /// not let pass.
+  [[nodiscard]] Result<void> restore(std::string_view user, Copies copies);
   void finish();
   /// Before `finish`. Until everything has at most `room` bytes, encoded, headers that `restore`
   /// took over are left out, the largest first; tarry-headers-dropped says how many.
   void fit(std::size_t room);
 
  private:
-  [[nodiscard]] Result<bool> restore_property(const Header& header, std::string_view user);
-  [[nodiscard]] Result<void> restore_table(std::string_view base64);
+  [[nodiscard]] Result<bool> restore_property(const Header& header, std::string_view user,
+                                              Copies copies);
+  [[nodiscard]] Result<void> restore_table(std::string_view base64, Copies copies);
+  [[nodiscard]] Result<void> restore_entry(amqp_table_entry_t entry, Copies copies);
 
   const Headers headers_;
   std::deque<std::string> texts_;  // that entries name
@@ -69,12 +82,14 @@ class Properties {
 /// persistent and with the id as message-id, unless the message's headers say otherwise; then the
 /// id is in tarry-id. Errors: as `restore`.
 [[nodiscard]] Result<std::unique_ptr<Properties>> properties_of(const Delivery& delivery,
-                                                                std::string_view user);
+                                                                std::string_view user,
+                                                                Copies copies);
 
 /// Of a message that came with such headers and is set aside: as it came, but persistent and
 /// without an expiration; tarry-reason (255 bytes at most), tarry-exchange, tarry-routing-key and
-/// tarry-expiration say the rest. Headers of its own that do not fit beside them into `room` bytes,
-/// 4,000 at least, are left out; tarry-headers-dropped says how many.
+/// tarry-expiration say the rest, tarry-CC and tarry-BCC where copies were to go. Headers of its own
+/// that do not fit beside them into `room` bytes, 4,000 at least, are left out;
+/// tarry-headers-dropped says how many.
 [[nodiscard]] std::unique_ptr<Properties> properties_of_refused(const Headers& headers,
                                                                 std::string_view reason,
                                                                 std::size_t room);

@@ -37,6 +37,8 @@ std::string shown(const amqp_table_t& table) {
     out += std::string(view_of(entry.key)) + "=";
     if (entry.value.kind == AMQP_FIELD_KIND_TABLE) {
       out += "{" + shown(entry.value.value.table) + "}";
+    } else if (entry.value.kind == AMQP_FIELD_KIND_ARRAY) {
+      out += "[...]";
     } else if (entry.value.kind == AMQP_FIELD_KIND_I64) {
       out += std::to_string(entry.value.value.i64);
     } else {
@@ -76,7 +78,7 @@ TEST(RabbitProperties, WhatCameGoesOutAsItCame) {
   EXPECT_EQ(header_of(headers, "lang"), "de");
   EXPECT_EQ(header_of(headers, "tarry-key"), "-");
 
-  const auto made = properties_of(delivery_with(headers), "guest");
+  const auto made = properties_of(delivery_with(headers), "guest", Copies::refused);
   ASSERT_TRUE(made) << made.error().message;
   const amqp_basic_properties_t& out = (*made)->get();
   EXPECT_EQ(view_of(out.content_type), "text/plain");
@@ -92,11 +94,12 @@ TEST(RabbitProperties, WhatCameGoesOutAsItCame) {
             "tarry-queue=q tarry-key=k tarry-attempt=1 tarry-due-ms=0 lang=de x-delay=-1500 "
             "no token=a b nested={deep=-3 } tarry-id=7 ");
   EXPECT_EQ(id_of(out), "7");
-  EXPECT_EQ(view_of((*properties_of(delivery_with(headers), "shop"))->get().user_id), "shop");
+  const auto shops = properties_of(delivery_with(headers), "shop", Copies::refused);
+  EXPECT_EQ(view_of((*shops)->get().user_id), "shop");
 }
 
 TEST(RabbitProperties, OfAMessageThatCameFromElsewhere) {
-  const auto made = properties_of(delivery_with({{"lang", "de"}}), "guest");
+  const auto made = properties_of(delivery_with({{"lang", "de"}}), "guest", Copies::refused);
   ASSERT_TRUE(made);
   EXPECT_EQ((*made)->get().delivery_mode, 2);
   EXPECT_EQ(view_of((*made)->get().message_id), "7");
@@ -105,7 +108,7 @@ TEST(RabbitProperties, OfAMessageThatCameFromElsewhere) {
 
 TEST(RabbitProperties, WhatAmqpCannotSayIsAnError) {
   const auto says = [](const char* name, const std::string& value) {
-    const auto made = properties_of(delivery_with({{name, value}}), "guest");
+    const auto made = properties_of(delivery_with({{name, value}}), "guest", Copies::refused);
     return made ? "made" : made.error().message;
   };
   EXPECT_EQ(says("amqp-content-type", std::string(255, 'x')), "made");
@@ -120,6 +123,44 @@ TEST(RabbitProperties, WhatAmqpCannotSayIsAnError) {
   }
   EXPECT_EQ(says("amqp-headers", "AAAAAA=="), "made");  // an empty one
   EXPECT_EQ(says("amqp-something", "x"), "made");
+}
+
+// The headers of a message that came with a list of this name.
+Headers headers_with_list(const char* name) {
+  amqp_field_value_t key{};
+  key.kind = AMQP_FIELD_KIND_UTF8;
+  key.value.bytes = amqp_view("another.queue");
+  amqp_table_entry_t entry{};
+  entry.key = amqp_view(name);
+  entry.value.kind = AMQP_FIELD_KIND_ARRAY;
+  entry.value.value.array = {1, &key};
+  amqp_basic_properties_t came{};
+  came._flags = AMQP_BASIC_HEADERS_FLAG;
+  came.headers = {1, &entry};
+  return headers_of(came, "shop", "orders.close");
+}
+
+TEST(RabbitProperties, AMessageRoutesItselfNowhereElseUnlessThatIsAllowed) {
+  const auto says = [](const Headers& headers, Copies copies) {
+    const auto made = properties_of(delivery_with(headers), "guest", copies);
+    return made ? "made" : made.error().message;
+  };
+  for (const std::string name : {"CC", "BCC"}) {
+    const Headers list = headers_with_list(name.c_str());
+    const Headers text{{name, "another.queue"}};
+    const std::string refused =
+        "header " + name + " names further routing keys to RabbitMQ; allow_cc=yes lets it";
+    EXPECT_EQ(says(list, Copies::refused), refused);
+    EXPECT_EQ(says(text, Copies::refused), refused);
+    EXPECT_EQ(says(list, Copies::allowed), "made");
+    // It would close the channel, and cost others on it an attempt.
+    EXPECT_EQ(says(text, Copies::allowed),
+              "header " + name + " is a list of routing keys to RabbitMQ; this one is no list");
+  }
+  EXPECT_EQ(says({{"cc", "x"}, {"Bcc", "y"}}, Copies::refused), "made");  // nothing to RabbitMQ
+  const auto aside = properties_of_refused(headers_with_list("BCC"), "why");
+  EXPECT_NE(shown(aside->get().headers).find("tarry-BCC="), std::string::npos);
+  EXPECT_EQ(shown(aside->get().headers).find(" BCC="), std::string::npos);
 }
 
 TEST(RabbitProperties, OfOneThatIsSetAside) {

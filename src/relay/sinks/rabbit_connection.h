@@ -22,6 +22,7 @@ struct RabbitOptions : RabbitAddress {
   std::string routing_key;
   std::string exchange_header;     // not empty: a message's header of that name goes first
   std::string routing_key_header;  // as above
+  bool allow_copies = false;       // a message's headers CC and BCC name further routing keys
   std::uint16_t channels = 1;      // 1 .. 64; order is kept within each
 };
 

@@ -136,7 +136,9 @@ class RabbitSink::Impl {
                     std::to_string(exchange.size()) + " and " + std::to_string(key.size())));
         continue;
       }
-      const auto properties = rabbit::properties_of(delivery, options_.user);
+      const auto properties = rabbit::properties_of(
+          delivery, options_.user,
+          options_.allow_copies ? rabbit::Copies::allowed : rabbit::Copies::refused);
       if (!properties) {
         parcel.done(refused(properties.error().message));
         continue;

@@ -3,7 +3,8 @@
 //
 // The properties hold message-id (the id) and the headers tarry-queue, tarry-key, tarry-attempt and
 // tarry-due-ms, besides the message's own; the body is the payload. What an intake has brought gets
-// the properties back that it came with (rabbit/properties.h).
+// the properties back that it came with (rabbit/properties.h). One with a header CC or BCC, by
+// which RabbitMQ would route it further, is refused unless that is allowed.
 //
 // What the broker returns as unroutable or refuses (nack) is tried again; what was published and
 // not confirmed when a connection or channel ends is unknown, but for the exchange that the broker

@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "relay/rabbit/properties.h"
 #include "support/certificates.h"
 #include "support/parcels.h"
 #include "support/rabbit_server.h"
@@ -106,6 +107,36 @@ void what_is_too_late_is_not_published(const RabbitOptions& options, RabbitConsu
   EXPECT_EQ(answers.fate("b"), Fate::confirmed);
   EXPECT_EQ(late.fate("a"), Fate::late);
   EXPECT_EQ(consumer.get("due"), "1 q b 1 1600000000000 - persistent: payload-b");
+}
+
+void copies_go_where_that_is_allowed(RabbitOptions options, RabbitConsumer& consumer) {
+  consumer.declare("another");
+  amqp_field_value_t key{};
+  key.kind = AMQP_FIELD_KIND_UTF8;
+  key.value.bytes = amqp_cstring_bytes("another");
+  amqp_table_entry_t entry{};
+  entry.key = amqp_cstring_bytes("BCC");
+  entry.value.kind = AMQP_FIELD_KIND_ARRAY;
+  entry.value.value.array = {1, &key};
+  amqp_basic_properties_t came{};
+  came._flags = AMQP_BASIC_HEADERS_FLAG;
+  came.headers = {1, &entry};
+  const Headers headers = rabbit::headers_of(came, "", "due");
+
+  Answers refused;
+  RabbitSink closed(options);
+  closed.send(refused.parcels({"a"}, headers));
+  EXPECT_EQ(fate_and_reason(refused, "a"),
+            "refused: header BCC names further routing keys to RabbitMQ; allow_cc=yes lets it");
+  EXPECT_EQ(consumer.declare("another"), 0u);
+
+  options.allow_copies = true;
+  Answers allowed;
+  RabbitSink open(options);
+  open.send(allowed.parcels({"a"}, headers));
+  EXPECT_EQ(allowed.fate("a"), Fate::confirmed);
+  EXPECT_NE(consumer.get("due"), "nothing");
+  EXPECT_NE(consumer.get("another"), "nothing");
 }
 
 // Short ones go in small frames, long ones in as few as may be.
@@ -339,6 +370,7 @@ TEST(RabbitSink, AgainstABroker) {
   consumer.declare("due");
   publishes_and_confirms(options, consumer);
   what_is_too_late_is_not_published(options, consumer);
+  copies_go_where_that_is_allowed(options, consumer);
   bodies_of_all_lengths(options, consumer);
   unroutable_and_unknown_exchanges(options);
   EXPECT_NE(consumer.get("due"), "nothing");
