@@ -20,6 +20,7 @@ RelayOptions part_of(const CrewOptions& options, std::uint32_t number, bool look
   RelayOptions own = options.relay;
   own.in_flight = share(own.in_flight, options.threads, number);
   own.rate = share(own.rate, options.threads, number);
+  own.in_flight_bytes = std::max<std::uint64_t>(1, own.in_flight_bytes / options.threads);
   if (looks_out) own.queues.clear();
   return own;
 }

@@ -78,7 +78,7 @@ std::optional<Flow::Step> Flow::settle(Moment now) {
       continue;
     }
     core::SettleItem& item = request.items.emplace_back();
-    item.receipt = core::append(request.bytes, ending.delivery.receipt());
+    item.receipt = core::append(request.bytes, ending.receipt);
     item.action = ending.action;
     item.delay = ending.delay;
     item.reason = core::append(request.bytes, ending.reason);
@@ -115,8 +115,14 @@ std::uint32_t Flow::room() const noexcept {
   return most - std::min(most, held);
 }
 
+std::uint64_t Flow::room_bytes() const noexcept {
+  // One message at least, or what is larger than all the room would never go.
+  if (held_.empty()) return options_.in_flight_bytes;
+  return options_.in_flight_bytes - std::min(options_.in_flight_bytes, held_bytes_);
+}
+
 bool Flow::wants_claim() const noexcept {
-  return !stopped_at_ && !shares_.empty() && claiming_ == 0 && room() > 0 &&
+  return !stopped_at_ && !shares_.empty() && claiming_ == 0 && room() > 0 && room_bytes() > 0 &&
          outbox_.size() < kMaxOutbox;
 }
 
@@ -126,6 +132,7 @@ std::optional<Flow::Step> Flow::claim(Moment now) {
   core::ClaimRequest request;
   choose_queues(request);
   request.max = most;
+  request.max_bytes = std::min(room_bytes(), core::kMaxClaimBytes);
   request.lease = options_.lease;
   claiming_ = most;
   withdrawn_ = false;

@@ -12,7 +12,8 @@
 //  1. Every claimed message is in exactly one place: held_ (with the sink), outbox_, or settling_.
 //  2. A message is acked only after the sink has answered `confirmed` for this very claim.
 //  3. held_.size() + what is being claimed <= in_flight; 1 while the breaker is half-open, and
-//     nothing is claimed while it is open.
+//     nothing is claimed while it is open. held_bytes_ <= in_flight_bytes, but for the last message
+//     claimed, and what is in no held message is not kept in memory for longer than it is.
 //  4. What the sink did not take because it is down, or the lease was over, is released: no attempt
 //     is counted.
 //  5. One request of each kind is under way at most.
@@ -97,7 +98,7 @@ class Flow {
     bool lost = false;  // the lease has run out, says the store
   };
   struct Ending {
-    Delivery delivery;  // owns the receipt's bytes
+    std::string receipt;
     core::SettleAction action = core::SettleAction::ack;
     std::optional<Millis> delay;  // of a retry; empty: the queue's backoff
     std::string reason;           // the sink's; of a retry or bury
@@ -112,6 +113,7 @@ class Flow {
   void choose_queues(core::ClaimRequest& request);
   [[nodiscard]] Wait wait() const;
   [[nodiscard]] std::uint32_t room() const noexcept;
+  [[nodiscard]] std::uint64_t room_bytes() const noexcept;
   [[nodiscard]] bool wants_claim() const noexcept;
   [[nodiscard]] bool is_idle() const noexcept;
   void end(Held held, core::SettleAction action, Answer answer);
@@ -128,6 +130,7 @@ class Flow {
 
   JobId next_job_ = 1;
   std::unordered_map<JobId, Held> held_;
+  std::uint64_t held_bytes_ = 0;  // their payloads
   HandOn to_hand_on_;
   std::deque<Ending> outbox_;
   std::vector<Ending> settling_;

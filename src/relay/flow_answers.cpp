@@ -12,10 +12,24 @@ namespace {
 
 constexpr Millis kLeastPause{1};
 constexpr Millis kMostPause{1'000};
+/// Bytes of a reply that its messages may share until the last of them has gone.
+constexpr std::size_t kMostShared = 64 * 1024;
 
 bool is_passing(const Error& error) noexcept {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome ||
          error.code == ErrorCode::no_space;
+}
+
+/// A reply of its i-th message.
+std::shared_ptr<const core::ClaimReply> alone(const core::ClaimReply& all, std::size_t i) {
+  auto one = std::make_shared<core::ClaimReply>();
+  core::ClaimedItem& item = one->items.emplace_back(all.items[i]);
+  one->bytes.reserve(std::size_t{item.queue.size} + item.key.size + item.payload.size +
+                     item.headers.size + item.receipt.size);
+  for (core::Slice* piece : {&item.queue, &item.key, &item.payload, &item.headers, &item.receipt}) {
+    *piece = core::append(one->bytes, core::view(all.bytes, *piece));
+  }
+  return one;
 }
 
 /// What an engine that comes up short has said of the rest.
@@ -39,12 +53,14 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
   }
   claim_backoff_.reset();
   stats_.claimed += got;
+  // Its messages go one by one, and the memory of a large reply must not stay until the last has.
+  const bool shared = got <= 1 || (*reply)->bytes.size() <= kMostShared;
   Moment begun = now;
   if ((*reply)->begun_at) {
     begun = std::min(now, std::chrono::floor<Moment>((*reply)->begun_at->time_since_epoch()));
   }
   for (std::size_t i = 0; i < got; ++i) {
-    Held held{Delivery(*reply, i), now, {}, {}};
+    Held held{Delivery(shared ? *reply : alone(**reply, i), shared ? i : 0), now, {}, {}};
     const Millis lease = held.delivery.lease();
     held.lease = std::make_shared<LeaseEnd>(now);
     hold_until(held, begun + lease);
@@ -60,6 +76,7 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
       continue;
     }
     extend_at_ = std::min(extend_at_.value_or(held.extend_at), held.extend_at);
+    held_bytes_ += held.delivery.payload().size();
     to_hand_on_.jobs.push_back({next_job_, held.delivery, held.lease});
     held_.emplace(next_job_++, std::move(held));
   }
@@ -157,6 +174,7 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
   if (found == held_.end()) return;
   Held held = std::move(found->second);
   held_.erase(found);
+  held_bytes_ -= held.delivery.payload().size();
   if (!answer.reason.empty()) stats_.last_error = worker::fit_reason(answer.reason);
   const bool was_open = breaker_.state() == BreakerState::open;
   switch (answer.fate) {
@@ -195,9 +213,9 @@ void Flow::end(Held held, core::SettleAction action, Answer answer) {
     ++stats_.stale;
     return;
   }
-  Ending ending{std::move(held.delivery), action, {}, {}, held.lease_end};
+  Ending ending{std::string(held.delivery.receipt()), action, {}, {}, held.lease_end};
   const auto most = options_.max_attempts;
-  if (action == core::SettleAction::retry && most && ending.delivery.attempt() >= *most) {
+  if (action == core::SettleAction::retry && most && held.delivery.attempt() >= *most) {
     ending.action = core::SettleAction::bury;
   }
   const bool is_retry = ending.action == core::SettleAction::retry;

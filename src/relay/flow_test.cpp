@@ -109,6 +109,43 @@ TEST_F(FlowTest, InFlightIsBounded) {
   EXPECT_EQ(step<core::ClaimRequest>().max, 1u);
 }
 
+TEST_F(FlowTest, SoIsItsMemory) {
+  RelayOptions options = some_options();
+  options.in_flight_bytes = 1'000;
+  begin(options);
+  EXPECT_EQ(step<core::ClaimRequest>().max_bytes, 1'000u);
+  const auto deliver_of = [&](const std::vector<std::size_t>& sizes) {
+    core::ClaimReply all = test::claimed(std::vector<std::string>(sizes.size(), "k"));
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      all.items[i].payload = core::append(all.bytes, std::string(sizes[i], 'x'));
+    }
+    auto reply = std::make_shared<const core::ClaimReply>(std::move(all));
+    const std::weak_ptr<const core::ClaimReply> watched = reply;
+    flow->claimed(std::move(reply), now);
+    return watched;
+  };
+  deliver_of({600});
+  const auto first = step<Flow::HandOn>().jobs;
+  EXPECT_EQ(step<core::ClaimRequest>().max_bytes, 400u);
+  // The last one may be larger than there is room for.
+  const auto reply = deliver_of({300, 1'000'000});
+  auto others = step<Flow::HandOn>().jobs;
+  EXPECT_TRUE(reply.expired());
+  EXPECT_EQ(others[1].delivery.payload().size(), 1'000'000u);
+  EXPECT_EQ(others[1].delivery.key(), "k");
+  EXPECT_EQ(others[1].delivery.receipt(), "receipt-k");
+  step<Flow::Wait>();
+  answer(others[1].id, confirmed());
+  settlements();
+  EXPECT_EQ(step<core::ClaimRequest>().max_bytes, 100u);
+  deliver_of({});
+  answer(first[0].id, confirmed());
+  answer(others[0].id, confirmed());
+  settlements();
+  // One message goes whatever its size, or it never would.
+  EXPECT_EQ(step<core::ClaimRequest>().max_bytes, 1'000u);
+}
+
 TEST_F(FlowTest, FailuresAreRetriedRefusalsBuried) {
   begin(some_options());
   const auto ids = hand_on({"a", "b", "c"});

@@ -18,11 +18,13 @@ inline constexpr std::uint32_t kMaxInFlight = 10'000;
 inline constexpr std::uint32_t kMaxRate = 1'000'000;
 
 struct RelayOptions {
-  std::vector<std::string> queues;   // names or patterns, one at least; served fairly, in turn
-  std::uint32_t in_flight = 1'000;   // 1 .. 10,000 messages claimed and not yet answered
-  std::uint32_t batch = 100;         // 1 .. 10,000 messages a claim
-  std::uint32_t rate = 0;            // messages a second, to 1,000,000; 0: no limit
-  std::optional<Millis> lease = {};  // default: the queue's
+  std::vector<std::string> queues;  // names or patterns, one at least; served fairly, in turn
+  std::uint32_t in_flight = 1'000;  // 1 .. 10,000 messages claimed and not yet answered
+  std::uint32_t batch = 100;        // 1 .. 10,000 messages a claim
+  // Of payload, 1 at least; nothing is claimed beyond it, but for one message whatever its size.
+  std::uint64_t in_flight_bytes = 64ull << 20;
+  std::uint32_t rate = 0;                          // messages a second, to 1,000,000; 0: no limit
+  std::optional<Millis> lease = {};                // default: the queue's
   std::optional<std::uint32_t> max_attempts = {};  // 1 .. 65,535; the store has a limit of its own
   Millis drain{10'000};  // after a stop: how long the sink may take, to 1 h
   BreakerOptions breaker = {};
