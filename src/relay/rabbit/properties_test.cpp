@@ -158,7 +158,7 @@ TEST(RabbitProperties, AMessageRoutesItselfNowhereElseUnlessThatIsAllowed) {
               "header " + name + " is a list of routing keys to RabbitMQ; this one is no list");
   }
   EXPECT_EQ(says({{"cc", "x"}, {"Bcc", "y"}}, Copies::refused), "made");  // nothing to RabbitMQ
-  const auto aside = properties_of_refused(headers_with_list("BCC"), "why");
+  const auto aside = properties_of_refused(headers_with_list("BCC"), "why", 4'000);
   EXPECT_NE(shown(aside->get().headers).find("tarry-BCC="), std::string::npos);
   EXPECT_EQ(shown(aside->get().headers).find(" BCC="), std::string::npos);
 }
