@@ -140,7 +140,7 @@ std::string encode_claim_reply(const core::ClaimReply& reply,
 }
 
 Result<core::ClaimReply> decode_claim_reply(std::string_view body,
-                                             std::optional<base::BootClock::time_point> asked_at) {
+                                            std::optional<base::BootClock::time_point> asked_at) {
   Document document(body.size(), kAnswerLimits);
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the answer", Unknown::ignored);

@@ -87,8 +87,8 @@ class Properties {
 
 /// Of a message that came with such headers and is set aside: as it came, but persistent and
 /// without an expiration; tarry-reason (255 bytes at most), tarry-exchange, tarry-routing-key and
-/// tarry-expiration say the rest, tarry-CC and tarry-BCC where copies were to go. Headers of its own
-/// that do not fit beside them into `room` bytes, 4,000 at least, are left out;
+/// tarry-expiration say the rest, tarry-CC and tarry-BCC where copies were to go. Headers of its
+/// own that do not fit beside them into `room` bytes, 4,000 at least, are left out;
 /// tarry-headers-dropped says how many.
 [[nodiscard]] std::unique_ptr<Properties> properties_of_refused(const Headers& headers,
                                                                 std::string_view reason,

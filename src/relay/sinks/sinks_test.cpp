@@ -128,6 +128,11 @@ Answer run_command(const std::string& script) {
   return answers.of("a");
 }
 
+// For commands, which are given no descriptors of ours.
+std::string path_of(int descriptor) {
+  return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(descriptor);
+}
+
 TEST(CommandSink, ExitStatusesAnswer) {
   EXPECT_EQ(run_command("[ $TARRY_KEY = a ] && [ $(cat) = payload-a ]").fate, Fate::confirmed);
   EXPECT_EQ(run_command("exit 75").fate, Fate::again);
@@ -150,8 +155,8 @@ TEST(CommandSink, NoneBeginsOnceItsLeaseHasEnded) {
   Pipe go_on;
   Answers answers;
   CommandSink sink({"sh", "-c",
-                    "echo $TARRY_KEY >&" + std::to_string(said.writer()) + "; exec head -c 1 <&" +
-                        std::to_string(go_on.reader())},
+                    "echo $TARRY_KEY > " + path_of(said.writer()) + "; exec head -c 1 < " +
+                        path_of(go_on.reader())},
                    1);
   auto parcels = answers.parcels({"a", "b", "c"});
   const auto lease = std::make_shared<LeaseEnd>(Moment::max());
@@ -169,8 +174,7 @@ TEST(CommandSink, CloseEndsWhatRuns) {
   Pipe said;
   Answers answers;
   CommandSink sink(
-      {"sh", "-c", "echo begun >&" + std::to_string(said.writer()) + "; exec tail -f /dev/null"},
-      1);
+      {"sh", "-c", "echo begun > " + path_of(said.writer()) + "; exec tail -f /dev/null"}, 1);
   sink.send(answers.parcels({"a", "b"}));
   EXPECT_EQ(said.read_line(), "begun");
   sink.close();
@@ -181,11 +185,10 @@ TEST(CommandSink, CloseEndsWhatRuns) {
 TEST(CommandSink, AbandonKillsWhatWillNotEnd) {
   Pipe said;
   Answers answers;
-  CommandSink sink(
-      {"sh", "-c",
-       "trap 'echo asked >&" + std::to_string(said.writer()) + "' TERM; echo begun >&" +
-           std::to_string(said.writer()) + "; for i in 1 2 3; do sleep 60 & wait; done"},
-      1);
+  CommandSink sink({"sh", "-c",
+                    "trap 'echo asked > " + path_of(said.writer()) + "' TERM; echo begun > " +
+                        path_of(said.writer()) + "; for i in 1 2 3; do sleep 60 & wait; done"},
+                   1);
   sink.send(answers.parcels({"a"}));
   EXPECT_EQ(said.read_line(), "begun");
   sink.close();
