@@ -19,6 +19,7 @@
 #include "app/relays.h"
 #include "app/serve_flags.h"
 #include "app/signals.h"
+#include "core/queue_pattern.h"
 
 namespace tarry::app {
 namespace {
@@ -102,6 +103,7 @@ class Passage {
     relays_ = relays->get();
     {
       const SignalWatch watch([this](int count) { on_signal(count); });
+      tell_of_missing(*store, plans->relays);
       relays_->start();
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return ended_ || error_; });
@@ -116,6 +118,18 @@ class Passage {
   }
 
  private:
+  // Patterns that match none are told of by the relays.
+  static void tell_of_missing(const Store& store, const std::vector<RelayPlan>& plans) {
+    for (const RelayPlan& plan : plans) {
+      for (const std::string& queue : plan.crew.relay.queues) {
+        if (core::is_beginning(queue)) continue;
+        const auto stats = store.queue(queue).stats();
+        if (stats || stats.error().code != ErrorCode::not_found) continue;
+        Output::tell(fmt::format("there is no queue {} yet; waiting for it", queue));
+      }
+    }
+  }
+
   Relays::Hooks hooks() {
     const auto tell = [](std::string_view line) { Output::tell(line); };
     return {tell, tell,

@@ -63,6 +63,15 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
     hooks_.warn(prefix + fmt::format("{} is down: {}; claiming rests until it is back", *title,
                                      base::without_prefix(why, *title + ": ")));
   };
+  hooks.on_outage = [this, prefix](const std::optional<Error>& outage) {
+    if (!outage) return hooks_.note(prefix + "the store is back");
+    hooks_.warn(prefix + outage->message + "; trying again");
+  };
+  hooks.on_failing = [this, prefix, title](const std::string& reason) {
+    hooks_.warn(prefix + fmt::format("{}: messages fail, and are tried again after their queue's "
+                                     "backoff; the last one: {}",
+                                     *title, base::without_prefix(reason, *title + ": ")));
+  };
   hooks.on_queues = [this, prefix, plan](std::size_t count) {
     (count > 0 ? hooks_.note : hooks_.warn)(prefix + line_on_queues(plan, count));
   };

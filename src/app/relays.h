@@ -22,9 +22,10 @@ class Relays {
  public:
   /// What their operator should know. From threads of the relays.
   struct Hooks {
-    /// Of a sink or a coordination that came back, and of what falls to this relay.
+    /// Of a sink, a coordination or the store that came back, and of what falls to this relay.
     std::function<void(std::string_view line)> note;
-    /// Of a sink or a coordination that went, and of patterns that match nothing.
+    /// Of a sink, a coordination or the store that went, of messages that fail, and of patterns
+    /// that match nothing.
     std::function<void(std::string_view line)> warn;
     /// A relay has ended by itself, or its sink is of no use any more.
     std::function<void(const Error&)> failed;

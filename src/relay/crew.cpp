@@ -93,6 +93,8 @@ Result<std::unique_ptr<Crew>> Crew::make(core::Engine& engine, const CrewOptions
         engine, **sink, part_of(options, i, looks_out), random(),
         RelayHooks{
             [crew = crew.get()](bool open, const std::string& why) { crew->breaker(open, why); },
+            [crew = crew.get()](const std::optional<Error>& outage) { crew->outage(outage); },
+            [crew = crew.get()](const std::string& reason) { crew->failing(reason); },
             // What one can no longer use, none can: others may have its shards now.
             [crew = crew.get()] { crew->stop(); }});
     crew->members_.push_back({*std::move(sink), std::move(relay)});
@@ -174,6 +176,17 @@ void Crew::breaker(bool open, const std::string& last_error) {
   const std::size_t before = std::exchange(open_, open ? open_ + 1 : open_ - 1);
   if (before != members_.size() && open_ != members_.size()) return;
   if (hooks_.on_breaker) hooks_.on_breaker(open, last_error);
+}
+
+void Crew::outage(const std::optional<Error>& outage) {
+  const std::lock_guard lock(mutex_);
+  const bool is_news = outage ? away_++ == 0 : --away_ == 0;
+  if (is_news && hooks_.on_outage) hooks_.on_outage(outage);
+}
+
+void Crew::failing(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  if (hooks_.on_failing) hooks_.on_failing(reason);
 }
 
 }  // namespace tarry::relay

@@ -52,6 +52,10 @@ class Crew {
     /// breaker is open while others work is shown by its failures alone: it may have no message
     /// to find out with that the sink is back.
     std::function<void(bool open, const std::string& last_error)> on_breaker = {};
+    /// The store does not answer one thread at least; or, empty, it answers all again.
+    std::function<void(const std::optional<Error>& outage)> on_outage = {};
+    /// As a relay's, of each thread.
+    std::function<void(const std::string& reason)> on_failing = {};
     /// Its patterns match no queue, or some again: 0, or how many.
     std::function<void(std::size_t queues)> on_queues = {};
     /// Where relays share: what falls to this one of so many shards; and those it shares with
@@ -98,6 +102,8 @@ class Crew {
   Crew(std::string name, Hooks hooks) : name_(std::move(name)), hooks_(std::move(hooks)) {}
   void work(std::size_t number);
   void breaker(bool open, const std::string& last_error);
+  void outage(const std::optional<Error>& outage);
+  void failing(const std::string& reason);
   [[nodiscard]] Lookout::Hooks lookout_hooks();
 
   const std::string name_;
@@ -107,6 +113,7 @@ class Crew {
 
   mutable std::mutex mutex_;
   std::size_t open_ = 0;  // members whose breaker is
+  std::size_t away_ = 0;  // members whose store is
   std::size_t running_ = 0;
   std::optional<Error> error_;
   std::vector<std::jthread> threads_;

@@ -84,6 +84,55 @@ TEST(CrewTest, AllItsThreadsTakePartAndTheSumIsWhatWasThere) {
   EXPECT_EQ(queue.stats()->counters.acked, keys.size());
 }
 
+TEST(CrewTest, SaysWhenTheStoreGoesAndWhenItIsBack) {
+  test::ScriptedStore fake;
+  std::atomic<bool> is_away{true};
+  fake.engine().respond([&](const core::Request&) -> std::optional<Result<core::Reply>> {
+    if (is_away) return Error{ErrorCode::unavailable, "nobody is there"};
+    return core::Reply(core::ClaimReply());
+  });
+  std::promise<std::string> went;
+  std::promise<void> came;
+  Crew::Hooks hooks;
+  hooks.on_outage = [&](const std::optional<Error>& outage) {
+    outage ? went.set_value(outage->message) : came.set_value();
+  };
+  auto crew = Crew::make(fake.engine(), crew_options(3),
+                         sinks([](const Delivery&) { return confirmed(); }), hooks);
+  ASSERT_TRUE(crew);
+  (*crew)->start();
+  EXPECT_EQ(went.get_future().get(), "nobody is there");
+  is_away = false;
+  came.get_future().get();
+  (*crew)->stop();
+  crew->reset();
+}
+
+TEST(CrewTest, SaysOnceThatMessagesFailAndWhy) {
+  auto opened = open("memory:");
+  ASSERT_TRUE(opened);
+  const Queue queue = opened->queue("q");
+  ASSERT_TRUE(queue.configure({.max_attempts = 2, .backoff_min = Millis(1)}));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.push({.key = std::to_string(i)}));
+  std::atomic<int> told = 0;
+  std::promise<std::string> why;
+  Crew::Hooks hooks;
+  hooks.on_failing = [&](const std::string& reason) {
+    if (++told == 1) why.set_value(reason);
+  };
+  CrewOptions options = crew_options(1);
+  options.relay.breaker.failures = 1'000;
+  auto crew = Crew::make(queue.engine(), options,
+                         sinks([](const Delivery&) { return try_again("answered 500"); }), hooks);
+  ASSERT_TRUE(crew);
+  (*crew)->start();
+  EXPECT_EQ(why.get_future().get(), "answered 500");
+  while (queue.stats()->dead < 3) std::this_thread::yield();
+  (*crew)->stop();
+  crew->reset();
+  EXPECT_EQ(told, 1);
+}
+
 TEST(CrewTest, ThreadsBearItsNameAndANumber) {
   test::ScriptedStore fake;
   CrewOptions options = crew_options(1);

@@ -85,7 +85,11 @@ class Flow {
   /// Why it ended by itself; empty where it was stopped.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
   [[nodiscard]] RelayStats stats() const;
+  /// Of these.
+  [[nodiscard]] std::uint64_t failed() const noexcept { return stats_.failed; }
   [[nodiscard]] BreakerState breaker() const noexcept { return breaker_.state(); }
+  /// Why the store could not be asked the last time; empty where it has answered since.
+  [[nodiscard]] const std::optional<Error>& outage() const noexcept { return outage_; }
 
  private:
   struct Held {
@@ -154,6 +158,7 @@ class Flow {
   bool sink_abandoned_ = false;
   bool abandoned_ = false;
   std::optional<Error> error_;
+  std::optional<Error> outage_;
 };
 
 }  // namespace tarry::relay

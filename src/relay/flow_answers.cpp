@@ -52,6 +52,7 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
     return;
   }
   claim_backoff_.reset();
+  outage_.reset();
   stats_.claimed += got;
   // Its messages go one by one, and the memory of a large reply must not stay until the last has.
   const bool shared = got <= 1 || (*reply)->bytes.size() <= kMostShared;
@@ -106,6 +107,7 @@ void Flow::settled(const Result<core::ItemsReply>& reply, Moment now) {
     return;
   }
   settle_backoff_.reset();
+  outage_.reset();
   const core::ItemResult missing = not_answered();
   for (std::size_t i = 0; i < sent.size(); ++i) {
     settle_item(std::move(sent[i]), i < reply->items.size() ? reply->items[i] : missing, now);
@@ -233,7 +235,10 @@ void Flow::end(Held held, core::SettleAction action, Answer answer) {
 void Flow::stop(Moment now) { fail({}, now); }
 
 bool Flow::may_try_again(const Error& error, Moment now) {
-  if (is_passing(error)) return true;
+  if (is_passing(error)) {
+    outage_ = error;
+    return true;
+  }
   fail(error.code == ErrorCode::closed ? std::nullopt : std::optional<Error>(error), now);
   return false;
 }

@@ -9,6 +9,8 @@
 namespace tarry::relay {
 namespace {
 
+constexpr Millis kTellFailingEvery{60'000};
+
 template <typename R>
 Result<R> kind_of(Result<core::Reply> reply) {
   if (!reply) return reply.error();
@@ -35,6 +37,29 @@ void Relay::tell_of_breaker(Lock& lock) {
   lock.lock();
 }
 
+void Relay::tell_of_outage(Lock& lock) {
+  if (!hooks_.on_outage || flow_.outage().has_value() == told_outage_) return;
+  told_outage_ = !told_outage_;
+  const std::optional<Error> outage = flow_.outage();
+  lock.unlock();
+  hooks_.on_outage(outage);
+  lock.lock();
+}
+
+void Relay::tell_of_failing(Lock& lock) {
+  const std::uint64_t failed = flow_.failed();
+  if (!hooks_.on_failing || failed == told_failing_) return;
+  const Moment now = moment_now();
+  if (tell_failing_at_ && now < *tell_failing_at_) return;
+  told_failing_ = failed;
+  if (flow_.breaker() != BreakerState::closed) return;  // that is what was told
+  tell_failing_at_ = now + kTellFailingEvery;
+  const std::string why = flow_.stats().last_error;
+  lock.unlock();
+  hooks_.on_failing(why);
+  lock.lock();
+}
+
 void Relay::tell_of_failure(Lock& lock) {
   if (!hooks_.on_failed || !flow_.error() || std::exchange(told_failed_, true)) return;
   lock.unlock();
@@ -57,6 +82,8 @@ Result<void> Relay::run(std::stop_token stop) {
   Lock lock(mutex_);
   for (;;) {
     tell_of_breaker(lock);
+    tell_of_outage(lock);
+    tell_of_failing(lock);
     tell_of_failure(lock);
     Flow::Step step = flow_.next(moment_now());
     if (std::holds_alternative<Flow::Finished>(step)) break;

@@ -27,6 +27,10 @@ namespace tarry::relay {
 struct RelayHooks {
   /// The breaker has opened, or is closed again; half-open is not told.
   std::function<void(bool open, const std::string& last_error)> on_breaker = {};
+  /// The store does not answer, and is asked again; or, empty, it has answered since.
+  std::function<void(const std::optional<Error>& outage)> on_outage = {};
+  /// Messages fail at the sink, which works: the last one's reason, once a minute at most.
+  std::function<void(const std::string& reason)> on_failing = {};
   /// The store can no longer be used: it claims nothing more, and will end once it has drained.
   std::function<void()> on_failed = {};
 };
@@ -67,6 +71,8 @@ class Relay {
   void perform(Lock& lock, Flow::Wait wait);
   void perform(Lock&, Flow::Finished) {}
   void tell_of_breaker(Lock& lock);
+  void tell_of_outage(Lock& lock);
+  void tell_of_failing(Lock& lock);
   void tell_of_failure(Lock& lock);
   /// Tells the flow, and wakes the controller.
   template <typename Tell>
@@ -82,6 +88,9 @@ class Relay {
   const RelayHooks hooks_;
   bool told_open_ = false;
   bool told_failed_ = false;
+  bool told_outage_ = false;
+  std::uint64_t told_failing_ = 0;         // messages that had failed by then
+  std::optional<Moment> tell_failing_at_;  // no sooner
 };
 
 }  // namespace tarry::relay

@@ -52,6 +52,7 @@ class Relay(ProgramTest):
         super().setUp()
         self.server = Server("memory:")
         self.addCleanup(self.server.stop)
+        self.remote("queue", "set", "q", "--lease", "30s")  # or a relay says that there is none
 
     def start_redis(self):
         redis = RedisServer(parent=self.directory)
@@ -66,10 +67,10 @@ class Relay(ProgramTest):
             relay.kill()
             relay.communicate()
 
-    def start(self, *words, output="json"):
-        """tarry relay q in the background."""
+    def start(self, *words, output="json", queue="q"):
+        """tarry relay QUEUE in the background."""
         relay = subprocess.Popen(
-            [PROGRAM, "--store", self.server.url, "-o", output, "relay", "q", *words],
+            [PROGRAM, "--store", self.server.url, "-o", output, "relay", queue, *words],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory, env=environment())
         self.addCleanup(self.end, relay)
         return relay
@@ -372,6 +373,10 @@ class Relay(ProgramTest):
             with self.subTest(words):
                 refused = self.refused("relay", "q", *words, says=says)
                 self.assertNotIn("secret", refused.err)
+        missing = self.start("--to", "stdout", queue="nobody")
+        self.assertEqual(missing.stderr.readline(),
+                         b"tarry: there is no queue nobody yet; waiting for it\n")
+        self.stop(missing)
         self.refused("relay", "no spaces", "--to", "stdout", says='"no spaces"')
         self.refused("relay", "a*b", "--to", "stdout", says='"a*b" may have a * at its end only')
         self.refused("relay", "--to", "stdout", says="QUEUE is missing; or give --config FILE")
@@ -437,6 +442,7 @@ class FromAFile(ProgramTest):
                 + self.section("orders.*", name="orders", threads=3, to=self.redis.url + "?list=o")
                 + self.section("mails", to=self.redis.url + "?list=m"))
             relay = self.start("--config", file)
+            self.assertIn(b"there is no queue mails yet", relay.stderr.readline())
             self.assertIn(b'relay "orders": no queue matches orders.*; it looks again every 5s',
                           relay.stderr.readline())
             for queue, key in (("mails", "a"), ("orders.eu", "b"), ("orders", "c")):

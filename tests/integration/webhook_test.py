@@ -278,7 +278,10 @@ class Webhook(ProgramTest):
         relay = self.start()
         for i in range(8):
             self.push(str(i))
-        self.assertIn(b" is down: answered 500", relay.stderr.readline())
+        said = relay.stderr.readline()
+        if b"messages fail" in said:  # where it has time for that before the breaker opens
+            said = relay.stderr.readline()
+        self.assertIn(b" is down: answered 500", said)
         self.receiver.status = None
         self.assertIn(b" is back", relay.stderr.readline())
         self.acked(8)
