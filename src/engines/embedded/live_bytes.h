@@ -4,9 +4,8 @@
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
-//  1. `total_bytes`, `messages` and `total_reasons` are sums over all segments; bytes in size
-//  classes
-//     (position.h).
+//  1. `total_bytes`, `messages` and `total_reasons` are sums over all segments; bytes are in the
+//     size classes of position.h.
 //  2. No segment's growth is more than `most_growth`.
 #pragma once
 
