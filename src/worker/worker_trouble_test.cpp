@@ -156,7 +156,11 @@ TEST_F(WorkerTroubleTest, WhatWaitedBeyondItsLeaseWhileTheStoreWasAwayIsNotBegun
 }
 
 TEST_F(WorkerTroubleTest, AnAnswerThatWasUnderWayForAsLongAsItsLeaseBeginsNothing) {
-  start({.concurrency = 2}, [](const Delivery&, const std::stop_token&) { return ack(); });
+  std::promise<void> released_a;  // else both may come in one request
+  start({.concurrency = 2}, [&](const Delivery&, const std::stop_token&) {
+    released_a.get_future().wait();
+    return ack();
+  });
   core::ClaimReply both = claimed({"a", "b"}, 1h);
   both.begun_at = base::BootClock::now() - 1min;
   both.items[0].lease_ms = Millis(1min).count();
@@ -164,6 +168,7 @@ TEST_F(WorkerTroubleTest, AnAnswerThatWasUnderWayForAsLongAsItsLeaseBeginsNothin
   const auto released = settlements(1, Outcome::done);
   EXPECT_EQ(released[0].first, "receipt-a");
   EXPECT_EQ(released[0].second.action, SettleAction::release);
+  released_a.set_value();
   EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-b");
   EXPECT_TRUE(finish());
   EXPECT_EQ(worker->stats().delivered, 1u);
