@@ -31,7 +31,7 @@ Result<bool> read_some(int fd, std::string& into) {
 
 }  // namespace
 
-LineReader::LineReader(int fd, std::size_t longest, const StopEvent* stop)
+LineReader::LineReader(int fd, std::size_t longest, const base::StopEvent* stop)
     : fd_(fd), longest_(longest), stop_(stop) {}
 
 Result<bool> LineReader::fill() {

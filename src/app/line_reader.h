@@ -10,7 +10,7 @@
 
 #include <tarry/result.h>
 
-#include "app/stop_event.h"
+#include "base/stop_event.h"
 
 namespace tarry::app {
 
@@ -18,7 +18,7 @@ class LineReader {
  public:
   /// Reads from `fd`, which stays the caller's. A line over `longest` bytes is handed out cut.
   /// `stop` ends what waits for more; it outlives the reader.
-  LineReader(int fd, std::size_t longest, const StopEvent* stop = nullptr);
+  LineReader(int fd, std::size_t longest, const base::StopEvent* stop = nullptr);
 
   /// The next line, without its end (`\n` or `\r\n`); false at the end. The view is valid until
   /// the next call. Errors: `io_error`; `closed` where the stop came before the line's end.
@@ -34,7 +34,7 @@ class LineReader {
 
   int fd_;
   std::size_t longest_;
-  const StopEvent* stop_;
+  const base::StopEvent* stop_;
   std::string buffer_;
   std::size_t at_ = 0;  // first byte that was not handed out
   bool ended_ = false;

@@ -51,7 +51,7 @@ ExitCode code_of_end(const Error& error, const std::stop_source& stop) {
 /// Ends both what looks now and then and what waits for a descriptor.
 struct Stop {
   std::stop_source source;
-  StopEvent event;
+  base::StopEvent event;
 
   void request() {
     source.request_stop();

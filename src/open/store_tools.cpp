@@ -94,8 +94,7 @@ Result<void> check_new_place(const std::string& path) {
   fs::path around = real(path);
   while (around.has_relative_path()) {
     around = around.parent_path();
-    std::error_code failed;
-    if (!fs::exists(around / "STORE", failed) || !format_of_store(around.string())) continue;
+    if (!format_of_store(around.string())) continue;
     return Unexpected(ErrorCode::invalid_argument, base::quoted(path) + " lies in another store, " +
                                                        base::quoted(around.string()));
   }

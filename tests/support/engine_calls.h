@@ -3,8 +3,11 @@
 // Thread safety: pure functions. They may be called from any thread but the engine's.
 #pragma once
 
+#include <chrono>
 #include <future>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -16,12 +19,16 @@ namespace tarry::test {
 
 /// For fixtures to derive from.
 struct EngineCalls {
-  [[nodiscard]] static Result<core::Reply> ask(core::Engine& engine, core::Request request) {
+  [[nodiscard]] static std::future<Result<core::Reply>> begin(core::Engine& engine,
+                                                              core::Request request) {
     auto promise = std::make_shared<std::promise<Result<core::Reply>>>();
     auto future = promise->get_future();
     engine.submit(std::move(request),
                   [promise](Result<core::Reply> reply) { promise->set_value(std::move(reply)); });
-    return future.get();
+    return future;
+  }
+  [[nodiscard]] static Result<core::Reply> ask(core::Engine& engine, core::Request request) {
+    return begin(engine, std::move(request)).get();
   }
   /// The answer, of which an error fails the test.
   template <typename T>
@@ -29,6 +36,23 @@ struct EngineCalls {
     auto reply = ask(engine, std::move(request));
     EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
     return reply ? std::get<T>(std::move(*reply)) : T();
+  }
+  /// Of one message, with a key that the store makes.
+  [[nodiscard]] static core::PushRequest push_of(std::string_view queue, Millis delay) {
+    core::PushRequest push;
+    push.queue = queue;
+    push.items.emplace_back();
+    push.items.back().due = Due::after(delay);
+    return push;
+  }
+  /// Until a claim waits at that queue.
+  static void wait_until_it_waits(core::Engine& engine, const std::string& queue) {
+    core::StatsRequest stats;
+    stats.queue = queue;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (take<StoreStats>(engine, stats).queues.at(0).waiting_claims == 0) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    }
   }
 };
 

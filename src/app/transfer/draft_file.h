@@ -11,14 +11,14 @@
 
 #include <tarry/result.h>
 
-#include "app/stop_event.h"
+#include "base/stop_event.h"
 
 namespace tarry::app::transfer {
 
 class DraftFile {
  public:
   /// `path` "-": standard output. `stop` ends what waits for its reader; it outlives this.
-  explicit DraftFile(std::string path, const StopEvent* stop = nullptr)
+  explicit DraftFile(std::string path, const base::StopEvent* stop = nullptr)
       : path_(std::move(path)), stop_(stop) {}
   ~DraftFile();  // what was neither published nor kept goes
   DraftFile(const DraftFile&) = delete;
@@ -46,7 +46,7 @@ class DraftFile {
   [[nodiscard]] Result<void> write_out();
 
   std::string path_;
-  const StopEvent* stop_;
+  const base::StopEvent* stop_;
   int fd_ = -1;
   bool kept_ = false;
   std::uint64_t written_ = 0;

@@ -35,28 +35,6 @@ class SweeperTest : public ::testing::Test, public test::EngineCalls {
     if (!engine) throw std::runtime_error(engine.error().message);
     return *std::move(engine);
   }
-  static std::future<Reply> begin(core::Engine& engine, core::Request request) {
-    auto promise = std::make_shared<std::promise<Reply>>();
-    auto future = promise->get_future();
-    engine.submit(std::move(request),
-                  [promise](Reply reply) { promise->set_value(std::move(reply)); });
-    return future;
-  }
-  static core::PushRequest push_of(std::string_view queue, Millis delay) {
-    core::PushRequest push;
-    push.queue = queue;
-    push.items.emplace_back();
-    push.items.back().due = Due::after(delay);
-    return push;
-  }
-  static void wait_until_it_waits(core::Engine& engine, const std::string& queue) {
-    core::StatsRequest stats;
-    stats.queue = queue;
-    const auto deadline = std::chrono::steady_clock::now() + 1min;
-    while (take<StoreStats>(engine, stats).queues.at(0).waiting_claims == 0) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-    }
-  }
 
   testing::RedisServer server_;
 };

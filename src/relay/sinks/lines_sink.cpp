@@ -1,19 +1,15 @@
 #include "relay/sinks/lines_sink.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 
-#include "base/assert.h"
 #include "relay/message_text.h"
 
 namespace tarry::relay {
@@ -30,30 +26,8 @@ std::size_t most_at_once(int fd) {
 }  // namespace
 
 LinesSink::LinesSink(int fd, std::function<void(Error)> on_broken)
-    : fd_(fd),
-      stop_(::eventfd(0, EFD_CLOEXEC)),
-      most_(most_at_once(fd)),
-      on_broken_(std::move(on_broken)) {
-  TARRY_ASSERT(stop_ >= 0);
+    : fd_(fd), most_(most_at_once(fd)), on_broken_(std::move(on_broken)) {
   begin(1);
-}
-
-LinesSink::~LinesSink() {
-  end();
-  ::close(stop_);
-}
-
-void LinesSink::interrupt() {
-  const std::uint64_t one = 1;
-  // Cannot fail: the counter would have to reach 2^64.
-  static_cast<void>(::write(stop_, &one, sizeof one));
-}
-
-/// False: it was closed. What is wrong with the descriptor, a write says.
-bool LinesSink::wait_for_room() const {
-  std::array<pollfd, 2> fds{{{fd_, POLLOUT, 0}, {stop_, POLLIN, 0}}};
-  while (::poll(fds.data(), fds.size(), -1) < 0) TARRY_ASSERT(errno == EINTR || errno == ENOMEM);
-  return fds[1].revents == 0;
 }
 
 Answer LinesSink::deliver(const Parcel& parcel) {
@@ -61,7 +35,7 @@ Answer LinesSink::deliver(const Parcel& parcel) {
   std::string_view rest = line;
   while (!rest.empty()) {
     const bool begun = rest.size() < line.size();
-    if (!wait_for_room()) {
+    if (!stop_.wait_for(fd_, POLLOUT)) {
       constexpr const char* kStopped = "the relay has stopped";
       return begun ? unknown(kStopped) : sink_down(kStopped);
     }

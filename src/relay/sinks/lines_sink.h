@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "base/stop_event.h"
 #include "relay/sinks/threaded_sink.h"
 
 namespace tarry::relay {
@@ -14,16 +15,15 @@ class LinesSink final : public ThreadedSink {
   /// `fd` stays the caller's. `on_broken`: nobody reads any more, or the disk is full; at every
   /// message, from the sink's thread. SIGPIPE is to be ignored.
   LinesSink(int fd, std::function<void(Error)> on_broken);
-  ~LinesSink() override;
+  ~LinesSink() override { end(); }
   [[nodiscard]] std::string title() const override { return "stdout"; }
 
  private:
   [[nodiscard]] Answer deliver(const Parcel& parcel) override;
-  void interrupt() override;
-  [[nodiscard]] bool wait_for_room() const;
+  void interrupt() override { stop_.set(); }
 
   const int fd_;
-  const int stop_;          // an eventfd, readable once closed
+  base::StopEvent stop_;
   const std::size_t most_;  // bytes of one write
   const std::function<void(Error)> on_broken_;
 };

@@ -3,7 +3,7 @@
 // Thread safety: `set` from any thread, and from several.
 #pragma once
 
-namespace tarry::app {
+namespace tarry::base {
 
 class StopEvent {
  public:
@@ -22,4 +22,4 @@ class StopEvent {
   int fd_;
 };
 
-}  // namespace tarry::app
+}  // namespace tarry::base

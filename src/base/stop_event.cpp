@@ -1,4 +1,4 @@
-#include "app/stop_event.h"
+#include "base/stop_event.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 
-namespace tarry::app {
+namespace tarry::base {
 
 StopEvent::StopEvent() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { TARRY_ASSERT(fd_ >= 0); }
 
@@ -28,4 +28,4 @@ bool StopEvent::wait_for(int fd, short events) const noexcept {
   return fds[1].revents == 0;
 }
 
-}  // namespace tarry::app
+}  // namespace tarry::base
