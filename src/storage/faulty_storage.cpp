@@ -126,6 +126,7 @@ bool Faults::dead() const {
 }
 
 std::optional<Error> Faults::on_call(Kind kind, std::string_view what) {
+  if (watch_ && kind != Kind::read) watch_(what);
   const std::scoped_lock lock(mutex_);
   if (kind == Kind::read && !(plan_ && plan_->reads_too)) return std::nullopt;
   if (kind != Kind::sync && plan_ && plan_->syncs_only) return std::nullopt;

@@ -17,11 +17,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "storage/storage.h"
 
@@ -43,6 +45,10 @@ class Faults {
   /// Starts counting from zero. Without a plan nothing fails.
   void arm(const FaultPlan& plan);
   void disarm();
+  /// Called before each call that changes something, with what it is, e.g. "allocate 1.seg (offset
+  /// 4096)", by the thread that makes it. Set before anything runs.
+  using Watch = std::function<void(std::string_view what)>;
+  void watch(Watch watch) { watch_ = std::move(watch); }
   /// Changes the plan's `reads_too`, where there is one.
   void count_reads(bool reads_too);
 
@@ -62,6 +68,7 @@ class Faults {
   [[nodiscard]] bool dead() const;
 
  private:
+  Watch watch_;
   mutable std::mutex mutex_;
   std::optional<FaultPlan> plan_;
   std::uint64_t calls_ = 0;

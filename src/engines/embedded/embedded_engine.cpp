@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
+#include <shared_mutex>
 #include <utility>
 
 #include "base/text.h"
@@ -168,6 +170,7 @@ class Opening {
     config.segment_bytes = segment_bytes();
     config.policy = options_.sync;
     config.random = random_number;
+    config.disk_room = disk_room_;
     parts.journal = std::make_unique<Journal>(
         config, *parts.directory, *parts.files, *parts.committer, std::move(recovered->tail),
         [state = parts.state.get(), clock = options_.clock](std::string& out) {
@@ -207,6 +210,7 @@ class Opening {
   std::unique_ptr<storage::Directory> directory_;
   std::unique_ptr<storage::Lock> lock_;
   StoreIdentity identity_;
+  std::shared_ptr<std::shared_mutex> disk_room_ = std::make_shared<std::shared_mutex>();
   std::uint64_t total_bytes_ = 0;
   std::uint64_t done_bytes_ = 0;
 };

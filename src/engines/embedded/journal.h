@@ -20,6 +20,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,9 @@ class Journal {
     std::uint64_t segment_bytes = 64ull << 20;
     SyncPolicy policy = SyncPolicy::always;
     std::function<std::uint64_t()> random;
+    /// One for all journals on a disk: while one of them moves room from its head to what comes
+    /// next (`close_head`), the others take none. Null: it has the disk for itself.
+    std::shared_ptr<std::shared_mutex> disk_room;
   };
   /// Appends the records that a new segment opens with, and each run in a segment of the one
   /// before: clock, marks, queues with counters.
@@ -116,8 +120,8 @@ class Journal {
   [[nodiscard]] bool oldest_is_written() const noexcept;
   /// On a disk that has nothing more to give: closes the head, so that what it holds can be
   /// cleaned. Where `enough` bytes are left without its spare room, that comes back with its file;
-  /// else it goes to what comes next, and what was cut off is there for who asks first. False, and
-  /// nothing changed, unless all is written and about `least` bytes are left then.
+  /// else it goes to what comes next. False unless all is written and about `least` bytes are left
+  /// then; nothing has changed, but that somebody else may have been quicker to take some of it.
   Result<bool> close_head(std::uint64_t least, std::uint64_t enough);
   /// Nothing was appended since the start, and nothing has to be: it was closed in good order.
   [[nodiscard]] bool is_as_it_was() const noexcept {
@@ -175,6 +179,8 @@ class Journal {
   Result<void> add_prepared(std::shared_ptr<storage::File> file, std::uint64_t bytes);
   [[nodiscard]] std::uint64_t room_in(std::uint64_t segment, std::uint64_t largest) const noexcept;
   Result<void> grow(std::uint64_t missing, std::uint64_t largest, std::uint64_t step);
+  Result<void> prepare_of(std::uint64_t spare);
+  [[nodiscard]] std::uint64_t prepared_room() const noexcept;
   Result<void> grow_head(std::uint64_t to);
   Result<void> grow_prepared(Prepared& prepared, std::uint64_t to);
   Result<void> fit_openings();

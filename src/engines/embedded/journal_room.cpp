@@ -2,6 +2,8 @@
 // in, and which of those are written again.
 #include <algorithm>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 
@@ -81,6 +83,8 @@ Result<void> Journal::add_prepared(std::shared_ptr<storage::File> file, std::uin
 // Takes more room for at least `missing` bytes, in whole steps: at the end of the head, of the last
 // prepared segment, or in a new one.
 Result<void> Journal::grow(std::uint64_t missing, std::uint64_t largest, std::uint64_t step) {
+  std::shared_lock<std::shared_mutex> together;
+  if (config_.disk_room) together = std::shared_lock(*config_.disk_room);
   const auto whole = [step](std::uint64_t bytes) { return (bytes + step - 1) / step * step; };
   const std::uint64_t most = config_.segment_bytes;
   // The head only while nothing is prepared: rolling leaves allocated bytes to spare behind.
@@ -137,40 +141,62 @@ Result<void> Journal::ensure_room(std::uint64_t bytes, std::uint64_t largest, st
                     "the journal cannot reserve " + std::to_string(wanted) + " bytes");
 }
 
+std::uint64_t Journal::prepared_room() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Prepared& prepared : prepared_) sum += room_in(prepared.info.allocated, 0);
+  return sum;
+}
+
 Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
   forget_written();
   if (head_.number == 0 || !open_.empty() || !in_flight_.empty()) return false;
+  if (!prepared_.empty() && prepared_.front().info.allocated < overhead()) return false;
   std::uint64_t in_prepared = 0;
   for (const Prepared& prepared : prepared_) {
     in_prepared += room_in(prepared.info.allocated, largest_put_);
   }
-  const bool goes_on = !prepared_.empty() && prepared_.front().info.allocated >= overhead();
-  if (goes_on && in_prepared >= enough) {
+  if (!prepared_.empty() && in_prepared >= enough) {
     roll();
     return true;
   }
   const std::uint64_t spare = (head_.allocated - head_.used) / kPage * kPage;
   // The pages that the two files' ends and the file system's own notes may take.
   constexpr std::uint64_t kLost = 4 * kPage;
-  std::uint64_t after = spare;
-  for (const Prepared& prepared : prepared_) after += prepared.info.allocated - overhead();
-  if (after < overhead() + least + kLost) return false;
-  if (prepared_.empty() && spare < overhead() + kLost) return false;
+  const std::uint64_t opening = prepared_.empty() ? overhead() : 0;
+  if (spare + prepared_room() < opening + least + kLost) return false;
+  if (prepared_.empty() && spare < opening + kLost) return false;
+
+  std::unique_lock<std::shared_mutex> alone;
+  if (config_.disk_room) alone = std::unique_lock(*config_.disk_room);
+  const std::uint64_t before = head_.allocated;
   if (auto cut = head_file_->truncate(head_.used); !cut) return std::move(cut).error();
-  if (prepared_.empty()) {
-    Result<void> prepared = prepare(spare - kPage);
-    if (!prepared && prepared.error().code == ErrorCode::no_space)
-      prepared = prepare(spare - kLost);
-    if (!prepared) {
-      // Somebody else was quicker, or there is no descriptor: the head takes back what it can.
-      if (!head_file_->allocate(head_.allocated)) head_.allocated = head_.used;
-      if (is_shortage(prepared.error())) return false;
-      return std::move(prepared).error();
-    }
-  }
   head_.allocated = head_.used;
+  if (auto moved = prepare_of(spare); !moved) return std::move(moved).error();
+  if (prepared_.empty() || prepared_room() < least) {
+    // Who shares the disk but is no shard of ours was quicker, or there is no descriptor.
+    for (std::uint64_t step = spare; step >= kPage && head_.allocated < before; step /= 2) {
+      static_cast<void>(grow_head(std::min(before, head_.allocated + step)));
+    }
+    return false;
+  }
   roll();
   return true;
+}
+
+// Room of `spare` bytes, which have just been given back to the disk, for what comes after the
+// head, or as much of it as can be had. An error is final.
+Result<void> Journal::prepare_of(std::uint64_t spare) {
+  const std::uint64_t last = prepared_.empty() ? 0 : prepared_.back().info.allocated;
+  const bool lengthens = last != 0 && last < config_.segment_bytes;
+  const std::uint64_t least = lengthens ? 0 : 2 * overhead();
+  for (std::uint64_t lost = kPage; lost + least < spare; lost *= 2) {
+    const std::uint64_t bytes = spare - lost;
+    auto done = lengthens
+                    ? grow_prepared(prepared_.back(), std::min(config_.segment_bytes, last + bytes))
+                    : prepare(bytes);
+    if (done || !is_shortage(done.error())) return done;
+  }
+  return {};
 }
 
 // -- files that are written again
