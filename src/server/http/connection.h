@@ -54,7 +54,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   /// What an event calls for, and what is left to do where that throws.
   template <typename Step>
-  void guard(Step step);
+  void guard(Step step) {
+    try {
+      step();
+    } catch (const std::exception& error) {
+      on_exception(error);
+    }
+  }
   void on_exception(const std::exception& error);
 
   void read();

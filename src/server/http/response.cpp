@@ -39,6 +39,10 @@ Response no_memory() {
                  "the server has not the memory for this request just now; nothing was done");
 }
 
+std::string over_limit(std::string_view what, std::uint64_t limit) {
+  return "the " + std::string(what) + " is over the limit of " + std::to_string(limit) + " bytes";
+}
+
 std::string head_of(const Response& response, std::string_view request_id, bool keep_alive) {
   std::string head;
   head.reserve(256);

@@ -1,6 +1,7 @@
 // What goes back to a client. Plain values and pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,9 @@ struct Response {
 [[nodiscard]] Response unwell(const Error& error);
 /// 503: of a request that was not begun, for want of memory.
 [[nodiscard]] Response no_memory();
+
+/// For a problem's detail: "the <what> is over the limit of <limit> bytes".
+[[nodiscard]] std::string over_limit(std::string_view what, std::uint64_t limit);
 
 /// Status line and fields, with the empty line.
 [[nodiscard]] std::string head_of(const Response& response, std::string_view request_id,

@@ -1,0 +1,244 @@
+// What a connection asks of the engine, and what becomes of the answer.
+#include <poll.h>
+
+#include <new>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/require.hpp>
+
+#include "server/http/connection.h"
+#include "wire/problem.h"
+
+namespace tarry::http {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr Millis kMemoryPause{10};
+
+// What the engine owes keeps the server's thread from ending; until it is paid, and not for as long
+// as the engine happens to keep the completion.
+class Work {
+ public:
+  explicit Work(const Executor& executor)
+      : executor_(asio::require(executor, asio::execution::outstanding_work.tracked)) {}
+
+  /// A small task that can be copied. The engine's thread waits where there is not even the memory
+  /// for that: what it answers must not be lost.
+  template <typename Task>
+  void post(Task task) noexcept {
+    const auto executor = std::move(*executor_);
+    executor_.reset();
+    for (;;) {
+      try {
+        asio::post(executor, task);
+        return;
+      } catch (const std::bad_alloc&) {
+        std::this_thread::sleep_for(kMemoryPause);
+      }
+    }
+  }
+
+ private:
+  using Tracked =
+      decltype(asio::require(std::declval<Executor>(), asio::execution::outstanding_work.tracked));
+  std::optional<Tracked> executor_;
+};
+
+// Of a batch with some items of which the store itself was at fault (no space, mostly): why. The
+// answer as a whole is 200 all the same, and nothing else would tell who runs the server.
+const std::string* store_trouble(const core::Reply& reply) noexcept {
+  const auto first_in = [](const auto& items) -> const std::string* {
+    for (const auto& item : items) {
+      if (item.error && wire::status_of(item.error->code) >= 500) return &item.error->message;
+    }
+    return nullptr;
+  };
+  if (const auto* pushed = std::get_if<core::PushReply>(&reply)) return first_in(pushed->items);
+  if (const auto* items = std::get_if<core::ItemsReply>(&reply)) return first_in(items->items);
+  return nullptr;
+}
+
+// Whatever is answered with what is stored: as much as the store has, while a change is answered
+// with a few words for each item.
+bool reads(const core::Request& request) noexcept {
+  return std::visit(
+      [](const auto& asked) {
+        using Asked = std::decay_t<decltype(asked)>;
+        return std::is_same_v<Asked, core::ClaimRequest> ||
+               std::is_same_v<Asked, core::GetRequest> ||
+               std::is_same_v<Asked, core::ListRequest> ||
+               std::is_same_v<Asked, core::StatsRequest> ||
+               std::is_same_v<Asked, core::ForecastRequest>;
+      },
+      request);
+}
+
+// What a claim takes besides its body for as long as it waits.
+std::uint64_t size_of(const core::ClaimRequest& claim) noexcept {
+  return (claim.queues.size() + claim.keys.size()) * sizeof(std::string);
+}
+
+// The engine works, and says that what it asks does not answer just now: /readyz tells that, and to
+// start this process again would mend nothing.
+bool is_away(const Error& error) noexcept {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
+}
+
+}  // namespace
+
+// What waits, and answers that nobody takes, count too: who reads on meanwhile makes more of them.
+// What settles or cancels makes less, and is let through. Probes are small.
+void Connection::admit(Submission submission) {
+  if (const auto* claim = std::get_if<core::ClaimRequest>(&submission.request)) {
+    hold(request_bytes_ + size_of(*claim));
+  }
+  if (submission.check == Check::none && hub_.held_bytes > hub_.options.max_held_bytes &&
+      reads(submission.request)) {
+    respond(problem(
+        429, ErrorCode::unavailable,
+        over_limit("sum of all requests and answers that are held", hub_.options.max_held_bytes)));
+    return;
+  }
+  submit(std::move(submission));
+}
+
+void Connection::submit(Submission submission) {
+  state_ = State::asking;
+  clear_deadline();
+  answer_ = std::move(submission.answer);
+  check_ = submission.check;
+  claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
+  auto completion = [self = shared_from_this(),
+                     work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
+    self->reply_.emplace(std::move(result));
+    work.post([self = std::move(self)] { self->on_reply(); });
+  };
+  const auto holders = weak_from_this().use_count();
+  try {
+    ticket_ = hub_.engine.submit(std::move(submission.request), std::move(completion));
+  } catch (const std::bad_alloc& error) {
+    hub_.warn_of(error);
+    // What the engine has kept the completion of it may carry out all the same.
+    if (weak_from_this().use_count() < holders) {
+      respond(no_memory());
+    } else {
+      close();
+    }
+    return;
+  }
+  if (hub_.draining || peer_ended_) withdraw_claim();
+}
+
+void Connection::withdraw_claim() {
+  if (claiming_ && ticket_ != 0) hub_.engine.withdraw(ticket_);
+}
+
+void Connection::on_reply() {
+  Result<core::Reply> result = *std::exchange(reply_, std::nullopt);
+  ticket_ = 0;
+  const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
+  if (claimed != nullptr && claiming_ && !take_receipts(*claimed)) {
+    close();
+    release_unsent();  // where it was closed already
+    return;
+  }
+  guard([&] { answer(std::move(result)); });
+}
+
+void Connection::answer(Result<core::Reply> result) {
+  MakeResponse make = std::move(answer_);
+  if (!result) {
+    if (!is_away(result.error())) hub_.service.engine_suspect = true;
+  } else if (check_ == Check::health) {
+    hub_.service.engine_suspect = false;
+  }
+  if (state_ == State::closed) {
+    release_unsent();
+    return;
+  }
+  if (claiming_ && (peer_ended_ || has_hung_up())) {
+    close();
+    return;
+  }
+  if (result) {
+    const std::string* trouble = store_trouble(*result);
+    Response response = make(*result);
+    if (trouble != nullptr && response.reason.empty()) {
+      response.reason = hub_.troubles.line(*trouble, Clock::now()).value_or("");
+    }
+    respond(std::move(response));
+  } else if (check_ == Check::health && is_away(result.error())) {
+    core::Reply nothing;
+    respond(make(nothing));
+  } else {
+    respond(check_ != Check::none ? unwell(result.error()) : problem(result.error()));
+  }
+}
+
+// Without receipts nothing can be given back, so all else makes room for them.
+bool Connection::take_receipts(const core::ClaimReply& reply) {
+  try {
+    collect_receipts(reply);
+    return true;
+  } catch (const std::bad_alloc&) {
+    unsent_ = {};
+    answer_ = nullptr;
+    parser_.reset();
+    held_ = {};
+  }
+  try {
+    collect_receipts(reply);
+  } catch (const std::bad_alloc& error) {
+    unsent_ = {};
+    hub_.warn_of(error);
+  }
+  return false;
+}
+
+void Connection::collect_receipts(const core::ClaimReply& reply) {
+  std::size_t bytes = 0;
+  for (const core::ClaimedItem& item : reply.items) bytes += item.receipt.size;
+  unsent_.items.reserve(reply.items.size());
+  unsent_.bytes.reserve(bytes);
+  for (const core::ClaimedItem& item : reply.items) {
+    core::SettleItem release;
+    release.receipt = core::append(unsent_.bytes, core::view(reply.bytes, item.receipt));
+    release.action = core::SettleAction::release;
+    unsent_.items.push_back(release);
+  }
+}
+
+void Connection::release_unsent() {
+  if (unsent_.items.empty()) return;
+  const std::size_t count = unsent_.items.size();
+  auto completion = [&hub = hub_, work = Work(socket_.get_executor()),
+                     count](Result<core::Reply> result) mutable {
+    if (result) return work.post([] {});
+    work.post([&hub, count, error = std::move(result).error()] {
+      if (!is_away(error)) hub.service.engine_suspect = true;
+      hub.warn(
+          std::to_string(count) +
+          " claimed messages could not be released, and wait for their leases: " + error.message);
+    });
+  };
+  try {
+    hub_.engine.submit(std::exchange(unsent_, {}), std::move(completion));
+  } catch (const std::exception& error) {
+    hub_.warn_of(error);  // they wait for their leases
+  }
+}
+
+// The read that is outstanding may not have been told yet what the kernel knows; nor would it find
+// the end behind bytes that are unread.
+bool Connection::has_hung_up() {
+  pollfd socket{socket_.native_handle(), POLLRDHUP, 0};
+  return ::poll(&socket, 1, 0) > 0;
+}
+
+}  // namespace tarry::http
