@@ -153,6 +153,26 @@ TEST_P(Times, ABackwardStepHoldsBackWhatIsNotYetDueByTheNewClock) {
   EXPECT_EQ(claim_one(q).key(), "k");
 }
 
+// More of them than an engine puts back in one go.
+TEST_P(Times, ABackwardStepHoldsBackHoweverManyOfWhateverPriorityWereReady) {
+  const Queue q = queue();
+  std::vector<Push> messages(2'500);
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    messages[i].payload = "x";
+    messages[i].due = at(clock().now() + 1min);
+    messages[i].priority = i % 2 == 0 ? 5 : 1000;
+  }
+  (void)must(q.push(messages));
+  (void)must(q.push({.key = "long due", .payload = "x", .due = at(clock().now()), .priority = 1000}));
+  clock().advance(1min);
+  (void)must(q.release(claim(q).at(0).receipt()));
+  clock().step(-10s);
+  EXPECT_EQ(keys_of(claim_all(q)), std::vector<std::string>{"long due"});
+  EXPECT_TRUE(nothing_due(q));
+  clock().advance(10s);
+  EXPECT_EQ(claim_all(q).size(), messages.size());
+}
+
 TEST_P(Times, StepsForthAndBackHoldADelayUntilBothClocksHaveComeToIt) {
   if (!has_two_clocks()) GTEST_SKIP() << "delays and leases go by the one clock that steps";
   const Queue q = queue();

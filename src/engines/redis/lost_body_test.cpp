@@ -36,10 +36,12 @@ class LostBody : public ::testing::Test, public test::EngineCalls {
     (void)take<core::ConfigureReply>(*engine_, configure);
   }
 
-  void push(std::string_view key) {
+  void push(std::string_view key, std::uint32_t priority = kDefaultPriority, Due due = {}) {
     core::PushRequest request;
     request.queue = "q";
     core::PushItem item;
+    item.priority = priority;
+    item.due = due;
     item.key = core::append(request.bytes, key);
     request.items.push_back(item);
     EXPECT_EQ(take<core::PushReply>(*engine_, std::move(request)).items.at(0).outcome,
@@ -112,6 +114,17 @@ TEST_F(LostBody, LeavesNothingToGoOnWith) {
     EXPECT_EQ(settled(claimed, action), Outcome::stale);
     expect_no_lease();
   }
+}
+
+TEST_F(LostBody, OfAnotherPriorityIsPassedOver) {
+  for (const std::string key : {"a", "b", "c"}) push(key, 5, in(1s));
+  lose("a");
+  clock_->advance(2'000);
+  EXPECT_EQ(claim().items.size(), 2u);
+  EXPECT_EQ(server_.ask({"ZCARD", "tarry:{1}:q/0:odd"}), ":1\r\n");
+  core::StatsRequest stats;
+  stats.queue = "q";
+  EXPECT_FALSE(take<StoreStats>(*engine_, stats).queues.at(0).oldest_ready);
 }
 
 TEST_F(LostBody, AReviveOfAllDoesNotTurnInOneThatIsInTwoPlaces) {

@@ -8,10 +8,12 @@ local left = tonumber(ARGV[5])
 local full = false
 local due_taken, ready_taken = 0, {}  -- taken away when the leases are written: each has its place always
 
--- Bodies are read before it is known how long they are: few at first, then as many as will fit.
+-- Bodies are read before it is known how long they are: at first as many as fit in any case, then by
+-- what they were, and not far beyond.
+local LARGEST = tonumber(largest) or 1048576
 local function chunk()
   local n = #bodies
-  local average = n == 0 and 1048576 or math.max(4096, used / n)
+  local average = math.max(4096, n == 0 and LARGEST or math.max(used / n, LARGEST / 8))
   return math.max(1, math.min(left, 500, floor((most_bytes - used) / average)))
 end
 
@@ -34,14 +36,20 @@ local function take_due()
 end
 
 -- Messages of another priority that have fallen due go from ODD's front to its back, and into READY;
--- ten thousand at a time: beyond that the next claims see them.
+-- two thousand at a time: beyond that the next claims see them.
 local function find_odd()
-  for _ = 1, 10 do
+  for _ = 1, 2 do
     local found = call('ZRANGEBYSCORE', ODD, '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, 1000)
     for i = 1, #found, 2 do
       local member, score = found[i], tonumber(found[i + 1])
-      call('ZADD', ODD, BIG + score, member)
-      call('ZADD', READY, priority_of(call('HGET', MSGS, member)), ready_member(member, score))
+      local body = call('HGET', MSGS, member)
+      if body then
+        call('ZADD', ODD, BIG + score, member)
+        call('ZADD', READY, priority_of(body), ready_member(member, score))
+      else
+        call('ZREM', ODD, member)
+        count('damaged')
+      end
     end
     if #found < 2000 then return end
   end
@@ -54,6 +62,8 @@ local function take_ready(from, to, skipped)
   for i = 1, #found, 2 do
     local entry = found[i]
     local member, score = sub(entry, 9), struct.unpack('>I8', entry) / 2
+    -- The clock was set back, and they wait again; of one priority they stand in order of time.
+    if floor(score) > now then return take_ready('(' .. found[i + 1], to, 0) end
     local body = call('HGET', MSGS, member)
     if fitting({ body }, 1, most_bytes, first_anyway) == 0 then
       full = true
