@@ -163,7 +163,8 @@ TEST_P(Times, ABackwardStepHoldsBackHoweverManyOfWhateverPriorityWereReady) {
     messages[i].priority = i % 2 == 0 ? 5 : 1000;
   }
   (void)must(q.push(messages));
-  (void)must(q.push({.key = "long due", .payload = "x", .due = at(clock().now()), .priority = 1000}));
+  (void)must(
+      q.push({.key = "long due", .payload = "x", .due = at(clock().now()), .priority = 1000}));
   clock().advance(1min);
   (void)must(q.release(claim(q).at(0).receipt()));
   clock().step(-10s);
