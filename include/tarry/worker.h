@@ -39,7 +39,8 @@ template <typename Rep, typename Period>
 }
 
 /// Called by `concurrency` threads at once. The token is signalled when the worker stops, and when
-/// the claim was lost (its lease could not be extended in time): another delivery may then begin.
+/// the claim was lost or its lease has ended without an answer of the store (it could not be
+/// extended in time): another delivery may then begin.
 /// What a handler throws is a retry, and the reason kept should it have been the last attempt.
 /// Of the verdict, a delay is cut to 0 .. 100 years and a reason to 255 bytes of UTF-8.
 using Handler = std::function<Verdict(const Delivery&, std::stop_token)>;
@@ -52,7 +53,8 @@ struct WorkerOptions {
   /// they return. A handler that outlives it no longer keeps its message from others.
   std::optional<Millis> drain = {};
   /// Told once where the store gives no messages for now and the worker tries again (the error),
-  /// and once when it does again (nothing). On the thread of `run`, which waits for it.
+  /// and once when it does again (nothing). On a thread that also signals stop tokens, and waits
+  /// for it; `run` returns when it has returned.
   std::function<void(const std::optional<Error>&)> on_outage = {};
 };
 

@@ -91,7 +91,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     for (const auto& task : std::exchange(waiting_, {})) {
       finish_soon(*task, "the client is closed");
     }
-    for (const auto& link : std::exchange(idle_, {})) link->close();
+    close_idle();
     std::vector<std::shared_ptr<HttpLink>> busy;
     for (const auto& [id, task] : tasks_) {
       if (task->link) busy.push_back(task->link);
@@ -168,6 +168,8 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
       used->close();
     }
     const auto* failure = std::get_if<HttpFailure>(&end.answer);
+    // What befell it may have befallen those that have stood open as long.
+    if (failure != nullptr) close_idle();
     if (failure != nullptr && !failure->sent && task->reused && !task->retried && !closed_) {
       task->retried = true;
       start(task, /*may_reuse=*/false);
@@ -175,6 +177,10 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     }
     finish(*task, std::move(end.answer));
     if (!closed_) start_waiting();
+  }
+
+  void close_idle() {
+    for (const auto& link : std::exchange(idle_, {})) link->close();
   }
 
   void on_dead(HttpLink& link) {

@@ -213,6 +213,22 @@ TEST_F(HttpClientTest, a_kept_connection_that_died_is_replaced_unseen) {
   EXPECT_EQ(body_of(std::move(second)), "2");
 }
 
+TEST_F(HttpClientTest, once_one_has_failed_no_kept_connection_is_trusted) {
+  open();
+  auto first = send("/");
+  RawConnection a = server_.accept();
+  a.receive();
+  auto second = send("/");
+  RawConnection b = server_.accept();
+  b.receive();
+  a.answer("1");
+  b.answer("2");
+  EXPECT_EQ(body_of(std::move(first)) + body_of(std::move(second)), "12");
+  EXPECT_TRUE(failure_of(send("/", "{}", false, 20)).sent);
+  EXPECT_TRUE(a.wait_for_end());
+  EXPECT_TRUE(b.wait_for_end());
+}
+
 TEST_F(HttpClientTest, closes_a_connection_that_is_idle_for_long) {
   HttpClientOptions options;
   options.idle_timeout_ms = 20;

@@ -27,16 +27,18 @@ Session::Session(core::Engine& engine, const std::string& queue, const WorkerOpt
 
 Result<void> Session::run(std::stop_token stop) {
   std::vector<std::jthread> threads;
-  threads.reserve(options_.concurrency);
+  threads.reserve(std::size_t{options_.concurrency} + 1);
   std::optional<Error> no_threads;
   try {
+    threads.emplace_back([this] { tell(); });
     for (std::uint32_t i = 0; i < options_.concurrency; ++i) {
       threads.emplace_back([this] { work(); });
     }
   } catch (const std::system_error& failure) {
-    no_threads = Error{ErrorCode::unavailable,
-                       "the system gave " + std::to_string(threads.size()) + " threads of " +
-                           std::to_string(options_.concurrency) + ": " + failure.what()};
+    no_threads =
+        Error{ErrorCode::unavailable,
+              "the system gave " + std::to_string(threads.size()) + " threads of " +
+                  std::to_string(std::size_t{options_.concurrency} + 1) + ": " + failure.what()};
   }
   {
     const auto stop_now = [this] {
@@ -49,6 +51,7 @@ Result<void> Session::run(std::stop_token stop) {
     control(lock);
     finished_ = true;
     work_arrived_.notify_all();
+    tell_wanted_.notify_one();
   }
   threads.clear();
   if (error_) return *std::move(error_);
@@ -60,11 +63,9 @@ Result<void> Session::run(std::stop_token stop) {
 void Session::control(Lock& lock) {
   for (;;) {
     const Moment now = Clock::now();
+    look_for_lapsed(now);
     // Each step lets go of the lock, and what the ones before it looked at may have changed.
-    if (drain(lock, now) || signal_handlers(lock) || settle(lock, now) || extend(lock, now) ||
-        claim(lock, now) || tell_of_outage(lock)) {
-      continue;
-    }
+    if (drain(lock, now) || settle(lock, now) || extend(lock, now) || claim(lock, now)) continue;
     if (is_done()) return;
     wait_for_news(lock);
   }
@@ -80,6 +81,7 @@ std::optional<Session::Moment> Session::next_moment() const {
   if (wants_claim()) consider(claim_at_);
   if (!settling_ && !outbox_.empty()) consider(settle_at_);
   if (!extending_ && extend_at_) consider(*extend_at_);
+  if (lapse_at_) consider(*lapse_at_);
   return next;
 }
 
@@ -199,11 +201,40 @@ bool Session::drain(Lock& lock, Moment now) {
   return true;
 }
 
+// Whatever the store has to say of it yet: from now on another delivery may begin.
+void Session::look_for_lapsed(Moment now) {
+  if (!lapse_at_ || now < *lapse_at_) return;
+  lapse_at_.reset();
+  for (auto& [id, job] : jobs_) {
+    if (job.lease_end > now) {
+      wake_at_end_of(job);
+    } else if (job.begun && !std::exchange(job.lapsed, true)) {
+      want_signals();
+    }
+  }
+}
+
+// -- what users are told
+
+void Session::tell() {
+  Lock lock(mutex_);
+  for (;;) {
+    if (signal_handlers(lock) || tell_of_outage(lock)) continue;
+    if (finished_) return;
+    tell_wanted_.wait(lock);
+  }
+}
+
+void Session::want_signals() {
+  signal_wanted_ = true;
+  tell_wanted_.notify_one();
+}
+
 bool Session::signal_handlers(Lock& lock) {
   if (!std::exchange(signal_wanted_, false)) return false;
   std::vector<std::stop_source> sources;
   for (auto& [id, job] : jobs_) {
-    if (job.begun && (stopping_ || job.lost) && !std::exchange(job.signalled, true)) {
+    if (job.begun && (stopping_ || job.lost || job.lapsed) && !std::exchange(job.signalled, true)) {
       sources.push_back(job.stop);
     }
   }
@@ -214,9 +245,9 @@ bool Session::signal_handlers(Lock& lock) {
 }
 
 bool Session::tell_of_outage(Lock& lock) {
-  if (!options_.on_outage || outage_.has_value() == outage_told_) return false;
-  outage_told_ = outage_.has_value();
-  const std::optional<Error> outage = outage_;
+  if (outages_.empty()) return false;
+  const std::optional<Error> outage = std::move(outages_.front());
+  outages_.pop_front();
   lock.unlock();
   options_.on_outage(outage);
   lock.lock();

@@ -3,7 +3,8 @@
 // One thread, the controller (whoever calls `run`), asks the engine for everything: claims, lease
 // extensions, settlements. Handler threads take jobs and leave verdicts; completions leave answers;
 // both only change the state and wake the controller. So at most one request of each kind is under
-// way, and while one settlement is, the next gathers.
+// way, and while one settlement is, the next gathers. What users want to be told, stop callbacks
+// included, they are told by a thread of its own: however long they take, leases are extended.
 //
 // Thread safety: `run` once, on one thread; all else is inside.
 //
@@ -72,7 +73,8 @@ class Session {
     Moment lease_end;
     bool begun = false;
     bool extendable = true;
-    bool lost = false;  // the lease has run out, says the store
+    bool lost = false;    // the lease has run out, says the store
+    bool lapsed = false;  // it has by this machine's clock, and the store has not said yet
     bool signalled = false;
   };
   struct Verdicted {
@@ -87,8 +89,7 @@ class Session {
   [[nodiscard]] bool settle(Lock& lock, Moment now);
   [[nodiscard]] bool extend(Lock& lock, Moment now);
   [[nodiscard]] bool drain(Lock& lock, Moment now);
-  [[nodiscard]] bool signal_handlers(Lock& lock);
-  [[nodiscard]] bool tell_of_outage(Lock& lock);
+  void look_for_lapsed(Moment now);
   [[nodiscard]] bool is_done() const noexcept;
   [[nodiscard]] bool holds_on(Moment now) const noexcept;
   [[nodiscard]] std::size_t room() const noexcept;
@@ -96,6 +97,12 @@ class Session {
   [[nodiscard]] std::optional<Moment> next_moment() const;
   void wait_for_news(Lock& lock);
   void control(Lock& lock);
+
+  // What users are told. Each answers whether there was something, having let go of the lock.
+  void tell();
+  [[nodiscard]] bool signal_handlers(Lock& lock);
+  [[nodiscard]] bool tell_of_outage(Lock& lock);
+  void want_signals();
 
   // Completions.
   void on_claimed(Result<core::Reply> reply);
@@ -113,7 +120,9 @@ class Session {
   /// Of a request as a whole: true if it is to be tried again, else the session ends.
   [[nodiscard]] bool may_try_again(const Error& error);
   void try_settling_later(Moment now);
+  void note_outage(std::optional<Error> outage);
   void wake_to_extend(Moment moment);
+  void wake_at_end_of(const Job& job);
   void stop_for(std::optional<Error> error);
   void news();
 
@@ -127,6 +136,7 @@ class Session {
   std::mutex mutex_;
   std::condition_variable news_arrived_;  // the controller's
   std::condition_variable work_arrived_;  // the handler threads'
+  std::condition_variable tell_wanted_;   // of who tells users
   bool news_ = false;
   std::atomic<bool> stopping_ = false;  // for `turns_` also read without the mutex
   bool finished_ = false;
@@ -144,8 +154,8 @@ class Session {
   core::Ticket claim_ticket_ = 0;  // the controller's alone
   Moment claim_at_{};
   Backoff claim_backoff_;
-  std::optional<Error> outage_;  // what the last claim was answered, if it is tried again
-  bool outage_told_ = false;
+  bool is_away_ = false;                      // so the last claim was answered; it is tried again
+  std::deque<std::optional<Error>> outages_;  // their beginnings and ends, not told yet
 
   bool settling_ = false;
   Moment settle_at_{};
@@ -153,6 +163,7 @@ class Session {
 
   bool extending_ = false;
   std::optional<Moment> extend_at_;  // no job's extend_at is earlier; empty: none needs it
+  std::optional<Moment> lapse_at_;   // no lease ends earlier, but what lapsed; empty: there is none
 };
 
 }  // namespace tarry::worker

@@ -45,7 +45,7 @@ void Session::on_claimed(Result<core::Reply> reply) {
   const Moment now = Clock::now();
   if (reply) {
     claim_backoff_.reset();
-    outage_.reset();
+    note_outage({});
     const auto claimed = std::make_shared<const core::ClaimReply>(take<core::ClaimReply>(reply));
     const Moment begun = std::min(now, claimed->begun_at.value_or(now));
     for (std::size_t i = 0; i < claimed->items.size(); ++i) {
@@ -53,7 +53,7 @@ void Session::on_claimed(Result<core::Reply> reply) {
     }
   } else if (may_try_again(reply.error())) {
     claim_at_ = now + claim_backoff_.next();
-    outage_ = std::move(reply).error();
+    note_outage(std::move(reply).error());
   }
   news();
 }
@@ -134,20 +134,37 @@ void Session::extended(Job& job, Moment sent_at, const core::ItemResult& answer)
     job.extend_at = Clock::now() + std::clamp(lease / 10, kLeastPause, kMostPause);
   } else if (!answer.error && answer.outcome == Outcome::done) {
     job.lease_end = sent_at + lease;
+    wake_at_end_of(job);
     job.extend_at = sent_at + std::max(lease / 3, kLeastPause);
   } else {
     // Refused is not lost: the claim holds as long as it was granted, and its verdict may yet do.
     job.extendable = false;
     job.lost = !answer.error;
     if (job.lost) ++counters_.run_out;
-    signal_wanted_ = signal_wanted_ || job.lost;
+    if (job.lost) want_signals();
     return;
   }
   wake_to_extend(job.extend_at);
 }
 
+void Session::note_outage(std::optional<Error> outage) {
+  if (outage.has_value() == is_away_) return;
+  is_away_ = outage.has_value();
+  if (!options_.on_outage) return;
+  if (outages_.size() < 2) {
+    outages_.push_back(std::move(outage));
+  } else {
+    outages_.pop_back();  // what came and went while nobody listened
+  }
+  tell_wanted_.notify_one();
+}
+
 void Session::wake_to_extend(Moment moment) {
   extend_at_ = extend_at_ ? std::min(*extend_at_, moment) : moment;
+}
+
+void Session::wake_at_end_of(const Job& job) {
+  lapse_at_ = lapse_at_ ? std::min(*lapse_at_, job.lease_end) : job.lease_end;
 }
 
 // -- jobs
@@ -163,6 +180,7 @@ void Session::accept(Delivery delivery, Moment begun, Moment now) {
   const JobId id = next_job_++;
   Job& job = jobs_.emplace(id, Job(std::move(delivery))).first->second;
   job.lease_end = lease_end;
+  wake_at_end_of(job);
   job.extend_at = begun + std::max(job.delivery.lease() / 3, kLeastPause);
   wake_to_extend(job.extend_at);
   counters_.claimed(job.delivery.lateness());
@@ -248,7 +266,7 @@ void Session::stop_for(std::optional<Error> error) {
   if (error && !error_) error_ = std::move(error);
   stopping_ = true;
   turns_.wake();
-  signal_wanted_ = true;
+  want_signals();
   news();
 }
 

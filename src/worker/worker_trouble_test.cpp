@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -76,6 +77,60 @@ TEST_F(WorkerTroubleTest, ALostClaimIsToldToItsHandlerAndNotSettled) {
   EXPECT_TRUE(finish());
   EXPECT_EQ(worker->stats().stale, 1u);
   EXPECT_EQ(worker->stats().delivered, 1u);
+}
+
+TEST_F(WorkerTroubleTest, AHandlerIsToldOfItsLeasesEndAlsoWhereTheStoreIsSilent) {
+  std::promise<void> told;
+  start({}, [&](const Delivery&, const std::stop_token& token) {
+    const std::stop_callback on_stop(token, [&] { told.set_value(); });
+    gate.pass();
+    return ack();
+  });
+  hand_out({"a"}, kLongEnough);
+  const auto asked = next<ExtendRequest>();
+  EXPECT_EQ(told.get_future().wait_for(test::kPatience), std::future_status::ready);
+  answer(asked.ticket, away_for_now());
+  gate.open();
+  EXPECT_EQ(settlements(1, Outcome::done)[0].second.action, SettleAction::ack);
+  EXPECT_TRUE(finish());
+  EXPECT_EQ(worker->stats().run_out, 0u);
+}
+
+TEST_F(WorkerTroubleTest, LeasesAreExtendedHoweverLongAStopCallbackTakes) {
+  const auto slow = std::make_shared<test::Gate>();
+  start({}, [this, slow](const Delivery&, const std::stop_token& token) {
+    const std::stop_callback on_stop(token, [&] { slow->pass(); });
+    gate.pass();
+    return ack();
+  });
+  hand_out({"a"}, kLongEnough);
+  gate.wait_for(1);
+  stop.request_stop();
+  slow->wait_for(1);
+  answer(next<ExtendRequest>().ticket, Reply(outcomes(1, Outcome::done)));
+  slow->open();
+  gate.open();
+  EXPECT_EQ(settlements(1, Outcome::done)[0].second.action, SettleAction::ack);
+  EXPECT_TRUE(finish());
+}
+
+TEST_F(WorkerTroubleTest, LeasesAreExtendedHoweverLongOnOutageTakes) {
+  const auto slow = std::make_shared<test::Gate>();
+  WorkerOptions options{.concurrency = 2};
+  options.on_outage = [slow](const std::optional<Error>&) { slow->pass(); };
+  start(options, [this](const Delivery&, const std::stop_token&) {
+    gate.pass();
+    return ack();
+  });
+  hand_out({"a"}, kLongEnough);
+  gate.wait_for(1);
+  answer(next<ClaimRequest>().ticket, away_for_now());
+  slow->wait_for(1);
+  answer(next<ExtendRequest>().ticket, Reply(outcomes(1, Outcome::done)));
+  slow->open();
+  gate.open();
+  EXPECT_EQ(settlements(1, Outcome::done)[0].second.action, SettleAction::ack);
+  EXPECT_TRUE(finish());
 }
 
 TEST_F(WorkerTroubleTest, AStoreThatCannotExtendIsAskedOnceAndStillGetsTheVerdict) {

@@ -90,6 +90,21 @@ Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
   return reply;
 }
 
+// How long an answer is waited for. A connection may die without a word: what keeps a lease, or
+// ends it, must have time left for another one then.
+std::int64_t patience_ms(const core::Request& request, std::int64_t most_ms) {
+  constexpr std::int64_t kLeastExtend = 250;
+  constexpr std::int64_t kSettle = 10'000;
+  if (std::holds_alternative<core::SettleRequest>(request)) return std::min(kSettle, most_ms);
+  const auto* extend = std::get_if<core::ExtendRequest>(&request);
+  if (extend == nullptr) return most_ms;
+  std::int64_t shortest_ms = most_ms;
+  for (const core::ExtendItem& item : extend->items) {
+    if (item.lease) shortest_ms = std::min<std::int64_t>(shortest_ms, item.lease->count() / 4);
+  }
+  return std::max(shortest_ms, std::min(kLeastExtend, most_ms));
+}
+
 // The release of what nobody waits for any more.
 std::optional<core::SettleRequest> release_of(const Result<core::Reply>& result) {
   const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
@@ -154,10 +169,13 @@ class RemoteEngine final : public core::Engine {
     const core::Ticket ticket = ++last_ticket_;
     Result<wire::Call> call = encode(request);
     Pending pending;
+    pending.timeout_ms = patience_ms(request, options_.request_timeout_ms);
     if (const auto* claim = std::get_if<core::ClaimRequest>(&request)) {
       pending.is_claim = true;
       pending.wait_ms = claim->wait.count();
     }
+    pending.own_connection =
+        pending.wait_ms > 0 || std::holds_alternative<core::ExtendRequest>(request);
     pending.completion = std::move(completion);
     std::unique_lock lock(mutex_);
     if (closed_) {
@@ -204,6 +222,8 @@ class RemoteEngine final : public core::Engine {
     HttpClient::Id id = 0;
     bool is_claim = false;
     std::int64_t wait_ms = 0;
+    std::int64_t timeout_ms = 0;  // beyond that wait
+    bool own_connection = false;  // stands in nobody's way, and nobody in its
   };
 
   static Result<wire::Call> encode(const core::Request& request) {
@@ -221,8 +241,8 @@ class RemoteEngine final : public core::Engine {
     http.target = std::move(call->target);
     http.content_type = call->body.empty() ? "" : "application/json";
     http.body = std::move(call->body);
-    http.timeout_ms = options_.request_timeout_ms + pending.wait_ms;
-    http.own_connection = pending.wait_ms > 0;
+    http.timeout_ms = pending.timeout_ms + pending.wait_ms;
+    http.own_connection = pending.own_connection;
     pending.call = std::move(*call);
     pending.call.asked_at = base::BootClock::now();
     pending.id = client_->send(std::move(http), [this, ticket](HttpAnswer answer) {
@@ -242,7 +262,9 @@ class RemoteEngine final : public core::Engine {
       pending.completion(std::move(result));
     } else if (auto settle = release_of(result)) {
       // Should it fail, the leases run out by themselves.
-      begin(++last_ticket_, wire::encode_call(*settle), Pending{});
+      Pending release;
+      release.timeout_ms = options_.request_timeout_ms;
+      begin(++last_ticket_, wire::encode_call(*settle), std::move(release));
     }
     if (closing_) end_if_done();
   }

@@ -17,8 +17,9 @@ struct RemoteOptions {
   std::string unix_path = {};     // a unix socket's, in place of host and port
   std::uint32_t connections = 4;  // for requests; waiting claims take their own
   std::int64_t connect_timeout_ms = 5'000;
-  std::int64_t request_timeout_ms = 30'000;  // beyond a claim's own wait
-  std::string token = {};                    // the server's, where it asks for one
+  /// Beyond a claim's own wait. Settlements have 10 s at most, extensions a quarter of the lease.
+  std::int64_t request_timeout_ms = 30'000;
+  std::string token = {};  // the server's, where it asks for one
 };
 
 /// Starts the engine's thread and asks the server for /healthz. Errors: `unavailable` when nobody

@@ -308,6 +308,24 @@ TEST_F(RemoteEngineTest, a_claim_has_its_wait_on_top_of_the_time_out) {
   EXPECT_TRUE(connection.wait_for_end());
 }
 
+// A connection may die without a word while the server is well, and there may be others.
+TEST_F(RemoteEngineTest, an_extension_leaves_time_for_another_one) {
+  RawConnection connection = open(1, 3'600'000);
+  auto busy = ask(push("k"));
+  EXPECT_EQ(connection.receive().target, "/v1/queues/q/messages");
+  core::ExtendRequest extend;
+  extend.items.push_back({core::append(extend.bytes, "r"), Millis(1)});
+  auto lost = ask(extend);
+  RawConnection mute = server_.accept();
+  EXPECT_EQ(mute.receive().target, "/v1/extend");
+  EXPECT_EQ(lost.reply.get().error().code, ErrorCode::unknown_outcome);
+  auto again = ask(extend);
+  RawConnection other = server_.accept();
+  other.receive();
+  other.answer(kDone);
+  EXPECT_TRUE(again.reply.get());
+}
+
 TEST_F(RemoteEngineTest, withdrawing_ends_a_claim_at_once_and_releases_what_was_on_its_way) {
   RawConnection connection = open();
   auto waiting = ask(claim(60'000));
