@@ -69,8 +69,8 @@ void print_counts(Output& output, const PrefixVerb& verb, std::uint64_t matched,
 }
 
 // What is rescheduled comes up again in a listing that goes by due time. So all get the same time,
-// the one that the first answer tells (a layout may round it up), and what has it already is passed
-// over: it ends.
+// the one that the first rescheduled one's answer tells (a layout may round it up), and what has it
+// already is passed over: it ends.
 class Prefixed {
  public:
   Prefixed(const Queue& queue, const PrefixVerb& verb) : queue_(queue), due_(verb.due) {}
@@ -83,8 +83,12 @@ class Prefixed {
         const Reschedule item{page[i].key, *due_, {}};
         const auto answers = queue_.reschedule({&item, 1});
         if (auto error = count(answers, 1)) return error;
-        if (!answers->front() || !answers->front()->due) continue;
-        told_ = *answers->front()->due;
+        const Result<Answer>& answer = answers->front();
+        // One that is in flight tells the time it had before.
+        const bool moved = answer && (answer->outcome == Outcome::rescheduled ||
+                                      answer->outcome == Outcome::revived);
+        if (!moved || !answer->due) continue;
+        told_ = *answer->due;
         page.erase(page.begin(), page.begin() + static_cast<std::ptrdiff_t>(i) + 1);
         break;
       }

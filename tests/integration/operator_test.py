@@ -231,6 +231,25 @@ class OnFiles(ProgramTest):
         self.assertIn("it needs --yes", self.tarry("cancel", "r", "--prefix", "b", "--dry-run").err)
         self.refused("cancel", "r", "--prefix", "b", says="--yes")
 
+    def test_a_prefix_of_which_some_are_leased(self):
+        """What is in flight tells its own due time, which the others must not get."""
+        self.put("q", "a:leased", "a:too", delay="1ms")
+        self.put("q", "b")
+        claimed = [message for _ in range(2)
+                   for message in self.asked("claim", "q", "--wait", "60s",
+                                             "--lease", "1h")["messages"]]
+        self.assertEqual(sorted(message["key"] for message in claimed), ["a:leased", "a:too"])
+        waits = ["reschedule", "q", "--prefix", "a:", "--in", "9d"]
+        self.assertEqual(self.asked(*waits, code=CONFLICT)["outcomes"], {"in_flight": 2})
+        self.put("q", "a:0", "a:1")
+        moves = ["reschedule", "q", "--prefix", "a:", "--at", "2099-01-31T09:00:00Z"]
+        for outcomes in ({"rescheduled": 2, "in_flight": 2}, {"in_flight": 2}):
+            self.assertEqual(self.asked(*moves, code=CONFLICT)["outcomes"], outcomes)
+            for key in ("a:0", "a:1"):
+                message = self.asked("get", "q", key)
+                self.assertEqual((message["state"], message["due"]),
+                                 ("scheduled", "2099-01-31T09:00:00.000Z"))
+
     def test_a_prefix_that_matches_everything(self):
         self.put("q", "a:1", "a:2")
         for verb in (["cancel"], ["reschedule", "--in", "9d"]):
