@@ -65,7 +65,8 @@ void print_export(Output& output, const ExportReport& report) {
   if (output.json()) {
     output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().field("queues", report.queues).field("messages", report.messages);
-      json.field("leased", report.leased).field("remembered", report.remembered);
+      json.field("leased", report.leased).field("stopping", report.stopping);
+      json.field("remembered", report.remembered);
       json.name("problems").begin_array();
       for (const std::string& problem : report.problems) json.string(problem);
       json.end_array().end_object();
@@ -81,6 +82,10 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
   if (report.leased > 0) {
     output.note(fmt::format("Out at consumers: {}; after an import they are delivered again.",
                             counted(report.leased, "message")));
+  }
+  if (report.stopping > 0) {
+    output.note(fmt::format("Not in the export: {} cancelled while out at a consumer.",
+                            counted(report.stopping, "message")));
   }
   if (report.remembered > 0) {
     output.note(fmt::format("Not in the export: {} of settled messages.",
@@ -355,11 +360,11 @@ void add_transfer_commands(CLI::App& store, Session& session) {
     CLI::App& command = add_command(
         store, "export", "Write what a store holds, as lines of JSON",
         {"tarry store export shop.jsonl", "tarry store export --queue orders | gzip > orders.gz"},
-        "Every queue with its settings, and every message but the keys of settled ones, which are\n"
-        "counted. The store may be in use, also over HTTP: a message is written as it is when its\n"
-        "turn comes. FILE is there once it is whole; cut short, by a signal, a kill or a store "
-        "that is\n"
-        "away, the same command goes on where it was.\n");
+        "Every queue with its settings, and every message. Left out and counted are the keys of\n"
+        "settled ones, and messages that were cancelled while out at a consumer. The store may\n"
+        "be in use, also over HTTP: a message is written as it is when its turn comes. FILE is\n"
+        "there once it is whole; cut short, by a signal, a kill or a store that is away, the same\n"
+        "command goes on where it was.\n");
     add_word(command, "FILE", words->file, "Where to, new (default: -, standard output)");
     add_words(command, "--queue", words->queues, "Only this queue; may be given again");
     set_action(command, session, [words](Session& given) { return export_to(given, *words); });

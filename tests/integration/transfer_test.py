@@ -233,6 +233,34 @@ class Transfer(ProgramTest):
                       self.tarry("store", "export", str(file), code=FAILED).err)
         self.assertEqual(part.read_text(), "short")
 
+    def test_what_is_cancelled_at_a_consumer_is_left_out_and_said(self):
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        file = self.directory / "export.jsonl"
+        part, mark = (self.directory / f"export.jsonl.part{end}" for end in ("", ".mark"))
+        for store in (self.store, redis.url):
+            with self.subTest(store):
+                self.tarry("push", "q", "x", "--key", "gone", store=store)
+                self.tarry("push", "q", "x", "--key", "other", "--in", "1h", store=store)
+                self.tarry("claim", "q", "--lease", "1h", store=store)
+                self.tarry("cancel", "q", "gone", store=store, code=CONFLICT)
+                self.assertIn("Not in the export: 1 message cancelled",
+                              self.tarry("store", "export", store=store).err)
+                told = self.asked("store", "export", str(file), store=store)
+                self.assertEqual((told["messages"], told["leased"], told["stopping"]), (1, 0, 1))
+                # Behind that message it goes on, and still tells of it.
+                lines = file.read_bytes()
+                part.write_bytes(lines)
+                file.unlink()
+                mark.write_text(json.dumps({
+                    "export": store, "bytes": len(lines.splitlines(True)[0]), "queues": [],
+                    "queue": 0, "after": "", "total": 2, "messages": 0, "leased": 0,
+                    "stopping": 7, "remembered": 0, "problems": []}))
+                self.assertEqual(self.asked("store", "export", str(file), store=store)["stopping"],
+                                 7)
+                file.unlink()
+
     def test_conflicts_are_named(self):
         self.fill(self.store)
         file = str(self.directory / "export.jsonl")

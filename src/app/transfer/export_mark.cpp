@@ -61,6 +61,7 @@ Result<KeptMark> read_mark(std::string_view text) {
   kept.mark.report.queues = kept.mark.queues.size();
   kept.mark.report.messages = count("messages");
   kept.mark.report.leased = count("leased");
+  kept.mark.report.stopping = fields.u64("stopping").value_or(0);  // older marks have none
   kept.mark.report.remembered = count("remembered");
   kept.mark.report.problems = texts_in(fields, "problems");
   if (auto error = fields.finish()) return *std::move(error);
@@ -77,7 +78,8 @@ Result<void> keep_mark(const std::string& path, const KeptMark& kept) {
   write_texts(json, "queues", kept.mark.queues);
   json.field("queue", std::uint64_t{kept.mark.queue}).bytes_field("after", kept.mark.after);
   json.field("total", kept.mark.total).field("messages", report.messages);
-  json.field("leased", report.leased).field("remembered", report.remembered);
+  json.field("leased", report.leased).field("stopping", report.stopping);
+  json.field("remembered", report.remembered);
   write_texts(json, "problems", report.problems);
   json.end_object();
   const std::string draft = path + ".new";

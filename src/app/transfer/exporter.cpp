@@ -105,6 +105,10 @@ class Exporter {
 
   Result<void> write_message(const MessageInfo& message) {
     if (message.state == State::remembered) return {};
+    if (message.stopping) {  // its cancel is confirmed: no import may deliver it
+      ++at_.report.stopping;
+      return {};
+    }
     ++at_.report.messages;
     if (message.state == State::leased) ++at_.report.leased;
     return write_(write_line(MessageLine{message}));

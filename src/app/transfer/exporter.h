@@ -1,5 +1,6 @@
 // Export: writes what a store holds as lines (transfer/line.h), queues first. The store may be in
-// use meanwhile: a message is written as it is when its turn comes, or left out where it has gone.
+// use meanwhile: a message is written as it is when its turn comes, or left out where it has gone,
+// or was cancelled and goes when its delivery ends.
 //
 // Thread safety: blocks the thread that calls it; `write` and `progress` run on that thread.
 #pragma once

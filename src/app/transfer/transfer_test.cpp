@@ -250,6 +250,32 @@ TEST(Transfer, AMessageOutAtAConsumerIsDeliveredAgain) {
   EXPECT_EQ(again->front().attempt(), 2u);
 }
 
+TEST(Transfer, WhatIsCancelledAtAConsumerIsLeftOut) {
+  Store from = open_memory();
+  Queue queue = from.queue("q");
+  EXPECT_TRUE(queue.push({.key = "gone", .payload = "p"}));
+  EXPECT_EQ(queue.claim({.max = 1})->size(), 1u);
+  const std::vector<std::string_view> keys{"gone"};
+  EXPECT_EQ(queue.cancel(keys)->front()->outcome, Outcome::stopping);
+  EXPECT_TRUE(queue.push({.key = "stays", .payload = "p"}));
+  Exported lines;
+  const auto exported = export_store(from.engine(), {}, [&](std::string_view line) {
+    lines.emplace_back(line);
+    return Result<void>();
+  });
+  ASSERT_TRUE(exported);
+  EXPECT_EQ(exported->messages, 1u);
+  EXPECT_EQ(exported->stopping, 1u);
+  EXPECT_EQ(exported->leased, 0u);
+  Store to = open_memory();
+  ImportReport report;
+  EXPECT_EQ(import_into(to, joined(lines), report).message, "");
+  EXPECT_EQ(report.imported, 1u);
+  const auto delivered = to.queue("q").claim({.max = 2});
+  ASSERT_EQ(delivered->size(), 1u);
+  EXPECT_EQ(delivered->front().key(), "stays");
+}
+
 TEST(Transfer, WhatIsThereIsNeverOverwritten) {
   Store from = full_store();
   const std::string whole = joined(export_of(from));
