@@ -80,8 +80,10 @@ void print_export(Output& output, const ExportReport& report) {
 ExitCode tell_left_out(Output& output, const ExportReport& report) {
   for (const std::string& problem : report.problems) Output::tell(problem);
   if (report.leased > 0) {
-    output.note(fmt::format("Out at consumers: {}; after an import they are delivered again.",
-                            counted(report.leased, "message")));
+    output.note(
+        fmt::format("Out at consumers: {}; after an import they are delivered again, or "
+                    "dead where that is the last attempt.",
+                    counted(report.leased, "message")));
   }
   if (report.stopping > 0) {
     output.note(fmt::format("Not in the export: {} cancelled while out at a consumer.",

@@ -233,6 +233,25 @@ class Transfer(ProgramTest):
                       self.tarry("store", "export", str(file), code=FAILED).err)
         self.assertEqual(part.read_text(), "short")
 
+    def test_a_last_attempt_at_a_consumer_is_dead(self):
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        for queue, store, other in (("a", self.store, redis.url),
+                                    ("b", redis.url, f"file:{self.directory}/other")):
+            with self.subTest(store):
+                self.tarry("push", queue, "x", "--key", "once", "--max-attempts", "1", store=store)
+                self.tarry("push", queue, "x", "--key", "twice", "--max-attempts", "2", store=store)
+                self.tarry("claim", queue, "--max", "2", "--lease", "1h", store=store)
+                answer = self.tarry("store", "export", "--queue", queue, store=store)
+                self.assertIn("or dead where that is the last attempt", answer.err)
+                self.tarry("store", "import", store=other, stdin=answer.bytes)
+                claimed = self.asked("claim", queue, "--max", "2", store=other)["messages"]
+                self.assertEqual([(one["key"], one["attempt"]) for one in claimed], [("twice", 2)])
+                dead = self.asked("get", queue, "once", store=other)
+                self.assertEqual((dead["state"], dead["reason"]),
+                                 ("dead", "lease ran out on attempt 1 of 1"))
+
     def test_what_is_cancelled_at_a_consumer_is_left_out_and_said(self):
         redis = RedisServer(parent=self.directory)
         self.addCleanup(redis.close)

@@ -100,10 +100,11 @@ Result<void> Importer::begin_queue(const QueueLine& line) {
       if (auto held = set_pause(engine_, line.queue, {true, hold}); !held) return held;
     }
   }
-  queues_[line.queue] = {before, line.pause};
+  const bool keeps = there && keep_settings_;
+  const QueueSettings& settings = keeps ? stats->settings : line.settings;
+  queues_[line.queue] = {before, line.pause, settings.max_attempts};
   order_.push_back(line.queue);
-  if (there && keep_settings_) return {};
-  const QueueSettings& settings = line.settings;
+  if (keeps) return {};
   const SettingsPatch patch{settings.lease,       settings.max_attempts, settings.backoff_min,
                             settings.backoff_max, settings.remember,     settings.dead_keep,
                             settings.if_exists};
@@ -117,8 +118,7 @@ Result<void> Importer::put(MessageInfo message) {
     return Error{ErrorCode::invalid_argument,
                  "the line of queue " + base::quoted(message.queue) + " must come before this one"};
   }
-  // A claim cannot be put into another store: it is as if its lease had run out.
-  if (message.state == State::leased) message.state = State::ready;
+  if (message.state == State::leased) end_claim(message);
   const std::size_t size = size_of(message);
   const bool other = !batch_.empty() && batch_.front().queue != message.queue;
   if (other || batch_.size() >= kBatchItems || batch_bytes_ + size > kBatchBytes) {
@@ -128,6 +128,18 @@ Result<void> Importer::put(MessageInfo message) {
   batch_bytes_ += size;
   batch_.push_back(std::move(message));
   return {};
+}
+
+// A claim cannot be put into another store: it is as if its lease had run out.
+void Importer::end_claim(MessageInfo& message) const {
+  message.state = State::ready;
+  const auto queue = queues_.find(message.queue);
+  if (queue == queues_.end()) return;  // released: it is only looked for
+  const std::uint32_t most =
+      message.max_attempts != 0 ? message.max_attempts : queue->second.max_attempts;
+  if (message.attempt < most) return;
+  message.state = State::dead;
+  message.reason = fmt::format("lease ran out on attempt {} of {}", message.attempt, most);
 }
 
 Result<void> Importer::flush() {

@@ -64,10 +64,12 @@ class Importer {
   struct Queue {
     PauseState before;  // here
     PauseState there;   // in the export
+    std::uint32_t max_attempts = 0;
   };
 
   Result<void> begin_queue(const QueueLine& line);
   Result<void> put(MessageInfo message);
+  void end_claim(MessageInfo& message) const;
   Result<void> flush();
   Result<void> look(std::vector<MessageInfo> taken);
   Result<void> let_go();

@@ -250,6 +250,32 @@ TEST(Transfer, AMessageOutAtAConsumerIsDeliveredAgain) {
   EXPECT_EQ(again->front().attempt(), 2u);
 }
 
+TEST(Transfer, ALastAttemptAtAConsumerIsDead) {
+  Store from = open_memory();
+  Queue queue = from.queue("q");
+  EXPECT_TRUE(queue.configure({.max_attempts = 1}));
+  EXPECT_TRUE(queue.push({.key = "its own", .payload = "p", .max_attempts = 2}));
+  EXPECT_TRUE(queue.push({.key = "its own last", .payload = "p", .max_attempts = 1}));
+  EXPECT_TRUE(queue.push({.key = "the queue's", .payload = "p"}));
+  EXPECT_EQ(queue.claim({.max = 3})->size(), 3u);
+  const std::string whole = joined(export_of(from));
+  for (const bool keeps : {false, true}) {
+    Store to = open_memory();
+    EXPECT_TRUE(to.queue("q").configure({.max_attempts = 2}));
+    ImportReport report;
+    for (int time = 0; time < 2; ++time) {  // the second: all of it is there
+      EXPECT_EQ(import_into(to, whole, report, keeps).message, "");
+      EXPECT_EQ(time == 0 ? report.imported : report.found, 3u);
+    }
+    const auto message = [&to](std::string_view key) { return *to.queue("q").get(key); };
+    EXPECT_EQ(message("its own").state, State::ready);
+    EXPECT_EQ(message("its own last").state, State::dead);
+    EXPECT_EQ(message("its own last").reason, "lease ran out on attempt 1 of 1");
+    EXPECT_EQ(message("the queue's").state, keeps ? State::ready : State::dead);
+    EXPECT_EQ(message("the queue's").reason, keeps ? "" : "lease ran out on attempt 1 of 1");
+  }
+}
+
 TEST(Transfer, WhatIsCancelledAtAConsumerIsLeftOut) {
   Store from = open_memory();
   Queue queue = from.queue("q");
