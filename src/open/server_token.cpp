@@ -24,7 +24,8 @@ Result<std::string> read_token(std::string_view named_by, const std::string& pat
 
 Result<std::string> find_token(const RemoteUrl& url) {
   if (!url.token_file.empty()) return read_token("token_file", url.token_file);
-  if (const char* token = std::getenv("TARRY_TOKEN"); token != nullptr) return std::string(token);
+  const char* token = std::getenv("TARRY_TOKEN");
+  if (token != nullptr && *token != '\0') return std::string(token);
   const char* file = std::getenv("TARRY_TOKEN_FILE");
   if (file != nullptr && *file != '\0') return read_token("TARRY_TOKEN_FILE", file);
   return std::string();

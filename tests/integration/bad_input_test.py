@@ -562,6 +562,8 @@ class Token(ProgramTest):
         self.asked("push", "q", "x", "--key", "b", store=f"{url}?token_file={self.file}",
                    TARRY_TOKEN="wrong")
         self.asked("push", "q", "x", "--key", "c", store=url, TARRY_TOKEN_FILE=str(self.file))
+        self.asked("push", "q", "x", "--key", "d", store=url, TARRY_TOKEN_FILE=str(self.file),
+                   TARRY_TOKEN="")
         for given in ({}, {"TARRY_TOKEN": "wrong"}, {"TARRY_TOKEN": ""}):
             refused = self.refused("get", "q", "a", store=url, code=FAILED,
                                    says="the Authorization field", **given)
