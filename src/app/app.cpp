@@ -49,10 +49,12 @@ std::vector<std::string> take_trailing(std::vector<std::string>& arguments) {
   return trailing;
 }
 
-/// An argument that is wrong is reported in the format that was asked for beside it.
+/// An argument that is wrong is reported in the format that was asked for beside it, as far as that
+/// can be told: a flag's value may look like one.
 bool asks_for_json(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
+    if (word == "--") return false;
     if (word == "-ojson" || word == "--output=json") return true;
     const bool flag = word == "-o" || word == "--output";
     if (flag && i + 1 < arguments.size() && arguments[i + 1] == "json") return true;
@@ -132,7 +134,7 @@ ExitCode run(std::vector<std::string> arguments) {
   add_shell_commands(root, session);
 
   ExitCode code = parse(root, session, std::move(arguments));
-  if (format) session.output.set_format(format == "json" ? Format::json : Format::table);
+  if (session.action) session.output.set_format(format == "json" ? Format::json : Format::table);
   if (session.action && root.count("--store") > 0 && session.store.empty()) {
     return session.output.finish(session.output.usage("--store is empty; it takes a store's URL"));
   }

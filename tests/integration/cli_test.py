@@ -84,6 +84,13 @@ class Verbs(ProgramTest):
                 self.assertEqual([r["outcome"] for r in results], ["cancelled", "unknown"])
                 self.assertEqual(results[0]["key"], key)
 
+    def test_words_that_look_like_the_flag_for_json(self):
+        for words in (("--", "-ojson"), ("x", "--key", "-ojson"), ("--", "--output=json")):
+            with self.subTest(words):
+                self.assertIn("OUTCOME", self.tarry("push", "odd", "--in", "1h", *words).out)
+        refused = self.refused("push", "odd", "--in", "soon", "--", "-ojson")
+        self.assertEqual(len(refused.err.splitlines()), 1)
+
     def test_if_exists(self):
         def push(rule, delay, code=DONE):
             words = ["push", "q", f"by {rule}", "--key", "k", "--in", delay]
