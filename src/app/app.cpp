@@ -30,20 +30,25 @@ const std::vector<std::string_view>& format_names() {
   return kNames;
 }
 
+/// The first word that is neither a flag nor a flag's value, before `--`; else the end.
+std::vector<std::string>::iterator find_command(std::vector<std::string>& arguments) {
+  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
+    if (*word == "--") break;
+    if (*word == "--store" || *word == "-o" || *word == "--output") {
+      if (++word == arguments.end() || *word == "--") break;
+    } else if (!word->starts_with('-')) {
+      return word;
+    }
+  }
+  return arguments.end();
+}
+
 /// What follows `--` after `work` and `relay` is another program's command line, flags included.
 std::vector<std::string> take_trailing(std::vector<std::string>& arguments) {
   const auto mark = std::ranges::find(arguments, "--");
-  if (mark == arguments.end()) return {};
-  std::string_view command;
-  for (auto word = arguments.begin(); word != mark; ++word) {
-    if (*word == "--store" || *word == "-o" || *word == "--output") {
-      if (++word == mark) break;
-    } else if (!word->starts_with('-')) {
-      command = *word;
-      break;
-    }
-  }
-  if (command != "work" && command != "relay") return {};
+  const auto command = find_command(arguments);
+  if (mark == arguments.end() || command == arguments.end()) return {};
+  if (*command != "work" && *command != "relay") return {};
   std::vector<std::string> trailing(mark + 1, arguments.end());
   arguments.erase(mark, arguments.end());
   return trailing;
@@ -63,8 +68,8 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
 }
 
 ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> arguments) {
-  if (!arguments.empty() && arguments.front() == "help") {
-    std::ranges::rotate(arguments, arguments.begin() + 1);
+  if (const auto help = find_command(arguments); help != arguments.end() && *help == "help") {
+    std::rotate(help, help + 1, arguments.end());
     arguments.back() = "--help";
   }
   session.trailing = take_trailing(arguments);

@@ -471,6 +471,9 @@ class Help(ProgramTest):
     def test_help_is_a_word_too(self):
         self.assertEqual(self.tarry("help", "push").out, self.tarry("push", "--help").out)
         self.assertEqual(self.tarry("help").out, self.tarry("--help").out)
+        for flags in (("-o", "json"), ("--store", "help", "--output=table")):
+            self.assertEqual(self.tarry(*flags, "help", "push").out,
+                             self.tarry("push", "--help").out)
         for words, says in ((("stor",), 'did you mean "store"'),
                             (("store", "backp"), 'did you mean "backup"'), (("xx", "yy"), '"xx"')):
             self.assertIn(says, self.tarry("help", *words, code=USAGE).err)
