@@ -11,11 +11,13 @@ namespace tarry::app {
 namespace {
 
 constexpr std::size_t kGap = 2;
+constexpr std::size_t kCloseGap = 1;
 constexpr std::size_t kNarrowest = 6;  // a cut cell still shows a few characters
 
 }  // namespace
 
-Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+Table::Table(std::vector<Column> columns, bool close)
+    : columns_(std::move(columns)), close_(close) {}
 
 void Table::add(const std::vector<std::string_view>& cells) {
   TARRY_ASSERT(cells.size() == columns_.size());
@@ -24,16 +26,21 @@ void Table::add(const std::vector<std::string_view>& cells) {
   for (const std::string_view cell : cells) row.push_back(printable(cell));
 }
 
-std::vector<std::size_t> Table::widths(std::size_t limit) const {
-  std::vector<std::size_t> widths;
+Table::Layout Table::layout(std::size_t limit) const {
+  Layout layout{kGap, {}};
+  std::vector<std::size_t>& widths = layout.widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t width = app::columns(columns_[i].heading);
     for (const auto& row : rows_) width = std::max(width, app::columns(row[i]));
     widths.push_back(width);
   }
-  if (limit == 0) return widths;
-  const std::size_t gaps = kGap * (columns_.size() - 1);
-  std::size_t sum = std::accumulate(widths.begin(), widths.end(), gaps);
+  if (limit == 0) return layout;
+  const std::size_t gaps = columns_.size() - 1;
+  std::size_t sum = std::accumulate(widths.begin(), widths.end(), kGap * gaps);
+  if (close_ && sum > limit) {
+    layout.gap = kCloseGap;
+    sum -= (kGap - kCloseGap) * gaps;
+  }
   while (sum > limit) {
     // The widest gives way first, down to the next widest, and so on.
     std::size_t widest = columns_.size();
@@ -53,11 +60,11 @@ std::vector<std::size_t> Table::widths(std::size_t limit) const {
     widths[widest] -= taken;
     sum -= taken;
   }
-  return widths;
+  return layout;
 }
 
 std::string Table::text(std::size_t width) const {
-  const auto widths = this->widths(width);
+  const auto [gap, widths] = layout(width);
   const bool whole =
       std::ranges::any_of(columns_, [](const Column& column) { return column.whole; });
   std::string out;
@@ -66,7 +73,7 @@ std::string Table::text(std::size_t width) const {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const std::string cell = clipped(cell_of(i), widths[i]);
       const std::string padding(widths[i] - app::columns(cell), ' ');
-      if (i > 0) line.append(kGap, ' ');
+      if (i > 0) line.append(gap, ' ');
       line += columns_[i].right ? padding + cell : cell + padding;
     }
     line.erase(line.find_last_not_of(' ') + 1);

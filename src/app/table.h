@@ -19,7 +19,8 @@ struct Column {
 
 class Table {
  public:
-  explicit Table(std::vector<Column> columns);
+  /// `close`: where two spaces between columns are too wide, one is there before a cell is cut.
+  explicit Table(std::vector<Column> columns, bool close = false);
 
   /// One cell a column. Cells are made printable here.
   void add(const std::vector<std::string_view>& cells);
@@ -30,9 +31,14 @@ class Table {
   [[nodiscard]] std::string text(std::size_t width) const;
 
  private:
-  [[nodiscard]] std::vector<std::size_t> widths(std::size_t limit) const;
+  struct Layout {
+    std::size_t gap;
+    std::vector<std::size_t> widths;
+  };
+  [[nodiscard]] Layout layout(std::size_t limit) const;
 
   std::vector<Column> columns_;
+  bool close_;
   std::vector<std::vector<std::string>> rows_;
 };
 

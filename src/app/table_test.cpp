@@ -49,6 +49,14 @@ TEST(Table, NeverCutsWhatUsersCopy) {
             "a-ver…  0123456789\n");
 }
 
+TEST(Table, StandsCloserBeforeItCuts) {
+  Table table({{"KEY", false, true}, {"ID", true}, {"DUE", true}}, true);
+  table.add({"order:1", "7", "12"});
+  EXPECT_EQ(table.text(16), "KEY      ID  DUE\norder:1   7   12\n");
+  EXPECT_EQ(table.text(15), "KEY     ID DUE\norder:1  7  12\n");
+  EXPECT_EQ(table.text(13), "KEY    ID DUE\norder…  7  12\n");
+}
+
 TEST(Table, CutsTheWidestFirst) {
   Table table({{"A", false, true}, {"B", false, true}});
   table.add({"12345678", std::string(30, 'x')});

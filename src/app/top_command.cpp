@@ -8,6 +8,7 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/json.h"
+#include "app/printable.h"
 #include "app/screen.h"
 #include "app/top_reading.h"
 #include "base/text.h"
@@ -54,8 +55,11 @@ Result<TopReading> read_store(const Store& store, const std::string& url,
 
 std::string picture(const std::string& url, const std::vector<TopRow>& rows, const Screen& screen) {
   const auto now = std::chrono::floor<Millis>(std::chrono::system_clock::now());
-  std::string text = fmt::format("{}  {}\n\n", detail::masked_url(url), time_text(now));
-  text += rows.empty() ? "There are no queues.\n" : top_table(rows, screen.width());
+  const std::size_t width = screen.width();
+  std::string text = fmt::format("{}  {}", detail::masked_url(url), time_text(now));
+  if (width > 0) text = clipped(text, width);
+  text += "\n\n";
+  text += rows.empty() ? "There are no queues.\n" : top_table(rows, width);
   return text;
 }
 

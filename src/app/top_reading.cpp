@@ -154,7 +154,8 @@ std::string top_table(const std::vector<TopRow>& rows, std::size_t width) {
                {"CLAIM/S", true},
                {"SETTLE/S", true},
                {"LATE P50", true},
-               {"LATE P99", true}});
+               {"LATE P99", true}},
+              true);
   for (const TopRow& row : rows) {
     table.add({row.queue, grouped(row.pending), grouped(row.due), grouped(row.leased),
                grouped(row.dead), rate_text(row.pushes), rate_text(row.claims),

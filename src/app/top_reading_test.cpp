@@ -62,5 +62,21 @@ TEST(TopReading, RatesAreOfTheTimeBetween) {
   EXPECT_FALSE(top_rows(nullptr, now).at(0).pushes);
 }
 
+TEST(TopReading, AllColumnsFitAnOrdinaryTerminal) {
+  TopRow row{.queue = "ten-letter",
+             .pending = 123'456,
+             .due = 1'234,
+             .leased = 1'000,
+             .dead = 120,
+             .pushes = 18'743,
+             .claims = 18'743,
+             .settles = 18'743,
+             .p50 = Quantile{2.5, false},
+             .p99 = Quantile{250, false}};
+  EXPECT_EQ(top_table({row}, 80),
+            "QUEUE      PENDING   DUE LEASED DEAD PUSH/S CLAIM/S SETTLE/S LATE P50 LATE P99\n"
+            "ten-letter 123,456 1,234  1,000  120 18,743  18,743   18,743  <=2.5ms  <=250ms\n");
+}
+
 }  // namespace
 }  // namespace tarry::app

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """tarry top: what it shows, on a terminal and in a pipe, and that it ends; tarry clock advance."""
 
+import fcntl
 import json
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import termios
 import time
@@ -19,8 +21,9 @@ from program import (DONE, PROGRAM, SOURCE, UNKNOWN, UNREACHABLE, USAGE, Program
 class Terminal:
     """`tarry top` on a terminal of its own."""
 
-    def __init__(self, url):
+    def __init__(self, url, columns=80):
         self.master, self.slave = pty.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.before = termios.tcgetattr(self.slave)
         self.process = subprocess.Popen(
             [PROGRAM, "top", "--interval", "100ms"], stdin=self.slave, stdout=self.slave,
@@ -118,6 +121,14 @@ class Top(ProgramTest):
                 terminal.read_until("\x1b[?1049l")
                 self.assertEqual(terminal.process.wait(timeout=60), DONE)
                 self.assertEqual(termios.tcgetattr(terminal.slave), terminal.before)
+
+    def test_no_line_is_wider_than_the_terminal(self):
+        terminal = Terminal(self.store, columns=30)
+        self.addCleanup(terminal.close)
+        terminal.read_until("PEND")
+        first = re.search(r"http://[^\r\n\x1b]*", terminal.text)[0]
+        self.assertTrue(first.startswith(self.store), first)
+        self.assertEqual((len(first), first[-1]), (30, "…"))
 
     def test_other_stores_tell_no_lateness(self):
         files = f"file:{self.directory}/other"
