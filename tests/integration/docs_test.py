@@ -73,6 +73,8 @@ class Pages(unittest.TestCase):
         links = [re.findall(r"\]\(([^)]*)\)", text) for text in (english, chinese)]
         self.assertEqual([link for link in links[0] if "README" not in link],
                          [link for link in links[1] if "README" not in link])
+        # Of links in a row the last one says that they are English.
+        self.assertEqual(re.findall(r"\]\((docs/[^)]*)\)(?!（英文）|[^（\n]{0,4}、\[)", chinese), [])
 
     def test_links_lead_somewhere(self):
         for name in PAGES + MORE:
