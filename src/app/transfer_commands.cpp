@@ -96,6 +96,12 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
   return report.problems.empty() ? ExitCode::done : ExitCode::failed;
 }
 
+// Its lists go by due time, and who claims or moves a message takes it past the place where they are.
+bool is_on_redis(core::Engine& engine) {
+  const core::Capabilities can = engine.capabilities();
+  return can.engine == "redis" || can.served == "redis";
+}
+
 // Which export it is: what a later run must be asked for to go on with it.
 std::string export_of(const Session& session, const TransferWords& words) {
   std::string of = detail::masked_url(session.url());
@@ -214,6 +220,11 @@ ExitCode export_to(Session& session, const TransferWords& words) {
   if (auto published = file.publish(); !published) return output.fail(published.error());
   marks.end();
   if (words.file != "-") print_export(output, *report);
+  if (is_on_redis(store->engine())) {
+    output.note(
+        "On Redis an export may lack what was moved or claimed meanwhile, and have it twice: it is "
+        "whole where nobody worked on the store.");
+  }
   return tell_left_out(output, *report);
 }
 
