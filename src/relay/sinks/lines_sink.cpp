@@ -1,5 +1,6 @@
 #include "relay/sinks/lines_sink.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "relay/message_text.h"
@@ -23,15 +25,42 @@ std::size_t most_at_once(int fd) {
   return is_file ? SSIZE_MAX : PIPE_BUF;
 }
 
+/// Of a file: whether what stands before the next write has no end of line; true where it cannot be
+/// read.
+bool left_in_a_line(int fd, off_t size) {
+  const bool at_end = (::fcntl(fd, F_GETFL) & O_APPEND) != 0;
+  const off_t at = at_end ? size : std::min(size, ::lseek(fd, 0, SEEK_CUR));
+  if (at <= 0) return false;
+  // Ours may be for writing only.
+  const int reading = ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDONLY | O_CLOEXEC);
+  if (reading < 0) return true;
+  char last = 0;
+  const bool ended = ::pread(reading, &last, 1, at - 1) == 1 && last == '\n';
+  ::close(reading);
+  return !ended;
+}
+
+/// Who wrote here before may have been stopped in a line, or its disk was full. Of what a pipe's
+/// reader has, nothing can be told. A terminal shows what it has.
+bool may_be_in_a_line(int fd) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) return false;
+  if (S_ISREG(status.st_mode)) return left_in_a_line(fd, status.st_size);
+  return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode);
+}
+
 }  // namespace
 
 LinesSink::LinesSink(int fd, std::function<void(Error)> on_broken)
-    : fd_(fd), most_(most_at_once(fd)), on_broken_(std::move(on_broken)) {
+    : fd_(fd),
+      most_(most_at_once(fd)),
+      on_broken_(std::move(on_broken)),
+      in_a_line_(may_be_in_a_line(fd)) {
   begin(1);
 }
 
 Answer LinesSink::deliver(const Parcel& parcel) {
-  const std::string line = json_line(parcel.delivery) + "\n";
+  const std::string line = (in_a_line_ ? "\n" : "") + json_line(parcel.delivery) + "\n";
   std::string_view rest = line;
   while (!rest.empty()) {
     const bool begun = rest.size() < line.size();
@@ -43,6 +72,7 @@ Answer LinesSink::deliver(const Parcel& parcel) {
     const ssize_t wrote = ::write(fd_, rest.data(), std::min(rest.size(), most_));
     if (wrote >= 0) {
       rest.remove_prefix(static_cast<std::size_t>(wrote));
+      in_a_line_ = !rest.empty();
     } else if (errno != EINTR && errno != EAGAIN) {
       const std::string reason = std::string("cannot write to stdout: ") + std::strerror(errno);
       on_broken_(Error{ErrorCode::io_error, reason});

@@ -1,6 +1,7 @@
 // LinesSink: writes each message as a line of JSON (message_text.h) to a descriptor, in order.
 // Confirmed once the kernel has taken the whole line; what a reader of a pipe makes of it, nobody
-// knows. A reader that does not read is waited for until `close`, which may leave half a line.
+// knows. A reader that does not read is waited for until `close`, which may leave half a line: what
+// comes next begins with an end of line, and so does a run whose predecessor may have left one.
 #pragma once
 
 #include <functional>
@@ -26,6 +27,7 @@ class LinesSink final : public ThreadedSink {
   base::StopEvent stop_;
   const std::size_t most_;  // bytes of one write
   const std::function<void(Error)> on_broken_;
+  bool in_a_line_;  // the thread's: of another run, or of a message that was given up
 };
 
 }  // namespace tarry::relay

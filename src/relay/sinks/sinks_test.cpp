@@ -1,10 +1,14 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <fstream>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 #include "relay/sinks/command_sink.h"
 #include "relay/sinks/lines_sink.h"
@@ -48,6 +52,9 @@ class Pipe {
     for (char c = 0; ::read(ends_[0], &c, 1) == 1 && c != '\n';) line += c;
     return line;
   }
+  void write(std::string_view text) const {
+    ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
 
  private:
   std::array<int, 2> ends_{};
@@ -58,6 +65,7 @@ TEST(LinesSink, OneLineOfJsonEachInOrder) {
   Answers answers;
   LinesSink sink(pipe.writer(), [](Error) {});
   sink.send(answers.parcels({"a", "b", "c"}, {{"lang", "de"}}));
+  EXPECT_EQ(pipe.read_line(), "");  // ends what may stand there
   EXPECT_EQ(pipe.read_line(), kLine);
   EXPECT_NE(pipe.read_line().find("\"key\":\"b\""), std::string::npos);
   EXPECT_NE(pipe.read_line().find("\"key\":\"c\""), std::string::npos);
@@ -102,6 +110,7 @@ TEST(LinesSink, CloseEndsAWriteThatNobodyReads) {
   const CloseAtEnd unblock(pipe);  // however the test ends
   // More than a pipe takes.
   sink.send(answers.parcels({"a", "b"}, {}, {std::string(4'000'000, 'x')}));
+  EXPECT_EQ(pipe.read_line(), "");
   EXPECT_EQ(pipe.read_some(), '{');
   sink.close();
   EXPECT_EQ(answers.fate("b"), Fate::down);
@@ -115,8 +124,69 @@ TEST(LinesSink, WhatIsTooLateIsNotWritten) {
   LinesSink sink(pipe.writer(), [](Error) {});
   sink.send(late.late_parcels({"a"}));
   sink.send(answers.parcels({"b"}));
+  EXPECT_EQ(pipe.read_line(), "");
   EXPECT_NE(pipe.read_line().find("\"key\":\"b\""), std::string::npos);
   EXPECT_EQ(late.fate("a"), Fate::late);
+}
+
+TEST(LinesSink, WhatAnotherRunLeftInALineSpoilsNoMessage) {
+  Pipe pipe;
+  pipe.write("{\"queue\":\"q\",\"pay");
+  Answers answers;
+  LinesSink sink(pipe.writer(), [](Error) {});
+  sink.send(answers.parcels({"a"}, {{"lang", "de"}}));
+  EXPECT_EQ(pipe.read_line(), "{\"queue\":\"q\",\"pay");
+  EXPECT_EQ(pipe.read_line(), kLine);
+}
+
+// What a sink adds to a file of such content, opened so.
+std::string added_to(const std::string& before, int flags) {
+  std::string name = "/tmp/tarry-lines-XXXXXX";
+  ::close(::mkstemp(name.data()));
+  std::ofstream(name) << before;
+  const int fd = ::open(name.c_str(), flags);
+  {
+    Answers answers;
+    LinesSink sink(fd, [](Error) {});
+    sink.send(answers.parcels({"a"}, {{"lang", "de"}}));
+    EXPECT_EQ(answers.fate("a"), Fate::confirmed);
+  }
+  ::close(fd);
+  std::ostringstream all;
+  all << std::ifstream(name).rdbuf();
+  ::unlink(name.c_str());
+  return all.str();
+}
+
+TEST(LinesSink, AFileIsLookedAt) {
+  const std::string line = std::string(kLine) + "\n";
+  EXPECT_EQ(added_to("", O_WRONLY | O_APPEND), line);
+  EXPECT_EQ(added_to("{}\n", O_WRONLY | O_APPEND), "{}\n" + line);
+  EXPECT_EQ(added_to("{\"qu", O_WRONLY | O_APPEND), "{\"qu\n" + line);
+  EXPECT_EQ(added_to("{\"qu", O_WRONLY), line);  // over it
+}
+
+TEST(LinesSink, AfterALineThatTheDiskDidNotTakeAnotherBegins) {
+  std::string name = "/tmp/tarry-lines-XXXXXX";
+  const int fd = ::mkstemp(name.data());
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{10, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  Answers answers;
+  LinesSink sink(fd, [](Error) {});
+  sink.send(answers.parcels({"a"}, {{"lang", "de"}}));
+  EXPECT_EQ(answers.fate("a"), Fate::unknown);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  Answers next;
+  sink.send(next.parcels({"a"}, {{"lang", "de"}}));
+  EXPECT_EQ(next.fate("a"), Fate::confirmed);
+  std::ostringstream all;
+  all << std::ifstream(name).rdbuf();
+  EXPECT_EQ(all.str(), std::string(kLine).substr(0, 10) + "\n" + kLine + "\n");
+  ::close(fd);
+  ::unlink(name.c_str());
 }
 
 // -- command
