@@ -36,10 +36,11 @@ struct WorkOptions {
   std::optional<Millis> lease;
 };
 
+Verdict failed(std::string why) {
+  return {.action = tarry::Action::retry, .reason = std::move(why)};
+}
+
 Verdict verdict_of(relay::Ended ended) {
-  const auto failed = [](std::string why) {
-    return Verdict{.action = tarry::Action::retry, .reason = std::move(why)};
-  };
   if (ended.signal != 0) {
     return failed(fmt::format("the command was ended by signal {}", ended.signal));
   }
@@ -106,6 +107,7 @@ class Shift {
       back_off(stop);
       return {.action = tarry::Action::release};
     }
+    if (ended.error().code == ErrorCode::unknown_outcome) return failed(ended.error().message);
     // A second signal came just before it was started.
     if (ended.error().code == ErrorCode::closed) return {.action = tarry::Action::release};
     // The next message would fare no better. It is not the message's fault either.

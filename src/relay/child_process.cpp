@@ -172,6 +172,7 @@ Result<pid_t> ChildProcesses::start(int input, const std::vector<std::string>& e
   sigset_t defaults;
   ::sigemptyset(&defaults);
   ::sigaddset(&defaults, SIGPIPE);  // we ignore it; it should not
+  ::sigaddset(&defaults, SIGCHLD);  // or it would not learn how its own children ended
   ::posix_spawnattr_setsigdefault(&attributes, &defaults);
   pid_t pid = 0;
   const int error = ::posix_spawnp(&pid, command_.front().c_str(), &actions, &attributes,
@@ -183,20 +184,29 @@ Result<pid_t> ChildProcesses::start(int input, const std::vector<std::string>& e
                fmt::format("cannot run {}: {}", base::quoted(command_.front()), why(error))};
 }
 
-Ended ChildProcesses::wait_for(pid_t pid) {
+Result<Ended> ChildProcesses::wait_for(pid_t pid) {
   // First wait without reaping: until it is taken off the list its number must not be another's.
   siginfo_t info{};
-  while (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT) != 0) {
-    TARRY_ASSERT(errno == EINTR);
-  }
+  int result = 0;
+  do {
+    result = ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);
+  } while (result != 0 && errno == EINTR);
   {
     const std::lock_guard lock(mutex_);
     running_.erase(pid);
   }
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0) TARRY_ASSERT(errno == EINTR);
-  if (WIFSIGNALED(status)) return {0, WTERMSIG(status)};
-  return {WEXITSTATUS(status), 0};
+  do {
+    result = ::waitpid(pid, &status, 0);
+  } while (result < 0 && errno == EINTR);
+  if (result < 0) {
+    return Error{ErrorCode::unknown_outcome,
+                 fmt::format("{} has ended, nobody knows how: SIGCHLD is ignored, or its exit "
+                             "status was taken by somebody else",
+                             base::quoted(command_.front()))};
+  }
+  if (WIFSIGNALED(status)) return Ended{0, WTERMSIG(status)};
+  return Ended{WEXITSTATUS(status), 0};
 }
 
 Result<Ended> ChildProcesses::run(std::string_view input,

@@ -35,7 +35,8 @@ class ChildProcesses {
   /// that a Ctrl-C meant for us lets it finish. A command that ends, or closes its input, without
   /// having read everything is no error. Errors: `unavailable` where the machine is short of
   /// descriptors, processes or memory to start it, `io_error` where it cannot be started, `closed`
-  /// after `signal_all`.
+  /// after `signal_all`; `unknown_outcome` where it has ended and nobody can say how, because
+  /// SIGCHLD is ignored, or somebody else waits for the children of this process.
   [[nodiscard]] Result<Ended> run(std::string_view input,
                                   const std::map<std::string, std::string>& variables);
 
@@ -45,7 +46,7 @@ class ChildProcesses {
 
  private:
   [[nodiscard]] Result<pid_t> start(int input, const std::vector<std::string>& environment);
-  [[nodiscard]] Ended wait_for(pid_t pid);
+  [[nodiscard]] Result<Ended> wait_for(pid_t pid);
 
   std::vector<std::string> command_;
   std::mutex mutex_;

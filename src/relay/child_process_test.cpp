@@ -57,6 +57,26 @@ TEST_F(ChildProcessTest, AnswersTheExitStatus) {
   EXPECT_EQ(run("kill -9 $$").signal, SIGKILL);
 }
 
+// For as long as it lives.
+class ChildrenIgnored {
+ public:
+  ChildrenIgnored() { std::signal(SIGCHLD, SIG_IGN); }
+  ~ChildrenIgnored() { std::signal(SIGCHLD, SIG_DFL); }
+  ChildrenIgnored(const ChildrenIgnored&) = delete;
+  ChildrenIgnored& operator=(const ChildrenIgnored&) = delete;
+};
+
+TEST_F(ChildProcessTest, WhereChildrenAreIgnoredNobodyKnowsHowItEnded) {
+  const ChildrenIgnored ignored;
+  ChildProcesses children({"sh", "-c", "sh -c 'exit 3'; echo $? > " + path("out")});
+  const auto ended = children.run("", {});
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error(), (Error{ErrorCode::unknown_outcome,
+                                  "\"sh\" has ended, nobody knows how: SIGCHLD is ignored, or its "
+                                  "exit status was taken by somebody else"}));
+  EXPECT_EQ(content("out"), "3\n");
+}
+
 TEST_F(ChildProcessTest, AShortageIsNoReasonToGiveUp) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

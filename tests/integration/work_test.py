@@ -27,12 +27,13 @@ class Work(ProgramTest):
         self.said = os.fdopen(os.dup(self.said_fd), "r", encoding="utf-8")
         self.addCleanup(self.said.close)
 
-    def start(self, script, *flags, queues=("q",), output="json"):
-        """tarry work in the background, running that script for every message."""
+    def start(self, script, *flags, queues=("q",), output="json", before=None):
+        """tarry work in the background, running that script for every message; `before` it."""
         return subprocess.Popen(
             [PROGRAM, "--store", self.server.url, "-o", output, "work", *queues, *flags, "--",
              "sh", "-c", script],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory, env=environment())
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory, env=environment(),
+            preexec_fn=before)
 
     def stop(self, worker, number=signal.SIGTERM, code=DONE):
         """Drains it; what it has counted."""
@@ -67,6 +68,15 @@ class Work(ProgramTest):
         self.assertEqual(states["poison"], "dead")
         self.assertEqual({states[key] for key in ("again", "broken", "killed")}, {"scheduled"})
         self.assertNotIn("ok", states)
+
+    def test_whoever_starts_it_may_ignore_what_children_do(self):
+        self.remote("push", "q", "0", "--key", "ok")
+        self.remote("push", "q", "65", "--key", "poison")
+        worker = self.start('read s; echo $TARRY_KEY > said; exit $s',
+                            before=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual({self.said.readline().strip() for _ in range(2)}, {"ok", "poison"})
+        counts = self.stop(worker)
+        self.assertEqual((counts["acked"], counts["buried"]), (1, 1))
 
     def test_a_queue_that_is_not_there_is_waited_for_and_named(self):
         self.remote("push", "q", "x", "--key", "first")

@@ -23,6 +23,9 @@ CommandSink::~CommandSink() { end(); }
 Answer CommandSink::deliver(const Parcel& parcel) {
   const Delivery& delivery = parcel.delivery;
   const auto ended = commands_.run(delivery.payload(), variables_for(delivery));
+  if (!ended && ended.error().code == ErrorCode::unknown_outcome) {
+    return unknown(ended.error().message);
+  }
   // The machine's trouble, or everybody's: not the message's.
   if (!ended) return sink_down(ended.error().message);
   if (ended->signal != 0) {
