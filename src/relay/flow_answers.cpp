@@ -200,11 +200,12 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
     case Fate::unknown:
       ++stats_.failed;
       breaker_.failed(held.delivery.id(), now);
-      // The sink fails everybody; what surely did not arrive keeps its attempt. A trial's failure
-      // counts: or a message that always fails would be the next trial too, for ever.
+      // The sink fails everybody; what surely did not arrive keeps its attempt, unless the sink
+      // said when to come again: what is released is due at once. A trial's failure counts: or a
+      // message that always fails would be the next trial too, for ever.
       end(std::move(held),
-          was_open && answer.fate == Fate::again ? core::SettleAction::release
-                                                 : core::SettleAction::retry,
+          was_open && answer.fate == Fate::again && !answer.after ? core::SettleAction::release
+                                                                  : core::SettleAction::retry,
           std::move(answer));
       return;
   }

@@ -202,6 +202,20 @@ TEST_F(FlowTest, AnOutageCostsNoAttempt) {
   EXPECT_EQ(flow->stats().released, 4u);
 }
 
+TEST_F(FlowTest, WhatTheSinkWantsLaterComesLaterWhileItIsDownToo) {
+  begin(some_options());
+  const auto ids = hand_on({"a", "b", "c"});
+  step<core::ClaimRequest>();
+  answer(ids[0], sink_down("connection refused"));
+  step<Flow::Withdraw>();
+  answer(ids[1], try_again("HTTP 429", Millis(20'000)));
+  answer(ids[2], try_again("HTTP 500"));
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::release},
+                                    {"receipt-b", SettleAction::retry},
+                                    {"receipt-c", SettleAction::release}}));
+  EXPECT_EQ(delays[1], Millis(20'000));
+}
+
 TEST_F(FlowTest, ATrialThatFailsByItselfIsRetried) {
   begin(some_options());
   const auto ids = hand_on({"a"});
