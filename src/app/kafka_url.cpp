@@ -48,21 +48,13 @@ Result<std::string> read_topic(std::string_view text) {
   return topic;
 }
 
-}  // namespace
-
-Result<KafkaOptions> kafka_sink_options(std::string_view rest) {
-  const detail::BodyAndQuery parts = detail::split_query(rest);
+Result<KafkaOptions> read_kafka_parts(const detail::BodyAndQuery& parts) {
   std::string_view body = parts.body;
   const std::size_t slash = body.find('/', 2);
   if (!body.starts_with("//") || slash == std::string_view::npos) {
     return not_kafka("a sink in Kafka is kafka://HOST[:PORT][,HOST...]/TOPIC");
   }
   const std::string_view brokers = body.substr(2, slash - 2);
-  if (brokers.find('@') != std::string_view::npos) {
-    return not_kafka(
-        "no user and password in a URL of Kafka: sasl.username and sasl.password go into a file, "
-        "which ?config=FILE names");
-  }
   KafkaOptions options;
   for (const std::string_view broker : detail::split(brokers, ',')) {
     const auto where = detail::parse_authority(broker, kKafkaPort);
@@ -77,6 +69,23 @@ Result<KafkaOptions> kafka_sink_options(std::string_view rest) {
   if (auto set = detail::parse_options<KafkaOptions>(parts.query, "kafka", kKafkaOptions, options);
       !set) {
     return set.error();
+  }
+  return options;
+}
+
+}  // namespace
+
+Result<KafkaOptions> kafka_sink_options(std::string_view rest) {
+  const detail::BodyAndQuery parts = detail::split_query(rest);
+  // Before all else, so that no part of a password shows as a bad host, port or topic.
+  if (parts.body.find('@') != std::string_view::npos) {
+    return not_kafka(
+        "no user and password in a URL of Kafka: sasl.username and sasl.password go into a file, "
+        "which ?config=FILE names");
+  }
+  auto options = read_kafka_parts(parts);
+  if (!options && parts.query.find('@') != std::string_view::npos) {
+    return detail::misplaced_login();
   }
   return options;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -97,23 +98,20 @@ Result<void> read_rabbit_server(std::string_view body, std::uint16_t default_por
   body.remove_prefix(2);
   const std::size_t slash = body.find('/');
   std::string_view authority = body.substr(0, slash);
+  if (slash != std::string_view::npos && body.find('@', slash) != std::string_view::npos) {
+    return detail::misplaced_login();
+  }
   if (slash != std::string_view::npos && slash + 1 < body.size()) {
     const auto vhost = detail::percent_decoded("the virtual host", body.substr(slash + 1));
     if (!vhost) return vhost.error();
     address.vhost = *vhost;
   }
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
-    const std::string_view who = authority.substr(0, at);
+    auto login = detail::parse_login("the broker's URL", authority.substr(0, at));
     authority.remove_prefix(at + 1);
-    const std::size_t colon = who.find(':');
-    const auto user = detail::percent_decoded("the user", who.substr(0, colon));
-    if (!user) return user.error();
-    address.user = *user;
-    if (colon != std::string_view::npos) {
-      const auto password = detail::percent_decoded("the password", who.substr(colon + 1));
-      if (!password) return password.error();
-      address.password = *password;
-    }
+    if (!login) return login.error();
+    address.user = std::move(login->user);
+    if (login->password) address.password = *std::move(login->password);
   }
   const auto where = detail::parse_authority(authority, default_port);
   if (!where) return where.error();
@@ -123,12 +121,11 @@ Result<void> read_rabbit_server(std::string_view body, std::uint16_t default_por
 }
 
 template <typename Options>
-Result<Options> read_rabbit_url(std::string_view scheme, std::string_view rest,
-                                std::span<const detail::UrlOption<Options>> known) {
+Result<Options> read_rabbit_parts(std::string_view scheme, const detail::BodyAndQuery& parts,
+                                  std::span<const detail::UrlOption<Options>> known) {
   Options options;
   const bool tls = scheme == "amqps";
   if (tls) options.tls.emplace();
-  const detail::BodyAndQuery parts = detail::split_query(rest);
   const std::uint16_t port = tls ? 5671 : 5672;
   if (auto read = read_rabbit_server(parts.body, port, options); !read) return read.error();
   if (auto set = detail::parse_options<Options>(parts.query, scheme, known, options); !set) {
@@ -136,6 +133,17 @@ Result<Options> read_rabbit_url(std::string_view scheme, std::string_view rest,
   }
   if (options.tls && options.tls->certificate_file.empty() != options.tls->key_file.empty()) {
     return not_so("cert and key go together");
+  }
+  return options;
+}
+
+template <typename Options>
+Result<Options> read_rabbit_url(std::string_view scheme, std::string_view rest,
+                                std::span<const detail::UrlOption<Options>> known) {
+  const detail::BodyAndQuery parts = detail::split_query(rest);
+  auto options = read_rabbit_parts<Options>(scheme, parts, known);
+  if (!options && parts.query.find('@') != std::string_view::npos) {
+    return detail::misplaced_login();
   }
   return options;
 }

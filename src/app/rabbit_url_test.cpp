@@ -158,6 +158,21 @@ TEST(RabbitUrl, RefusesWhatIsWrongByName) {
             "an intake from RabbitMQ needs queue=NAME");
 }
 
+TEST(RabbitUrl, ShowsNothingOfAPassword) {
+  for (const char* rest : {"//app:s3cr%et-PW@h/?exchange=x", "//app:s3cr/et-PW@h/?exchange=x",
+                           "//app:12/et-PW@h/?exchange=x", "//app:s3cr?et-PW@h/?exchange=x",
+                           "//app:12?et-PW@h/&exchange=x", "//app:s3cr#et/PW@h/?exchange=x"}) {
+    const auto options = rabbit_sink_options("amqp", rest);
+    ASSERT_FALSE(options) << rest;
+    const std::string said = options.error().message;
+    EXPECT_TRUE(said.find("s3cr") == std::string::npos && said.find("et-PW") == std::string::npos)
+        << said;
+    EXPECT_NE(said.find("%25"), std::string::npos) << said;
+    EXPECT_FALSE(rabbit_source_options("amqp", rest)) << rest;
+  }
+  EXPECT_EQ(sink_of("amqp", "//app:s3cr%2Fet@h/?exchange=a@b").password, "s3cr/et");
+}
+
 }  // namespace
 }  // namespace tarry::app
 

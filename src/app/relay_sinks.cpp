@@ -101,6 +101,8 @@ SinkResult make_redis_sink(std::string_view scheme, std::string_view rest) {
   const detail::BodyAndQuery parts = detail::split_query(rest);
   std::string options;
   auto target = take_target(parts.query, options);
+  // What follows a ? may be the end of a password with one in it.
+  if (!target && parts.query.find('@') != std::string_view::npos) return detail::misplaced_login();
   if (!target) return target.error();
   const auto url = detail::parse_redis_url(scheme, std::string(parts.body) + options);
   if (!url) return url.error();

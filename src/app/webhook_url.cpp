@@ -136,6 +136,8 @@ Result<std::unique_ptr<relay::Sink>> make_webhook_sink(std::string_view url) {
     if (auto set = detail::parse_options<WebhookOptions>(
             url.substr(hash + 1), url.substr(0, url.find(':')), kWebhookOptions, options);
         !set) {
+      // What follows a # may be the end of a password with one in it.
+      if (url.find('@', hash) != std::string_view::npos) return detail::misplaced_login();
       return set.error();
     }
   }

@@ -224,23 +224,16 @@ std::vector<RedisOption> options_of(const Scheme& scheme) {
 }
 
 // "USER:PASSWORD"; of an empty user the server's default one.
-Result<void> parse_login(std::string_view login, RedisUrl& url) {
-  const std::size_t colon = login.find(':');
-  if (colon == std::string_view::npos) {
+Result<void> take_login(std::string_view text, RedisUrl& url) {
+  if (text.find(':') == std::string_view::npos) {
     return invalid_url(
         "store URL holds a user without a password; write USER:PASSWORD@ or "
         ":PASSWORD@, or the option password_file=PATH");
   }
-  // What is wrong with them is not shown: it may be a secret.
-  const auto user = percent_decoded("user", login.substr(0, colon));
-  const auto password = percent_decoded("password", login.substr(colon + 1));
-  if (!user || !password) {
-    return invalid_url(
-        "user or password of the store URL holds a % without two hex digits, or a "
-        "NUL byte; write %25 for a %");
-  }
-  url.user = *user;
-  url.password = *password;
+  auto login = parse_login("the store URL", text);
+  if (!login) return std::move(login).error();
+  url.user = std::move(login->user);
+  url.password = std::move(login->password).value_or("");
   return {};
 }
 
@@ -344,7 +337,7 @@ Result<RedisUrl> parse_redis_url(std::string_view name, std::string_view rest) {
   // A login ends at the last @ before the options.
   const std::size_t at = split_query(rest).body.rfind('@');
   if (at != std::string_view::npos) {
-    if (auto done = parse_login(rest.substr(0, at), url); !done) return std::move(done).error();
+    if (auto done = take_login(rest.substr(0, at), url); !done) return std::move(done).error();
     rest.remove_prefix(at + 1);
   }
   const auto [body, query] = split_query(rest);

@@ -46,6 +46,27 @@ Result<std::string> percent_decoded(std::string_view what, std::string_view text
   return out;
 }
 
+Result<Login> parse_login(std::string_view of, std::string_view text) {
+  const std::size_t colon = text.find(':');
+  Login login;
+  auto user = percent_decoded("user", text.substr(0, colon));
+  auto password =
+      percent_decoded("password", colon == std::string_view::npos ? "" : text.substr(colon + 1));
+  if (!user || !password) {
+    return invalid_url("user or password of " + std::string(of) +
+                       " holds a % without two hex digits, or a NUL byte; write %25 for a %");
+  }
+  login.user = *std::move(user);
+  if (colon != std::string_view::npos) login.password = *std::move(password);
+  return login;
+}
+
+Unexpected misplaced_login() {
+  return invalid_url(
+      "the URL holds an @ behind its host: a /, ?, # or % in user or password is written %2F, %3F, "
+      "%23 or %25, an @ elsewhere %40");
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (;;) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,18 @@ namespace tarry::detail {
 
 /// `what` is named in errors: `invalid_argument` for a % without two hex digits, and for NUL bytes.
 [[nodiscard]] Result<std::string> percent_decoded(std::string_view what, std::string_view text);
+
+/// "USER[:PASSWORD]".
+struct Login {
+  std::string user;
+  std::optional<std::string> password;
+};
+/// `of`, whose they are, is named in errors. What is wrong with them is not: it may be a secret.
+[[nodiscard]] Result<Login> parse_login(std::string_view of, std::string_view text);
+
+/// Of a URL with an @ behind its host: what cannot be read of it may be a password's, and is not
+/// shown.
+[[nodiscard]] Unexpected misplaced_login();
 
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
