@@ -401,7 +401,12 @@ class Webhook(ProgramTest):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
         self.addCleanup(self.kill, relay)
         self.push("k")
-        self.dead("k", "which is not a public address; allow_private=yes lets it")
+        line = relay.stderr.readline().decode()
+        self.assertRegex(line, " is down: it leads to .*, which is not a public address; "
+                         "allow_private=yes lets it")
+        counts = self.stop(relay)
+        self.assertEqual((counts["retried"], counts["buried"]), (0, 0))
+        self.assertEqual(self.remote("get", "q", "k")["attempt"], 0)
         self.assertEqual(self.receiver.requests, [])
         self.stop(relay)
 

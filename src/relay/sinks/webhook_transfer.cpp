@@ -148,7 +148,7 @@ Answer WebhookTransfer::outcome(CURLcode result) const {
     return webhook_answer(status, body_, after);
   }
   if (!sent_ && !forbidden_.empty()) {
-    return try_again("it leads to " + forbidden_ +
+    return sink_down("it leads to " + forbidden_ +
                      ", which is not a public address; allow_private=yes lets it");
   }
   const std::string why = error_[0] != '\0' ? error_.data() : curl_easy_strerror(result);
