@@ -54,11 +54,12 @@ net::RedisCommand command_for(const RedisTarget& target, const Delivery& deliver
   return command;
 }
 
-/// Errors of a server that takes nothing from anybody at the moment.
+/// Errors that no message is at fault for: of a server that takes nothing from anybody at the
+/// moment, or nothing from us, or nothing at the one key that a sink has.
 bool says_down(std::string_view error) {
-  constexpr std::array<std::string_view, 9> kDown{"LOADING",    "OOM",         "READONLY",
-                                                  "MASTERDOWN", "NOREPLICAS",  "BUSY",
-                                                  "MISCONF",    "CLUSTERDOWN", "TRYAGAIN"};
+  constexpr std::array<std::string_view, 14> kDown{
+      "LOADING",     "OOM",      "READONLY", "MASTERDOWN", "NOREPLICAS", "BUSY",  "MISCONF",
+      "CLUSTERDOWN", "TRYAGAIN", "NOPERM",   "NOAUTH",     "WRONGTYPE",  "MOVED", "ASK"};
   const std::string_view code = error.substr(0, error.find(' '));
   for (const std::string_view down : kDown) {
     if (code == down) return true;

@@ -304,14 +304,27 @@ TEST(RedisSink, ListStreamAndChannel) {
   EXPECT_EQ(to_channel.title(), "redis " + server.socket_path() + ", channel \"news\"");
 }
 
-TEST(RedisSink, AKeyOfAnotherTypeIsThatMessagesFailure) {
+TEST(RedisSink, AKeyOfAnotherTypeIsNoMessagesFault) {
   testing::RedisServer server;
   ASSERT_EQ(server.ask({"SET", "due", "a string"}), "+OK\r\n");
   Answers answers;
   RedisSink sink(at(server), {RedisTarget::Kind::list, "due"});
   sink.send(answers.parcels({"a"}));
-  EXPECT_EQ(answers.fate("a"), Fate::again);
+  EXPECT_EQ(answers.fate("a"), Fate::down);
   EXPECT_TRUE(answers.of("a").reason.starts_with("redis: WRONGTYPE")) << answers.of("a").reason;
+}
+
+TEST(RedisSink, NorIsAUserThatMayNotWriteThere) {
+  testing::RedisServer server;
+  ASSERT_EQ(server.ask({"ACL", "SETUSER", "app", "on", ">pw", "~other", "+@all"}), "+OK\r\n");
+  net::RedisOptions options = at(server);
+  options.user = "app";
+  options.password = "pw";
+  Answers answers;
+  RedisSink sink(std::move(options), {RedisTarget::Kind::stream, "due"});
+  sink.send(answers.parcels({"a"}));
+  EXPECT_EQ(answers.fate("a"), Fate::down);
+  EXPECT_TRUE(answers.of("a").reason.starts_with("redis: NOPERM")) << answers.of("a").reason;
 }
 
 TEST(RedisSink, WhatIsNotSentIsDownWhatIsNotAnsweredUnknown) {
