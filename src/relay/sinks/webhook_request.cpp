@@ -151,8 +151,10 @@ Answer webhook_answer(long status, std::string_view body, std::optional<Millis> 
   if (!body.empty()) {
     reason += ": " + base::quoted(body.substr(0, kShownOfAnswer), kShownOfAnswer);
   }
-  const bool again =
-      status < 400 || status >= 500 || status == 408 || status == 425 || status == 429;
+  // Who may not call it, and whose first request is still under way (409, as drafted for
+  // Idempotency-Key), has sent nothing wrong.
+  constexpr std::array<long, 7> kAgain{401, 403, 407, 408, 409, 425, 429};
+  const bool again = status < 400 || status >= 500 || std::ranges::count(kAgain, status) > 0;
   if (!again) return refused(std::move(reason));
   if (status < 400) return try_again("redirects are not followed; it " + reason);
   if (after) after = std::clamp(*after, Millis(0), kLongestAfter);

@@ -97,10 +97,11 @@ TEST(WebhookAnswer, IsWhatTheStatusMeans) {
   for (const long good : {200, 201, 202, 204, 299}) {
     EXPECT_EQ(webhook_answer(good, "", {}).fate, Fate::confirmed) << good;
   }
-  for (const long dead : {400, 401, 403, 404, 409, 410, 413, 422, 451}) {
+  for (const long dead : {400, 402, 404, 405, 410, 413, 422, 451}) {
     EXPECT_EQ(webhook_answer(dead, "", {}).fate, Fate::refused) << dead;
   }
-  for (const long again : {301, 302, 307, 408, 425, 429, 500, 502, 503, 504, 599}) {
+  for (const long again :
+       {301, 302, 307, 401, 403, 407, 408, 409, 425, 429, 500, 502, 503, 504, 599}) {
     EXPECT_EQ(webhook_answer(again, "", {}).fate, Fate::again) << again;
   }
   const Answer refusal = webhook_answer(404, "no such\norder" + std::string(300, '.'), {});
