@@ -177,8 +177,8 @@ class Passage {
     for (const Relays::Named& one : all) {
       const relay::RelayStats& stats = one.stats;
       session_.output.note(
-          fmt::format("{}claimed {}: confirmed {}, acked {}, to be retried {}, buried {}, too late "
-                      "{}; given back {}",
+          fmt::format("{}claimed {}: confirmed {}, acked {}, to be retried {}, buried {}, not "
+                      "settled {}; given back {}",
                       from_file ? printable(one.name) + ": " : "", grouped(stats.claimed),
                       grouped(stats.confirmed), grouped(stats.acked), grouped(stats.retried),
                       grouped(stats.buried), grouped(stats.stale), grouped(stats.released)));

@@ -23,6 +23,24 @@ std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
                      base::format_duration_ms(relay::kLookEvery.count()));
 }
 
+std::string line_on_mishap(relay::Mishap mishap, const std::string& title,
+                           const std::string& reason) {
+  const std::string_view why = base::without_prefix(reason, title + ": ");
+  switch (mishap) {
+    case relay::Mishap::failed:
+      return fmt::format(
+          "{}: messages fail, and are tried again after their queue's backoff; the last one: {}",
+          title, why);
+    case relay::Mishap::refused:
+      return fmt::format("{}: messages are refused for good; the last one: {}", title, why);
+    case relay::Mishap::unsettled: break;
+  }
+  return fmt::format(
+      "the store does not settle messages, which come again once their lease has ended; the last "
+      "one: {}",
+      reason);
+}
+
 std::string line_on_view(const relay::Coordination::View& view, std::size_t units) {
   return fmt::format("{} of {} shards are its own; {} {} them", view.mine.size(), units,
                      view.members, view.members == 1 ? "relay has" : "relays share");
@@ -67,10 +85,8 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
     if (!outage) return hooks_.note(prefix + "the store is back");
     hooks_.warn(prefix + outage->message + "; trying again");
   };
-  hooks.on_failing = [this, prefix, title](const std::string& reason) {
-    hooks_.warn(prefix + fmt::format("{}: messages fail, and are tried again after their queue's "
-                                     "backoff; the last one: {}",
-                                     *title, base::without_prefix(reason, *title + ": ")));
+  hooks.on_mishap = [this, prefix, title](relay::Mishap mishap, const std::string& reason) {
+    hooks_.warn(prefix + line_on_mishap(mishap, *title, reason));
   };
   hooks.on_queues = [this, prefix, plan](std::size_t count) {
     (count > 0 ? hooks_.note : hooks_.warn)(prefix + line_on_queues(plan, count));

@@ -94,7 +94,9 @@ Result<std::unique_ptr<Crew>> Crew::make(core::Engine& engine, const CrewOptions
         RelayHooks{
             [crew = crew.get()](bool open, const std::string& why) { crew->breaker(open, why); },
             [crew = crew.get()](const std::optional<Error>& outage) { crew->outage(outage); },
-            [crew = crew.get()](const std::string& reason) { crew->failing(reason); },
+            [crew = crew.get()](Mishap mishap, const std::string& why) {
+              crew->mishap(mishap, why);
+            },
             // What one can no longer use, none can: others may have its shards now.
             [crew = crew.get()] { crew->stop(); }});
     crew->members_.push_back({*std::move(sink), std::move(relay)});
@@ -184,9 +186,9 @@ void Crew::outage(const std::optional<Error>& outage) {
   if (is_news && hooks_.on_outage) hooks_.on_outage(outage);
 }
 
-void Crew::failing(const std::string& reason) {
+void Crew::mishap(Mishap mishap, const std::string& reason) {
   const std::lock_guard lock(mutex_);
-  if (hooks_.on_failing) hooks_.on_failing(reason);
+  if (hooks_.on_mishap) hooks_.on_mishap(mishap, reason);
 }
 
 }  // namespace tarry::relay

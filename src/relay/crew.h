@@ -55,7 +55,7 @@ class Crew {
     /// The store does not answer one thread at least; or, empty, it answers all again.
     std::function<void(const std::optional<Error>& outage)> on_outage = {};
     /// As a relay's, of each thread.
-    std::function<void(const std::string& reason)> on_failing = {};
+    std::function<void(Mishap mishap, const std::string& reason)> on_mishap = {};
     /// Its patterns match no queue, or some again: 0, or how many.
     std::function<void(std::size_t queues)> on_queues = {};
     /// Where relays share: what falls to this one of so many shards; and those it shares with
@@ -103,7 +103,7 @@ class Crew {
   void work(std::size_t number);
   void breaker(bool open, const std::string& last_error);
   void outage(const std::optional<Error>& outage);
-  void failing(const std::string& reason);
+  void mishap(Mishap mishap, const std::string& reason);
   [[nodiscard]] Lookout::Hooks lookout_hooks();
 
   const std::string name_;

@@ -108,29 +108,37 @@ TEST(CrewTest, SaysWhenTheStoreGoesAndWhenItIsBack) {
   crew->reset();
 }
 
-TEST(CrewTest, SaysOnceThatMessagesFailAndWhy) {
+TEST(CrewTest, SaysOnceThatMessagesFailOrAreRefusedAndWhy) {
   auto opened = open("memory:");
   ASSERT_TRUE(opened);
   const Queue queue = opened->queue("q");
   ASSERT_TRUE(queue.configure({.max_attempts = 2, .backoff_min = Millis(1)}));
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.push({.key = std::to_string(i)}));
-  std::atomic<int> told = 0;
-  std::promise<std::string> why;
+  ASSERT_TRUE(queue.push({.key = "poison-1"}));
+  ASSERT_TRUE(queue.push({.key = "poison-2"}));
+  std::map<Mishap, int> told;
+  std::string why_failed;
+  std::string why_refused;
   Crew::Hooks hooks;
-  hooks.on_failing = [&](const std::string& reason) {
-    if (++told == 1) why.set_value(reason);
+  hooks.on_mishap = [&](Mishap mishap, const std::string& reason) {
+    ++told[mishap];
+    (mishap == Mishap::refused ? why_refused : why_failed) = reason;
   };
   CrewOptions options = crew_options(1);
   options.relay.breaker.failures = 1'000;
-  auto crew = Crew::make(queue.engine(), options,
-                         sinks([](const Delivery&) { return try_again("answered 500"); }), hooks);
+  auto crew = Crew::make(queue.engine(), options, sinks([](const Delivery& delivery) {
+                           return delivery.key().starts_with("poison") ? refused("answered 404")
+                                                                       : try_again("answered 500");
+                         }),
+                         hooks);
   ASSERT_TRUE(crew);
   (*crew)->start();
-  EXPECT_EQ(why.get_future().get(), "answered 500");
-  while (queue.stats()->dead < 3) std::this_thread::yield();
+  while (queue.stats()->dead < 5) std::this_thread::yield();
   (*crew)->stop();
   crew->reset();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(why_failed, "answered 500");
+  EXPECT_EQ(why_refused, "answered 404");
+  EXPECT_EQ(told, (std::map<Mishap, int>{{Mishap::failed, 1}, {Mishap::refused, 1}}));
 }
 
 TEST(CrewTest, ThreadsBearItsNameAndANumber) {

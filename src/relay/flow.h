@@ -19,6 +19,7 @@
 //  5. One request of each kind is under way at most.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -85,8 +86,13 @@ class Flow {
   /// Why it ended by itself; empty where it was stopped.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
   [[nodiscard]] RelayStats stats() const;
-  /// Of these.
-  [[nodiscard]] std::uint64_t failed() const noexcept { return stats_.failed; }
+  struct Mishaps {
+    std::uint64_t count = 0;
+    std::string reason;  // the last one's
+  };
+  [[nodiscard]] const Mishaps& mishaps(Mishap mishap) const noexcept {
+    return mishaps_[static_cast<std::size_t>(mishap)];
+  }
   [[nodiscard]] BreakerState breaker() const noexcept { return breaker_.state(); }
   /// Why the store could not be asked the last time; empty where it has answered since.
   [[nodiscard]] const std::optional<Error>& outage() const noexcept { return outage_; }
@@ -120,6 +126,7 @@ class Flow {
   [[nodiscard]] std::uint64_t room_bytes() const noexcept;
   [[nodiscard]] bool wants_claim() const noexcept;
   [[nodiscard]] bool is_idle() const noexcept;
+  void count(Mishap mishap, const std::string& reason);
   void end(Held held, core::SettleAction action, Answer answer);
   void settle_item(Ending ending, const core::ItemResult& answer, Moment now);
   static void hold_until(Held& held, Moment end) noexcept;
@@ -131,6 +138,7 @@ class Flow {
   Breaker breaker_;
   RateLimit rate_;
   RelayStats stats_;
+  std::array<Mishaps, kMishaps.size()> mishaps_;
 
   JobId next_job_ = 1;
   std::unordered_map<JobId, Held> held_;

@@ -123,6 +123,7 @@ void Flow::settle_item(Ending ending, const core::ItemResult& answer, Moment now
   }
   if (answer.error || answer.outcome != Outcome::done) {
     ++stats_.stale;
+    if (answer.error) count(Mishap::unsettled, answer.error->message);
     return;
   }
   switch (ending.action) {
@@ -188,6 +189,7 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
       end(std::move(held), core::SettleAction::ack, {});
       return;
     case Fate::refused:
+      count(Mishap::refused, answer.reason);
       breaker_.worked();
       end(std::move(held), core::SettleAction::bury, std::move(answer));
       return;
@@ -199,6 +201,7 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
     case Fate::again:
     case Fate::unknown:
       ++stats_.failed;
+      count(Mishap::failed, answer.reason);
       breaker_.failed(held.delivery.id(), now);
       // The sink fails everybody; what surely did not arrive keeps its attempt, unless the sink
       // said when to come again: what is released is due at once. A trial's failure counts: or a
@@ -209,6 +212,12 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
           std::move(answer));
       return;
   }
+}
+
+void Flow::count(Mishap mishap, const std::string& reason) {
+  Mishaps& all = mishaps_[static_cast<std::size_t>(mishap)];
+  ++all.count;
+  all.reason = worker::fit_reason(reason);
 }
 
 void Flow::end(Held held, core::SettleAction action, Answer answer) {

@@ -328,6 +328,21 @@ TEST_F(FlowTest, AStoreThatIsAwayIsAskedAgain) {
   EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::ack}}));
 }
 
+TEST_F(FlowTest, WhatTheStoreDoesNotSettleIsToldOfInItsWords) {
+  begin(some_options());
+  const auto ids = hand_on({"a", "b"});
+  answer(ids[0], refused("HTTP 404"));
+  answer(ids[1], confirmed());
+  step<core::SettleRequest>();
+  core::ItemsReply reply = test::outcomes(2, Outcome::stale);
+  reply.items[0].error = Error{ErrorCode::unsupported, "it has no place for the dead"};
+  flow->settled(reply, now);
+  EXPECT_EQ(flow->stats().stale, 2u);
+  EXPECT_EQ(flow->mishaps(Mishap::unsettled).count, 1u);  // too late is no refusal
+  EXPECT_EQ(flow->mishaps(Mishap::unsettled).reason, "it has no place for the dead");
+  EXPECT_EQ(flow->mishaps(Mishap::refused).reason, "HTTP 404");
+}
+
 TEST_F(FlowTest, ARefusalOfTheStoreEndsIt) {
   begin(some_options());
   step<core::ClaimRequest>();

@@ -1,6 +1,7 @@
 // What a relay is told, and what it tells. Plain values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,6 +35,14 @@ struct RelayOptions {
 
 /// `invalid_argument`, naming value and limit.
 [[nodiscard]] Result<void> check(const RelayOptions& options);
+
+/// What befalls messages, one by one, while sink and store work.
+enum class Mishap : std::uint8_t {
+  failed,    // at the sink: answers `again` and `unknown`
+  refused,   // by the sink, for good
+  unsettled  // by the store, for another reason than a lease that has run out
+};
+inline constexpr std::array kMishaps{Mishap::failed, Mishap::refused, Mishap::unsettled};
 
 struct RelayStats {
   std::uint64_t claimed = 0;

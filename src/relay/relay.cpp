@@ -9,7 +9,7 @@
 namespace tarry::relay {
 namespace {
 
-constexpr Millis kTellFailingEvery{60'000};
+constexpr Millis kTellMishapsEvery{60'000};
 
 template <typename R>
 Result<R> kind_of(Result<core::Reply> reply) {
@@ -46,18 +46,23 @@ void Relay::tell_of_outage(Lock& lock) {
   lock.lock();
 }
 
-void Relay::tell_of_failing(Lock& lock) {
-  const std::uint64_t failed = flow_.failed();
-  if (!hooks_.on_failing || failed == told_failing_) return;
-  const Moment now = moment_now();
-  if (tell_failing_at_ && now < *tell_failing_at_) return;
-  told_failing_ = failed;
-  if (flow_.breaker() != BreakerState::closed) return;  // that is what was told
-  tell_failing_at_ = now + kTellFailingEvery;
-  const std::string why = flow_.stats().last_error;
-  lock.unlock();
-  hooks_.on_failing(why);
-  lock.lock();
+void Relay::tell_of_mishaps(Lock& lock) {
+  if (!hooks_.on_mishap) return;
+  for (const Mishap mishap : kMishaps) {
+    Told& told = told_mishaps_[static_cast<std::size_t>(mishap)];
+    const std::uint64_t count = flow_.mishaps(mishap).count;
+    if (count == told.count) continue;
+    const Moment now = moment_now();
+    if (told.next && now < *told.next) continue;
+    told.count = count;
+    // That is what was told.
+    if (mishap == Mishap::failed && flow_.breaker() != BreakerState::closed) continue;
+    told.next = now + kTellMishapsEvery;
+    const std::string why = flow_.mishaps(mishap).reason;
+    lock.unlock();
+    hooks_.on_mishap(mishap, why);
+    lock.lock();
+  }
 }
 
 void Relay::tell_of_failure(Lock& lock) {
@@ -83,7 +88,7 @@ Result<void> Relay::run(std::stop_token stop) {
   for (;;) {
     tell_of_breaker(lock);
     tell_of_outage(lock);
-    tell_of_failing(lock);
+    tell_of_mishaps(lock);
     tell_of_failure(lock);
     Flow::Step step = flow_.next(moment_now());
     if (std::holds_alternative<Flow::Finished>(step)) break;

@@ -6,6 +6,7 @@
 // Thread safety: `run` once, on one thread; the rest from any.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -29,8 +30,9 @@ struct RelayHooks {
   std::function<void(bool open, const std::string& last_error)> on_breaker = {};
   /// The store does not answer, and is asked again; or, empty, it has answered since.
   std::function<void(const std::optional<Error>& outage)> on_outage = {};
-  /// Messages fail at the sink, which works: the last one's reason, once a minute at most.
-  std::function<void(const std::string& reason)> on_failing = {};
+  /// It has befallen messages: the last one's reason, once a minute at most of each kind. Not of
+  /// what fails while the breaker is open.
+  std::function<void(Mishap mishap, const std::string& reason)> on_mishap = {};
   /// The store can no longer be used: it claims nothing more, and will end once it has drained.
   std::function<void()> on_failed = {};
 };
@@ -72,7 +74,7 @@ class Relay {
   void perform(Lock&, Flow::Finished) {}
   void tell_of_breaker(Lock& lock);
   void tell_of_outage(Lock& lock);
-  void tell_of_failing(Lock& lock);
+  void tell_of_mishaps(Lock& lock);
   void tell_of_failure(Lock& lock);
   /// Tells the flow, and wakes the controller.
   template <typename Tell>
@@ -89,8 +91,11 @@ class Relay {
   bool told_open_ = false;
   bool told_failed_ = false;
   bool told_outage_ = false;
-  std::uint64_t told_failing_ = 0;         // messages that had failed by then
-  std::optional<Moment> tell_failing_at_;  // no sooner
+  struct Told {
+    std::uint64_t count = 0;     // that there were by then
+    std::optional<Moment> next;  // no sooner
+  };
+  std::array<Told, kMishaps.size()> told_mishaps_;
 };
 
 }  // namespace tarry::relay

@@ -167,7 +167,7 @@ class TheStoreIsAway(ProgramTest):
         relay.send_signal(signal.SIGTERM)
         _, err = relay.communicate(timeout=60)
         self.assertEqual(relay.returncode, DONE, err)
-        self.assertIn(b"acked 0, to be retried 0, buried 0, too late 1;", err)
+        self.assertIn(b"acked 0, to be retried 0, buried 0, not settled 1;", err)
 
 
 class ToRabbit(Faults, ProgramTest):

@@ -229,6 +229,21 @@ class Webhook(ProgramTest):
         self.assertEqual(attempts, [1, 2, 3])
         self.stop(relay)
 
+    def test_what_is_refused_is_told_of(self):
+        relay = self.start("/status/404")
+        self.push("k")
+        self.assertIn(b'messages are refused for good; the last one: answered 404: "because 404"',
+                      relay.stderr.readline())
+        self.stop(relay)
+
+    def test_who_may_not_call_it_kills_no_message(self):
+        for status in (401, 403, 407, 409):
+            with self.subTest(status):
+                relay = self.start(f"/status/{status}", flags=("--max-attempts", "2"))
+                self.push(str(status))
+                self.assertEqual(self.dead(str(status), f"answered {status}")["attempt"], 2)
+                self.stop(relay)
+
     def test_retry_after_is_honoured_in_seconds_and_as_a_date(self):
         relay = self.start("/status/503")
         for retry_after in ("3600", email.utils.formatdate(time.time() + 3600, usegmt=True)):
