@@ -15,6 +15,11 @@ std::string prefix_of(const RelayPlan& plan) {
   return plan.line == 0 ? "" : fmt::format("relay {}: ", base::quoted(plan.crew.name));
 }
 
+std::string kind_of(const core::Engine& engine) {
+  const core::Capabilities can = engine.capabilities();
+  return can.served.empty() ? can.engine : can.served;
+}
+
 std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
   if (count > 0)
     return fmt::format("{} {} now", count, count == 1 ? "queue matches" : "queues match");
@@ -91,6 +96,14 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   hooks.on_queues = [this, prefix, plan](std::size_t count) {
     (count > 0 ? hooks_.note : hooks_.warn)(prefix + line_on_queues(plan, count));
   };
+  // Layouts, and they alone, have no pauses; nor attempts.
+  if (plan.crew.relay.max_attempts && !engine.capabilities().pauses) {
+    return Error{
+        ErrorCode::unsupported,
+        prefix + fmt::format("max_attempts {}: this store, {}, counts no attempts, and has "
+                             "no place for the dead",
+                             *plan.crew.relay.max_attempts, kind_of(engine))};
+  }
   auto coordination = make_coordination(plan, {store, engine.capabilities().store});
   if (!coordination) return std::move(coordination).error();
   hooks.on_view = [this, prefix](const relay::Coordination::View& view, std::size_t units) {

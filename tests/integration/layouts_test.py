@@ -72,6 +72,22 @@ class Plain(LayoutTest):
         self.asked("ack", "delayqueue", again["receipt"])
         self.assertEqual(self.redis.ask("DBSIZE"), 0)
 
+    def test_a_relay_says_that_what_its_sink_refuses_comes_again(self):
+        self.redis.ask("ZADD", "delayqueue", 1000, "task")
+        refused = self.tarry("relay", "delayqueue", "--to", "command", "--max-attempts", "2", "--",
+                             "true", code=FAILED)
+        self.assertIn("max_attempts 2: this store, redis plain, counts no attempts", refused.err)
+        with subprocess.Popen([PROGRAM, "relay", "delayqueue", "--to", "command", "--", "sh", "-c",
+                               "exit 65"], stderr=subprocess.PIPE, text=True,
+                              env=environment(TARRY_STORE=self.store)) as relay:
+            self.assertIn("messages are refused for good; the last one: the command exited with 65",
+                          relay.stderr.readline())
+            self.assertRegex(relay.stderr.readline(), "the store does not settle messages, .*; the "
+                             "last one: .* it has no place for the dead")
+            relay.terminate()
+            self.assertIn("buried 0, not settled 1;", relay.stderr.read())
+        self.assertEqual(relay.returncode, DONE)
+
     def test_a_killed_worker_loses_nothing(self):
         self.redis.ask("ZADD", "delayqueue", 1000, "task")
         gate = self.directory / "gate"
