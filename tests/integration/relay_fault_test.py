@@ -221,14 +221,26 @@ class ToRabbit(Faults, ProgramTest):
     def test_what_is_over_the_broker_s_limit_is_dead_and_says_why(self):
         self.remote("queue", "set", "q", "--max-attempts", "5")
         relay = self.start()
-        self.asked("push", "q", "-", "--key", "big", "--max-attempts", "1", store=self.server.url,
-                   stdin=b"x" * 100_001)
-        eventually(lambda: self.remote("get", "q", "big")["state"] == "dead", "it is dead")
+        self.push_large("big", 100_001)
         self.push("small")
         self.acked(1)
-        self.assertIn("larger than", self.remote("get", "q", "big")["reason"])
         self.assertEqual(self.arrived(), [("small", 1)])
-        self.assertEqual(self.stop(relay)["buried"], 0)
+        # From now on the sink knows: none closes the channel any more, and no neighbour goes again.
+        self.push("before")
+        self.push_large("bigger", 200_000)
+        self.push("after")
+        self.acked(3)
+        self.assertEqual(self.arrived(), [("small", 1), ("before", 1), ("after", 1)])
+        self.assertEqual(self.stop(relay)["buried"], 2)
+
+    def push_large(self, key, size):
+        """It is dead at its first attempt."""
+        self.asked("push", "q", "-", "--key", key, store=self.server.url, stdin=b"x" * size)
+        eventually(lambda: self.remote("get", "q", key)["state"] == "dead", "it is dead")
+        found = self.remote("get", "q", key)
+        self.assertEqual(found["reason"],
+                         f"a body of {size} bytes is larger than the broker takes, 100000")
+        self.assertEqual(found["attempt"], 1)
 
     def arrived(self):
         while True:

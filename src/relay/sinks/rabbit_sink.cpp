@@ -8,19 +8,44 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "relay/rabbit/properties.h"
 
 namespace tarry::relay {
 namespace {
 
 constexpr int kLookAgainMs = 500;  // heartbeats and confirm time-outs
+
+/// Bytes of a body, where the broker closed a channel because one had more: "message size 30000 is
+/// larger than configured max size 20000".
+std::optional<std::size_t> most_bytes_by(std::string_view reason) {
+  constexpr std::string_view kMost = "max size ";
+  const std::size_t at = reason.rfind(kMost);
+  // What else is refused may name an exchange that somebody has called so.
+  if (!reason.starts_with("PRECONDITION_FAILED - message size ") || at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::string_view digits = reason.substr(at + kMost.size());
+  digits = digits.substr(0, digits.find_first_not_of("0123456789"));
+  const auto most = base::parse_u64(digits, "max size", 1, SIZE_MAX);
+  if (!most) return std::nullopt;
+  return *most;
+}
+
+Answer too_large(std::size_t bytes, std::size_t most) {
+  return refused("a body of " + std::to_string(bytes) + " bytes is larger than the broker takes, " +
+                 std::to_string(most));
+}
 
 }  // namespace
 
@@ -126,6 +151,10 @@ class RabbitSink::Impl {
         continue;
       }
       const Delivery& delivery = parcel.delivery;
+      if (most_bytes_ && delivery.payload().size() > *most_bytes_) {
+        parcel.done(too_large(delivery.payload().size(), *most_bytes_));
+        continue;
+      }
       const auto channel = static_cast<std::uint16_t>(1 + delivery.id() % options_.channels);
       std::string exchange = named(delivery, options_.exchange_header).value_or(options_.exchange);
       const std::string key =
@@ -189,6 +218,7 @@ class RabbitSink::Impl {
       socket_ = -1;
     }
     connection_.reset();
+    most_bytes_.reset();
     blocked_.clear();
     for (auto& pending : pending_) {
       for (auto& [tag, published] : std::exchange(pending, {})) {
@@ -232,7 +262,15 @@ class RabbitSink::Impl {
     }
   }
   void take(const rabbit::ChannelClosed& closed) {
+    const auto most = most_bytes_by(closed.reason);
+    // Or each of them would close the channel, and cost its neighbours there an attempt.
+    if (most) most_bytes_ = most;
     for (auto& [tag, published] : std::exchange(pending_[closed.channel], {})) {
+      const std::size_t bytes = published.parcel.delivery.payload().size();
+      if (most && bytes > *most) {
+        published.parcel.done(too_large(bytes, *most));
+        continue;
+      }
       const bool at_fault = closed.reason.find("'" + published.exchange + "'") != std::string::npos;
       published.parcel.done(at_fault ? try_again(closed.reason) : unknown(closed.reason));
     }
@@ -270,6 +308,7 @@ class RabbitSink::Impl {
 
   // The thread's alone.
   std::unique_ptr<RabbitConnection> connection_;
+  std::optional<std::size_t> most_bytes_;  // of a body, said this broker; empty: not yet
   std::string why_down_;
   std::string blocked_;                                      // why; empty: it is not
   std::vector<std::map<std::uint64_t, Published>> pending_;  // by channel, then tag
