@@ -177,7 +177,7 @@ class ToRabbit(Faults, ProgramTest):
                                  env=environment(), check=True)
         if "rabbitmq" not in json.loads(version.stdout)["sinks"]:
             raise unittest.SkipTest("built without RabbitMQ")
-        cls.broker = RabbitServer("max_message_size = 100000\n")
+        cls.broker = RabbitServer("max_message_size = 100000\nframe_max = 8192\n")
         cls.addClassCleanup(cls.broker.close)
         cls.broker.start()
 
@@ -232,6 +232,21 @@ class ToRabbit(Faults, ProgramTest):
         self.acked(3)
         self.assertEqual(self.arrived(), [("small", 1), ("before", 1), ("after", 1)])
         self.assertEqual(self.stop(relay)["buried"], 2)
+
+    def test_headers_that_fit_no_frame_of_the_broker_s_are_dead_and_cost_nobody_an_attempt(self):
+        relay = self.start()
+        self.push("before")
+        self.remote("push", "q", "x", "--key", "wide", "--header", "h=" + "y" * 10_000)
+        self.push("after")
+        eventually(lambda: self.remote("get", "q", "wide")["state"] == "dead", "it is dead")
+        found = self.remote("get", "q", "wide")
+        self.assertRegex(found["reason"], "headers and properties of 10[0-9]{3} bytes, encoded, do "
+                         "not fit the broker's frame, which has room for 8172$")
+        self.assertEqual(found["attempt"], 1)
+        self.acked(2)
+        self.assertEqual(self.arrived(), [("before", 1), ("after", 1)])
+        counts = self.stop(relay)
+        self.assertEqual((counts["retried"], counts["breaker_openings"]), (0, 0))
 
     def push_large(self, key, size):
         """It is dead at its first attempt."""

@@ -211,18 +211,24 @@ Result<void> Properties::restore_table(std::string_view base64, Copies copies) {
   return {};
 }
 
-void Properties::fit(std::size_t room) {
+Properties::Sizes Properties::sizes() const {
   std::string buffer(2 * kMaxTable, '\0');
-  std::vector<std::size_t> sizes;
-  std::size_t total = 0;
+  Sizes sizes;
   for (const amqp_table_entry_t& entry : entries_) {
-    total += sizes.emplace_back(encoded_size(entry, buffer));
+    sizes.total += sizes.entries.emplace_back(encoded_size(entry, buffer));
   }
   amqp_basic_properties_t others = properties_;
   others._flags |= AMQP_BASIC_HEADERS_FLAG;
   others.headers = amqp_empty_table;
   const int rest = amqp_encode_properties(AMQP_BASIC_CLASS, &others, amqp_view(buffer));
-  total += static_cast<std::size_t>(std::max(rest, 0));
+  sizes.total += static_cast<std::size_t>(std::max(rest, 0));
+  return sizes;
+}
+
+std::size_t Properties::size() const { return sizes().total; }
+
+void Properties::fit(std::size_t room) {
+  auto [sizes, total] = this->sizes();
   if (total <= room) return;
   const std::size_t before = entries_.size();
   for (total += kDroppedRoom; total > room && entries_.size() > restored_from_;) {

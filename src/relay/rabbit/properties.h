@@ -60,11 +60,18 @@ class Properties {
   /// not let pass.
   [[nodiscard]] Result<void> restore(std::string_view user, Copies copies);
   void finish();
+  /// Bytes of everything, encoded.
+  [[nodiscard]] std::size_t size() const;
   /// Before `finish`. Until everything has at most `room` bytes, encoded, headers that `restore`
   /// took over are left out, the largest first; tarry-headers-dropped says how many.
   void fit(std::size_t room);
 
  private:
+  struct Sizes {
+    std::vector<std::size_t> entries;
+    std::size_t total = 0;  // with the other properties
+  };
+  [[nodiscard]] Sizes sizes() const;
   [[nodiscard]] Result<bool> restore_property(const Header& header, std::string_view user,
                                               Copies copies);
   [[nodiscard]] Result<void> restore_table(std::string_view base64, Copies copies);

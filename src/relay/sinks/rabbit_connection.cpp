@@ -45,6 +45,7 @@ class RabbitConnection::Impl {
   Result<std::uint64_t> publish(std::uint16_t channel, const std::string& exchange,
                                 const std::string& routing_key,
                                 const rabbit::Properties& properties, std::string_view body) {
+    if (auto fits = check_room(properties); !fits) return fits.error();
     amqp_basic_publish_t method{};
     method.exchange = amqp_view(exchange);
     method.routing_key = amqp_view(routing_key);
@@ -85,6 +86,18 @@ class RabbitConnection::Impl {
     std::uint64_t published = 0;
     std::optional<std::string> returning;  // why, until the message's properties come
   };
+
+  Result<void> check_room(const rabbit::Properties& properties) {
+    const std::size_t room = link_.properties_room();
+    scratch_.resize(room);
+    // The library only reads it.
+    auto* decoded = const_cast<amqp_basic_properties_t*>(&properties.get());
+    if (amqp_encode_properties(AMQP_BASIC_CLASS, decoded, amqp_view(scratch_)) >= 0) return {};
+    return Error{ErrorCode::invalid_argument,
+                 "headers and properties of " + std::to_string(properties.size()) +
+                     " bytes, encoded, do not fit the broker's frame, which has room for " +
+                     std::to_string(room)};
+  }
 
   int send_properties(amqp_channel_t channel, const rabbit::Properties& properties,
                       std::size_t body_size) {
@@ -176,6 +189,7 @@ class RabbitConnection::Impl {
   }
 
   rabbit::RabbitLink link_;
+  std::string scratch_;            // of what is encoded to see whether it fits
   std::vector<Channel> channels_;  // by number; 0 is the connection's own
 };
 

@@ -66,8 +66,9 @@ class RabbitConnection {
   RabbitConnection(const RabbitConnection&) = delete;
   RabbitConnection& operator=(const RabbitConnection&) = delete;
 
-  /// Mandatory. The tag that its confirmation will name. After an error the connection is dead,
-  /// and the message may have been sent.
+  /// Mandatory. The tag that its confirmation will name. `invalid_argument`: its properties do not
+  /// fit a frame of the broker's, and nothing was sent. After any other error the connection is
+  /// dead, and the message may have been sent.
   [[nodiscard]] Result<std::uint64_t> publish(std::uint16_t channel, const std::string& exchange,
                                               const std::string& routing_key,
                                               const rabbit::Properties& properties,

@@ -174,6 +174,10 @@ class RabbitSink::Impl {
       }
       const auto tag =
           connection_->publish(channel, exchange, key, **properties, delivery.payload());
+      if (!tag && tag.error().code == ErrorCode::invalid_argument) {
+        parcel.done(refused(tag.error().message));
+        continue;
+      }
       if (!tag) {
         parcel.done(unknown(tag.error().message));
         disconnect(tag.error().message);
