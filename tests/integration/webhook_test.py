@@ -25,7 +25,7 @@ SECRET = "correct horse battery staple"
 
 class Receiver(http.server.ThreadingHTTPServer):
     """Answers by the path: /status/NNN; /drop before an answer, /cut in the middle of it, /hang;
-    /hold answers 200 once `over` is set."""
+    /hold answers 200 once `over` is set, /late after half a second."""
 
     daemon_threads = True
 
@@ -71,6 +71,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         what = self.path.split("?")[0]
         if what == "/hold":
             self.server.over.wait()
+        if what == "/late":
+            self.server.over.wait(0.5)
         if what == "/hang":
             self.server.over.wait()
             self.close_connection = True
@@ -270,6 +272,16 @@ class Webhook(ProgramTest):
         self.acked(1)
         self.stop(relay)
 
+    def test_one_request_that_times_out_while_others_are_answered_is_no_outage(self):
+        self.push("stuck", "x", "--max-attempts", "1", "--header", "to=/hang")
+        for i in range(12):
+            self.push(f"k{i}")
+        relay = self.start("/late", "&path_from=to&connections=2&timeout=3s")
+        self.dead("stuck", "")  # while others wait for their turn
+        self.acked(12)
+        counts = self.stop(relay)
+        self.assertEqual((counts["breaker_openings"], counts["released"]), (0, 0))
+
     def test_nothing_dies_of_a_receiver_that_is_away(self):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -423,7 +435,6 @@ class Webhook(ProgramTest):
         self.assertEqual((counts["retried"], counts["buried"]), (0, 0))
         self.assertEqual(self.remote("get", "q", "k")["attempt"], 0)
         self.assertEqual(self.receiver.requests, [])
-        self.stop(relay)
 
     def test_bad_input(self):
         (self.directory / "short").write_text("short")

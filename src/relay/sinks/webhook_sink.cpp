@@ -63,6 +63,11 @@ class WebhookSink::Impl {
   [[nodiscard]] std::string title() const { return "webhook " + target_.origin + target_.path; }
 
  private:
+  struct Active {
+    std::unique_ptr<WebhookTransfer> transfer;
+    std::uint64_t answers_before = 0;
+  };
+
   void run() {
     for (;;) {
       bool closed = false;
@@ -110,7 +115,7 @@ class WebhookSink::Impl {
     CURL* handle = transfer->handle();
     const CURLMcode added = curl_multi_add_handle(multi_.get(), handle);
     TARRY_ASSERT(added == CURLM_OK);
-    active_.emplace(handle, std::move(transfer));
+    active_.emplace(handle, Active{std::move(transfer), answers_});
   }
 
   void finish_some() {
@@ -121,12 +126,15 @@ class WebhookSink::Impl {
       const CURLcode result = message->data.result;
       const auto found = active_.find(handle);
       TARRY_ASSERT(found != active_.end());
-      const auto transfer = std::move(found->second);
+      const auto [transfer, answers_before] = std::move(found->second);
       active_.erase(found);
       Answer answer = transfer->outcome(result);
       curl_multi_remove_handle(multi_.get(), handle);
-      // What waits would meet the same, one time-out after the other.
-      const bool away = answer.fate == Fate::down || result == CURLE_OPERATION_TIMEDOUT;
+      const bool timed_out = result == CURLE_OPERATION_TIMEDOUT;
+      if (!timed_out && answer.fate != Fate::down) ++answers_;
+      // What waits would meet the same, one time-out after the other; unless others were answered
+      // meanwhile.
+      const bool away = answer.fate == Fate::down || (timed_out && answers_ == answers_before);
       const std::string reason = answer.reason;
       transfer->answer(std::move(answer));
       if (away) turn_away(reason);
@@ -134,9 +142,9 @@ class WebhookSink::Impl {
   }
 
   void break_off() {
-    for (auto& [handle, transfer] : std::exchange(active_, {})) {
+    for (auto& [handle, active] : std::exchange(active_, {})) {
       curl_multi_remove_handle(multi_.get(), handle);
-      transfer->answer(transfer->broken_off(kWebhookStopped));
+      active.transfer->answer(active.transfer->broken_off(kWebhookStopped));
     }
   }
 
@@ -154,7 +162,8 @@ class WebhookSink::Impl {
   // The thread's alone, but for waking it.
   std::unique_ptr<CURLM, CurlMultiFree> multi_;
   std::deque<Parcel> waiting_;
-  std::unordered_map<CURL*, std::unique_ptr<WebhookTransfer>> active_;
+  std::unordered_map<CURL*, Active> active_;
+  std::uint64_t answers_ = 0;  // that have come
   std::thread thread_;
 };
 
