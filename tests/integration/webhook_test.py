@@ -392,12 +392,12 @@ class Webhook(ProgramTest):
             patient = self.start(options="&connect_timeout=1h&timeout=1h", origin=origin)
             eventually(lambda: self.state("k") == "leased", "the patient one has it")
             # It begins later, and says first that nobody is there.
+            self.remote("push", "other", "x", "--key", "k")
             hasty = subprocess.Popen(
                 [PROGRAM, "--store", self.server.url, "relay", "other", "--to",
                  origin + "/ok#allow_private=yes&connect_timeout=1ms"],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
             self.addCleanup(self.kill, hasty)
-            self.remote("push", "other", "x", "--key", "k")
             self.assertIn(b" is down: ", hasty.stderr.readline())
             patient.kill()
             self.assertEqual(patient.communicate(timeout=60), (b"", b""))
