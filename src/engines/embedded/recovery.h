@@ -3,7 +3,7 @@
 //
 //   what is found                                              what is done
 //   S1  no segment at all                                      a new journal
-//   S2  newest file(s) blank: prepared, never written; or      removed
+//   S2  newest file(s) zeros: prepared, never written; or      removed
 //       with an older segment's header: made of its file
 //   S3  newest file, header does not check; or another one,    torn while it was made: removed,
 //       if no seal of a later one is proven (policy os)        with the later ones

@@ -1,6 +1,7 @@
 // Which of the files are segments of the journal: what was never written, or lies below the
 // low-water mark, is not.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "engines/embedded/recovery_run.h"
@@ -73,13 +74,19 @@ std::size_t RecoveryRun::first_unwritten() const {
   return first;
 }
 
-// Segments are written front to back: where nothing stands at the front, the rest is not read.
+// 0 where the file holds zeros alone. Segments are written front to back; but a disk may have lost
+// any part of a front that it had.
 Result<std::uint64_t> RecoveryRun::written_end(const Found& found) {
-  std::string buffer(std::min(found.size, kPiece), '\0');
-  auto got = found.file->read_at(0, buffer);
-  if (!got) return std::move(got).error();
-  const std::string_view front = std::string_view(buffer).substr(0, *got);
-  return front.find_first_not_of('\0') == std::string_view::npos ? 0 : found.size;
+  const std::string zeros(std::min(found.size, kPiece), '\0');
+  std::string buffer(zeros.size(), '\0');
+  for (std::uint64_t at = 0; at < found.size;) {
+    auto got = found.file->read_at(at, buffer);
+    if (!got) return std::move(got).error();
+    if (*got == 0) break;
+    if (std::memcmp(buffer.data(), zeros.data(), *got) != 0) return found.size;
+    at += *got;
+  }
+  return 0;
 }
 
 // Of the segments that have a header: what is written behind them has higher numbers.

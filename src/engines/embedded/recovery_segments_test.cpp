@@ -213,6 +213,20 @@ TEST_F(RecoveryTable, S4_ABrokenHeaderOfTheNewestIsDamageIfALaterBatchProvesIt) 
   expect_damage(2, 0);
 }
 
+// However much of its front reads as zeros: a file is blank only where all of it is.
+TEST_F(RecoveryTable, S4_AFrontOfZerosIsDamageIfALaterBatchProvesIt) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  const std::string large(3 * kMiB, 'p');
+  two.batch({put(3, 4, "d", large)}, 5);
+  const std::uint64_t last = two.batch({put(4, 5, "e")}, 6);
+  for (const std::size_t zeros : {kMiB - 4096, kMiB, kMiB + 4096, std::size_t{last}}) {
+    SCOPED_TRACE(zeros);
+    two.bytes().replace(0, zeros, std::string(zeros, '\0'));
+    store_both();
+    expect_damage(2, 0);
+  }
+}
+
 TEST_F(RecoveryTable, S5_AMissingSegmentIsDamage) {
   Segment three(3, two.next_batch(), two.seal());
   three.opening();
