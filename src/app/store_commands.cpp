@@ -53,7 +53,8 @@ void write_fields(wire::JsonWriter& json, const ShardInspection& shard) {
   json.field("shard", std::uint64_t{shard.shard}).field("segments", shard.segments);
   json.field("bytes", shard.bytes).field("allocated", shard.allocated);
   json.field("batches", shard.batches).field("records", shard.records);
-  json.field("torn_bytes", shard.torn_bytes).field_bool("clean", shard.clean);
+  json.field("torn_bytes", shard.torn_bytes).field("cut_batches", shard.cut_batches);
+  json.field_bool("clean", shard.clean);
   json.field("messages", shard.messages).name("problems").begin_array();
   for (const std::string& problem : shard.problems) json.string(problem);
   json.end_array();
@@ -127,12 +128,14 @@ void print_check(Output& output, const StoreInspection& store) {
                {"RECORDS", true},
                {"MESSAGES", true},
                {"TORN BYTES", true},
+               {"CUT BATCHES", true},
                {"CLOSED"},
                {"PROBLEMS", true}});
   for (const ShardInspection& shard : store.per_shard) {
     table.add({std::to_string(shard.shard), grouped(shard.segments), grouped(shard.batches),
                grouped(shard.records), grouped(shard.messages), grouped(shard.torn_bytes),
-               shard.clean ? "clean" : "not clean", std::to_string(shard.problems.size())});
+               grouped(shard.cut_batches), shard.clean ? "clean" : "not clean",
+               std::to_string(shard.problems.size())});
   }
   output.print(table);
   if (!store.held_by.empty()) {
@@ -153,6 +156,13 @@ ExitCode check(Session& session, bool deep) {
     for (const std::string& problem : shard.problems) {
       code = worst(code, session.output.fail({ErrorCode::damaged, problem}));
     }
+    // Of a store that is written to, batches appear while it is looked at.
+    if (shard.cut_batches == 0 || !store->held_by.empty()) continue;
+    code = worst(code, session.output.fail(
+                           {ErrorCode::damaged,
+                            fmt::format("shard {}: whoever opens the store cuts {}; `tarry store "
+                                        "salvage DIRECTORY` makes a store that has them",
+                                        shard.shard, shard.tear)}));
   }
   return code;
 }

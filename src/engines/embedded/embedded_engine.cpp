@@ -196,8 +196,7 @@ class Opening {
                    Router& router) {
     const std::string who = "shard " + std::to_string(shard) + ": ";
     if (report.torn_bytes > 0) {
-      router.log(who + "cut a torn tail of " + std::to_string(report.torn_bytes) +
-                 " bytes that was never acknowledged");
+      router.log(who + "cut " + describe_tear(report));
     }
     if (report.last_realtime_ms - now.realtime_ms > ClockEras::kStepMs) {
       router.log(who + "the wall clock reads " +

@@ -60,6 +60,8 @@ ShardInspection inspect_shard(storage::Directory& directory, const StoreIdentity
   shard.batches = report.batches;
   shard.records = report.records;
   shard.torn_bytes = report.torn_bytes;
+  shard.cut_batches = report.cut_batches;
+  if (report.torn_bytes > 0) shard.tear = describe_tear(report);
   shard.clean = report.clean;
   shard.messages = state.pending();
   for (QueueId queue = 0; queue < state.queue_count(); ++queue) {

@@ -21,6 +21,8 @@ struct ShardInspection {
   std::uint64_t batches = 0;
   std::uint64_t records = 0;
   std::uint64_t torn_bytes = 0;       // a tail that recovery would cut
+  std::uint64_t cut_batches = 0;      // in it: they check, but behind what does not
+  std::string tear;                   // of torn_bytes: describe_tear
   bool clean = false;                 // closed clean
   std::uint64_t messages = 0;         // scheduled, ready, leased or dead
   std::vector<std::string> problems;  // what recovery would refuse: file and offset each

@@ -1,5 +1,7 @@
 #include "engines/embedded/recovery.h"
 
+#include <algorithm>
+
 #include "engines/embedded/recovery_run.h"
 
 namespace tarry::embedded {
@@ -18,6 +20,21 @@ Result<Recovered> RecoveryRun::run() {
   return std::move(recovered_);
 }
 
+// The one furthest in front counts.
+void RecoveryRun::tear(std::uint64_t segment, std::uint64_t offset, std::uint64_t bytes) {
+  RecoveryReport& report = recovered_.report;
+  report.torn_bytes += bytes;
+  report.torn_segment = segment;
+  report.torn_offset = offset;
+}
+
+void RecoveryRun::cut(std::uint64_t segment, std::uint64_t batches) {
+  if (batches == 0) return;
+  RecoveryReport& report = recovered_.report;
+  report.cut_batches += batches;
+  report.last_cut_segment = std::max(report.last_cut_segment, segment);
+}
+
 Unexpected RecoveryRun::damage(std::uint64_t segment, std::uint64_t offset,
                                const std::string& what) const {
   return Unexpected(ErrorCode::damaged, directory_.path() + "/" + segment_name(segment) +
@@ -33,6 +50,19 @@ Unexpected RecoveryRun::missing(std::uint64_t segment) const {
 Result<Recovered> recover(storage::Directory& directory, SegmentFiles& files, ShardState& state,
                           const RecoveryOptions& options) {
   return RecoveryRun(directory, files, state, options).run();
+}
+
+std::string describe_tear(const RecoveryReport& report) {
+  const auto count = [](std::uint64_t number) { return std::to_string(number); };
+  std::string text = "a torn tail of " + count(report.torn_bytes) + " bytes from " +
+                     segment_name(report.torn_segment) + " offset " + count(report.torn_offset) +
+                     " on";
+  if (report.cut_batches > 0) {
+    text += ", and with it " + count(report.cut_batches) +
+            (report.cut_batches == 1 ? " batch" : " batches") + " behind it that check, up to " +
+            segment_name(report.last_cut_segment);
+  }
+  return text + ": acknowledged to nobody with sync=always, but perhaps with sync=100ms or os";
 }
 
 Result<std::uint64_t> journal_bytes(storage::Directory& directory) {

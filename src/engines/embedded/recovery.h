@@ -28,6 +28,7 @@
 //   T2  in the newest nothing torn, hardly any garbage, and    it is written on; else the next
 //       no other store (a backup) has its file                 segment is begun
 //
+// What is cut or removed as torn (S3, B4, B6) may hold batches that check: the report counts them.
 // Damage is never repaired here: the error names file and offset, and the files stay as they are.
 #pragma once
 
@@ -53,8 +54,12 @@ struct RecoveryReport {
   std::uint64_t batches = 0;
   std::uint64_t records = 0;
   std::uint64_t torn_bytes = 0;
-  bool clean = false;                 // the last record says so
-  std::int64_t last_realtime_ms = 0;  // time high-water
+  std::uint64_t torn_segment = 0;  // where they begin, if there are any
+  std::uint64_t torn_offset = 0;
+  std::uint64_t cut_batches = 0;       // batches that check, but behind that: cut with the rest
+  std::uint64_t last_cut_segment = 0;  // that such a batch is in
+  bool clean = false;                  // the last record says so
+  std::int64_t last_realtime_ms = 0;   // time high-water
 };
 
 struct RecoveryOptions {
@@ -78,6 +83,10 @@ inline constexpr std::uint64_t kLostIds = 1ull << 28;
 /// ready to go on with. Errors: `damaged`, `unsupported`, io_error, `permission_denied`.
 [[nodiscard]] Result<Recovered> recover(storage::Directory& directory, SegmentFiles& files,
                                         ShardState& state, const RecoveryOptions& options);
+
+/// "a torn tail of 216 bytes from 0000000001.seg offset 9024 on", what it takes with it, and who
+/// may have been told of that. The journal does not say by which policy it was written.
+[[nodiscard]] std::string describe_tear(const RecoveryReport& report);
 
 /// Bytes that `recover` will read: for a progress bar.
 [[nodiscard]] Result<std::uint64_t> journal_bytes(storage::Directory& directory);

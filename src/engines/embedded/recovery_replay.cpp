@@ -76,7 +76,7 @@ Result<bool> RecoveryRun::replay_segment(std::size_t i) {
                   "batch " + std::to_string(scanner.next_number()) +
                       " does not check, though it was durable");
   };
-  auto beyond = highest_durable_after(i, scanner);
+  auto beyond = look_beyond(i, scanner);
   if (!beyond) return std::move(beyond).error();
   if (TARRY_PLANTED_BUG(damage_taken_for_a_torn_tail)) return seal == nullptr;
   if (seal != nullptr && seal->proven) {
@@ -89,25 +89,26 @@ Result<bool> RecoveryRun::replay_segment(std::size_t i) {
   }
   auto torn = scanner.torn_end();
   if (!torn) return std::move(torn).error();
-  recovered_.report.torn_bytes += *torn - end;
+  if (seal != nullptr || *torn > end) tear(found.number, end, *torn - end);
   mark(seal == nullptr ? "B6" : "B4");
   return seal == nullptr;
 }
 
-// What good batches beyond the bad one state: in this segment, and where its seal proves nothing,
-// in the later ones.
-Result<std::uint64_t> RecoveryRun::highest_durable_after(std::size_t i, SegmentScanner& scanner) {
-  auto highest = scanner.highest_durable_beyond(scanner.next_number());
-  if (!highest) return highest;
-  for (std::size_t later = i + 1; later < segments_.size(); ++later) {
+// Of the good batches beyond the bad one, in this segment and, where its seal proves nothing, in
+// the later ones: the highest that one states durable. They count as cut, if this is no damage.
+Result<std::uint64_t> RecoveryRun::look_beyond(std::size_t i, SegmentScanner& scanner) {
+  const std::uint64_t enough = scanner.next_number();
+  auto beyond = scanner.beyond(enough);
+  if (!beyond) return std::move(beyond).error();
+  cut(segments_[i].number, beyond->batches);
+  std::uint64_t highest = beyond->durable;
+  for (std::size_t later = i + 1; later < segments_.size() && highest < enough; ++later) {
     const Found& found = segments_[later];
     SegmentScanner next(*found.file, found.header.salt, found.header.first_batch, found.size);
-    while (true) {
-      auto step = next.next();
-      if (!step) return std::move(step).error();
-      if (*step != SegmentScanner::Step::batch) break;
-      highest = std::max(*highest, next.header().durable);
-    }
+    beyond = next.beyond(enough);
+    if (!beyond) return std::move(beyond).error();
+    cut(found.number, beyond->batches);
+    highest = std::max(highest, beyond->durable);
   }
   return highest;
 }

@@ -72,6 +72,34 @@ TEST_F(RecoveryTable, B4_ABadBatchBeforeAnUnprovenSealIsATornTail) {
   expect_messages({1});
 }
 
+// What is cut although it checks is counted, in the torn segment and in the later ones.
+TEST_F(RecoveryTable, B4_TellsOfTheGoodBatchesThatGoWithIt) {
+  build(false);
+  one.bytes()[at_b + 70] ^= 1;
+  two = Segment(2, one.next_batch(), one.seal(false));
+  two.opening();
+  two.batch({put(2, 3, "c")});
+  const std::uint64_t bad = two.batch({put(3, 4, "d")});
+  two.batch({put(4, 5, "e")});
+  two.bytes()[bad + 60] ^= 1;
+  store_both();
+  for (const bool read_only : {true, false}) {
+    const test::Recovery recovery(*directory, read_only);
+    ASSERT_TRUE(recovery.ok()) << recovery.error();
+    const RecoveryReport& report = recovery.result->report;
+    EXPECT_EQ(report.torn_segment, 1u);
+    EXPECT_EQ(report.torn_offset, at_b);
+    EXPECT_EQ(report.cut_batches, 3u);
+    EXPECT_EQ(report.last_cut_segment, 2u);
+    EXPECT_EQ(describe_tear(report),
+              "a torn tail of " + std::to_string(report.torn_bytes) +
+                  " bytes from 0000000001.seg offset " + std::to_string(at_b) +
+                  " on, and with it 3 batches behind it that check, up to 0000000002.seg: "
+                  "acknowledged to nobody with sync=always, but perhaps with sync=100ms or os");
+  }
+  EXPECT_EQ(test::Recovery(*directory).result->report.cut_batches, 0u) << "they are gone";
+}
+
 TEST_F(RecoveryTable, B4_IsDamageIfALaterSegmentProvesIt) {
   build(false);
   two.batch({MarksRecord{4, 1}}, 3);
@@ -123,6 +151,21 @@ TEST_F(RecoveryTable, B6_ABadBatchThatNothingProvesIsATornTail) {
       EXPECT_EQ(recovery.result->tail.next_batch, 5u);
     }
   }
+}
+
+TEST_F(RecoveryTable, B6_TellsOfTheGoodBatchesThatGoWithIt) {
+  two.bytes()[at_c + 60] ^= 1;
+  store_both();
+  const RecoveryReport alone = test::Recovery(*directory, true).result->report;
+  EXPECT_EQ(alone.cut_batches, 0u);
+  EXPECT_EQ(describe_tear(alone).find("behind it"), std::string::npos);
+  two.batch({put(3, 4, "d")});
+  store_both();
+  const RecoveryReport report = test::Recovery(*directory).result->report;
+  EXPECT_EQ(report.torn_segment, 2u);
+  EXPECT_EQ(report.torn_offset, at_c);
+  EXPECT_EQ(report.cut_batches, 1u);
+  EXPECT_EQ(report.last_cut_segment, 2u);
 }
 
 TEST_F(RecoveryTable, B6_ATornFirstBatchLeavesTheHeader) {

@@ -39,6 +39,8 @@ class RecoveryRun {
     std::uint64_t offset = 0;
   };
 
+  void tear(std::uint64_t segment, std::uint64_t offset, std::uint64_t bytes);
+  void cut(std::uint64_t segment, std::uint64_t batches);
   void mark(std::string_view row) const {
     if (options_.mark) options_.mark(row);
   }
@@ -67,7 +69,7 @@ class RecoveryRun {
   Result<void> replay_all();
   Result<void> check_guess();
   Result<bool> replay_segment(std::size_t i);
-  Result<std::uint64_t> highest_durable_after(std::size_t i, SegmentScanner& scanner);
+  Result<std::uint64_t> look_beyond(std::size_t i, SegmentScanner& scanner);
   Result<void> replay_batch(const Found& found, const SegmentScanner& scanner);
 
   // -- the end

@@ -103,24 +103,28 @@ Result<void> RecoveryRun::drop_newest() {
   const auto salt = has_header ? std::optional(found.header.salt) : std::nullopt;
   auto end = written_end(found);
   if (!end) return std::move(end).error();
-  SegmentScanner scanner(*found.file, salt, 0, *end);
+  // What is left of the segment whose file this was has lower numbers.
+  const std::uint64_t least = has_header ? found.header.first_batch : last_first_batch();
+  SegmentScanner scanner(*found.file, salt, least, *end);
   if (!has_header) {
-    // The first batch's head shares the header's sector: what kept the one kept the other. Unless
-    // it is left of the segment whose file this was.
+    // The first batch's head shares the header's sector: what kept the one kept the other.
     auto first = scanner.batch_at(kSegmentHeaderBytes);
     if (!first) return std::move(first).error();
-    if (*first != 0 && *first >= last_first_batch()) {
+    if (*first != 0 && *first >= least) {
       mark("S4");
       return lost_header(found.number);
     }
   }
-  auto durable = scanner.highest_durable_beyond(UINT64_MAX);
-  if (!durable) return std::move(durable).error();
-  unwritten_proof_ = std::max(unwritten_proof_, *durable);
-  if (has_header) {
-    recovered_.report.torn_bytes += found.size;
+  auto beyond = scanner.beyond(UINT64_MAX);
+  if (!beyond) return std::move(beyond).error();
+  unwritten_proof_ = std::max(unwritten_proof_, beyond->durable);
+  if (has_header || beyond->batches > 0) {
+    tear(found.number, 0, found.size);
+    cut(found.number, beyond->batches);
   } else if (headers_.back() == HeaderState::broken) {
-    recovered_.report.torn_bytes += kSegmentHeaderBytes;
+    tear(found.number, 0, kSegmentHeaderBytes);
+  } else if (recovered_.report.torn_bytes > 0) {  // not the newest that was written
+    tear(found.number, 0, 0);
   }
   if (headers_.back() == HeaderState::blank) {
     mark(found.header.segment == 0 ? "S2" : "S2 older");

@@ -164,6 +164,9 @@ TEST_F(RecoveryTable, S3_AnOlderHeaderMayBeTornIfNoLaterSealIsProven) {
   test::Recovery recovery(*directory);
   ASSERT_TRUE(recovery.ok()) << recovery.error();
   EXPECT_GT(recovery.result->report.torn_bytes, 0u);
+  EXPECT_EQ(recovery.result->report.torn_segment, 2u);
+  EXPECT_EQ(recovery.result->report.cut_batches, 1u) << "segment 3's opening";
+  EXPECT_EQ(recovery.result->report.last_cut_segment, 3u);
   EXPECT_EQ(names(), std::vector<std::string>{segment_name(1)});
   expect_messages({1, 2});
 }

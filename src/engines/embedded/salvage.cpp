@@ -117,7 +117,7 @@ class Salvage {
     return found;
   }
 
-  // False where recovery refuses it.
+  // False where recovery refuses it, or would cut what checks.
   Result<bool> copy_sound(std::uint32_t shard, storage::Directory& directory) {
     SalvagedShard& told = report_.per_shard[shard];
     const auto state = new_state(shard);
@@ -133,6 +133,7 @@ class Salvage {
       if (code == ErrorCode::damaged || code == ErrorCode::io_error) return false;
       return std::move(recovered).error();
     }
+    if (recovered->report.cut_batches > 0) return false;  // recovery would lose them
     told.sound = true;
     told.segments = recovered->report.segments;
     told.batches = recovered->report.batches;

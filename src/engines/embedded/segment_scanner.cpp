@@ -105,17 +105,18 @@ Result<bool> SegmentScanner::find_good(std::uint64_t& at, BatchHeader& header) {
   return false;
 }
 
-Result<std::uint64_t> SegmentScanner::highest_durable_beyond(std::uint64_t enough) {
-  std::uint64_t highest = 0;
+Result<SegmentScanner::Beyond> SegmentScanner::beyond(std::uint64_t enough) {
+  Beyond beyond;
   BatchHeader header;
-  for (std::uint64_t at = offset_; highest < enough;) {
+  for (std::uint64_t at = offset_; beyond.durable < enough;) {
     auto found = find_good(at, header);
     if (!found) return std::move(found).error();
     if (!*found) break;
-    highest = std::max(highest, header.durable);
+    beyond.durable = std::max(beyond.durable, header.durable);
+    if (header.number >= next_number_) ++beyond.batches;
     at += padded(kBatchHeaderBytes + std::uint64_t{header.body_bytes});
   }
-  return highest;
+  return beyond;
 }
 
 Result<bool> SegmentScanner::skip_bad() {

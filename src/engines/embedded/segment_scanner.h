@@ -42,9 +42,13 @@ class SegmentScanner {
   [[nodiscard]] std::uint64_t good_end() const noexcept { return next_offset_; }
   [[nodiscard]] std::uint64_t next_number() const noexcept { return next_number_; }
 
-  /// From `offset` on: the highest `durable` that a good batch of this segment states, 0 where
-  /// there is none. Looks at every aligned place, and no further once it has found `enough`.
-  Result<std::uint64_t> highest_durable_beyond(std::uint64_t enough);
+  struct Beyond {
+    std::uint64_t durable = 0;  // the highest that one states
+    std::uint64_t batches = 0;  // of the number that is due or a later one
+  };
+  /// The good batches of this segment from `offset` on. Looks at every aligned place, and no
+  /// further once one states that `enough` is durable.
+  Result<Beyond> beyond(std::uint64_t enough);
 
   /// After Step::bad: the next call of `next` goes on with the first good batch behind that is of
   /// the number that was due or a later one. False where there is none.

@@ -58,7 +58,7 @@ TEST_F(SegmentScannerTest, ZerosBehindTheLastBatchAreNone) {
   for (int i = 0; i < 3; ++i) ASSERT_EQ(s.next().value(), Found::batch);
   EXPECT_EQ(s.next().value(), Found::bad);
   EXPECT_EQ(s.good_end(), segment.bytes().size() - 4096);
-  EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 0u);
+  EXPECT_EQ(s.beyond(UINT64_MAX).value().durable, 0u);
 }
 
 TEST_F(SegmentScannerTest, ABrokenBatchStopsItAndLaterOnesAreFound) {
@@ -67,8 +67,8 @@ TEST_F(SegmentScannerTest, ABrokenBatchStopsItAndLaterOnesAreFound) {
   ASSERT_EQ(s.next().value(), Found::bad);
   EXPECT_EQ(s.offset(), offsets[0]);
   EXPECT_EQ(s.next_number(), 1u);
-  EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 2u);
-  EXPECT_EQ(s.highest_durable_beyond(1).value(), 1u) << "no further than needed";
+  EXPECT_EQ(s.beyond(UINT64_MAX).value().durable, 2u);
+  EXPECT_EQ(s.beyond(1).value().durable, 1u) << "no further than needed";
 }
 
 TEST_F(SegmentScannerTest, GoesOnBehindABrokenBatch) {
@@ -135,7 +135,7 @@ TEST_F(SegmentScannerTest, WithoutASaltAnyBatchCounts) {
   SegmentScanner s(*file, std::nullopt, 0, segment.bytes().size());
   EXPECT_EQ(s.batch_at(offsets[0]).value(), 1u);
   EXPECT_EQ(s.batch_at(offsets[0] + 8).value(), 0u);
-  EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 2u);
+  EXPECT_EQ(s.beyond(UINT64_MAX).value().durable, 2u);
 }
 
 TEST_F(SegmentScannerTest, ABatchOfAnotherSegmentOrNumberIsNone) {
@@ -145,7 +145,7 @@ TEST_F(SegmentScannerTest, ABatchOfAnotherSegmentOrNumberIsNone) {
   auto s = scanner();
   for (int i = 0; i < 3; ++i) ASSERT_EQ(s.next().value(), Found::batch);
   EXPECT_EQ(s.next().value(), Found::bad);
-  EXPECT_EQ(s.highest_durable_beyond(UINT64_MAX).value(), 0u);
+  EXPECT_EQ(s.beyond(UINT64_MAX).value().durable, 0u);
   SegmentScanner late(*file, segment.header().salt, 2, segment.bytes().size());
   EXPECT_EQ(late.next().value(), Found::bad);
 }
