@@ -32,7 +32,10 @@ void Ids::take(std::uint64_t count, Taken done) {
 
 // One block at a time, for all that came meanwhile.
 void Ids::refill() {
-  const std::uint64_t size = std::max(kBlock, waiting_.front().count);
+  std::uint64_t wanted = 0;
+  for (const Waiting& each : waiting_) wanted += each.count;
+  const std::uint64_t size = std::max(block_, wanted);
+  block_ = kBlock;
   server_.run(
       Script::take_ids,
       [this, size](net::RedisCommand& command) {

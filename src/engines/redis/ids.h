@@ -1,5 +1,5 @@
 // Ids: numbers for new messages, taken from the store in blocks. What is left of a block when the
-// process ends is never given again.
+// process ends is never given again, so the first is small: most processes push little.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -36,6 +36,7 @@ class Ids {
 
   Server& server_;
   std::deque<Waiting> waiting_;  // for the block that is being asked for
+  std::uint64_t block_ = 100;    // the next one's size, at least
   std::uint64_t next_ = 1;
   std::uint64_t end_ = 1;
 };

@@ -1,6 +1,7 @@
 // Replicas in a cluster: `wait=N`, and a reshard that goes no further than they do.
 #include <chrono>
 #include <map>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -19,13 +20,17 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
  protected:
   static constexpr std::size_t kMasters = 3;
 
-  std::unique_ptr<core::Engine> open(ReplicaWish wish = {}) {
+  [[nodiscard]] RedisEngineOptions options() {
     RedisEngineOptions options;
     for (std::size_t i = 0; i < kMasters; ++i) {
       options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
     }
-    options.wait = wish;
-    return ReplicaRig::open(options);
+    return options;
+  }
+  std::unique_ptr<core::Engine> open(ReplicaWish wish = {}) {
+    RedisEngineOptions wished = options();
+    wished.wait = wish;
+    return ReplicaRig::open(wished);
   }
   // Of the queue that was made as the nth, from 1 on, which has one shard.
   [[nodiscard]] std::size_t master_of(int nth) const {
@@ -97,6 +102,33 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
       return told.find("state=online") != std::string::npos &&
              number(",offset=") == number("master_repl_offset:");
     });
+  }
+
+  // What the replica of that master will never get, and then the failover.
+  template <typename Undone>
+  void lose(std::size_t master, Undone undone) {
+    wait_until_replicated(master);
+    servers_.server(replica_of(master)).pause();
+    (void)servers_.ask(master, {"CLIENT", "KILL", "TYPE", "replica"});
+    undone();
+    servers_.server(master).kill9();
+    servers_.server(replica_of(master)).cont();
+    servers_.until([&] { return servers_.is_master(replica_of(master)); });
+  }
+  [[nodiscard]] std::size_t master_of_record() const {
+    return servers_.first_owner(net::redis_slot("tarry:{0}:store"));
+  }
+  static std::set<std::string> push_keyless(core::Engine& engine, std::size_t messages) {
+    core::PushRequest request = push_of(name_of(1), std::chrono::hours(1));
+    request.items.resize(messages, request.items.front());
+    const auto reply = ask(engine, std::move(request));
+    std::set<std::string> keys;
+    if (!reply) return keys;
+    const auto& pushed = std::get<core::PushReply>(*reply);
+    for (const core::PushResult& item : pushed.items) {
+      if (!item.error) keys.emplace(core::view(pushed.bytes, item.key));
+    }
+    return keys;
   }
 
   RedisClusterServers servers_{kMasters, 1};
@@ -197,6 +229,34 @@ TEST_F(ReplicasInClusterTest, AFailoverOfTheShardWithinARemovalIsMadeGood) {
   });
   EXPECT_EQ(push(*engine, name_of(1), 0, 20), "");
   EXPECT_EQ(keys_of(*engine).size(), 20u);
+}
+
+// The ids that the lost master had given are on messages of the others: given again, a push would
+// take such a message's place.
+TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordGivesNoIdTwice) {
+  const std::size_t master = master_of_record();
+  ASSERT_NE(master, master_of(1));
+  const auto before = open();
+  ASSERT_EQ(push_keyless(*before, 1).size(), 1u);
+  // Ahead of the time, as after a busy hour.
+  (void)servers_.ask(master, {"HINCRBY", "tarry:{0}:store", "ids", "1000000000"});
+  std::set<std::string> keys;
+  lose(master, [&] { keys = push_keyless(*open(), 500); });
+  ASSERT_EQ(keys.size(), 500u);
+  std::unique_ptr<core::Engine> after;
+  servers_.until([&] {
+    auto opened = open_redis(options());
+    if (opened) after = *std::move(opened);
+    return opened.has_value();
+  });
+  std::set<std::string> others;
+  servers_.until([&] {
+    others = push_keyless(*after, 500);
+    return others.size() == 500;
+  });
+  keys.merge(others);
+  EXPECT_EQ(keys.size(), 1'000u);
+  EXPECT_EQ(keys_of(*after).size(), 1'001u);
 }
 
 }  // namespace

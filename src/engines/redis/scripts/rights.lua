@@ -5,10 +5,10 @@
 local key = ARGV[1]
 -- Each with arguments that change nothing: there is nothing under the key, or what they say is
 -- refused, after the right was looked at. Of `false` all does without: an inbox that may not be read,
--- or cleaned, is told, and waits.
+-- or cleaned, is told, and waits; ids are taken without a gap.
 local forms = {
   del = {}, get = {}, hdel = { 'x' }, hexists = { 'x' }, hget = { 'x' }, hgetall = {},
-  hincrby = { 'x', 'x' }, hlen = {}, hmget = { 'x' }, hscan = { '0' }, hset = { 'x', 'x', 'x' },
+  hincrby = { 'x', 'x' }, hlen = {}, hmget = { 'x' }, hscan = { '0' }, hset = { 'x', 'x', 'x' }, info = false,
   lindex = { '0' }, llen = {}, lpop = {}, lrem = { '0', 'x' }, pexpire = false, publish = false,
   exec = {}, multi = {}, rename = { key }, rpush = { 'x' }, set = { 'x', 'x' }, time = {}, type = {}, unlink = false,
   xadd = false, xdel = false, xlen = false, xrange = false,

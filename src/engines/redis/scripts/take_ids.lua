@@ -1,8 +1,9 @@
 -- A block of ids. KEYS: 1 tarry:{0}:store. ARGV: 1 how many, 2 the time in ms (tests only; empty: the
 -- server's). Answers the last one, as a text.
 --
--- They run ahead of the time, 16 a ms: what Redis had given, and lost again when it crashed or failed
--- over, it does not give to others then.
+-- None is given twice, though Redis may lose what it had given, by a crash or a failover. They run ahead of
+-- the time, 16 a ms; and a server gives its first block far beyond what it knows of. Each replication id is
+-- one master's from its start, or its promotion, on.
 if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
   return redis.error_reply('GONE the store is not there')
 end
@@ -12,9 +13,17 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local floor = math.max(0, (now - 1577836800000) * 16)  -- from 2020 on
-local given = redis.call('HGET', KEYS[1], 'ids')
+local given, giver = unpack(redis.call('HMGET', KEYS[1], 'ids', 'giver'))
 if not tonumber(given) then return redis.error_reply('BROKEN ' .. KEYS[1] .. ' ids ' .. tostring(given)) end
-local last = math.max(tonumber(given), floor) + tonumber(ARGV[1])
-last = string.format('%.0f', last)
-redis.call('HSET', KEYS[1], 'ids', last)
+given = tonumber(given)
+local last = math.max(given, floor)
+local info = redis.pcall('INFO', 'replication')  -- a service that has none in scripts does without gaps
+local server = type(info) == 'string' and string.match(info, 'master_replid:(%x+)') or ''
+if server ~= giver then
+  last = last + 2 ^ 28
+  -- Two servers that know of the same, one after the other: where the time does not part them, this does.
+  if given > floor then last = last + (tonumber(string.sub(server, 1, 7), 16) or 0) end
+end
+last = string.format('%.0f', last + tonumber(ARGV[1]))
+redis.call('HSET', KEYS[1], 'ids', last, 'giver', server)
 return last
