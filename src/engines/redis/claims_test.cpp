@@ -47,7 +47,7 @@ class ClaimsTest : public ::testing::Test, public test::EngineCalls {
     });
     run_until([&] { return store.has_value(); });
     ids_ = std::make_unique<Ids>(*scripts_);
-    directory_ = std::make_unique<Directory>(*scripts_, store->value().partitions, 1);
+    directory_ = std::make_unique<Directory>(*scripts_, store->value().partitions, 1, false);
     identity_ = std::make_unique<Identity>(*client_, *scripts_, *directory_, *ids_, steady_,
                                            store->value(), false);
     context_.emplace(Context{*scripts_, *directory_, *ids_, *identity_});

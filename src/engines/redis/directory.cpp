@@ -29,6 +29,10 @@ std::int64_t number_of(std::string_view text) noexcept {
   return value;
 }
 
+// What scripts/open_queue.lua is told of where a queue's first shard is.
+constexpr std::string_view kAnywhere = "-";
+constexpr std::string_view kNotKnown = "?";
+
 // How often in a row a record may change while it is learned.
 constexpr int kMostLearned = 5;
 
@@ -79,8 +83,9 @@ Error no_such_queue(std::string_view queue) {
   return {ErrorCode::not_found, "there is no queue " + std::string(queue)};
 }
 
-Directory::Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards)
-    : server_(server), partitions_(partitions), new_shards_(new_shards) {}
+Directory::Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards,
+                     bool cluster)
+    : server_(server), partitions_(partitions), new_shards_(new_shards), cluster_(cluster) {}
 
 void Directory::forget(std::string_view queue) {
   found_.erase(std::string(queue));
@@ -148,7 +153,9 @@ bool Directory::joins(Asked& asked, const std::string& queue, Found& done) {
 }
 
 void Directory::ask(std::string_view queue, Look look, Found done) {
-  if (look.makes) return make_record(queue, look, std::move(done));
+  if (look.makes) {
+    return make_record(queue, cluster_ ? kNotKnown : kAnywhere, look, std::move(done));
+  }
   ask_record(queue, look, std::move(done));
 }
 
@@ -173,24 +180,31 @@ void Directory::make(std::string_view queue, Found done) {
     return;
   }
   if (joins(made_, name, done)) return;
-  make_record(name, {true, 0}, std::move(done));
+  ask(name, {true, 0}, std::move(done));
 }
 
-void Directory::make_record(std::string_view queue, Look look, Found done) {
+void Directory::make_record(std::string_view queue, std::string_view place, Look look, Found done) {
   std::string name(queue);
   server_.run(
       Script::open_queue,
-      [this, name](RedisCommand& command) {
+      [this, name, place = std::string(place)](RedisCommand& command) {
         command.add("3");
         command.key(partition_key(0, "store"));
         command.key(partition_key(0, "queues"));
         command.key(partition_key(0, "numbers"));
         command.add(name).add(std::int64_t{new_shards_});
         command.add(static_cast<std::int64_t>(core::kMaxQueues)).add(partition_key(0, "wake"));
-        command.add(server_.waits() ? "1" : "0");
+        command.add(server_.waits() ? "1" : "0").add(place).add(std::int64_t{partitions_});
       },
-      [this, look, name, done = std::move(done)](Result<RedisReply> reply) mutable {
+      [this, look, name, is_new = cluster_ && place != kNotKnown,
+       done = std::move(done)](Result<RedisReply> reply) mutable {
         if (!reply) return done(std::move(reply).error());
+        if (reply->view().kind() == net::RedisView::Kind::array) {
+          return look_for_shards(name, std::string(reply->view()[0].text()), look, std::move(done));
+        }
+        if (is_new && !server_.waits()) {
+          return confirm_new(std::move(*reply), name, look, std::move(done));
+        }
         // Of one server's replicas, what is done later waits for this too.
         if (!server_.waits() || !reply->origin().is_node) {
           if (server_.waits()) confirmed_.insert(name);
@@ -211,6 +225,42 @@ void Directory::confirm_record(RedisReply reply, std::string name, Look look, Fo
                         "the record of queue " + name + ": " + confirmed.error().message});
     }
     confirmed_.insert(name);
+    learn(name, reply.view().text(), look, std::move(done));
+  });
+}
+
+// A record that a failover took back has left its queue's shards on other nodes, with what was
+// pushed there: the new one is made so that they are found again.
+void Directory::look_for_shards(std::string name, std::string generation, Look look, Found done) {
+  const auto place = std::make_shared<std::string>(kAnywhere);
+  const auto countdown =
+      std::make_shared<Countdown>([this, name, place, look, done = std::move(done)]() mutable {
+        make_record(name, *place, look, std::move(done));
+      });
+  for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
+    countdown->begin();
+    RedisCommand get("HGET");
+    get.key(partition_key(partition, name + "/0:meta")).add("generation");
+    // What is away now cannot be waited for: others go on, too.
+    server_.command(std::move(get),
+                    [place, countdown, partition, generation](Result<RedisReply> reply) {
+                      if (reply && reply->view().text() == generation) {
+                        *place = std::to_string(partition);
+                      }
+                      countdown->end();
+                    });
+  }
+  countdown->end();
+}
+
+// A failover that takes the record back leaves a queue that nobody finds before it is made again. A
+// replica is waited for where one follows, once a queue and not for long: without `wait=N` nobody
+// has asked for more.
+void Directory::confirm_new(RedisReply reply, std::string name, Look look, Found done) {
+  const net::RedisOrigin wrote = reply.origin();
+  const auto replicas = std::make_shared<NodeReplicas>(server_.replicas_of_nodes());
+  replicas->confirm(wrote, [this, replicas, look, reply = std::move(reply), name = std::move(name),
+                            done = std::move(done)](const Result<void>&) mutable {
     learn(name, reply.view().text(), look, std::move(done));
   });
 }

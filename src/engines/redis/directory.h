@@ -42,7 +42,8 @@ class Directory {
   };
   using AllListed = base::UniqueFunction<void(Result<std::vector<Listed>>)>;
 
-  Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards);
+  /// `cluster`: a queue's record and its shards are on different nodes.
+  Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards, bool cluster);
 
   void find(std::string_view queue, Found done);
   /// Makes it where it is not there. Errors: `no_space` for one queue too many.
@@ -86,8 +87,11 @@ class Directory {
   };
   void ask(std::string_view queue, Look look, Found done);
   void ask_record(std::string_view queue, Look look, Found done);
-  void make_record(std::string_view queue, Look look, Found done);
+  /// `place`: scripts/open_queue.lua
+  void make_record(std::string_view queue, std::string_view place, Look look, Found done);
+  void look_for_shards(std::string name, std::string generation, Look look, Found done);
   void confirm_record(net::RedisReply reply, std::string name, Look look, Found done);
+  void confirm_new(net::RedisReply reply, std::string name, Look look, Found done);
   void learn(std::string_view queue, std::string_view text, Look look, Found done);
   void close_shards(const std::shared_ptr<Making>& making);
   void create_shards(const std::shared_ptr<Making>& making);
@@ -96,6 +100,7 @@ class Directory {
   Server& server_;
   std::uint32_t partitions_;
   std::uint32_t new_shards_;
+  bool cluster_;
   std::unordered_map<std::string, QueuePtr> queues_;
   std::unordered_map<std::uint32_t, std::string> names_;
   std::set<std::string> confirmed_;  // whose records are on as many replicas as are waited for

@@ -176,7 +176,7 @@ class RedisEngine final : public core::Engine {
   void begin(const StoreFacts& store) {
     // Not the secret itself, which is nobody else's business.
     store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
-    directory_.emplace(server_, store.partitions, options_.shards);
+    directory_.emplace(server_, store.partitions, options_.shards, !options_.cluster.empty());
     identity_.emplace(*redis_, server_, *directory_, ids_, steady_, store,
                       !options_.cluster.empty());
     context_.emplace(Context{server_, *directory_, ids_, *identity_});

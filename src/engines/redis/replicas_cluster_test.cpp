@@ -79,10 +79,10 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
     servers_.until([&] { return servers_.is_master(replica_of(master)); });
   }
   // How often each key is there; empty where a node is away.
-  static std::map<std::string, int> keys_of(core::Engine& engine) {
+  static std::map<std::string, int> keys_of(core::Engine& engine, int nth = 1) {
     std::map<std::string, int> keys;
     core::ListRequest request;
-    request.queue = name_of(1);
+    request.queue = name_of(nth);
     request.limit = 10'000;
     const auto reply = ask(engine, std::move(request));
     if (!reply) return keys;
@@ -257,6 +257,42 @@ TEST_F(ReplicasInClusterTest, AFailoverOfTheRecordGivesNoIdTwice) {
   keys.merge(others);
   EXPECT_EQ(keys.size(), 1'000u);
   EXPECT_EQ(keys_of(*after).size(), 1'001u);
+}
+
+// The queue's shard is on another node, and has what was pushed there.
+TEST_F(ReplicasInClusterTest, AQueueWhoseRecordIsLostIsFoundAgain) {
+  const std::size_t master = master_of_record();
+  ASSERT_NE(master, master_of(2));
+  const auto engine = open();
+  ASSERT_EQ(push(*engine, name_of(1), 0, 1), "");
+  lose(master, [&] { ASSERT_EQ(push(*engine, name_of(2), 0, 20), ""); });
+  // Takes the number that the lost one had.
+  servers_.until([&] { return push(*engine, name_of(3), 0, 1) == ""; });
+  ASSERT_EQ(push(*engine, name_of(2), 20, 1), "");
+  EXPECT_EQ(keys_of(*engine, 2).size(), 21u);
+  EXPECT_EQ(keys_of(*engine, 3).size(), 1u);
+}
+
+// How often a master was asked for its replicas.
+std::string waits_of(const RedisClusterServers& servers, std::size_t master) {
+  const std::string told = servers.ask(master, {"INFO", "commandstats"});
+  const std::size_t at = told.find("cmdstat_wait:calls=");
+  return at == std::string::npos ? "none" : told.substr(at, told.find(',', at) - at);
+}
+
+TEST_F(ReplicasInClusterTest, ANewQueueWaitsForAReplicaThatHasItsRecordOnce) {
+  const std::size_t master = master_of_record();
+  wait_until_replicated(master);
+  const auto engine = open();
+  ASSERT_EQ(push(*engine, name_of(1), 0, 1), "");
+  EXPECT_EQ(waits_of(servers_, master), "cmdstat_wait:calls=1");
+  ASSERT_EQ(push(*engine, name_of(1), 1, 1), "");
+  ASSERT_EQ(push(*open(), name_of(1), 2, 1), "");
+  EXPECT_EQ(waits_of(servers_, master), "cmdstat_wait:calls=1");
+  // Where it does not answer, the push goes on.
+  servers_.server(replica_of(master)).pause();
+  EXPECT_EQ(push(*engine, name_of(2), 0, 1), "");
+  servers_.server(replica_of(master)).cont();
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 -- A queue's record ("number shards generation"), made if it is not there.
 -- KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues, 3 tarry:{0}:numbers. ARGV: 1 the queue, 2 shards,
 -- 3 queues at most, 4 the channel that is told of new queues, 5 '1' for a caller that waits for replicas: one
--- that is there is written again, so that who waits behind it waits for the first time's.
+-- that is there is written again, so that who waits behind it waits for the first time's. 6 '?': makes none, and
+-- answers the generation that its shards would have, in a list; a partition: its first shard is there already;
+-- else '-'. 7 the store's partitions.
 if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
   return redis.error_reply('GONE the store is not there')
 end
@@ -13,10 +15,14 @@ end
 if redis.call('HLEN', KEYS[2]) > tonumber(ARGV[3]) then  -- the placeholder is one of them
   return redis.error_reply('FULL of queues')
 end
+local generation, least = unpack(redis.call('HMGET', KEYS[1], 'secret', 'generations'))
+if least then generation = generation .. '.' .. least end  -- queues have been removed
+if ARGV[6] == '?' then return { generation } end
 local number = redis.call('HINCRBY', KEYS[1], 'queues', 1)
-local secret, least = unpack(redis.call('HMGET', KEYS[1], 'secret', 'generations'))
-record = string.format('%.0f', number) .. ' ' .. ARGV[2] .. ' ' .. secret
-if least then record = record .. '.' .. least end  -- queues have been removed
+if ARGV[6] ~= '-' then
+  number = redis.call('HINCRBY', KEYS[1], 'queues', (ARGV[6] - number) % ARGV[7])
+end
+record = string.format('%.0f', number) .. ' ' .. ARGV[2] .. ' ' .. generation
 redis.call('HSET', KEYS[2], ARGV[1], record)
 redis.call('HSET', KEYS[3], number, ARGV[1])
 redis.pcall(PUBLISH, ARGV[4], ARGV[1] .. '/*')  -- the sweep comes anyway
