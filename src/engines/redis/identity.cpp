@@ -19,7 +19,7 @@ bool is_away(const Error& error) noexcept {
 }  // namespace
 
 Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids,
-                   Alarms& alarms, const StoreFacts& store, bool goes_on)
+                   Alarms& alarms, const StoreFacts& store, ServerWish wish, Log log)
     : redis_(redis),
       server_(server),
       directory_(directory),
@@ -29,7 +29,9 @@ Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids&
       schema_(store.schema),
       partitions_(store.partitions),
       checked_(redis.connections()),
-      goes_on_(goes_on) {}
+      wish_(wish),
+      goes_on_(wish.cluster),
+      log_(std::move(log)) {}
 
 bool Identity::is_known() const {
   return redis_.is_connected() && redis_.connections() == checked_;
@@ -37,7 +39,7 @@ bool Identity::is_known() const {
 
 void Identity::check(Done done) {
   if (!server_.denied()) {
-    if (is_known()) return done({});
+    if (is_known() && !unfit_) return done({});
     if (is_away_) {
       if (std::chrono::steady_clock::now() >= ask_again_) ask();
       return done({});
@@ -56,13 +58,29 @@ void Identity::ask() {
       if (!server_.denied()) answer({});
     });
   }
-  // A server that was restarted has forgotten the scripts; one by one they would be given again. A
-  // cluster's nodes are given them as they ask for them.
-  if (goes_on_ || is_known()) return look_at_rights();
-  server_.load_scripts([this](Result<void> loaded) {
-    if (loaded) return look_at_rights();
-    asked(std::move(loaded).error());
+  look_at_servers();
+}
+
+void Identity::look_at_servers() {
+  server_.command_masters(net::RedisCommand("INFO"), [this](const auto& infos) {
+    if (infos) judge(check_masters(*infos, wish_));  // else what follows is answered so, too
+    if (is_known() && !server_.denied()) return asked({});
+    // A server that was restarted has forgotten the scripts; one by one they would be given again.
+    // A cluster's nodes are given them as they ask for them.
+    if (goes_on_ || is_known()) return look_at_rights();
+    server_.load_scripts([this](Result<void> loaded) {
+      if (loaded) return look_at_rights();
+      asked(std::move(loaded).error());
+    });
   });
+}
+
+void Identity::judge(const Result<ServerFacts>& facts) {
+  std::optional<Error> why;
+  if (!facts) why = Error{ErrorCode::unavailable, "nothing is accepted: " + facts.error().message};
+  if (log_ && why && (!unfit_ || unfit_->message != why->message)) log_(why->message);
+  if (log_ && !why && unfit_) log_("messages are accepted again");
+  unfit_ = std::move(why);
 }
 
 void Identity::look_at_rights() {

@@ -1,14 +1,17 @@
 // Identity: which store stands behind the connection. Asked again whenever the connection was made
 // anew: Redis may have been restarted or failed over meanwhile, and have lost what it had
 // confirmed, the store itself included. What was learned before that (queues, ids in hand, the
-// secret) may then belong to others, so it is dropped before anything else goes out.
+// secret) may then belong to others, so it is dropped before anything else goes out. And it may be
+// another server, with other settings: those are looked at again, too.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <tarry/result.h>
@@ -27,24 +30,30 @@ class Identity {
  public:
   using Done = base::UniqueFunction<void(Result<void>)>;
 
-  /// `store` is what was found when the connection was made for the first time. `goes_on`: in a
-  /// cluster, where the store's record is on one node and most of what is asked for on others, what
-  /// is known holds while that node is away, or does not answer soon: then it is asked on beside
-  /// what else goes on. Scripts refuse another store's generation anyhow. `alarms`: by the steady
-  /// clock.
+  using Log = std::function<void(std::string_view)>;
+
+  /// `store` is what was found when the connection was made for the first time. In a cluster, where
+  /// the store's record is on one node and most of what is asked for on others, what is known holds
+  /// while that node is away, or does not answer soon: then it is asked on beside what else goes
+  /// on. Scripts refuse another store's generation anyhow. `alarms`: by the steady clock. `log`,
+  /// which may be empty, is told when a server is unfit, and when none is any more.
   Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids, Alarms& alarms,
-           const StoreFacts& store, bool goes_on);
+           const StoreFacts& store, ServerWish wish, Log log);
 
   /// May answer within the call: where it was asked on this connection already.
   void check(Done done);
   /// Somebody found what should be there to be gone: the next `check` asks again.
   void doubt() noexcept { checked_ = 0; }
+  /// Why no message is safe there (check_server): looked at with each `check` until it is mended.
+  [[nodiscard]] const std::optional<Error>& unfit() const noexcept { return unfit_; }
   [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
   [[nodiscard]] std::int64_t schema() const noexcept { return schema_; }
 
  private:
   [[nodiscard]] bool is_known() const;
   void ask();
+  void look_at_servers();
+  void judge(const Result<ServerFacts>& facts);
   void look_at_rights();
   void open();
   void asked(Result<void> result, bool is_away = false);
@@ -60,7 +69,10 @@ class Identity {
   std::uint32_t partitions_;
   std::chrono::steady_clock::time_point ask_again_;  // where it was away
   std::uint64_t checked_;                            // the connection on which it was asked last
-  const bool goes_on_;
+  const ServerWish wish_;
+  const bool goes_on_;  // in a cluster
+  const Log log_;
+  std::optional<Error> unfit_;
   bool asking_ = false;
   bool is_away_ = false;     // the node that has the record; only where it goes on
   Alarms::Id patience_ = 0;  // while those that ask wait

@@ -46,6 +46,13 @@ std::unique_ptr<net::Redis> make_client(asio::io_context& io, const RedisEngineO
   return std::make_unique<net::RedisCluster>(io, options.cluster, options.server);
 }
 
+// What makes less of a store, or keeps a claim, goes on where nothing may be added. So do claims.
+bool ends(const core::Request& request) noexcept {
+  return std::holds_alternative<core::SettleRequest>(request) ||
+         std::holds_alternative<core::ExtendRequest>(request) ||
+         std::holds_alternative<core::CancelRequest>(request);
+}
+
 // Thread safe. What is made by `start` is the io thread's alone.
 class RedisEngine final : public core::Engine {
  public:
@@ -100,6 +107,7 @@ class RedisEngine final : public core::Engine {
       }
       identity_->check([this, asked](Result<void> checked) {
         if (!checked) return asked->fail(std::move(checked).error());
+        if (identity_->unfit() && !ends(asked->request)) return asked->fail(*identity_->unfit());
         dispatch(asked);
       });
     });
@@ -142,17 +150,11 @@ class RedisEngine final : public core::Engine {
     server_.command_masters(
         net::RedisCommand("INFO"), [this, done = std::move(done)](auto info) mutable {
           if (!info) return done(std::move(info).error());
-          std::string warning;
-          channels_ = net::RedisChannels::sharded;
-          for (const Server::FromMaster& master : *info) {
-            auto facts = check_server(master.reply.view().text(), master.server,
-                                      {!options_.cluster.empty(), options_.allow_eviction});
-            if (!facts) return done(std::move(facts).error());
-            if (facts->channels == net::RedisChannels::plain) channels_ = net::RedisChannels::plain;
-            if (warning.empty()) warning = facts->warning;
-          }
+          const auto facts = check_masters(*info, wish());
+          if (!facts) return done(facts.error());
+          channels_ = facts->channels;
           server_.publish_on(channels_);
-          if (!warning.empty() && options_.log) options_.log(warning);
+          if (!facts->warning.empty() && options_.log) options_.log(facts->warning);
           server_.load_scripts([this, done = std::move(done)](Result<void> loaded) mutable {
             if (!loaded) return done(std::move(loaded).error());
             check_rights(server_, native_rights(),
@@ -162,6 +164,10 @@ class RedisEngine final : public core::Engine {
                          });
           });
         });
+  }
+
+  [[nodiscard]] ServerWish wish() const {
+    return {!options_.cluster.empty(), options_.allow_eviction};
   }
 
   void open(Started done) {
@@ -177,8 +183,7 @@ class RedisEngine final : public core::Engine {
     // Not the secret itself, which is nobody else's business.
     store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
     directory_.emplace(server_, store.partitions, options_.shards, !options_.cluster.empty());
-    identity_.emplace(*redis_, server_, *directory_, ids_, steady_, store,
-                      !options_.cluster.empty());
+    identity_.emplace(*redis_, server_, *directory_, ids_, steady_, store, wish(), options_.log);
     context_.emplace(Context{server_, *directory_, ids_, *identity_});
     claims_.emplace(*context_, alarms_);
     inbox_.emplace(*context_, InboxOptions{options_.limits, options_.inbox_hold_ms, options_.log});

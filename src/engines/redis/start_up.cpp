@@ -117,6 +117,18 @@ Result<ServerFacts> check_server(std::string_view info, const std::string& name,
   return facts;
 }
 
+Result<ServerFacts> check_masters(const std::vector<Server::FromMaster>& infos, ServerWish wish) {
+  ServerFacts all;
+  all.channels = net::RedisChannels::sharded;
+  for (const Server::FromMaster& master : infos) {
+    auto facts = check_server(master.reply.view().text(), master.server, wish);
+    if (!facts) return facts;
+    if (facts->channels == net::RedisChannels::plain) all.channels = net::RedisChannels::plain;
+    if (all.warning.empty()) all.warning = facts->warning;
+  }
+  return all;
+}
+
 void open_store(Server& server, std::optional<std::uint32_t> partitions,
                 base::UniqueFunction<void(Result<StoreFacts>)> done) {
   server.run(

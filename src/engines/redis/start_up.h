@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tarry/result.h>
 
@@ -27,6 +28,10 @@ struct ServerWish {
 /// From what INFO says.
 [[nodiscard]] Result<ServerFacts> check_server(std::string_view info, const std::string& name,
                                                ServerWish wish);
+
+/// The same of each master; of what they say, what holds for all.
+[[nodiscard]] Result<ServerFacts> check_masters(const std::vector<Server::FromMaster>& infos,
+                                                ServerWish wish);
 
 /// The schema of stores that are made now; those of kOldestSchema on are used as they are
 /// (docs/formats/redis.md, Changing it).
