@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "engines/redis/parted.h"
@@ -20,6 +21,18 @@ constexpr std::int64_t kShardsAtOnce = 100;
 constexpr std::int64_t kTickSlice = 100;
 constexpr int kTickRounds = 1'000;
 constexpr std::size_t kWaitedAtOnce = 1'000;
+
+// Nothing for what others have put among the names.
+std::optional<std::uint32_t> shard_in(std::string_view shard_name) noexcept {
+  const std::size_t slash = shard_name.rfind('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = shard_name.substr(slash + 1);
+  const char* end = digits.data() + digits.size();
+  std::uint32_t shard = 0;
+  const auto read = std::from_chars(digits.data(), end, shard);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return shard;
+}
 
 }  // namespace
 
@@ -143,11 +156,10 @@ void Sweeper::tick_all(std::uint32_t partition, net::RedisView busy, std::size_t
 
 void Sweeper::tick(std::uint32_t partition, std::string shard_name, int rounds) {
   const std::string queue(queue_of(shard_name));
-  std::uint32_t shard = 0;
-  const char* end = shard_name.data() + shard_name.size();
-  (void)std::from_chars(shard_name.data() + queue.size() + 1, end, shard);
+  const std::optional<std::uint32_t> shard = shard_in(shard_name);
+  if (!shard) return was_in_vain(partition);
   context_.directory.find(
-      queue, [this, partition, shard, rounds,
+      queue, [this, partition, shard = *shard, rounds,
               shard_name = std::move(shard_name)](Result<QueuePtr> places) mutable {
         if (!places) return failed(partition, shard_name, places.error());
         const Place* place = *places == nullptr ? nullptr : (*places)->find(shard);

@@ -36,6 +36,18 @@ class SweeperTest : public ::testing::Test, public test::EngineCalls {
     return *std::move(engine);
   }
 
+  // Of the message in queue q.
+  void expect_a_lease_ends(core::Engine& engine) {
+    core::ClaimRequest claim;
+    claim.queues = {"q"};
+    claim.lease = 1s;
+    ASSERT_EQ(take<core::ClaimReply>(engine, claim).items.size(), 1u);
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (server_.ask({"HLEN", "tarry:{0}:q/0:leased"}) != ":1\r\n") {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nobody ends it";
+    }
+  }
+
   testing::RedisServer server_;
 };
 
@@ -76,14 +88,23 @@ TEST_F(SweeperTest, EndsALeaseBehindMoreEntriesThanASliceOfWhichNothingCanBeDone
     ASSERT_EQ(server_.ask({"ZADD", "tarry:{0}:agenda", "1", "ghost" + std::to_string(i) + "/0"}),
               ":1\r\n");
   }
-  core::ClaimRequest claim;
-  claim.queues = {"q"};
-  claim.lease = 1s;
-  ASSERT_EQ(take<core::ClaimReply>(*engine, claim).items.size(), 1u);
-  const auto deadline = std::chrono::steady_clock::now() + 20s;
-  while (server_.ask({"HLEN", "tarry:{0}:q/0:leased"}) != ":1\r\n") {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "nobody ends it";
+  expect_a_lease_ends(*engine);
+}
+
+// Of queues that are there, and yet of no shard.
+TEST_F(SweeperTest, NamesThatNameNoShardAreOfThose) {
+  const auto engine = open(options());
+  (void)take<core::PushReply>(*engine, push_of("q", 0h));
+  std::vector<std::future<Reply>> pushed;
+  for (int i = 0; i < 150; ++i) {
+    const std::string queue = "g" + std::to_string(i);
+    pushed.push_back(begin(*engine, push_of(queue, 24h)));
+    const std::string tail =
+        std::vector<std::string>{"", "/", "/x", "/0x"}.at(static_cast<std::size_t>(i % 4));
+    ASSERT_EQ(server_.ask({"ZADD", "tarry:{0}:agenda", "1", queue + tail}), ":1\r\n");
   }
+  for (auto& push : pushed) ASSERT_TRUE(push.get());
+  expect_a_lease_ends(*engine);
 }
 
 }  // namespace
