@@ -68,6 +68,20 @@ MaybeError check_moment(std::string_view what, std::int64_t ms) {
                  " (the end of the year 2200)");
 }
 
+// An enumerator may have been made of any number: a value that no reader knows must not be kept.
+template <typename E>
+MaybeError check_choice(std::string_view what, E value, E last, std::string_view choices) {
+  if (value <= last) return {};
+  return invalid(std::string(what) + " " + std::to_string(static_cast<unsigned>(value)) +
+                 " must be " + std::string(choices));
+}
+
+MaybeError check_if_exists(std::optional<IfExists> rule) {
+  if (!rule) return {};
+  return check_choice("if_exists", *rule, IfExists::later,
+                      "reject, keep, replace, earlier or later");
+}
+
 MaybeError check_max_attempts(std::uint32_t attempts) {
   return check_number("max_attempts", attempts, 1, kMaxAttempts);
 }
@@ -110,6 +124,7 @@ MaybeError check_push(const std::string& bytes, const PushItem& item, const Limi
   }
   if (auto error = check_headers(view(bytes, item.headers))) return error;
   if (auto error = check_due(item.due)) return error;
+  if (auto error = check_if_exists(item.if_exists)) return error;
   if (item.max_attempts != 0) return check_max_attempts(item.max_attempts);
   return {};
 }
@@ -178,6 +193,12 @@ MaybeError check_own(const ClaimRequest& claim) {
 }
 
 MaybeError check_own(const ListRequest& list) {
+  if (list.state) {
+    if (auto error = check_choice("state", *list.state, State::remembered,
+                                  "scheduled, ready, leased, dead or remembered")) {
+      return error;
+    }
+  }
   if (list.prefix.size() > kMaxKey) return too_long("prefix", list.prefix, kMaxKey);
   return check_number("limit", list.limit, 1, kMaxListLimit);
 }
@@ -240,8 +261,13 @@ MaybeError check_receipt(std::string_view receipt) {
   return check_text("receipt", receipt, kMaxReceipt);
 }
 
+MaybeError check_action(Action action) {
+  return check_choice("action", action, Action::bury, "ack, retry, release or bury");
+}
+
 MaybeError check_patch(const SettingsPatch& patch, const QueueSettings& onto) {
   if (auto error = check_lease(patch.lease)) return error;
+  if (auto error = check_if_exists(patch.if_exists)) return error;
   if (patch.max_attempts) {
     if (auto error = check_max_attempts(*patch.max_attempts)) return error;
   }

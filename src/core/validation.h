@@ -30,6 +30,7 @@ using MaybeError = std::optional<Error>;
 [[nodiscard]] MaybeError check_due(Due due);
 [[nodiscard]] MaybeError check_lease(std::optional<Millis> lease);
 [[nodiscard]] MaybeError check_receipt(std::string_view receipt);
+[[nodiscard]] MaybeError check_action(Action action);
 [[nodiscard]] MaybeError check_patch(const SettingsPatch& patch, const QueueSettings& onto);
 
 /// Together: at most kMaxHeaders bytes of names and values, and kMaxHeaderCount headers.

@@ -141,6 +141,7 @@ TEST(Patch, IsRefusedOutOfItsRanges) {
       {{.backoff_min = 2s, .backoff_max = 1s}, {"backoff_min 2s", "1s"}},
       {{.backoff_min = 11min}, {"backoff_min 11m", "10m"}},
       {{.backoff_max = 999ms}, {"backoff_min 1s", "999ms"}},
+      {{.if_exists = static_cast<IfExists>(5)}, {"if_exists 5", "keep, replace, earlier or later"}},
   };
   for (const BadPatch& each : bad) {
     EXPECT_TRUE(is_error(check_patch(each.patch, QueueSettings()), kInvalid, each.names))
@@ -204,6 +205,14 @@ TEST(PushItemCheck, DueAndAttempts) {
   EXPECT_TRUE(accepted(check_first(request)));
   request.items[0].max_attempts = 65'536;
   EXPECT_TRUE(is_error(check_first(request), kInvalid, {"max_attempts 65536", "65535"}));
+}
+
+TEST(PushItemCheck, WhatToDoIfItExists) {
+  PushRequest request = push_of("k", 1);
+  request.items[0].if_exists = IfExists::later;
+  EXPECT_TRUE(accepted(check_first(request)));
+  request.items[0].if_exists = static_cast<IfExists>(99);
+  EXPECT_TRUE(is_error(check_first(request), kInvalid, {"if_exists 99", "reject", "later"}));
 }
 
 TEST(PushItemCheck, Headers) {
@@ -305,6 +314,14 @@ TEST(SettleItemCheck, Ranges) {
   EXPECT_TRUE(is_error(check_item(request, item), kTooLarge, {"reason", "256 bytes", "255"}));
   item.reason = append(request.bytes, "\xFF");
   EXPECT_TRUE(is_error(check_item(request, item), kInvalid, {"\\xff", "UTF-8"}));
+}
+
+TEST(ActionCheck, IsOneOfFour) {
+  for (const Action action : {Action::ack, Action::retry, Action::release, Action::bury}) {
+    EXPECT_TRUE(accepted(check_action(action)));
+  }
+  EXPECT_TRUE(
+      is_error(check_action(static_cast<Action>(4)), kInvalid, {"action 4", "ack", "bury"}));
 }
 
 TEST(ExtendItemCheck, ReceiptAndLease) {
@@ -435,6 +452,9 @@ TEST(RequestCheck, TheRest) {
   EXPECT_TRUE(is_error(check_request(list), kInvalid, {"limit 0", "1 to 10000"}));
   list.limit = 10'001;
   EXPECT_TRUE(is_error(check_request(list), kInvalid, {"limit 10001"}));
+  list.state = static_cast<State>(5);
+  EXPECT_TRUE(is_error(check_request(list), kInvalid, {"state 5", "scheduled", "remembered"}));
+  list.state = State::remembered;
   list.prefix += 'p';
   EXPECT_TRUE(is_error(check_request(list), kTooLarge, {"prefix", "513 bytes", "512"}));
 

@@ -220,6 +220,37 @@ TEST_F(OpenFile, WhatWasPushedIsThereTheNextTime) {
   EXPECT_EQ(info->state, State::scheduled);
 }
 
+// A value that no reader knows, once kept, would have shut the store for ever.
+TEST_F(OpenFile, EnumeratorsThatAreNoneAreRefused) {
+  const auto refused = [](const auto& result, std::string_view named) {
+    if (result) return ::testing::AssertionFailure() << "accepted";
+    if (result.error().code == ErrorCode::invalid_argument &&
+        result.error().message.find(named) != std::string::npos) {
+      return ::testing::AssertionSuccess();
+    }
+    return ::testing::AssertionFailure() << result.error().message;
+  };
+  {
+    const Store store = opened("file:" + path());
+    const Queue q = store.queue("q");
+    EXPECT_TRUE(refused(q.configure({.if_exists = static_cast<IfExists>(9)}), "if_exists 9"));
+    EXPECT_FALSE(q.stats());  // and no queue was made
+    EXPECT_TRUE(
+        refused(q.push({.key = "k", .if_exists = static_cast<IfExists>(99)}), "if_exists 99"));
+    ASSERT_TRUE(q.push({.key = "k"}));
+    EXPECT_TRUE(refused(q.list({.state = static_cast<State>(5)}), "state 5"));
+    const auto claimed = q.claim();
+    ASSERT_EQ(claimed->size(), 1u);
+    const std::string receipt((*claimed)[0].receipt());
+    const std::vector<Settle> items = {{.receipt = receipt, .action = static_cast<Action>(4)},
+                                       {.receipt = receipt, .action = Action::ack}};
+    const auto settled = q.settle(items);
+    EXPECT_TRUE(refused((*settled)[0], "action 4"));
+    EXPECT_EQ((*settled)[1]->outcome, Outcome::done);
+  }
+  EXPECT_EQ(opened("file:" + path()).queue("q").stats()->settings, QueueSettings());
+}
+
 // Whatever thread an answer is given on, its callback has run when `close` returns.
 TEST_F(OpenFile, AllThatWasAskedIsAnsweredWhenCloseReturns) {
   for (int round = 0; round < 20; ++round) {

@@ -158,7 +158,7 @@ core::SettleAction wider(Action action) noexcept {
     case Action::release: return core::SettleAction::release;
     case Action::bury: return core::SettleAction::bury;
   }
-  return core::SettleAction::ack;
+  TARRY_ASSERT(false);
 }
 
 }  // namespace
@@ -258,6 +258,7 @@ Question<Batch<Answer>> ask_settle(std::span<const Settle> items) {
   for (std::size_t i = 0; i < items.size() && !sieve.whole(); ++i) {
     const Settle& item = items[i];
     MaybeError refused = core::check_receipt(item.receipt);
+    if (!refused) refused = core::check_action(item.action);
     if (!refused) refused = check_reason(item.reason);
     if (!sieve.take(i, std::move(refused), item.receipt.size() + item.reason.size())) continue;
     core::SettleItem& sent = request.items.emplace_back();

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "core/limits.h"
+#include "core/validation.h"
 
 namespace tarry::worker {
 
@@ -19,6 +20,9 @@ std::string fit_reason(std::string_view reason) {
 }
 
 Settlement settlement_of(Verdict verdict) {
+  if (const auto none = core::check_action(verdict.action)) {
+    verdict = {Action::retry, {}, "the handler's verdict: " + none->message};
+  }
   Settlement settlement;
   switch (verdict.action) {
     case Action::ack: settlement.action = core::SettleAction::ack; break;

@@ -26,6 +26,12 @@ TEST(Verdicts, AsTheyAre) {
   EXPECT_EQ(buried.reason, "bad address");
 }
 
+TEST(Verdicts, AnActionThatIsNoneIsARetry) {
+  const Settlement none = settlement_of({.action = static_cast<Action>(77)});
+  EXPECT_EQ(none.action, core::SettleAction::retry);
+  EXPECT_NE(none.reason.find("action 77 must be ack"), std::string::npos) << none.reason;
+}
+
 TEST(Verdicts, DelaysAreCut) {
   EXPECT_EQ(settlement_of(retry(-1h)).delay, Millis(0));
   EXPECT_EQ(settlement_of(retry(std::chrono::years(1'000))).delay, Millis(core::kMaxDelayMs));

@@ -1,5 +1,6 @@
 #include "engines/embedded/records.h"
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "engines/embedded/record_layout.h"
@@ -62,6 +63,8 @@ std::size_t size_of(const ClosedRecord&) { return kHead; }
 // -- encoding
 
 void encode(std::string& out, const QueueRecord& r) {
+  // Read back, any other would be damage: the store could not be opened again.
+  TARRY_ASSERT(r.settings.if_exists <= IfExists::later);
   const auto detail =
       static_cast<std::uint8_t>((r.paused ? kPaused : 0) | (r.paused_until_ms ? kPausedUntil : 0) |
                                 (r.counters ? kCounters : 0) | (r.removed ? kRemoved : 0));

@@ -29,6 +29,12 @@ RC_GTEST_PROP(Records, RoundTripOfEveryType, ()) {
   RC_ASSERT(encoded(*decoded) == bytes);
 }
 
+TEST(RecordsDeathTest, WhatWouldNotBeReadBackIsNotWritten) {
+  QueueRecord queue;
+  queue.settings.if_exists = static_cast<IfExists>(5);
+  EXPECT_DEATH((void)encoded(queue), "if_exists");
+}
+
 RC_GTEST_PROP(Records, FollowOneAnother, ()) {
   std::vector<AnyRecord> all;
   std::string bytes;
