@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -136,6 +137,11 @@ class Queue {
   Result<std::vector<Result<Answer>>> cancel(std::span<const std::string_view> keys) const;
   void cancel(std::span<const std::string_view> keys,
               Callback<std::vector<Result<Answer>>> done) const;
+  /// `cancel({"a", "b"})`: without these a string_view from one literal to the other, which is
+  /// none.
+  Result<std::vector<Result<Answer>>> cancel(std::initializer_list<std::string_view> keys) const;
+  void cancel(std::initializer_list<std::string_view> keys,
+              Callback<std::vector<Result<Answer>>> done) const;
 
   Result<Answer> reschedule(std::string_view key, Due due) const;
   void reschedule(std::string_view key, Due due, Callback<Answer> done) const;
@@ -146,6 +152,9 @@ class Queue {
   /// `not_found` where there is no such message; a remembered one answers without payload.
   Result<MessageInfo> get(std::string_view key) const;
   void get(std::string_view key, Callback<MessageInfo> done) const;
+  // One at a time: `get({"a", "b"})` would be a string_view from one literal to the other.
+  Result<MessageInfo> get(std::initializer_list<std::string_view> keys) const = delete;
+  void get(std::initializer_list<std::string_view> keys, Callback<MessageInfo> done) const = delete;
 
   // -- claim and settle
   Result<std::vector<Delivery>> claim(const ClaimOptions& options = {}) const;

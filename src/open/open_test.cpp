@@ -196,6 +196,28 @@ TEST(OpenMemory, AStoreMayCloseWhileManyUseIt) {
   for (std::thread& user : users) user.join();
 }
 
+// In braces, two literals are also what a string_view is made of, from the one to the other.
+template <typename Q>
+concept GetsSeveral = requires(const Q& queue) { queue.get({"a", "b"}); };
+static_assert(!GetsSeveral<Queue>);
+
+TEST(OpenMemory, KeysInBracesAreABatch) {
+  const Store store = opened("memory:");
+  const Queue q = store.queue("q");
+  for (const char* key : {"a", "b", "c", "d"}) ASSERT_TRUE(q.push({.key = key}));
+  const auto two = q.cancel({"a", "b"});
+  ASSERT_TRUE(two);
+  ASSERT_EQ(two->size(), 2u);
+  EXPECT_EQ(*(*two)[0], Outcome::cancelled);
+  EXPECT_EQ(*(*two)[1], Outcome::cancelled);
+  std::promise<std::size_t> told;
+  q.cancel({"c", "d"}, [&](const Result<std::vector<Result<Answer>>>& answers) {
+    told.set_value(answers->size());
+  });
+  EXPECT_EQ(told.get_future().get(), 2u);
+  EXPECT_EQ(q.stats()->counters.cancelled, 4u);
+}
+
 // -- file:
 
 class OpenFile : public ::testing::Test {

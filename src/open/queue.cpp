@@ -53,6 +53,16 @@ void Queue::cancel(std::span<const std::string_view> keys,
   ask(*store_, detail::ask_cancel(name_, keys), std::move(done));
 }
 
+Result<std::vector<Result<Answer>>> Queue::cancel(
+    std::initializer_list<std::string_view> keys) const {
+  return cancel(std::span(keys.begin(), keys.size()));
+}
+
+void Queue::cancel(std::initializer_list<std::string_view> keys,
+                   Callback<std::vector<Result<Answer>>> done) const {
+  cancel(std::span(keys.begin(), keys.size()), std::move(done));
+}
+
 Result<Answer> Queue::reschedule(std::string_view key, Due due) const {
   const Reschedule item{.key = key, .due = due};
   return ask(*store_, single(detail::ask_reschedule(name_, {&item, 1})));
