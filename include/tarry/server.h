@@ -31,8 +31,8 @@ class Server {
 
   /// Listens. What a program that died left at the path is replaced. May be called again after
   /// `stop`. Errors: `invalid_argument` for a path that is empty or too long, `conflict` where
-  /// somebody listens there, something else stands there, or it runs already, `permission_denied`,
-  /// `io_error`.
+  /// somebody listens there, something else stands there, or it runs already, `unavailable` where
+  /// the system gives no thread, `permission_denied`, `io_error`.
   Result<void> start();
 
   /// Takes no more connections, closes those that are open, and takes the file away. Idempotent.

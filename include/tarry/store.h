@@ -93,7 +93,7 @@ class Store {
 /// Opens the store that the URL names. Errors: `invalid_argument` for a URL or option that is
 /// wrong or that differs from what the store was made with, `conflict` where another process holds
 /// the store, `not_found` where there is none and `create` is false, `damaged` where its journal
-/// does not check, `unavailable` where it cannot be reached.
+/// does not check, `unavailable` where it cannot be reached, or the system gives no thread.
 [[nodiscard]] Result<Store> open(std::string_view url, OpenOptions options = {});
 
 }  // namespace tarry

@@ -17,6 +17,7 @@
 #include "open/open_with.h"
 #include "open/store_tools.h"
 #include "storage/temp_directory.h"
+#include "support/no_threads.h"
 #include "support/scripted_engine.h"
 
 namespace tarry {
@@ -218,6 +219,31 @@ TEST(OpenMemory, KeysInBracesAreABatch) {
   EXPECT_EQ(q.stats()->counters.cancelled, 4u);
 }
 
+TEST(OpenMemory, WithoutThreadsThereIsNoStore) {
+  for (const char* url : {"memory:", "http://127.0.0.1:1", "redis://127.0.0.1:1"}) {
+    const test::NoThreads none;
+    const auto store = tarry::open(url);
+    ASSERT_FALSE(store) << url;
+    EXPECT_EQ(store.error().code, ErrorCode::unavailable) << url;
+    EXPECT_NE(store.error().message.find("thread"), std::string::npos) << store.error().message;
+  }
+  EXPECT_TRUE(tarry::open("memory:"));
+}
+
+TEST(OpenMemory, ACallbackClosesTheStoreWhereThereIsNoThreadForIt) {
+  Store store = opened("memory:");
+  const Queue q = store.queue("q");
+  std::promise<void> asked;
+  const test::NoThreads none;
+  q.purge([&](const Result<std::uint64_t>&) {
+    store.close();
+    asked.set_value();
+  });
+  asked.get_future().get();
+  store.close();
+  EXPECT_EQ(q.purge().error().code, ErrorCode::closed);
+}
+
 // -- file:
 
 class OpenFile : public ::testing::Test {
@@ -298,6 +324,19 @@ TEST_F(OpenFile, PathsArePercentDecoded) {
   EXPECT_EQ(found->shards, 1u);
   EXPECT_EQ(found->per_shard.at(0).messages, 0u);
   EXPECT_TRUE(found->per_shard.at(0).problems.empty());
+}
+
+TEST_F(OpenFile, WhatHadBegunEndsWhereAThreadIsMissing) {
+  ASSERT_TRUE(opened("file:" + path()).queue("q").push({.key = "k"}));
+  std::optional<test::NoThreads> none;
+  // The engine has its first thread by then, and not those of its shards.
+  const auto refused = tarry::open("file:" + path(), {.progress = [&none](auto, auto) {
+                                     if (!none) none.emplace();
+                                   }});
+  none.reset();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable) << refused.error().message;
+  EXPECT_TRUE(opened("file:" + path()).queue("q").get("k"));
 }
 
 TEST_F(OpenFile, ASecondHolderIsToldOfTheFirst) {

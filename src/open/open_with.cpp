@@ -1,6 +1,8 @@
 #include "open/open_with.h"
 
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -61,9 +63,7 @@ Result<Store> open_redis(const RedisUrl& url, OpenOptions options, const Openers
   return store_of(*std::move(engine), std::move(options.executor), std::move(options.clock));
 }
 
-}  // namespace
-
-Result<Store> open_with(std::string_view url, OpenOptions options, const Openers* openers) {
+Result<Store> open_url(std::string_view url, OpenOptions options, const Openers* openers) {
   Result<StoreUrl> parsed = parse_store_url(url);
   if (!parsed) return std::move(parsed).error();
   if (auto* embedded = std::get_if<EmbeddedUrl>(&*parsed)) {
@@ -79,6 +79,19 @@ Result<Store> open_with(std::string_view url, OpenOptions options, const Openers
     return open_http(*remote, std::move(options), *openers);
   }
   return open_redis(std::get<RedisUrl>(*parsed), std::move(options), *openers);
+}
+
+}  // namespace
+
+Result<Store> open_with(std::string_view url, OpenOptions options, const Openers* openers) {
+  try {
+    return open_url(url, std::move(options), openers);
+  } catch (const std::runtime_error& refused) {
+    // Of the standard library and of Asio. What had begun has ended by now.
+    return Unexpected(
+        ErrorCode::unavailable,
+        std::string("the system gives the store no thread or descriptor: ") + refused.what());
+  }
 }
 
 }  // namespace tarry::detail

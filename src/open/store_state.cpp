@@ -1,6 +1,5 @@
 #include "open/store_state.h"
 
-#include <thread>
 #include <utility>
 
 namespace tarry::detail {
@@ -9,11 +8,12 @@ StoreState::StoreState(std::unique_ptr<core::Engine> engine, Executor executor,
                        std::optional<ManualClock> clock)
     : engine_(std::move(engine)),
       executor_(executor ? std::make_shared<const Executor>(std::move(executor)) : nullptr),
-      clock_(std::move(clock)) {}
+      clock_(std::move(clock)),
+      closer_(std::make_unique<core::AnswerThread>()) {}
 
 void StoreState::close(const std::shared_ptr<StoreState>& state) {
   if (core::on_engine_thread()) {
-    std::thread([state] { state->close_engine(); }).detach();
+    state->closer_->post([state] { state->close_engine(); });
   } else {
     state->close_engine();
   }

@@ -16,6 +16,7 @@
 #include <tarry/clock.h>
 #include <tarry/store.h>
 
+#include "core/answer_thread.h"
 #include "core/engine.h"
 
 namespace tarry::detail {
@@ -45,6 +46,9 @@ class StoreState {
   std::shared_ptr<const Executor> executor_;
   std::optional<ManualClock> clock_;
   std::mutex closing_;  // the second to close waits until the first has done it
+  // For the close that an engine's thread asks for. There from the beginning: by then the system
+  // may give no thread.
+  std::unique_ptr<core::AnswerThread> closer_;
 };
 
 }  // namespace tarry::detail

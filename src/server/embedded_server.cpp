@@ -2,6 +2,9 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <tarry/server.h>
@@ -48,8 +51,15 @@ class Server::Impl {
     http::ServerOptions options;
     options.unix_path = path_;
     if (clock_) options.now = [clock = *clock_] { return clock.now(); };
-    server_ = std::make_unique<http::Server>(engine_, std::move(options));
-    const auto listening = server_->start();
+    Result<std::uint16_t> listening = 0;
+    try {
+      server_ = std::make_unique<http::Server>(engine_, std::move(options));
+      listening = server_->start();
+    } catch (const std::runtime_error& refused) {
+      listening = Unexpected(
+          ErrorCode::unavailable,
+          std::string("the system gives the server no thread or descriptor: ") + refused.what());
+    }
     if (listening) return {};
     server_.reset();
     return listening.error();

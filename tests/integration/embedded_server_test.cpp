@@ -1,0 +1,44 @@
+// tarry::Server, by which a program that embeds tarry is looked into.
+#include <gtest/gtest.h>
+#include <tarry/server.h>
+#include <tarry/store.h>
+
+#include <filesystem>
+
+#include "storage/temp_directory.h"
+#include "support/no_threads.h"
+
+namespace tarry {
+namespace {
+
+namespace fs = std::filesystem;
+
+// In a directory of its own, which is left again at the end.
+class EmbeddedServer : public ::testing::Test {
+ protected:
+  EmbeddedServer() { fs::current_path(directory.path()); }
+  ~EmbeddedServer() override { fs::current_path(before); }
+
+  const fs::path before = fs::current_path();
+  storage::TempDirectory directory;
+  Result<Store> store = tarry::open("memory:");
+};
+
+TEST_F(EmbeddedServer, NeedsAPath) {
+  EXPECT_EQ(Server(*store, "").start().error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(EmbeddedServer, DoesNotStartWithoutAThread) {
+  Server server(*store, "x.sock");
+  {
+    const test::NoThreads none;
+    const auto refused = server.start();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::unavailable) << refused.error().message;
+  }
+  EXPECT_FALSE(fs::exists("x.sock"));
+  EXPECT_TRUE(server.start());
+}
+
+}  // namespace
+}  // namespace tarry
