@@ -22,8 +22,8 @@ namespace tarry {
 
 class Server {
  public:
-  /// The path has at most 107 bytes. The store may be closed before the server stops: what is asked
-  /// then is answered `closed`.
+  /// The path, made absolute here, has at most 107 bytes. The store may be closed before the server
+  /// stops: what is asked then is answered `closed`.
   Server(const Store& store, std::string path);
   ~Server();  ///< stops
   Server(const Server&) = delete;

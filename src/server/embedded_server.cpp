@@ -15,6 +15,13 @@
 namespace tarry {
 namespace {
 
+/// The program may go to another directory while the server runs.
+std::string absolute(std::string path) {
+  std::error_code error;
+  const auto found = std::filesystem::absolute(path, error);
+  return error ? std::move(path) : found.string();
+}
+
 /// The bytes that would end the path in a URL, or stand for others.
 std::string escaped(std::string_view path) {
   std::string text;
@@ -38,7 +45,7 @@ class Server::Impl {
       : state_(store.state()),
         engine_(store.engine()),
         clock_(store.manual_clock()),
-        path_(std::move(path)) {}
+        path_(absolute(std::move(path))) {}
 
   Result<void> start() {
     if (path_.empty()) {
@@ -70,11 +77,7 @@ class Server::Impl {
     server_.reset();
   }
 
-  [[nodiscard]] std::string url() const {
-    std::error_code error;
-    const auto absolute = std::filesystem::absolute(path_, error);
-    return "http+unix://" + escaped(error ? path_ : absolute.string());
-  }
+  [[nodiscard]] std::string url() const { return "http+unix://" + escaped(path_); }
 
  private:
   const std::shared_ptr<detail::StoreState> state_;  // keeps the engine

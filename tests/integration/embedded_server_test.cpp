@@ -24,6 +24,21 @@ class EmbeddedServer : public ::testing::Test {
   Result<Store> store = tarry::open("memory:");
 };
 
+TEST_F(EmbeddedServer, StaysWhereItIsWhenTheProgramGoesElsewhere) {
+  const fs::path socket = fs::path(directory.path()) / "x.sock";
+  fs::create_directory("elsewhere");
+  Server server(*store, "x.sock");
+  ASSERT_TRUE(server.start());
+  ASSERT_TRUE(fs::exists(socket));
+  fs::current_path("elsewhere");
+  EXPECT_EQ(server.url(), "http+unix://" + socket.string());
+  EXPECT_TRUE(tarry::open(server.url()));
+  server.stop();
+  EXPECT_FALSE(fs::exists(socket));
+  ASSERT_TRUE(server.start());
+  EXPECT_TRUE(fs::exists(socket));
+}
+
 TEST_F(EmbeddedServer, NeedsAPath) {
   EXPECT_EQ(Server(*store, "").start().error().code, ErrorCode::invalid_argument);
 }
