@@ -1,6 +1,8 @@
 #include "open/ask.h"
 
 #include <optional>
+#include <string>
+#include <thread>
 
 #include "base/semaphore.h"
 
@@ -25,7 +27,18 @@ class Waiter {
   std::optional<Result<core::Reply>> reply_;
 };
 
+Error used_in_child(const StoreState& state) {
+  return {ErrorCode::misuse, "the store was opened by process " + std::to_string(state.maker()) +
+                                 ", and is not to be used in one that was forked from it; open "
+                                 "it there"};
+}
+
 }  // namespace
+
+Result<core::Reply> wait_for(const StoreState& state, core::Request request) {
+  if (state.is_in_child()) return used_in_child(state);
+  return wait_for(state.engine(), std::move(request));
+}
 
 Result<core::Reply> wait_for(core::Engine& engine, core::Request request) {
   if (core::on_engine_thread()) {
@@ -38,6 +51,13 @@ Result<core::Reply> wait_for(core::Engine& engine, core::Request request) {
     waiter.complete(std::move(reply));
   });
   return waiter.wait();
+}
+
+void complete_in_child(const StoreState& state, core::Completion completion) {
+  std::thread([error = used_in_child(state), completion = std::move(completion)]() mutable {
+    const core::EngineThreadScope scope;
+    completion(std::move(error));
+  }).detach();
 }
 
 void run_callback(const std::shared_ptr<const Executor>& executor,

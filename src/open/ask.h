@@ -26,6 +26,11 @@ struct Question {
 
 /// Submits and waits. `misuse` on a thread of an engine, which would wait for itself.
 [[nodiscard]] Result<core::Reply> wait_for(core::Engine& engine, core::Request request);
+/// The same; `misuse` also in a child of the process, which has no thread of the engine.
+[[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request);
+
+/// The child's `misuse` for a callback, on a thread of its own: there is no other.
+void complete_in_child(const StoreState& state, core::Completion completion);
 
 /// Runs `task` on the executor, or right here where there is none.
 void run_callback(const std::shared_ptr<const Executor>& executor,
@@ -33,7 +38,7 @@ void run_callback(const std::shared_ptr<const Executor>& executor,
 
 template <typename T>
 [[nodiscard]] Result<T> ask(const StoreState& state, Question<T> question) {
-  Result<core::Reply> reply = wait_for(state.engine(), std::move(question.request));
+  Result<core::Reply> reply = wait_for(state, std::move(question.request));
   if (!reply) return std::move(reply).error();
   try {
     return question.read(*std::move(reply));
@@ -45,19 +50,20 @@ template <typename T>
 
 template <typename T>
 void ask(const StoreState& state, Question<T> question, Callback<T> done) {
-  state.engine().submit(std::move(question.request),
-                        [executor = state.executor(), read = std::move(question.read),
-                         done = std::move(done)](Result<core::Reply> reply) mutable {
-                          if (!done) return;
-                          run_callback(executor, [read = std::move(read), done = std::move(done),
-                                                  reply = std::move(reply)]() mutable {
-                            if (reply) {
-                              done(read(*std::move(reply)));
-                            } else {
-                              done(std::move(reply).error());
-                            }
-                          });
-                        });
+  core::Completion completion = [executor = state.executor(), read = std::move(question.read),
+                                 done = std::move(done)](Result<core::Reply> reply) mutable {
+    if (!done) return;
+    run_callback(executor, [read = std::move(read), done = std::move(done),
+                            reply = std::move(reply)]() mutable {
+      if (reply) {
+        done(read(*std::move(reply)));
+      } else {
+        done(std::move(reply).error());
+      }
+    });
+  };
+  if (state.is_in_child()) return complete_in_child(state, std::move(completion));
+  state.engine().submit(std::move(question.request), std::move(completion));
 }
 
 /// The one item of a batch of one, its error being the question's.

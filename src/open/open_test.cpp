@@ -1,6 +1,8 @@
 // tarry::open for real: memory: and file: stores through the public face.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <tarry/store.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -338,6 +340,50 @@ TEST_F(OpenFile, WhatHadBegunEndsWhereAThreadIsMissing) {
   EXPECT_EQ(refused.error().code, ErrorCode::unavailable) << refused.error().message;
   EXPECT_TRUE(opened("file:" + path()).queue("q").get("k"));
 }
+
+TEST_F(OpenFile, AChildOfTheProcessDoesNotUseIt) {
+  std::optional<Store> store = opened("file:" + path());
+  const Queue q = store->queue("q");
+  ASSERT_TRUE(q.push({.key = "k"}));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);  // where it hangs it shall end, and the test with it
+    const auto refused = q.push({.key = "l"});
+    const bool good =
+        !refused && refused.error().code == ErrorCode::misuse &&
+        refused.error().message.find(std::to_string(::getppid())) != std::string::npos;
+    store->close();
+    store.reset();
+    ::_exit(good ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(q.push({.key = "m"}));
+  store.reset();
+  EXPECT_EQ(opened("file:" + path()).queue("q").stats()->ready, 2u);
+}
+
+#if !defined(__SANITIZE_THREAD__)  // which allows a forked child no thread
+TEST_F(OpenFile, AChildsCallbackIsToldSo) {
+  const Store store = opened("file:" + path());
+  const Queue q = store.queue("q");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    std::promise<bool> told;
+    const auto caller = std::this_thread::get_id();
+    q.purge([&](const Result<std::uint64_t>& purged) {
+      told.set_value(!purged && purged.error().code == ErrorCode::misuse &&
+                     std::this_thread::get_id() != caller);
+    });
+    ::_exit(told.get_future().get() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+#endif
 
 TEST_F(OpenFile, ASecondHolderIsToldOfTheFirst) {
   const Store store = opened("file:" + path(), {.holder = "the first one"});

@@ -11,7 +11,14 @@ StoreState::StoreState(std::unique_ptr<core::Engine> engine, Executor executor,
       clock_(std::move(clock)),
       closer_(std::make_unique<core::AnswerThread>()) {}
 
+StoreState::~StoreState() {
+  if (!is_in_child()) return;
+  static_cast<void>(engine_.release());
+  static_cast<void>(closer_.release());
+}
+
 void StoreState::close(const std::shared_ptr<StoreState>& state) {
+  if (state->is_in_child()) return;
   if (core::on_engine_thread()) {
     state->closer_->post([state] { state->close_engine(); });
   } else {

@@ -5,7 +5,9 @@
 //
 // Invariants
 //  1. The engine lives as long as any handle; after `close` it answers `closed`.
-//  2. No completion owns the state: the engine would otherwise own itself, and could come to its
+//  2. In a child of the process nothing of the engine is touched, not even when its handles go: its
+//     threads are not there, and its files are the parent's.
+//  3. No completion owns the state: the engine would otherwise own itself, and could come to its
 //     end on a thread of its own.
 #pragma once
 
@@ -18,6 +20,7 @@
 
 #include "core/answer_thread.h"
 #include "core/engine.h"
+#include "open/fork_mark.h"
 
 namespace tarry::detail {
 
@@ -25,6 +28,7 @@ class StoreState {
  public:
   StoreState(std::unique_ptr<core::Engine> engine, Executor executor,
              std::optional<ManualClock> clock);
+  ~StoreState();
   StoreState(const StoreState&) = delete;
   StoreState& operator=(const StoreState&) = delete;
 
@@ -35,8 +39,13 @@ class StoreState {
   }
   [[nodiscard]] const std::optional<ManualClock>& clock() const noexcept { return clock_; }
 
+  /// Whether this is a child, made by fork, of the process that opened the store.
+  [[nodiscard]] bool is_in_child() const noexcept { return mark_.is_in_child(); }
+  /// The process that opened the store.
+  [[nodiscard]] pid_t maker() const noexcept { return mark_.maker(); }
+
   /// Closes the engine, and returns when it has stopped; on a thread of the engine, which cannot
-  /// wait for its own end, it has that done elsewhere and returns at once.
+  /// wait for its own end, it has that done elsewhere and returns at once. Nothing in a child.
   static void close(const std::shared_ptr<StoreState>& state);
 
  private:
@@ -45,6 +54,7 @@ class StoreState {
   std::unique_ptr<core::Engine> engine_;
   std::shared_ptr<const Executor> executor_;
   std::optional<ManualClock> clock_;
+  ForkMark mark_;
   std::mutex closing_;  // the second to close waits until the first has done it
   // For the close that an engine's thread asks for. There from the beginning: by then the system
   // may give no thread.
