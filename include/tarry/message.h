@@ -159,8 +159,8 @@ struct Answer {
   std::optional<Time> due;               ///< reschedule, retry: the time that now stands
   std::optional<Settlement> settlement;  ///< where the outcome is `settled`
 
-  friend bool operator==(const Answer& answer, Outcome outcome) noexcept {
-    return answer.outcome == outcome;
+  friend bool operator==(const Answer& answer, Outcome wanted) noexcept {
+    return answer.outcome == wanted;
   }
 };
 
