@@ -27,10 +27,11 @@ class ManualClock {
 
   [[nodiscard]] Time now() const;
   /// Lets time pass: both for due times and for leases. Stores that use this clock are woken.
-  /// Aborts unless `by` is from 0 to 100 years: time does not run back, `step` does.
+  /// Aborts unless `by` is from 0 to 100 years: time does not run back, `step` does. Stays where it
+  /// is once it has come to the end of the year 2200: no moment after it can be named.
   void advance(Millis by);
   /// Steps the wall clock alone, as an administrator or NTP would; may go back. Aborts over 100
-  /// years either way, and where it would come to stand before 1970.
+  /// years either way, and where it would come to stand before 1970 or after 2200.
   void step(Millis by);
 
   /// For the library.

@@ -2,6 +2,7 @@
 
 #include <tarry/clock.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.h"
@@ -36,11 +37,14 @@ Time ManualClock::now() const { return Time(Millis(clock_->now().realtime_ms)); 
 
 void ManualClock::advance(Millis by) {
   TARRY_ASSERT(by >= Millis(0) && is_possible(by));
-  clock_->advance(by.count());
+  const std::int64_t left = std::max<std::int64_t>(base::kMaxTimeMs - clock_->now().realtime_ms, 0);
+  clock_->advance(std::min<std::int64_t>(by.count(), left));
 }
 
 void ManualClock::step(Millis by) {
-  TARRY_ASSERT(is_possible(by) && clock_->now().realtime_ms + by.count() >= 0);
+  TARRY_ASSERT(is_possible(by));
+  const std::int64_t after = clock_->now().realtime_ms + by.count();
+  TARRY_ASSERT(after >= 0 && after <= base::kMaxTimeMs);
   clock_->step_realtime(by.count());
 }
 

@@ -33,12 +33,25 @@ TEST(PublicManualClock, AdvanceMovesBothClocksStepOnlyTheWall) {
   EXPECT_EQ(clock.implementation()->now(), (timing::Instant{0, start.boottime_ms + 3'000}));
 }
 
+TEST(PublicManualClock, TimeEndsWithTheYear2200) {
+  constexpr auto kCentury = 36'525 * 24h;
+  const Time last(7'289'654'399'999ms);
+  ManualClock clock;
+  clock.advance(kCentury);
+  const std::int64_t boottime = clock.implementation()->now().boottime_ms;
+  const Millis left = last - clock.now();
+  for (int i = 0; i < 100; ++i) clock.advance(kCentury);
+  EXPECT_EQ(clock.now(), last);
+  EXPECT_EQ(clock.implementation()->now().boottime_ms, boottime + left.count());
+}
+
 TEST(PublicManualClockDeathTest, ImpossibleMovesAbort) {
   ManualClock clock(Time(10s));
   EXPECT_DEATH(clock.advance(-1ms), "");
   EXPECT_DEATH(clock.advance(Millis::max()), "");
   EXPECT_DEATH(clock.step(-11s), "");
   EXPECT_DEATH(clock.step(Millis::max()), "");
+  EXPECT_DEATH(ManualClock(Time(7'289'654'399'999ms)).step(1ms), "");
   EXPECT_DEATH(ManualClock(Time(-1ms)), "");
 }
 
