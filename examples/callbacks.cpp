@@ -57,7 +57,7 @@ class Orders {
 
  private:
   void claim() {
-    // Costs nothing while it waits; the answer is empty after the minute, or when it is withdrawn.
+    // Costs nothing while it waits; the answer is empty where none came within the minute.
     queue_.claim({.max = 100, .wait = 1min}, [this](auto deliveries) {
       if (!deliveries) return fail(deliveries.error());
       if (deliveries->empty()) return claim();

@@ -74,6 +74,7 @@ class Store {
              Callback<std::vector<Delivery>> done) const;
   /// Settles claims of any queue.
   Result<std::vector<Result<Answer>>> settle(std::span<const Settle> items) const;
+  void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
 
   Result<StoreStats> stats() const;
   void stats(Callback<StoreStats> done) const;

@@ -221,6 +221,18 @@ TEST(OpenMemory, KeysInBracesAreABatch) {
   EXPECT_EQ(q.stats()->counters.cancelled, 4u);
 }
 
+TEST(OpenMemory, AStoreSettlesWithACallbackToo) {
+  const Store store = opened("memory:");
+  ASSERT_TRUE(store.queue("q").push({.key = "k"}));
+  const auto claimed = store.queue("q").claim();
+  const std::vector<Settle> items = {{.receipt = (*claimed)[0].receipt()}};
+  std::promise<Outcome> told;
+  store.settle(items, [&](const Result<std::vector<Result<Answer>>>& answers) {
+    told.set_value((*answers)[0]->outcome);
+  });
+  EXPECT_EQ(told.get_future().get(), Outcome::done);
+}
+
 TEST(OpenMemory, WithoutThreadsThereIsNoStore) {
   for (const char* url : {"memory:", "http://127.0.0.1:1", "redis://127.0.0.1:1"}) {
     const test::NoThreads none;

@@ -35,6 +35,11 @@ Result<std::vector<Result<Answer>>> Store::settle(std::span<const Settle> items)
   return detail::ask(*state_, detail::ask_settle(items));
 }
 
+void Store::settle(std::span<const Settle> items,
+                   Callback<std::vector<Result<Answer>>> done) const {
+  detail::ask(*state_, detail::ask_settle(items), std::move(done));
+}
+
 Result<StoreStats> Store::stats() const { return detail::ask(*state_, detail::ask_store_stats()); }
 
 void Store::stats(Callback<StoreStats> done) const {
