@@ -29,6 +29,7 @@
 
 #include "core/engine.h"
 #include "net/http_parser.h"
+#include "server/http/held_reply.h"
 #include "server/http/hub.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
@@ -72,15 +73,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_head();
   void on_fault(net::HttpFault fault, std::string_view text);
   void dispatch();
+  [[nodiscard]] bool is_over(std::uint64_t bytes) const;
   void admit(Submission submission);
   void submit(Submission submission);
   void withdraw_claim();
   void on_reply();
-  void answer(Result<core::Reply> result);
+  void answer(HeldReply reply);
   [[nodiscard]] bool take_receipts(const core::ClaimReply& reply);
   void collect_receipts(const core::ClaimReply& reply);
   void release_unsent();
   [[nodiscard]] bool has_hung_up();
+  [[nodiscard]] Response too_much_held() const;
 
   void respond(Response response);
   void note(const Response& response);
@@ -123,7 +126,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool claiming_ = false;
   core::Ticket ticket_ = 0;
   MakeResponse answer_;
-  std::optional<Result<core::Reply>> reply_;  // put there by the engine's thread, before its post
+  std::optional<HeldReply> reply_;  // put there by the engine's thread, before its post
+  bool reading_ = false;            // the answer is as much as the store has
   Check check_ = Check::none;
   core::SettleRequest unsent_;
 

@@ -1,6 +1,7 @@
 // What a connection asks of the engine, and what becomes of the answer.
 #include <poll.h>
 
+#include <limits>
 #include <new>
 #include <string>
 #include <thread>
@@ -98,14 +99,20 @@ void Connection::admit(Submission submission) {
   if (const auto* claim = std::get_if<core::ClaimRequest>(&submission.request)) {
     hold(request_bytes_ + size_of(*claim));
   }
-  if (submission.check == Check::none && hub_.held_bytes > hub_.options.max_held_bytes &&
-      reads(submission.request)) {
-    respond(problem(
-        429, ErrorCode::unavailable,
-        over_limit("sum of all requests and answers that are held", hub_.options.max_held_bytes)));
+  reading_ = submission.check == Check::none && reads(submission.request);
+  if (reading_ && is_over(hub_.held_bytes)) {
+    respond(too_much_held());
     return;
   }
   submit(std::move(submission));
+}
+
+bool Connection::is_over(std::uint64_t bytes) const { return bytes > hub_.options.max_held_bytes; }
+
+Response Connection::too_much_held() const {
+  return problem(
+      429, ErrorCode::unavailable,
+      over_limit("sum of all requests and answers that are held", hub_.options.max_held_bytes));
 }
 
 void Connection::submit(Submission submission) {
@@ -114,9 +121,12 @@ void Connection::submit(Submission submission) {
   answer_ = std::move(submission.answer);
   check_ = submission.check;
   claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
-  auto completion = [self = shared_from_this(),
+  // How much is read nobody knows before: most claims ask for more than there is.
+  const std::uint64_t limit =
+      reading_ ? hub_.options.max_held_bytes : std::numeric_limits<std::uint64_t>::max();
+  auto completion = [self = shared_from_this(), limit,
                      work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
-    self->reply_.emplace(std::move(result));
+    self->reply_.emplace(std::move(result), self->hub_.held_bytes, limit);
     work.post([self = std::move(self)] { self->on_reply(); });
   };
   const auto holders = weak_from_this().use_count();
@@ -140,7 +150,8 @@ void Connection::withdraw_claim() {
 }
 
 void Connection::on_reply() {
-  Result<core::Reply> result = *std::exchange(reply_, std::nullopt);
+  HeldReply reply = *std::exchange(reply_, std::nullopt);
+  const Result<core::Reply>& result = reply.result();
   ticket_ = 0;
   const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
   if (claimed != nullptr && claiming_ && !take_receipts(*claimed)) {
@@ -148,10 +159,11 @@ void Connection::on_reply() {
     release_unsent();  // where it was closed already
     return;
   }
-  guard([&] { answer(std::move(result)); });
+  guard([&] { answer(std::move(reply)); });
 }
 
-void Connection::answer(Result<core::Reply> result) {
+void Connection::answer(HeldReply reply) {
+  Result<core::Reply>& result = reply.result();
   MakeResponse make = std::move(answer_);
   if (!result) {
     if (!is_away(result.error())) hub_.service.engine_suspect = true;
@@ -164,6 +176,12 @@ void Connection::answer(Result<core::Reply> result) {
   }
   if (claiming_ && (peer_ended_ || has_hung_up())) {
     close();
+    return;
+  }
+  // In JSON it may be several times as large, and others' may have become that meanwhile.
+  if (reply.refused() || (reading_ && is_over(hub_.held_bytes - reply.bytes()))) {
+    release_unsent();
+    respond(too_much_held());
     return;
   }
   if (result) {

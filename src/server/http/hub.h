@@ -1,6 +1,7 @@
-// What the connections of one server share. Used on the server's thread only.
+// What the connections of one server share. Used on the server's thread only, but for `held_bytes`.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -30,7 +31,7 @@ struct Hub {
   Service service;
   std::string id_prefix;  // of the request ids that we make
   std::uint64_t next_id = 0;
-  std::uint64_t held_bytes = 0;  // bodies, requests and replies
+  std::atomic<std::uint64_t> held_bytes{0};  // bodies, requests, replies and answers
   bool draining = false;
   std::function<void(Connection*)> closed;
   metrics::Meter meter{engine};

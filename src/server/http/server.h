@@ -41,8 +41,8 @@ struct RequestNote {
 struct ServerLimits {
   std::size_t max_connections = 10'000;         // beyond: 503
   std::uint64_t max_body_bytes = 192ull << 20;  // beyond: 413; a full batch in base64 fits
-  // Bodies of all connections and answers that are not taken yet; beyond, to bodies that still come
-  // and to what reads: 429.
+  // Bodies of all connections, and answers from when the engine gives them until they are taken;
+  // beyond, to bodies that still come and to what reads: 429.
   std::uint64_t max_held_bytes = 1ull << 30;
   Millis idle_deadline = std::chrono::minutes(5);  // between requests
 };

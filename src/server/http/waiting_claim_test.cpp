@@ -250,6 +250,73 @@ TEST_F(WaitingClaim, counts_for_what_is_sent_ahead) {
   EXPECT_EQ(client.get("/v1/stats").status, 200u);
 }
 
+// More than sockets take, so that it is held until its client is gone.
+const std::string& never_taken() {
+  static const std::string payload(32 << 20, 'x');
+  return payload;
+}
+
+TEST_F(WaitingClaim, whose_reply_comes_while_too_much_is_held_is_released) {
+  ServerOptions options;
+  options.max_held_bytes = 1 << 20;
+  start(std::move(options));
+  RawClient first(port_);
+  auto answered = wait_with(first);
+  RawClient second(port_);
+  auto held = wait_with(second);
+  RawClient getting(port_);
+  getting.send(RawClient::request("POST", "/v1/queues/q/get", R"({"keys":["k"]})"));
+  auto get = engine_.next();
+  answered.answer(one_claimed("r1", never_taken()));
+  held.answer(one_claimed("r2"));
+  EXPECT_EQ(released(), "r2;");
+  const auto busy = second.receive();
+  EXPECT_EQ(busy.status, 429u);
+  EXPECT_NE(busy.body.find("the sum of all requests and answers that are held is over the limit "
+                           "of 1048576 bytes"),
+            std::string::npos)
+      << busy.body;
+  core::GetReply got;
+  got.items.emplace_back(MessageInfo());
+  got.bytes = sizeof(MessageInfo);
+  get.answer(core::Reply(got));
+  EXPECT_EQ(getting.receive().status, 429u);
+  first.reset();
+  EXPECT_EQ(released(), "r1;");
+  auto again = wait_with(second);
+  again.answer(one_claimed("r3"));
+  EXPECT_EQ(second.receive().status, 200u);
+  EXPECT_EQ(second.get("/healthz").status, 200u);  // it knows by now that r3 was handed over
+}
+
+TEST_F(WaitingClaim, whose_turn_to_be_written_comes_while_too_much_is_held_is_released) {
+  std::promise<void> looks_away;
+  std::promise<void> looks_again;
+  ServerOptions options;
+  options.max_held_bytes = 20 << 20;
+  options.on_request = [&](const RequestNote& note) {
+    if (note.route != "/healthz") return;
+    looks_away.set_value();
+    looks_again.get_future().get();
+  };
+  start(std::move(options));
+  RawClient first(port_);
+  auto large = wait_with(first);
+  RawClient second(port_);
+  auto small = wait_with(second);
+  RawClient other(port_);
+  other.send(RawClient::request("GET", "/healthz"));
+  looks_away.get_future().get();
+  large.answer(one_claimed("r1", std::string(6 << 20, '\0')));  // six times as much in JSON
+  small.answer(one_claimed("r2"));
+  looks_again.set_value();
+  EXPECT_EQ(released(), "r2;");
+  EXPECT_EQ(second.receive().status, 429u);
+  EXPECT_EQ(other.receive().status, 200u);
+  first.reset();
+  EXPECT_EQ(released(), "r1;");
+}
+
 TEST_F(WaitingClaim, whose_reply_has_no_memory_is_released) {
   ServerOptions options;
   options.on_request = [](const RequestNote& note) {
