@@ -85,12 +85,6 @@ std::uint64_t size_of(const core::ClaimRequest& claim) noexcept {
   return (claim.queues.size() + claim.keys.size()) * sizeof(std::string);
 }
 
-// The engine works, and says that what it asks does not answer just now: /readyz tells that, and to
-// start this process again would mend nothing.
-bool is_away(const Error& error) noexcept {
-  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
-}
-
 }  // namespace
 
 // What waits, and answers that nobody takes, count too: who reads on meanwhile makes more of them.
@@ -194,8 +188,13 @@ void Connection::answer(HeldReply reply) {
   } else if (check_ == Check::health && is_away(result.error())) {
     core::Reply nothing;
     respond(make(nothing));
+  } else if (check_ != Check::none) {
+    respond(unwell(result.error()));
   } else {
-    respond(check_ != Check::none ? unwell(result.error()) : problem(result.error()));
+    Error error = std::move(result).error();
+    // Where nothing was to change, nothing is in doubt.
+    if (reading_ && !claiming_ && is_away(error)) error.code = ErrorCode::unavailable;
+    respond(problem(error));
   }
 }
 

@@ -29,9 +29,16 @@ Response problem(const Error& error) {
   return problem(wire::status_of(error.code), error.code, error.message);
 }
 
+bool is_away(const Error& error) noexcept {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
+}
+
 Response unwell(const Error& error) {
-  const bool passes = error.code == ErrorCode::unavailable || error.code == ErrorCode::closed;
-  return problem(503, passes ? error.code : ErrorCode::io_error, error.message);
+  ErrorCode code = ErrorCode::io_error;
+  if (error.code == ErrorCode::closed) code = ErrorCode::closed;
+  // Nothing was to change, so nothing is in doubt.
+  if (is_away(error)) code = ErrorCode::unavailable;
+  return problem(503, code, error.message);
 }
 
 Response no_memory() {

@@ -22,6 +22,9 @@ struct Response {
 /// application/problem+json, as every status but 200.
 [[nodiscard]] Response problem(unsigned status, ErrorCode code, std::string_view detail);
 [[nodiscard]] Response problem(const Error& error);
+/// The engine works, and says that what it asks does not answer just now: /readyz tells that, and
+/// to start this process again would mend nothing.
+[[nodiscard]] bool is_away(const Error& error) noexcept;
 /// What /healthz answers of an engine that fails at everything, for whichever reason.
 [[nodiscard]] Response unwell(const Error& error);
 /// 503: of a request that was not begun, for want of memory.

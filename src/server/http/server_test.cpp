@@ -131,6 +131,25 @@ TEST_F(ServerTest, is_well_while_what_the_engine_asks_is_away) {
   EXPECT_EQ(client.receive().status, 503u);
 }
 
+// A push may have been made; a read, and who asks whether all is well, need not wonder.
+TEST_F(ServerTest, leaves_nobody_in_doubt_where_nothing_was_to_change) {
+  RawClient client(start());
+  const auto status = [&](const char* method, const char* path, const char* body, int status) {
+    client.send(RawClient::request(method, path, body));
+    engine_.next().answer(Error{ErrorCode::unknown_outcome, "Redis sent nothing for 10s"});
+    const auto response = client.receive();
+    EXPECT_EQ(response.status, static_cast<unsigned>(status)) << path;
+    return response.body.find(R"("code":"unavailable")") != std::string::npos;
+  };
+  for (const char* path : {"/readyz", "/metrics", "/v1/queues", "/v1/queues/q",
+                           "/v1/queues/q/messages", "/v1/queues/q/message?key=k"}) {
+    EXPECT_TRUE(status("GET", path, "", 503)) << path;
+  }
+  EXPECT_TRUE(status("POST", "/v1/queues/q/get", R"({"keys":["k"]})", 503));
+  EXPECT_FALSE(status("POST", "/v1/queues/q/messages", R"({"key":"k"})", 500));
+  EXPECT_FALSE(status("POST", "/v1/claim", R"({"queues":["q"]})", 500));
+}
+
 TEST_F(ServerTest, is_ready_while_the_engine_answers) {
   RawClient client(start());
   for (const bool answers : {true, false, true}) {
