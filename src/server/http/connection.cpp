@@ -22,6 +22,7 @@ using boost::system::error_code;
 constexpr std::size_t kSmallChunk = 4 * 1024;   // idle connections keep no more
 constexpr std::size_t kLargeChunk = 64 * 1024;  // within a body
 constexpr std::size_t kMaxPipelined = 64 * 1024;
+constexpr std::size_t kMaxPassedOver = 8;           // four empty lines before a request
 constexpr std::uint64_t kMaxLingered = 1ull << 30;  // the largest body that any server may be given
 constexpr Millis kLinger{1'000};                    // without anything more to throw away
 // What was sent before its client could know of the drain is in the kernel, or on its way.
@@ -167,7 +168,29 @@ void Connection::on_end() {
 }
 
 std::size_t Connection::consume(std::string_view bytes) {
+  const std::size_t passed_over = pass_over_empty_lines(bytes);
+  return passed_over + parse(bytes.substr(passed_over));
+}
+
+// Some clients end a body with a line's end that its length does not count (RFC 9112, 2.2).
+std::size_t Connection::pass_over_empty_lines(std::string_view bytes) {
+  if (parser_ && parser_->started()) return 0;
+  constexpr std::string_view kLine = "\r\n";
+  std::size_t passed_over = 0;
+  while (passed_over < bytes.size() && passed_over_ < kMaxPassedOver &&
+         bytes[passed_over] == kLine[passed_over_ % kLine.size()]) {
+    ++passed_over;
+    ++passed_over_;
+  }
+  return passed_over;
+}
+
+std::size_t Connection::parse(std::string_view bytes) {
   if (bytes.empty()) return 0;
+  if (passed_over_ % 2 != 0) {
+    on_fault(net::HttpFault::malformed, "a line before it does not end");
+    return 0;
+  }
   if (!parser_) {
     parser_.emplace(net::HttpParser::Side::request,
                     net::HttpLimits{hub_.options.max_head_bytes, hub_.options.max_body_bytes});
@@ -335,6 +358,7 @@ void Connection::on_written() {
   head_.clear();
   body_ = {};
   parser_.reset();
+  passed_over_ = 0;
   head_seen_ = false;
   hold(0);
   if (!keep_alive_) {

@@ -69,6 +69,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_end();
   /// Parses, and answers how many bytes belong to the request.
   std::size_t consume(std::string_view bytes);
+  std::size_t parse(std::string_view bytes);
+  [[nodiscard]] std::size_t pass_over_empty_lines(std::string_view bytes);
   void consume_held();
   void on_head();
   void on_fault(net::HttpFault fault, std::string_view text);
@@ -117,6 +119,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<char> chunk_;  // where reads go
   std::string held_;         // read, and not parsed yet
   std::optional<net::HttpParser> parser_;
+  std::size_t passed_over_ = 0;      // bytes of empty lines before the request
   std::uint64_t request_bytes_ = 0;  // of the request or its answer
   std::uint64_t held_bytes_ = 0;     // our part of the hub's
 

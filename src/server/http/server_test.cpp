@@ -291,6 +291,23 @@ TEST_F(ServerTest, carries_out_what_came_before_the_client_stopped_sending) {
   EXPECT_TRUE(client.wait_for_end());
 }
 
+TEST_F(ServerTest, passes_over_empty_lines_before_a_request) {
+  const std::uint16_t port = start();
+  RawClient client(port);
+  const std::string get = RawClient::request("GET", "/healthz");
+  client.send("\r\n" + get + "\r\n\r\n\r\n\r\n" + get + "\r");
+  EXPECT_EQ(client.receive().status, 200u);
+  EXPECT_EQ(client.receive().status, 200u);
+  client.send("\n" + get);
+  EXPECT_EQ(client.receive().status, 200u);
+  for (const char* before : {"\r\n\r\n\r\n\r\n\r\n", "\r", "\r\n\r", "\n"}) {
+    RawClient other(port);
+    other.send(before + get);
+    EXPECT_EQ(other.receive().status, 400u);
+    EXPECT_TRUE(other.wait_for_end());
+  }
+}
+
 TEST_F(ServerTest, closes_after_a_fault_in_the_framing) {
   const std::uint16_t port = start();
   const std::pair<std::string, unsigned> faults[] = {
