@@ -192,6 +192,18 @@ MaybeError check_own(const ClaimRequest& claim) {
   return check_span("wait", claim.wait, 0, kMaxWaitMs);
 }
 
+// Of what would make the queue. Whatever has such a name already can be emptied and removed.
+MaybeError check_new_queue(std::string_view name) {
+  if (name != "." && name != "..") return {};
+  return invalid("queue name " + base::quoted(name) +
+                 " is a step within a path, which clients resolve before they ask for a URL; it "
+                 "must be neither . nor ..");
+}
+
+MaybeError check_own(const PushRequest& push) { return check_new_queue(push.queue); }
+MaybeError check_own(const MoveRequest& move) { return check_new_queue(move.queue); }
+MaybeError check_own(const ConfigureRequest& configure) { return check_new_queue(configure.queue); }
+
 MaybeError check_own(const ListRequest& list) {
   if (list.state) {
     if (auto error = check_choice("state", *list.state, State::remembered,
@@ -209,6 +221,7 @@ MaybeError check_own(const ForecastRequest& forecast) {
 }
 
 MaybeError check_own(const PauseRequest& pause) {
+  if (auto error = check_new_queue(pause.queue)) return error;
   return pause.until ? check_moment("until", pause.until->time_since_epoch().count())
                      : MaybeError{};
 }

@@ -61,6 +61,27 @@ TEST(QueueName, IsRefused) {
                        {"qqq", "128 bytes", "limit of 127"}));
 }
 
+// What made one before that was refused must be found, emptied and removed.
+TEST(QueueName, ThatIsAStepWithinAPathMakesNone) {
+  const auto of = [](auto request, std::string name) {
+    request.queue = std::move(name);
+    return check_request(request);
+  };
+  for (const char* name : {".", ".."}) {
+    for (const MaybeError& error : {of(PushRequest{}, name), of(MoveRequest{}, name),
+                                    of(ConfigureRequest{}, name), of(PauseRequest{}, name)}) {
+      EXPECT_TRUE(is_error(error, kInvalid, {name, "neither . nor .."})) << name;
+    }
+    EXPECT_TRUE(accepted(of(CancelRequest{}, name)));
+    EXPECT_TRUE(accepted(of(ListRequest{}, name)));
+    EXPECT_TRUE(accepted(of(PurgeRequest{}, name)));
+    EXPECT_TRUE(accepted(of(RemoveRequest{}, name)));
+    EXPECT_TRUE(accepted(of(ResumeRequest{}, name)));
+  }
+  EXPECT_TRUE(accepted(of(PushRequest{}, "...")));
+  EXPECT_TRUE(accepted(of(PushRequest{}, ".a")));
+}
+
 RC_GTEST_PROP(QueueName, AnyBytesGetAnAnswerOfOneLine, (const std::string& name)) {
   const MaybeError error = check_queue_name(name);
   if (error) {
