@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstring>
+#include <utility>
 
 #include "base/base64.h"
 #include "base/text.h"
@@ -18,30 +20,45 @@ void append_number(std::string& out, T value) {
   if (error == std::errc()) out.append(digits.data(), end);
 }
 
-constexpr std::array<bool, 256> needs_escape() {
-  std::array<bool, 256> table{};
-  for (std::size_t c = 0; c < 0x20; ++c) table[c] = true;
-  table['"'] = true;
-  table['\\'] = true;
-  table[0x7f] = true;  // DEL: harmless in JSON, not in a terminal
+// What a byte is written as; of size 0: as itself.
+struct Escape {
+  std::array<char, 6> text{};
+  std::size_t size = 0;
+};
+
+constexpr std::array<Escape, 256> make_escapes() {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::array<Escape, 256> table{};
+  const auto as_number = [&](std::size_t c) {
+    table[c] = {{'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]}, 6};
+  };
+  for (std::size_t c = 0; c < 0x20; ++c) as_number(c);
+  as_number(0x7f);  // DEL: harmless in JSON, not in a terminal
+  for (const auto& [byte, letter] :
+       {std::pair('"', '"'), {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}}) {
+    table[static_cast<unsigned char>(byte)] = {{'\\', letter}, 2};
+  }
   return table;
 }
-constexpr std::array<bool, 256> kEscaped = needs_escape();
+constexpr std::array<Escape, 256> kEscapes = make_escapes();
 
-void append_escape(std::string& out, char c) {
-  switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
+const Escape& escape_of(char c) { return kEscapes[static_cast<unsigned char>(c)]; }
+
+// Appends the escapes that `text` begins with, some of them, and answers of how many bytes: a run
+// of zeros is long, and to append each by itself takes several times as long.
+std::size_t append_escapes(std::string& out, std::string_view text) {
+  std::array<char, 384> run;
+  std::size_t size = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const Escape& escape = escape_of(text[at]);
+    if (escape.size == 0 || size + escape.text.size() > run.size()) break;
+    std::memcpy(run.data() + size, escape.text.data(), escape.text.size());
+    size += escape.size;
+    ++at;
   }
-  constexpr std::string_view kHex = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  out += "\\u00";
-  out += kHex[byte >> 4];
-  out += kHex[byte & 15];
+  out.append(run.data(), size);
+  return at;
 }
 
 // Keeps what is UTF-8, one U+FFFD for each byte that is not.
@@ -102,14 +119,11 @@ JsonWriter& JsonWriter::foreign_name(std::string_view name) {
 void JsonWriter::quote(std::string_view utf8) {
   comma();
   out_ += '"';
-  std::size_t start = 0;
-  for (std::size_t at = 0; at < utf8.size(); ++at) {
-    if (!kEscaped[static_cast<unsigned char>(utf8[at])]) continue;
+  for (std::size_t start = 0, at = 0; start < utf8.size(); start = at) {
+    while (at < utf8.size() && escape_of(utf8[at]).size == 0) ++at;
     out_ += utf8.substr(start, at - start);
-    append_escape(out_, utf8[at]);
-    start = at + 1;
+    at += append_escapes(out_, utf8.substr(at));
   }
-  out_ += utf8.substr(start);
   out_ += '"';
 }
 

@@ -31,6 +31,19 @@ TEST(JsonWriter, escapes_what_json_and_terminals_need) {
   EXPECT_EQ(text, "\"a\\\"\\\\\\n\\r\\t\\u0000\\u001b\\u007f/\u00e4\"");
 }
 
+// However many stand together: they are gathered, some at a time.
+TEST(JsonWriter, escapes_runs_of_any_length) {
+  for (std::size_t length = 1; length < 200; ++length) {
+    std::string zeros;
+    std::string lines;
+    for (std::size_t i = 0; i < length; ++i) zeros += "\\u0000";
+    for (std::size_t i = 0; i < length; ++i) lines += "\\n";
+    std::string text;
+    JsonWriter(text).string("a" + std::string(length, '\0') + std::string(length, '\n') + "b");
+    ASSERT_EQ(text, "\"a" + zeros + lines + "b\"");
+  }
+}
+
 TEST(JsonWriter, says_bytes_in_base64) {
   std::string text;
   JsonWriter out(text);
