@@ -5,6 +5,7 @@
 #include <tarry/store.h>
 #include <tarry/worker.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -28,6 +29,9 @@ thread_local std::uint64_t fail_in = 0;  // 0: never
 thread_local bool has_failed = false;
 thread_local std::uint64_t allocations = 0;
 thread_local std::uint64_t allocated_bytes = 0;
+// But for what is as large as an answer with payloads.
+constexpr std::size_t kLarge = 1 << 20;
+std::atomic<bool> large_fail{false};  // on the engine's threads
 
 void* allocate(std::size_t size) {
   const bool is_ours = !tarry::core::on_engine_thread();
@@ -35,6 +39,7 @@ void* allocate(std::size_t size) {
     has_failed = true;
     throw std::bad_alloc();
   }
+  if (!is_ours && size >= kLarge && large_fail.load()) throw std::bad_alloc();
   if (is_ours) {
     ++allocations;
     allocated_bytes += size;
@@ -276,6 +281,40 @@ TEST_P(NthAllocation, OfAVerbOfTheWholeQueueChangesNothing) {
       },
       [&](Came came) { EXPECT_EQ(queue.stats()->ready > 0, came == Came::nothing); });
   each_allocation("revive", [&] { return code_of(queue.revive()); });
+}
+
+// Of an answer that the engine's own threads make: what was claimed is given back.
+TEST_P(NthAllocation, OfALargeAnswerEndsNothing) {
+  Store store = opened();
+  const Queue queue = store.queue("q");
+  ASSERT_TRUE(queue.push({.key = "k", .payload = std::string(kLarge, 'x')}));
+  // A shard makes room for as long a batch as the last one was: that is small again.
+  ASSERT_TRUE(queue.reschedule("k", in(std::chrono::hours(1))));
+  clock_.advance(std::chrono::hours(1));
+  const auto claim = [&] {
+    std::promise<Result<std::vector<Delivery>>> answered;
+    queue.claim(
+        {}, [&](Result<std::vector<Delivery>> claimed) { answered.set_value(std::move(claimed)); });
+    return answered.get_future().get();
+  };
+  const auto get = [&] {
+    std::promise<std::optional<ErrorCode>> answered;
+    queue.get("k", [&](const Result<MessageInfo>& found) { answered.set_value(code_of(found)); });
+    return answered.get_future().get();
+  };
+  EXPECT_EQ(get(), std::nullopt);  // which leaves room for whoever looks the key up
+  large_fail = true;
+  const auto refused = claim();
+  const auto unread = get();
+  large_fail = false;
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable) << refused.error().message;
+  EXPECT_EQ(unread, ErrorCode::unavailable);
+  EXPECT_EQ(get(), std::nullopt);
+  const auto claimed = claim();
+  ASSERT_TRUE(claimed);
+  ASSERT_EQ(claimed->size(), 1u);
+  EXPECT_EQ(claimed->front().attempt(), 1u);
 }
 
 // And the next one does not wait for it.

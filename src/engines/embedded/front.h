@@ -54,6 +54,7 @@ class Front final : public core::Engine, public Router {
   void list_visited(const OperationPtr& op, std::uint32_t shard, Handle cursor,
                     bool exhausted) override;
   void post(std::uint32_t shard, Part part) override;
+  void release(const core::ClaimReply& reply) override;
   void log(std::string_view line) override;
 
  private:
@@ -116,7 +117,6 @@ class Front final : public core::Engine, public Router {
   void begin_waiting(const OperationPtr& op);
   void end_claim(const OperationPtr& op);
   void forget_waiting(const OperationPtr& op);
-  void release(const core::ClaimReply& reply);
   void complete(const OperationPtr& op);
   void complete_here(Operation& op);
   /// What takes memory before the completion.

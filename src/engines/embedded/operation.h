@@ -159,6 +159,8 @@ class Router {
                             bool exhausted) = 0;
   /// Hands a part to a shard's thread.
   virtual void post(std::uint32_t shard, Part part) = 0;
+  /// Gives back what was claimed and cannot be handed over; of the reply only receipts matter.
+  virtual void release(const core::ClaimReply& reply) = 0;
   virtual void log(std::string_view line) = 0;
 };
 

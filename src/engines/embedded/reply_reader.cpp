@@ -100,6 +100,19 @@ std::size_t ReplyReader::add(const Grants& grants, const HeldRecords& records,
   return left_out;
 }
 
+core::ClaimReply ReplyReader::receipts(const Grants& grants) const {
+  core::ClaimReply reply;
+  reply.items.reserve(grants.items.size());
+  reply.bytes.reserve(grants.items.size() * kReceiptSize);
+  for (const Grant& grant : grants.items) {
+    const auto receipt =
+        spell(Receipt{store_tag_, shard_, grant.handle, grant.id, grant.tallies.claims});
+    reply.items.emplace_back().receipt =
+        core::append(reply.bytes, {receipt.data(), receipt.size()});
+  }
+  return reply;
+}
+
 Result<void> ReplyReader::describe(MessageFacts& facts) {
   auto head = read_put_head(*files_, facts.segment, facts.position, buffer_);
   if (!head) return std::move(head).error();

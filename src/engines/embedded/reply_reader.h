@@ -66,6 +66,9 @@ class ReplyReader {
   [[nodiscard]] std::size_t add(const Grants& grants, const HeldRecords& records,
                                 core::ClaimReply& reply) const;
 
+  /// A reply of nothing but their receipts, to give them back.
+  [[nodiscard]] core::ClaimReply receipts(const Grants& grants) const;
+
   /// Fills in the key. Reads no more of the record than all but its payload. Errors: `damaged`.
   Result<void> describe(MessageFacts& facts);
   /// What the message last described takes up in an answer: key, headers, payload if wanted.

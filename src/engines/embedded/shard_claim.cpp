@@ -1,5 +1,6 @@
 // Claims: taking what is due, waiting for it, handing it over.
 #include <algorithm>
+#include <new>
 
 #include "base/planted.h"
 #include "engines/embedded/shard.h"
@@ -23,6 +24,37 @@ ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::
   const std::uint64_t bytes = items * kClaimedItemBytes;
   return {2 * request.queues.size() * kClaimedHead + bytes, kClaimedHead + bytes,
           items * (kRunOutBytes + kCarriedBytes)};
+}
+
+// There is not the memory to hand over what was claimed: it is given back, whatever of it has been
+// read already. `before`: the items and bytes of the reply as they were.
+struct ReplySize {
+  explicit ReplySize(const core::ClaimReply& reply)
+      : items(reply.items.size()), bytes(reply.bytes.size()) {}
+  std::size_t items;
+  std::size_t bytes;
+};
+void give_back(Router& router, Operation& op, const ReplyReader& reader, const Grants& grants,
+               ReplySize before) {
+  auto& reply = std::get<core::ClaimReply>(op.reply);
+  reply.items.erase(reply.items.begin() + static_cast<std::ptrdiff_t>(before.items),
+                    reply.items.end());
+  reply.bytes.erase(before.bytes);
+  op.fail(no_memory());
+  try {
+    router.release(reader.receipts(grants));
+  } catch (const std::bad_alloc&) {
+    // Their leases run out.
+  }
+}
+
+std::optional<HeldRecords> hold(const RecordReads& records, const Grants& grants,
+                                bool waiter_reads) {
+  std::vector<RecordPlace> places;
+  places.reserve(grants.items.size());
+  for (const Grant& grant : grants.items) places.push_back(grant.place);
+  using Hold = RecordReads::Hold;
+  return records.hold(places, waiter_reads ? Hold::where_they_lie : Hold::by_copies);
 }
 
 }  // namespace
@@ -221,60 +253,70 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
     if (committer_->waits_for_disk()) {
       for (const Grant& grant : grants.items) expected_.push_back(grant.place);
     }
-    tasks_.emplace_back([router = router_, op, files = files_, grants = std::move(grants),
-                         starts = lease_starts_,
-                         number = first_uncommitted_ + uncommitted_.size() - 1,
-                         tag = state_->store_tag(), waiter_reads,
-                         shard = config_.number](const CommitOutcome& outcome) mutable {
-      if (outcome.failure != nullptr) {
-        op->fail(*outcome.failure);
-        router->finish_part(op);
-        return;
-      }
-      {
-        const std::scoped_lock lock(starts->mutex);
-        starts->done.push_back({number, outcome.committed_boot_ms});
-      }
-      // Reading may take its time.
-      std::get<core::ClaimReply>(op->reply).began(base::BootClock::now());
-      ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
-      if (outcome.answers != nullptr) {
-        std::vector<RecordPlace> places;
-        places.reserve(grants.items.size());
-        for (const Grant& grant : grants.items) places.push_back(grant.place);
-        using Hold = RecordReads::Hold;
-        const Hold how = waiter_reads ? Hold::where_they_lie : Hold::by_copies;
-        if (auto held = outcome.records->hold(places, how)) {
-          op->rest = [router, grants = std::move(grants), reader,
-                      held = *std::move(held)](core::ClaimReply& reply) {
-            const std::size_t left_out = reader.add(grants, held, reply);
-            if (left_out > 0) {
-              router->log("of what was claimed, " + std::to_string(left_out) +
-                          " do not check in this machine's memory: delivered from the disk when "
-                          "their leases have run out");
-            }
-          };
-          outcome.answers->emplace_back(
-              [router, op, waiter_reads, shard](const CommitOutcome& /*durable*/) {
-                if (!waiter_reads) op->read_rest();
-                router->claim_visited(op, shard);
-              });
-          return;
-        }
-      }
-      std::vector<std::size_t> damaged;
-      reader.add(grants, *outcome.records, std::get<core::ClaimReply>(op->reply), damaged);
-      for (const std::size_t i : damaged) {
-        const Grant& grant = grants.items[i];
-        Part part;
-        part.kind = Part::Kind::damaged;
-        part.handle = grant.handle;
-        part.id = grant.id;
-        part.claims = grant.tallies.claims;
-        router->post(shard, std::move(part));
-      }
-      router->claim_visited(op, shard);
-    });
+    tasks_.emplace_back(
+        [router = router_, op, files = files_, grants = std::move(grants), starts = lease_starts_,
+         number = first_uncommitted_ + uncommitted_.size() - 1, tag = state_->store_tag(),
+         waiter_reads, shard = config_.number](const CommitOutcome& outcome) mutable {
+          if (outcome.failure != nullptr) {
+            op->fail(*outcome.failure);
+            router->finish_part(op);
+            return;
+          }
+          {
+            const std::scoped_lock lock(starts->mutex);
+            starts->done.push_back({number, outcome.committed_boot_ms});
+          }
+          // Reading may take its time.
+          std::get<core::ClaimReply>(op->reply).began(base::BootClock::now());
+          ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
+          auto& reply = std::get<core::ClaimReply>(op->reply);
+          const ReplySize before(reply);
+          std::optional<HeldRecords> held;
+          std::vector<std::size_t> damaged;
+          try {
+            if (outcome.answers != nullptr) held = hold(*outcome.records, grants, waiter_reads);
+            if (!held) reader.add(grants, *outcome.records, reply, damaged);
+          } catch (const std::bad_alloc&) {
+            give_back(*router, *op, reader, grants, before);
+            router->finish_part(op);
+            return;
+          }
+          if (held) {
+            op->rest = [router, grants = std::move(grants), reader, held = *std::move(held),
+                        waiter_reads, to = op.get()](core::ClaimReply& all) {
+              const ReplySize as_it_was(all);
+              std::size_t left_out = 0;
+              try {
+                left_out = reader.add(grants, held, all);
+              } catch (const std::bad_alloc&) {
+                if (waiter_reads) throw;  // whose thread this is
+                give_back(*router, *to, reader, grants, as_it_was);
+              }
+              if (left_out > 0) {
+                router->log("of what was claimed, " + std::to_string(left_out) +
+                            " do not check in this machine's memory: delivered from the disk when "
+                            "their leases have run out");
+              }
+            };
+            outcome.answers->emplace_back(
+                [router, op, waiter_reads, shard](const CommitOutcome& /*durable*/) {
+                  if (!waiter_reads) op->read_rest();
+                  if (op->error) return router->finish_part(op);
+                  router->claim_visited(op, shard);
+                });
+            return;
+          }
+          for (const std::size_t i : damaged) {
+            const Grant& grant = grants.items[i];
+            Part part;
+            part.kind = Part::Kind::damaged;
+            part.handle = grant.handle;
+            part.id = grant.id;
+            part.claims = grant.tallies.claims;
+            router->post(shard, std::move(part));
+          }
+          router->claim_visited(op, shard);
+        });
     return;
   }
   tasks_.emplace_back([router = router_, op, shard = config_.number](const CommitOutcome& outcome) {

@@ -11,6 +11,9 @@ inline constexpr std::uint64_t kQueueRecord = 80 + core::kMaxQueueName;
 /// The processor is asked for messages so many early.
 inline constexpr std::size_t kSoon = 6;
 
+/// Of a request that could be decided and not answered. The text is too short to need any.
+inline Error no_memory() { return {ErrorCode::unavailable, "out of memory"}; }
+
 template <typename F>
 void Shard::each_item(const Part& part, std::size_t count, F&& f) {
   if (part.all_items) {

@@ -1,5 +1,6 @@
 // Get, list, stats, forecast: reads. They too answer only when what they saw is durable.
 #include <algorithm>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -84,15 +85,19 @@ void Shard::execute(const core::GetRequest& request, const Part& part) {
       op->fail(*outcome.failure);
     } else {
       ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
-      for (auto& [i, facts] : found) {
-        auto done = reader.describe(facts);
-        if (done) {
-          const std::uint64_t bytes = reader.reply_bytes(facts, with_payload);
-          done = take_room(*op, reply, bytes, limit, facts.info.key);
+      try {
+        for (auto& [i, facts] : found) {
+          auto done = reader.describe(facts);
+          if (done) {
+            const std::uint64_t bytes = reader.reply_bytes(facts, with_payload);
+            done = take_room(*op, reply, bytes, limit, facts.info.key);
+          }
+          if (done) done = reader.complete(facts, with_payload);
+          reply.items[i] = done ? Result<MessageInfo>(std::move(facts.info))
+                                : Result<MessageInfo>(std::move(done).error());
         }
-        if (done) done = reader.complete(facts, with_payload);
-        reply.items[i] = done ? Result<MessageInfo>(std::move(facts.info))
-                              : Result<MessageInfo>(std::move(done).error());
+      } catch (const std::bad_alloc&) {
+        op->fail(no_memory());
       }
     }
     router->finish_part(op);
