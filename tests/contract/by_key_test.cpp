@@ -1,6 +1,7 @@
 // What only the engine's contract has verbs for: claims by key, Move, the end of a claim by
 // migration.
 #include "contract.h"
+#include "core/carried.h"
 #include "core/headers.h"
 
 namespace tarry::contract {
@@ -158,6 +159,52 @@ TEST_P(ByKey, AMoveKeepsWhatTheMessageHasBeenThrough) {
   EXPECT_EQ(delivery.attempt(), 4u);
   EXPECT_EQ(delivery.tallies().claims, 7u);
   EXPECT_EQ(must(q.ack(delivery.receipt())), Outcome::done);
+}
+
+// So that another store takes what this one makes of it.
+TEST_P(ByKey, AMoveOfTheMostThatIsCountedIsNotCountedBeyond) {
+  const Queue q = queue();
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  core::MoveRequest request;
+  request.queue = "q";
+  core::MoveItem last = item(request, "k", in(0ms));
+  last.attempt = core::kMaxAttempts;
+  last.tallies = {
+      .claims = kMost, .run_outs = kMost, .releases = kMost, .buries = kMost, .revives = kMost};
+  request.items.push_back(last);
+  ask(std::move(request));
+  Tallies tallies{.claims = core::kMaxTally,
+                  .run_outs = core::kMaxTally,
+                  .releases = core::kMaxTally,
+                  .buries = core::kMaxTally,
+                  .revives = core::kMaxTally};
+  EXPECT_EQ(find(q, "k")->tallies, tallies);
+
+  const Delivery released = claim_one(q);
+  EXPECT_EQ(released.attempt(), core::kMaxAttempts);
+  EXPECT_EQ(find(q, "k")->attempt, core::kMaxAttempts);
+  EXPECT_EQ(must(q.release(released.receipt())), Outcome::done);
+  EXPECT_EQ(find(q, "k")->attempt, core::kMaxAttempts - 1);
+  const Delivery retried = claim_one(q);
+  EXPECT_EQ(retried.attempt(), core::kMaxAttempts);
+  EXPECT_EQ(must(q.ack(released.receipt())), Outcome::stale);
+  EXPECT_EQ(must(q.retry(retried.receipt())), Outcome::done);
+  tallies.claims += 2;
+  tallies.releases += 1;
+  EXPECT_EQ(find(q, "k")->state, State::dead);
+  EXPECT_EQ(find(q, "k")->tallies, tallies);
+
+  request = {};
+  request.queue = "q";
+  last.push.key = core::append(request.bytes, "l");
+  last.push.payload = {};
+  last.push.headers = {};
+  request.items.push_back(last);
+  ask(std::move(request));
+  const Delivery run_out = claim_one(q);
+  clock().advance(kLongLease);
+  EXPECT_EQ(find(q, "l")->attempt, core::kMaxAttempts);
+  EXPECT_EQ(must(q.ack(run_out.receipt())), Outcome::stale);
 }
 
 TEST_P(ByKey, AMoveOfTheDeadIsDead) {

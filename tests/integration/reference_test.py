@@ -34,6 +34,7 @@ def constants():
     known = {"std::chrono::seconds": 1000, "std::chrono::minutes": 60_000}
     values = {}
     for path, kind, names in (("src/core/limits.h", r"constexpr [\w:]+", r"k\w+"),
+                              ("src/core/carried.h", r"constexpr [\w:]+", "kMaxTally"),
                               ("src/base/text.h", r"constexpr [\w:]+", "kMaxDurationMs"),
                               ("src/base/token.h", "constexpr std::size_t", "kMaxToken"),
                               ("src/wire/json_reader.h", r"constexpr [\w:]+",

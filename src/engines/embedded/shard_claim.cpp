@@ -103,7 +103,8 @@ void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
     const History& history = state_->histories[message.history];
     item.claims = history.tallies.claims + 1;
     // A dead message that is claimed by its key begins anew, as if revived.
-    item.attempt = message.stage() == Stage::dead ? 1 : history.attempt + 1;
+    const std::uint32_t next = std::min(history.attempt + 1, core::kMaxAttempts);
+    item.attempt = message.stage() == Stage::dead ? 1 : next;
   }
   if (item.claims == 1) lateness_.record(now_.realtime_ms - message.due_ms());
   record.items.push_back(item);

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/planted.h"
+#include "core/carried.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 #include "engines/embedded/tokens.h"
@@ -63,7 +64,7 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
     Carried carried;
     carried.stage = move->dead ? Stage::dead : Stage::scheduled;
     carried.attempt = move->attempt;
-    carried.tallies = move->tallies;
+    carried.tallies = core::carried(move->tallies);
     if (move->dead) {
       carried.stamp_ms = now_.realtime_ms;
       carried.until_ms = now_.realtime_ms + state_->queue(queue).settings.dead_keep.count();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/limits.h"
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
 #include "engines/redis/packed.h"
@@ -120,7 +121,7 @@ std::optional<ClaimAnswer> append_claim(net::RedisView reply, const Place& place
     item.due_ms = runs.due_ms();
     item.claimed_ms = now;
     item.lease_ms = reply[1].integer();
-    item.attempt = past.attempt + 1;
+    item.attempt = std::min(past.attempt + 1, core::kMaxAttempts);
     item.priority = body->priority;
     item.tallies = past.tallies;
     ++item.tallies.claims;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/headers.h"
+#include "core/limits.h"
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
 #include "engines/redis/told_time.h"
@@ -58,7 +59,8 @@ std::optional<ToldMessage> read_message(net::RedisView told, const Place& place,
     info.state = State::leased;
     info.stopping = told[6].text() == "1";
     info.lease_left = Millis(std::max<std::int64_t>(told_time(told[5]) - now_ms, 0));
-    ++info.attempt;  // PAST is written when the claim ends
+    // PAST is written when the claim ends.
+    info.attempt = std::min(info.attempt + 1, core::kMaxAttempts);
     ++info.tallies.claims;
   } else if (where == "d") {
     const DeadFacts dead = read_dead(told[4].text());

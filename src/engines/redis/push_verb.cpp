@@ -3,6 +3,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/carried.h"
 #include "core/validation.h"
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
@@ -255,7 +256,7 @@ class MoveVerb final : public PutVerb {
       add_due(command, move.push.due);
       std::string carried;
       if (move.dead || move.attempt != 0 || move.tallies != Tallies()) {
-        append_past(carried, {move.attempt, move.tallies});
+        append_past(carried, {move.attempt, core::carried(move.tallies)});
         carried += move.dead ? 'D' : 'L';
         carried += core::view(request_.bytes, move.reason);
       }

@@ -74,6 +74,9 @@ local function past_of(member, has_past)
   return text and read_past(text) or { 0, 0, 0, 0, 0, 0 }
 end
 
+-- The attempt of a message that is leased: beyond 65535 they are not counted.
+local function attempt_of(past) return math.min(past[1] + 1, 65535) end
+
 -- ---- waiting
 
 -- READY's members: by due time within one priority.
@@ -267,7 +270,7 @@ local function conclude(member, score, ending)
   local body = remember > 0 and call('HGET', MSGS, member)
   if body then
     local past = past_of(member, has_past)
-    past[1], past[2] = past[1] + 1, past[2] + 1
+    past[1], past[2] = attempt_of(past), past[2] + 1
     local id = band(flags_of(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''
     call('HSET', MSGS, member,
       struct.pack('<BBI6I6I4', REMEMBERED + (id ~= '' and HAS_ID or 0), ending, now, floor(score),
@@ -298,7 +301,7 @@ local function run_out(member, score, stopping)
     return stopping and conclude(member, score, CANCELLED)
   end
   local past = past_of(member, score % 1 ~= 0)
-  past[1], past[2], past[3] = past[1] + 1, past[2] + 1, past[3] + 1
+  past[1], past[2], past[3] = attempt_of(past), past[2] + 1, past[3] + 1
   count('run_outs')
   local most = max_attempts_of(body)
   if past[1] >= most then

@@ -58,7 +58,7 @@ local function settle_one(fence, member, action, delay, priority, reason)
     return 0
   end
   local past = past_of(member, has_past)
-  local attempt = past[1] + 1
+  local attempt = attempt_of(past)
   past[1], past[2] = attempt, past[2] + 1
   if priority ~= '' then
     body = with_priority(body, tonumber(priority))
