@@ -364,6 +364,24 @@ TEST_P(Limits, Settings) {
   EXPECT_EQ(must(q.stats()).settings, before);
 }
 
+TEST_P(Limits, EnumeratorsThatAreNone) {
+  if (is_by(By::command_line)) return;  // which has words for what there is
+  const Queue q = queue();
+  (void)must(q.push({.key = "k", .payload = "x"}));
+  const QueueSettings before = must(q.stats()).settings;
+  refused(q.configure({.if_exists = static_cast<IfExists>(5)}), kInvalid, {"if_exists", "earlier"});
+  EXPECT_EQ(must(q.stats()).settings, before);
+  refused(q.push({.key = "l", .payload = "x", .if_exists = static_cast<IfExists>(5)}), kInvalid,
+          {"if_exists", "earlier"});
+  EXPECT_FALSE(find(q, "l"));
+  refused(q.list({.state = static_cast<State>(5)}), kInvalid, {"state", "remembered"});
+  const Delivery delivery = claim_one(q);
+  const std::string receipt(delivery.receipt());
+  refused(q.settle(Settle{.receipt = receipt, .action = static_cast<Action>(4), .reason = {}}),
+          kInvalid, {"action 4", "bury"});
+  EXPECT_EQ(find(q, "k")->state, State::leased);
+}
+
 TEST_P(Limits, PrioritiesOfAllValues) {
   const Queue q = queue();
   for (const std::uint32_t priority : {0u, 1u, 1024u, 2'147'483'648u, 4'294'967'295u}) {
