@@ -150,18 +150,49 @@ class ShardBackup {
   // Up to the last batch that checks. What stands there is not written again; behind it somebody
   // may be writing, and a batch that is half there must not stand before one that came after.
   Result<bool> take_head(const Segment& segment) {
-    auto size = segment.file->size();
-    if (!size) return std::move(size).error();
-    SegmentScanner scanner(*segment.file, segment.header.salt, segment.header.first_batch, *size);
-    while (true) {
-      auto step = scanner.next();
-      if (!step) return std::move(step).error();
-      if (*step != SegmentScanner::Step::batch) break;
-    }
-    auto copied = copy(segment, scanner.good_end());
+    auto end = end_of_head(segment);
+    if (!end) return std::move(end).error();
+    if (!*end) return false;
+    auto copied = copy(segment, **end);
     if (!copied || !*copied) return copied;
     ++report_->copied;
     return true;
+  }
+
+  // Nothing where it went meanwhile. A batch that does not check, though a later one states that
+  // it was durable, is damage (B5 of recovery's table) if it does not check either when it is read
+  // once more: at first it may have been half written, and the later one come since.
+  Result<std::optional<std::uint64_t>> end_of_head(const Segment& segment) const {
+    std::uint64_t doubted = 0;
+    while (true) {
+      auto size = segment.file->size();
+      if (!size) return std::move(size).error();
+      SegmentScanner scanner(*segment.file, segment.header.salt, segment.header.first_batch, *size);
+      while (true) {
+        auto step = scanner.next();
+        if (!step) return std::move(step).error();
+        if (*step != SegmentScanner::Step::batch) break;
+      }
+      const std::uint64_t next = scanner.next_number();
+      auto beyond = scanner.highest_durable_beyond(next);
+      if (!beyond) return std::move(beyond).error();
+      if (*beyond < next) return std::optional(scanner.good_end());
+      if (next != doubted) {
+        doubted = next;
+        continue;
+      }
+      auto still = source_->is_named(segment_name(segment.number), *segment.file);
+      if (!still) return std::move(still).error();
+      if (!*still) return std::optional<std::uint64_t>();
+      return damage(segment.number, scanner.good_end(),
+                    "batch " + std::to_string(next) + " does not check, though it was durable");
+    }
+  }
+
+  [[nodiscard]] Unexpected damage(std::uint64_t segment, std::uint64_t offset,
+                                  const std::string& what) const {
+    return Unexpected(ErrorCode::damaged, source_->path() + "/" + segment_name(segment) +
+                                              " offset " + std::to_string(offset) + ": " + what);
   }
 
   // False: it went, or became another segment's, while it was copied.

@@ -3,7 +3,8 @@
 //
 // Of each shard it takes every closed segment whole, by a second name for the same file (a hard
 // link) where the file system can, else as a copy; then the head, the segment that is being
-// written, copied up to its last batch that checks. Cleaning goes on meanwhile, oldest first:
+// written, copied up to its last batch that checks, unless a later one proves that there was more.
+// Cleaning goes on meanwhile, oldest first:
 //
 //  - A segment that has a second name is removed by its first, never written again: the journal
 //    does not reuse a file that is shared (Journal::reuse_file looks after it has renamed it, so
