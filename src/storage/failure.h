@@ -42,6 +42,9 @@ namespace tarry::storage {
 /// Bytes from outside made fit for a message: control bytes become '?'.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// Why a lock is refused that lock_shared() keeps out.
+inline constexpr const char* kHeldByReader = "held by another process, which only reads";
+
 /// "a" and "b" to "a/b".
 [[nodiscard]] std::string join_path(std::string_view directory, std::string_view name);
 

@@ -198,7 +198,10 @@ class MemoryDirectory final : public Directory {
     auto file = node_->entries.contains(name) ? find_file("lock", name) : make_file(name);
     if (!file) return file.error();
     FileNode& node = **file;
-    if (node.locked || node.shared > 0) {
+    if (node.shared > 0) {
+      return failure(ErrorCode::conflict, "lock", join_path(path_, name), kHeldByReader);
+    }
+    if (node.locked) {
       return failure(ErrorCode::conflict, "lock", join_path(path_, name),
                      "held by " + text_of(node.contents));
     }

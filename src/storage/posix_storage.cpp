@@ -53,14 +53,15 @@ Result<FileDescriptor> open_regular(std::string_view operation, int directory,
 
 class PosixLock final : public Lock {
  public:
-  explicit PosixLock(std::unique_ptr<PosixFile> file)
-      : file_(std::move(file)), owner_(::getpid()) {}
+  PosixLock(std::unique_ptr<PosixFile> file, FileDescriptor directory)
+      : file_(std::move(file)), directory_(std::move(directory)), owner_(::getpid()) {}
   ~PosixLock() override {
     // A forked child shares the lock: it must not take it from its parent by letting go.
     if (::getpid() != owner_) return;
     // So that the text does not name a holder who is gone; while the lock is still ours.
     static_cast<void>(file_->truncate(0));
-    // Not left to close(): a child forked meanwhile keeps the descriptor until it execs.
+    // Not left to close(): a child forked meanwhile keeps the descriptors until it execs.
+    if (directory_.valid()) static_cast<void>(::flock(directory_.get(), LOCK_UN));
     static_cast<void>(::flock(file_->descriptor(), LOCK_UN));
   }
   PosixLock(const PosixLock&) = delete;
@@ -68,20 +69,25 @@ class PosixLock final : public Lock {
 
  private:
   std::unique_ptr<PosixFile> file_;
+  FileDescriptor directory_;
   pid_t owner_;
 };
 
 class PosixSharedLock final : public Lock {
  public:
-  explicit PosixSharedLock(FileDescriptor fd) : fd_(std::move(fd)), owner_(::getpid()) {}
+  PosixSharedLock(FileDescriptor file, FileDescriptor directory)
+      : file_(std::move(file)), directory_(std::move(directory)), owner_(::getpid()) {}
   ~PosixSharedLock() override {
-    if (::getpid() == owner_) static_cast<void>(::flock(fd_.get(), LOCK_UN));
+    if (::getpid() != owner_) return;
+    if (directory_.valid()) static_cast<void>(::flock(directory_.get(), LOCK_UN));
+    static_cast<void>(::flock(file_.get(), LOCK_UN));
   }
   PosixSharedLock(const PosixSharedLock&) = delete;
   PosixSharedLock& operator=(const PosixSharedLock&) = delete;
 
  private:
-  FileDescriptor fd_;
+  FileDescriptor file_;
+  FileDescriptor directory_;
   pid_t owner_;
 };
 
@@ -210,26 +216,33 @@ class PosixDirectory final : public Directory {
     if (!fd) return fd.error();
     if (uninterrupted([&] { return ::flock(fd->get(), LOCK_EX | LOCK_NB); }) != 0) {
       if (errno != EWOULDBLOCK) return system_failure("lock", path, errno);
-      return failure(ErrorCode::conflict, "lock", path, held_by(fd->get()));
+      // A reader writes no text: what stands there is of somebody before it.
+      const bool read = uninterrupted([&] { return ::flock(fd->get(), LOCK_SH | LOCK_NB); }) == 0;
+      return failure(ErrorCode::conflict, "lock", path, read ? kHeldByReader : held_by(fd->get()));
     }
+    auto own = lock_itself(LOCK_EX, path);
+    if (!own) return own.error();
     auto file = std::make_unique<PosixFile>(std::move(*fd), path, true);
     auto written = file->truncate(0);
     if (written) written = file->write_at(0, std::string(holder) + "\n");
     // The text is a courtesy: a full disk must not keep a store from being opened.
     if (!written && written.error().code != ErrorCode::no_space) return written.error();
-    return std::unique_ptr<Lock>(new PosixLock(std::move(file)));
+    return std::unique_ptr<Lock>(new PosixLock(std::move(file), std::move(*own)));
   }
 
   Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) override {
     if (auto ok = check_name("lock", path_, name); !ok) return ok.error();
     const std::string path = join_path(path_, name);
     auto fd = open_regular("lock", fd_.get(), std::string(name), path, O_RDONLY);
-    if (!fd) return fd.error();
-    if (uninterrupted([&] { return ::flock(fd->get(), LOCK_SH | LOCK_NB); }) != 0) {
+    if (!fd && fd.error().code != ErrorCode::not_found) return fd.error();
+    if (fd && uninterrupted([&] { return ::flock(fd->get(), LOCK_SH | LOCK_NB); }) != 0) {
       if (errno != EWOULDBLOCK) return system_failure("lock", path, errno);
       return failure(ErrorCode::conflict, "lock", path, held_by(fd->get()));
     }
-    return std::unique_ptr<Lock>(new PosixSharedLock(std::move(*fd)));
+    auto own = lock_itself(LOCK_SH, path);
+    if (!own) return own.error();
+    if (!fd) return fd.error();
+    return std::unique_ptr<Lock>(new PosixSharedLock(std::move(*fd), std::move(*own)));
   }
 
   std::unique_ptr<Reader> make_reader() const override { return std::make_unique<PosixReader>(); }
@@ -251,6 +264,17 @@ class PosixDirectory final : public Directory {
     struct stat status{};
     return ::fstatat(fd_.get(), entry.d_name, &status, 0) == 0 &&
            (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
+  }
+
+  // A file that was removed by hand, and is made anew, keeps nobody out: the directory does. Not
+  // valid on file systems that lock no directories; there the file must do.
+  Result<FileDescriptor> lock_itself(int how, const std::string& path) const {
+    FileDescriptor fd = open_in(fd_.get(), ".", kDirectoryFlags);
+    if (!fd.valid()) return system_failure("lock", path, errno);
+    if (uninterrupted([&] { return ::flock(fd.get(), how | LOCK_NB); }) == 0) return fd;
+    if (errno != EWOULDBLOCK) return FileDescriptor();
+    return failure(ErrorCode::conflict, "lock", path,
+                   "held by another process, though nobody holds this file");
   }
 
   static std::string held_by(int fd) {

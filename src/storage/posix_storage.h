@@ -5,8 +5,9 @@
 //  1. Files are made with mode 0640, directories with 0750, less the umask.
 //  2. Descriptors are close-on-exec.
 //  3. Once a sync has failed, every later sync of that object fails too, whatever the kernel says.
-//  4. The lock is flock's, on a descriptor of its own: a second lock() in the same process is
-//     refused like one from another process.
+//  4. The lock is flock's, on descriptors of its own: a second lock() in the same process is
+//     refused like one from another process. It is on the file and, where the file system can, on
+//     the directory too, so that the file's removal lets nobody in.
 #pragma once
 
 #include <memory>

@@ -210,6 +210,26 @@ TEST_F(PosixStorageTest, AKilledProcessHoldsNoLock) {
   ::close(ready[1]);
 }
 
+TEST_F(PosixStorageTest, ALockWhoseFileWasRemovedIsHeld) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  const std::string said =
+      "cannot lock " + base + "/lock: held by another process, though nobody holds this file";
+  auto lock = std::move(directory->lock("lock", "first")).value();
+  fs::remove(base + "/lock");
+  expect_message(directory->lock_shared("lock"), ErrorCode::conflict, said);
+  EXPECT_FALSE(fs::exists(base + "/lock"));
+  for (int i = 0; i < 2; ++i) {
+    expect_message(directory->lock("lock", "second"), ErrorCode::conflict, said);
+    expect_message(directory->lock_shared("lock"), ErrorCode::conflict, said);
+  }
+  lock.reset();
+  auto reader = std::move(directory->lock_shared("lock")).value();
+  fs::remove(base + "/lock");
+  expect_message(directory->lock("lock", "third"), ErrorCode::conflict, said);
+  reader.reset();
+  EXPECT_TRUE(directory->lock("lock", "third"));
+}
+
 TEST_F(PosixStorageTest, AForkedChildDoesNotLetGoOfItsParentsLock) {
   const auto directory = std::move(open_directory(base, false)).value();
   auto lock = std::move(directory->lock("lock", "parent")).value();

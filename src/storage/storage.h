@@ -150,10 +150,11 @@ class Directory {
   /// `create`: made if missing, and durable after the sync() of *this* directory.
   virtual Result<std::unique_ptr<Directory>> subdirectory(std::string_view name, bool create) = 0;
 
-  /// Locks file `name` (made if missing, never removed) against every other lock() of it, in this
-  /// process or another, and writes `holder` into it, e.g. "pid 1234 (tarry serve)". Does not wait:
-  /// when held by another, conflict, with the path and that holder's text in the message. A file
-  /// left behind by a killed process holds nothing. A full disk costs only the text.
+  /// Locks the directory by file `name` (made if missing, never removed) against every other lock()
+  /// of it by that name, in this process or another, and writes `holder` into it, e.g. "pid 1234
+  /// (tarry serve)". Does not wait: when held by another, conflict, with the path and that holder's
+  /// text in the message. A file left behind by a killed process holds nothing. A full disk costs
+  /// only the text. One name for a directory: whether two can be held at once is left open.
   virtual Result<std::unique_ptr<Lock>> lock(std::string_view name, std::string_view holder) = 0;
 
   /// Keeps every lock() of file `name` out, and other lock_shared() not: for who looks and must
