@@ -45,19 +45,24 @@ class ShardBackup {
  private:
   struct Segment {
     std::uint64_t number = 0;
+    HeaderState state = HeaderState::blank;
     SegmentHeader header;
     std::shared_ptr<storage::File> file;
   };
 
-  using Found = std::optional<std::vector<Segment>>;
+  struct Segments {
+    std::vector<Segment> begun;
+    std::vector<Segment> behind;  // without a header
+  };
+  using Found = std::optional<Segments>;
 
   // True: all that the round found is taken.
   Result<bool> take_round() {
     auto found = find();
     if (!found) return std::move(found).error();
     if (!*found) return false;
-    std::vector<Segment>& segments = **found;
-    if (segments.empty()) return true;
+    const std::vector<Segment>& segments = (*found)->begun;
+    if (segments.empty()) return check_unwritten((*found)->behind, 0, 1);
     std::set<std::uint64_t> wanted;
     for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
       wanted.insert(segments[i].number);
@@ -75,12 +80,12 @@ class ShardBackup {
       if (auto gone = target_->remove(segment_name(*old)); !gone) return gone.error();
       old = taken_.erase(old);
     }
-    return take_head(segments.back());
+    return take_head(segments.back(), (*found)->behind);
   }
 
-  // The segments that have been begun, by number; nothing where one went while it was looked at.
+  // By number; nothing where one went while it was looked at.
   Result<Found> find() {
-    std::vector<Segment> segments;
+    Segments found;
     auto names = source_->list();
     if (!names) return std::move(names).error();
     for (const std::string& name : *names) {
@@ -91,27 +96,69 @@ class ShardBackup {
       if (!file && file.error().code == ErrorCode::not_found) return Found();
       if (!file) return std::move(file).error();
       segment.file = std::move(*file);
-      std::string head(kSegmentHeaderBytes, '\0');
-      auto got = segment.file->read_at(0, head);
-      if (!got) return std::move(got).error();
-      head.resize(*got);
-      SegmentPlace place = place_;
-      place.segment = segment.number;
-      const DecodedHeader decoded = decode_segment_header(head, place);
-      if (decoded.state == HeaderState::blank) continue;
-      if (decoded.state != HeaderState::valid) {
-        auto still = source_->is_named(name, *segment.file);
-        if (!still) return std::move(still).error();
-        if (!*still) return Found();
-        return Unexpected(ErrorCode::damaged, source_->path() + "/" + name +
-                                                  ": its header does not check; see `tarry store "
-                                                  "check`");
-      }
-      segment.header = decoded.header;
-      segments.push_back(std::move(segment));
+      if (auto read = read_header(segment); !read) return std::move(read).error();
+      const bool has_none =
+          segment.state == HeaderState::blank || segment.state == HeaderState::broken;
+      (has_none ? found.behind : found.begun).push_back(std::move(segment));
     }
-    std::ranges::sort(segments, {}, &Segment::number);
-    return Found(std::move(segments));
+    std::ranges::sort(found.begun, {}, &Segment::number);
+    std::ranges::sort(found.behind, {}, &Segment::number);
+    if (found.begun.empty()) return Found(std::move(found));
+    const auto begun_later = [&](const Segment& segment) {
+      return segment.number < found.begun.back().number;
+    };
+    for (const std::vector<Segment>* some : {&found.begun, &found.behind}) {
+      for (const Segment& segment : *some) {
+        const bool broken = segment.state == HeaderState::broken && begun_later(segment);
+        if (!broken && segment.state != HeaderState::newer) continue;
+        auto gone = damaged_or_gone(segment, 0, "the segment's header does not check");
+        if (!gone) return std::move(gone).error();
+        return Found();
+      }
+    }
+    std::erase_if(found.behind, begun_later);
+    return Found(std::move(found));
+  }
+
+  Result<void> read_header(Segment& segment) const {
+    std::string head(kSegmentHeaderBytes, '\0');
+    auto got = segment.file->read_at(0, head);
+    if (!got) return std::move(got).error();
+    SegmentPlace place = place_;
+    place.segment = segment.number;
+    const auto decoded = decode_segment_header(std::string_view(head).substr(0, *got), place);
+    segment.state = decoded.state;
+    segment.header = decoded.header;
+    return {};
+  }
+
+  // What has no header was never begun, or torn when it was (S2, S3 of recovery's table): true. Not
+  // so where a batch in it is of those that are due, or states that one of them was durable (S4).
+  // False: one has been begun meanwhile.
+  Result<bool> check_unwritten(const std::vector<Segment>& segments, std::uint64_t first_batch,
+                               std::uint64_t next_batch) const {
+    for (const Segment& segment : segments) {
+      auto size = segment.file->size();
+      if (!size) return std::move(size).error();
+      SegmentScanner scanner(*segment.file, std::nullopt, 0, *size);
+      auto first = scanner.batch_at(kSegmentHeaderBytes);
+      if (!first) return std::move(first).error();
+      auto durable = scanner.highest_durable_beyond(next_batch);
+      if (!durable) return std::move(durable).error();
+      if ((*first == 0 || *first < first_batch) && *durable < next_batch) continue;
+      Segment now = segment;
+      if (auto read = read_header(now); !read) return std::move(read).error();
+      if (now.state == HeaderState::valid) return false;
+      return damaged_or_gone(segment, 0,
+                             "the segment's header does not check, though batches in it were "
+                             "durable");
+    }
+    if (first_batch == 0 && !segments.empty() && segments.front().number > 1) {
+      return Unexpected(
+          ErrorCode::damaged,
+          source_->path() + "/" + segment_name(segments.front().number - 1) + " is missing");
+    }
+    return true;
   }
 
   // `seal`: what its successor says of it. False: it has gone.
@@ -149,20 +196,27 @@ class ShardBackup {
 
   // Up to the last batch that checks. What stands there is not written again; behind it somebody
   // may be writing, and a batch that is half there must not stand before one that came after.
-  Result<bool> take_head(const Segment& segment) {
+  Result<bool> take_head(const Segment& segment, const std::vector<Segment>& behind) {
     auto end = end_of_head(segment);
     if (!end) return std::move(end).error();
-    if (!*end) return false;
-    auto copied = copy(segment, **end);
+    if (end->next_batch == 0) return false;
+    auto unwritten = check_unwritten(behind, segment.header.first_batch, end->next_batch);
+    if (!unwritten || !*unwritten) return unwritten;
+    auto copied = copy(segment, end->offset);
     if (!copied || !*copied) return copied;
     ++report_->copied;
     return true;
   }
 
-  // Nothing where it went meanwhile. A batch that does not check, though a later one states that
+  struct End {
+    std::uint64_t offset = 0;
+    std::uint64_t next_batch = 0;  // 0: it went meanwhile
+  };
+
+  // A batch that does not check, though a later one states that
   // it was durable, is damage (B5 of recovery's table) if it does not check either when it is read
   // once more: at first it may have been half written, and the later one come since.
-  Result<std::optional<std::uint64_t>> end_of_head(const Segment& segment) const {
+  Result<End> end_of_head(const Segment& segment) const {
     std::uint64_t doubted = 0;
     while (true) {
       auto size = segment.file->size();
@@ -176,23 +230,28 @@ class ShardBackup {
       const std::uint64_t next = scanner.next_number();
       auto beyond = scanner.highest_durable_beyond(next);
       if (!beyond) return std::move(beyond).error();
-      if (*beyond < next) return std::optional(scanner.good_end());
+      if (*beyond < next) return End{scanner.good_end(), next};
       if (next != doubted) {
         doubted = next;
         continue;
       }
-      auto still = source_->is_named(segment_name(segment.number), *segment.file);
-      if (!still) return std::move(still).error();
-      if (!*still) return std::optional<std::uint64_t>();
-      return damage(segment.number, scanner.good_end(),
-                    "batch " + std::to_string(next) + " does not check, though it was durable");
+      auto gone = damaged_or_gone(
+          segment, scanner.good_end(),
+          "batch " + std::to_string(next) + " does not check, though it was durable");
+      if (!gone) return std::move(gone).error();
+      return End{};
     }
   }
 
-  [[nodiscard]] Unexpected damage(std::uint64_t segment, std::uint64_t offset,
-                                  const std::string& what) const {
-    return Unexpected(ErrorCode::damaged, source_->path() + "/" + segment_name(segment) +
-                                              " offset " + std::to_string(offset) + ": " + what);
+  // False: it went, or became another segment's, and what was read proves nothing.
+  Result<bool> damaged_or_gone(const Segment& segment, std::uint64_t offset,
+                               const std::string& what) const {
+    const std::string name = segment_name(segment.number);
+    auto still = source_->is_named(name, *segment.file);
+    if (!still) return std::move(still).error();
+    if (!*still) return false;
+    return Unexpected(ErrorCode::damaged, source_->path() + "/" + name + " offset " +
+                                              std::to_string(offset) + ": " + what);
   }
 
   // False: it went, or became another segment's, while it was copied.

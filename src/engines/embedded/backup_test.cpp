@@ -108,5 +108,53 @@ TEST_F(Backup, AHeadThatGoesMeanwhileIsNoDamage) {
   EXPECT_EQ(taken_names(), std::vector<std::string>{segment_name(3)});
 }
 
+TEST_F(Backup, AHeaderThatWasTornWhenItWasWrittenIsLeftOut) {
+  store_both();
+  test::write_all(*directory, segment_name(3), std::string(64, '?') + std::string(4032, '\0'));
+  test::write_all(*directory, segment_name(4), std::string(4096, '\0'));
+  EXPECT_EQ(take().value(), 5u);
+  EXPECT_EQ(taken_names(), (std::vector<std::string>{segment_name(1), segment_name(2)}));
+}
+
+TEST_F(Backup, WhatIsLeftOfAnOlderSegmentIsLeftOut) {
+  store_both();
+  test::write_all(*directory, segment_name(3), one.bytes());
+  EXPECT_EQ(take().value(), 5u);
+}
+
+TEST_F(Backup, OfAHeadWithoutAHeaderIsRefused) {
+  for (const char byte : {'?', '\0'}) {
+    store_both();
+    test::write_all(
+        *directory, segment_name(2),
+        std::string(kSegmentHeaderBytes, byte) + two.bytes().substr(kSegmentHeaderBytes));
+    expect_refused(2, 0);
+    std::filesystem::remove_all(place.path() + "/backup/shard-000");
+  }
+}
+
+// Not the first batch: only what the later ones state tells that it is none that was prepared.
+TEST_F(Backup, OfAHeadWithoutItsFirstBlockIsRefused) {
+  store_both();
+  test::write_all(*directory, segment_name(2), std::string(at_c, '\0') + two.bytes().substr(at_c));
+  expect_refused(2, 0);
+}
+
+TEST_F(Backup, OfAnOnlySegmentWithoutAHeaderIsRefused) {
+  test::write_all(*directory, segment_name(1),
+                  std::string(kSegmentHeaderBytes, '\0') + one.bytes().substr(kSegmentHeaderBytes));
+  expect_refused(1, 0);
+}
+
+TEST_F(Backup, ASegmentThatIsBegunMeanwhileIsNoDamage) {
+  Segment three(3, two.next_batch(), two.seal());
+  three.opening(1, three.next_batch() - 1);
+  three.batch({put(5, 6, "f")}, three.next_batch() - 1);
+  store_both();
+  test::write_all(*directory, segment_name(3), std::string(4096, '\0'));
+  before_read_of(3, 1, [&] { test::store(*directory, three); });
+  EXPECT_EQ(take().value(), 6u);
+}
+
 }  // namespace
 }  // namespace tarry::embedded
