@@ -10,7 +10,7 @@ namespace tarry::embedded {
 
 // What must be known before the first message is placed.
 struct LenientReplay::Survey final : JournalWalk::Visitor {
-  std::map<std::uint32_t, std::string> names;  // the last one's; empty: it is gone
+  QueueNames names;
   std::uint32_t queues = 0;
   std::uint64_t low_water = 0;
 
@@ -25,12 +25,9 @@ struct LenientReplay::Survey final : JournalWalk::Visitor {
       const auto record = take_record(body);
       if (!record) return size - before;
       if (const auto* queue = std::get_if<QueueRecord>(&*record)) {
-        if (saw(queue->queue)) names.insert_or_assign(queue->queue, std::string(queue->name));
+        if (saw(queue->queue)) (void)names.tell(*queue, 0);
       } else if (const auto* put = std::get_if<PutRecord>(&*record)) {
-        // One that is gone has no messages: where it has, another's name is lost.
-        if (saw(put->queue) && names.contains(put->queue) && names[put->queue].empty()) {
-          names.erase(put->queue);
-        }
+        if (saw(put->queue)) (void)names.tell(*put);
       } else if (const auto* marks = std::get_if<MarksRecord>(&*record)) {
         low_water = std::max(low_water, marks->low_water);
       }
@@ -58,19 +55,14 @@ Result<LenientReplay::Figures> LenientReplay::run(
   return std::move(figures_);
 }
 
-void LenientReplay::make_queues(const std::map<std::uint32_t, std::string>& names,
-                                std::uint32_t count) {
-  const auto taken = [&](const std::string& name) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const auto& named) { return named.second == name; });
-  };
+void LenientReplay::make_queues(const QueueNames& names, std::uint32_t count) {
   for (std::uint32_t number = 0; number < count; ++number) {
     std::string name;
-    if (const auto found = names.find(number); found != names.end()) {
-      name = found->second;
+    if (auto known = names.name(number)) {
+      name = std::move(*known);
     } else {
       name = "salvaged-" + std::to_string(state_->identity().shard) + "-" + std::to_string(number);
-      while (taken(name)) name += "-";  // ends: there are fewer names than lengths
+      while (names.taken(name)) name += "-";  // ends: there are fewer names than lengths
       ++figures_.unnamed_queues;
     }
     QueueRecord record;
@@ -137,6 +129,7 @@ void LenientReplay::put(const PutRecord& record, std::uint64_t segment, std::uin
   const Handle handle = record.ref.handle;
   if (!known(record.queue) || handle > kMaxHandle) return;
   if (record.carried && record.carried->stage == Stage::ready) return;
+  if (const auto ended = names_.tell(record)) end(*ended);
   if (state_->slab.is_live(handle)) forget(handle);
   if (!record.made_key) {
     const Handle older =
@@ -150,26 +143,22 @@ void LenientReplay::put(const PutRecord& record, std::uint64_t segment, std::uin
   only_told_.erase(record.ref.id);
 }
 
-// A number may have been several queues', one after the other, and the last one's name stands from
-// the start. What an earlier one had has gone with it, though the records that say so may be lost.
+// Of the queues that a number was the last one's name stands from the start.
 void LenientReplay::take_queue(const QueueRecord& record) {
   if (!known(record.queue)) return;
-  const auto [before, first] = named_.try_emplace(record.queue, record.name);
-  if (!first && before->second != record.name) {
-    before->second = record.name;
-    forget_all(record.queue);
-  }
-  QueueState& queue = state_->queue(record.queue);
-  if (record.frees()) {
-    queue.counters = {};
-  } else if (queue.name == record.name) {
-    state_->evolve(record);
-  }
+  for (const QueueNames::Ended& ended : names_.tell(record, gaps_)) end(ended);
+  if (!record.frees() && state_->queue(record.queue).name == record.name) state_->evolve(record);
 }
 
-void LenientReplay::forget_all(QueueId queue) {
+void LenientReplay::end(const QueueNames::Ended& ended) {
+  QueueState& queue = state_->queue(ended.queue);
+  queue.counters = {};
+  if (queue.messages() == 0) return;
   for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
-    if (state_->slab.is_live(handle) && state_->slab[handle].queue == queue) forget(handle);
+    if (state_->slab.is_live(handle) && state_->slab[handle].queue == ended.queue &&
+        gaps_before_[handle] <= ended.gap) {
+      forget(handle);
+    }
   }
 }
 

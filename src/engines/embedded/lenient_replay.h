@@ -6,6 +6,8 @@
 //   under its key
 //   a record of a message that is not there     counts; what it says of the message is lost
 //   a queue whose name is lost                  gets one: "salvaged-SHARD-NUMBER"
+//   a queue under another's number, or that     the one before has gone (queue_names.h)
+//   is named under another
 //
 // A message that no record tells of after the last gap may have ended in it. It stays: at least
 // once.
@@ -15,7 +17,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -23,6 +24,7 @@
 #include <tarry/result.h>
 
 #include "engines/embedded/journal_walk.h"
+#include "engines/embedded/queue_names.h"
 #include "engines/embedded/shard_state.h"
 
 namespace tarry::embedded {
@@ -51,10 +53,10 @@ class LenientReplay final : public JournalWalk::Visitor {
                     std::string_view body) override;
 
   struct Survey;
-  void make_queues(const std::map<std::uint32_t, std::string>& names, std::uint32_t count);
+  void make_queues(const QueueNames& names, std::uint32_t count);
   void take(const Record& record, std::uint64_t segment, std::uint64_t offset);
   void take_queue(const QueueRecord& record);
-  void forget_all(QueueId queue);
+  void end(const QueueNames::Ended& ended);
   void put(const PutRecord& record, std::uint64_t segment, std::uint64_t offset);
   [[nodiscard]] bool known(std::uint32_t queue) const noexcept {
     return queue < state_->queue_count();
@@ -68,7 +70,7 @@ class LenientReplay final : public JournalWalk::Visitor {
   JournalWalk* walk_;
   ShardState* state_;
   Figures figures_;
-  std::map<std::uint32_t, std::string> named_;  // as last told
+  QueueNames names_;
   std::uint32_t gaps_ = 0;
   std::vector<std::uint32_t> gaps_before_;       // by handle: its last record
   std::unordered_set<std::uint64_t> only_told_;  // ids of messages whose full record is lost

@@ -34,6 +34,36 @@ class Contradiction : public testing::Test {
     return {GoneWhy::acked, 0, {{handle, id}}};
   }
 
+  static PutRecord put_into(std::uint32_t queue, Handle handle, std::uint64_t id,
+                            std::string_view key) {
+    PutRecord put = test::put(handle, id, key);
+    put.queue = queue;
+    return put;
+  }
+  static QueueRecord removed(std::uint32_t number, std::string_view name) {
+    QueueRecord record = test::queue(number, name);
+    record.removed = true;
+    return record;
+  }
+  static QueueRecord freed(std::uint32_t number) { return removed(number, ""); }
+
+  // What that queue of the new store holds, one letter a message.
+  [[nodiscard]] std::string keys_of(std::string_view queue) const {
+    const auto shard = salvaged->shard();
+    const test::Recovery recovery(*shard, true, clock.boot_id(), clock.now());
+    const QueueId id = recovery.state.find_queue(queue);
+    if (id == kNoQueue) return "no such queue";
+    std::string keys;
+    for (const auto& [number, message] : held.messages) {
+      for (Handle handle = 0; handle < recovery.state.slab.end(); ++handle) {
+        if (recovery.holds(handle, number) && recovery.state.slab[handle].queue == id) {
+          keys += message.text.substr(0, message.text.find('|'));
+        }
+      }
+    }
+    return keys;
+  }
+
   timing::ManualClock clock;
   std::unique_ptr<storage::MemoryDisk> source;
   std::optional<Salvaged> salvaged;
@@ -95,6 +125,68 @@ TEST_F(Contradiction, AQueueWhoseNameIsLost) {
   ASSERT_EQ(held.messages.size(), 1u);
   EXPECT_NE(held.queues.find("queue salvaged-0-1 "), std::string::npos) << held.queues;
   EXPECT_EQ(salvaged->told().unnamed_queues, 1u);
+}
+
+// -- a number that was another queue's before
+
+TEST_F(Contradiction, AQueueWhoseMakingIsLost) {
+  Segment first(1);
+  first.opening();
+  first.batch({test::queue(1, "alpha"), put_into(1, 0, 1, "a")});
+  first.batch({removed(1, "alpha")}, 2);
+  first.batch({GoneRecord{GoneWhy::purged, 1, {{0, 1}}}, freed(1)}, 3);
+  const auto lost = first.batch({test::queue(1, "beta"), put_into(1, 0, 2, "b")}, 4);
+  first.batch({put_into(1, 1, 3, "c")}, 5);
+  Segment second(2, first.next_batch(), first.seal());
+  second.batch(
+      {test::clock_record(), MarksRecord{4, 1}, test::queue(0, "q"), test::queue(1, "beta")}, 6);
+  damage(first, second, lost + 50);
+  EXPECT_EQ(keys_of("beta"), "c");
+  EXPECT_EQ(salvaged->told().unnamed_queues, 0u);
+}
+
+TEST_F(Contradiction, AQueueWhoseMakingIsLostWithTheEndOfTheOneBefore) {
+  Segment first(1);
+  first.opening();
+  first.batch({test::queue(1, "alpha"), put_into(1, 0, 1, "a"), put_into(1, 1, 2, "b")});
+  const auto lost = first.batch({freed(1), test::queue(1, "beta")}, 2);
+  first.batch({put_into(1, 2, 3, "c")}, 3);
+  Segment second(2, first.next_batch(), first.seal());
+  second.batch(
+      {test::clock_record(), MarksRecord{4, 1}, test::queue(0, "q"), test::queue(1, "beta")}, 4);
+  damage(first, second, lost + 50);
+  EXPECT_EQ(keys_of("beta"), "c");
+}
+
+TEST_F(Contradiction, AMessageBehindTheRemovalOfItsNumbersQueue) {
+  Segment first(1);
+  first.opening();
+  first.batch({test::queue(1, "alpha"), put_into(1, 0, 1, "a"), put_into(1, 1, 2, "b")});
+  PutRecord copy = put_into(1, 1, 2, "b");
+  copy.copy = true;
+  first.batch({removed(1, "alpha"), copy}, 2);
+  const auto lost = first.batch({freed(1), test::queue(1, "beta")}, 3);
+  first.batch({put_into(1, 2, 3, "c")}, 4);
+  Segment second(2, first.next_batch(), first.seal());
+  second.batch({test::clock_record(), MarksRecord{4, 1}}, 5);
+  damage(first, second, lost + 50);
+  EXPECT_EQ(keys_of("salvaged-0-1"), "c");
+  EXPECT_EQ(held.queues.find("alpha"), std::string::npos) << held.queues;
+  EXPECT_EQ(salvaged->told().unnamed_queues, 1u);
+}
+
+TEST_F(Contradiction, AQueueThatWasMadeAgainUnderAnotherNumber) {
+  Segment first(1);
+  first.opening();
+  first.batch({test::queue(1, "alpha"), put_into(1, 0, 1, "a")});
+  const auto lost = first.batch({freed(1), test::queue(1, "beta")}, 2);
+  first.batch({put_into(1, 1, 2, "b")}, 3);
+  first.batch({test::queue(2, "alpha"), put_into(2, 2, 3, "c")}, 4);
+  Segment second(2, first.next_batch(), first.seal());
+  second.batch({test::clock_record(), MarksRecord{4, 1}}, 5);
+  damage(first, second, lost + 50);
+  EXPECT_EQ(keys_of("alpha"), "c");
+  EXPECT_EQ(keys_of("salvaged-0-1"), "b");
 }
 
 TEST_F(Contradiction, ALeaseWhoseClaimIsLost) {
