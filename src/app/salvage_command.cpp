@@ -31,7 +31,8 @@ void write_fields(wire::JsonWriter& json, const SalvagedShard& shard) {
   json.field("damaged_messages", shard.damaged_messages);
   json.field("uncertain_messages", shard.uncertain_messages);
   json.field("lost_messages", shard.lost_messages).field("lost_batches", shard.lost_batches);
-  json.field("unnamed_queues", shard.unnamed_queues).name("losses").begin_array();
+  json.field("unnamed_queues", shard.unnamed_queues);
+  json.field("unreachable_messages", shard.unreachable_messages).name("losses").begin_array();
   for (const tools::Loss& loss : shard.losses) {
     json.begin_object().text_field("file", loss.file).field("offset", loss.offset);
     json.field("bytes", loss.bytes).text_field("what", loss.what).end_object();
@@ -100,6 +101,10 @@ void tell_losses(Output& output, const SalvageReport& report) {
   if (const auto count = sum(report, &SalvagedShard::unnamed_queues); count > 0) {
     output.note(
         fmt::format("Of {} the name is lost: salvaged-SHARD-NUMBER.", counted(count, "queue")));
+  }
+  if (const auto count = sum(report, &SalvagedShard::unreachable_messages); count > 0) {
+    output.note(fmt::format("{} of these can be claimed, but not found by key.",
+                            counted(count, "message")));
   }
 }
 

@@ -7,9 +7,9 @@
 
 #include "base/crc32c.h"
 #include "base/text.h"
-#include "core/shard_rule.h"
 #include "core/validation.h"
 #include "engines/embedded/front.h"
+#include "engines/embedded/key_route.h"
 #include "engines/embedded/tokens.h"
 
 namespace tarry::embedded {
@@ -30,13 +30,7 @@ core::PushReply push_reply(const std::string& request_bytes, std::size_t count) 
 }  // namespace
 
 std::uint32_t Front::shard_for_key(std::string_view queue, std::string_view key) const {
-  if (shards() == 1) return 0;
-  if (const auto made = parse_made_key(key);
-      made && made->store_tag == static_cast<std::uint32_t>(config_.identity.store_id) &&
-      made->shard < shards()) {
-    return made->shard;
-  }
-  return core::shard_of(queue, key, shards(), config_.identity.hash_seed);
+  return embedded::shard_for_key(config_.identity, queue, key);
 }
 
 std::uint32_t Front::shard_for_receipt(std::string_view text, ClaimName& claim,

@@ -63,7 +63,7 @@ void LenientReplay::make_queues(const QueueNames& names, std::uint32_t count) {
     } else {
       name = "salvaged-" + std::to_string(state_->identity().shard) + "-" + std::to_string(number);
       while (names.taken(name)) name += "-";  // ends: there are fewer names than lengths
-      ++figures_.unnamed_queues;
+      figures_.unnamed.push_back(number);
     }
     QueueRecord record;
     record.queue = number;

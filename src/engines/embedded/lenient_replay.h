@@ -36,7 +36,7 @@ class LenientReplay final : public JournalWalk::Visitor {
     std::uint64_t records = 0;
     std::uint64_t lost_messages = 0;       // later records tell of them
     std::uint64_t uncertain_messages = 0;  // may have ended, or changed, in what is lost
-    std::uint64_t unnamed_queues = 0;
+    std::vector<QueueId> unnamed;          // queues whose name is lost
   };
 
   /// `state` has begun replay and is empty.

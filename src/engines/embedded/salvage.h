@@ -32,10 +32,11 @@ struct SalvagedShard {
   std::uint64_t remembered = 0;        // in the new store
   std::uint64_t damaged_messages = 0;  // of `messages`: without their payload
   std::uint64_t uncertain_messages =
-      0;                            // of `messages`: may have ended, or changed, in what is lost
-  std::uint64_t lost_messages = 0;  // later records tell of them; there may be more
-  std::uint64_t lost_batches = 0;   // by the gaps in their numbers
-  std::uint64_t unnamed_queues = 0;
+      0;                             // of `messages`: may have ended, or changed, in what is lost
+  std::uint64_t lost_messages = 0;   // later records tell of them; there may be more
+  std::uint64_t lost_batches = 0;    // by the gaps in their numbers
+  std::uint64_t unnamed_queues = 0;  // whose name no other shard knows either
+  std::uint64_t unreachable_messages = 0;  // of these: no request finds them by their keys
   std::vector<Loss> losses;
 };
 

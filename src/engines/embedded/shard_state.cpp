@@ -43,6 +43,14 @@ QueueId ShardState::find_queue(std::string_view name) const {
   return found == queue_ids_.end() ? kNoQueue : found->second;
 }
 
+void ShardState::rename(QueueId id, const std::string& name) {
+  QueueState& queue = *queues_[id];
+  TARRY_ASSERT(queue.is_there() && find_queue(name) == kNoQueue);
+  queue_ids_.erase(queue.name);
+  queue.name = name;
+  queue_ids_.emplace(name, id);
+}
+
 std::uint16_t ShardState::max_attempts_override(Handle handle) const {
   if (slab[handle].options == 0) return 0;
   return options_.at(handle).max_attempts;

@@ -177,6 +177,8 @@ class ShardState {
   [[nodiscard]] std::uint64_t low_water() const noexcept { return low_water_; }
   [[nodiscard]] std::uint16_t max_attempts_override(Handle handle) const;
   [[nodiscard]] std::uint32_t max_attempts(Handle handle) const;
+  /// Of a queue that is there; nobody has the new name. No record says it: for salvage.
+  void rename(QueueId id, const std::string& name);
   /// Leaves out as many ids: where the end of the journal may be lost, they may have been given.
   void skip_ids(std::uint64_t count) noexcept { next_id_ += count; }
   /// Messages that are scheduled, ready or leased.
