@@ -1,8 +1,9 @@
 // Salvage: from a store that recovery refuses to a new one with everything in it that still checks.
 // docs/formats/journal.md says what that is; nothing of the old store is changed.
 //
-// A shard that recovery takes is copied as recovery sees it; one that it refuses is read leniently
-// (lenient_replay.h). The new store has the old one's id, so made keys and receipts stay good.
+// A shard that recovery takes is copied as recovery sees it; one that it refuses, or of which it
+// would cut a tail in which batches check, is read leniently (lenient_replay.h). The new store has
+// the old one's id, so made keys and receipts stay good.
 //
 // Thread safety: functions without state.
 #pragma once
@@ -23,7 +24,7 @@ namespace tarry::embedded {
 
 struct SalvagedShard {
   std::uint32_t shard = 0;
-  bool sound = false;  // recovery would have taken it
+  bool sound = false;  // recovery would have taken it, and all that checks in it
   std::uint64_t segments = 0;
   std::uint64_t batches = 0;
   std::uint64_t records = 0;

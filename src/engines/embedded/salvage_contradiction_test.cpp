@@ -203,6 +203,34 @@ TEST_F(Contradiction, ALeaseWhoseClaimIsLost) {
   EXPECT_EQ(held.messages.at(1).stage, Stage::scheduled);
 }
 
+// With sync=os recovery cuts there what was never said to be durable.
+TEST_F(Contradiction, BatchesBehindATear) {
+  Segment only(1);
+  only.opening();
+  only.batch({test::put(0, 1, "a")});
+  const auto lost = only.batch({test::put(1, 2, "b")});
+  only.batch({test::put(2, 3, "c")});
+  Files files{{segment_name(1), only.bytes()}};
+  files.begin()->second[lost + 50] ^= 1;
+  ASSERT_TRUE(test::Recovery(*test::disk_with(files)->root()).ok());
+  source = store_with(files);
+  salvaged.emplace(*source->root(), clock);
+  ASSERT_TRUE(salvaged->report) << salvaged->report.error().message;
+  EXPECT_FALSE(salvaged->told().sound);
+  EXPECT_EQ(salvaged->told().lost_batches, 1u);
+  ASSERT_EQ(salvaged->told().losses.size(), 1u);
+  EXPECT_EQ(salvaged->told().losses[0].offset, lost);
+  held = held_in(*salvaged->shard(), clock);
+  ASSERT_EQ(held.messages.size(), 2u);
+  EXPECT_TRUE(held.messages.contains(3));
+  // A tail in which nothing checks is no loss.
+  files.begin()->second.resize(lost + 60);
+  source = store_with(files);
+  salvaged.emplace(*source->root(), clock);
+  EXPECT_TRUE(salvaged->told().sound);
+  EXPECT_GT(salvaged->told().torn_bytes, 0u);
+}
+
 TEST_F(Contradiction, SegmentsBelowTheMarkAreNotRead) {
   Segment first(1);
   first.opening();

@@ -30,7 +30,8 @@ class Reader {
   }
 
  private:
-  // False where recovery refuses it.
+  // False where recovery refuses it, or would cut what still checks: batches behind a tear were
+  // not durable, but here nobody has to go on from them.
   Result<bool> read_sound() {
     auto state = begun_state();
     SegmentFiles unused;
