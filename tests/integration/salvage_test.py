@@ -237,9 +237,14 @@ class Salvage(ProgramTest):
         self.fill()
         self.salvage()
         (self.new / "STORE").unlink()
-        (self.new / "SALVAGE").write_bytes(b"")
-        for words in (["stats"], ["push", "q", "x"], ["store", "check"]):
-            self.refused(*words, store=f"file:{self.new}", code=FAILED, says="salvage")
+        for by in ("salvage", "backup"):
+            (self.new / by.upper()).write_bytes(b"")
+            for words in (["stats"], ["push", "q", "x"], ["store", "check"],
+                          ["store", "salvage", str(self.directory / "again")]):
+                answer = self.refused(*words, store=f"file:{self.new}", code=USAGE,
+                                      says=f"a {by} that did not end")
+                self.assertNotIn("store salvage DIRECTORY", answer.err)
+            (self.new / by.upper()).unlink()
 
 
 if __name__ == "__main__":

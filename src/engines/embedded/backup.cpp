@@ -309,6 +309,10 @@ Result<BackupReport> backup(
     return Unexpected(ErrorCode::invalid_argument, source.path() + " is not a tarry store");
   }
   if (auto empty = check_empty(target); !empty) return std::move(empty).error();
+  if (auto mark = target.open(kBackupName, storage::OpenMode::create_new); !mark) {
+    return std::move(mark).error();
+  }
+  if (auto synced = target.sync(); !synced) return std::move(synced).error();
   BackupReport report;
   report.store_id = (*identity)->store_id;
   report.shards = (*identity)->shards;
@@ -343,6 +347,8 @@ Result<BackupReport> backup(
   if (auto written = write_identity(target, **identity); !written) {
     return std::move(written).error();
   }
+  if (auto removed = target.remove(kBackupName); !removed) return std::move(removed).error();
+  if (auto synced = target.sync(); !synced) return std::move(synced).error();
   return report;
 }
 

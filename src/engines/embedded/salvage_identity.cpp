@@ -55,6 +55,9 @@ Result<SalvagedIdentity> salvage_identity(storage::Directory& directory,
       code != ErrorCode::io_error) {
     return std::move(identity).error();
   }
+  // Of its segments there may be some of a shard, and some of the shards.
+  const auto half_made = is_half_made(directory);
+  if (half_made && *half_made) return std::move(identity).error();
   const Witness witness = ask_segments(directory);
   if (!witness.store_id) return std::move(identity).error();
   if (const auto repaired = repair_identity(directory);

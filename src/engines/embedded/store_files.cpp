@@ -85,7 +85,25 @@ Result<std::optional<StoreIdentity>> nothing_made_yet(storage::Directory& direct
   return std::optional<StoreIdentity>();
 }
 
+bool has_name(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The name of what began it, where that did not end.
+std::optional<std::string> half_made_by(const std::vector<std::string>& names) {
+  if (has_name(names, kName)) return std::nullopt;
+  if (has_name(names, kSalvageName)) return "salvage";
+  if (has_name(names, kBackupName)) return "backup";
+  return std::nullopt;
+}
+
 }  // namespace
+
+Result<bool> is_half_made(storage::Directory& directory) {
+  auto names = directory.list();
+  if (!names) return std::move(names).error();
+  return half_made_by(*names).has_value();
+}
 
 std::string shard_directory_name(std::uint32_t shard) {
   std::string digits = std::to_string(shard);
@@ -113,12 +131,13 @@ Error shard_directory_error(Error error) {
 Result<std::optional<StoreIdentity>> read_identity(storage::Directory& directory) {
   auto names = directory.list();
   if (!names) return std::move(names).error();
-  if (std::find(names->begin(), names->end(), kName) == names->end()) {
-    if (std::find(names->begin(), names->end(), kSalvageName) != names->end()) {
-      return Unexpected(ErrorCode::damaged, directory.path() +
-                                                " is what a salvage that did not end has left: "
-                                                "remove it and salvage again");
-    }
+  if (const auto by = half_made_by(*names)) {
+    return Unexpected(ErrorCode::invalid_argument, directory.path() + " is what a " + *by +
+                                                       " that did not end has left, and no " +
+                                                       "store: remove it and begin the " + *by +
+                                                       " again");
+  }
+  if (!has_name(*names, kName)) {
     const bool ours = std::all_of(names->begin(), names->end(), [](const std::string& name) {
       return name == kLockName || name == kTemporary || name.starts_with(kShardPrefix) ||
              name == "lost+found";
@@ -157,7 +176,7 @@ Result<void> write_identity(storage::Directory& directory, const StoreIdentity& 
   if (auto synced = directory.sync(); !synced) return synced;
   auto names = directory.list();
   if (!names) return std::move(names).error();
-  if (std::find(names->begin(), names->end(), kTemporary) != names->end()) {
+  if (has_name(*names, kTemporary)) {
     if (auto removed = directory.remove(kTemporary); !removed) return removed;
   }
   auto file = directory.open(kTemporary, storage::OpenMode::create_new);

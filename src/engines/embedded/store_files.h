@@ -24,6 +24,10 @@ struct StoreIdentity {
   std::uint64_t hash_seed = 0;
 };
 
+/// A salvage or a backup that did not end has left this directory: it is no store, nor what is left
+/// of one. Then `read_identity` answers `invalid_argument`.
+[[nodiscard]] Result<bool> is_half_made(storage::Directory& directory);
+
 /// The identity, or nothing where the directory is empty (or its making was cut short). Errors:
 /// `invalid_argument` (not a store), `unsupported` (newer), `damaged` (also: STORE is gone, but
 /// there are journals).
@@ -41,8 +45,10 @@ struct StoreIdentity {
 [[nodiscard]] Error shard_directory_error(Error error);
 
 inline constexpr const char* kLockName = "LOCK";
-/// Stands in a directory while `store salvage` fills it: it is no store before that is done.
+/// One of these stands in a directory while `store salvage` or `store backup` fills it: it is no
+/// store before that is done.
 inline constexpr const char* kSalvageName = "SALVAGE";
+inline constexpr const char* kBackupName = "BACKUP";
 inline constexpr std::uint32_t kMostShards = 256;
 
 /// How large the segments of a store on this disk are, unless told otherwise: on a small disk

@@ -80,12 +80,19 @@ TEST_F(StoreFiles, OneWrongByteCanBePutRightAndTwoCannot) {
   EXPECT_FALSE(repair_identity(*directory));
 }
 
-TEST_F(StoreFiles, ASalvageThatDidNotEndIsNoStore) {
-  test::write_all(*directory, kSalvageName, "");
-  EXPECT_EQ(code(), ErrorCode::damaged);
-  EXPECT_NE(message.find("salvage"), std::string::npos) << message;
-  ASSERT_TRUE(write_identity(*directory, kIdentity));  // ended, but for the mark
-  EXPECT_TRUE(read_identity(*directory).value());
+TEST_F(StoreFiles, WhatDidNotEndIsNoStore) {
+  for (const char* mark : {kSalvageName, kBackupName}) {
+    test::write_all(*directory, mark, "");
+    EXPECT_TRUE(is_half_made(*directory).value());
+    EXPECT_EQ(code(), ErrorCode::invalid_argument);
+    const std::string by = mark == kSalvageName ? "salvage" : "backup";
+    EXPECT_NE(message.find("a " + by + " that did not end"), std::string::npos) << message;
+    ASSERT_TRUE(write_identity(*directory, kIdentity));  // ended, but for the mark
+    EXPECT_TRUE(read_identity(*directory).value());
+    EXPECT_FALSE(is_half_made(*directory).value());
+    ASSERT_TRUE(directory->remove("STORE"));
+    ASSERT_TRUE(directory->remove(mark));
+  }
 }
 
 TEST_F(StoreFiles, ANewerVersionIsNamed) {
