@@ -32,7 +32,8 @@ void write_fields(wire::JsonWriter& json, const SalvagedShard& shard) {
   json.field("uncertain_messages", shard.uncertain_messages);
   json.field("lost_messages", shard.lost_messages).field("lost_batches", shard.lost_batches);
   json.field("unnamed_queues", shard.unnamed_queues);
-  json.field("unreachable_messages", shard.unreachable_messages).name("losses").begin_array();
+  json.field("unreachable_messages", shard.unreachable_messages);
+  json.field("adopted_queues", shard.adopted_queues).name("losses").begin_array();
   for (const tools::Loss& loss : shard.losses) {
     json.begin_object().text_field("file", loss.file).field("offset", loss.offset);
     json.field("bytes", loss.bytes).text_field("what", loss.what).end_object();
@@ -97,6 +98,11 @@ void tell_losses(Output& output, const SalvageReport& report) {
   if (const auto count = sum(report, &SalvagedShard::damaged_messages); count > 0) {
     output.note(fmt::format("Payload lost: {}; what is due of these goes to the dead.",
                             counted(count, "message")));
+  }
+  for (const SalvagedShard& shard : report.per_shard) {
+    if (shard.adopted_queues == 0) continue;
+    output.note(fmt::format("Shard {} has settings and pauses of {} from the other shards.",
+                            shard.shard, counted(shard.adopted_queues, "queue")));
   }
   if (const auto count = sum(report, &SalvagedShard::unnamed_queues); count > 0) {
     output.note(

@@ -189,6 +189,7 @@ Result<void> JournalWalk::walk_segment(std::size_t i, std::uint64_t salt, Visito
     if (!begun && scanner.offset() != kSegmentHeaderBytes) visitor.opening_lost();
     begun = true;
     const std::string_view body = scanner.body();
+    written_ms_ = scanner.header().realtime_ms;
     const std::size_t read = visitor.batch(segment.number, scanner.body_offset(), body);
     if (read != body.size()) {
       lose(segment.number, scanner.body_offset() + read, body.size() - read,

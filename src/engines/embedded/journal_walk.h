@@ -66,6 +66,8 @@ class JournalWalk {
 
   /// Its files, to read messages from; forgiving ones.
   [[nodiscard]] const SegmentFiles& files() const noexcept { return files_; }
+  /// When the batch that a visitor is given was written.
+  [[nodiscard]] std::int64_t written_ms() const noexcept { return written_ms_; }
   [[nodiscard]] std::uint64_t newest_segment() const noexcept {
     return segments_.empty() ? 0 : segments_.back().number;
   }
@@ -99,6 +101,7 @@ class JournalWalk {
   Figures figures_;
   std::uint64_t next_batch_ = 0;  // 0: not known yet
   bool lost_something_ = false;   // since the last good batch
+  std::int64_t written_ms_ = 0;
 };
 
 }  // namespace tarry::embedded

@@ -56,6 +56,8 @@ Result<LenientReplay::Figures> LenientReplay::run(
 }
 
 void LenientReplay::make_queues(const QueueNames& names, std::uint32_t count) {
+  gaps_before_queue_.resize(count);
+  figures_.queues_told_ms.resize(count);
   for (std::uint32_t number = 0; number < count; ++number) {
     std::string name;
     if (auto known = names.name(number)) {
@@ -147,7 +149,10 @@ void LenientReplay::put(const PutRecord& record, std::uint64_t segment, std::uin
 void LenientReplay::take_queue(const QueueRecord& record) {
   if (!known(record.queue)) return;
   for (const QueueNames::Ended& ended : names_.tell(record, gaps_)) end(ended);
-  if (!record.frees() && state_->queue(record.queue).name == record.name) state_->evolve(record);
+  if (record.frees() || state_->queue(record.queue).name != record.name) return;
+  state_->evolve(record);
+  gaps_before_queue_[record.queue] = gaps_;
+  figures_.queues_told_ms[record.queue] = walk_->written_ms();
 }
 
 void LenientReplay::end(const QueueNames::Ended& ended) {
@@ -224,6 +229,10 @@ void LenientReplay::finish() {
     if (gaps_before_[handle] != gaps_) ++figures_.uncertain_messages;
   }
   figures_.lost_messages = only_told_.size();
+  for (QueueId id = 0; id < state_->queue_count(); ++id) {
+    std::int64_t& told_ms = figures_.queues_told_ms[id];
+    if (told_ms != 0 && gaps_before_queue_[id] == gaps_) told_ms = kNothingLost;
+  }
   // The books of what is there: what was lost is neither there nor ended, and counts no more.
   for (QueueId id = 0; id < state_->queue_count(); ++id) {
     QueueState& queue = state_->queue(id);

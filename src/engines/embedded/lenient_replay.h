@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -31,12 +32,16 @@ namespace tarry::embedded {
 
 class LenientReplay final : public JournalWalk::Visitor {
  public:
+  /// Nothing is lost behind a queue's last record.
+  static constexpr std::int64_t kNothingLost = std::numeric_limits<std::int64_t>::max();
+
   struct Figures {
     JournalWalk::Figures walk;
     std::uint64_t records = 0;
-    std::uint64_t lost_messages = 0;       // later records tell of them
-    std::uint64_t uncertain_messages = 0;  // may have ended, or changed, in what is lost
-    std::vector<QueueId> unnamed;          // queues whose name is lost
+    std::uint64_t lost_messages = 0;           // later records tell of them
+    std::uint64_t uncertain_messages = 0;      // may have ended, or changed, in what is lost
+    std::vector<std::int64_t> queues_told_ms;  // by number: when its record was; kNothingLost
+    std::vector<QueueId> unnamed;              // queues whose name is lost
   };
 
   /// `state` has begun replay and is empty.
@@ -72,8 +77,9 @@ class LenientReplay final : public JournalWalk::Visitor {
   Figures figures_;
   QueueNames names_;
   std::uint32_t gaps_ = 0;
-  std::vector<std::uint32_t> gaps_before_;       // by handle: its last record
-  std::unordered_set<std::uint64_t> only_told_;  // ids of messages whose full record is lost
+  std::vector<std::uint32_t> gaps_before_queue_;  // by number: its last record
+  std::vector<std::uint32_t> gaps_before_;        // by handle: its last record
+  std::unordered_set<std::uint64_t> only_told_;   // ids of messages whose full record is lost
   std::uint64_t newest_segment_ = 0;
   std::string buffer_;
 };

@@ -125,6 +125,7 @@ class Salvage {
     const auto named = queues_.name(identity_, shard, files);
     told.unnamed_queues = named.unnamed;
     told.unreachable_messages = named.unreachable;
+    told.adopted_queues = queues_.agree(shard);
     auto directory = target_->subdirectory(shard_directory_name(number), true);
     if (!directory) return std::move(directory).error();
     if (auto synced = target_->sync(); !synced) return synced;

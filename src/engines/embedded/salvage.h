@@ -38,6 +38,7 @@ struct SalvagedShard {
   std::uint64_t lost_batches = 0;    // by the gaps in their numbers
   std::uint64_t unnamed_queues = 0;  // whose name no other shard knows either
   std::uint64_t unreachable_messages = 0;  // of these: no request finds them by their keys
+  std::uint64_t adopted_queues = 0;        // whose settings and pause another shard told
   std::vector<Loss> losses;
 };
 

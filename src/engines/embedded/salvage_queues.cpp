@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/limits.h"
 #include "core/shard_rule.h"
 #include "engines/embedded/key_route.h"
+#include "engines/embedded/lenient_replay.h"
 
 namespace tarry::embedded {
 namespace {
@@ -124,15 +126,54 @@ class Namer {
   std::unordered_map<QueueId, Nameless> nameless_;
 };
 
+std::int64_t told_ms(const ReadShard& shard, QueueId queue) {
+  return shard.sound ? LenientReplay::kNothingLost : shard.queues_told_ms[queue];
+}
+
 }  // namespace
 
 void SalvagedQueues::tell(const ReadShard& shard) {
   const ShardState& state = *shard.state;
-  for (QueueId queue = 0; queue < state.queue_count(); ++queue) {
-    if (state.queue(queue).is_there() && !shard.is_unnamed(queue)) {
-      names_.insert(state.queue(queue).name);
-    }
+  for (QueueId id = 0; id < state.queue_count(); ++id) {
+    const QueueState& queue = state.queue(id);
+    if (!queue.is_there() || shard.is_unnamed(id)) continue;
+    names_.insert(queue.name);
+    Known known{told_ms(shard, id), queue.settings, queue.paused, queue.paused_until_ms,
+                queue.removed};
+    const auto [best, first] = best_.try_emplace(queue.name, known);
+    if (!first && best->second.told_ms < known.told_ms) best->second = known;
   }
+}
+
+std::uint64_t SalvagedQueues::agree(ReadShard& shard) const {
+  if (shard.sound) return 0;
+  ShardState& state = *shard.state;
+  std::uint64_t given = 0;
+  for (const auto& [name, best] : best_) {
+    const QueueId id = state.find_queue(name);
+    QueueRecord record;
+    record.queue = id;
+    record.name = name;
+    record.settings = best.settings;
+    record.paused = best.paused;
+    record.paused_until_ms = best.paused_until_ms;
+    if (id == kNoQueue) {
+      // Where it is as any new one, a push makes it.
+      const bool plain = best.settings == QueueSettings() && !best.paused;
+      if (plain || best.removed || state.next_queue() >= core::kMaxQueues) continue;
+      record.queue = state.next_queue();
+    } else {
+      const QueueState& queue = state.queue(id);
+      if (queue.settings == best.settings && queue.paused == best.paused &&
+          queue.paused_until_ms == best.paused_until_ms) {
+        continue;
+      }
+      record.removed = queue.removed;
+    }
+    state.evolve(record);
+    ++given;
+  }
+  return given;
 }
 
 SalvagedQueues::Named SalvagedQueues::name(const StoreIdentity& store, ReadShard& shard,

@@ -4,12 +4,20 @@
 // the right name all of them belong to their shard. Where none is found the name is invented, so
 // that they do where they are few: what does not belong to its shard no request finds by its key.
 //
+// Settings and pause are one to all shards. A shard that has lost something takes them from the one
+// that knows best: one that is sound, or has lost nothing behind that queue's last record; else
+// the one to which it was told last.
+//
 // Thread safety: none.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
+
+#include <tarry/settings.h>
 
 #include "engines/embedded/salvage_read.h"
 #include "engines/embedded/segment_files.h"
@@ -29,8 +37,21 @@ class SalvagedQueues {
   /// Names the queues that lost their names. `files`: the shard's.
   Named name(const StoreIdentity& store, ReadShard& shard, const SegmentFiles& files) const;
 
+  /// Gives a shard the settings and pauses that others know better, and the queues that have some,
+  /// where they are not there: how many it gave. The shard's queues have their names.
+  std::uint64_t agree(ReadShard& shard) const;
+
  private:
+  struct Known {
+    std::int64_t told_ms = 0;
+    QueueSettings settings;
+    bool paused = false;
+    std::optional<std::int64_t> paused_until_ms;
+    bool removed = false;
+  };
+
   std::set<std::string> names_;
+  std::map<std::string, Known> best_;
 };
 
 }  // namespace tarry::embedded

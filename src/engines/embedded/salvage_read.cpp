@@ -47,7 +47,7 @@ class Reader {
       return std::move(recovered).error();
     }
     if (recovered->report.cut_batches > 0) return false;  // recovery would lose them
-    told_->sound = true;
+    told_->sound = shard_.sound = true;
     told_->segments = recovered->report.segments;
     told_->batches = recovered->report.batches;
     told_->records = recovered->report.records;
@@ -81,6 +81,7 @@ class Reader {
     state->skip_ids(kLostIds);
     shard_.newest_segment = walk.newest_segment();
     shard_.unnamed = std::move(replayed->unnamed);
+    shard_.queues_told_ms = std::move(replayed->queues_told_ms);
     shard_.state = std::move(state);
     return {};
   }

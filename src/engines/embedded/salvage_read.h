@@ -24,7 +24,9 @@ struct ReadShard {
   std::unique_ptr<ShardState> state;  // has finished replay; none: nothing of it could be read
   bool empty = false;                 // nor was anything in it ever
   std::uint64_t newest_segment = 0;
-  std::vector<QueueId> unnamed;  // queues whose name is lost, in order
+  bool sound = false;
+  std::vector<std::int64_t> queues_told_ms;  // lenient_replay.h; of a shard that is not sound
+  std::vector<QueueId> unnamed;              // queues whose name is lost, in order
 
   [[nodiscard]] bool is_unnamed(QueueId queue) const {
     return std::binary_search(unnamed.begin(), unnamed.end(), queue);

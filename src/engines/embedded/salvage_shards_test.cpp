@@ -146,5 +146,49 @@ TEST_F(SalvageNames, AreNotFoundByOneTag) {
   EXPECT_TRUE(all_belong(keys)) << name;
 }
 
+class SalvageSettings : public SalvageShards {
+ protected:
+  static QueueRecord paused_orders() {
+    QueueRecord record = test::queue(0, "orders");
+    record.paused = true;
+    record.settings.max_attempts = 2;
+    return record;
+  }
+  static Segment first_shards() {
+    Segment first(1);
+    first.batch({test::clock_record(), MarksRecord{1, 1}, paused_orders()});
+    return first;
+  }
+  void expect_paused() {
+    const auto state = shard(1);
+    const QueueId id = state->find_queue("orders");
+    ASSERT_NE(id, kNoQueue);
+    EXPECT_TRUE(state->queue(id).paused);
+    EXPECT_EQ(state->queue(id).settings.max_attempts, 2u);
+    EXPECT_EQ(report.per_shard.at(0).adopted_queues, 0u);
+    EXPECT_EQ(report.per_shard.at(1).adopted_queues, 1u);
+  }
+};
+
+TEST_F(SalvageSettings, AreThoseOfTheShardThatHasLostNothing) {
+  Segment second = second_shards();
+  second.batch({test::clock_record(), MarksRecord{1, 1}, test::queue(0, "orders")});
+  const auto lost = second.batch({paused_orders()});
+  push(second, {"a"});
+  second.bytes()[lost + 50] ^= 1;
+  salvage_of(first_shards(), second);
+  expect_paused();
+}
+
+TEST_F(SalvageSettings, OfAQueueThatAShardHasLost) {
+  Segment second = second_shards();
+  const auto lost = second.batch({test::clock_record(), MarksRecord{1, 1}, paused_orders()});
+  second.batch({MarksRecord{1, 1}});
+  second.batch({ClosedRecord{}}, 2);
+  second.bytes()[lost + 50] ^= 1;
+  salvage_of(first_shards(), second);
+  expect_paused();
+}
+
 }  // namespace
 }  // namespace tarry::embedded
