@@ -337,12 +337,13 @@ Result<BackupReport> backup(
     if (auto taken = ShardBackup(*shards[shard], **into, place, report, told).run(); !taken) {
       return std::move(taken).error();
     }
-    const ShardInspection looked = inspect_shard(**into, **identity, shard, false, {});
-    if (!looked.problems.empty()) {
+    const auto looked = inspect_shard(**into, **identity, shard, false, {});
+    if (!looked) return looked.error();
+    if (!looked->problems.empty()) {
       return Unexpected(ErrorCode::damaged,
-                        "the backup does not check, and is no store: " + looked.problems.front());
+                        "the backup does not check, and is no store: " + looked->problems.front());
     }
-    report.messages += looked.messages;
+    report.messages += looked->messages;
   }
   if (auto written = write_identity(target, **identity); !written) {
     return std::move(written).error();

@@ -6,6 +6,7 @@
 
 #include "engines/embedded/store_files.h"
 #include "engines/embedded/test_recovery.h"
+#include "engines/embedded/test_salvage.h"
 #include "engines/embedded/test_watched.h"
 #include "storage/posix_storage.h"
 #include "storage/temp_directory.h"
@@ -16,15 +17,13 @@ namespace {
 using test::put;
 using test::Segment;
 
-constexpr StoreIdentity kIdentity{kFormatVersion, 1, test::kStoreId, 0x5EED};
-
 class Backup : public test::RecoveryTable {
  protected:
   Backup() {
     // Behind message 3, in the segment that is being written: 4, and 5, which states 4 durable.
     at_d = two.batch({put(3, 4, "d")}, two.next_batch() - 1);
     two.batch({put(4, 5, "e")}, two.next_batch() - 1);
-    EXPECT_TRUE(write_identity(*source, kIdentity));
+    EXPECT_TRUE(write_identity(*source, test::kOneShard));
     directory = source->subdirectory("shard-000", false).value();
   }
 

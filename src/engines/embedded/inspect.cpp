@@ -1,5 +1,9 @@
 #include "engines/embedded/inspect.h"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include "engines/embedded/recovery.h"
 #include "engines/embedded/store_files.h"
 #include "storage/posix_storage.h"
@@ -9,28 +13,37 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::size_t kMaxProblems = 100;  // told of one shard
+// Few looks meet a segment that is just being begun or cleaned; fewer two in a row.
+constexpr int kMostLooks = 10;
 
-// Every live message's record is there and its payload checks.
-void check_messages(ShardState& state, const SegmentFiles& files, std::uint64_t newest,
-                    ShardInspection& shard) {
+// Every live message's record is there and its payload checks. Those in segments that have gone
+// since have been copied, or have ended.
+Result<void> check_messages(storage::Directory& directory, ShardState& state,
+                            const SegmentFiles& files, const std::set<std::uint64_t>& gone,
+                            std::uint64_t newest, ShardInspection& shard) {
   std::string buffer;
   for (Handle handle = 0; handle < state.slab.end(); ++handle) {
     if (!state.slab.is_live(handle) || shard.problems.size() >= kMaxProblems) continue;
     const Message& message = state.slab[handle];
     const std::uint64_t segment = message.position.segment(newest);
+    if (gone.contains(segment)) continue;
     auto put = read_put(files, segment, message.position, buffer);
+    if (!put && put.error().code != ErrorCode::damaged) return std::move(put).error();
     if (put && put->ref.id == message.id && (put->damaged || payload_checks(*put))) continue;
+    if (const auto file = files.get(segment)) {
+      const auto still = directory.is_named(segment_name(segment), *file);
+      if (still && !*still) continue;
+    }
     shard.problems.push_back(segment_name(segment) + " offset " +
                              std::to_string(message.position.offset()) + ": message " +
                              std::to_string(message.id) + " does not check");
   }
+  return {};
 }
 
-}  // namespace
-
-ShardInspection inspect_shard(storage::Directory& directory, const StoreIdentity& identity,
-                              std::uint32_t number, bool deep,
-                              const std::function<void(std::uint64_t)>& progress) {
+Result<ShardInspection> look_at_shard(storage::Directory& directory, const StoreIdentity& identity,
+                                      std::uint32_t number, bool deep,
+                                      const std::function<void(std::uint64_t)>& progress) {
   ShardInspection shard;
   shard.shard = number;
   const timing::RealClock clock;
@@ -50,6 +63,9 @@ ShardInspection inspect_shard(storage::Directory& directory, const StoreIdentity
   options.progress = progress;
   if (auto bytes = journal_bytes(directory)) shard.allocated = *bytes;
   auto recovered = recover(directory, files, state, options);
+  if (!recovered && recovered.error().code != ErrorCode::damaged) {
+    return std::move(recovered).error();
+  }
   if (!recovered) {
     shard.problems.push_back(recovered.error().message);
     return shard;
@@ -68,13 +84,45 @@ ShardInspection inspect_shard(storage::Directory& directory, const StoreIdentity
     shard.messages += state.queue(queue).in(Stage::dead);
   }
   if (deep && !recovered->tail.segments.empty()) {
+    std::set<std::uint64_t> gone;
     for (const SegmentInfo& segment : recovered->tail.segments) {
       auto file = directory.open(segment_name(segment.number), storage::OpenMode::read_only);
-      if (file) files.add(segment.number, std::move(*file));
+      if (file) {
+        files.add(segment.number, std::move(*file));
+      } else if (file.error().code == ErrorCode::not_found) {
+        gone.insert(segment.number);
+      } else {
+        return std::move(file).error();
+      }
     }
-    check_messages(state, files, recovered->tail.segments.back().number, shard);
+    const std::uint64_t newest = recovered->tail.segments.back().number;
+    auto checked = check_messages(directory, state, files, gone, newest, shard);
+    if (!checked) return std::move(checked).error();
   }
   return shard;
+}
+
+}  // namespace
+
+Result<ShardInspection> inspect_shard(storage::Directory& directory, const StoreIdentity& identity,
+                                      std::uint32_t number, bool deep,
+                                      const std::function<void(std::uint64_t)>& progress) {
+  std::vector<std::string> before;
+  for (int look = 0; look < kMostLooks; ++look) {
+    auto shard = look_at_shard(directory, identity, number, deep, progress);
+    if (!shard && shard.error().code == ErrorCode::not_found) continue;  // went meanwhile
+    if (!shard || shard->problems.empty()) return shard;
+    const std::vector<std::string> now = std::exchange(shard->problems, {});
+    std::ranges::copy_if(now, std::back_inserter(shard->problems), [&](const auto& problem) {
+      return std::ranges::find(before, problem) != before.end();
+    });
+    if (!shard->problems.empty()) return shard;
+    before = now;
+  }
+  return Unexpected(ErrorCode::unavailable,
+                    directory.path() +
+                        ": segments are cleaned away faster than they are read; try when there is "
+                        "less to do");
 }
 
 Result<StoreInspection> inspect(
@@ -91,10 +139,9 @@ Result<StoreInspection> inspect(
   store.version = (*identity)->version;
   store.store_id = (*identity)->store_id;
   store.shards = (*identity)->shards;
-  // Held while looking, if it can be: a store that nobody has open does not change.
-  // The file is made by whoever opens the store: without it nobody can hold it.
-  auto lock = (*directory)->lock_shared(kLockName);
-  if (!lock && lock.error().code == ErrorCode::conflict) {
+  // Let go at once: however long the look takes, nobody has to wait for it.
+  if (auto lock = (*directory)->lock_shared(kLockName);
+      !lock && lock.error().code == ErrorCode::conflict) {
     constexpr std::string_view kHeldBy = "held by ";
     const std::string& said = lock.error().message;
     const std::size_t at = said.rfind(kHeldBy);
@@ -111,11 +158,12 @@ Result<StoreInspection> inspect(
   }
   std::uint64_t done = 0;
   for (std::uint32_t shard = 0; shard < store.shards; ++shard) {
-    store.per_shard.push_back(
-        inspect_shard(*shards[shard], **identity, shard, deep, [&](std::uint64_t bytes) {
-          done += bytes;
-          if (progress) progress(std::min(done, total), total);
-        }));
+    auto looked = inspect_shard(*shards[shard], **identity, shard, deep, [&](std::uint64_t bytes) {
+      done += bytes;
+      if (progress) progress(std::min(done, total), total);
+    });
+    if (!looked) return std::move(looked).error();
+    store.per_shard.push_back(std::move(*looked));
   }
   return store;
 }

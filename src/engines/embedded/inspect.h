@@ -36,14 +36,16 @@ struct StoreInspection {
   std::vector<ShardInspection> per_shard;
 };
 
-/// One shard of a store, the same way; progress in bytes since the last call.
-[[nodiscard]] ShardInspection inspect_shard(storage::Directory& directory,
-                                            const StoreIdentity& identity, std::uint32_t number,
-                                            bool deep,
-                                            const std::function<void(std::uint64_t)>& progress);
+/// One shard of a store, the same way; progress in bytes since the last call. A process may have it
+/// open: a problem is one that a second look finds too. Errors: why it cannot be read, which says
+/// nothing of what is in it; `unavailable` where no two looks found the same.
+[[nodiscard]] Result<ShardInspection> inspect_shard(
+    storage::Directory& directory, const StoreIdentity& identity, std::uint32_t number, bool deep,
+    const std::function<void(std::uint64_t)>& progress);
 
 /// Reads every batch of every segment, checks it and replays its records, as recovery does. `deep`
-/// also checks every message's payload. Errors: what makes the directory no store at all.
+/// also checks every message's payload. Keeps nobody from opening the store meanwhile. Errors: what
+/// makes the directory no store at all, and those of `inspect_shard`.
 [[nodiscard]] Result<StoreInspection> inspect(
     const std::string& path, bool deep,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {});

@@ -68,7 +68,7 @@ TEST_F(RecoveryTable, T2_NotBehindATornTail) {
 
 TEST_F(RecoveryTable, T2_NotWhereItIsMostlyGarbage) {
   const std::string large(std::size_t{100} << 10, 'p');
-  two.batch({put(3, 4, "d", large)}, 5);
+  two.batch({test::put(3, 4, "d", large)}, 5);
   store_both();
   EXPECT_TRUE(test::Recovery(*directory).result->tail.goes_on) << "it lives";
   two.batch({GoneRecord{GoneWhy::acked, 0, {Ref{3, 4}}}}, 6);
