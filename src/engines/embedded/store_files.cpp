@@ -39,10 +39,10 @@ Result<StoreIdentity> decode(std::string_view bytes, const std::string& path) {
   if (bytes.size() >= 16 && bytes.substr(0, 8) == kMagic) {
     const std::uint32_t version = base::load_u32(bytes.data() + 12);
     const bool checks = base::load_u32(bytes.data() + 8) == base::crc32c(bytes.substr(12));
-    if (checks && version > kFormatVersion) {
+    if (checks && (version == 0 || version > kFormatVersion)) {
       return Unexpected(ErrorCode::unsupported,
                         path + " is a store of format version " + std::to_string(version) +
-                            "; this program knows up to version " + std::to_string(kFormatVersion));
+                            "; this program knows versions 1 to " + std::to_string(kFormatVersion));
     }
     if (checks && bytes.size() == kBytes) {
       StoreIdentity identity;

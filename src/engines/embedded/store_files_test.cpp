@@ -95,9 +95,13 @@ TEST_F(StoreFiles, WhatDidNotEndIsNoStore) {
   }
 }
 
-TEST_F(StoreFiles, ANewerVersionIsNamed) {
+TEST_F(StoreFiles, AVersionThatIsNotKnownIsNamed) {
   ASSERT_TRUE(write_identity(*directory, kIdentity));
   std::string bytes = test::read_all(*directory, "STORE");
+  base::store_u32(bytes.data() + 12, 0);
+  write_store(bytes);
+  EXPECT_EQ(code(), ErrorCode::unsupported);
+  EXPECT_NE(message.find("version 0"), std::string::npos) << message;
   base::store_u32(bytes.data() + 12, 7);
   write_store(bytes);
   EXPECT_EQ(code(), ErrorCode::unsupported);
