@@ -95,6 +95,9 @@ ExitCode store_info(Session& session) {
   sheet.add("segments", grouped(sum(*store, &ShardInspection::segments)));
   sheet.add("journal", grouped(sum(*store, &ShardInspection::bytes)) + " bytes");
   sheet.add("on disk", grouped(sum(*store, &ShardInspection::allocated)) + " bytes");
+  if (const std::uint64_t problems = problems_in(*store); problems > 0) {
+    sheet.add("problems", grouped(problems) + ": not all is counted; see `tarry store check`");
+  }
   session.output.print(sheet);
   return ExitCode::done;
 }
@@ -105,7 +108,10 @@ ExitCode upgrade(Session& session) {
   const auto path = tools::path_of_store(session.url());
   if (!path) return output.usage(path.error().message);
   const auto format = tools::format_of_store(*path);
-  if (!format) return output.fail(format.error());
+  if (!format) {
+    output.error(format.error());
+    return exit_code_of_open(format.error().code);
+  }
   if (output.json()) {
     output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().field("version", std::uint64_t{format->version});

@@ -556,7 +556,7 @@ class StoreFiles(ProgramTest):
     def test_only_files_have_files(self):
         self.refused("store", "info", store="http://127.0.0.1:1", says="file:PATH")
         self.refused("store", "upgrade", store="http://127.0.0.1:1", says="file:PATH")
-        self.refused("store", "upgrade", store="file:/nowhere/at/all", code=UNKNOWN,
+        self.refused("store", "upgrade", store="file:/nowhere/at/all", code=UNREACHABLE,
                      says="there is no store at")
         self.refused("queue", "set", "q", "--lease", "1m", store="file:/nowhere/at/all",
                      code=UNREACHABLE, says="`tarry push` makes one")

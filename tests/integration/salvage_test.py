@@ -96,6 +96,7 @@ class Salvage(ProgramTest):
         for words in (["stats"], ["store", "check"], ["store", "check", "--deep"]):
             answer = self.tarry(*words, code=FAILED)
             self.assertRegex(answer.err, rf"{damaged.name} offset \d+: ")
+        self.assertRegex(self.tarry("store", "info").out, r"problems +1: .*`tarry store check`")
         answer = self.salvage()
         shard = answer["per_shard"][0]
         self.assertFalse(shard["sound"])
