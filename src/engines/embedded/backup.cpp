@@ -143,9 +143,9 @@ class ShardBackup {
       SegmentScanner scanner(*segment.file, std::nullopt, 0, *size);
       auto first = scanner.batch_at(kSegmentHeaderBytes);
       if (!first) return std::move(first).error();
-      auto durable = scanner.highest_durable_beyond(next_batch);
-      if (!durable) return std::move(durable).error();
-      if ((*first == 0 || *first < first_batch) && *durable < next_batch) continue;
+      auto beyond = scanner.beyond(next_batch);
+      if (!beyond) return std::move(beyond).error();
+      if ((*first == 0 || *first < first_batch) && beyond->durable < next_batch) continue;
       Segment now = segment;
       if (auto read = read_header(now); !read) return std::move(read).error();
       if (now.state == HeaderState::valid) return false;
@@ -228,16 +228,17 @@ class ShardBackup {
         if (*step != SegmentScanner::Step::batch) break;
       }
       const std::uint64_t next = scanner.next_number();
-      auto beyond = scanner.highest_durable_beyond(next);
+      auto beyond = scanner.beyond(next);
       if (!beyond) return std::move(beyond).error();
-      if (*beyond < next) return End{scanner.good_end(), next};
+      if (beyond->durable < next && beyond->batches == 0) return End{scanner.good_end(), next};
       if (next != doubted) {
         doubted = next;
         continue;
       }
       auto gone = damaged_or_gone(
           segment, scanner.good_end(),
-          "batch " + std::to_string(next) + " does not check, though it was durable");
+          "batch " + std::to_string(next) + " does not check, though " +
+              (beyond->durable < next ? "later ones do" : "it was durable"));
       if (!gone) return std::move(gone).error();
       return End{};
     }
