@@ -235,10 +235,10 @@ class ShardBackup {
         doubted = next;
         continue;
       }
-      auto gone = damaged_or_gone(
-          segment, scanner.good_end(),
-          "batch " + std::to_string(next) + " does not check, though " +
-              (beyond->durable < next ? "later ones do" : "it was durable"));
+      auto gone =
+          damaged_or_gone(segment, scanner.good_end(),
+                          "batch " + std::to_string(next) + " does not check, though " +
+                              (beyond->durable < next ? "later ones do" : "it was durable"));
       if (!gone) return std::move(gone).error();
       return End{};
     }

@@ -129,6 +129,7 @@ TEST_F(Backup, OfAHeadWithoutAHeaderIsRefused) {
         std::string(kSegmentHeaderBytes, byte) + two.bytes().substr(kSegmentHeaderBytes));
     expect_refused(2, 0);
     std::filesystem::remove_all(place.path() + "/backup/shard-000");
+    std::filesystem::remove(place.path() + "/backup/" + kBackupName);
   }
 }
 
