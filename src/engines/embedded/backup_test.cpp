@@ -47,7 +47,7 @@ class Backup : public test::RecoveryTable {
 
   // Does it before what is in this segment is read for the nth time, from its first batch on.
   void before_read_of(std::uint64_t segment, int nth, std::function<void()> change) {
-    watch = [=, this, left = nth](std::string_view name, std::uint64_t offset) mutable {
+    watch = [=, left = nth](std::string_view name, std::uint64_t offset) mutable {
       if (name == segment_name(segment) && offset == kSegmentHeaderBytes && --left == 0) change();
     };
   }
