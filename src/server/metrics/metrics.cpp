@@ -110,8 +110,10 @@ void write_relays(Exposition& out, std::span<const RelayFigures> relays) {
   for (const RelayFigures& relay : relays) {
     out.sample({{"relay", relay.name}}, std::uint64_t{relay.up ? 1u : 0u});
   }
-  out.family("tarry_relay_settles_total", Kind::counter,
-             "The relay's claims ended, by how; stale: too late, the lease had run out.");
+  out.family(
+      "tarry_relay_settles_total", Kind::counter,
+      "The relay's claims ended, by how; stale: too late, the lease had run out, or the store "
+      "refused.");
   for (const RelayFigures& relay : relays) {
     for (const auto& [outcome, value] : kRelaySettles) {
       out.sample({{"relay", relay.name}, {"outcome", outcome}}, relay.*value);
