@@ -96,7 +96,8 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
   return report.problems.empty() ? ExitCode::done : ExitCode::failed;
 }
 
-// Its lists go by due time, and who claims or moves a message takes it past the place where they are.
+// Its lists go by due time, and who claims or moves a message takes it past the place where they
+// are.
 bool is_on_redis(core::Engine& engine) {
   const core::Capabilities can = engine.capabilities();
   return can.engine == "redis" || can.served == "redis";
