@@ -31,7 +31,18 @@ Error away_for_now() { return {ErrorCode::unavailable, "nobody there"}; }
 // A lease within which a handler begins on a busy machine; it is extended after a third.
 constexpr Millis kLongEnough{3'000};
 
-class WorkerTroubleTest : public test::WorkerRig {};
+class WorkerTroubleTest : public test::WorkerRig {
+ protected:
+  // One message, whose handler passes the gate, and says when its token is signalled.
+  void work_until_told(std::promise<void>& told) {
+    start({}, [this, &told](const Delivery&, const std::stop_token& token) {
+      const std::stop_callback on_stop(token, [&] { told.set_value(); });
+      gate.pass();
+      return ack();
+    });
+    hand_out({"a"}, kLongEnough);
+  }
+};
 
 // -- leases
 
@@ -61,12 +72,7 @@ TEST_F(WorkerTroubleTest, ExtendsTheLeaseThatTheStoreGaveWhileTheHandlerRuns) {
 
 TEST_F(WorkerTroubleTest, ALostClaimIsToldToItsHandlerAndNotSettled) {
   std::promise<void> told;
-  start({}, [&](const Delivery&, const std::stop_token& token) {
-    const std::stop_callback on_stop(token, [&] { told.set_value(); });
-    gate.pass();
-    return ack();
-  });
-  hand_out({"a"}, kLongEnough);
+  work_until_told(told);
   const auto asked = next<ExtendRequest>();
   gate.wait_for(1);  // lost any sooner, it would not be begun
   answer(asked.ticket, Reply(outcomes(1, Outcome::stale)));
@@ -81,12 +87,7 @@ TEST_F(WorkerTroubleTest, ALostClaimIsToldToItsHandlerAndNotSettled) {
 
 TEST_F(WorkerTroubleTest, AHandlerIsToldOfItsLeasesEndAlsoWhereTheStoreIsSilent) {
   std::promise<void> told;
-  start({}, [&](const Delivery&, const std::stop_token& token) {
-    const std::stop_callback on_stop(token, [&] { told.set_value(); });
-    gate.pass();
-    return ack();
-  });
-  hand_out({"a"}, kLongEnough);
+  work_until_told(told);
   const auto asked = next<ExtendRequest>();
   EXPECT_EQ(told.get_future().wait_for(test::kPatience), std::future_status::ready);
   answer(asked.ticket, away_for_now());

@@ -28,7 +28,7 @@ struct SalvagedShard {
   std::uint64_t segments = 0;
   std::uint64_t batches = 0;
   std::uint64_t records = 0;
-  std::uint64_t torn_bytes = 0;        // a tail that was never acknowledged
+  std::uint64_t torn_bytes = 0;        // a tail that a crash broke off
   std::uint64_t messages = 0;          // in the new store: scheduled, ready, leased or dead
   std::uint64_t remembered = 0;        // in the new store
   std::uint64_t damaged_messages = 0;  // of `messages`: without their payload
