@@ -91,6 +91,10 @@ struct ListOptions {
   std::string after = {};        ///< the `next` of the page before; empty: from the start
   std::uint32_t limit = 100;     ///< 1 .. 10,000; a page also ends at about 64 MiB
   std::string_view prefix = {};  ///< only keys that start so
+  /// What is there from the first page to the last is on one of them, whoever claims or moves it
+  /// meanwhile; maybe on two, and a page may have a few more than `limit`. Without it a store in
+  /// Redis lists by due time, and what is moved past the page at hand is missed.
+  bool whole = false;
 };
 
 struct Page {

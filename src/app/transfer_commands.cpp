@@ -66,7 +66,7 @@ void print_export(Output& output, const ExportReport& report) {
     output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().field("queues", report.queues).field("messages", report.messages);
       json.field("leased", report.leased).field("stopping", report.stopping);
-      json.field("remembered", report.remembered);
+      json.field("gone", report.gone).field("remembered", report.remembered);
       json.name("problems").begin_array();
       for (const std::string& problem : report.problems) json.string(problem);
       json.end_array().end_object();
@@ -89,6 +89,10 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
     output.note(fmt::format("Not in the export: {} cancelled while out at a consumer.",
                             counted(report.stopping, "message")));
   }
+  if (report.gone > 0) {
+    output.note(fmt::format("Not in the export: {} that ended before their turn came.",
+                            counted(report.gone, "message")));
+  }
   if (report.remembered > 0) {
     output.note(fmt::format("Not in the export: {} of settled messages.",
                             counted(report.remembered, "key")));
@@ -98,9 +102,9 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
 
 // Its lists go by due time, and who claims or moves a message takes it past the place where they
 // are.
-bool is_on_redis(core::Engine& engine) {
+bool is_layout(const core::Engine& engine) {
   const core::Capabilities can = engine.capabilities();
-  return can.engine == "redis" || can.served == "redis";
+  return (can.served.empty() ? can.engine : can.served).starts_with("redis ");
 }
 
 // Which export it is: what a later run must be asked for to go on with it.
@@ -193,6 +197,7 @@ ExitCode export_to(Session& session, const TransferWords& words) {
   options.queues = words.queues;
   options.stop = stop.source.get_token();
   options.from = *from;
+  options.written = [&](const transfer::Visit& visit) { return file.read_lines(visit); };
   options.mark = [&](const transfer::ExportMark& at) {
     return marks.mark(at, stop.source.stop_requested());
   };
@@ -221,10 +226,10 @@ ExitCode export_to(Session& session, const TransferWords& words) {
   if (auto published = file.publish(); !published) return output.fail(published.error());
   marks.end();
   if (words.file != "-") print_export(output, *report);
-  if (is_on_redis(store->engine())) {
+  if (is_layout(store->engine())) {
     output.note(
-        "On Redis an export may lack what was moved or claimed meanwhile, and have it twice: it is "
-        "whole where nobody worked on the store.");
+        "Of a layout an export may lack what was moved or claimed meanwhile, and have it twice: it "
+        "is whole where nobody worked on the store.");
   }
   return tell_left_out(output, *report);
 }

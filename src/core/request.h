@@ -159,6 +159,8 @@ struct ListRequest {
   std::string after;  // the reply's `next`; empty: from the start
   std::string prefix;
   std::uint32_t limit = 100;
+  /// As ListOptions says.
+  bool whole = false;
 };
 
 struct StatsRequest {

@@ -305,6 +305,7 @@ Question<Page> ask_list(std::string queue, const ListOptions& options) {
   request.after = options.after;
   request.prefix = std::string(options.prefix);
   request.limit = options.limit;
+  request.whole = options.whole;
   return {std::move(request), [](core::Reply reply) -> Result<Page> {
             auto list = take<core::ListReply>(reply);
             return Page{std::move(list.messages), std::move(list.next)};

@@ -128,6 +128,7 @@ std::string encode_list(const core::ListRequest& request) {
   if (!request.after.empty()) out.add("after", request.after);
   if (!request.prefix.empty()) out.add("prefix", request.prefix);
   out.add("limit", std::to_string(request.limit));
+  if (request.whole) out.add("whole", "true");
   return text;
 }
 
@@ -138,6 +139,7 @@ Result<core::ListRequest> decode_list(std::string queue, Query& query) {
   request.after = query.bytes("after", "after_base64").value_or("");
   request.prefix = query.bytes("prefix", "prefix_base64").value_or("");
   request.limit = query.u32("limit", 1, core::kMaxListLimit).value_or(request.limit);
+  request.whole = query.flag("whole");
   if (state) {
     std::string known;
     for (const State s : kStates) {

@@ -512,6 +512,34 @@ TEST_P(Listing, MissesNothingThatStaysWhileOthersComeAndGo) {
   EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), 100u);
 }
 
+// From page to page messages go past where the list is: to consumers and back, to other times.
+TEST_P(Listing, OfTheWholeMissesNothingThatIsMovedMeanwhile) {
+  const Queue q = queue();
+  std::set<std::string> keys;
+  for (int i = 0; i < 400; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    (void)must(q.push({.key = key, .payload = "x", .due = in(i < 200 ? 0ms : Millis(i * 60'000))}));
+    keys.insert(key);
+  }
+  ListOptions options;
+  options.limit = 20;
+  options.whole = true;
+  std::set<std::string> seen;
+  for (int round = 0;; ++round) {
+    const Page page = must(q.list(options));
+    for (const MessageInfo& info : page.messages) seen.insert(info.key);
+    if (page.next.empty()) break;
+    options.after = page.next;
+    for (const Delivery& delivery : must(q.claim({.max = 10}))) {
+      if (round % 2 == 0) (void)must(q.retry(delivery.receipt(), 24h));
+    }
+    for (int i = 399 - round * 5; i > 394 - round * 5 && i >= 200; --i) {
+      (void)must(q.reschedule("k" + std::to_string(i), in(0ms)));
+    }
+  }
+  EXPECT_EQ(seen, keys);
+}
+
 TEST_P(Listing, CanBeOfOneState) {
   const Queue q = queue();
   (void)fill(q);

@@ -98,6 +98,7 @@ class Agreement(ProgramTest):
         page = self.ask("list", query={"state": "scheduled", "limit": 1, "prefix": ""}).json
         self.assertTrue(page["next"])
         self.ask("list", query={"after": page["next"], "prefix_base64": "YQ=="})
+        self.ask("list", query={"whole": "true"})
         self.ask("getMessage", query={"key": "a"})
         self.ask("getMessage", query={"key_base64": "YQ=="})
         self.ask("getMessage", 404, query={"key": "none"})

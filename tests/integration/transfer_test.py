@@ -214,6 +214,45 @@ class Transfer(ProgramTest):
             self.assertEqual(sorted(file.read_text().splitlines()), whole)
             self.assertEqual(list(self.directory.glob("*.part*")), [])
 
+    def test_an_export_from_redis_goes_on_though_redis_was_started_again(self):
+        """Whose cursors then mean nothing: what is written is not written again."""
+        redis = RedisServer("--appendonly", "yes", "--appendfsync", "always", parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        self.many(redis.url)
+        whole = sorted(self.export(redis.url))
+        file = self.directory / "export.jsonl"
+        self.cut_export(redis.url, file, signal.SIGTERM)
+        redis.shoot()
+        redis.bury()
+        redis.start()
+        self.tarry("store", "export", str(file), store=redis.url)
+        self.assertEqual(sorted(file.read_text().splitlines()), whole)
+
+    def test_an_export_from_redis_misses_nothing_that_is_moved_meanwhile(self):
+        redis = RedisServer(parent=self.directory)
+        self.addCleanup(redis.close)
+        redis.start()
+        lines = "".join(f'{{"key":"k:{i}","payload":"{"x" * 400}"}}\n' for i in range(40_000))
+        self.tarry("push", "q", "--jsonl", "-", store=redis.url, stdin=lines.encode())
+        file = self.directory / "export.jsonl"
+        with subprocess.Popen([PROGRAM, "--store", redis.url, "store", "export", str(file)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              env=environment()) as exporting:
+            moved = 0
+            while exporting.poll() is None:
+                claimed = self.asked("claim", "q", "--max", "1000", store=redis.url)["messages"]
+                receipts = [one["receipt"] for one in claimed]
+                if receipts and moved % 2000 == 0:
+                    self.tarry("retry", "q", *receipts, "--in", "1d", store=redis.url)
+                moved += len(receipts)
+            self.assertEqual(exporting.returncode, 0, exporting.stderr.read().decode())
+        self.assertGreater(moved, 0)
+        keys = [json.loads(line)["message"]["key"] for line in file.read_text().splitlines()
+                if line.startswith('{"message"')]
+        self.assertEqual(len(keys), 40_000)
+        self.assertEqual(len(set(keys)), 40_000)
+
     def test_what_is_left_of_an_export_must_be_what_its_mark_says(self):
         self.tarry("push", "q", "x", "--key", "k")
         file = self.directory / "export.jsonl"

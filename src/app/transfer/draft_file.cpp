@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "app/line_reader.h"
+#include "app/push_line.h"
 #include "base/text.h"
 
 namespace tarry::app::transfer {
@@ -77,6 +79,21 @@ Result<void> DraftFile::go_on(std::uint64_t bytes) {
   }
   written_ = bytes;
   return {};
+}
+
+Result<void> DraftFile::read_lines(
+    const std::function<Result<void>(std::string_view line)>& visit) const {
+  const int fd = ::open(draft().c_str(), O_RDONLY | O_CLOEXEC);  // with a place of its own
+  if (fd < 0) return failure("read", draft(), errno);
+  LineReader reader(fd, kLongestLine, stop_);
+  std::string_view line;
+  Result<bool> more = true;
+  Result<void> visited;
+  for (more = reader.next(line); more && *more && visited; more = reader.next(line)) {
+    visited = visit(line);
+  }
+  ::close(fd);
+  return more ? visited : more.error();
 }
 
 Result<void> DraftFile::write_line(std::string_view line) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,10 @@ class DraftFile {
   [[nodiscard]] Result<std::uint64_t> size() const;
   /// Once it is open: goes on behind so many bytes of it.
   [[nodiscard]] Result<void> go_on(std::uint64_t bytes);
+  /// Visits each line that is there; what is written next still goes behind them. Errors: the
+  /// visit's, which ends it; the file system's.
+  [[nodiscard]] Result<void> read_lines(
+      const std::function<Result<void>(std::string_view line)>& visit) const;
   /// Errors: `closed` for a stop while standard output took no more; else why not.
   [[nodiscard]] Result<void> write_line(std::string_view line);
   /// Whatever becomes of us, what is written so far stays. Answers how many bytes.

@@ -62,6 +62,7 @@ Result<KeptMark> read_mark(std::string_view text) {
   kept.mark.report.messages = count("messages");
   kept.mark.report.leased = count("leased");
   kept.mark.report.stopping = fields.u64("stopping").value_or(0);  // older marks have none
+  kept.mark.report.gone = fields.u64("gone").value_or(0);
   kept.mark.report.remembered = count("remembered");
   kept.mark.report.problems = texts_in(fields, "problems");
   if (auto error = fields.finish()) return *std::move(error);
@@ -79,7 +80,7 @@ Result<void> keep_mark(const std::string& path, const KeptMark& kept) {
   json.field("queue", std::uint64_t{kept.mark.queue}).bytes_field("after", kept.mark.after);
   json.field("total", kept.mark.total).field("messages", report.messages);
   json.field("leased", report.leased).field("stopping", report.stopping);
-  json.field("remembered", report.remembered);
+  json.field("gone", report.gone).field("remembered", report.remembered);
   write_texts(json, "problems", report.problems);
   json.end_object();
   const std::string draft = path + ".new";

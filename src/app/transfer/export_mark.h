@@ -19,6 +19,7 @@ struct ExportReport {
   std::uint64_t messages = 0;
   std::uint64_t leased = 0;           // of these: out at consumers
   std::uint64_t stopping = 0;         // out at consumers and cancelled, which are left out
+  std::uint64_t gone = 0;             // listed, and not found when their turn came
   std::uint64_t remembered = 0;       // keys of settled messages, which are left out
   std::vector<std::string> problems;  // messages that are damaged, a line each
 };

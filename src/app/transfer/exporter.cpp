@@ -1,10 +1,12 @@
 #include "app/transfer/exporter.h"
 
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "app/moved_message.h"
 #include "app/transfer/line.h"
+#include "app/transfer/told_keys.h"
 #include "base/text.h"
 #include "open/ask.h"
 
@@ -15,21 +17,28 @@ std::uint64_t exportable(const QueueStats& stats) noexcept {
   return stats.scheduled + stats.ready + stats.leased + stats.dead;
 }
 
+bool lists_twice(const core::Capabilities& can) {
+  return (can.served.empty() ? can.engine : can.served) == "redis";
+}
+
 class Exporter {
  public:
-  using Write = std::function<Result<void>(std::string_view)>;
-
-  Exporter(core::Engine& engine, const ExportOptions& options, const Write& write)
-      : engine_(engine), options_(options), write_(write) {}
+  Exporter(core::Engine& engine, const ExportOptions& options, const Visit& write)
+      : engine_(engine),
+        options_(options),
+        write_(write),
+        told_(lists_twice(engine.capabilities()) ? std::make_optional<ToldKeys>() : std::nullopt) {}
 
   Result<ExportReport> run() {
     if (options_.from != nullptr) {
       at_ = *options_.from;
+      if (auto found = find_told(); !found) return found.error();
     } else if (auto begun = begin(); !begun) {
       return begun.error();
     }
     for (; at_.queue < at_.queues.size(); ++at_.queue) {
       if (auto done = write_queue(at_.queues[at_.queue]); !done) return done.error();
+      if (told_) told_->clear();
     }
     if (auto done = write_(write_line(EndLine{at_.report.messages})); !done) return done.error();
     return std::move(at_.report);
@@ -67,6 +76,20 @@ class Exporter {
     return queues;
   }
 
+  // What is written of the queue to go on with.
+  Result<void> find_told() {
+    if (!told_ || at_.queue >= at_.queues.size() || !options_.written) return {};
+    return options_.written([this](std::string_view text) -> Result<void> {
+      const auto line = read_line(text);
+      if (!line) return line.error();
+      if (const auto* told = std::get_if<MessageLine>(&*line);
+          told != nullptr && told->message.queue == at_.queues[at_.queue]) {
+        told_->insert(told->message.key);
+      }
+      return {};
+    });
+  }
+
   Result<void> write_queue(const std::string& queue) {
     do {
       if (auto marked = mark(); !marked) return marked;
@@ -77,34 +100,44 @@ class Exporter {
       request.queue = queue;
       request.after = at_.after;
       request.limit = options_.page;
+      request.whole = true;
       auto reply = detail::wait_for(engine_, std::move(request));
       if (!reply) return std::move(reply).error();
       auto& page = std::get<core::ListReply>(*reply);
       std::vector<std::string> keys;
       for (MessageInfo& message : page.messages) {
-        if (message.state != State::remembered) keys.push_back(std::move(message.key));
+        if (message.state == State::remembered) continue;
+        if (!told_ || told_->insert(message.key)) keys.push_back(std::move(message.key));
       }
-      while (!keys.empty()) {
-        const auto messages =
-            get_messages(engine_, queue, keys, [&](const std::string& key, const Error& error) {
-              at_.report.problems.push_back("queue " + base::quoted(queue) + ", message " +
-                                            base::quoted(key) + " is left out: " + error.message);
-            });
-        if (!messages) return messages.error();
-        for (const MessageInfo& message : *messages) {
-          if (auto done = write_message(message); !done) return done;
-        }
-      }
+      if (auto done = write_messages(queue, std::move(keys)); !done) return done;
       if (options_.progress) options_.progress(at_.report.messages, at_.total);
       at_.after = page.next;
     } while (!at_.after.empty());
     return {};
   }
 
+  Result<void> write_messages(const std::string& queue, std::vector<std::string> keys) {
+    at_.report.gone += keys.size();
+    const auto left_out = [&](const std::string& key, const Error& error) {
+      --at_.report.gone;
+      at_.report.problems.push_back("queue " + base::quoted(queue) + ", message " +
+                                    base::quoted(key) + " is left out: " + error.message);
+    };
+    while (!keys.empty()) {
+      const auto messages = get_messages(engine_, queue, keys, left_out);
+      if (!messages) return messages.error();
+      for (const MessageInfo& message : *messages) {
+        if (message.state == State::remembered) continue;
+        --at_.report.gone;
+        if (auto done = write_message(message); !done) return done;
+      }
+    }
+    return {};
+  }
+
   Result<void> mark() { return options_.mark ? options_.mark(at_) : Result<void>(); }
 
   Result<void> write_message(const MessageInfo& message) {
-    if (message.state == State::remembered) return {};
     if (message.stopping) {  // its cancel is confirmed: no import may deliver it
       ++at_.report.stopping;
       return {};
@@ -116,14 +149,15 @@ class Exporter {
 
   core::Engine& engine_;
   const ExportOptions& options_;
-  const Write& write_;
+  const Visit& write_;
+  std::optional<ToldKeys> told_;  // of the queue at hand, where lists may tell a message twice
   ExportMark at_;
 };
 
 }  // namespace
 
 Result<ExportReport> export_store(core::Engine& engine, const ExportOptions& options,
-                                  const std::function<Result<void>(std::string_view)>& write) {
+                                  const Visit& write) {
   return Exporter(engine, options, write).run();
 }
 

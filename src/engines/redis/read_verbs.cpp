@@ -96,13 +96,15 @@ class GetVerb final : public ItemVerb {
 };
 
 // Where a list goes on: shard, place, score, member; as text "shard.place.score.member", the last
-// two in Base64.
+// two in Base64. Of a whole one: shard, kScanned, HSCAN's cursor, and the server that gave it.
 struct Cursor {
   std::uint32_t shard = 0;
   std::int64_t place = 0;
   std::string score;
   std::string member;
 };
+
+constexpr std::int64_t kScanned = 9;  // there are fewer places
 
 std::string spell(const Cursor& cursor) {
   return std::to_string(cursor.shard) + "." + std::to_string(cursor.place) + "." +
@@ -118,7 +120,7 @@ std::optional<Cursor> read_cursor(std::string_view text) {
     text.remove_prefix(std::min(dot + 1, text.size()));
   }
   const auto shard = base::parse_u64(parts[0], "shard", 0, UINT16_MAX);
-  const auto place = base::parse_u64(parts[1], "place", 0, 9);
+  const auto place = base::parse_u64(parts[1], "place", 0, kScanned);
   const auto score = base::base64url_decode(parts[2]);
   const auto member = base::base64url_decode(parts[3]);
   if (!shard || !place || !score || !member) return std::nullopt;
@@ -156,11 +158,12 @@ class Lister : public std::enable_shared_from_this<Lister> {
   void start() {
     if (!request_.after.empty()) {
       auto cursor = read_cursor(request_.after);
-      if (!cursor) {
+      if (!cursor || (cursor->place == kScanned) != request_.whole) {
         return asked_->fail({ErrorCode::invalid_argument, "after " + base::quoted(request_.after) +
                                                               " is not the `next` of a list"});
       }
       cursor_ = std::move(*cursor);
+      fresh_ = false;
     }
     find();
   }
@@ -180,9 +183,18 @@ class Lister : public std::enable_shared_from_this<Lister> {
   // be told twice then, but none is hidden.
   void begin() {
     const Place* place = queue_->find(cursor_.shard);
-    if (place == nullptr) cursor_ = {queue_->shards.front().shard, 0, "", ""};
-    at_ = place == nullptr ? 0 : static_cast<std::size_t>(place - queue_->shards.data());
+    if (place == nullptr) {
+      place = &queue_->shards.front();
+      fresh_ = true;
+    }
+    if (fresh_) cursor_ = start_of(*place);
+    fresh_ = false;
+    at_ = static_cast<std::size_t>(place - queue_->shards.data());
     look();
+  }
+
+  [[nodiscard]] Cursor start_of(const Place& place) const {
+    return {place.shard, request_.whole ? kScanned : 0, request_.whole ? "0" : "", ""};
   }
 
   // How many to look at: filtered by prefix a page may need many looks.
@@ -198,16 +210,28 @@ class Lister : public std::enable_shared_from_this<Lister> {
     if (!settled_ && at_ >= queue_->closed) return settle();
     const Place& place = queue_->shards[at_];
     context_.server.run_on(
-        place, Script::list,
+        place, script(),
         [self = shared_from_this(), at_once](RedisCommand& command) {
-          const Cursor& from = self->cursor_;
-          command.add(letter_of(self->request_.state)).add(from.place).add(from.score);
-          command.add(from.member).add(static_cast<std::int64_t>(at_once));
+          self->add_cursor(command);
+          command.add(static_cast<std::int64_t>(at_once));
         },
         [self = shared_from_this(), &place](Result<RedisReply> given) {
-          if (given) return self->take(place, given->view());
-          self->failed(std::move(given).error());
+          if (!given) return self->failed(std::move(given).error());
+          const bool taken = self->request_.whole ? self->take_scan(place, given->view())
+                                                  : self->take(place, given->view());
+          if (!taken) self->asked_->fail(strange_reply(self->context_.server, self->script()));
         });
+  }
+
+  [[nodiscard]] Script script() const { return request_.whole ? Script::scan : Script::list; }
+
+  void add_cursor(RedisCommand& command) const {
+    if (request_.whole) {
+      command.add(cursor_.member).add(cursor_.score);
+    } else {
+      command.add(letter_of(request_.state)).add(cursor_.place).add(cursor_.score);
+      command.add(cursor_.member);
+    }
   }
 
   // What is on its way is in none of the shards.
@@ -230,32 +254,55 @@ class Lister : public std::enable_shared_from_this<Lister> {
     asked_->fail(std::move(error));
   }
 
-  void take(const Place& place, RedisView given) {
-    if (given.size() < 4) return asked_->fail(strange_reply(context_.server, Script::list));
+  // Of a look over more than fits, the list goes on behind the last one that did.
+  bool take(const Place& place, RedisView given) {
+    if (given.size() < 4) return false;
     const std::int64_t now = told_time(given[0]);
     auto& reply = std::get<core::ListReply>(asked_->reply);
     for (std::size_t i = 4; i < given.size(); ++i) {
       auto told = read_message(given[i], place, context_.identity.secret(), now, false);
-      if (!told) return asked_->fail(strange_reply(context_.server, Script::list));
-      MessageInfo* const info = &told->info;  // of one whose body is damaged, what is known
-      if (!info->key.starts_with(request_.prefix)) continue;
-      if (reply.messages.size() == request_.limit) {  // of a look over more than fits
+      if (!told) return false;
+      if (!told->info.key.starts_with(request_.prefix)) continue;
+      if (reply.messages.size() == request_.limit) {
         cursor_ = last_;
         reply.next = spell(cursor_);
-        return asked_->complete();
+        asked_->complete();
+        return true;
       }
       last_ = {cursor_.shard, given[i][7].integer(), std::string(given[i][8].text()),
                std::string(given[i][9].text())};
-      reply.bytes += redis::bytes_of(*info);
-      reply.messages.push_back(std::move(*info));
+      add(std::move(told->info));
     }
-    if (given[1].integer() < 0) {
-      ++at_;
-      if (at_ < queue_->shards.size()) cursor_ = {queue_->shards[at_].shard, 0, "", ""};
-    } else {
-      cursor_ = {cursor_.shard, given[1].integer(), std::string(given[2].text()),
-                 std::string(given[3].text())};
+    go_on(given[1].integer() < 0, {cursor_.shard, given[1].integer(), std::string(given[2].text()),
+                                   std::string(given[3].text())});
+    return true;
+  }
+
+  // No place within a look can be found again, so it is told whole.
+  bool take_scan(const Place& place, RedisView given) {
+    if (given.size() < 3) return false;
+    const std::int64_t now = told_time(given[0]);
+    for (std::size_t i = 3; i < given.size(); ++i) {
+      auto told = read_message(given[i], place, context_.identity.secret(), now, false);
+      if (!told) return false;
+      if (!told->info.key.starts_with(request_.prefix)) continue;
+      if (request_.state && told->info.state != *request_.state) continue;
+      add(std::move(told->info));
     }
+    go_on(given[2].text() == "0",
+          {cursor_.shard, kScanned, std::string(given[2].text()), std::string(given[1].text())});
+    return true;
+  }
+
+  void add(MessageInfo info) {  // of one whose body is damaged, what is known
+    auto& reply = std::get<core::ListReply>(asked_->reply);
+    reply.bytes += redis::bytes_of(info);
+    reply.messages.push_back(std::move(info));
+  }
+
+  void go_on(bool shard_ends, Cursor next) {
+    cursor_ = std::move(next);
+    if (shard_ends && ++at_ < queue_->shards.size()) cursor_ = start_of(queue_->shards[at_]);
     look();
   }
 
@@ -266,6 +313,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
   QueuePtr queue_;
   std::size_t at_ = 0;  // the cursor's shard among the queue's
   bool settled_ = true;
+  bool fresh_ = true;  // the cursor says nothing yet
   Cursor cursor_;
   Cursor last_;
   int tries_ = 0;

@@ -33,6 +33,7 @@ enum class Script : std::uint8_t {
   reschedule,
   get,
   list,
+  scan,
   stats,
   forecast,
   configure,
@@ -80,7 +81,7 @@ enum class Script : std::uint8_t {
   layout_forecast,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 61;
+inline constexpr std::size_t kScripts = 62;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 
