@@ -11,8 +11,7 @@ constexpr int kMostTurns = 10'000;  // of anything that must come to an end
 
 }  // namespace
 
-World::World(const Options& options)
-    : options_(options), oracle_(options, clock_), salt_(options.seed) {}
+World::World(const Options& options) : options_(options), oracle_(options, clock_) {}
 
 Life World::live(const std::vector<Step>& script) {
   Life life;

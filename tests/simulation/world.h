@@ -101,7 +101,6 @@ class World {
   Oracle oracle_;
   std::unique_ptr<OneShard> shard_;
   Figures figures_;
-  std::uint64_t salt_ = 0;
   std::uint64_t base_ = 0;  // the last batch that was durable when the shard was opened
   std::uint64_t pushed_ = 0;
   std::uint64_t boots_ = 1;

@@ -26,7 +26,6 @@ World::OneShard::Options World::shard_options() {
     count("mark." + std::string(branch));
     if (branch == "time.amid-turn") oracle_.watch(*shard_, OneShard::Moment::time, nullptr);
   };
-  options.random = [this] { return salt_ += 0x9E37'79B9'7F4A'7C15; };
   options.skips_ids = true;
   return options;
 }

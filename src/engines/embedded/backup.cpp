@@ -27,8 +27,13 @@ using Told = std::function<void(std::uint64_t)>;
 class ShardBackup {
  public:
   ShardBackup(storage::Directory& source, storage::Directory& target, SegmentPlace place,
-              BackupReport& report, const Told& told)
-      : source_(&source), target_(&target), place_(place), report_(&report), told_(&told) {}
+              std::uint64_t hash_seed, BackupReport& report, const Told& told)
+      : source_(&source),
+        target_(&target),
+        place_(place),
+        hash_seed_(hash_seed),
+        report_(&report),
+        told_(&told) {}
 
   Result<void> run() {
     for (int round = 0; round < kMostRounds; ++round) {
@@ -140,12 +145,15 @@ class ShardBackup {
     for (const Segment& segment : segments) {
       auto size = segment.file->size();
       if (!size) return std::move(size).error();
-      SegmentScanner scanner(*segment.file, std::nullopt, 0, *size);
-      auto first = scanner.batch_at(kSegmentHeaderBytes);
+      SegmentPlace place = place_;
+      place.segment = segment.number;
+      SegmentScanner scanner(*segment.file, salt_of(place, hash_seed_), 0, *size);
+      auto first = first_batch_in(*segment.file);
       if (!first) return std::move(first).error();
       auto beyond = scanner.beyond(next_batch);
       if (!beyond) return std::move(beyond).error();
-      if ((*first == 0 || *first < first_batch) && beyond->durable < next_batch) continue;
+      const bool is_due = *first && (*first)->number >= first_batch;
+      if (!is_due && beyond->durable < next_batch) continue;
       Segment now = segment;
       if (auto read = read_header(now); !read) return std::move(read).error();
       if (now.state == HeaderState::valid) return false;
@@ -285,6 +293,7 @@ class ShardBackup {
   storage::Directory* source_;
   storage::Directory* target_;
   SegmentPlace place_;
+  std::uint64_t hash_seed_;
   BackupReport* report_;
   const Told* told_;
   std::set<std::uint64_t> taken_;  // closed ones
@@ -335,9 +344,8 @@ Result<BackupReport> backup(
     auto into = target.subdirectory(shard_directory_name(shard), true);
     if (!into) return std::move(into).error();
     const SegmentPlace place{report.store_id, shard, 0};
-    if (auto taken = ShardBackup(*shards[shard], **into, place, report, told).run(); !taken) {
-      return std::move(taken).error();
-    }
+    ShardBackup taker(*shards[shard], **into, place, (*identity)->hash_seed, report, told);
+    if (auto taken = taker.run(); !taken) return std::move(taken).error();
     const auto looked = inspect_shard(**into, **identity, shard, false, {});
     if (!looked) return looked.error();
     if (!looked->problems.empty()) {

@@ -121,6 +121,13 @@ TEST_F(Backup, WhatIsLeftOfAnOlderSegmentIsLeftOut) {
   EXPECT_EQ(take().value(), 5u);
 }
 
+TEST_F(Backup, APayloadThatIsABatchProvesNothing) {
+  store_both();
+  test::write_all(*directory, segment_name(3),
+                  one.bytes() + test::payload_like_a_batch({ClosedRecord{}}, UINT64_MAX / 2));
+  EXPECT_EQ(take().value(), 5u);
+}
+
 TEST_F(Backup, OfAHeadWithoutAHeaderIsRefused) {
   for (const char byte : {'?', '\0'}) {
     store_both();

@@ -23,8 +23,8 @@ class CleanerTest : public testing::Test {
   CleanerTest() {
     Journal::Config config;
     config.store_id = test::kStoreId;
+    config.hash_seed = test::kHashSeed;
     config.segment_bytes = 8 * 1024;
-    config.random = [salt = std::uint64_t{0xC1EA}]() mutable { return ++salt; };
     journal = std::make_unique<Journal>(
         config, *directory, files, committer, JournalTail{},
         [this](std::string& out) { state.append_opening(out, clock.now()); });

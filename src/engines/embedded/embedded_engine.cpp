@@ -147,6 +147,7 @@ class Opening {
 
     RecoveryOptions recovery;
     recovery.store_id = identity_.store_id;
+    recovery.hash_seed = identity_.hash_seed;
     recovery.shard = number;
     recovery.progress = [this](std::uint64_t bytes) {
       done_bytes_ += bytes;
@@ -166,10 +167,10 @@ class Opening {
 
     Journal::Config config;
     config.store_id = identity_.store_id;
+    config.hash_seed = identity_.hash_seed;
     config.shard = number;
     config.segment_bytes = segment_bytes();
     config.policy = options_.sync;
-    config.random = random_number;
     config.disk_room = disk_room_;
     parts.journal = std::make_unique<Journal>(
         config, *parts.directory, *parts.files, *parts.committer, std::move(recovered->tail),

@@ -58,6 +58,7 @@ Result<ShardInspection> look_at_shard(storage::Directory& directory, const Store
   SegmentFiles files;
   RecoveryOptions options;
   options.store_id = identity.store_id;
+  options.hash_seed = identity.hash_seed;
   options.shard = number;
   options.read_only = true;
   options.progress = progress;

@@ -106,7 +106,7 @@ void Journal::roll() {
   prepared_.pop_front();
   head_ = next.info;
   head_file_ = std::move(next.file);
-  head_.salt = config_.random();
+  head_.salt = salt_of({config_.store_id, config_.shard, head_.number}, config_.hash_seed);
   head_.first_batch = next_batch_;
   SegmentHeader header;
   header.shard = config_.shard;

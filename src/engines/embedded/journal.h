@@ -66,10 +66,10 @@ class Journal {
  public:
   struct Config {
     std::uint64_t store_id = 0;
+    std::uint64_t hash_seed = 0;
     std::uint32_t shard = 0;
     std::uint64_t segment_bytes = 64ull << 20;
     SyncPolicy policy = SyncPolicy::always;
-    std::function<std::uint64_t()> random;
     /// One for all journals on a disk: while one of them moves room from its head to what comes
     /// next (`close_head`), the others take none. Null: it has the disk for itself.
     std::shared_ptr<std::shared_mutex> disk_room;

@@ -34,8 +34,8 @@ class CloseHead : public testing::Test {
         std::make_unique<Committer>(SyncPolicy::always, *one.directory, one.files, clock, 0);
     Journal::Config config;
     config.store_id = test::kStoreId;
+    config.hash_seed = test::kHashSeed;
     config.segment_bytes = kSegment;
-    config.random = [] { return std::uint64_t{0x5A17}; };
     config.disk_room = disk_room;
     one.journal = std::make_unique<Journal>(config, *one.directory, one.files, *one.committer,
                                             JournalTail(), [](std::string& out) {

@@ -1,9 +1,11 @@
 #include "engines/embedded/journal_format.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "base/hash.h"
 #include "base/planted.h"
 
 namespace tarry::embedded {
@@ -80,6 +82,14 @@ DecodedHeader decode_segment_header(std::string_view bytes, const SegmentPlace& 
     decoded.state = HeaderState::blank;
   }
   return decoded;
+}
+
+std::uint64_t salt_of(const SegmentPlace& place, std::uint64_t hash_seed) noexcept {
+  std::array<char, 24> bytes{};
+  base::store_u64(bytes.data(), place.store_id);
+  base::store_u64(bytes.data() + 8, place.segment);
+  base::store_u64(bytes.data() + 16, place.shard);
+  return base::keyed_hash({bytes.data(), bytes.size()}, hash_seed);
 }
 
 // magic 4, crc 4, body bytes 4, zero 4, salt 8, number 8, durable 8, realtime 8.

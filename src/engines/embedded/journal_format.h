@@ -33,7 +33,7 @@ struct SegmentHeader {
   std::uint32_t shard = 0;
   std::uint64_t store_id = 0;
   std::uint64_t segment = 0;  // from 1
-  std::uint64_t salt = 0;     // random: old bytes on the disk cannot pass for this segment's
+  std::uint64_t salt = 0;     // `salt_of`: other bytes on the disk cannot pass for this segment's
   std::uint64_t first_batch = 0;
   Seal seal;
 };
@@ -62,6 +62,10 @@ struct SegmentPlace {
 [[nodiscard]] DecodedHeader decode_segment_header(std::string_view bytes,
                                                   const SegmentPlace& place);
 
+/// The salt that a segment is written with: whoever has the store's hash seed knows it, though the
+/// segment's header be lost; and nobody else, so that no payload can pass for a batch.
+[[nodiscard]] std::uint64_t salt_of(const SegmentPlace& place, std::uint64_t hash_seed) noexcept;
+
 struct BatchHeader {
   std::uint64_t salt = 0;        // its segment's
   std::uint64_t number = 0;      // from 1, without gaps across segments
@@ -77,8 +81,8 @@ void seal_batch(std::string& batch, const BatchHeader& header);
 /// covers the body too and is not looked at here.
 [[nodiscard]] std::optional<BatchHeader> peek_batch_header(std::string_view bytes,
                                                            std::uint64_t salt);
-/// The same with the salt taken from the bytes themselves: only to find out what a segment held
-/// whose own header is lost.
+/// The same with the salt taken from the bytes themselves. Only where a segment's first batch
+/// stands: anywhere else it may be what a payload holds.
 [[nodiscard]] std::optional<BatchHeader> guess_batch_header(std::string_view bytes);
 /// The bytes have this salt where a batch header has it, whatever else they are.
 [[nodiscard]] bool has_salt(std::string_view bytes, std::uint64_t salt) noexcept;

@@ -24,9 +24,9 @@ class JournalTest : public testing::Test {
     committer->start_at(tail.next_batch - 1);
     Journal::Config config;
     config.store_id = test::kStoreId;
+    config.hash_seed = test::kHashSeed;
     config.segment_bytes = segment_bytes;
     config.policy = policy;
-    config.random = [salt = std::uint64_t{0x5A17}]() mutable { return ++salt; };
     journal = std::make_unique<Journal>(
         config, *directory, files, *committer, std::move(tail), [this](std::string& out) {
           append_record(out, Record(test::clock_record()));

@@ -31,8 +31,8 @@ Result<void> JournalWalk::open() {
     std::string bytes(kSegmentHeaderBytes, '\0');
     auto got = segment.file->read_at(0, bytes);
     if (!got) return std::move(got).error();
-    const DecodedHeader decoded = decode_segment_header(std::string_view(bytes).substr(0, *got),
-                                                        {store_id_, shard_, segment.number});
+    const DecodedHeader decoded =
+        decode_segment_header(std::string_view(bytes).substr(0, *got), place_of(segment.number));
     segment.state = decoded.state;
     segment.header = decoded.header;
     if (segment.state == HeaderState::newer) {
@@ -53,8 +53,12 @@ std::string JournalWalk::path_of(std::uint64_t segment) const {
   return directory_->path() + "/" + segment_name(segment);
 }
 
+SegmentPlace JournalWalk::place_of(std::uint64_t segment) const noexcept {
+  return {place_.store_id, place_.shard, segment};
+}
+
 bool JournalWalk::is_ours(const Segment& segment) const noexcept {
-  return segment.header.store_id == store_id_ && segment.header.shard == shard_ &&
+  return segment.header.store_id == place_.store_id && segment.header.shard == place_.shard &&
          segment.header.segment == segment.number;
 }
 
@@ -88,42 +92,43 @@ void JournalWalk::reach(std::uint64_t batch, Visitor& visitor) {
   lost_something_ = false;
 }
 
-Result<std::optional<std::uint64_t>> JournalWalk::guess_salt(std::size_t i) const {
-  const Segment& segment = segments_[i];
-  std::uint64_t behind = UINT64_MAX;  // the numbers in it are below
-  for (std::size_t later = i + 1; later < segments_.size() && behind == UINT64_MAX; ++later) {
+// The numbers of the batches in segment `i` are below.
+std::uint64_t JournalWalk::numbers_end(std::size_t i) const {
+  for (std::size_t later = i + 1; later < segments_.size(); ++later) {
     if (segments_[later].state == HeaderState::valid && is_ours(segments_[later])) {
-      behind = segments_[later].header.first_batch;
+      return segments_[later].header.first_batch;
     }
   }
-  SegmentScanner scanner(*segment.file, std::nullopt, std::max<std::uint64_t>(next_batch_, 1),
-                         segment.size);
-  while (true) {
-    auto step = scanner.next();
-    if (!step) return std::move(step).error();
-    if (*step == SegmentScanner::Step::end) break;
-    if (*step == SegmentScanner::Step::batch) {
-      const bool older = segment.header.salt == scanner.header().salt;  // whose file this was
-      if (older && segment.state == HeaderState::blank) continue;
-      if (scanner.header().number < behind) return std::optional(scanner.header().salt);
-      break;
-    }
-    auto more = scanner.skip_bad();
-    if (!more) return std::move(more).error();
-    if (!*more) break;
+  return UINT64_MAX;
+}
+
+Result<std::optional<std::uint64_t>> JournalWalk::lost_salt(std::size_t i) const {
+  const Segment& segment = segments_[i];
+  const std::uint64_t least = std::max<std::uint64_t>(next_batch_, 1);
+  const std::uint64_t salt = salt_of(place_of(segment.number), hash_seed_);
+  SegmentScanner scanner(*segment.file, salt, least, segment.size);
+  auto beyond = scanner.beyond(UINT64_MAX);
+  if (!beyond) return std::move(beyond).error();
+  if (beyond->batches > 0) return std::optional(salt);
+  auto first = first_batch_in(*segment.file);
+  if (!first) return std::move(first).error();
+  if (!*first || (*first)->number < least || (*first)->number >= numbers_end(i)) {
+    return std::optional<std::uint64_t>();
   }
-  return std::optional<std::uint64_t>();
+  const bool is_older =  // whose file this was
+      segment.state == HeaderState::blank && segment.header.salt == (*first)->salt;
+  return is_older ? std::nullopt : std::optional((*first)->salt);
 }
 
 // Nothing where the segment cannot be read at all.
-Result<std::optional<std::uint64_t>> JournalWalk::salt_of(std::size_t i) {
+Result<std::optional<std::uint64_t>> JournalWalk::read_salt(std::size_t i) {
   const Segment& segment = segments_[i];
   if (segment.state == HeaderState::valid) {
     if (is_ours(segment)) return std::optional(segment.header.salt);
     lose(segment.number, 0, segment.size, "the segment belongs to another store, shard or place");
     return std::optional<std::uint64_t>();
   }
-  auto salt = guess_salt(i);
+  auto salt = lost_salt(i);
   if (!salt) return salt;
   if (*salt) {
     lose(segment.number, 0, kSegmentHeaderBytes, "the segment's header does not check");
@@ -214,7 +219,7 @@ Result<JournalWalk::Figures> JournalWalk::run(std::uint64_t first, Visitor& visi
     if (segment.number >= first) {
       if (expected != 0 && segment.number > expected) lose_missing(expected, segment.number);
       expected = segment.number + 1;
-      auto salt = salt_of(i);
+      auto salt = read_salt(i);
       if (!salt) return std::move(salt).error();
       if (*salt) {
         if (auto done = walk_segment(i, **salt, visitor); !done) return std::move(done).error();

@@ -1,8 +1,10 @@
 // JournalWalk: the good batches of a journal that is damaged, in order, and what is missing between
 // them. Recovery stops at the first bad byte; this goes on behind it.
 //
-// A batch is good where it checks, has its segment's salt, and a number above the last one's. A
-// segment without a header is read by the salt of the first batch in it whose number fits.
+// A batch is good where it checks, has its segment's salt, and a number above the last one's. Of a
+// segment without a header the salt is known by the store's hash seed (`salt_of`). Where that finds
+// nothing, STORE may be lost, or the segment older than that rule: then the salt is that of the batch
+// that stands where the first one does.
 //
 // Thread safety: none.
 #pragma once
@@ -54,8 +56,9 @@ class JournalWalk {
     std::vector<Loss> losses;
   };
 
-  JournalWalk(storage::Directory& directory, std::uint64_t store_id, std::uint32_t shard)
-      : directory_(&directory), store_id_(store_id), shard_(shard) {}
+  /// `place`: of any segment.
+  JournalWalk(storage::Directory& directory, const SegmentPlace& place, std::uint64_t hash_seed)
+      : directory_(&directory), place_(place), hash_seed_(hash_seed) {}
 
   /// Errors: `unsupported` (a segment of a newer version), `permission_denied` and the like.
   Result<void> open();
@@ -82,19 +85,21 @@ class JournalWalk {
   };
 
   [[nodiscard]] std::string path_of(std::uint64_t segment) const;
+  [[nodiscard]] SegmentPlace place_of(std::uint64_t segment) const noexcept;
   [[nodiscard]] bool is_ours(const Segment& segment) const noexcept;
   [[nodiscard]] bool is_newest(std::size_t i) const noexcept;
   void lose(std::uint64_t segment, std::uint64_t offset, std::uint64_t bytes, std::string what);
   void lose_missing(std::uint64_t first, std::uint64_t behind);
   void reach(std::uint64_t batch, Visitor& visitor);
-  Result<std::optional<std::uint64_t>> salt_of(std::size_t i);
-  Result<std::optional<std::uint64_t>> guess_salt(std::size_t i) const;
+  Result<std::optional<std::uint64_t>> read_salt(std::size_t i);
+  [[nodiscard]] std::uint64_t numbers_end(std::size_t i) const;
+  Result<std::optional<std::uint64_t>> lost_salt(std::size_t i) const;
   Result<void> walk_segment(std::size_t i, std::uint64_t salt, Visitor& visitor);
   Result<void> look_behind(std::size_t i, SegmentScanner& scanner, const Seal* seal);
 
   storage::Directory* directory_;
-  std::uint64_t store_id_;
-  std::uint32_t shard_;
+  SegmentPlace place_;
+  std::uint64_t hash_seed_;
   std::vector<Segment> segments_;
   SegmentFiles files_;
 

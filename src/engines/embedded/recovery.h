@@ -64,6 +64,7 @@ struct RecoveryReport {
 
 struct RecoveryOptions {
   std::uint64_t store_id = 0;
+  std::uint64_t hash_seed = 0;  // which salts segments have whose header is lost
   std::uint32_t shard = 0;
   bool read_only = false;                             // look, change nothing
   std::function<void(std::uint64_t bytes)> progress;  // bytes read since the last call

@@ -100,7 +100,9 @@ std::uint64_t RecoveryRun::last_first_batch() const {
 Result<void> RecoveryRun::drop_newest() {
   const Found& found = segments_.back();
   const bool has_header = !has_none(headers_.back());
-  const auto salt = has_header ? std::optional(found.header.salt) : std::nullopt;
+  const std::uint64_t salt =
+      has_header ? found.header.salt
+                 : salt_of({options_.store_id, options_.shard, found.number}, options_.hash_seed);
   auto end = written_end(found);
   if (!end) return std::move(end).error();
   // What is left of the segment whose file this was has lower numbers.
@@ -108,9 +110,9 @@ Result<void> RecoveryRun::drop_newest() {
   SegmentScanner scanner(*found.file, salt, least, *end);
   if (!has_header) {
     // The first batch's head shares the header's sector: what kept the one kept the other.
-    auto first = scanner.batch_at(kSegmentHeaderBytes);
+    auto first = first_batch_in(*found.file);
     if (!first) return std::move(first).error();
-    if (*first != 0 && *first >= least) {
+    if (*first && (*first)->number >= least) {
       mark("S4");
       return lost_header(found.number);
     }

@@ -57,6 +57,22 @@ TEST_F(RecoveryTable, S2_AnOlderSegmentsFileIsNotWrittenYet) {
   }
 }
 
+TEST_F(RecoveryTable, S2_S3_APayloadThatIsABatchProvesNothing) {
+  store_both();
+  const GoneRecord gone{GoneWhy::purged, 0, {{0, 1}, {1, 2}}};
+  for (const std::uint64_t durable : {std::uint64_t{0}, std::uint64_t{4}, UINT64_MAX / 2}) {
+    const std::string old = one.bytes() + test::payload_like_a_batch({gone}, durable);
+    for (const std::string& bytes : {old, "x" + old.substr(1)}) {
+      test::write_all(*directory, segment_name(3), bytes);
+      test::Recovery recovery(*directory);
+      ASSERT_TRUE(recovery.ok()) << recovery.error();
+      EXPECT_EQ(recovery.result->report.cut_batches, 0u);
+      EXPECT_EQ(recovery.result->tail.next_segment, 3u);
+      expect_messages({1, 2, 3});
+    }
+  }
+}
+
 TEST_F(RecoveryTable, S3_WhatIsLeftOfAnOlderSegmentProvesNothing) {
   store_both();
   for (std::size_t at = 0; at < kSegmentHeaderBytes; ++at) {

@@ -110,6 +110,7 @@ TEST_F(RecoveryTable, ProgressAddsUpToTheJournal) {
   std::uint64_t told = 0;
   RecoveryOptions options;
   options.store_id = test::kStoreId;
+  options.hash_seed = test::kHashSeed;
   options.progress = [&](std::uint64_t bytes) { told += bytes; };
   ASSERT_TRUE(recover(*directory, files, state, options));
   EXPECT_EQ(told, journal_bytes(*directory).value());

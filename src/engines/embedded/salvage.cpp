@@ -132,7 +132,6 @@ class Salvage {
     SalvageTarget to;
     to.directory = directory->get();
     to.clock = clock_.get();
-    to.random = random_number;
     to.segment_bytes = options_->segment_bytes != 0
                            ? options_->segment_bytes
                            : default_segment_bytes(*target_, identity_.shards);

@@ -37,6 +37,7 @@ class Reader {
     SegmentFiles unused;
     RecoveryOptions recovery;
     recovery.store_id = identity_.store_id;
+    recovery.hash_seed = identity_.hash_seed;
     recovery.shard = identity_.shard;
     recovery.read_only = true;
     recovery.progress = *progress_;
@@ -63,7 +64,7 @@ class Reader {
 
   Result<void> read_damaged() {
     auto state = begun_state();
-    JournalWalk walk(*directory_, identity_.store_id, identity_.shard);
+    JournalWalk walk(*directory_, {identity_.store_id, identity_.shard, 0}, identity_.hash_seed);
     if (auto done = walk.open(); !done) return std::move(done).error();
     LenientReplay replay(walk, *state);
     auto replayed = replay.run(*progress_);

@@ -70,6 +70,7 @@ class SalvageShards : public testing::Test {
     SegmentFiles files;
     RecoveryOptions options;
     options.store_id = test::kStoreId;
+    options.hash_seed = test::kHashSeed;
     options.shard = number;
     options.read_only = true;
     const auto directory = target.root()->subdirectory(shard_directory_name(number), false);

@@ -87,6 +87,33 @@ TEST_F(Salvage, AStoreFileThatIsLost) {
   EXPECT_TRUE(salvaged.disk.root()->list()->empty());
 }
 
+// Not of whose making they may be: a client that sends such payloads must not reach other queues.
+TEST_F(Salvage, APayloadThatIsABatchIsNone) {
+  test::Segment one(1);
+  one.opening();
+  one.batch({test::put(0, 1, "a")}, 1);
+  one.batch({test::put(1, 2, "b")}, 2);
+  test::Segment two(2, one.next_batch(), one.seal());
+  two.opening(1, 3);
+  two.batch({test::put(2, 3, "c")}, 4);
+  std::string behind = two.bytes();
+  behind[kSegmentHeaderBytes + 50] ^= 1;  // damage, so that recovery refuses it
+  const GoneRecord gone{GoneWhy::purged, 0, {{0, 1}, {1, 2}}};
+  const std::string forged = test::payload_like_a_batch({gone}, 4);
+  for (const bool broken : {false, true}) {
+    std::string three = one.bytes() + forged;  // the file of a cleaned segment
+    if (broken) three[0] ^= 1;
+    const auto source = store_with({{segment_name(1), one.bytes()},
+                                    {segment_name(2), behind},
+                                    {segment_name(3), three}});
+    const Salvaged salvaged(*source->root(), clock);
+    ASSERT_TRUE(salvaged.report) << salvaged.report.error().message;
+    EXPECT_FALSE(salvaged.told().sound);
+    EXPECT_EQ(salvaged.told().messages, 3u);
+    EXPECT_EQ(salvaged.told().lost_batches, 1u);
+  }
+}
+
 TEST_F(Salvage, AShardThatIsMissing) {
   a_life();
   // Made where only STORE says that there are two.

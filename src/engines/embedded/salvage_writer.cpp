@@ -42,9 +42,9 @@ class Writer {
   static Journal::Config config(const ShardState& state, const SalvageTarget& target) {
     Journal::Config config;
     config.store_id = state.identity().store_id;
+    config.hash_seed = state.identity().hash_seed;
     config.shard = state.identity().shard;
     config.segment_bytes = target.segment_bytes;
-    config.random = target.random;
     return config;
   }
 

@@ -21,7 +21,6 @@ struct SalvageTarget {
   storage::Directory* directory = nullptr;  // the new shard's; empty
   const timing::Clock* clock = nullptr;
   std::uint64_t segment_bytes = 0;
-  std::uint64_t (*random)() = nullptr;
 };
 
 struct SalvageWritten {

@@ -7,7 +7,7 @@ namespace {
 constexpr std::uint64_t kReadAhead = 1ull << 20;
 }
 
-SegmentScanner::SegmentScanner(const storage::File& file, std::optional<std::uint64_t> salt,
+SegmentScanner::SegmentScanner(const storage::File& file, std::uint64_t salt,
                                std::uint64_t first_batch, std::uint64_t end)
     : file_(&file), salt_(salt), end_(end), next_number_(first_batch) {}
 
@@ -29,7 +29,7 @@ Result<std::string_view> SegmentScanner::read(std::uint64_t offset, std::uint64_
 Result<bool> SegmentScanner::load_batch(std::uint64_t offset, BatchHeader& header) {
   auto head = read(offset, kBatchHeaderBytes);
   if (!head) return std::move(head).error();
-  const auto peeked = salt_ ? peek_batch_header(*head, *salt_) : guess_batch_header(*head);
+  const auto peeked = peek_batch_header(*head, salt_);
   if (!peeked) return false;
   const std::uint64_t size = kBatchHeaderBytes + std::uint64_t{peeked->body_bytes};
   if (size > end_ - offset) return false;
@@ -52,18 +52,10 @@ Result<SegmentScanner::Step> SegmentScanner::next() {
   return Step::batch;
 }
 
-Result<std::uint64_t> SegmentScanner::batch_at(std::uint64_t offset) {
-  BatchHeader header;
-  auto loaded = load_batch(offset, header);
-  if (!loaded) return std::move(loaded).error();
-  return *loaded ? header.number : 0;
-}
-
 // Whether a batch of the next number begins there, even if a byte of its header has been turned.
 bool SegmentScanner::may_be_next(std::string_view head) const {
-  if (!salt_) return guess_batch_header(head).has_value();
   const auto guess = guess_batch_header(head);
-  return has_salt(head, *salt_) || (guess && guess->number == next_number_);
+  return has_salt(head, salt_) || (guess && guess->number == next_number_);
 }
 
 Result<std::uint64_t> SegmentScanner::torn_end() {
@@ -79,7 +71,7 @@ Result<std::uint64_t> SegmentScanner::torn_end() {
       at += next != std::string_view::npos ? next : held.size() / kBatchAlignment * kBatchAlignment;
       continue;
     }
-    const auto peeked = salt_ ? peek_batch_header(*head, *salt_) : guess_batch_header(*head);
+    const auto peeked = peek_batch_header(*head, salt_);
     if (peeked) last = at + padded(kBatchHeaderBytes + std::uint64_t{peeked->body_bytes});
     at += kBatchAlignment;
   }
@@ -132,6 +124,21 @@ Result<bool> SegmentScanner::skip_bad() {
     }
     at += padded(kBatchHeaderBytes + std::uint64_t{header.body_bytes});
   }
+}
+
+Result<std::optional<BatchHeader>> first_batch_in(const storage::File& file) {
+  auto size = file.size();
+  if (!size) return std::move(size).error();
+  std::string head(kBatchHeaderBytes, '\0');
+  auto got = file.read_at(kSegmentHeaderBytes, head);
+  if (!got) return std::move(got).error();
+  const auto guess = guess_batch_header(std::string_view(head).substr(0, *got));
+  if (!guess) return std::optional<BatchHeader>();
+  SegmentScanner scanner(file, guess->salt, guess->number, *size);
+  auto step = scanner.next();
+  if (!step) return std::move(step).error();
+  if (*step != SegmentScanner::Step::batch) return std::optional<BatchHeader>();
+  return std::optional(scanner.header());
 }
 
 }  // namespace tarry::embedded

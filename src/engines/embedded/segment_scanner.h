@@ -19,9 +19,9 @@ namespace tarry::embedded {
 class SegmentScanner {
  public:
   /// Reads [kSegmentHeaderBytes, end) of `file`, which must outlive the scanner. The first batch
-  /// must be number `first_batch`. Without a salt (the segment's header is lost) any will do.
-  SegmentScanner(const storage::File& file, std::optional<std::uint64_t> salt,
-                 std::uint64_t first_batch, std::uint64_t end);
+  /// must be number `first_batch`.
+  SegmentScanner(const storage::File& file, std::uint64_t salt, std::uint64_t first_batch,
+                 std::uint64_t end);
 
   enum class Step : std::uint8_t {
     batch,  // a good one: `header`, `body`, `offset`
@@ -58,9 +58,6 @@ class SegmentScanner {
   /// what was torn. Other bytes there may be an older segment's, whose file this was.
   Result<std::uint64_t> torn_end();
 
-  /// The number of the good batch that begins at `offset`; 0: there is none.
-  Result<std::uint64_t> batch_at(std::uint64_t offset);
-
  private:
   Result<std::string_view> read(std::uint64_t offset, std::uint64_t size);
   Result<bool> load_batch(std::uint64_t offset, BatchHeader& header);
@@ -68,7 +65,7 @@ class SegmentScanner {
   Result<bool> find_good(std::uint64_t& at, BatchHeader& header);
 
   const storage::File* file_;
-  std::optional<std::uint64_t> salt_;
+  std::uint64_t salt_;
   std::uint64_t end_;
   std::uint64_t next_offset_ = kSegmentHeaderBytes;
   std::uint64_t next_number_;
@@ -78,5 +75,8 @@ class SegmentScanner {
   std::string buffer_;
   std::uint64_t buffer_offset_ = 0;
 };
+
+/// The good batch, of whatever salt, right behind where the segment's header is, or was.
+[[nodiscard]] Result<std::optional<BatchHeader>> first_batch_in(const storage::File& file);
 
 }  // namespace tarry::embedded

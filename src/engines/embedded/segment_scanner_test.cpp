@@ -129,13 +129,20 @@ TEST_F(SegmentScannerTest, WhatIsTornEndsBehindTheLastOfItsBatches) {
   }
 }
 
-TEST_F(SegmentScannerTest, WithoutASaltAnyBatchCounts) {
-  segment.bytes().replace(0, kSegmentHeaderBytes, std::string(kSegmentHeaderBytes, 'x'));
-  auto salted = scanner();
-  SegmentScanner s(*file, std::nullopt, 0, segment.bytes().size());
-  EXPECT_EQ(s.batch_at(offsets[0]).value(), 1u);
-  EXPECT_EQ(s.batch_at(offsets[0] + 8).value(), 0u);
-  EXPECT_EQ(s.beyond(UINT64_MAX).value().durable, 2u);
+TEST_F(SegmentScannerTest, TheFirstBatchIsFoundWithoutASalt) {
+  const auto directory = disk.root();
+  test::store(*directory, segment);
+  file = directory->open(segment_name(1), storage::OpenMode::read_only).value();
+  EXPECT_EQ(first_batch_in(*file).value()->number, 1u);
+  EXPECT_EQ(first_batch_in(*file).value()->salt, segment.header().salt);
+  std::string torn = segment.bytes();
+  torn[kSegmentHeaderBytes + kBatchHeaderBytes] ^= 1;
+  test::write_all(*directory, "torn", torn);
+  EXPECT_FALSE(first_batch_in(*directory->open("torn", storage::OpenMode::read_only).value()).value());
+  torn.resize(kSegmentHeaderBytes + 8);
+  test::write_all(*directory, "short", torn);
+  EXPECT_FALSE(
+      first_batch_in(*directory->open("short", storage::OpenMode::read_only).value()).value());
 }
 
 TEST_F(SegmentScannerTest, ABatchOfAnotherSegmentOrNumberIsNone) {

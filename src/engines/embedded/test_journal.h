@@ -19,6 +19,7 @@
 namespace tarry::embedded::test {
 
 inline constexpr std::uint64_t kStoreId = 0x5707'E1D0'0000'0001;
+inline constexpr std::uint64_t kHashSeed = 0x5EED;
 inline constexpr std::uint64_t kBootId = 1;
 
 /// A message with a key of its own; the views must outlive the record.
@@ -53,7 +54,7 @@ class Segment {
   explicit Segment(std::uint64_t number, std::uint64_t first_batch = 1, Seal seal = {}) {
     header_.store_id = kStoreId;
     header_.segment = number;
-    header_.salt = 0xA1B2'C3D4'0000'0000 + number;
+    header_.salt = salt_of({kStoreId, 0, number}, kHashSeed);
     header_.first_batch = first_batch;
     header_.seal = seal;
     bytes_ = encode(header_);
@@ -99,6 +100,16 @@ class Segment {
   std::uint64_t next_ = 1;
 };
 
+/// A payload that is a batch, of a salt and a number of its client's choice. Where the file of a
+/// cleaned segment is written again, such bytes may stand behind what is written anew.
+inline std::string payload_like_a_batch(std::initializer_list<Record> records,
+                                        std::uint64_t durable) {
+  Segment segment(1, 1'000'000);
+  segment.header().salt = 0xF026'ED00'0000'0001;
+  segment.batch(records, durable);
+  return segment.bytes().substr(kSegmentHeaderBytes);
+}
+
 inline void store(storage::Directory& directory, const Segment& segment) {
   write_all(directory, segment_name(segment.number()), segment.bytes());
 }
@@ -115,7 +126,7 @@ struct Recovery {
   static ShardState::Identity identity(std::uint64_t boot_id) {
     ShardState::Identity identity;
     identity.store_id = kStoreId;
-    identity.hash_seed = 0x5EED;
+    identity.hash_seed = kHashSeed;
     identity.boot_id = boot_id;
     return identity;
   }
@@ -138,6 +149,7 @@ struct Recovery {
     state.begin_replay();
     RecoveryOptions options;
     options.store_id = kStoreId;
+    options.hash_seed = kHashSeed;
     options.read_only = read_only;
     options.mark = mark;
     return recover(directory, files, state, options);

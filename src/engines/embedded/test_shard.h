@@ -32,7 +32,6 @@ class OneShard final : public Router {
     std::uint64_t work_base = Shard::kWorkBase;
     std::uint64_t kept_claims = Shard::kKeptClaims;
     Mark mark = {};
-    std::function<std::uint64_t()> random = next_salt;
     bool skips_ids = false;  // after an unclean end, as the engine does
     std::uint64_t recent_bytes = Committer::kRecentBytes;
   };
@@ -50,6 +49,7 @@ class OneShard final : public Router {
     state_.begin_replay();
     RecoveryOptions recovery;
     recovery.store_id = kStoreId;
+    recovery.hash_seed = kHashSeed;
     recovery.mark = options.mark;
     auto recovered = recover(*directory_, files_, state_, recovery);
     if (!recovered) {
@@ -66,9 +66,9 @@ class OneShard final : public Router {
     committer_.start_at(durable_);
     Journal::Config config;
     config.store_id = kStoreId;
+    config.hash_seed = kHashSeed;
     config.segment_bytes = options.segment_bytes;
     config.policy = options.policy;
-    config.random = options.random;
     journal_ = std::make_unique<Journal>(
         config, *directory_, files_, committer_, std::move(recovered->tail),
         [this](std::string& out) { state_.append_opening(out, clock_->now()); });
@@ -271,10 +271,6 @@ class OneShard final : public Router {
 
   static ShardState::Identity identity(const timing::ManualClock& clock) {
     return Recovery::identity(clock.boot_id());
-  }
-  static std::uint64_t next_salt() {
-    static std::uint64_t salt = 0x0E5A'17ED;
-    return salt += 0x9E37'79B9'7F4A'7C15;
   }
 
   // What the engine's front does before it hands a request over.
