@@ -7,6 +7,7 @@
 
 #include "app/key_pages.h"
 #include "app/progress.h"
+#include "app/told_keys.h"
 #include "base/text.h"
 
 namespace tarry::app {
@@ -76,13 +77,15 @@ class Prefixed {
   Prefixed(const Queue& queue, const PrefixVerb& verb) : queue_(queue), due_(verb.due) {}
 
   std::optional<Error> apply(std::vector<MessageInfo> page) {
-    if (!due_) return count(queue_.cancel(keys_of(page)), page.size());
+    std::erase_if(page, [&](const MessageInfo& info) { return done_.contains(info.key); });
+    if (page.empty()) return std::nullopt;
+    if (!due_) return count(queue_.cancel(keys_of(page)), keys_of(page));
     if (!told_) {
       for (std::size_t i = 0; i < page.size(); ++i) {
         if (!due_->is_relative() && page[i].due == Time(Millis(due_->millis()))) continue;
         const Reschedule item{page[i].key, *due_, {}};
         const auto answers = queue_.reschedule({&item, 1});
-        if (auto error = count(answers, 1)) return error;
+        if (auto error = count(answers, {page[i].key})) return error;
         const Result<Answer>& answer = answers->front();
         // One that is in flight tells the time it had before.
         const bool moved = answer && (answer->outcome == Outcome::rescheduled ||
@@ -99,7 +102,7 @@ class Prefixed {
     std::vector<Reschedule> items;
     items.reserve(page.size());
     for (const MessageInfo& info : page) items.push_back({info.key, Due::at(*told_), {}});
-    return count(queue_.reschedule(items), page.size());
+    return count(queue_.reschedule(items), keys_of(page));
   }
 
   [[nodiscard]] const OutcomeTally& tally() const noexcept { return tally_; }
@@ -107,16 +110,22 @@ class Prefixed {
 
  private:
   std::optional<Error> count(const Result<std::vector<Result<Answer>>>& answers,
-                             std::size_t matched) {
+                             const std::vector<std::string_view>& keys) {
     if (!answers) return answers.error();
-    matched_ += matched;
+    matched_ += keys.size();
     tally_.add(*answers);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const Result<Answer>& answer = (*answers)[i];
+      if (!answer || answer->outcome == Outcome::in_flight) continue;  // it may come again
+      done_.insert(keys[i]);
+    }
     return std::nullopt;
   }
 
   const Queue& queue_;
   std::optional<Due> due_;    // empty: cancel
   std::optional<Time> told_;  // what it became
+  ToldKeys done_;             // that a queue which gets other shards may list once more
   OutcomeTally tally_;
   std::uint64_t matched_ = 0;
 };

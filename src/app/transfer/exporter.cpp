@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "app/moved_message.h"
+#include "app/told_keys.h"
 #include "app/transfer/line.h"
-#include "app/transfer/told_keys.h"
 #include "base/text.h"
 #include "open/ask.h"
 
@@ -107,7 +107,7 @@ class Exporter {
       std::vector<std::string> keys;
       for (MessageInfo& message : page.messages) {
         if (message.state == State::remembered) continue;
-        if (!told_ || told_->insert(message.key)) keys.push_back(std::move(message.key));
+        if (!told_ || told_->insert(message.key, message.id)) keys.push_back(std::move(message.key));
       }
       if (auto done = write_messages(queue, std::move(keys)); !done) return done;
       if (options_.progress) options_.progress(at_.report.messages, at_.total);

@@ -95,10 +95,12 @@ class GetVerb final : public ItemVerb {
   std::string scratch_;
 };
 
-// Where a list goes on: shard, place, score, member; as text "shard.place.score.member", the last
-// two in Base64. Of a whole one: shard, kScanned, HSCAN's cursor, and the server that gave it.
+// Where a list goes on; as text "shard.generation.place.score.member", all but the numbers in
+// Base64. Of a whole one: shard, kScanned, HSCAN's cursor, and the server that gave
+// it. A shard's number is given again, to other messages, its generation is not.
 struct Cursor {
   std::uint32_t shard = 0;
+  std::string generation;
   std::int64_t place = 0;
   std::string score;
   std::string member;
@@ -107,12 +109,13 @@ struct Cursor {
 constexpr std::int64_t kScanned = 9;  // there are fewer places
 
 std::string spell(const Cursor& cursor) {
-  return std::to_string(cursor.shard) + "." + std::to_string(cursor.place) + "." +
-         base::base64url_encode(cursor.score) + "." + base::base64url_encode(cursor.member);
+  return std::to_string(cursor.shard) + "." + base::base64url_encode(cursor.generation) + "." +
+         std::to_string(cursor.place) + "." + base::base64url_encode(cursor.score) + "." +
+         base::base64url_encode(cursor.member);
 }
 
 std::optional<Cursor> read_cursor(std::string_view text) {
-  std::array<std::string_view, 4> parts;
+  std::array<std::string_view, 5> parts;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::size_t dot = i + 1 < parts.size() ? text.find('.') : text.size();
     if (dot == std::string_view::npos) return std::nullopt;
@@ -120,18 +123,19 @@ std::optional<Cursor> read_cursor(std::string_view text) {
     text.remove_prefix(std::min(dot + 1, text.size()));
   }
   const auto shard = base::parse_u64(parts[0], "shard", 0, UINT16_MAX);
-  const auto place = base::parse_u64(parts[1], "place", 0, kScanned);
-  const auto score = base::base64url_decode(parts[2]);
-  const auto member = base::base64url_decode(parts[3]);
-  if (!shard || !place || !score || !member) return std::nullopt;
+  auto generation = base::base64url_decode(parts[1]);
+  const auto place = base::parse_u64(parts[2], "place", 0, kScanned);
+  const auto score = base::base64url_decode(parts[3]);
+  const auto member = base::base64url_decode(parts[4]);
+  if (!shard || !generation || !place || !score || !member) return std::nullopt;
   double value = 0;  // it goes into the script
   const char* end = score->data() + score->size();
   const auto number = std::from_chars(score->data(), end, value);
   if (!score->empty() && (number.ec != std::errc() || number.ptr != end || !std::isfinite(value))) {
     return std::nullopt;
   }
-  return Cursor{static_cast<std::uint32_t>(*shard), static_cast<std::int64_t>(*place), *score,
-                *member};
+  return Cursor{static_cast<std::uint32_t>(*shard), *std::move(generation),
+                static_cast<std::int64_t>(*place), *score, *member};
 }
 
 std::string_view letter_of(const std::optional<State>& state) noexcept {
@@ -183,7 +187,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
   // be told twice then, but none is hidden.
   void begin() {
     const Place* place = queue_->find(cursor_.shard);
-    if (place == nullptr) {
+    if (place == nullptr || (!fresh_ && place->generation != cursor_.generation)) {
       place = &queue_->shards.front();
       fresh_ = true;
     }
@@ -194,7 +198,8 @@ class Lister : public std::enable_shared_from_this<Lister> {
   }
 
   [[nodiscard]] Cursor start_of(const Place& place) const {
-    return {place.shard, request_.whole ? kScanned : 0, request_.whole ? "0" : "", ""};
+    return {place.shard, place.generation, request_.whole ? kScanned : 0, request_.whole ? "0" : "",
+            ""};
   }
 
   // How many to look at: filtered by prefix a page may need many looks.
@@ -269,12 +274,12 @@ class Lister : public std::enable_shared_from_this<Lister> {
         asked_->complete();
         return true;
       }
-      last_ = {cursor_.shard, given[i][7].integer(), std::string(given[i][8].text()),
-               std::string(given[i][9].text())};
+      last_ = {cursor_.shard, cursor_.generation, given[i][7].integer(),
+               std::string(given[i][8].text()), std::string(given[i][9].text())};
       add(std::move(told->info));
     }
-    go_on(given[1].integer() < 0, {cursor_.shard, given[1].integer(), std::string(given[2].text()),
-                                   std::string(given[3].text())});
+    go_on(given[1].integer() < 0, {cursor_.shard, cursor_.generation, given[1].integer(),
+                                   std::string(given[2].text()), std::string(given[3].text())});
     return true;
   }
 
@@ -289,8 +294,8 @@ class Lister : public std::enable_shared_from_this<Lister> {
       if (request_.state && told->info.state != *request_.state) continue;
       add(std::move(told->info));
     }
-    go_on(given[2].text() == "0",
-          {cursor_.shard, kScanned, std::string(given[2].text()), std::string(given[1].text())});
+    go_on(given[2].text() == "0", {cursor_.shard, cursor_.generation, kScanned,
+                                   std::string(given[2].text()), std::string(given[1].text())});
     return true;
   }
 

@@ -633,5 +633,32 @@ TEST_F(ReshardTest, WhatIsWrongIsRefused) {
   EXPECT_EQ(stats(*engine).ready, 1u);
 }
 
+// A shard's number is given again, to other messages: from 3 shards to 5 to 2.
+TEST_F(ReshardTest, AListThatIsOldGoesOnInNoOtherShardOfThatNumber) {
+  for (const bool whole : {false, true}) {
+    for (std::uint32_t pages = 1; pages < 8; ++pages) {
+      (void)reshard_server().ask({"FLUSHALL"});
+      const auto engine = open(3);
+      std::set<std::string> keys;
+      for (int i = 0; i < 60; ++i) push(*engine, *keys.insert("k" + std::to_string(i)).first, 1000);
+      core::ListRequest request;
+      request.queue = "q";
+      request.limit = 8;
+      request.whole = whole;
+      std::set<std::string> seen;
+      for (std::uint32_t page = 1;; ++page) {
+        auto reply = take<core::ListReply>(*engine, request);
+        for (const MessageInfo& info : reply.messages) seen.insert(info.key);
+        request.after = std::move(reply.next);
+        if (request.after.empty()) break;
+        if (page != pages) continue;
+        reshard(*engine, 5);
+        reshard(*engine, 2);
+      }
+      EXPECT_EQ(seen, keys) << whole << ' ' << pages;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tarry::redis
