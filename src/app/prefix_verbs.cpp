@@ -77,7 +77,10 @@ class Prefixed {
   Prefixed(const Queue& queue, const PrefixVerb& verb) : queue_(queue), due_(verb.due) {}
 
   std::optional<Error> apply(std::vector<MessageInfo> page) {
-    std::erase_if(page, [&](const MessageInfo& info) { return done_.contains(info.key); });
+    ToldKeys here;
+    std::erase_if(page, [&](const MessageInfo& info) {
+      return done_.contains(info.key) || !here.insert(info.key);
+    });
     if (page.empty()) return std::nullopt;
     if (!due_) return count(queue_.cancel(keys_of(page)), keys_of(page));
     if (!told_) {
