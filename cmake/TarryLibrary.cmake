@@ -87,6 +87,9 @@ function(tarry_install)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
   if(TARGET tarry)
     install(TARGETS tarry RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    # Not LIBDIR: systemd looks into no lib64 and no lib/x86_64-linux-gnu.
+    install(FILES ${PROJECT_SOURCE_DIR}/packaging/systemd/tarry.service
+            DESTINATION lib/systemd/system)
     tarry_installed(tarry)
   endif()
 endfunction()

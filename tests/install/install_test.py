@@ -143,6 +143,8 @@ def check_program(prefix):
         said = output(program, *words, timeout=60)
         if (prefix / "share" / place).read_text() != said or not said:
             raise AssertionError(f"share/{place} is not what tarry {' '.join(words)} says")
+    if not (prefix / "lib/systemd/system/tarry.service").is_file():
+        raise AssertionError("the unit for systemd is not installed")
 
 
 def main(component, way, build_dir):

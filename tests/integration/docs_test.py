@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 from pages import MORE, PAGES, blocks, blocks_in, page
-from program import PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment
+from program import FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment
 
 # Indented, as a block without fences is.
 _COMMAND = re.compile(r"^(?: {4}|\t)[ \t]*(?:\$ )?(?:[A-Z_]+=\S+ )*(?:export|tarry|curl|redis-cli|"
@@ -51,7 +51,7 @@ class Pages(unittest.TestCase):
                            r"scanner|plugin \w+|webhook|install|each with a receipt of its own|"
                            r"look_inside|on redis|on a cluster|behind sentinel|to redis|"
                            r"from a layout|serve with it|forecast|config check|salvage|backup|"
-                           r"export and import|migrate|bench)$")
+                           r"export and import|migrate|bench|packages|service|token)$")
         for name in PAGES + MORE:
             for mark, language, text in blocks(name):
                 if language in ("sh", "bash", "shell", "console"):
@@ -176,6 +176,60 @@ class Shell(ProgramTest):
                              ["max_attempts"], 5)
             server.send_signal(signal.SIGTERM)
             self.assertEqual(server.wait(timeout=60), 0)
+
+    def test_the_packages_of_a_copied_program(self):
+        release = Path("/etc/os-release").read_text(encoding="utf-8")
+        if not re.search(r'^VERSION_ID="12"$', release, re.MULTILINE) or "debian" not in release:
+            self.skipTest("the page names packages of Debian 12")
+        text, = [text for mark, _, text in blocks("docs/guide/operating.md") if mark == "packages"]
+        listed = set(text.replace("\\\n", "").split()) - {"apt", "install"}
+        said = subprocess.run(["objdump", "-p", PROGRAM], capture_output=True, text=True,
+                              check=True).stdout
+        needed = re.findall(r"^ +NEEDED +(\S+)$", said, re.MULTILINE)
+        said = subprocess.run(["ldd", PROGRAM], capture_output=True, text=True, check=True).stdout
+        places = dict(re.findall(r"^\s(\S+) => (\S+) ", said, re.MULTILINE))
+        packages = {self.package(places[name]) for name in needed if name in places}
+        # Those of every system, and those of a build with a sanitizer.
+        packages -= {"libc6", "libgcc-s1", "libasan8", "libtsan2", "libubsan1"}
+        self.assertTrue(packages)
+        self.assertEqual(packages - listed, set())
+
+    def package(self, library):
+        """Merged or not, dpkg knows a file by the one name."""
+        file = str(Path(library).resolve())
+        said = subprocess.run(["dpkg-query", "-S", file, file.removeprefix("/usr")],
+                              capture_output=True, text=True, check=False).stdout
+        return said.partition(":")[0]
+
+    def test_the_service(self):
+        marked = {mark: text for mark, _, text in blocks("docs/guide/operating.md")}
+        unit, = [word for word in marked["service"].split() if word.startswith("packaging/")]
+        text = (SOURCE / unit).read_text(encoding="utf-8")
+        command, = re.findall(r"^ExecStart=(.*)$", text, re.MULTILINE)
+        self.assertIn(command, marked["serve with it"].splitlines())
+        user, = re.findall(r"^User=(.*)$", text, re.MULTILINE)
+        self.assertRegex(marked["service"], rf"\nuseradd .* {user}\n")
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("no systemd-analyze here")
+        file = self.directory / Path(unit).name
+        file.write_text(text.replace("ExecStart=tarry ", f"ExecStart={PROGRAM} "),
+                        encoding="utf-8")
+        verified = subprocess.run(["systemd-analyze", "verify", "--man=no", file],
+                                  capture_output=True, text=True, check=False)
+        self.assertEqual((verified.returncode, verified.stderr), (0, ""))
+
+    def test_a_token(self):
+        text, = [text for mark, _, text in blocks("docs/guide/operating.md") if mark == "token"]
+        for shown, meant in (("/etc/", f"{self.directory}/"), ("-g tarry", f"-g {os.getgid()}")):
+            self.assertIn(shown, text)
+            text = text.replace(shown, meant)
+        self.shell("run", text)
+        token = str(self.directory / "tarry.token")
+        self.assertEqual(os.stat(token).st_mode & 0o777, 0o640)
+        with Server("memory:", "--token-file", token) as server:
+            self.tarry("push", "orders", "tea", store=server.url, TARRY_TOKEN_FILE=token)
+            self.tarry("ls", "orders", store=f"{server.url}?token_file={token}")
+            self.tarry("ls", "orders", store=server.url, code=FAILED)
 
     def test_first_steps(self):
         marked = blocks("docs/guide/first-steps.md")
