@@ -123,7 +123,7 @@ class Shell(ProgramTest):
             marked = [block for block in blocks(name) if block[0].startswith("run")]
             self.assertEqual(len(marked), 1)
             out = self.shell(marked[0][0], marked[0][2])
-            for word in ("pushed", "rescheduled", "a lamp", "cancelled", "a kettle"):
+            for word in ("pushed", "rescheduled", "a lamp", "cancelled", "a kettle", "done"):
                 self.assertIn(word, out)
             shutil.rmtree(self.directory / "shop")
 
@@ -131,11 +131,11 @@ class Shell(ProgramTest):
         marked = {mark: text for mark, _, text in blocks("README.md")}
         with Server(self.store, cwd=self.directory) as server:
             out = self.shell("run", marked["served"].replace("http://127.0.0.1:7733", server.url))
-            for word in ('"outcome":"pushed"', '"a lamp"', '"receipt"'):
+            for word in ('"outcome":"pushed"', '"a lamp"', '"receipt"', '"outcome":"done"'):
                 self.assertIn(word, out)
-            make, work = marked["work"].splitlines()
-            self.shell("run", make)
-            self.work(work, server)
+            *before, work = marked["work"].splitlines()
+            self.shell("run", "\n".join(before), TARRY_STORE=server.url)
+            self.work(work, server, "closing order:45: a chair\n")
         with Server("memory:", "--test-clock") as server:
             out = self.shell("run", marked["clock"].replace("http://127.0.0.1:7733", server.url))
             self.assertIn(str(31 * 86_400_000), out)
@@ -236,13 +236,13 @@ class Shell(ProgramTest):
         serve, = [text for mark, _, text in marked if mark == "serve"]
         self.assertRegex(serve, r"^tarry serve --store file:\S+\n$")
         work, = [text for mark, _, text in marked if mark == "work"]
+        each, = [text for mark, _, text in marked if mark == "each with a receipt of its own"]
         with Server(serve.split()[-1], cwd=self.directory) as server:
+            self.settle(each, server)
             for mark, _, text in marked:
                 if mark.startswith("run"):
                     self.shell(mark, text, TARRY_STORE=server.url)
-            each, = [text for mark, _, text in marked if mark == "each with a receipt of its own"]
-            self.settle(each, server)
-            self.work(work, server)
+            self.work(work, server, "closing order:46: a chair for Bern\n")
 
     def test_over_http(self):
         marked = blocks("docs/guide/http.md")
@@ -290,13 +290,12 @@ class Shell(ProgramTest):
                              state)
             self.asked("cancel", "orders", "settled", store=server.url)
 
-    def work(self, text, server):
-        self.asked("push", "orders", "tea", "--key", "order:60", store=server.url)
+    def work(self, text, server, first):
         path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
         with subprocess.Popen(["bash", "-c", "exec " + text], stdout=subprocess.PIPE, text=True,
                               stderr=subprocess.DEVNULL, cwd=self.directory,
                               env=environment(PATH=path, TARRY_STORE=server.url)) as worker:
-            self.assertEqual(worker.stdout.readline(), "closing order:60: tea\n")
+            self.assertEqual(worker.stdout.readline(), first)
             worker.send_signal(signal.SIGINT)
             self.assertEqual(worker.wait(timeout=60), 0)
 
