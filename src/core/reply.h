@@ -91,7 +91,7 @@ struct ConfigureReply {
   QueueSettings settings;
 };
 
-/// Answers Purge and Revive: how many. Pause: 0 where nothing is paused, since `until` has passed,
+/// Answers Purge, Revive and Remove: how many. Pause: 0 where nothing is paused, since `until` has passed,
 /// else how many shards. Resume: 0.
 struct CountReply {
   std::uint64_t count = 0;

@@ -40,8 +40,8 @@ struct CommitOutcome {
   const Error* failure = nullptr;  // set: nothing of this job may be taken as done
   std::int64_t committed_boot_ms = 0;
   RecordReads* records = nullptr;  // valid while the task runs; null after a failure
-  // Where a task may leave what it has still to do and reads nothing for: as an answer. Null in
-  // answers, and after a failure.
+  // What a task has still to do and reads no journal for, it appends here: it runs later, as an
+  // answer. Null in answers, and after a failure.
   std::vector<CommitTask>* answers = nullptr;
 };
 

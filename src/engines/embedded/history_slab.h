@@ -32,8 +32,8 @@ struct History {
   bool reason_unwritten : 1 = false;  // dead: nor its reason, which is counted (LiveBytes)
   std::uint16_t late_ms = 0;          // leased: it began, and so it ends, later than decided
 
-  /// BOOTTIME. The wheel has it by until_ms, and learns of the rest when that has come: most leases
-  /// end before.
+  /// BOOTTIME. The lease wheel goes by until_ms; late_ms is looked at only when that has come, for
+  /// most leases end before.
   [[nodiscard]] std::int64_t lease_end_ms() const noexcept { return until_ms + late_ms; }
 };
 

@@ -10,8 +10,9 @@
 //  1. A claim is in at most one visit, and parked otherwise; its completion runs once.
 //  2. A queue that is woken while a claim looks is looked at once more before that claim is parked
 //     for good: a wake-up may overtake the answer that found nothing.
-//  3. Also where all that wait at a queue look at others, what it leaves over and its alarm are
-//     theirs: they look at it when they are back. A look that begins later sees it for all of them.
+//  3. Where all claims that wait at a queue are visiting others, its wake-up or alarm is noted in
+//     their `missed`, and they visit it when they are back. A visit to it that begins meanwhile
+//     clears the note for all.
 //  4. What was claimed for one that has gone is released, the attempt not counted.
 //
 // Thread safety: none; on the io_context's thread.

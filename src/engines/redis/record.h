@@ -1,10 +1,10 @@
 // A queue's record in the store: its number, the shards that it has, and, while it gets others,
 // both sets.
 //
-//   number shards generation [first]
-//   number shards generation first moving shards generation first turn     first the old set, then
-//   the new number shards generation first retiring shards generation first turn   first the new
-//   set, then the old
+//   NUMBER SHARDS GENERATION [FIRST]
+//   NUMBER old set moving new set TURN         a set: SHARDS GENERATION FIRST
+//   NUMBER new set retiring old set TURN
+//   NUMBER set removing TURN
 //
 // Thread safety: pure functions.
 #pragma once
