@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
+#include "net/redis_map_search.h"
 #include "net/redis_redirect.h"
 #include "net/redis_slot.h"
 #include "net/redis_stream.h"
@@ -27,8 +28,6 @@ using ClusterTimer = asio::basic_waitable_timer<ClusterClock, asio::wait_traits<
 constexpr std::string_view kAsking = "*1\r\n$6\r\nASKING\r\n";
 constexpr int kMostRedirects = 5;
 constexpr std::chrono::milliseconds kTryAgainEvery{50};
-// A node that does not answer for the map by then is not waited for alone.
-constexpr std::chrono::milliseconds kNextNodeAfter{500};
 // From one map to the next question, at least.
 constexpr std::chrono::milliseconds kMapEvery{100};
 
@@ -41,7 +40,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
         seeds_(std::move(seeds)),
         options_(std::move(options)),
         slots_(kRedisSlots),
-        next_node_(io.get_executor()) {
+        map_due_(io.get_executor()) {
     TARRY_ASSERT(!seeds_.empty());
   }
 
@@ -80,14 +79,12 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     asked->done = std::move(done);
     asked->left = masters.size();
     if (closed_ || asked->left == 0) {
-      const Error why = closed_ ? closed_error()
-                                : Error{ErrorCode::unavailable, "no node of the Redis cluster at " +
-                                                                    server() + " serves any slot"};
+      const Error why = closed_ ? closed_error() : no_slot_served(server());
       return asio::post(io_, [asked, why] { asked->done(failed(why)); });
     }
     for (const NodePtr& node : masters) {
       node->client.send(bytes, 1, [asked, node](RedisAnswer answer) {
-        asked->answers.push_back({name_of(node->address), std::move(answer)});
+        asked->answers.push_back({redis_server_name(node->address), std::move(answer)});
         if (--asked->left == 0) asked->done(std::move(asked->answers));
       });
     }
@@ -104,14 +101,13 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     if (mapped_) {
       update_subscriptions();
     } else {
-      refresh([](const Result<void>&) {});
+      refresh_in_background();
     }
   }
 
   void close() {
     if (std::exchange(closed_, true)) return;
-    unasked_.clear();
-    next_node_.cancel();
+    map_due_.cancel();
     for (auto& [name, subscription] : std::exchange(subscriptions_, {})) {
       subscription.subscriber->close();
     }
@@ -130,7 +126,8 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
 
   [[nodiscard]] std::string server() const {
     std::string names;
-    for (const RedisAddress& seed : seeds_) names += (names.empty() ? "" : ",") + name_of(seed);
+    for (const RedisAddress& seed : seeds_)
+      names += (names.empty() ? "" : ",") + redis_server_name(seed);
     return names;
   }
 
@@ -169,13 +166,6 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     return only;
   }
 
-  static std::string name_of(const RedisAddress& at) {
-    RedisOptions named;
-    named.host = at.host;
-    named.port = at.port;
-    return redis_server_name(named);
-  }
-
   // Of a node: each connection made, and each one that broke.
   static std::uint64_t changes_of(const Node& node) noexcept {
     return 2 * node.client.connections() - (node.client.is_connected() ? 1 : 0);
@@ -189,30 +179,30 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
 
   void route(const ClusterRequestPtr& request) {
     if (closed_) return finish(request, RedisFailure{closed_error(), false});
-    if (!mapped_) {
-      refresh([this, request](const Result<void>& result) {
-        if (!result) return finish(request, RedisFailure{result.error(), false});
-        route(request);
-      });
-      return;
+    if (!mapped_) return route_by_new_map(request);
+    if (const NodePtr node = node_for(*request)) return transmit(node, request, false);
+    if (!request->remapped) {
+      request->remapped = true;
+      return route_by_new_map(request);
     }
-    const NodePtr node = request->slot ? slots_[*request->slot] : any_node();
-    if (node != nullptr) return transmit(node, request, false);
-    if (!request->remapped) return route_by_new_map(request);
-    finish(
-        request,
-        RedisFailure{{ErrorCode::unavailable,
-                      "no node of the Redis cluster at " + server() + " serves " +
-                          (request->slot ? "slot " + std::to_string(*request->slot) : "any slot")},
-                     false});
+    Error none = no_slot_served(server());
+    if (request->slot) {
+      none.message = "no node of the Redis cluster at " + server() + " serves slot " +
+                     std::to_string(*request->slot);
+    }
+    finish(request, RedisFailure{std::move(none), false});
   }
 
+  // Here and in what else waits for the map: `this` stays, for who closes it tells all that wait.
   void route_by_new_map(const ClusterRequestPtr& request) {
-    request->remapped = true;
     refresh([this, request](const Result<void>& result) {
       if (!result) return finish(request, RedisFailure{result.error(), false});
       route(request);
     });
+  }
+
+  NodePtr node_for(const ClusterRequest& request) const {
+    return request.slot ? slots_[*request.slot] : any_node();
   }
 
   void transmit(const NodePtr& node, const ClusterRequestPtr& request, bool asking) {
@@ -237,7 +227,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     const bool ends_in_error = reply.kind() == RedisView::Kind::array && reply.size() > 0 &&
                                reply[reply.size() - 1].is_error();
     if (reply.is_error() || ends_in_error) {
-      std::get<RedisReply>(answer).set_node(name_of(node->address));
+      std::get<RedisReply>(answer).set_node(redis_server_name(node->address));
     }
     if (!reply.is_error()) return finish(request, std::move(answer));
     if (const auto redirect = redis_redirect(reply.text(), node->address)) {
@@ -246,20 +236,20 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     if (reply.text().starts_with("TRYAGAIN") && ClusterClock::now() < request->deadline) {
       return try_again(request);
     }
-    if (reply.text().starts_with("CLUSTERDOWN")) refresh([](const Result<void>&) {}, node);
+    if (reply.text().starts_with("CLUSTERDOWN")) refresh_in_background(node);
     finish(request, std::move(answer));
   }
 
   void on_failure(const NodePtr& node, const ClusterRequestPtr& request, RedisFailure failure) {
     if (failure.sent || request->remapped) {
-      refresh([](const Result<void>&) {}, node);
+      refresh_in_background(node);
       return finish(request, std::move(failure));
     }
     request->remapped = true;
     refresh(
         [this, node, request, failure = std::move(failure)](const Result<void>& result) {
           NodePtr now;
-          if (result) now = request->slot ? slots_[*request->slot] : any_node();
+          if (result) now = node_for(*request);
           if (now == nullptr || now == node) return finish(request, failure);
           transmit(now, request, false);
         },
@@ -278,7 +268,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     if (!redirect.ask) {
       slots_[redirect.slot] = to;
       serving_.clear();
-      refresh([](const Result<void>&) {});  // others have moved with it, most likely
+      refresh_in_background();  // others have moved with it, most likely
     }
     transmit(to, request, redirect.ask);
   }
@@ -305,7 +295,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
   // -- nodes and the map
 
   NodePtr node_at(const RedisAddress& address) {
-    NodePtr& node = nodes_[name_of(address)];
+    NodePtr& node = nodes_[redis_server_name(address)];
     if (node == nullptr) {
       RedisOptions own = options_;
       own.host = address.host;
@@ -340,6 +330,10 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     return any;
   }
 
+  void refresh_in_background(const NodePtr& doubted = nullptr) {
+    refresh([](const Result<void>&) {}, doubted);
+  }
+
   // Asks for the map, of one node after another; of `doubted`, which seems to be away or cut off
   // from the others, last.
   void refresh(WithMap then, const NodePtr& doubted = nullptr) {
@@ -348,108 +342,49 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     if (std::exchange(refreshing_, true)) return;
     doubted_ = doubted;
     const auto since = ClusterClock::now() - mapped_at_;
-    if (!mapped_ || since >= kMapEvery) return ask_first();
-    next_node_.expires_after(kMapEvery - since);
-    next_node_.async_wait([self = shared_from_this(), round = round_](const auto& error) {
-      if (!error && round == self->round_ && self->refreshing_) self->ask_first();
+    if (!mapped_ || since >= kMapEvery) return search();
+    map_due_.expires_after(kMapEvery - since);
+    map_due_.async_wait([self = shared_from_this(), round = round_](const auto& error) {
+      if (!error && round == self->round_ && self->refreshing_) self->search();
     });
   }
 
-  void ask_first() {
-    unasked_.clear();
+  // Those first to whom there is a connection.
+  std::vector<RedisAddress> to_be_asked() const {
+    std::vector<RedisAddress> nodes;
     for (const bool connected : {true, false}) {
       for (const auto& [name, node] : nodes_) {
-        if (node->client.is_connected() == connected) unasked_.push_back(node->address);
+        if (node->client.is_connected() == connected) nodes.push_back(node->address);
       }
     }
     for (const RedisAddress& seed : seeds_) {
-      if (std::ranges::find(unasked_, seed) == unasked_.end()) unasked_.push_back(seed);
+      if (std::ranges::find(nodes, seed) == nodes.end()) nodes.push_back(seed);
     }
     if (doubted_ != nullptr) {
-      const auto last = std::ranges::find(unasked_, doubted_->address);
-      if (last != unasked_.end()) std::rotate(last, last + 1, unasked_.end());
+      const auto last = std::ranges::find(nodes, doubted_->address);
+      if (last != nodes.end()) std::rotate(last, last + 1, nodes.end());
     }
-    std::ranges::reverse(unasked_);
-    asked_ = 0;
-    best_.clear();
-    best_covers_ = 0;
-    refresh_error_.reset();
-    ask_next();
+    return nodes;
   }
 
-  void ask_next() {
-    if (unasked_.empty()) return;
-    const NodePtr node = node_at(unasked_.back());
-    unasked_.pop_back();
-    ++asked_;
-    RedisCommand slots("CLUSTER");
-    slots.add("SLOTS");
-    node->client.send(std::move(slots),
-                      [self = shared_from_this(), node, round = round_](RedisAnswer answer) {
-                        if (round == self->round_ && self->refreshing_)
-                          self->on_map(*node, std::move(answer));
-                      });
-    if (unasked_.empty()) return;
-    next_node_.expires_after(kNextNodeAfter);
-    next_node_.async_wait([self = shared_from_this(), round = round_](const auto& error) {
-      if (!error && round == self->round_ && self->refreshing_) self->ask_next();
-    });
-  }
-
-  void on_map(const Node& node, RedisAnswer answer) {
-    if (closed_) return;
-    auto ranges = ranges_of(node, std::move(answer));
-    if (ranges) {
-      take_map(*std::move(ranges));
-      if (best_covers_ == kRedisSlots) return end_with_best_map();
-    } else if (!refresh_error_ || refresh_error_->code == ErrorCode::unavailable) {
-      refresh_error_ = std::move(ranges).error();  // rather what is wrong than who is away
-    }
-    if (--asked_ > 0) return;
-    if (!unasked_.empty()) return ask_next();
-    if (best_covers_ > 0) return end_with_best_map();
-    if (!refresh_error_) {
-      refresh_error_ = {ErrorCode::unavailable,
-                        "no node of the Redis cluster at " + server() + " serves any slot"};
-    }
-    end_refresh(*refresh_error_);
-  }
-
-  // A node that is new or was forgotten by the others knows a part at most: one that knows more is
-  // looked for.
-  void take_map(std::vector<RedisSlotRange> ranges) {
-    std::vector<bool> covered(kRedisSlots);
-    for (const RedisSlotRange& range : ranges) {
-      std::fill(covered.begin() + range.first, covered.begin() + range.last + 1, true);
-    }
-    const auto covers = static_cast<std::size_t>(std::ranges::count(covered, true));
-    if (covers <= best_covers_) return;
-    best_covers_ = covers;
-    best_ = std::move(ranges);
-  }
-
-  void end_with_best_map() {
-    apply(best_);
-    end_refresh({});
-  }
-
-  static Result<std::vector<RedisSlotRange>> ranges_of(const Node& node, RedisAnswer answer) {
-    if (auto* failure = std::get_if<RedisFailure>(&answer)) {
-      // To ask does nothing.
-      const bool lost = failure->error.code == ErrorCode::unknown_outcome;
-      return Error{lost ? ErrorCode::unavailable : failure->error.code, failure->error.message};
-    }
-    const RedisView reply = std::get<RedisReply>(answer).view();
-    if (!reply.is_error()) return redis_slot_ranges(reply, node.address);
-    if (reply.text().find("cluster support disabled") != std::string_view::npos) {
-      return Error{ErrorCode::invalid_argument, "Redis at " + node.client.server() +
-                                                    " is not part of a cluster; it is opened by "
-                                                    "redis://"};
-    }
-    const bool refused = reply.text().starts_with("NOPERM");
-    return Error{refused ? ErrorCode::permission_denied : ErrorCode::unavailable,
-                 "Redis at " + node.client.server() +
-                     " does not tell the cluster's slots: " + std::string(reply.text())};
+  void search() {
+    auto ask = [self = shared_from_this()](const RedisAddress& at, Redis::Done answered) {
+      RedisCommand slots("CLUSTER");
+      slots.add("SLOTS");
+      const NodePtr node = self->node_at(at);
+      node->client.send(std::move(slots),
+                        [node, answered = std::move(answered)](RedisAnswer answer) mutable {
+                          answered(std::move(answer));
+                        });
+    };
+    search_ = std::make_shared<RedisMapSearch>(
+        io_, to_be_asked(), std::move(ask), server(),
+        [self = shared_from_this()](Result<std::vector<RedisSlotRange>> ranges) {
+          if (self->closed_) return;
+          if (ranges) self->apply(*ranges);
+          self->end_refresh(ranges ? Result<void>() : ranges.error());
+        });
+    search_->start();
   }
 
   void apply(const std::vector<RedisSlotRange>& ranges) {
@@ -457,7 +392,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     std::map<std::string, NodePtr> used;
     for (const RedisSlotRange& range : ranges) {
       const NodePtr node = node_at(range.master);
-      used[name_of(range.master)] = node;
+      used[redis_server_name(range.master)] = node;
       std::fill(slots.begin() + range.first, slots.begin() + range.last + 1, node);
     }
     slots_ = std::move(slots);
@@ -481,7 +416,8 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     refreshing_ = false;
     doubted_.reset();
     ++round_;
-    next_node_.cancel();
+    map_due_.cancel();
+    if (search_) std::exchange(search_, nullptr)->cancel();
     for (WithMap& then : std::exchange(waiting_, {})) then(result);
   }
 
@@ -492,7 +428,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     for (const std::string& channel : channels_) {
       const NodePtr node =
           channel_kind_ == RedisChannels::sharded ? slots_[redis_slot(channel)] : plain_node();
-      if (node != nullptr) wanted[name_of(node->address)].push_back(channel);
+      if (node != nullptr) wanted[redis_server_name(node->address)].push_back(channel);
     }
     std::erase_if(subscriptions_, [&](auto& each) {
       const auto found = wanted.find(each.first);
@@ -512,7 +448,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
             if (!self->closed_) self->on_subscribed_();
           });
       subscriber->on_lost([self = shared_from_this()] {
-        if (!self->closed_) self->refresh([](const Result<void>&) {});
+        if (!self->closed_) self->refresh_in_background();
       });
       subscriber->start();
       subscriptions_[name] = {node, channels, std::move(subscriber)};
@@ -544,14 +480,10 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
 
   bool refreshing_ = false;
   std::uint64_t round_ = 0;
-  std::vector<RedisAddress> unasked_;  // the next one last
-  std::size_t asked_ = 0;              // who have not answered
-  NodePtr doubted_;                    // is asked last
-  std::vector<RedisSlotRange> best_;   // of the maps that came
-  std::size_t best_covers_ = 0;        // slots
-  std::optional<Error> refresh_error_;
+  NodePtr doubted_;                         // is asked last
+  std::shared_ptr<RedisMapSearch> search_;  // while there is one
   std::vector<WithMap> waiting_;
-  ClusterTimer next_node_;
+  ClusterTimer map_due_;
 
   RedisChannels channel_kind_ = RedisChannels::plain;
   std::vector<std::string> channels_;

@@ -55,6 +55,10 @@ std::string redis_server_name(const RedisOptions& options) {
   return options.sentinels->master + " (" + where + ")";
 }
 
+std::string redis_server_name(const RedisAddress& address) {
+  return address_name(address.host, address.port);
+}
+
 std::string redis_title(const RedisOptions& options) {
   return (options.is_sentinel ? "the sentinel at " : "Redis at ") + redis_server_name(options);
 }

@@ -29,6 +29,7 @@ namespace tarry::net {
 /// "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock"; of what sentinels know, their name for it
 /// and where it is: "orders (127.0.0.1:6379)".
 [[nodiscard]] std::string redis_server_name(const RedisOptions& options);
+[[nodiscard]] std::string redis_server_name(const RedisAddress& address);
 /// For messages: "Redis at 127.0.0.1:6379", or "the sentinel at ...".
 [[nodiscard]] std::string redis_title(const RedisOptions& options);
 
