@@ -91,8 +91,8 @@ struct ConfigureReply {
   QueueSettings settings;
 };
 
-/// Answers Purge, Revive and Remove: how many. Pause: 0 where nothing is paused, since `until` has passed,
-/// else how many shards. Resume: 0.
+/// Answers Purge, Revive and Remove: how many. Pause: 0 where nothing is paused, since `until` has
+/// passed, else how many shards. Resume: 0.
 struct CountReply {
   std::uint64_t count = 0;
 };
