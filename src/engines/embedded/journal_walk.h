@@ -3,7 +3,7 @@
 //
 // A batch is good where it checks, has its segment's salt, and a number above the last one's. Of a
 // segment without a header the salt is known by the store's hash seed (`salt_of`). Where that finds
-// nothing, STORE may be lost, or the segment older than that rule: then the salt is that of the batch
+// nothing, STORE may be lost, or the segment older than that rule: then it is the salt of the batch
 // that stands where the first one does.
 //
 // Thread safety: none.

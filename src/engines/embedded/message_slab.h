@@ -6,9 +6,10 @@
 // Invariants
 //  1. A handle names one message from its put until it is gone; records in the journal name it too,
 //     so replay places messages at the handles they had.
-//  2. A free slot has Stage::free and is named once (after `rebuild_free_list`). The free list comes
-//     in chunks: each eleventh free slot holds the handles of ten others, and in `next` that of the
-//     eleventh before it; `free_` is the newest. So taking many follows no chain of cold slots.
+//  2. A free slot has Stage::free and is named once (after `rebuild_free_list`). The free list
+//     comes in chunks: each eleventh free slot holds the handles of ten others, and in `next` that
+//     of the eleventh before it; `free_` is the newest. So taking many follows no chain of cold
+//     slots.
 //  3. `next` and `prev` belong to the one list the message is in: the due wheel (scheduled, dead,
 //     remembered), the lease wheel (leased; scheduled and held), or the free list; of a ready
 //     message `next` is its place in its lane.

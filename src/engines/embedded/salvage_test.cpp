@@ -103,9 +103,8 @@ TEST_F(Salvage, APayloadThatIsABatchIsNone) {
   for (const bool broken : {false, true}) {
     std::string three = one.bytes() + forged;  // the file of a cleaned segment
     if (broken) three[0] ^= 1;
-    const auto source = store_with({{segment_name(1), one.bytes()},
-                                    {segment_name(2), behind},
-                                    {segment_name(3), three}});
+    const auto source = store_with(
+        {{segment_name(1), one.bytes()}, {segment_name(2), behind}, {segment_name(3), three}});
     const Salvaged salvaged(*source->root(), clock);
     ASSERT_TRUE(salvaged.report) << salvaged.report.error().message;
     EXPECT_FALSE(salvaged.told().sound);

@@ -138,7 +138,8 @@ TEST_F(SegmentScannerTest, TheFirstBatchIsFoundWithoutASalt) {
   std::string torn = segment.bytes();
   torn[kSegmentHeaderBytes + kBatchHeaderBytes] ^= 1;
   test::write_all(*directory, "torn", torn);
-  EXPECT_FALSE(first_batch_in(*directory->open("torn", storage::OpenMode::read_only).value()).value());
+  EXPECT_FALSE(
+      first_batch_in(*directory->open("torn", storage::OpenMode::read_only).value()).value());
   torn.resize(kSegmentHeaderBytes + 8);
   test::write_all(*directory, "short", torn);
   EXPECT_FALSE(
