@@ -71,8 +71,8 @@ struct ShardSet {
                                              const ShardSet& set, std::uint32_t partitions,
                                              bool closed = false);
 
-/// Adds 15 keys: the shard's 13 under the names of before it was closed, then `msgs` and `due` under
-/// their closed names; with `is_closed` the other way round.
+/// Adds 15 keys: the shard's 13 under the names of before it was closed, then `msgs` and `due`
+/// under their closed names; with `is_closed` the other way round.
 void add_both_names(net::RedisCommand& command, const Place& closed, bool is_closed = false);
 
 /// Of "orders/0", and "orders/*" for all shards: the queue.
