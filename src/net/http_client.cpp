@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <deque>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
 
 #include "net/http_link.h"
@@ -51,7 +54,10 @@ std::string head_of(const HttpCall& call, const std::string& host, const std::st
 class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
  public:
   Impl(asio::io_context& io, HttpClientOptions options)
-      : io_(io), options_(std::move(options)), host_(host_field(options_)) {}
+      : io_(io),
+        options_(std::move(options)),
+        host_(host_field(options_)),
+        deadline_timer_(io.get_executor()) {}
 
   Id send(HttpCall call, Done done) {
     auto task = std::make_shared<Task>();
@@ -59,16 +65,18 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     task->deadline = Clock::now() + std::chrono::milliseconds(call.timeout_ms);
     task->head = head_of(call, host_, options_.token);
     task->body = std::move(call.body);
-    task->own_connection = call.own_connection;
+    task->lane = call.lane;
     task->done = std::move(done);
     tasks_.emplace(task->id, task);
     if (closed_) {
       finish_soon(*task, "the client is closed");
-    } else if (task->own_connection) {
-      start(task, /*may_reuse=*/true);
+    } else if (task->lane == HttpLane::own) {
+      start(task, HttpLane::own, /*may_reuse=*/true);
     } else {
-      waiting_.push_back(task);
+      waiting_on(task->lane).push_back(task);
+      deadlines_.emplace(task->deadline, task->id);
       start_waiting();
+      arm();
     }
     return task->id;
   }
@@ -81,16 +89,20 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     if (task->link) {
       task->link->hang_up();
     } else {
-      std::erase(waiting_, task);
+      stop_waiting(task);
       finish_soon(*task, "given up before it was sent to " + host_);
     }
   }
 
   void close() {
     if (std::exchange(closed_, true)) return;
-    for (const auto& task : std::exchange(waiting_, {})) {
-      finish_soon(*task, "the client is closed");
+    for (auto* waiting : {&waiting_, &waiting_reserved_}) {
+      for (const auto& task : std::exchange(*waiting, {})) {
+        finish_soon(*task, "the client is closed");
+      }
     }
+    deadlines_.clear();
+    deadline_timer_.cancel();
     close_idle();
     std::vector<std::shared_ptr<HttpLink>> busy;
     for (const auto& [id, task] : tasks_) {
@@ -106,7 +118,8 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     Id id = 0;
     std::string head;
     std::string body;
-    bool own_connection = false;
+    HttpLane lane = HttpLane::common;
+    HttpLane runs_on = HttpLane::common;
     bool reused = false;  // the connection was not made for it
     bool retried = false;
     Clock::time_point deadline;
@@ -115,16 +128,84 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
   };
   using TaskPtr = std::shared_ptr<Task>;
 
+  std::deque<TaskPtr>& waiting_on(HttpLane lane) {
+    return lane == HttpLane::reserved ? waiting_reserved_ : waiting_;
+  }
+
   void start_waiting() {
-    while (!waiting_.empty() && busy_ < options_.connections) {
-      TaskPtr task = std::move(waiting_.front());
-      waiting_.pop_front();
-      start(task, /*may_reuse=*/true);
+    for (;;) {
+      if (!waiting_reserved_.empty() && busy_reserved_ < options_.reserved) {
+        start_first(waiting_reserved_, HttpLane::reserved);
+      } else if (busy_ < options_.connections) {
+        auto& first = who_is_first();
+        if (first.empty()) return;
+        start_first(first, HttpLane::common);
+      } else {
+        return;
+      }
     }
   }
 
-  void start(const TaskPtr& task, bool may_reuse) {
-    if (!task->own_connection) ++busy_;
+  std::deque<TaskPtr>& who_is_first() {
+    if (waiting_reserved_.empty()) return waiting_;
+    if (waiting_.empty()) return waiting_reserved_;
+    return waiting_.front()->id < waiting_reserved_.front()->id ? waiting_ : waiting_reserved_;
+  }
+
+  void start_first(std::deque<TaskPtr>& waiting, HttpLane runs_on) {
+    const TaskPtr task = std::move(waiting.front());
+    waiting.pop_front();
+    deadlines_.erase({task->deadline, task->id});
+    if (task->deadline <= Clock::now()) {
+      not_in_time(*task);
+    } else {
+      start(task, runs_on, /*may_reuse=*/true);
+    }
+  }
+
+  void stop_waiting(const TaskPtr& task) {
+    std::erase(waiting_on(task->lane), task);
+    deadlines_.erase({task->deadline, task->id});
+  }
+
+  // It may fire for one that has been started meanwhile; that is less work than to arm it anew with
+  // each that is.
+  void arm() {
+    if (deadlines_.empty()) return;
+    const Clock::time_point first = deadlines_.begin()->first;
+    if (armed_for_ && *armed_for_ <= first) return;
+    armed_for_ = first;
+    deadline_timer_.expires_at(first);
+    deadline_timer_.async_wait(
+        [weak = weak_from_this(), first](const boost::system::error_code& error) {
+          const auto self = weak.lock();
+          if (!error && self && self->armed_for_ == first) self->on_deadline();
+        });
+  }
+
+  void on_deadline() {
+    armed_for_.reset();
+    const auto now = Clock::now();
+    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+      const TaskPtr task = tasks_.at(deadlines_.begin()->second);
+      stop_waiting(task);
+      not_in_time(*task);
+    }
+    arm();
+  }
+
+  void not_in_time(Task& task) {
+    finish_soon(task, "not sent to " + host_ + " in time: every connection waits for an answer");
+  }
+
+  std::size_t* busy_on(HttpLane lane) {
+    if (lane == HttpLane::own) return nullptr;
+    return lane == HttpLane::reserved ? &busy_reserved_ : &busy_;
+  }
+
+  void start(const TaskPtr& task, HttpLane runs_on, bool may_reuse) {
+    task->runs_on = runs_on;
+    if (auto* busy = busy_on(runs_on)) ++*busy;
     task->link = may_reuse ? idle_link() : nullptr;
     task->reused = task->link != nullptr;
     if (!task->link) task->link = new_link();
@@ -161,8 +242,8 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     const TaskPtr task = std::move(found->second);
     asked_.erase(found);
     const auto used = std::exchange(task->link, nullptr);
-    if (!task->own_connection) --busy_;
-    if (end.reusable && idle_.size() < options_.connections && !closed_) {
+    if (auto* busy = busy_on(task->runs_on)) --*busy;
+    if (end.reusable && idle_.size() < options_.connections + options_.reserved && !closed_) {
       idle_.push_back(used);
     } else if (end.reusable) {
       used->close();
@@ -172,7 +253,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     if (failure != nullptr) close_idle();
     if (failure != nullptr && !failure->sent && task->reused && !task->retried && !closed_) {
       task->retried = true;
-      start(task, /*may_reuse=*/false);
+      start(task, task->runs_on, /*may_reuse=*/false);
       return;
     }
     finish(*task, std::move(end.answer));
@@ -207,9 +288,15 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
   Id last_id_ = 0;
   bool closed_ = false;
   std::size_t busy_ = 0;
+  std::size_t busy_reserved_ = 0;
   std::unordered_map<Id, TaskPtr> tasks_;
   std::unordered_map<HttpLink*, TaskPtr> asked_;
   std::deque<TaskPtr> waiting_;
+  std::deque<TaskPtr> waiting_reserved_;
+  std::set<std::pair<Clock::time_point, Id>> deadlines_;  // of those that wait
+  std::optional<Clock::time_point> armed_for_;
+  asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, asio::io_context::executor_type>
+      deadline_timer_;
   std::vector<std::shared_ptr<HttpLink>> idle_;
 };
 

@@ -1,6 +1,8 @@
 // An HTTP/1.1 client for one server: a few connections that are kept, one request at a time on
-// each, more requests wait their turn. A request may ask for a connection of its own (one that
-// waits long must not stand in the others' way).
+// each, more requests wait their turn, to their deadline at most. A request may ask for a
+// connection of its own (one that waits long must not stand in the others' way), or for one of
+// those that are reserved (one that is urgent must not stand behind others, and many such must not
+// be as many connections).
 //
 // What matters to the caller when something fails is whether the request had been sent: then
 // nobody knows what became of it. One that was not sent whole was not carried out; on a connection
@@ -31,11 +33,18 @@ struct HttpClientOptions {
   std::string host;  // a name or an address
   std::uint16_t port = 80;
   std::string unix_path = {};   // a unix socket's, of at most 107 bytes, in place of host and port
-  std::size_t connections = 4;  // at most, less those of requests that have their own
+  std::size_t connections = 4;  // at most, for requests on the common lane
+  std::size_t reserved = 0;     // at most, beside them, for those on the reserved lane
   std::int64_t connect_timeout_ms = 5'000;
   std::int64_t idle_timeout_ms = 60'000;  // shorter than servers', so that they seldom close first
   HttpLimits limits = {64 * 1024, 1ull << 30};
   std::string token = {};  // sent with every call; empty: none
+};
+
+enum class HttpLane : std::uint8_t {
+  common,
+  reserved,  // a connection reserved for such, or a common one where that is free first
+  own,       // begins at once
 };
 
 struct HttpCall {
@@ -44,7 +53,7 @@ struct HttpCall {
   std::string body;
   std::string_view content_type;     // of static lifetime; empty: none
   std::int64_t timeout_ms = 30'000;  // from `send` to the answer's end
-  bool own_connection = false;
+  HttpLane lane = HttpLane::common;
 };
 
 /// `unavailable` when it was not sent, `unknown_outcome` when it was. The message names the server.

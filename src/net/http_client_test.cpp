@@ -47,7 +47,7 @@ class HttpClientTest : public ::testing::Test {
     done.get_future().get();
   }
 
-  Future send(std::string target, std::string body = "{}", bool own = false,
+  Future send(std::string target, std::string body = "{}", HttpLane lane = HttpLane::common,
               std::int64_t timeout_ms = 60'000) {
     auto promise = std::make_shared<std::promise<HttpAnswer>>();
     run([&] {
@@ -56,7 +56,7 @@ class HttpClientTest : public ::testing::Test {
       call.target = std::move(target);
       call.body = std::move(body);
       call.content_type = "application/json";
-      call.own_connection = own;
+      call.lane = lane;
       call.timeout_ms = timeout_ms;
       last_ = client_->send(std::move(call),
                             [promise](HttpAnswer a) { promise->set_value(std::move(a)); });
@@ -119,7 +119,7 @@ TEST_F(HttpClientTest, no_more_connections_than_it_may_and_one_for_who_asks) {
   RawConnection connection = server_.accept();
   EXPECT_EQ(connection.receive().target, "/1");
   auto second = send("/2");
-  auto own = send("/own", "{}", true);
+  auto own = send("/own", "{}", HttpLane::own);
   RawConnection extra = server_.accept();
   EXPECT_EQ(extra.receive().target, "/own");
   connection.answer("1");
@@ -129,6 +129,60 @@ TEST_F(HttpClientTest, no_more_connections_than_it_may_and_one_for_who_asks) {
   EXPECT_EQ(body_of(std::move(second)), "2");
   extra.answer("own");
   EXPECT_EQ(body_of(std::move(own)), "own");
+}
+
+TEST_F(HttpClientTest, who_asks_for_a_reserved_connection_takes_a_common_one_only_beside_it) {
+  HttpClientOptions options;
+  options.connections = 1;
+  options.reserved = 1;
+  open(options);
+  auto common = send("/common");
+  RawConnection first = server_.accept();
+  EXPECT_EQ(first.receive().target, "/common");
+  auto reserved = send("/reserved", "{}", HttpLane::reserved);
+  RawConnection second = server_.accept();
+  EXPECT_EQ(second.receive().target, "/reserved");
+  // Whichever is free first takes it, and of those that wait the one that has waited longest.
+  auto beyond = send("/beyond", "{}", HttpLane::reserved);
+  auto last = send("/last");
+  first.answer("1");
+  EXPECT_EQ(first.receive().target, "/beyond");
+  auto third = send("/third", "{}", HttpLane::reserved);
+  second.answer("2");
+  EXPECT_EQ(second.receive().target, "/third");
+  second.answer("3");
+  EXPECT_EQ(body_of(std::move(common)) + body_of(std::move(reserved)), "12");
+  EXPECT_EQ(body_of(std::move(third)), "3");
+  first.answer("4");
+  EXPECT_EQ(body_of(std::move(beyond)), "4");
+  EXPECT_EQ(first.receive().target, "/last");
+  first.answer("5");
+  EXPECT_EQ(body_of(std::move(last)), "5");
+}
+
+TEST_F(HttpClientTest, what_waits_for_a_connection_ends_at_its_deadline) {
+  HttpClientOptions options;
+  options.connections = 1;
+  open(options);
+  auto stuck = send("/stuck");
+  RawConnection connection = server_.accept();
+  connection.receive();
+  auto patient = send("/patient");
+  auto later = send("/later", "{}", HttpLane::common, 40);
+  auto sooner = send("/sooner", "{}", HttpLane::common, 20);
+  for (Future* waits : {&sooner, &later}) {
+    ASSERT_EQ(waits->wait_for(std::chrono::seconds(30)), std::future_status::ready);
+    const auto failure = failure_of(std::move(*waits));
+    EXPECT_FALSE(failure.sent);
+    EXPECT_EQ(failure.error.code, ErrorCode::unavailable);
+    EXPECT_EQ(failure.error.message, "not sent to 127.0.0.1:" + std::to_string(server_.port()) +
+                                         " in time: every connection waits for an answer");
+  }
+  connection.answer("1");
+  EXPECT_EQ(body_of(std::move(stuck)), "1");
+  EXPECT_EQ(connection.receive().target, "/patient");
+  connection.answer("2");
+  EXPECT_EQ(body_of(std::move(patient)), "2");
 }
 
 TEST_F(HttpClientTest, says_when_nobody_answers_there) {
@@ -168,7 +222,7 @@ TEST_F(HttpClientTest, an_answer_that_is_lost_is_an_unknown_outcome) {
 
 TEST_F(HttpClientTest, an_answer_that_does_not_come_in_time_is_an_unknown_outcome) {
   open();
-  auto late = send("/", "{}", false, 20);
+  auto late = send("/", "{}", HttpLane::common, 20);
   RawConnection connection = server_.accept();
   connection.receive();
   const auto failure = failure_of(std::move(late));
@@ -224,7 +278,7 @@ TEST_F(HttpClientTest, once_one_has_failed_no_kept_connection_is_trusted) {
   a.answer("1");
   b.answer("2");
   EXPECT_EQ(body_of(std::move(first)) + body_of(std::move(second)), "12");
-  EXPECT_TRUE(failure_of(send("/", "{}", false, 20)).sent);
+  EXPECT_TRUE(failure_of(send("/", "{}", HttpLane::common, 20)).sent);
   EXPECT_TRUE(a.wait_for_end());
   EXPECT_TRUE(b.wait_for_end());
 }
@@ -243,7 +297,7 @@ TEST_F(HttpClientTest, closes_a_connection_that_is_idle_for_long) {
 
 TEST_F(HttpClientTest, hanging_up_ends_our_side_and_hears_the_answer_out) {
   open();
-  auto call = send("/", "{}", true);
+  auto call = send("/", "{}", HttpLane::own);
   RawConnection connection = server_.accept();
   connection.receive();
   run([this] { client_->hang_up(last_); });

@@ -41,6 +41,7 @@ net::HttpClientOptions client_options(const RemoteOptions& options) {
   client.port = options.port;
   client.unix_path = options.unix_path;
   client.connections = options.connections;
+  client.reserved = options.connections;
   client.connect_timeout_ms = options.connect_timeout_ms;
   client.token = options.token;
   return client;
@@ -103,6 +104,14 @@ std::int64_t patience_ms(const core::Request& request, std::int64_t most_ms) {
     if (item.lease) shortest_ms = std::min<std::int64_t>(shortest_ms, item.lease->count() / 4);
   }
   return std::max(shortest_ms, std::min(kLeastExtend, most_ms));
+}
+
+// What keeps a lease, or ends it, must not stand behind what has died on its way: a worker extends
+// and settles once at a time, but any number of threads may settle.
+net::HttpLane lane_of(const core::Request& request, std::int64_t wait_ms) {
+  if (std::holds_alternative<core::SettleRequest>(request)) return net::HttpLane::reserved;
+  const bool own = wait_ms > 0 || std::holds_alternative<core::ExtendRequest>(request);
+  return own ? net::HttpLane::own : net::HttpLane::common;
 }
 
 // The release of what nobody waits for any more.
@@ -174,8 +183,7 @@ class RemoteEngine final : public core::Engine {
       pending.is_claim = true;
       pending.wait_ms = claim->wait.count();
     }
-    pending.own_connection =
-        pending.wait_ms > 0 || std::holds_alternative<core::ExtendRequest>(request);
+    pending.lane = lane_of(request, pending.wait_ms);
     pending.completion = std::move(completion);
     std::unique_lock lock(mutex_);
     if (closed_) {
@@ -223,7 +231,7 @@ class RemoteEngine final : public core::Engine {
     bool is_claim = false;
     std::int64_t wait_ms = 0;
     std::int64_t timeout_ms = 0;  // beyond that wait
-    bool own_connection = false;  // stands in nobody's way, and nobody in its
+    net::HttpLane lane = net::HttpLane::common;
   };
 
   static Result<wire::Call> encode(const core::Request& request) {
@@ -242,7 +250,7 @@ class RemoteEngine final : public core::Engine {
     http.content_type = call->body.empty() ? "" : "application/json";
     http.body = std::move(call->body);
     http.timeout_ms = pending.timeout_ms + pending.wait_ms;
-    http.own_connection = pending.own_connection;
+    http.lane = pending.lane;
     pending.call = std::move(*call);
     pending.call.asked_at = base::BootClock::now();
     pending.id = client_->send(std::move(http), [this, ticket](HttpAnswer answer) {
@@ -263,7 +271,8 @@ class RemoteEngine final : public core::Engine {
     } else if (auto settle = release_of(result)) {
       // Should it fail, the leases run out by themselves.
       Pending release;
-      release.timeout_ms = options_.request_timeout_ms;
+      release.timeout_ms = patience_ms(*settle, options_.request_timeout_ms);
+      release.lane = lane_of(*settle, 0);
       begin(++last_ticket_, wire::encode_call(*settle), std::move(release));
     }
     if (closing_) end_if_done();

@@ -14,8 +14,9 @@ namespace tarry::remote {
 struct RemoteOptions {
   std::string host = "127.0.0.1";
   std::uint16_t port = 7733;
-  std::string unix_path = {};     // a unix socket's, in place of host and port
-  std::uint32_t connections = 4;  // for requests; waiting claims take their own
+  std::string unix_path = {};  // a unix socket's, in place of host and port
+  /// For requests; settlements have as many again. Waiting claims and extensions take their own.
+  std::uint32_t connections = 4;
   std::int64_t connect_timeout_ms = 5'000;
   /// Beyond a claim's own wait. Settlements have 10 s at most, extensions a quarter of the lease.
   std::int64_t request_timeout_ms = 30'000;

@@ -326,6 +326,19 @@ TEST_F(RemoteEngineTest, an_extension_leaves_time_for_another_one) {
   EXPECT_TRUE(again.reply.get());
 }
 
+TEST_F(RemoteEngineTest, a_settlement_does_not_stand_behind_what_died_on_its_way) {
+  RawConnection connection = open(1, 20'000);
+  auto dead = ask(push("k"));
+  EXPECT_EQ(connection.receive().target, "/v1/queues/q/messages");
+  core::SettleRequest settle;
+  settle.items.emplace_back().receipt = core::append(settle.bytes, "r");
+  auto settled = ask(settle);
+  RawConnection other = server_.accept();
+  EXPECT_EQ(other.receive().target, "/v1/settle");
+  other.answer(kDone);
+  EXPECT_TRUE(settled.reply.get());
+}
+
 TEST_F(RemoteEngineTest, withdrawing_ends_a_claim_at_once_and_releases_what_was_on_its_way) {
   RawConnection connection = open();
   auto waiting = ask(claim(60'000));
