@@ -23,6 +23,10 @@ void Breaker::worked() noexcept {
   failing_.clear();
 }
 
+void Breaker::answered() noexcept {
+  if (state_ == BreakerState::half_open) worked();
+}
+
 void Breaker::failed(std::uint64_t id, Moment now) {
   if (state_ == BreakerState::open) return;
   failing_.insert(id);

@@ -55,6 +55,8 @@ class Breaker {
   void advance(Moment now) noexcept;
   /// The sink took a message, or refused one for good: it works. Late news while open is ignored.
   void worked() noexcept;
+  /// It is there, and did not take this one message: ends a trial well, but no row of failures.
+  void answered() noexcept;
   void failed(std::uint64_t id, Moment now);
   void down(Moment now);
 

@@ -21,6 +21,21 @@ TEST(Breaker, OpensWhenDifferentMessagesFailInARow) {
   EXPECT_EQ(breaker.state(), BreakerState::open);
 }
 
+TEST(Breaker, WhatIsAnsweredOfOneMessageOpensNothingAndEndsATrial) {
+  Breaker breaker(kThree, 1);
+  breaker.failed(1, Moment(0));
+  breaker.failed(2, Moment(0));
+  breaker.answered();
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
+  breaker.failed(3, Moment(0));  // the third in that row all the same
+  EXPECT_EQ(breaker.state(), BreakerState::open);
+  breaker.answered();  // late news of what was sent before
+  EXPECT_EQ(breaker.state(), BreakerState::open);
+  breaker.advance(Moment(100));
+  breaker.answered();
+  EXPECT_EQ(breaker.state(), BreakerState::closed);
+}
+
 TEST(Breaker, OneMessageThatAlwaysFailsOpensNothing) {
   Breaker breaker(kThree, 1);
   for (int i = 0; i < 100; ++i) breaker.failed(7, Moment(i));

@@ -199,16 +199,21 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
       return;
     case Fate::late: end(std::move(held), core::SettleAction::release, {}); return;
     case Fate::again:
+    case Fate::not_yet:
     case Fate::unknown:
       ++stats_.failed;
       count(Mishap::failed, answer.reason);
-      breaker_.failed(held.delivery.id(), now);
+      if (answer.fate == Fate::not_yet) {
+        breaker_.answered();
+      } else {
+        breaker_.failed(held.delivery.id(), now);
+      }
       // The sink fails everybody; what surely did not arrive keeps its attempt, unless the sink
       // said when to come again: what is released is due at once. A trial's failure counts: or a
       // message that always fails would be the next trial too, for ever.
       end(std::move(held),
-          was_open && answer.fate == Fate::again && !answer.after ? core::SettleAction::release
-                                                                  : core::SettleAction::retry,
+          was_open && answer.fate != Fate::unknown && !answer.after ? core::SettleAction::release
+                                                                    : core::SettleAction::retry,
           std::move(answer));
       return;
   }

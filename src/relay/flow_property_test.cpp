@@ -170,7 +170,7 @@ class RandomWorld {
     const std::size_t i = below(static_cast<std::uint32_t>(with_sink_.size()));
     const auto [id, receipt] = with_sink_[i];
     with_sink_.erase(with_sink_.begin() + static_cast<std::ptrdiff_t>(i));
-    const std::uint32_t draw = below(13);
+    const std::uint32_t draw = below(14);
     const Fate fate = draw < 8 ? Fate::confirmed : static_cast<Fate>(draw - 7);
     fates_[receipt] = fate;
     flow_.answered(id, {fate, "because", {}}, now_);

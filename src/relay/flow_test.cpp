@@ -231,6 +231,40 @@ TEST_F(FlowTest, ATrialThatFailsByItselfIsRetried) {
   EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::retry}}));
 }
 
+TEST_F(FlowTest, WhatIsOneMessagesAloneHoldsNobodyUp) {
+  begin(some_options());
+  const auto ids = hand_on({"a", "b", "c"});
+  step<core::ClaimRequest>();
+  answer(ids[0], not_yet("answered 403"));
+  answer(ids[1], not_yet("answered 409", Millis(7'000)));
+  answer(ids[2], not_yet("answered 403"));
+  EXPECT_EQ(flow->stats().breaker, BreakerState::closed);
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::retry},
+                                    {"receipt-b", SettleAction::retry},
+                                    {"receipt-c", SettleAction::retry}}));
+  EXPECT_EQ(delays, (std::vector<std::optional<Millis>>{{}, Millis(7'000), {}}));
+  EXPECT_EQ(flow->stats().failed, 3u);
+  EXPECT_EQ(flow->mishaps(Mishap::failed).count, 3u);
+}
+
+TEST_F(FlowTest, ATrialThatIsAnsweredFindsTheSinkBack) {
+  begin(some_options());
+  const auto ids = hand_on({"a", "b"});
+  step<core::ClaimRequest>();
+  answer(ids[0], sink_down("refused"));
+  step<Flow::Withdraw>();
+  deliver({});
+  answer(ids[1], not_yet("answered 403"));  // before it went
+  EXPECT_EQ(flow->stats().breaker, BreakerState::open);
+  EXPECT_EQ(settlements(),
+            (Settled{{"receipt-a", SettleAction::release}, {"receipt-b", SettleAction::release}}));
+  now = *step<Flow::Wait>().until;
+  const auto trial = hand_on({"a"});
+  answer(trial[0], not_yet("answered 403"));
+  EXPECT_EQ(flow->stats().breaker, BreakerState::closed);
+  EXPECT_EQ(settlements(), (Settled{{"receipt-a", SettleAction::retry}}));
+}
+
 TEST_F(FlowTest, LeasesAreExtendedUntilTheAnswer) {
   begin(some_options());
   const auto ids = hand_on({"slow", "quick"}, 1, Millis(9'000));

@@ -22,6 +22,7 @@ enum class Fate : std::uint8_t {
   confirmed,  // the sink has it, by its own promise
   refused,    // and would refuse it again: to the dead, with the reason
   again,      // it failed; another attempt may fare better
+  not_yet,    // as `again`, of this message alone: the sink is there, and takes others
   down,       // the sink takes nothing now: this message is not at fault, and was not sent
   unknown,    // sent, and nobody knows: another attempt, which may be a duplicate
   late,       // not sent: its lease had ended before its turn came; the sink is not at fault
@@ -32,6 +33,7 @@ enum class Fate : std::uint8_t {
     case Fate::confirmed: return "confirmed";
     case Fate::refused: return "refused";
     case Fate::again: return "again";
+    case Fate::not_yet: return "not yet";
     case Fate::down: return "down";
     case Fate::unknown: return "unknown";
     case Fate::late: return "late";
@@ -42,7 +44,7 @@ enum class Fate : std::uint8_t {
 struct Answer {
   Fate fate = Fate::confirmed;
   std::string reason = {};           // one line; empty where confirmed
-  std::optional<Millis> after = {};  // again: not before; default: the queue's backoff
+  std::optional<Millis> after = {};  // again, not_yet: not before; default: the queue's backoff
 };
 
 [[nodiscard]] inline Answer confirmed() { return {}; }
@@ -51,6 +53,9 @@ struct Answer {
 }
 [[nodiscard]] inline Answer try_again(std::string reason, std::optional<Millis> after = {}) {
   return {Fate::again, std::move(reason), after};
+}
+[[nodiscard]] inline Answer not_yet(std::string reason, std::optional<Millis> after = {}) {
+  return {Fate::not_yet, std::move(reason), after};
 }
 [[nodiscard]] inline Answer sink_down(std::string reason) {
   return {Fate::down, std::move(reason), {}};

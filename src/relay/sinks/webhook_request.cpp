@@ -151,14 +151,16 @@ Answer webhook_answer(long status, std::string_view body, std::optional<Millis> 
   if (!body.empty()) {
     reason += ": " + base::quoted(body.substr(0, kShownOfAnswer), kShownOfAnswer);
   }
-  // Who may not call it, and whose first request is still under way (409, as drafted for
-  // Idempotency-Key), has sent nothing wrong.
-  constexpr std::array<long, 7> kAgain{401, 403, 407, 408, 409, 425, 429};
-  const bool again = status < 400 || status >= 500 || std::ranges::count(kAgain, status) > 0;
-  if (!again) return refused(std::move(reason));
   if (status < 400) return try_again("redirects are not followed; it " + reason);
   if (after) after = std::clamp(*after, Millis(0), kLongestAfter);
-  return try_again(std::move(reason), after);
+  // Who may not go there, and whose first request is still under way (409, as drafted for
+  // Idempotency-Key), has sent nothing wrong. Others may go elsewhere, and need not wait for it;
+  // but what we log in with (401, 407) is the same for all.
+  constexpr std::array<long, 2> kNotYet{403, 409};
+  if (std::ranges::count(kNotYet, status) > 0) return not_yet(std::move(reason), after);
+  constexpr std::array<long, 5> kAgain{401, 407, 408, 425, 429};
+  const bool again = status >= 500 || std::ranges::count(kAgain, status) > 0;
+  return again ? try_again(std::move(reason), after) : refused(std::move(reason));
 }
 
 }  // namespace tarry::relay
