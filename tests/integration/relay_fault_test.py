@@ -5,15 +5,17 @@ on again as another attempt, and nothing dies of an end that cannot be reached.
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
 from fault_proxy import FaultProxy
-from program import DONE, PROGRAM, ProgramTest, Server, environment, eventually
+from program import DONE, PROGRAM, SOURCE, ProgramTest, Server, environment, eventually
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "crash"))
 from rabbit_server import RabbitServer  # noqa: E402
@@ -195,23 +197,58 @@ class ToRabbit(Faults, ProgramTest):
     def to(self):
         return f"amqp://127.0.0.1:{self.proxy.port}/?routing_key=due"
 
-    def test_an_exchange_that_refuses_it_or_is_not_there_is_the_reason(self):
+    def test_an_exchange_that_refuses_it_or_that_it_names_and_is_not_there_is_the_reason(self):
         self.channel.exchange_declare("closed")
         self.broker.control("set_permissions", "guest", ".*", "^(?!closed$).*", ".*")
         for exchange, reason in (("closed", "ACCESS_REFUSED"), ("nowhere", "NOT_FOUND")):
             with self.subTest(exchange):
                 relay = subprocess.Popen(
                     [PROGRAM, "--store", self.server.url, "relay", "q", "--max-attempts", "1",
-                     "--to", f"amqp://127.0.0.1:{self.broker.port}/?exchange={exchange}"
-                     "&routing_key=due"],
+                     "--to", f"amqp://127.0.0.1:{self.broker.port}/?routing_key=due"
+                     "&exchange_from=to"],
                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
                 self.addCleanup(self.end, relay)
-                self.push(exchange)
+                self.remote("push", "q", "x", "--key", exchange, "--header", f"to={exchange}")
                 eventually(lambda: self.remote("get", "q", exchange)["state"] == "dead", "dead")
                 found = self.remote("get", "q", exchange)
                 self.assertIn(reason, found["reason"])
                 self.assertEqual(found["attempt"], 1)
                 self.end(relay)
+
+    def test_the_guide_declares_what_its_first_relay_publishes_to(self):
+        """And until then nothing dies."""
+        text = (SOURCE / "docs/guide/relays.md").read_text(encoding="utf-8")
+        declare, = re.findall(r"<!-- amqp consumer -->\n```python\n(.*?)```", text, re.DOTALL)
+        command = re.search(r"<!-- relay amqp -->\n```sh\n(.*?)```", text, re.DOTALL)[1]
+        self.assertLess(text.index(declare), text.index(command))
+        self.remote("queue", "set", "orders", "--max-attempts", "2", "--backoff-min", "1ms",
+                    "--backoff-max", "1ms")
+        relay = subprocess.Popen(
+            ["bash", "-c", "exec " + command.replace("@127.0.0.1/",
+                                                     f"@127.0.0.1:{self.broker.port}/")],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(
+                PATH=f"{Path(PROGRAM).parent}:{os.environ['PATH']}", TARRY_STORE=self.server.url))
+        self.addCleanup(self.kill, relay)
+        for key in ("a", "b", "c"):
+            self.remote("push", "orders", key, "--key", key)
+        line = relay.stderr.readline().decode()
+        self.assertIn("exchange 'shop' is down: NOT_FOUND - no exchange 'shop' in vhost '/'; "
+                      "declare it, the relay does not", line)
+        time.sleep(1)  # of trials
+        for key in ("a", "b", "c"):  # one of them may be on trial
+            eventually(lambda: self.untried(key), f"no attempt of {key} is counted")
+        exec(declare, {"channel": self.channel})  # pylint: disable=exec-used
+        self.assertIn(b" is back", relay.stderr.readline())
+        eventually(lambda: self.remote("queue", "info", "orders")["counters"]["acked"] == 3,
+                   "they are handed on")
+        bodies = {self.channel.basic_get("orders", auto_ack=True)[2] for _ in range(3)}
+        self.assertEqual(bodies, {b"a", b"b", b"c"})
+        relay.terminate()
+        relay.communicate(timeout=60)
+
+    def untried(self, key):
+        found = self.remote("get", "orders", key)
+        return (found["state"], found["attempt"]) == ("ready", 0)
 
     @staticmethod
     def end(relay):

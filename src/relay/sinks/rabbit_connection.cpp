@@ -165,7 +165,8 @@ class RabbitConnection::Impl {
       }
       case AMQP_CHANNEL_CLOSE_METHOD: {
         const auto* closed = static_cast<const amqp_channel_close_t*>(method.decoded);
-        rabbit::ChannelClosed event{frame.channel, in_one_line(closed->reply_text)};
+        rabbit::ChannelClosed event{frame.channel, closed->reply_code == AMQP_NOT_FOUND,
+                                    in_one_line(closed->reply_text)};
         amqp_channel_close_ok_t ok{};
         if (const int status =
                 amqp_send_method(link_.state(), frame.channel, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok);

@@ -46,6 +46,7 @@ struct Returned {
 /// What was not confirmed on it never will be. It is open again, its tags count from 1.
 struct ChannelClosed {
   std::uint16_t channel = 0;
+  bool not_found = false;  // an exchange
   std::string reason;
 };
 /// The broker is short of memory or disk.

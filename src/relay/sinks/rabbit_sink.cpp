@@ -276,6 +276,11 @@ class RabbitSink::Impl {
         continue;
       }
       const bool at_fault = closed.reason.find("'" + published.exchange + "'") != std::string::npos;
+      if (at_fault && closed.not_found && published.exchange == options_.exchange) {
+        // Ours, which no message has chosen: on a broker that is not set up yet none is to die.
+        published.parcel.done(sink_down(closed.reason + "; declare it, the relay does not"));
+        continue;
+      }
       published.parcel.done(at_fault ? try_again(closed.reason) : unknown(closed.reason));
     }
   }

@@ -8,8 +8,10 @@
 //
 // What the broker returns as unroutable or refuses (nack) is tried again; what was published and
 // not confirmed when a connection or channel ends is unknown, but for the exchange that the broker
-// names as its reason. A broker that cannot be reached, or blocks publishers, is down. It connects
-// when there is something to publish: how often that is tried is the relay's breaker's business.
+// names as its reason. A broker that cannot be reached, blocks publishers, or does not have the
+// exchange of the options is down; an exchange that a message's header names is that message's
+// affair. It connects when there is something to publish: how often that is tried is the relay's
+// breaker's business.
 //
 // One connection, on a thread of its own.
 #pragma once

@@ -195,6 +195,22 @@ void unroutable_and_unknown_exchanges(RabbitOptions options) {
   EXPECT_EQ(fourth.fate("a"), Fate::refused);
 }
 
+void without_its_exchange_it_is_down(RabbitOptions options) {
+  options.exchange = "shop";
+  options.exchange_header = "exchange";
+  RabbitSink sink(options);
+  Answers first;
+  sink.send(first.parcels({"a", "b"}));
+  for (const char* key : {"a", "b"}) {
+    EXPECT_EQ(fate_and_reason(first, key),
+              "down: NOT_FOUND - no exchange 'shop' in vhost '/'; declare it, the relay does not");
+  }
+  // What a message names is its own affair.
+  Answers second;
+  sink.send(second.parcels({"a"}, {{"exchange", "nope"}}));
+  EXPECT_EQ(fate_and_reason(second, "a"), "again: NOT_FOUND - no exchange 'nope' in vhost '/'");
+}
+
 void a_full_queue_refuses(RabbitOptions options, RabbitConsumer& consumer) {
   std::array<amqp_table_entry_t, 2> limits{};
   limits[0].key = amqp_cstring_bytes("x-max-length");
@@ -373,6 +389,7 @@ TEST(RabbitSink, AgainstABroker) {
   copies_go_where_that_is_allowed(options, consumer);
   bodies_of_all_lengths(options, consumer);
   unroutable_and_unknown_exchanges(options);
+  without_its_exchange_it_is_down(options);
   EXPECT_NE(consumer.get("due"), "nothing");
   a_full_queue_refuses(options, consumer);
   who_is_not_let_in_is_down(options);
