@@ -1,5 +1,8 @@
 // tarry claim: takes what is due, under a lease, and prints it with its receipts.
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,6 +62,24 @@ void print_table(Output& output, const std::vector<Delivery>& deliveries, bool n
   output.print(table);
 }
 
+// A server that is stopped answers who waits at once, with nothing. That is no word on what falls
+// due in the rest of the wait, so it is asked again: it is back by then, or there is an error.
+Result<std::vector<Delivery>> claim_for_all_of_the_wait(const Store& store,
+                                                        const std::vector<std::string_view>& queues,
+                                                        ClaimOptions options) {
+  constexpr Millis kPause{100};  // or one that is slow to stop would be asked without a pause
+  if (store.engine().capabilities().manual_clock) return store.claim(queues, options);
+  const auto end = std::chrono::steady_clock::now() + options.wait;
+  for (;;) {
+    auto deliveries = store.claim(queues, options);
+    if (!deliveries || !deliveries->empty()) return deliveries;
+    const auto left = std::chrono::floor<Millis>(end - std::chrono::steady_clock::now());
+    if (left <= Millis{0}) return deliveries;
+    std::this_thread::sleep_for(std::min(left, kPause));
+    options.wait = std::max(left - kPause, Millis{0});
+  }
+}
+
 ExitCode claim(Session& session, const ClaimWords& words) {
   ExitCode code{};
   auto store = session.open(code);
@@ -69,7 +90,7 @@ ExitCode claim(Session& session, const ClaimWords& words) {
   options.lease = words.lease;
   options.wait = words.wait.value_or(Millis{0});
   const std::vector<std::string_view> queues(words.queues.begin(), words.queues.end());
-  const auto deliveries = store->claim(queues, options);
+  const auto deliveries = claim_for_all_of_the_wait(*store, queues, options);
   if (!deliveries) return session.output.fail(deliveries.error());
   if (session.output.json()) {
     session.output.print_json([&](wire::JsonWriter& json) {

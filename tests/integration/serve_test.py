@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -192,6 +193,27 @@ class Serve(ProgramTest):
         reader.join(timeout=60)
         self.assertEqual(answers[0].status, 200)
         self.assertEqual(json.loads(answers[0].read()), {"messages": []})
+
+    def test_who_claims_is_told_that_the_server_was_stopped(self):
+        server = Server(self.store)
+        self.asked("push", "q", "x", "--in", "1h", store=server.url)
+        with subprocess.Popen([PROGRAM, "--store", server.url, "claim", "q", "--wait", "10m"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=environment()) as claim:
+            eventually(lambda: self.asked("queue", "info", "q",
+                                          store=server.url)["waiting_claims"] == 1, "it waits")
+            self.assertEqual(server.stop(), DONE)
+            out, err = claim.communicate(timeout=60)
+        self.assertEqual((claim.returncode, out), (UNREACHABLE, b""))
+        self.assertIn(b"cannot connect", err)
+
+    def test_a_claim_asks_again_for_no_longer_than_its_wait(self):
+        with Server(self.store) as server:
+            self.asked("push", "q", "x", "--in", "1h", store=server.url)
+            begun = time.monotonic()
+            self.assertEqual(
+                self.asked("claim", "q", "--wait", "1s", store=server.url)["messages"], [])
+            self.assertGreaterEqual(time.monotonic() - begun, 1)
 
     def test_killed_and_started_again(self):
         lines = "".join(json.dumps({"key": f"k:{i}", "payload": "x" * (i % 100), "delay": "1h"}) +
