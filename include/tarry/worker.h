@@ -56,6 +56,10 @@ struct WorkerOptions {
   /// and once when it does again (nothing). On a thread that also signals stop tokens, and waits
   /// for it; `run` returns when it has returned.
   std::function<void(const std::optional<Error>&)> on_outage = {};
+  /// Told why the store refused to settle a message, which comes again once its lease has run out
+  /// (a layout, for one, has no place for what is buried). Once for those that come together, on
+  /// the thread of `on_outage`.
+  std::function<void(const Error&)> on_refusal = {};
 };
 
 /// One of a worker's queues: whose messages go to which handler, and how many of them at once.
@@ -73,6 +77,7 @@ struct WorkerStats {
   std::uint64_t buried = 0;
   std::uint64_t released = 0;  ///< mostly: claimed, but the worker stopped before the handler began
   std::uint64_t stale = 0;     ///< not settled: the lease had run out, or the store refused
+  std::uint64_t refused = 0;   ///< of the stale: what the store refused to settle
   std::uint64_t run_out = 0;   ///< of the stale: a lease that the store would not extend any more
   std::uint64_t thrown = 0;    ///< handlers that ended by an exception
   std::uint64_t in_flight = 0;  ///< handlers that run now

@@ -7,7 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <stop_token>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <tarry/worker.h>
@@ -87,6 +89,7 @@ class Shift {
     options.concurrency = static_cast<std::uint32_t>(options_.concurrency.value_or(1));
     options.lease = options_.lease;
     options.on_outage = [this](const std::optional<Error>& outage) { tell(outage); };
+    options.on_refusal = [this](const Error& refusal) { tell_of_refusal(refusal); };
     workers_.push_back(std::make_unique<Worker>(
         queue, options, [this](const Delivery& delivery, const std::stop_token& stop) {
           return handle(delivery, stop);
@@ -125,6 +128,16 @@ class Shift {
     }
   }
 
+  /// What comes again is refused again, in the same words.
+  void tell_of_refusal(const Error& refusal) {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(told_refusal_, refusal.message) == refusal.message) return;
+    Output::tell(fmt::format(
+        "the store does not settle messages, which come again once their lease has ended; the last "
+        "one: {}",
+        refusal.message));
+  }
+
   void back_off(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     nothing_.wait_for(lock, stop, kBackOff, [] { return false; });
@@ -159,20 +172,22 @@ class Shift {
       sum.buried += stats.buried;
       sum.released += stats.released;
       sum.stale += stats.stale;
+      sum.refused += stats.refused;
     }
     if (session_.output.json()) {
       session_.output.print_json([&](wire::JsonWriter& json) {
         json.begin_object().field("delivered", sum.delivered).field("acked", sum.acked);
         json.field("retried", sum.retried).field("buried", sum.buried);
-        json.field("released", sum.released).field("stale", sum.stale).end_object();
+        json.field("released", sum.released).field("stale", sum.stale);
+        json.field("refused", sum.refused).end_object();
       });
       return;
     }
-    session_.output.note(
-        fmt::format("delivered {}: acked {}, retried {} (a message's last retry makes it dead), "
-                    "buried {}, too late {}; given back {}",
-                    grouped(sum.delivered), grouped(sum.acked), grouped(sum.retried),
-                    grouped(sum.buried), grouped(sum.stale), grouped(sum.released)));
+    session_.output.note(fmt::format(
+        "delivered {}: acked {}, retried {} (a message's last retry makes it dead), "
+        "buried {}, too late {}, refused by the store {}; given back {}",
+        grouped(sum.delivered), grouped(sum.acked), grouped(sum.retried), grouped(sum.buried),
+        grouped(sum.stale - sum.refused), grouped(sum.refused), grouped(sum.released)));
   }
 
   Session& session_;
@@ -185,6 +200,7 @@ class Shift {
   std::mutex mutex_;
   std::optional<Error> error_;
   std::size_t away_ = 0;  // workers whose store is away
+  std::string told_refusal_;
 };
 
 ExitCode work(Session& session, const WorkOptions& options) {

@@ -22,6 +22,7 @@ class Counters {
   std::atomic<std::uint64_t> buried{0};
   std::atomic<std::uint64_t> released{0};
   std::atomic<std::uint64_t> stale{0};
+  std::atomic<std::uint64_t> refused{0};
   std::atomic<std::uint64_t> run_out{0};
   std::atomic<std::uint64_t> in_flight{0};
   std::atomic<std::uint64_t> waiting{0};
@@ -44,6 +45,7 @@ class Counters {
     stats.buried += buried;
     stats.released += released;
     stats.stale += stale;
+    stats.refused += refused;
     stats.run_out += run_out;
     stats.in_flight += in_flight;
     stats.waiting += waiting;

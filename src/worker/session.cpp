@@ -219,7 +219,7 @@ void Session::look_for_lapsed(Moment now) {
 void Session::tell() {
   Lock lock(mutex_);
   for (;;) {
-    if (signal_handlers(lock) || tell_of_outage(lock)) continue;
+    if (signal_handlers(lock) || tell_of_outage(lock) || tell_of_refusal(lock)) continue;
     if (finished_) return;
     tell_wanted_.wait(lock);
   }
@@ -250,6 +250,15 @@ bool Session::tell_of_outage(Lock& lock) {
   outages_.pop_front();
   lock.unlock();
   options_.on_outage(outage);
+  lock.lock();
+  return true;
+}
+
+bool Session::tell_of_refusal(Lock& lock) {
+  if (!refusal_) return false;
+  const Error refusal = *std::exchange(refusal_, {});
+  lock.unlock();
+  options_.on_refusal(refusal);
   lock.lock();
   return true;
 }

@@ -102,6 +102,7 @@ class Session {
   void tell();
   [[nodiscard]] bool signal_handlers(Lock& lock);
   [[nodiscard]] bool tell_of_outage(Lock& lock);
+  [[nodiscard]] bool tell_of_refusal(Lock& lock);
   void want_signals();
 
   // Completions.
@@ -121,6 +122,7 @@ class Session {
   [[nodiscard]] bool may_try_again(const Error& error);
   void try_settling_later(Moment now);
   void note_outage(std::optional<Error> outage);
+  void note_refusal(const Error& refusal);
   void wake_to_extend(Moment moment);
   void wake_at_end_of(const Job& job);
   void stop_for(std::optional<Error> error);
@@ -156,6 +158,7 @@ class Session {
   Backoff claim_backoff_;
   bool is_away_ = false;                      // so the last claim was answered; it is tried again
   std::deque<std::optional<Error>> outages_;  // their beginnings and ends, not told yet
+  std::optional<Error> refusal_;              // the last one, not told yet
 
   bool settling_ = false;
   Moment settle_at_{};

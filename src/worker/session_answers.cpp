@@ -86,6 +86,7 @@ void Session::settle_item(Verdicted sent, const core::ItemResult& answer) {
   }
   if (answer.error || answer.outcome != Outcome::done) {
     ++counters_.stale;
+    if (answer.error) note_refusal(*answer.error);
     return;
   }
   switch (sent.settlement.action) {
@@ -156,6 +157,13 @@ void Session::note_outage(std::optional<Error> outage) {
   } else {
     outages_.pop_back();  // what came and went while nobody listened
   }
+  tell_wanted_.notify_one();
+}
+
+void Session::note_refusal(const Error& refusal) {
+  ++counters_.refused;
+  if (!options_.on_refusal) return;
+  refusal_ = refusal;
   tell_wanted_.notify_one();
 }
 

@@ -291,16 +291,23 @@ TEST_F(WorkerTroubleTest, GivesAVerdictUpWhenItsLeaseHasRunOut) {
   EXPECT_EQ(worker->stats().acked, 0u);
 }
 
-TEST_F(WorkerTroubleTest, AVerdictThatTheStoreRefusesIsLeftToItsLease) {
-  start({}, [](const Delivery&, const std::stop_token&) { return ack(); });
+TEST_F(WorkerTroubleTest, AVerdictThatTheStoreRefusesIsLeftToItsLeaseAndToldOf) {
+  std::vector<Error> told;
+  WorkerOptions options;
+  options.on_refusal = [&](const Error& refusal) { told.push_back(refusal); };
+  start(options, [](const Delivery&, const std::stop_token&) { return ack(); });
   hand_out({"a"});
   core::ItemsReply refused = outcomes(1, Outcome::done);
   refused.items[0].error = Error{ErrorCode::invalid_argument, "no"};
   answer(next<SettleRequest>().ticket, Reply(refused));
   hand_out({"b"});
   EXPECT_EQ(settlements(1, Outcome::done)[0].first, "receipt-b");
+  hand_out({"c"});
+  EXPECT_EQ(settlements(1, Outcome::stale)[0].first, "receipt-c");  // too late is no refusal
   EXPECT_TRUE(finish());
-  EXPECT_EQ(worker->stats().stale, 1u);
+  EXPECT_EQ(told, (std::vector<Error>{{ErrorCode::invalid_argument, "no"}}));
+  EXPECT_EQ(worker->stats().refused, 1u);
+  EXPECT_EQ(worker->stats().stale, 2u);
   EXPECT_EQ(worker->stats().acked, 1u);
 }
 

@@ -88,6 +88,17 @@ class Plain(LayoutTest):
             self.assertIn("buried 0, not settled 1;", relay.stderr.read())
         self.assertEqual(relay.returncode, DONE)
 
+    def test_a_worker_says_what_the_store_refuses(self):
+        self.redis.ask("ZADD", "delayqueue", 1000, "task")
+        with subprocess.Popen([PROGRAM, "work", "delayqueue", "--", "sh", "-c", "exit 65"],
+                              stderr=subprocess.PIPE, text=True,
+                              env=environment(TARRY_STORE=self.store)) as worker:
+            self.assertRegex(worker.stderr.readline(), "the store does not settle messages, .*; the"
+                             " last one: .* it has no place for the dead")
+            worker.terminate()
+            self.assertIn("buried 0, too late 0, refused by the store 1;", worker.stderr.read())
+        self.assertEqual(worker.returncode, DONE)
+
     def test_a_killed_worker_loses_nothing(self):
         self.redis.ask("ZADD", "delayqueue", 1000, "task")
         gate = self.directory / "gate"
