@@ -35,6 +35,17 @@ class IdsTest : public ::testing::Test, protected test::EngineCalls {
     return ids;
   }
   std::string last() { return rig_.ask({"HGET", kStore, "ids"}); }
+  // What a server knows that has missed what was given since.
+  struct Known {
+    std::string ids;
+    std::string gave;
+  };
+  Known known() { return {last(), rig_.ask({"HGET", kStore, "gave"})}; }
+  // As one that was started again, or promoted, and knows no more than that.
+  void restart_with(const Known& known) {
+    (void)rig_.ask({"HSET", kStore, "ids", known.ids, "gave", known.gave});
+    rig_.server().restart();
+  }
   std::size_t messages() {
     const auto engine = rig_.open();
     return InboxRig::list(*engine, "q").size();
@@ -64,29 +75,60 @@ TEST_F(IdsTest, AProcessThatGoesOnTakesThemTogether) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
+// All that were cut off come back at once, and most of them push little.
+TEST_F(IdsTest, AProcessThatComesBackTakesFew) {
+  const auto engine = rig_.open();
+  for (int i = 0; i < 150; ++i) {
+    (void)take<core::PushReply>(*engine, push_of("q", std::chrono::hours(1)));
+  }
+  rig_.server().restart();
+  std::uint64_t first = 0;
+  while (first == 0) {
+    const auto pushed = ask(*engine, push_of("q", std::chrono::hours(1)));
+    if (pushed) first = std::get<core::PushReply>(*pushed).items.at(0).id;
+  }
+  EXPECT_EQ(last(), std::to_string(first + 99));
+}
+
 // What is lost is `ids` alone, as in a cluster, where other nodes keep the messages: a message that
 // has another one's id has its member, and so takes its place.
 TEST_F(IdsTest, AServerThatWasStartedAgainGivesNoneThatItHasForgotten) {
   (void)push(1);
-  const std::string known = last();
+  const Known before = known();
   const Given lost = push(1'000);
-  (void)rig_.ask({"HSET", kStore, "ids", known});
-  rig_.server().restart();
+  restart_with(before);
   const Given since = push(1'000);
   EXPECT_GT(since.front(), lost.back());
   EXPECT_EQ(messages(), 2'002u);
 }
 
-// They forget the same, one after the other.
+// They forget the same, one after the other. Each begins above all that the ones before it gave: it
+// counts up, and would run through them else.
 TEST_F(IdsTest, TwoServersThatKnowOfTheSameGiveOthers) {
-  const std::string known = last();
-  std::set<std::uint64_t> given;
-  for (int server = 0; server < 3; ++server) {
-    (void)rig_.ask({"HSET", kStore, "ids", known});
-    rig_.server().restart();
-    for (const std::uint64_t id : push(100)) given.insert(id);
+  const Known before = known();
+  std::uint64_t highest = 0;
+  for (int server = 0; server < 4; ++server) {
+    restart_with(before);
+    const Given given = push(100);
+    EXPECT_GT(given.front(), highest) << server;
+    highest = given.back();
   }
-  EXPECT_EQ(given.size(), 300u);
+}
+
+// Where the ids are behind the time: many processes take their blocks at once, more than the time
+// itself gives.
+TEST_F(IdsTest, ServersThatGiveMoreThanTheTimeGiveOthers) {
+  (void)rig_.ask({"HSET", kStore, "ids", "1"});
+  const Known before = known();
+  std::uint64_t highest = 0;
+  for (int server = 0; server < 3; ++server) {
+    restart_with(before);
+    for (int process = 0; process < 10; ++process) {
+      const Given given = push(5'000);
+      EXPECT_GT(given.front(), highest) << server;
+      highest = given.back();
+    }
+  }
 }
 
 TEST_F(IdsTest, AServerThatGoesOnLeavesNoGap) {

@@ -13,17 +13,20 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local floor = math.max(0, (now - 1577836800000) * 16)  -- from 2020 on
-local given, giver = unpack(redis.call('HMGET', KEYS[1], 'ids', 'giver'))
+local given, giver, gave = unpack(redis.call('HMGET', KEYS[1], 'ids', 'giver', 'gave'))
 if not tonumber(given) then return redis.error_reply('BROKEN ' .. KEYS[1] .. ' ids ' .. tostring(given)) end
 given = tonumber(given)
 local last = math.max(given, floor)
 local info = redis.pcall('INFO', 'replication')  -- a service that has none in scripts does without gaps
 local server = type(info) == 'string' and string.match(info, 'master_replid:(%x+)') or ''
 if server ~= giver then
-  last = last + 2 ^ 28
-  -- Two servers that know of the same, one after the other: where the time does not part them, this does.
-  if given > floor then last = last + (tonumber(string.sub(server, 1, 7), 16) or 0) end
+  -- Servers that know of the same, one after the other, are parted by the time since, at 1,024 a ms: the later
+  -- one must be above all that the former gave, for it counts up and would run through them. Beyond 2^20 ms
+  -- only by what the time gives back, or a store that is seldom used would soon have none left. Before `gave`
+  -- was kept nobody knows since when: then the time goes round.
+  local since = tonumber(gave) and math.max(0, now - gave) or now % 2 ^ 20
+  last = last + 2 ^ 28 + 16 * since + 1008 * math.min(since, 2 ^ 20)
 end
 last = string.format('%.0f', last + tonumber(ARGV[1]))
-redis.call('HSET', KEYS[1], 'ids', last, 'giver', server)
+redis.call('HSET', KEYS[1], 'ids', last, 'giver', server, 'gave', string.format('%.0f', now))
 return last
