@@ -85,7 +85,11 @@ Error no_such_queue(std::string_view queue) {
 
 Directory::Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards,
                      bool cluster)
-    : server_(server), partitions_(partitions), new_shards_(new_shards), cluster_(cluster) {}
+    : server_(server),
+      partitions_(partitions),
+      new_shards_(new_shards),
+      cluster_(cluster),
+      brief_(server) {}
 
 void Directory::forget(std::string_view queue) {
   found_.erase(std::string(queue));
@@ -253,14 +257,11 @@ void Directory::look_for_shards(std::string name, std::string generation, Look l
   countdown->end();
 }
 
-// A failover that takes the record back leaves a queue that nobody finds before it is made again. A
-// replica is waited for where one follows, once a queue and not for long: without `wait=N` nobody
-// has asked for more.
+// A failover that takes the record back leaves a queue that nobody finds before it is made again.
 void Directory::confirm_new(RedisReply reply, std::string name, Look look, Found done) {
   const net::RedisOrigin wrote = reply.origin();
-  const auto replicas = std::make_shared<NodeReplicas>(server_.replicas_of_nodes());
-  replicas->confirm(wrote, [this, replicas, look, reply = std::move(reply), name = std::move(name),
-                            done = std::move(done)](const Result<void>&) mutable {
+  brief_.confirm(wrote, [this, look, reply = std::move(reply), name = std::move(name),
+                         done = std::move(done)]() mutable {
     learn(name, reply.view().text(), look, std::move(done));
   });
 }

@@ -17,6 +17,7 @@
 #include <tarry/settings.h>
 
 #include "base/unique_function.h"
+#include "engines/redis/brief_wait.h"
 #include "engines/redis/place.h"
 #include "engines/redis/record.h"
 #include "engines/redis/server.h"
@@ -104,6 +105,7 @@ class Directory {
   std::unordered_map<std::string, QueuePtr> queues_;
   std::unordered_map<std::uint32_t, std::string> names_;
   std::set<std::string> confirmed_;  // whose records are on as many replicas as are waited for
+  BriefWait brief_;                  // for records of new queues
   Asked found_;                      // is being looked for
   Asked made_;
 };

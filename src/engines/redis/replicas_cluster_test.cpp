@@ -295,5 +295,28 @@ TEST_F(ReplicasInClusterTest, ANewQueueWaitsForAReplicaThatHasItsRecordOnce) {
   servers_.server(replica_of(master)).cont();
 }
 
+// While it hangs each wait holds up all that goes to that node.
+TEST_F(ReplicasInClusterTest, ManyNewQueuesWaitTogetherForAReplicaThatHangs) {
+  const std::size_t master = master_of_record();
+  wait_until_replicated(master);
+  const auto engine = open();
+  ASSERT_EQ(push(*engine, name_of(1), 0, 1), "");
+  servers_.server(replica_of(master)).pause();
+  std::vector<std::future<bool>> pushed;
+  for (int nth = 2; nth < 22; ++nth) {
+    auto promise = std::make_shared<std::promise<bool>>();
+    pushed.push_back(promise->get_future());
+    engine->submit(push_of(name_of(nth), std::chrono::hours(1)),
+                   [promise](const Result<core::Reply>& reply) {
+                     promise->set_value(reply.has_value() &&
+                                        !std::get<core::PushReply>(*reply).items.at(0).error);
+                   });
+  }
+  for (auto& each : pushed) EXPECT_TRUE(each.get());
+  EXPECT_EQ(push(*engine, name_of(22), 0, 1), "");
+  EXPECT_EQ(waits_of(servers_, master), "cmdstat_wait:calls=2");
+  servers_.server(replica_of(master)).cont();
+}
+
 }  // namespace
 }  // namespace tarry::redis
