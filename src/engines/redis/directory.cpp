@@ -234,22 +234,37 @@ void Directory::confirm_record(RedisReply reply, std::string name, Look look, Fo
 }
 
 // A record that a failover took back has left its queue's shards on other nodes, with what was
-// pushed there: the new one is made so that they are found again.
+// pushed there: the new one is made so that they are found again. What cannot be looked at may have
+// them, and would be found by nobody once the queue is made elsewhere.
 void Directory::look_for_shards(std::string name, std::string generation, Look look, Found done) {
-  const auto place = std::make_shared<std::string>(kAnywhere);
+  struct Seen {
+    std::string place;  // empty: found nowhere
+    std::optional<Error> error;
+  };
+  const auto seen = std::make_shared<Seen>();
   const auto countdown =
-      std::make_shared<Countdown>([this, name, place, look, done = std::move(done)]() mutable {
-        make_record(name, *place, look, std::move(done));
+      std::make_shared<Countdown>([this, name, seen, look, done = std::move(done)]() mutable {
+        if (!seen->place.empty()) return make_record(name, seen->place, look, std::move(done));
+        if (!seen->error) return make_record(name, kAnywhere, look, std::move(done));
+        // Nothing was done.
+        const bool is_known = seen->error->code != ErrorCode::unknown_outcome;
+        done(Error{is_known ? seen->error->code : ErrorCode::unavailable,
+                   "queue " + name +
+                       " may be where nobody answers now, and is not made anew before it was "
+                       "looked for there: " +
+                       seen->error->message});
       });
   for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
     countdown->begin();
     RedisCommand get("HGET");
     get.key(partition_key(partition, name + "/0:meta")).add("generation");
-    // What is away now cannot be waited for: others go on, too.
     server_.command(std::move(get),
-                    [place, countdown, partition, generation](Result<RedisReply> reply) {
-                      if (reply && reply->view().text() == generation) {
-                        *place = std::to_string(partition);
+                    [seen, countdown, partition, generation](Result<RedisReply> reply) {
+                      // A key of another type is no shard.
+                      if (!reply && reply.error().code != ErrorCode::damaged) {
+                        seen->error = std::move(reply).error();
+                      } else if (reply && reply->view().text() == generation) {
+                        seen->place = std::to_string(partition);
                       }
                       countdown->end();
                     });

@@ -33,6 +33,59 @@ struct HungNode : ::testing::Test, test::EngineCalls {
   testing::RedisClusterServers servers_{3, 0, {"--cluster-require-full-coverage", "no"}};
 };
 
+// A failover has taken back the record of a queue whose shard is on another node.
+TEST_F(HungNode, WithAQueueWhoseRecordIsLostDoesNotGetItMadeElsewhere) {
+  RedisEngineOptions options;
+  for (std::size_t i = 0; i < servers_.masters(); ++i) {
+    options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
+  }
+  options.server.command_timeout_ms = 300;
+  options.server.connect_timeout_ms = 300;
+  const auto open = [&] {
+    auto opened = open_redis(options);
+    if (!opened) throw std::runtime_error(opened.error().message);
+    return std::move(*opened);
+  };
+  int partition = 1;  // the first queue's
+  const std::size_t record = owner_of(0);
+  std::string lost = "q1";
+  {
+    const auto engine = open();
+    (void)take<core::PushReply>(*engine, push_of(lost));
+    while (owner_of(partition) == record) {
+      lost = "q" + std::to_string(++partition);
+      (void)take<core::PushReply>(*engine, push_of(lost));
+    }
+  }
+  const std::string number = std::to_string(partition);
+  (void)servers_.ask(record, {"HDEL", "tarry:{0}:queues", lost});
+  (void)servers_.ask(record, {"HDEL", "tarry:{0}:numbers", number});
+  // The next queue's number leads to where the record is.
+  (void)servers_.ask(record, {"HSET", "tarry:{0}:store", "queues", "31"});
+  const auto engine = open();
+
+  servers_.server(owner_of(partition)).pause();
+  const auto while_it_hangs = ask(*engine, push_of(lost));
+  servers_.server(owner_of(partition)).cont();
+  const auto error_of = [](const Result<core::Reply>& reply) -> std::optional<Error> {
+    if (!reply) return reply.error();
+    return std::get<core::PushReply>(*reply).items.at(0).error;
+  };
+  const auto refused = error_of(while_it_hangs);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, ErrorCode::unavailable) << refused->message;
+  EXPECT_TRUE(refused->message.starts_with("queue " + lost +
+                                           " may be where nobody answers now, and is not made "
+                                           "anew before it was looked for there: Redis at "))
+      << refused->message;
+
+  servers_.until([&] { return !error_of(ask(*engine, push_of(lost))); });
+  core::ListRequest list;
+  list.queue = lost;
+  list.limit = 10;
+  EXPECT_EQ(take<core::ListReply>(*engine, list).messages.size(), 2u);
+}
+
 TEST_F(HungNode, WithTheRecordOfTheStoreHoldsUpNoOther) {
   RedisEngineOptions options;
   for (std::size_t i = 0; i < servers_.masters(); ++i) {
