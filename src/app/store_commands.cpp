@@ -1,5 +1,6 @@
 // tarry store info, check, audit, upgrade: is the store well, does its bookkeeping add up, and what
 // is it written in.
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -31,6 +32,25 @@ std::uint64_t problems_in(const StoreInspection& store) {
   return count;
 }
 
+std::size_t unreadable_in(const StoreInspection& store) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      store.per_shard, [](const auto& shard) { return shard.unreadable.has_value(); }));
+}
+
+// Damage, and a disk that fails, count more than what can be read with other rights, or later.
+ExitCode tell_unreadable(Session& session, const StoreInspection& store, ExitCode code) {
+  for (const ShardInspection& shard : store.per_shard) {
+    if (!shard.unreadable) continue;
+    session.output.error(
+        {shard.unreadable->code,
+         fmt::format("shard {} cannot be read: {}", shard.shard, shard.unreadable->message)});
+    const bool elsewise = exit_code_of_open(shard.unreadable->code) == ExitCode::unreachable &&
+                          code != ExitCode::failed;
+    code = elsewise ? ExitCode::unreachable : ExitCode::failed;
+  }
+  return code;
+}
+
 std::optional<StoreInspection> inspect(Session& session, bool deep, ExitCode& code) {
   const auto path = tools::path_of_store(session.url());
   if (!path) {
@@ -58,6 +78,7 @@ void write_fields(wire::JsonWriter& json, const ShardInspection& shard) {
   json.field("messages", shard.messages).name("problems").begin_array();
   for (const std::string& problem : shard.problems) json.string(problem);
   json.end_array();
+  if (shard.unreadable) json.text_field("unreadable", shard.unreadable->message);
 }
 
 void print_json(Session& session, const StoreInspection& store) {
@@ -83,7 +104,7 @@ ExitCode store_info(Session& session) {
   if (!store) return code;
   if (session.output.json()) {
     print_json(session, *store);
-    return ExitCode::done;
+    return tell_unreadable(session, *store, ExitCode::done);
   }
   Sheet sheet;
   sheet.add("store", session.url());
@@ -98,8 +119,12 @@ ExitCode store_info(Session& session) {
   if (const std::uint64_t problems = problems_in(*store); problems > 0) {
     sheet.add("problems", grouped(problems) + ": not all is counted; see `tarry store check`");
   }
+  if (const std::size_t unreadable = unreadable_in(*store); unreadable > 0) {
+    sheet.add("unreadable", fmt::format("{} of {} shards: nothing of these is counted", unreadable,
+                                        store->shards));
+  }
   session.output.print(sheet);
-  return ExitCode::done;
+  return tell_unreadable(session, *store, ExitCode::done);
 }
 
 // There is one version yet, so a store that can be read is of the newest; a newer one is refused.
@@ -138,6 +163,10 @@ void print_check(Output& output, const StoreInspection& store) {
                {"CLOSED"},
                {"PROBLEMS", true}});
   for (const ShardInspection& shard : store.per_shard) {
+    if (shard.unreadable) {
+      table.add({std::to_string(shard.shard), "-", "-", "-", "-", "-", "-", "-", "not read"});
+      continue;
+    }
     table.add({std::to_string(shard.shard), grouped(shard.segments), grouped(shard.batches),
                grouped(shard.records), grouped(shard.messages), grouped(shard.torn_bytes),
                grouped(shard.cut_batches), shard.clean ? "clean" : "not clean",
@@ -170,7 +199,7 @@ ExitCode check(Session& session, bool deep) {
                                         "salvage DIRECTORY` makes a store that has them",
                                         shard.shard, shard.tear)}));
   }
-  return code;
+  return tell_unreadable(session, *store, code);
 }
 
 ExitCode audit(Session& session) {

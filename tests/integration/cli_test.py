@@ -550,8 +550,10 @@ class StoreFiles(ProgramTest):
     def test_a_shard_that_is_missing(self):
         self.make_store()
         shutil.rmtree(self.directory / "store" / "shard-000")
-        for words in (["stats"], ["push", "q", "x"], ["store", "check"]):
+        for words in (["stats"], ["push", "q", "x"]):
             self.refused(*words, code=FAILED, says="shard-000")
+            self.assertFalse((self.directory / "store" / "shard-000").exists())
+        self.assertIn("shard-000", self.tarry("store", "check", code=FAILED).err)
 
     def test_only_files_have_files(self):
         self.refused("store", "info", store="http://127.0.0.1:1", says="file:PATH")

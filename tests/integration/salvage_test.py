@@ -116,6 +116,29 @@ class Salvage(ProgramTest):
         self.asked("push", "orders", "after", "--key", "after", store=store)
         self.assertTrue(self.asked("store", "audit", store=store)["balanced"])
 
+    def test_a_shard_that_cannot_be_read(self):
+        """It costs the table nothing of the others, nor the word of what is wrong with them."""
+        self.fill(shards=3)
+        damaged = self.segments(1)[1]
+        self.flip(damaged, 20_000)
+        lost = self.segments(0)[0]
+        lost.unlink()
+        lost.mkdir()
+        answer = self.tarry("store", "check", code=FAILED)
+        self.assertRegex(answer.err, rf"shard 0 cannot be read: .*{re.escape(str(lost))}")
+        self.assertRegex(answer.err, rf"{damaged} offset \d+: ")
+        self.assertRegex(answer.out, r"(?m)^ *0 .* - +not read$")
+        self.assertRegex(answer.out, r"(?m)^ *2 .* clean +0$")
+        answer = self.tarry("store", "check", "-o", "json", code=FAILED)
+        shards = answer.json["per_shard"]
+        self.assertEqual(["unreadable" in shard for shard in shards], [True, False, False])
+        self.assertIn(str(lost), shards[0]["unreadable"])
+        self.assertEqual([len(shard["problems"]) for shard in shards], [0, 1, 0])
+        self.assertGreater(shards[2]["messages"], 0)
+        info = self.tarry("store", "info", code=FAILED)
+        self.assertRegex(info.out, r"unreadable +1 of 3 shards: ")
+        self.assertIn(str(lost), info.err)
+
     def test_what_only_a_deep_check_finds(self):
         """A payload that was wrong before its batch was sealed, as bad memory makes it."""
         for payload in ("a lamp", "two lamps"):

@@ -149,22 +149,35 @@ Result<StoreInspection> inspect(
     store.held_by = at == std::string::npos ? said : said.substr(at + kHeldBy.size());
   }
 
-  std::vector<std::unique_ptr<storage::Directory>> shards;
+  std::vector<Result<std::unique_ptr<storage::Directory>>> shards;
   std::uint64_t total = 0;
   for (std::uint32_t shard = 0; shard < store.shards; ++shard) {
     auto opened = (*directory)->subdirectory(shard_directory_name(shard), false);
-    if (!opened) return shard_directory_error(std::move(opened).error());
-    if (auto bytes = journal_bytes(**opened)) total += *bytes;
-    shards.push_back(std::move(*opened));
+    const auto bytes = opened ? journal_bytes(**opened) : Result<std::uint64_t>(opened.error());
+    if (bytes) total += *bytes;
+    shards.push_back(std::move(opened));
   }
   std::uint64_t done = 0;
   for (std::uint32_t shard = 0; shard < store.shards; ++shard) {
-    auto looked = inspect_shard(*shards[shard], **identity, shard, deep, [&](std::uint64_t bytes) {
-      done += bytes;
-      if (progress) progress(std::min(done, total), total);
-    });
-    if (!looked) return std::move(looked).error();
-    store.per_shard.push_back(std::move(*looked));
+    const auto look = [&]() -> Result<ShardInspection> {
+      if (!shards[shard]) return shard_directory_error(shards[shard].error());
+      return inspect_shard(**shards[shard], **identity, shard, deep, [&](std::uint64_t bytes) {
+        done += bytes;
+        if (progress) progress(std::min(done, total), total);
+      });
+    };
+    auto looked = look();
+    ShardInspection& told = store.per_shard.emplace_back();
+    if (looked) {
+      told = std::move(*looked);
+      continue;
+    }
+    told.shard = shard;
+    if (looked.error().code == ErrorCode::damaged) {
+      told.problems.push_back(looked.error().message);
+    } else {
+      told.unreadable = std::move(looked).error();
+    }
   }
   return store;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct ShardInspection {
   bool clean = false;                 // closed clean
   std::uint64_t messages = 0;         // scheduled, ready, leased or dead
   std::vector<std::string> problems;  // what recovery would refuse: file and offset each
+  std::optional<Error> unreadable;    // why; the figures say nothing then
 };
 
 struct StoreInspection {
@@ -45,7 +47,7 @@ struct StoreInspection {
 
 /// Reads every batch of every segment, checks it and replays its records, as recovery does. `deep`
 /// also checks every message's payload. Keeps nobody from opening the store meanwhile. Errors: what
-/// makes the directory no store at all, and those of `inspect_shard`.
+/// makes the directory no store at all; those of `inspect_shard` stand with the shard.
 [[nodiscard]] Result<StoreInspection> inspect(
     const std::string& path, bool deep,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {});
