@@ -205,6 +205,13 @@ Result<std::unique_ptr<Lock>> FaultyDirectory::lock_shared(std::string_view name
   return under_->lock_shared(name);
 }
 
+Result<std::unique_ptr<Lock>> FaultyDirectory::lock_itself(Sharing sharing) {
+  if (auto fault = faults_->on_call(Faults::Kind::read, "lock " + path())) {
+    return *std::move(fault);
+  }
+  return under_->lock_itself(sharing);
+}
+
 Result<Space> FaultyDirectory::space() const {
   if (auto fault = faults_->on_call(Kind::read, "space " + path())) return *std::move(fault);
   return under_->space();

@@ -89,6 +89,7 @@ class FaultyDirectory final : public Directory {
   Result<std::unique_ptr<Directory>> subdirectory(std::string_view name, bool create) override;
   Result<std::unique_ptr<Lock>> lock(std::string_view name, std::string_view holder) override;
   Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) override;
+  Result<std::unique_ptr<Lock>> lock_itself(Sharing sharing) override;
   Result<Space> space() const override;
   std::string path() const override;
 

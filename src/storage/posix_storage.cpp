@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "storage/failure.h"
@@ -51,43 +53,59 @@ Result<FileDescriptor> open_regular(std::string_view operation, int directory,
   return fd;
 }
 
+// Who only looks lets go at once: it is waited for, this often and this long each time.
+constexpr int kTries = 20;
+constexpr std::chrono::milliseconds kPause{5};
+
+enum class Held { ours, by_reader, by_another, failed };  // failed: errno says why
+
+/// Tries to lock an open file, or a directory, against everybody.
+Held lock_alone(int fd) {
+  for (int tried = 1;; ++tried) {
+    if (uninterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return Held::ours;
+    if (errno != EWOULDBLOCK) return Held::failed;
+    if (uninterrupted([&] { return ::flock(fd, LOCK_SH | LOCK_NB); }) != 0) {
+      return errno == EWOULDBLOCK ? Held::by_another : Held::failed;
+    }
+    // At once: whoever else tries to lock it would take us for a reader.
+    static_cast<void>(::flock(fd, LOCK_UN));
+    if (tried == kTries) return Held::by_reader;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+/// A lock on what is open here. Not left to close(): a child forked meanwhile keeps the descriptor
+/// until it execs. And a forked child shares the lock: it must not take it from its parent.
 class PosixLock final : public Lock {
  public:
-  PosixLock(std::unique_ptr<PosixFile> file, FileDescriptor directory)
-      : file_(std::move(file)), directory_(std::move(directory)), owner_(::getpid()) {}
+  explicit PosixLock(FileDescriptor fd) : fd_(std::move(fd)), owner_(::getpid()) {}
   ~PosixLock() override {
-    // A forked child shares the lock: it must not take it from its parent by letting go.
-    if (::getpid() != owner_) return;
-    // So that the text does not name a holder who is gone; while the lock is still ours.
-    static_cast<void>(file_->truncate(0));
-    // Not left to close(): a child forked meanwhile keeps the descriptors until it execs.
-    if (directory_.valid()) static_cast<void>(::flock(directory_.get(), LOCK_UN));
-    static_cast<void>(::flock(file_->descriptor(), LOCK_UN));
+    if (::getpid() == owner_) static_cast<void>(::flock(fd_.get(), LOCK_UN));
   }
   PosixLock(const PosixLock&) = delete;
   PosixLock& operator=(const PosixLock&) = delete;
 
  private:
-  std::unique_ptr<PosixFile> file_;
-  FileDescriptor directory_;
+  FileDescriptor fd_;
   pid_t owner_;
 };
 
-class PosixSharedLock final : public Lock {
+class PosixNamedLock final : public Lock {
  public:
-  PosixSharedLock(FileDescriptor file, FileDescriptor directory)
-      : file_(std::move(file)), directory_(std::move(directory)), owner_(::getpid()) {}
-  ~PosixSharedLock() override {
+  explicit PosixNamedLock(std::unique_ptr<PosixFile> file)
+      : file_(std::move(file)), owner_(::getpid()) {}
+  ~PosixNamedLock() override {
+    // As for PosixLock.
     if (::getpid() != owner_) return;
-    if (directory_.valid()) static_cast<void>(::flock(directory_.get(), LOCK_UN));
-    static_cast<void>(::flock(file_.get(), LOCK_UN));
+    // So that the text does not name a holder who is gone; while the lock is still ours.
+    static_cast<void>(file_->truncate(0));
+    static_cast<void>(::flock(file_->descriptor(), LOCK_UN));
   }
-  PosixSharedLock(const PosixSharedLock&) = delete;
-  PosixSharedLock& operator=(const PosixSharedLock&) = delete;
+  PosixNamedLock(const PosixNamedLock&) = delete;
+  PosixNamedLock& operator=(const PosixNamedLock&) = delete;
 
  private:
-  FileDescriptor file_;
-  FileDescriptor directory_;
+  std::unique_ptr<PosixFile> file_;
   pid_t owner_;
 };
 
@@ -214,35 +232,52 @@ class PosixDirectory final : public Directory {
     const std::string path = join_path(path_, name);
     auto fd = open_regular("lock", fd_.get(), std::string(name), path, O_RDWR | O_CREAT);
     if (!fd) return fd.error();
-    if (uninterrupted([&] { return ::flock(fd->get(), LOCK_EX | LOCK_NB); }) != 0) {
-      if (errno != EWOULDBLOCK) return system_failure("lock", path, errno);
+    switch (lock_alone(fd->get())) {
+      case Held::ours: break;
+      case Held::failed: return system_failure("lock", path, errno);
       // A reader writes no text: what stands there is of somebody before it.
-      const bool read = uninterrupted([&] { return ::flock(fd->get(), LOCK_SH | LOCK_NB); }) == 0;
-      return failure(ErrorCode::conflict, "lock", path, read ? kHeldByReader : held_by(fd->get()));
+      case Held::by_reader: return failure(ErrorCode::conflict, "lock", path, kHeldByReader);
+      case Held::by_another: return failure(ErrorCode::conflict, "lock", path, held_by(fd->get()));
     }
-    auto own = lock_itself(LOCK_EX, path);
-    if (!own) return own.error();
     auto file = std::make_unique<PosixFile>(std::move(*fd), path, true);
     auto written = file->truncate(0);
     if (written) written = file->write_at(0, std::string(holder) + "\n");
     // The text is a courtesy: a full disk must not keep a store from being opened.
     if (!written && written.error().code != ErrorCode::no_space) return written.error();
-    return std::unique_ptr<Lock>(new PosixLock(std::move(file), std::move(*own)));
+    return std::unique_ptr<Lock>(new PosixNamedLock(std::move(file)));
   }
 
   Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) override {
     if (auto ok = check_name("lock", path_, name); !ok) return ok.error();
     const std::string path = join_path(path_, name);
     auto fd = open_regular("lock", fd_.get(), std::string(name), path, O_RDONLY);
-    if (!fd && fd.error().code != ErrorCode::not_found) return fd.error();
-    if (fd && uninterrupted([&] { return ::flock(fd->get(), LOCK_SH | LOCK_NB); }) != 0) {
+    if (!fd) return fd.error();
+    if (uninterrupted([&] { return ::flock(fd->get(), LOCK_SH | LOCK_NB); }) != 0) {
       if (errno != EWOULDBLOCK) return system_failure("lock", path, errno);
       return failure(ErrorCode::conflict, "lock", path, held_by(fd->get()));
     }
-    auto own = lock_itself(LOCK_SH, path);
-    if (!own) return own.error();
-    if (!fd) return fd.error();
-    return std::unique_ptr<Lock>(new PosixSharedLock(std::move(*fd), std::move(*own)));
+    return std::unique_ptr<Lock>(new PosixLock(std::move(*fd)));
+  }
+
+  Result<std::unique_ptr<Lock>> lock_itself(Sharing sharing) override {
+    FileDescriptor fd = open_in(fd_.get(), ".", kDirectoryFlags);
+    if (!fd.valid()) return system_failure("lock", path_, errno);
+    Held held{};
+    if (sharing == Sharing::none) {
+      held = lock_alone(fd.get());
+    } else if (uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) == 0) {
+      held = Held::ours;
+    } else {
+      held = errno == EWOULDBLOCK ? Held::by_another : Held::failed;
+    }
+    switch (held) {
+      case Held::ours: return std::unique_ptr<Lock>(new PosixLock(std::move(fd)));
+      // The file system locks no directories.
+      case Held::failed: return Directory::lock_itself(sharing);
+      case Held::by_reader: return failure(ErrorCode::conflict, "lock", path_, kHeldByReader);
+      case Held::by_another: break;
+    }
+    return failure(ErrorCode::conflict, "lock", path_, "held by another process");
   }
 
   std::unique_ptr<Reader> make_reader() const override { return std::make_unique<PosixReader>(); }
@@ -264,17 +299,6 @@ class PosixDirectory final : public Directory {
     struct stat status{};
     return ::fstatat(fd_.get(), entry.d_name, &status, 0) == 0 &&
            (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
-  }
-
-  // A file that was removed by hand, and is made anew, keeps nobody out: the directory does. Not
-  // valid on file systems that lock no directories; there the file must do.
-  Result<FileDescriptor> lock_itself(int how, const std::string& path) const {
-    FileDescriptor fd = open_in(fd_.get(), ".", kDirectoryFlags);
-    if (!fd.valid()) return system_failure("lock", path, errno);
-    if (uninterrupted([&] { return ::flock(fd.get(), how | LOCK_NB); }) == 0) return fd;
-    if (errno != EWOULDBLOCK) return FileDescriptor();
-    return failure(ErrorCode::conflict, "lock", path,
-                   "held by another process, though nobody holds this file");
   }
 
   static std::string held_by(int fd) {

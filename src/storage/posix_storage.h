@@ -6,8 +6,7 @@
 //  2. Descriptors are close-on-exec.
 //  3. Once a sync has failed, every later sync of that object fails too, whatever the kernel says.
 //  4. The lock is flock's, on descriptors of its own: a second lock() in the same process is
-//     refused like one from another process. It is on the file and, where the file system can, on
-//     the directory too, so that the file's removal lets nobody in.
+//     refused like one from another process. Readers are waited for, a tenth of a second.
 #pragma once
 
 #include <memory>

@@ -10,9 +10,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "storage/failure.h"
 #include "storage/memory_storage.h"
@@ -210,24 +214,68 @@ TEST_F(PosixStorageTest, AKilledProcessHoldsNoLock) {
   ::close(ready[1]);
 }
 
-TEST_F(PosixStorageTest, ALockWhoseFileWasRemovedIsHeld) {
+TEST_F(PosixStorageTest, WhoOnlyLooksForAMomentKeepsNobodyOut) {
   const auto directory = std::move(open_directory(base, false)).value();
-  const std::string said =
-      "cannot lock " + base + "/lock: held by another process, though nobody holds this file";
-  auto lock = std::move(directory->lock("lock", "first")).value();
-  fs::remove(base + "/lock");
-  expect_message(directory->lock_shared("lock"), ErrorCode::conflict, said);
-  EXPECT_FALSE(fs::exists(base + "/lock"));
-  for (int i = 0; i < 2; ++i) {
-    expect_message(directory->lock("lock", "second"), ErrorCode::conflict, said);
-    expect_message(directory->lock_shared("lock"), ErrorCode::conflict, said);
-  }
-  lock.reset();
+  ASSERT_TRUE(directory->lock("lock", "the last one"));
   auto reader = std::move(directory->lock_shared("lock")).value();
-  fs::remove(base + "/lock");
-  expect_message(directory->lock("lock", "third"), ErrorCode::conflict, said);
-  reader.reset();
-  EXPECT_TRUE(directory->lock("lock", "third"));
+  std::thread looks([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    reader.reset();
+  });
+  const auto lock = directory->lock("lock", "first");
+  EXPECT_TRUE(lock) << lock.error().message;
+  looks.join();
+}
+
+TEST_F(PosixStorageTest, WhoTriesToLockIsNotTakenForAReader) {
+  std::atomic<int> readers = 0;
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      const auto directory = std::move(open_directory(base, false)).value();
+      for (int turn = 0; turn < 100; ++turn) {
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+        const auto lock = directory->lock("lock", "one of three");
+        if (!lock && lock.error().message.find("only reads") != std::string::npos) ++readers;
+      }
+    });
+  }
+  std::thread looks([&] {
+    const auto directory = std::move(open_directory(base, false)).value();
+    while (!done) {
+      {
+        const auto look = directory->lock_shared("lock");
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+  });
+  for (std::thread& thread : threads) thread.join();
+  done = true;
+  looks.join();
+  EXPECT_EQ(readers, 0);
+}
+
+TEST_F(PosixStorageTest, ADirectoryIsLockedWhateverBecomesOfItsFiles) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  const auto again = std::move(open_directory(base, false)).value();
+  const std::string said = "cannot lock " + base + ": held by another process";
+  auto lock = std::move(directory->lock_itself(Sharing::none)).value();
+  expect_message(again->lock_itself(Sharing::none), ErrorCode::conflict, said);
+  expect_message(again->lock_itself(Sharing::with_sharers), ErrorCode::conflict, said);
+  EXPECT_TRUE(again->lock("lock", "is another thing"));
+  lock.reset();
+  auto reader = std::move(directory->lock_itself(Sharing::with_sharers)).value();
+  EXPECT_TRUE(again->lock_itself(Sharing::with_sharers));
+  expect_message(again->lock_itself(Sharing::none), ErrorCode::conflict,
+                 said + ", which only reads");
+  std::thread looks([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    reader.reset();
+  });
+  EXPECT_TRUE(again->lock_itself(Sharing::none));
+  looks.join();
 }
 
 TEST_F(PosixStorageTest, AForkedChildDoesNotLetGoOfItsParentsLock) {

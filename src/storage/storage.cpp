@@ -12,6 +12,8 @@ class OneByOne final : public Reader {
   [[nodiscard]] bool has_waited() const override { return false; }
 };
 
+class NoLock final : public Lock {};
+
 }  // namespace
 
 Result<void> Directory::link(std::string_view name, Directory& /*other*/) {
@@ -22,6 +24,10 @@ Result<void> Directory::link(std::string_view name, Directory& /*other*/) {
 Result<bool> Directory::is_named(std::string_view name, const File& /*file*/) const {
   return Unexpected(ErrorCode::unsupported, "look at " + path() + "/" + std::string(name) +
                                                 ": files have no identity here");
+}
+
+Result<std::unique_ptr<Lock>> Directory::lock_itself(Sharing /*sharing*/) {
+  return std::unique_ptr<Lock>(std::make_unique<NoLock>());
 }
 
 std::unique_ptr<Reader> Directory::make_reader() const { return std::make_unique<OneByOne>(); }

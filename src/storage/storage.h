@@ -109,6 +109,11 @@ class Lock {
   virtual ~Lock() = default;
 };
 
+enum class Sharing : std::uint8_t {
+  none,          ///< keeps everybody else out
+  with_sharers,  ///< keeps out who shares with none
+};
+
 /// Both UINT64_MAX where the file system names no limit.
 struct Space {
   std::uint64_t free_bytes;   ///< what this process may still use
@@ -161,6 +166,11 @@ class Directory {
   /// change nothing. Makes no file (not_found where there is none: then nobody holds it) and writes
   /// nothing into it. Does not wait: when lock() holds it, conflict, as there.
   virtual Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) = 0;
+
+  /// Locks the directory itself, whatever becomes of files in it: lock() by name knows nothing of
+  /// it. Does not wait: conflict. Where the system locks no directories, and where no other process
+  /// can come (in RAM), it keeps nobody out.
+  virtual Result<std::unique_ptr<Lock>> lock_itself(Sharing sharing);
 
   /// For files of this directory, and of others of its kind. This one reads them one by one.
   virtual std::unique_ptr<Reader> make_reader() const;

@@ -11,6 +11,7 @@
 #include "engines/embedded/front.h"
 #include "engines/embedded/recovery.h"
 #include "engines/embedded/store_files.h"
+#include "engines/embedded/store_lock.h"
 #include "storage/memory_storage.h"
 #include "storage/posix_storage.h"
 #include "timing/real_clock.h"
@@ -88,7 +89,7 @@ class Opening {
       // Before the lock, which would make a file in a directory that is none of ours.
       if (auto looked = read_identity(*directory_); !looked) return std::move(looked).error();
     }
-    auto lock = directory_->lock(kLockName, options_.holder);
+    auto lock = lock_store(*directory_, options_.holder);
     if (!lock) return std::move(lock).error();
     lock_ = std::move(*lock);
     return {};
@@ -105,7 +106,7 @@ class Opening {
                               " was made with shards=" + std::to_string(identity_.shards) +
                               ", not " + std::to_string(options_.shards) + "; the number is fixed");
       }
-      return {};
+      return finish_making(*directory_);
     }
     identity_.version = kFormatVersion;
     identity_.shards = options_.shards == 0 ? 1 : options_.shards;

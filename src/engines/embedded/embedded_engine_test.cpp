@@ -2,7 +2,10 @@
 // cleaning). What all engines share is in tests/contract/.
 #include "engines/embedded/embedded_engine.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -13,6 +16,7 @@
 
 #include "core/validation.h"
 #include "engines/embedded/inspect.h"
+#include "engines/embedded/store_files.h"
 #include "engines/embedded/test_requests.h"
 #include "storage/temp_directory.h"
 #include "timing/manual_clock.h"
@@ -227,6 +231,48 @@ TEST_P(EmbeddedEngine, ASecondOpeningIsRefusedAndNamesTheFirst) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::conflict);
   EXPECT_NE(second.error().message.find("pid "), std::string::npos) << second.error().message;
+}
+
+// As cron jobs are kept from running at once: `flock DIRECTORY tarry ...`.
+TEST_P(EmbeddedEngine, AStoreWhoseDirectoryIsLockedByHandOpens) {
+  const std::string store = directory_.path() + "/store";
+  std::filesystem::create_directory(store);
+  const int fd = ::open(store.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
+  ASSERT_TRUE(open()) << "a new one";
+  ASSERT_TRUE(open());
+  ::close(fd);
+}
+
+TEST_P(EmbeddedEngine, AStoreThatIsOpenIsHeldThoughItsLockFileWasRemoved) {
+  EmbeddedOptions options;
+  options.path = directory_.path() + "/store";
+  for (const char* which : {"a new one", "one that was there"}) {
+    auto engine = open();
+    ASSERT_TRUE(engine);
+    std::filesystem::remove(options.path + "/LOCK");
+    for (int i = 0; i < 2; ++i) {
+      const auto second = open_embedded(options);
+      ASSERT_FALSE(second) << which;
+      EXPECT_EQ(second.error().code, ErrorCode::conflict);
+      EXPECT_NE(second.error().message.find("LOCK"), std::string::npos) << second.error().message;
+    }
+    const auto inspection = inspect(options.path, false);
+    ASSERT_TRUE(inspection);
+    EXPECT_NE(inspection->held_by.find("another process"), std::string::npos)
+        << inspection->held_by;
+  }
+}
+
+// A crash may come between STORE and the end of a salvage or a backup.
+TEST_P(EmbeddedEngine, AMarkThatWasLeftOverGoesWhenTheStoreIsOpened) {
+  open();
+  const std::filesystem::path store = directory_.path() + "/store";
+  for (const char* mark : {kSalvageName, kBackupName}) std::ofstream(store / mark) << "";
+  open();
+  for (const char* mark : {kSalvageName, kBackupName}) {
+    EXPECT_FALSE(std::filesystem::exists(store / mark)) << mark;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, EmbeddedEngine, testing::Values(1u, 4u));

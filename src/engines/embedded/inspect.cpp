@@ -6,6 +6,7 @@
 
 #include "engines/embedded/recovery.h"
 #include "engines/embedded/store_files.h"
+#include "engines/embedded/store_lock.h"
 #include "storage/posix_storage.h"
 #include "timing/real_clock.h"
 
@@ -141,7 +142,7 @@ Result<StoreInspection> inspect(
   store.store_id = (*identity)->store_id;
   store.shards = (*identity)->shards;
   // Let go at once: however long the look takes, nobody has to wait for it.
-  if (auto lock = (*directory)->lock_shared(kLockName);
+  if (const auto lock = lock_store_shared(**directory);
       !lock && lock.error().code == ErrorCode::conflict) {
     constexpr std::string_view kHeldBy = "held by ";
     const std::string& said = lock.error().message;

@@ -9,6 +9,7 @@
 #include "engines/embedded/salvage_read.h"
 #include "engines/embedded/salvage_writer.h"
 #include "engines/embedded/store_files.h"
+#include "engines/embedded/store_lock.h"
 #include "timing/real_clock.h"
 
 namespace tarry::embedded {
@@ -26,9 +27,8 @@ class Salvage {
   }
 
   Result<SalvageReport> run() {
-    // The file is made by whoever opens the store: without it nobody can hold it.
-    auto lock = source_->lock_shared(kLockName);
-    if (!lock && lock.error().code != ErrorCode::not_found) return std::move(lock).error();
+    auto lock = lock_store_shared(*source_);
+    if (!lock) return std::move(lock).error();
     auto known = salvage_identity(*source_, random_number);
     if (!known) return std::move(known).error();
     identity_ = known->identity;

@@ -66,8 +66,8 @@ Result<std::string> read_store_file(storage::Directory& directory) {
   return bytes;
 }
 
-// Segments are made only after STORE: where there are some, it has been lost.
-Result<std::optional<StoreIdentity>> nothing_made_yet(storage::Directory& directory,
+// The path of a shard that holds segments, where one does.
+Result<std::optional<std::string>> shard_with_journal(storage::Directory& directory,
                                                       const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (!name.starts_with(kShardPrefix)) continue;
@@ -75,14 +75,22 @@ Result<std::optional<StoreIdentity>> nothing_made_yet(storage::Directory& direct
     if (!shard) return std::move(shard).error();
     auto files = (*shard)->list();
     if (!files) return std::move(files).error();
-    for (const std::string& file : *files) {
-      if (segment_number(file) == 0) continue;
-      return Unexpected(ErrorCode::damaged, directory.path() + "/" + std::string(kName) +
-                                                " is missing, but " + (*shard)->path() +
-                                                " holds a journal");
-    }
+    const bool holds = std::any_of(files->begin(), files->end(), [](const std::string& file) {
+      return segment_number(file) != 0;
+    });
+    if (holds) return std::optional((*shard)->path());
   }
-  return std::optional<StoreIdentity>();
+  return std::optional<std::string>();
+}
+
+// Segments are made only after STORE: where there are some, it has been lost.
+Result<std::optional<StoreIdentity>> nothing_made_yet(storage::Directory& directory,
+                                                      const std::vector<std::string>& names) {
+  auto shard = shard_with_journal(directory, names);
+  if (!shard) return std::move(shard).error();
+  if (!*shard) return std::optional<StoreIdentity>();
+  return Unexpected(ErrorCode::damaged, directory.path() + "/" + std::string(kName) +
+                                            " is missing, but " + **shard + " holds a journal");
 }
 
 bool has_name(const std::vector<std::string>& names, std::string_view name) {
@@ -103,6 +111,23 @@ Result<bool> is_half_made(storage::Directory& directory) {
   auto names = directory.list();
   if (!names) return std::move(names).error();
   return half_made_by(*names).has_value();
+}
+
+Result<bool> has_store_file(const storage::Directory& directory) {
+  auto names = directory.list();
+  if (!names) return std::move(names).error();
+  return has_name(*names, kName);
+}
+
+Result<void> finish_making(storage::Directory& directory) {
+  auto names = directory.list();
+  if (!names) return std::move(names).error();
+  for (const char* mark : {kSalvageName, kBackupName}) {
+    if (has_name(*names, mark)) static_cast<void>(directory.remove(mark));
+  }
+  auto shard = shard_with_journal(directory, *names);
+  if (!shard) return std::move(shard).error();
+  return *shard ? Result<void>() : directory.sync();
 }
 
 std::string shard_directory_name(std::uint32_t shard) {
@@ -132,10 +157,13 @@ Result<std::optional<StoreIdentity>> read_identity(storage::Directory& directory
   auto names = directory.list();
   if (!names) return std::move(names).error();
   if (const auto by = half_made_by(*names)) {
-    return Unexpected(ErrorCode::invalid_argument, directory.path() + " is what a " + *by +
-                                                       " that did not end has left, and no " +
-                                                       "store: remove it and begin the " + *by +
-                                                       " again");
+    const std::string mark = *by == "salvage" ? kSalvageName : kBackupName;
+    return Unexpected(ErrorCode::invalid_argument,
+                      directory.path() + " is what a " + *by +
+                          " that did not end has left, and no store: if this was never a whole "
+                          "store, remove it and begin the " +
+                          *by + " again; if it was one, and has lost its " + std::string(kName) +
+                          ", remove its file " + mark + " and salvage it");
   }
   if (!has_name(*names, kName)) {
     const bool ours = std::all_of(names->begin(), names->end(), [](const std::string& name) {

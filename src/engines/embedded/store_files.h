@@ -1,5 +1,6 @@
 // StoreFiles: what makes a directory a store. STORE says which store it is and what is fixed for
-// its life; LOCK keeps a second process out; shard-000, shard-001, ... hold the journals.
+// its life; LOCK keeps a second process out (store_lock.h); shard-000, shard-001, ... hold the
+// journals.
 //
 // STORE is written once, whole: under another name, synced, renamed, the directory synced. A crash
 // before that leaves a directory that is made anew at the next opening.
@@ -27,6 +28,15 @@ struct StoreIdentity {
 /// A salvage or a backup that did not end has left this directory: it is no store, nor what is left
 /// of one. Then `read_identity` answers `invalid_argument`.
 [[nodiscard]] Result<bool> is_half_made(storage::Directory& directory);
+
+/// Whether it is a store, or has been begun at least.
+[[nodiscard]] Result<bool> has_store_file(const storage::Directory& directory);
+
+/// For who opens a store that is there: its maker may have died at any moment after STORE had its
+/// name. That is made durable before there is a first segment. The mark of a salvage or a backup
+/// goes: should STORE be lost one day, it would say that this was never a store. (Where it cannot
+/// be removed the store is as good, and the next opening tries again.)
+[[nodiscard]] Result<void> finish_making(storage::Directory& directory);
 
 /// The identity, or nothing where the directory is empty (or its making was cut short). Errors:
 /// `invalid_argument` (not a store), `unsupported` (newer), `damaged` (also: STORE is gone, but

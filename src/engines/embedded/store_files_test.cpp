@@ -87,6 +87,10 @@ TEST_F(StoreFiles, WhatDidNotEndIsNoStore) {
     EXPECT_EQ(code(), ErrorCode::invalid_argument);
     const std::string by = mark == kSalvageName ? "salvage" : "backup";
     EXPECT_NE(message.find("a " + by + " that did not end"), std::string::npos) << message;
+    // It may be that STORE was lost, and the mark left over: then this is the only data.
+    EXPECT_NE(message.find("if this was never a whole store, remove it"), std::string::npos)
+        << message;
+    EXPECT_NE(message.find(std::string("remove its file ") + mark), std::string::npos) << message;
     ASSERT_TRUE(write_identity(*directory, kIdentity));  // ended, but for the mark
     EXPECT_TRUE(read_identity(*directory).value());
     EXPECT_FALSE(is_half_made(*directory).value());
@@ -191,6 +195,23 @@ TEST_F(StoreFiles, PowerLostWhileMakingLeavesAllOrNothing) {
     if (*identity) {
       EXPECT_EQ((*identity)->store_id, kIdentity.store_id);
     }
+  }
+}
+
+// The sync that makes STORE durable fails, or its maker dies: whoever opens it next does it.
+TEST_F(StoreFiles, AStoreIsDurableBeforeItsFirstSegment) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    storage::VirtualDisk crash;
+    auto faults = std::make_shared<storage::Faults>();
+    storage::FaultyDirectory faulty(crash.root(), faults);
+    std::uint64_t call = 1;
+    while (!has_store_file(*crash.root()).value()) {
+      faults->arm({.fail_at = ++call});
+      (void)write_identity(faulty, kIdentity);
+    }
+    ASSERT_TRUE(finish_making(*crash.root()));
+    crash.lose_power(seed);
+    EXPECT_TRUE(has_store_file(*crash.root()).value()) << seed;
   }
 }
 
