@@ -38,9 +38,12 @@ namespace detail {
 class StoreState;
 }
 
-/// One claimed message. Cheap to copy: the deliveries of a claim share one buffer.
+/// One claimed message. Cheap to copy: the deliveries of a claim share one buffer. So all views
+/// that they give are good as long as any delivery of that claim, or a copy of one, is there,
+/// whatever becomes of the message and of the store.
 class Delivery {
  public:
+  /// For the library: `claim` makes them.
   Delivery(std::shared_ptr<const core::ClaimReply> reply, std::size_t index) noexcept;
 
   [[nodiscard]] std::string_view queue() const noexcept;
@@ -129,62 +132,99 @@ class Queue {
   /// For the library: what the verbs are asked of. It lives as long as the handle.
   [[nodiscard]] core::Engine& engine() const noexcept;
 
+  // Errors of all verbs: `invalid_argument` and `too_large` for what is over a limit or ill-formed,
+  // `closed`, `misuse` (above), `unavailable` where the store cannot be reached, `unknown_outcome`
+  // where its answer was lost, `io_error`. Of a batch they concern the whole, or stand with one
+  // item.
+
   // -- push
+  /// Makes the queue too, where it is not there. Outcomes: `pushed`; where the key is taken, by
+  /// `if_exists`, `exists`, `kept`, `replaced`, `moved` or `revived`; `in_flight`, `settled`. Each
+  /// but `pushed`, `replaced`, `moved` and `revived` changed nothing. Error: `no_space`, where
+  /// nothing was accepted. A batch of none is answered with none.
   Result<Pushed> push(const Push& message) const;
   void push(const Push& message, Callback<Pushed> done) const;
   Result<std::vector<Result<Pushed>>> push(std::span<const Push> messages) const;
   void push(std::span<const Push> messages, Callback<std::vector<Result<Pushed>>> done) const;
 
   // -- until it is due
+  /// Outcomes: `cancelled`: no delivery begins any more (the dead are cancelled too); `stopping`:
+  /// the one that runs may finish; `settled`; `unknown`, also where there is no such queue.
   Result<Answer> cancel(std::string_view key) const;
   void cancel(std::string_view key, Callback<Answer> done) const;
   Result<std::vector<Result<Answer>>> cancel(std::span<const std::string_view> keys) const;
   void cancel(std::span<const std::string_view> keys,
               Callback<std::vector<Result<Answer>>> done) const;
-  /// `cancel({"a", "b"})`: without these a string_view from one literal to the other, which is
-  /// none.
+  /// Without these overloads two literals would select string_view(first, last) and read out of
+  /// bounds.
   Result<std::vector<Result<Answer>>> cancel(std::initializer_list<std::string_view> keys) const;
   void cancel(std::initializer_list<std::string_view> keys,
               Callback<std::vector<Result<Answer>>> done) const;
 
+  /// Outcomes: `rescheduled`, or `revived` where it was dead, both with the time that now stands;
+  /// `in_flight`, `settled`, `unknown`: nothing has changed.
   Result<Answer> reschedule(std::string_view key, Due due) const;
   void reschedule(std::string_view key, Due due, Callback<Answer> done) const;
   Result<std::vector<Result<Answer>>> reschedule(std::span<const Reschedule> items) const;
   void reschedule(std::span<const Reschedule> items,
                   Callback<std::vector<Result<Answer>>> done) const;
+  // One key at a time, here and below: two literals in braces would select
+  // string_view(first, last).
+  Result<Answer> reschedule(std::initializer_list<std::string_view> keys, Due due) const = delete;
+  void reschedule(std::initializer_list<std::string_view> keys, Due due,
+                  Callback<Answer> done) const = delete;
 
   /// `not_found` where there is no such message; a remembered one answers without payload.
   Result<MessageInfo> get(std::string_view key) const;
   void get(std::string_view key, Callback<MessageInfo> done) const;
-  // One at a time: `get({"a", "b"})` would be a string_view from one literal to the other.
   Result<MessageInfo> get(std::initializer_list<std::string_view> keys) const = delete;
   void get(std::initializer_list<std::string_view> keys, Callback<MessageInfo> done) const = delete;
 
   // -- claim and settle
+  /// Empty when nothing was due within `wait`, the queue is paused, or it is not there.
   Result<std::vector<Delivery>> claim(const ClaimOptions& options = {}) const;
   void claim(const ClaimOptions& options, Callback<std::vector<Delivery>> done) const;
 
+  /// These and `settle`: `done`, or `stale` where the receipt names no live claim: its lease has
+  /// run out, or it was settled before.
   Result<Answer> ack(std::string_view receipt) const;
+  /// Again after `delay` (default: the queue's backoff), which the answer tells as the due time; to
+  /// the dead after the last attempt.
   Result<Answer> retry(std::string_view receipt, std::optional<Millis> delay = {}) const;
+  /// Again now; the attempt does not count.
   Result<Answer> release(std::string_view receipt) const;
+  /// To the dead.
   Result<Answer> bury(std::string_view receipt, std::string_view reason = {}) const;
+  Result<Answer> ack(std::initializer_list<std::string_view> receipts) const = delete;
+  Result<Answer> retry(std::initializer_list<std::string_view> receipts,
+                       std::optional<Millis> delay = {}) const = delete;
+  Result<Answer> release(std::initializer_list<std::string_view> receipts) const = delete;
+  Result<Answer> bury(std::initializer_list<std::string_view> receipts,
+                      std::string_view reason = {}) const = delete;
   Result<Answer> settle(const Settle& item) const;
   void settle(const Settle& item, Callback<Answer> done) const;
   Result<std::vector<Result<Answer>>> settle(std::span<const Settle> items) const;
   void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
 
-  /// The lease now ends `lease` from now (default: the queue's).
+  /// The lease now ends `lease` from now (default: the queue's). `done`, or `stale` as above.
   Result<Answer> extend(std::string_view receipt, std::optional<Millis> lease = {}) const;
   void extend(std::string_view receipt, std::optional<Millis> lease, Callback<Answer> done) const;
+  Result<Answer> extend(std::initializer_list<std::string_view> receipts,
+                        std::optional<Millis> lease = {}) const = delete;
+  void extend(std::initializer_list<std::string_view> receipts, std::optional<Millis> lease,
+              Callback<Answer> done) const = delete;
 
   // -- the queue as a whole
+  /// `not_found` for a queue that is not there.
   Result<QueueStats> stats() const;
   void stats(Callback<QueueStats> done) const;
+  /// Empty for a queue that is not there.
   Result<Page> list(const ListOptions& options = {}) const;
   void list(const ListOptions& options, Callback<Page> done) const;
   /// Of a queue that is not there all zeros. In a layout what is leased counts when its lease ends.
   Result<Forecast> forecast(const ForecastOptions& options = {}) const;
   void forecast(const ForecastOptions& options, Callback<Forecast> done) const;
+  /// Makes the queue too, where it is not there. Answers all of its settings, as they now are.
   Result<QueueSettings> configure(const SettingsPatch& patch) const;
   void configure(const SettingsPatch& patch, Callback<QueueSettings> done) const;
   /// Stops claims, waiting ones included, until `until` or `resume`; the last pause holds, so one
@@ -204,7 +244,8 @@ class Queue {
   /// in a layout.
   Result<std::uint64_t> remove(bool force = false) const;
   void remove(bool force, Callback<std::uint64_t> done) const;
-  /// Brings the dead back, due now, attempts anew: these keys, or all when `keys` is empty.
+  /// An empty `keys` means all. Brings these dead messages back, due now, attempts anew, and
+  /// answers how many.
   Result<std::uint64_t> revive(std::span<const std::string_view> keys = {}) const;
   void revive(std::span<const std::string_view> keys, Callback<std::uint64_t> done) const;
   /// One step of giving the queue another number of shards (1 to 256), some thousand messages long:

@@ -50,11 +50,11 @@ struct QueueCounters {
   std::uint64_t claims = 0;
   std::uint64_t retries = 0;
   std::uint64_t releases = 0;
-  std::uint64_t run_outs = 0;
+  std::uint64_t run_outs = 0;  ///< leases that ran out before the message was settled
   std::uint64_t buries = 0;
   std::uint64_t revives = 0;
   std::uint64_t reschedules = 0;
-  std::uint64_t damaged = 0;
+  std::uint64_t damaged = 0;  ///< set aside with the dead at a claim: their bytes did not check
 
   friend bool operator==(const QueueCounters&, const QueueCounters&) = default;
 };
@@ -78,7 +78,7 @@ struct QueueStats {
 
 /// Lateness of claims (first attempts) since the store was opened, milliseconds.
 struct LatenessStats {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  ///< claims that these figures are of
   double p50 = 0;
   double p99 = 0;
   double p999 = 0;
@@ -89,9 +89,9 @@ struct StoreStats {
   std::string engine;  ///< "embedded", "remote", ...
   std::vector<QueueStats> queues;
   LatenessStats lateness;
-  std::uint64_t disk_bytes = 0;  ///< 0 where it does not apply
-  std::uint64_t live_bytes = 0;
-  std::uint64_t syncs = 0;
+  std::uint64_t disk_bytes = 0;   ///< 0 where it does not apply
+  std::uint64_t live_bytes = 0;   ///< of these, what is still needed
+  std::uint64_t syncs = 0;        ///< times that the journal was synced since the store was opened
   std::uint64_t round_trips = 0;  ///< Redis only: calls that this process has sent; a script is one
   std::uint64_t connections = 0;  ///< Redis only: made by this process for them, again included
 };

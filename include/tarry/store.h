@@ -3,11 +3,13 @@
 //   memory:                                       in RAM, gone with the process
 //   file:PATH?sync=always|100ms|os&shards=N       on this machine's disk
 //   http://HOST:PORT                              a tarry server
+//   redis://HOST:PORT                             one Redis or Valkey
+// and http+unix:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, each with options of its
+// own: docs/reference/urls.md.
 //
-// A store is of the process that opened it. In a child that fork makes of that, its verbs answer
+// A store belongs to the process that opened it. After fork(), in the child, its verbs answer
 // `misuse`, it must be given to no Worker and no Server, and nothing happens where its handles are
-// closed or let go. While the child lives, and has become no other program, a `file:` store stays
-// locked.
+// closed or let go. Until the child exits or calls exec, a `file:` store stays locked.
 //
 // Thread safe. A Store is a handle: the last copy to go closes the engine, as `close` does, even
 // where Queues live on; they then answer `closed`.

@@ -46,8 +46,10 @@ template <typename Rep, typename Period>
 using Handler = std::function<Verdict(const Delivery&, std::stop_token)>;
 
 struct WorkerOptions {
-  std::uint32_t concurrency = 1;     ///< 1 .. 1024 handlers at once, each on its own thread
-  std::uint32_t prefetch = 0;        ///< 0 .. 8,976 messages claimed ahead beyond what runs
+  std::uint32_t concurrency = 1;  ///< 1 .. 1024 handlers at once, each on its own thread
+  /// 0 .. 8,976 messages claimed ahead beyond what runs: with the 1,024 handlers that there may be,
+  /// the 10,000 that one claim takes at most.
+  std::uint32_t prefetch = 0;
   std::optional<Millis> lease = {};  ///< default: the queue's
   /// 0 .. 24 h after a stop the leases of running handlers are still extended; default: until
   /// they return. A handler that outlives it no longer keeps its message from others.

@@ -202,7 +202,39 @@ TEST(OpenMemory, AStoreMayCloseWhileManyUseIt) {
 // In braces, two literals are also what a string_view is made of, from the one to the other.
 template <typename Q>
 concept GetsSeveral = requires(const Q& queue) { queue.get({"a", "b"}); };
+template <typename Q>
+concept ReschedulesSeveral = requires(const Q& queue) { queue.reschedule({"a", "b"}, Due()); };
+template <typename Q>
+concept ReschedulesSeveralLater =
+    requires(const Q& queue, Callback<Answer> done) { queue.reschedule({"a", "b"}, Due(), done); };
+template <typename Q>
+concept AcksSeveral = requires(const Q& queue) { queue.ack({"a", "b"}); };
+template <typename Q>
+concept RetriesSeveral = requires(const Q& queue) { queue.retry({"a", "b"}); };
+template <typename Q>
+concept RetriesSeveralLater = requires(const Q& queue) { queue.retry({"a", "b"}, Millis(1)); };
+template <typename Q>
+concept ReleasesSeveral = requires(const Q& queue) { queue.release({"a", "b"}); };
+template <typename Q>
+concept BuriesSeveral = requires(const Q& queue) { queue.bury({"a", "b"}); };
+template <typename Q>
+concept BuriesSeveralForAReason = requires(const Q& queue) { queue.bury({"a", "b"}, "why"); };
+template <typename Q>
+concept ExtendsSeveral = requires(const Q& queue) { queue.extend({"a", "b"}); };
+template <typename Q>
+concept ExtendsSeveralLater =
+    requires(const Q& queue, Callback<Answer> done) { queue.extend({"a", "b"}, Millis(1), done); };
 static_assert(!GetsSeveral<Queue>);
+static_assert(!ReschedulesSeveral<Queue>);
+static_assert(!ReschedulesSeveralLater<Queue>);
+static_assert(!AcksSeveral<Queue>);
+static_assert(!RetriesSeveral<Queue>);
+static_assert(!RetriesSeveralLater<Queue>);
+static_assert(!ReleasesSeveral<Queue>);
+static_assert(!BuriesSeveral<Queue>);
+static_assert(!BuriesSeveralForAReason<Queue>);
+static_assert(!ExtendsSeveral<Queue>);
+static_assert(!ExtendsSeveralLater<Queue>);
 
 TEST(OpenMemory, KeysInBracesAreABatch) {
   const Store store = opened("memory:");
