@@ -107,7 +107,8 @@ class Exporter {
       std::vector<std::string> keys;
       for (MessageInfo& message : page.messages) {
         if (message.state == State::remembered) continue;
-        if (!told_ || told_->insert(message.key, message.id)) keys.push_back(std::move(message.key));
+        if (!told_ || told_->insert(message.key, message.id))
+          keys.push_back(std::move(message.key));
       }
       if (auto done = write_messages(queue, std::move(keys)); !done) return done;
       if (options_.progress) options_.progress(at_.report.messages, at_.total);
