@@ -91,7 +91,7 @@ class Client {
   ~Client() {
     if (closed_ == 0) connection_->close();
     run();
-    TARRY_ASSERT(closed_ == 1 && hub_.held_bytes == 0);
+    TARRY_ASSERT(closed_ == 1 && hub_.held_bytes == 0 && hub_.settling_bytes == 0);
     connection_.reset();
     run();
     ::close(fd_);
@@ -153,7 +153,7 @@ class Client {
 
   boost::asio::io_context context_{1};
   Prompt engine_;
-  http::Hub hub_{engine_, {}, {}, "fuzz-", 0, 0, false, {}};
+  http::Hub hub_{engine_, {}, {}, "fuzz-", 0, 0, 0, false, {}};
   int fd_ = -1;
   int closed_ = 0;
   std::string received_;

@@ -43,7 +43,9 @@ def constants():
                               ("src/app/config/relay_section.cpp", "constexpr std::size_t",
                                "kMaxRelays"),
                               ("src/server/http/server.h", r"(?:std::\w+|Millis)",
-                               r"max_\w+|\w+_deadline")):
+                               r"max_\w+|\w+_deadline"),
+                              ("src/server/http/server.h", "constexpr std::uint64_t",
+                               "kSettleReserve")):
         found = re.findall(rf"{kind} ({names})\s*=\s*([^;]+);", text(path))
         assert found, path
         for name, value in found:
@@ -74,7 +76,8 @@ class Reference(unittest.TestCase):
         made = set()
         for path in (SOURCE / "src/server/http").glob("*.cpp"):
             if not path.name.endswith("_test.cpp"):
-                made |= set(re.findall(r"problem\((\d{3}),\s*ErrorCode::(\w+)", path.read_text()))
+                made |= set(re.findall(r"problem\(\s*(\d{3}),\s*ErrorCode::(\w+)",
+                                       path.read_text()))
         # 400 and 409 are the verbs'; 500 is a broken contract.
         made = {(status, code) for status, code in made if status not in ("400", "500")}
         self.assertEqual(said - {("501", "unsupported")}, made - {("501", "unsupported")})

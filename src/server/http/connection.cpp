@@ -22,7 +22,8 @@ using boost::system::error_code;
 constexpr std::size_t kSmallChunk = 4 * 1024;   // idle connections keep no more
 constexpr std::size_t kLargeChunk = 64 * 1024;  // within a body
 constexpr std::size_t kMaxPipelined = 64 * 1024;
-constexpr std::size_t kMaxPassedOver = 8;           // four empty lines before a request
+constexpr std::size_t kSmallBody = 4 * 1024;  // mostly comes with its head, and is held anyway
+constexpr std::size_t kMaxPassedOver = 8;     // four empty lines before a request
 constexpr std::uint64_t kMaxLingered = 1ull << 30;  // the largest body that any server may be given
 constexpr Millis kLinger{1'000};                    // without anything more to throw away
 // What was sent before its client could know of the drain is in the kernel, or on its way.
@@ -211,15 +212,23 @@ std::size_t Connection::parse(std::string_view bytes) {
   if (head_seen_) hold(parser_->message().body.size());
   if (parser_->done()) {
     dispatch();
-  } else if (hub_.held_bytes > hub_.options.max_held_bytes) {
-    Response busy = problem(429, ErrorCode::unavailable,
-                            over_limit("sum of all bodies", hub_.options.max_held_bytes));
+  } else if (head_seen_ && !may_send_body()) {
+    Response busy = too_much_held();
     busy.close = true;
     respond(std::move(busy));
   } else if (bytes.size() - used > hub_.options.max_head_bytes) {
     on_fault(net::HttpFault::malformed, "a line of the body's framing is too long");
   }
   return used;
+}
+
+// Looked at with what is still to come, so that a body is refused before it is sent. Of one that
+// comes in chunks nobody knows.
+bool Connection::may_send_body() {
+  if (!is_over(held_by_others())) return true;
+  const std::uint64_t body = parser_->content_length().value_or(parser_->message().body.size());
+  if (body <= kSmallBody) return true;
+  return settling_ && hub_.settling_bytes - settling_bytes_ + body <= kSettleReserve;
 }
 
 void Connection::on_head() {
@@ -248,10 +257,11 @@ void Connection::on_head() {
     respond(std::move(refused));
     return;
   }
+  settling_ = settles(message);
   if (parser_->done()) return;
   set_deadline(hub_.options.body_deadline);
   // HTTP/1.0 knows no answer before the answer (RFC 9110, 10.1.1).
-  if (expect == nullptr || message.version < 11) return;
+  if (expect == nullptr || message.version < 11 || !may_send_body()) return;
   // Should the socket not take it now, the client sends its body without, after a second or so.
   constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   error_code ignored;
@@ -318,6 +328,7 @@ void Connection::respond(Response response) {
   const bool head_only = parser_ && parser_->message().method == "HEAD";
   body_ = head_only ? std::string() : std::move(response.body);
   written_ = 0;
+  settling_ = false;
   hold(body_.size());
   set_deadline(hub_.options.write_deadline);
   write();
@@ -404,6 +415,9 @@ void Connection::count_held() {
   hub_.held_bytes += bytes;
   hub_.held_bytes -= held_bytes_;
   held_bytes_ = bytes;
+  const std::uint64_t settling = settling_ ? bytes : 0;
+  hub_.settling_bytes += settling;
+  hub_.settling_bytes -= std::exchange(settling_bytes_, settling);
 }
 
 Millis Connection::between_requests() const {

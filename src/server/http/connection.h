@@ -76,6 +76,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_fault(net::HttpFault fault, std::string_view text);
   void dispatch();
   [[nodiscard]] bool is_over(std::uint64_t bytes) const;
+  [[nodiscard]] std::uint64_t held_by_others() const { return hub_.held_bytes - held_bytes_; }
+  [[nodiscard]] bool may_send_body();
   void admit(Submission submission);
   void submit(Submission submission);
   void withdraw_claim();
@@ -122,10 +124,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t passed_over_ = 0;      // bytes of empty lines before the request
   std::uint64_t request_bytes_ = 0;  // of the request or its answer
   std::uint64_t held_bytes_ = 0;     // our part of the hub's
+  std::uint64_t settling_bytes_ = 0;
 
   std::string request_id_;
   Clock::time_point began_;            // when its head had been read
   std::string_view route_ = kNoRoute;  // of the request that is being answered
+  bool settling_ = false;
   bool claiming_ = false;
   core::Ticket ticket_ = 0;
   MakeResponse answer_;

@@ -94,7 +94,7 @@ void Connection::admit(Submission submission) {
     hold(request_bytes_ + size_of(*claim));
   }
   reading_ = submission.check == Check::none && reads(submission.request);
-  if (reading_ && is_over(hub_.held_bytes)) {
+  if (reading_ && is_over(held_by_others())) {
     respond(too_much_held());
     return;
   }
@@ -116,8 +116,8 @@ void Connection::submit(Submission submission) {
   check_ = submission.check;
   claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
   // How much is read nobody knows before: most claims ask for more than there is.
-  const std::uint64_t limit =
-      reading_ ? hub_.options.max_held_bytes : std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t limit = reading_ ? hub_.options.max_held_bytes + held_bytes_
+                                       : std::numeric_limits<std::uint64_t>::max();
   auto completion = [self = shared_from_this(), limit,
                      work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
     self->reply_.emplace(std::move(result), self->hub_.held_bytes, limit);
@@ -173,7 +173,7 @@ void Connection::answer(HeldReply reply) {
     return;
   }
   // In JSON it may be several times as large, and others' may have become that meanwhile.
-  if (reply.refused() || (reading_ && is_over(hub_.held_bytes - reply.bytes()))) {
+  if (reply.refused() || (reading_ && is_over(held_by_others() - reply.bytes()))) {
     release_unsent();
     respond(too_much_held());
     return;

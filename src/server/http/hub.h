@@ -32,6 +32,7 @@ struct Hub {
   std::string id_prefix;  // of the request ids that we make
   std::uint64_t next_id = 0;
   std::atomic<std::uint64_t> held_bytes{0};  // bodies, requests, replies and answers
+  std::uint64_t settling_bytes = 0;          // of these, requests that settle, extend or cancel
   bool draining = false;
   std::function<void(Connection*)> closed;
   metrics::Meter meter{engine};

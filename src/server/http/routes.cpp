@@ -19,17 +19,18 @@ struct Route {
   std::string_view method;
   std::string_view pattern;  // "*" stands for a queue's name
   Handler handler;
+  bool settles = false;
 };
 
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/claim", claim},
-    Route{"POST", "/v1/settle", settle},
-    Route{"POST", "/v1/extend", extend},
+    Route{"POST", "/v1/settle", settle, true},
+    Route{"POST", "/v1/extend", extend, true},
     Route{"POST", "/v1/queues/*/messages", push},
     Route{"GET", "/v1/queues/*/messages", list},
     Route{"GET", "/v1/queues/*/message", get_one},
     Route{"POST", "/v1/queues/*/get", get_many},
-    Route{"POST", "/v1/queues/*/cancel", cancel},
+    Route{"POST", "/v1/queues/*/cancel", cancel, true},
     Route{"POST", "/v1/queues/*/reschedule", reschedule},
     Route{"POST", "/v1/queues/*/import", import_messages},
     Route{"POST", "/v1/queues/*/move-away", move_away},
@@ -128,6 +129,15 @@ std::vector<RouteName> route_names() {
   std::vector<RouteName> names;
   for (const Route& known : kRoutes) names.push_back({known.method, known.pattern});
   return names;
+}
+
+bool settles(const net::HttpMessage& message) {
+  const std::string_view target = origin_form(message.target);
+  const std::string_view path = target.substr(0, target.find('?'));
+  return std::ranges::any_of(kRoutes, [&](const Route& known) {
+    std::string_view queue;
+    return known.settles && known.method == message.method && matches(known.pattern, path, queue);
+  });
 }
 
 Routed route(const Service& service, net::HttpMessage& message, std::string_view& pattern) {

@@ -76,6 +76,9 @@ inline constexpr std::string_view kNoRoute = "none";
 [[nodiscard]] Routed route(const Service& service, net::HttpMessage& message,
                            std::string_view& pattern);
 
+/// Whether its route settles, extends or cancels: what takes from what there is to do.
+[[nodiscard]] bool settles(const net::HttpMessage& message);
+
 struct RouteName {
   std::string_view method;
   std::string_view pattern;

@@ -59,7 +59,7 @@ std::string make_id_prefix() {
 class Server::Impl {
  public:
   Impl(core::Engine& engine, ServerOptions options)
-      : hub_{engine, std::move(options), {}, make_id_prefix(), 0, 0, false, {}},
+      : hub_{engine, std::move(options), {}, make_id_prefix(), 0, 0, 0, false, {}},
         acceptor_(io_),
         timer_(io_) {
     hub_.service = {

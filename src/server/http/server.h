@@ -37,12 +37,17 @@ struct RequestNote {
   std::chrono::microseconds took{0};  // from the head's end to the answer
 };
 
+/// Bodies that settle, extend or cancel come in while too much is held, so many bytes of them
+/// together: without them what was done would be done again.
+inline constexpr std::uint64_t kSettleReserve = 32ull << 20;
+
 /// What may be changed while it serves.
 struct ServerLimits {
   std::size_t max_connections = 10'000;         // beyond: 503
   std::uint64_t max_body_bytes = 192ull << 20;  // beyond: 413; a full batch in base64 fits
   // Bodies of all connections, and answers from when the engine gives them until they are taken;
-  // beyond, to bodies that still come and to what reads: 429.
+  // where those of others are beyond, 429 to bodies that still come and to what reads. So none is
+  // too large where nothing else is held, and one body more and one answer more may stand there.
   std::uint64_t max_held_bytes = 1ull << 30;
   Millis idle_deadline = std::chrono::minutes(5);  // between requests
 };

@@ -1,5 +1,5 @@
-// The server over real sockets, on a port that is free: HTTP as such. Claims that wait and the
-// drain have a file of their own.
+// The server over real sockets, on a port that is free: HTTP as such. Claims that wait, the drain,
+// and how much is held have files of their own.
 #include "server/http/server.h"
 
 #include <fcntl.h>
@@ -25,7 +25,6 @@ namespace tarry::http {
 namespace {
 
 using tarry::testing::FakeEngine;
-using tarry::testing::one_claimed;
 using tarry::testing::RawClient;
 
 class ServerTest : public ::testing::Test {
@@ -356,6 +355,10 @@ TEST_F(ServerTest, who_sends_a_body_that_is_refused_sees_why) {
       {"Authorization: Bearer s3cret\r\n", 24 << 20, 413},
       {"Authorization: Bearer s3cret\r\n", 8 << 20, 429},
   };
+  RawClient holds(port);
+  holds.send(RawClient::request("POST", "/v1/queues/q/purge", "{}" + std::string(2 << 20, ' '),
+                                "Authorization: Bearer s3cret\r\n"));
+  auto held = engine_.next();
   for (const Refused& refused : kRefused) {
     RawClient client(port);
     const std::string body(refused.size, 'x');
@@ -364,6 +367,8 @@ TEST_F(ServerTest, who_sends_a_body_that_is_refused_sees_why) {
     EXPECT_EQ(answer.status, refused.status);
     EXPECT_TRUE(client.wait_for_end());
   }
+  held.answer(core::Reply(core::CountReply{1}));
+  EXPECT_EQ(holds.receive().status, 200u);
 }
 
 TEST_F(ServerTest, reads_chunked_bodies) {
@@ -440,77 +445,6 @@ TEST_F(ServerTest, tells_of_a_store_that_fails_items_of_a_batch) {
   pushed.items[1].error = Error{ErrorCode::no_space, "the disk is full"};
   push();
   EXPECT_EQ(reason.get_future().get(), "the disk is full");
-}
-
-TEST_F(ServerTest, bounds_the_bodies_of_all_connections_together) {
-  ServerOptions options;
-  options.max_held_bytes = 100'000;
-  const std::uint16_t port = start(options);
-  RawClient first(port);
-  first.send(RawClient::request("POST", "/v1/queues/q/messages",
-                                "{\"payload\":\"" + std::string(60'000, 'x') + "\"}"));
-  auto held = engine_.next();
-  RawClient second(port);
-  second.send(
-      "POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
-      "Content-Type: application/json\r\nContent-Length: 90000\r\n\r\n{\"payload\":\"" +
-      std::string(60'000, 'x'));
-  const auto busy = second.receive();
-  EXPECT_EQ(busy.status, 429u);
-  EXPECT_NE(busy.body.find("the sum of all bodies is over the limit of 100000 bytes"),
-            std::string::npos);
-  EXPECT_EQ(*busy.find("Retry-After"), "1");
-  held.answer(Error{ErrorCode::no_space, "full"});
-  EXPECT_EQ(first.receive().status, 503u);
-  RawClient third(port);
-  EXPECT_EQ(third.get("/nothing").status, 404u);
-}
-
-TEST_F(ServerTest, reads_nothing_more_while_too_much_is_held) {
-  ServerOptions options;
-  options.max_held_bytes = 1 << 20;
-  const std::uint16_t port = start(options);
-  RawClient slow(port);
-  slow.send(RawClient::request("POST", "/v1/claim", R"({"queues":["q"]})"));
-  engine_.next().answer(one_claimed("r1", std::string(32 << 20, 'x')));  // more than sockets take
-  RawClient client(port);
-  const auto before = engine_.submitted();
-  const std::pair<const char*, const char*> readers[] = {
-      {"/v1/queues/q/messages", ""},
-      {"/v1/queues/q/message?key=k", ""},
-      {"/v1/queues/q/get", R"({"keys":["k"]})"},
-      {"/v1/claim", R"({"queues":["q"]})"},
-      {"/v1/queues", ""},
-      {"/v1/queues/q", ""},
-      {"/v1/queues/q/forecast?width=1m&buckets=6", ""},
-      {"/v1/stats", ""},
-      {"/metrics", ""},
-  };
-  for (const auto& [path, body] : readers) {
-    const auto busy = client.ask(*body == '\0' ? "GET" : "POST", path, body);
-    EXPECT_EQ(busy.status, 429u) << path;
-    EXPECT_EQ(*busy.find("Retry-After"), "1");
-    EXPECT_NE(busy.body.find("the sum of all requests and answers that are held is over the limit "
-                             "of 1048576 bytes"),
-              std::string::npos)
-        << busy.body;
-  }
-  EXPECT_EQ(engine_.submitted(), before);
-  EXPECT_EQ(client.get("/healthz").status, 200u);
-  const std::pair<const char*, const char*> others[] = {
-      {"/v1/settle", R"({"items":[{"receipt":"r1","action":"ack"}]})"},
-      {"/v1/queues/q/cancel", R"({"keys":["k"]})"},
-      {"/v1/queues/q/messages", R"({"key":"k"})"},
-  };
-  for (const auto& [path, body] : others) {
-    client.send(RawClient::request("POST", path, body));
-    engine_.next().answer(Error{ErrorCode::no_space, "full"});
-    EXPECT_EQ(client.receive().status, 503u) << path;
-  }
-  EXPECT_EQ(slow.receive().status, 200u);
-  client.send(RawClient::request("GET", "/v1/stats"));
-  engine_.next().answer(core::Reply(StoreStats()));
-  EXPECT_EQ(client.receive().status, 200u);
 }
 
 TEST_F(ServerTest, a_request_for_which_there_is_no_memory_is_not_begun) {

@@ -212,16 +212,16 @@ TEST_F(WaitingClaim, whose_client_does_not_read_is_released) {
 
 TEST_F(WaitingClaim, counts_for_what_it_holds) {
   ServerOptions options;
-  options.max_held_bytes = 100'000;
+  options.max_held_bytes = 50'000;
   start(std::move(options));
   std::string body = R"({"wait":"1m","queues":["q")";  // short in JSON, and not as names
   for (int i = 1; i < 2'000; ++i) body += R"(,"q")";
   body += "]}";
   RawClient first(port_);
-  first.send(RawClient::request("POST", "/v1/claim", body));
+  first.send(RawClient::request("POST", "/v1/claim", body));  // over the limit, and alone
   auto held = engine_.next();
   RawClient second(port_);
-  EXPECT_EQ(second.post("/v1/claim", body).status, 429u);
+  EXPECT_EQ(second.post("/v1/claim", R"({"queues":["q"]})").status, 429u);
   held.answer(core::Reply(core::ClaimReply()));
   EXPECT_EQ(first.receive().status, 200u);
   second.send(RawClient::request("POST", "/v1/claim", body));
