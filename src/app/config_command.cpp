@@ -7,7 +7,6 @@
 
 #include "app/command.h"
 #include "app/commands.h"
-#include "app/config/variables.h"
 #include "app/servable.h"
 #include "app/serve_flags.h"
 #include "base/text.h"
@@ -64,7 +63,7 @@ void print_json(Output& output, const config::Config& held, const Result<void>& 
       json.field("threads", plan.crew.threads).field("line", plan.line).end_object();
     }
     json.end_array().name("notes").begin_array();
-    for (const std::string& line : config::mistyped_variables()) json.string(line);
+    for (const std::string& line : notes_of(held)) json.string(line);
     json.end_array();
     if (!servable) json.text_field("refused", servable.error().message);
     json.end_object();
@@ -124,7 +123,7 @@ void add_config_command(CLI::App& root, Session& session) {
       print_json(given.output, *held, servable);
     } else {
       print_tables(given.output, *held);
-      for (const std::string& line : config::mistyped_variables()) given.output.note(line);
+      for (const std::string& line : notes_of(*held)) given.output.note(line);
       if (!servable) given.output.note("tarry serve refuses this: " + servable.error().message);
     }
     return ExitCode::done;

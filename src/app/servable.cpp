@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/config/variables.h"
 #include "app/printable.h"
 #include "base/text.h"
 #include "open/store_url.h"
@@ -46,6 +47,17 @@ Result<void> check_relays(const Config& config) {
 Result<void> check_servable(const Config& config) {
   if (auto good = check_store(config); !good) return good;
   return check_relays(config);
+}
+
+std::vector<std::string> notes_of(const Config& config) {
+  std::vector<std::string> notes = config::mistyped_variables();
+  if (config.number(Which::max_held) < config.number(Which::max_body)) {
+    notes.push_back(
+        fmt::format("server.max_held, {}, is less than server.max_body, {}: one body more may be "
+                    "held, as large as that",
+                    config.text(Which::max_held), config.text(Which::max_body)));
+  }
+  return notes;
 }
 
 }  // namespace tarry::app

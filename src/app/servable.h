@@ -1,6 +1,9 @@
 // Whether `tarry serve` can go by a configuration, of which each value is good by itself.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <tarry/result.h>
 
 #include "app/config/config.h"
@@ -9,5 +12,8 @@ namespace tarry::app {
 
 /// Errors: `invalid_argument`, that names what the server lacks or cannot have.
 [[nodiscard]] Result<void> check_servable(const config::Config& config);
+
+/// What is good, and perhaps not what was meant. Lines.
+[[nodiscard]] std::vector<std::string> notes_of(const config::Config& config);
 
 }  // namespace tarry::app

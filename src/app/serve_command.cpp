@@ -11,7 +11,6 @@
 
 #include "app/command.h"
 #include "app/commands.h"
-#include "app/config/variables.h"
 #include "app/descriptors.h"
 #include "app/listen.h"
 #include "app/log.h"
@@ -209,7 +208,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   ServeLog log(config->text(Which::log_level), config->text(Which::log_format) == "json"
                                                    ? ServeLog::Format::json
                                                    : ServeLog::Format::text);
-  for (const std::string& line : config::mistyped_variables()) log.warning(line);
+  for (const std::string& line : notes_of(*config)) log.warning(line);
 
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();

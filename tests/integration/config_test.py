@@ -219,6 +219,17 @@ class Config(ProgramTest):
             for line in said:
                 self.assertIn(line, server.log())
 
+    def test_a_limit_that_one_body_may_pass_is_noted(self):
+        flags = ("--max-held", "2MiB", "--max-body", "3MiB")
+        said = ["server.max_held, 2MiB, is less than server.max_body, 3MiB: one body more may be "
+                "held, as large as that"]
+        self.assertEqual(check("--store", "memory:", *flags).stderr.splitlines(), said)
+        self.assertEqual(json.loads(check(*flags, "-o", "json").stdout)["notes"], said)
+        with Server("memory:", *flags) as server:
+            self.assertIn(said[0], server.log())
+        even = ("--max-held", "3MiB", "--max-body", "3MiB")
+        self.assertEqual(check("--store", "memory:", *even).stderr, "")
+
     def test_secrets_are_masked(self):
         file = self.write('[store]\nurl = "redis://shop:hush@localhost/0"\n')
         for arguments in (["--config", file], ["--config", file, "-o", "json"]):
