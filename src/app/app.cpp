@@ -69,8 +69,9 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
 
 ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> arguments) {
   if (const auto help = find_command(arguments); help != arguments.end() && *help == "help") {
-    std::rotate(help, help + 1, arguments.end());
-    arguments.back() = "--help";
+    arguments.erase(help);
+    // Behind `--` it would be another program's.
+    arguments.insert(std::ranges::find(arguments, "--"), "--help");
   }
   session.trailing = take_trailing(arguments);
   if (asks_for_json(arguments)) session.output.set_format(Format::json);
@@ -81,7 +82,8 @@ ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> argume
   try {
     root.parse(std::move(arguments));
   } catch (const CLI::CallForHelp& asked) {
-    if (!root.remaining(true).empty()) {
+    const auto not_understood = root.remaining(true);
+    if (!not_understood.empty() && not_understood.front() != "--") {
       session.action = nullptr;
       return session.output.usage(explain(root, asked));
     }

@@ -479,6 +479,16 @@ class Help(ProgramTest):
             self.assertIn(says, self.tarry("help", *words, code=USAGE).err)
             self.refused(*words, "--help", says=says)
 
+    def test_help_carries_out_nothing(self):
+        self.asked("push", "q", "x", "--in", "1h", "--key", "k")
+        for words in (("work", "q", "--", "true"), ("relay", "q", "--", "true"),
+                      ("push", "q", "--", "y"), ("cancel", "q", "--", "k")):
+            with self.subTest(words):
+                says = self.tarry(words[0], "--help").out
+                self.assertEqual(self.tarry("help", *words).out, says)
+                self.assertEqual(self.tarry(*words[:2], "--help", *words[2:]).out, says)
+        self.assertEqual([m["key"] for m in self.asked("ls", "q")["messages"]], ["k"])
+
     def test_an_empty_store_is_not_the_default_one(self):
         self.assertIn("--store is empty", self.tarry("--store", "", "ls", "q", code=2).err)
 
