@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/carried.h"
 #include "core/headers.h"
 #include "open/ask.h"
 
@@ -23,8 +24,8 @@ bool concerns_one(const Error& error) noexcept {
 bool is_same(const MessageInfo& a, const MessageInfo& b) {
   return can_move(b) && (a.state == State::dead) == (b.state == State::dead) && a.due == b.due &&
          a.priority == b.priority && a.attempt == b.attempt && a.max_attempts == b.max_attempts &&
-         a.tallies == b.tallies && a.reason == b.reason && a.headers == b.headers &&
-         a.payload == b.payload;
+         core::carried(a.tallies) == core::carried(b.tallies) && a.reason == b.reason &&
+         a.headers == b.headers && a.payload == b.payload;
 }
 
 Result<core::MoveItem> move_item_of(const MessageInfo& message, std::string& bytes) {

@@ -326,6 +326,24 @@ TEST(Transfer, WhatIsThereIsNeverOverwritten) {
   EXPECT_EQ(to.queue("orders").stats()->settings.lease, Millis(1h));
 }
 
+// More than is kept of it.
+TEST(Transfer, AMessageIsTheSameHoweverOftenItWasClaimed) {
+  Store from = full_store();
+  std::string lines = joined(export_of(from));
+  const std::string tally = "\"claims\":1,";
+  const std::size_t at = lines.find(tally);
+  ASSERT_NE(at, std::string::npos) << lines;
+  lines.replace(at, tally.size(), "\"claims\":4294967295,");
+  Store to = open_memory();
+  ImportReport report;
+  for (const std::uint64_t found : {0u, 6u}) {
+    EXPECT_EQ(import_into(to, lines, report).message, "");
+    EXPECT_EQ(report.found, found);
+    EXPECT_EQ(report.imported, 6 - found);
+    EXPECT_EQ(report.conflicts, 0u);
+  }
+}
+
 TEST(Transfer, LinesThatAreNoneEndTheImportAndAreNamed) {
   const std::string head = "{\"tarry_export\":1}\n";
   const std::string queue = R"({"queue":"q","settings":{},"paused":false})"
