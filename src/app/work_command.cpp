@@ -20,6 +20,7 @@
 #include "app/progress.h"
 #include "app/signals.h"
 #include "base/text.h"
+#include "core/validation.h"
 #include "relay/child_process.h"
 #include "relay/message_text.h"
 
@@ -64,6 +65,7 @@ class Shift {
     for (const std::string& queue : options_.queues) {
       const auto stats = store.queue(queue).stats();
       if (!stats && stats.error().code == ErrorCode::not_found) {
+        if (const auto never = core::check_new_queue(queue)) return session_.output.fail(*never);
         Output::tell(fmt::format("there is no queue {} yet; waiting for it", queue));
       }
       add_worker(store.queue(queue));

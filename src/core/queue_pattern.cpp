@@ -15,6 +15,7 @@ std::optional<Error> check_queue_pattern(std::string_view pattern) {
                  "pattern " + base::quoted(pattern) + " may have a * at its end only"};
   }
   auto error = check_queue_name(name);
+  if (!error && !is_beginning(pattern)) error = check_new_queue(name);
   if (error && is_beginning(pattern)) {
     error->message = "pattern " + base::quoted(pattern) + ": " + error->message;
   }

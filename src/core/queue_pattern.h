@@ -10,7 +10,7 @@
 
 namespace tarry::core {
 
-/// `invalid_argument` for one that could match no queue, or is empty.
+/// `invalid_argument` for one that could match no queue that is made, or is empty.
 [[nodiscard]] std::optional<Error> check_queue_pattern(std::string_view pattern);
 
 /// Ends in a `*`.

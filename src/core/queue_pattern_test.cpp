@@ -6,10 +6,10 @@ namespace tarry::core {
 namespace {
 
 TEST(QueuePattern, IsANameOrABeginning) {
-  for (const char* good : {"orders", "orders.*", "*", "o*"}) {
+  for (const char* good : {"orders", "orders.*", "*", "o*", ".*", "..*", "..."}) {
     EXPECT_FALSE(check_queue_pattern(good)) << good;
   }
-  for (const char* bad : {"", "**", "a*b", "*.orders", "or ders*", "a*b*"}) {
+  for (const char* bad : {"", "**", "a*b", "*.orders", "or ders*", "a*b*", ".", ".."}) {
     const auto error = check_queue_pattern(bad);
     ASSERT_TRUE(error) << bad;
     EXPECT_EQ(error->code, ErrorCode::invalid_argument);

@@ -192,14 +192,6 @@ MaybeError check_own(const ClaimRequest& claim) {
   return check_span("wait", claim.wait, 0, kMaxWaitMs);
 }
 
-// Of what would make the queue. Whatever has such a name already can be emptied and removed.
-MaybeError check_new_queue(std::string_view name) {
-  if (name != "." && name != "..") return {};
-  return invalid("queue name " + base::quoted(name) +
-                 " is a step within a path, which clients resolve before they ask for a URL; it "
-                 "must be neither . nor ..");
-}
-
 MaybeError check_own(const PushRequest& push) { return check_new_queue(push.queue); }
 MaybeError check_own(const MoveRequest& move) { return check_new_queue(move.queue); }
 MaybeError check_own(const ConfigureRequest& configure) { return check_new_queue(configure.queue); }
@@ -248,6 +240,14 @@ MaybeError check_own(const R&) {
 }
 
 }  // namespace
+
+// Whatever has such a name already can be emptied and removed.
+MaybeError check_new_queue(std::string_view name) {
+  if (name != "." && name != "..") return {};
+  return invalid("queue name " + base::quoted(name) +
+                 " is a step within a path, which clients resolve before they ask for a URL; it "
+                 "must be neither . nor ..");
+}
 
 MaybeError check_queue_name(std::string_view name) {
   if (name.size() > kMaxQueueName) return too_long("queue name", name, kMaxQueueName);

@@ -25,6 +25,8 @@ using MaybeError = std::optional<Error>;
 
 /// 1 to 127 of A-Z a-z 0-9 and -+/;.$_():@ not beginning with '-' (beanstalkd's tube names fit).
 [[nodiscard]] MaybeError check_queue_name(std::string_view name);
+/// Of what would make the queue: none is made that is `.` or `..`.
+[[nodiscard]] MaybeError check_new_queue(std::string_view name);
 /// 1 to 512 bytes of any value.
 [[nodiscard]] MaybeError check_key(std::string_view key);
 [[nodiscard]] MaybeError check_due(Due due);

@@ -152,6 +152,13 @@ class Config(ProgramTest):
         self.assertEqual(refused("--config", file, command=("serve",)),
                          refused("--config", file))
 
+    def test_no_queue_is_made_of_a_step_within_a_path(self):
+        file = self.write('[queue."."]\nlease = "1m"\n[[relay]]\nqueue = ".."\nto = "stdout"\n')
+        lines = refused("--config", file)
+        self.assertEqual(len(lines), 2, lines)
+        self.assertIn(f'{file}:1: queue.".": queue name "." is a step within', "\n".join(lines))
+        self.assertIn('queue name ".." is a step within a path', "\n".join(lines))
+
     def test_what_a_start_would_be_refused_for_is_found_before(self):
         file = self.write('[store]\nurl = "file:x?snyc=os"\n[server]\nlisten = "nonsense"\n')
         lines = refused("--config", file)

@@ -566,6 +566,7 @@ class Intake(ProgramTest):
         self.refused("intake", "q", "--from", broker + "?queue=a", store="memory:",
                      says="ends with the program")
         self.refused("intake", "no spaces", "--from", broker + "?queue=a", says='"no spaces"')
+        self.refused("intake", ".", "--from", broker + "?queue=a", says="a step within a path")
         for source, code, says in (
                 (broker + "?queue=nobody", UNKNOWN, "NOT_FOUND - no queue 'nobody'"),
                 (broker + "?queue=a&exchange=topical", CONFLICT, "PRECONDITION_FAILED"),

@@ -36,6 +36,7 @@ Result<core::PushReply> push_reply(Result<core::Reply> reply) {
 
 Result<void> check(const IntakeOptions& options) {
   if (auto error = core::check_queue_name(options.queue)) return *std::move(error);
+  if (auto error = core::check_new_queue(options.queue)) return *std::move(error);
   const auto wrong = [](const std::string& message) {
     return Error{ErrorCode::invalid_argument, message};
   };
