@@ -25,6 +25,16 @@ std::string in_quotes(std::string_view name) {
   return out;
 }
 
+// JSON does not tell 1, 1.0 and 1e0 apart. Beyond these a double stands for several whole numbers.
+constexpr double kMaxExact = 9'007'199'254'740'992;
+
+std::optional<std::int64_t> whole(const json::value& value) {
+  if (const std::int64_t* i = value.if_int64()) return *i;
+  const double* d = value.if_double();
+  if (d == nullptr || std::abs(*d) > kMaxExact || std::trunc(*d) != *d) return std::nullopt;
+  return static_cast<std::int64_t>(*d);
+}
+
 // Fewer digits than any moment after March 1973 has: somebody sent seconds.
 constexpr std::int64_t kLooksLikeSeconds = 99'999'999'999;
 
@@ -135,8 +145,8 @@ namespace {
 
 std::optional<std::uint64_t> whole_number(const json::value& value) {
   if (const std::uint64_t* u = value.if_uint64()) return *u;
-  const std::int64_t* i = value.if_int64();
-  if (i == nullptr || *i < 0) return std::nullopt;
+  const auto i = whole(value);
+  if (!i || *i < 0) return std::nullopt;
   return static_cast<std::uint64_t>(*i);
 }
 
@@ -186,7 +196,7 @@ std::optional<double> Fields::real(std::string_view name) {
 std::optional<std::int64_t> Fields::millis(std::string_view name) {
   const json::value* value = take(name);
   if (value == nullptr) return std::nullopt;
-  if (const std::int64_t* i = value->if_int64()) return *i;
+  if (const auto ms = whole(*value)) return ms;
   wrong_type(name, "whole milliseconds", *value);
   return std::nullopt;
 }
@@ -239,7 +249,7 @@ std::optional<Millis> Fields::duration_of(std::string_view name, std::string_vie
   if (!one) return std::nullopt;
   if (exact) return Millis(*exact);
   if (value == nullptr) return std::nullopt;
-  if (const std::int64_t* i = value->if_int64()) return Millis(*i);
+  if (const auto ms = whole(*value)) return Millis(*ms);
   const json::string* text = value->if_string();
   if (text == nullptr) {
     wrong_type(name, "a duration such as \"30s\", or whole milliseconds", *value);
@@ -269,7 +279,7 @@ Result<std::int64_t> parse_moment(std::string_view text) {
 
 // Beside the exact one nothing has to be guessed of a small number.
 bool is_moment(const json::value& value, std::int64_t ms) {
-  if (const std::int64_t* i = value.if_int64()) return *i == ms;
+  if (const auto other = whole(value)) return *other == ms;
   const json::string* text = value.if_string();
   if (text == nullptr) return false;
   const auto parsed = parse_moment(view_of(*text));
@@ -285,14 +295,14 @@ std::optional<Time> Fields::moment(std::string_view name, std::string_view name_
   if (!agree && !only_one(name, name_ms)) return std::nullopt;
   if (exact) return Time(Millis(*exact));
   if (value == nullptr) return std::nullopt;
-  if (const std::int64_t* i = value->if_int64()) {
-    if (*i >= 0 && *i <= kLooksLikeSeconds) {
+  if (const auto ms = whole(*value)) {
+    if (*ms >= 0 && *ms <= kLooksLikeSeconds) {
       fail({ErrorCode::invalid_argument,
-            in_quotes(name) + " is " + std::to_string(*i) +
+            in_quotes(name) + " is " + std::to_string(*ms) +
                 ", which looks like seconds; it is milliseconds since 1970"});
       return std::nullopt;
     }
-    return Time(Millis(*i));
+    return Time(Millis(*ms));
   }
   const json::string* text = value->if_string();
   if (text == nullptr) {

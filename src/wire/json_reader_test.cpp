@@ -117,6 +117,33 @@ TEST(Fields, reads_delays_and_due_times) {
   EXPECT_EQ(due(R"({"due_ms":5})"), Due::at(Time(Millis(5))));
 }
 
+// As JSON Schema does.
+TEST(Fields, takes_whole_numbers_however_they_are_written) {
+  const auto item = [](const std::string& text) {
+    const auto push = decode_push("q", text);
+    EXPECT_TRUE(push) << text << ": " << push.error().message;
+    return push ? push->request.items[0] : core::PushItem();
+  };
+  for (const char* seven : {"7", "7.0", "0.7e1", "70e-1", "7E0"}) {
+    const std::string number(seven);
+    EXPECT_EQ(item("{\"priority\":" + number + "}").priority, 7u) << seven;
+    EXPECT_EQ(item("{\"delay\":" + number + "}").due, Due::after(Millis(7))) << seven;
+    EXPECT_EQ(item("{\"delay_ms\":-" + number + "}").due, Due::after(Millis(-7))) << seven;
+    EXPECT_EQ(item("{\"due_ms\":" + number + "}").due, Due::at(Time(Millis(7)))) << seven;
+    EXPECT_EQ(item("{\"due\":" + number + ",\"due_ms\":7}").due, Due::at(Time(Millis(7)))) << seven;
+  }
+  EXPECT_EQ(item(R"({"due":1.6e12})").due, Due::at(Time(Millis(1'600'000'000'000))));
+  EXPECT_NE(push_error(R"({"due":1.6e9})").find("is 1600000000, which looks like seconds"),
+            std::string::npos);
+  EXPECT_EQ(push_error(R"({"priority":1.5})"),
+            "\"priority\" must be a whole number from 0 to 4294967295, not the number 1.5E0");
+  // Such large ones stand for others too.
+  for (const char* none : {"1.5", "1e16", "1e19", "1e300", "-1e300", "1e400"}) {
+    EXPECT_NE(push_error("{\"delay_ms\":" + std::string(none) + "}"), "") << none;
+    EXPECT_NE(push_error("{\"priority\":" + std::string(none) + "}"), "") << none;
+  }
+}
+
 TEST(Fields, refuses_times_that_are_none) {
   EXPECT_EQ(push_error(R"({"due":1600000000})"),
             "\"due\" is 1600000000, which looks like seconds; it is milliseconds since 1970");

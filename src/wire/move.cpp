@@ -21,7 +21,7 @@ MaybeError read_moved(const boost::json::value& value, core::MoveRequest& reques
   const PushFields pushed(fields);
   core::MoveItem item;
   std::string scratch;
-  item.attempt = fields.u32("attempt").value_or(0);
+  item.attempt = fields.u32("attempt", 0, core::kMaxAttempts).value_or(0);
   item.tallies = read_tallies(fields, Unknown::refused);
   item.dead = read_is_dead(fields);
   const auto reason = fields.bytes("reason", "reason_base64", scratch);

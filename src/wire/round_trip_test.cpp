@@ -285,6 +285,10 @@ TEST(WireRequest, a_moved_message_is_spelt_as_get_spells_it) {
   EXPECT_FALSE(moved->request.items.at(0).dead);
   EXPECT_EQ(moved->request.items.at(0).attempt, 2u);
   EXPECT_EQ(moved->request.items.at(0).tallies.claims, 3u);
+  const auto text = decode_move("q", R"({"messages":[{"attempt":"3"}]})");
+  ASSERT_TRUE(text && text->bad.size() == 1);
+  EXPECT_EQ(text->bad[0].error.message,
+            "\"attempt\" must be a whole number from 0 to 65535, not the string \"3\"");
   const auto away =
       decode_move_away("q", R"({"messages":[{"key":"k","id":"9007199254740993",)"
                             R"("due":"1970-01-01T00:00:00.005Z","due_ms":5,"priority":7,)"

@@ -250,10 +250,31 @@ class Agreement(ProgramTest):
                 if has_body:
                     self.ask(name, 400, body={"wrong": 1})
                     self.ask(name, 415, text="{}", headers={"Content-Type": "text/plain"})
-                    self.ask(name, 413, headers={"Content-Length": str(1 << 30)})
                 else:
                     self.ask(name, 400, query={"wrong": 1})
+                self.ask(name, 413, headers={"Content-Length": str(1 << 30)})
                 self.ask(name, 403, headers={"Origin": "http://evil.example"})
+
+        self.values(document)
+
+    def values(self, document):
+        """What the document has of a value's form is what the server goes by."""
+        for good, body in (
+                (True, {"due": 100_000_000_000}), (False, {"due": 99_999_999_999}),
+                (False, {"due": 0}), (True, {"due_ms": 0}), (True, {"delay": 0.0}),
+                (False, {"delay": 0.5}), (True, {"priority": 1e3}), (False, {"priority": 1e10}),
+                (True, {"headers": {"!#$%&'*+-.^_`|~aZ9": "x"}}), (False, {"headers": {"": "x"}}),
+                (False, {"headers": {"a b": "x"}}), (True, {"headers": [["n" * 255, "x"]]}),
+                (False, {"headers": [["n" * 256, "x"]]}), (False, {"headers": [["a:", "x"]]})):
+            with self.subTest(body):
+                schema = document.root["components"]["schemas"]["Push"]
+                self.assertEqual(not document.errors(schema, body), good)
+                self.ask("push", 200 if good else 400, queue="values", body=body)
+        for good, name in ((True, "a-b"), (True, ";.$_():@/+"), (False, "-a"), (False, "a b")):
+            with self.subTest(name):
+                schema = document.root["components"]["schemas"]["QueueName"]
+                self.assertEqual(not document.errors(schema, name), good)
+                self.ask("push", 200 if good else 400, queue=name, body={})
 
     def everything_was_met(self, document):
         unmet = sorted(field for field in document.fields() - document.met
