@@ -19,7 +19,10 @@ Result<std::string> read_token(std::string_view named_by, const std::string& pat
         std::string(named_by) + " " + base::quoted(path) + " cannot be read, or is empty");
   }
   if (line.ends_with('\r')) line.pop_back();
-  return line;
+  if (!line.empty()) return line;
+  // No token at all would be told of by every server, and the file by none.
+  return Unexpected(ErrorCode::invalid_argument, std::string(named_by) + " " + base::quoted(path) +
+                                                     ": its first line is empty, and no token");
 }
 
 Result<std::string> find_token(const RemoteUrl& url) {

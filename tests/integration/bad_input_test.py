@@ -580,6 +580,10 @@ class Token(ProgramTest):
             with self.subTest(text[:10]):
                 self.refused("serve", "--store", "memory:", "--listen", "127.0.0.1:0",
                              "--token-file", str(bad), store="", says=str(bad))
+                self.refused("ls", "q", store=self.server.url, TARRY_TOKEN_FILE=str(bad),
+                             says=str(bad) if len(text) < 2 else "a token is 1 to 1024")
+                self.refused("ls", "q", store=f"{self.server.url}?token_file={bad}",
+                             says=str(bad) if len(text) < 2 else "a token is 1 to 1024")
 
 
 if __name__ == "__main__":
