@@ -12,7 +12,30 @@ namespace {
 
 constexpr char kMark = '\x1f';
 
+/// The parser takes `[a,b]` apart, and gives `--store=` the next word. A flag with such a value is
+/// one too, so that whole and value are told by the same mark.
+bool is_special(std::string_view word) {
+  if (word.empty() || word == "--") return true;
+  if (word.starts_with('[')) return word.ends_with(']');
+  const std::size_t equals = word.find('=');
+  if (!word.starts_with("--") || equals == std::string_view::npos) return false;
+  return is_special(word.substr(equals + 1));
+}
+
+/// Without the marks at its end.
+std::string_view unmarked(std::string_view word) {
+  return word.substr(0, word.find_last_not_of(kMark) + 1);
+}
+
 bool by_position(const std::string& name) { return name.front() != '-'; }
+
+/// `--` before a value that was forgotten, which the parser takes for the value: what stands behind
+/// it would be something else.
+void check_given(const std::string& name, const std::string& word) {
+  if (by_position(name) || word != "--") return;
+  throw CLI::ValidationError(name,
+                             fmt::format("needs a value; one that is -- is written {}=--", name));
+}
 
 /// An option that `read` makes something of; an Error from it ends the parsing.
 template <typename Read>
@@ -21,9 +44,10 @@ CLI::Option* add(CLI::App& command, const std::string& name, const std::string& 
   auto* option = command.add_option_function<std::string>(
       name,
       [name, read](const std::string& word) {
+        const std::string shown = name.substr(name.find(',') + 1);
+        check_given(shown, word);
         const Result<void> result = read(unprotect(word));
         if (result) return;
-        const std::string shown = name.substr(name.find(',') + 1);
         throw CLI::ValidationError(shown, result.error().message);
       },
       help);
@@ -67,9 +91,12 @@ CLI::Option* add_words(CLI::App& command, const std::string& name, std::vector<s
                        const std::string& help) {
   auto* option = command.add_option_function<std::vector<std::string>>(
       name,
-      [&into](const std::vector<std::string>& words) {
+      [&into, name](const std::vector<std::string>& words) {
         into.clear();
-        for (const std::string& word : words) into.push_back(unprotect(word));
+        for (const std::string& word : words) {
+          check_given(name, word);
+          into.push_back(unprotect(word));
+        }
       },
       help);
   // By flag: the words after it belong to the positions.
@@ -153,15 +180,13 @@ IfExists if_exists_from(std::string_view name) noexcept {
 
 std::vector<std::string> protect(std::vector<std::string> words) {
   for (std::string& word : words) {
-    if (!word.empty() && word.front() == '[' && (word.back() == ']' || word.back() == kMark)) {
-      word += kMark;
-    }
+    if (word != "--" && is_special(unmarked(word))) word += kMark;
   }
   return words;
 }
 
 std::string unprotect(std::string word) {
-  if (!word.empty() && word.front() == '[' && word.back() == kMark) word.pop_back();
+  if (word.ends_with(kMark) && is_special(unmarked(word))) word.pop_back();
   return word;
 }
 

@@ -111,6 +111,8 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error,
     only_words = only_words || std::ranges::find(behind, marked) != behind.end();
     if (!only_words && word.size() > 1 && word.front() == '-') {
       line = unknown_flag(command, word);
+    } else if (only_words && !command.get_subcommands({}).empty()) {
+      line = fmt::format("{} stands behind --, and a command goes before it", base::quoted(word));
     } else if (!command.get_subcommands({}).empty()) {
       line = unknown_command(command, word);
     } else {
@@ -118,7 +120,8 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error,
     }
     break;
   }
-  if (line.empty() && !command.get_subcommands({}).empty()) {
+  const bool lacks_command = !command.get_subcommands({}).empty();
+  if (line.empty() && lacks_command && error.get_name() == "RequiredError") {
     line = fmt::format("{} needs a command", path_of(command));
   }
   if (line.empty()) {

@@ -77,6 +77,16 @@ class Verbs(ProgramTest):
                 pushed = self.tarry(*(words if payload.startswith("-") else
                                       [word for word in words if word != "--"])).json
                 self.assertEqual(self.asked("get", "odd", pushed["key"])["payload"], payload)
+        for word in ("--", "--x=", "--x=--", "\x1f", "--x=\x1f", "[a]\x1f", ""):
+            with self.subTest(word):
+                pushed = self.tarry("-o", "json", "push", "odd", "--in", "1h",
+                                    f"--header=h={word}", "--", word).json
+                message = self.asked("get", "odd", pushed["key"])
+                self.assertEqual((message["payload"], message["headers"]["h"]), (word, word))
+        pushed = self.asked("push", "odd", "--in", "1h", "--key=--")
+        self.assertEqual(pushed["key"], "--")
+        pushed = self.asked("push", "odd", "--in", "1h", "--key", "--x=")
+        self.assertEqual(pushed["key"], "--x=")
         for key in ("[1,2]", "[k]", "a,b", "push", "claim", "queue"):
             with self.subTest(key):
                 self.asked("push", "ls", "x", "--in", "1h", "--key", key)
@@ -321,6 +331,19 @@ class BadInput(ProgramTest):
             (["pusg", "q"], 'did you mean "push"?'),
             (["queue"], "tarry queue needs a command"),
             (["queue", "lss"], 'did you mean "ls"?'),
+            (["queue", "--", "ls"], '"ls" stands behind --, and a command goes before it'),
+            (["--", "push", "q"], "needs a command"),
+            (["--store"], "--store needs a value: URL"),
+            (["queue", "-o"], "--output needs a value: table|json"),
+            (["bury", "q", "r1", "--reason", "--", "x"],
+             "--reason: needs a value; one that is -- is written --reason=--"),
+            (["push", "q", "--header", "--", "x"], "--header: needs a value"),
+            (["--store", "--", "ls"], "--store: needs a value"),
+            (["push", "q", "--key=", "x"], '--key ""'),
+            (["work", "."], "work needs a command after --"),
+            (["--store", "memory:", "work", ".", "--", "true"],
+             'queue name "." is a step within a path'),
+            (["relay", "..", "--to", "stdout"], 'queue name ".." is a step within a path'),
             (["push", "q", "x", "--kye", "k"], "did you mean --key?"),
             (["push", "q", "x", "--prioritty=7"], "did you mean --priority?"),
             (["push", "q", "x", "--frobnicate"], 'unknown flag "--frobnicate"'),
@@ -490,7 +513,10 @@ class Help(ProgramTest):
         self.assertEqual([m["key"] for m in self.asked("ls", "q")["messages"]], ["k"])
 
     def test_an_empty_store_is_not_the_default_one(self):
-        self.assertIn("--store is empty", self.tarry("--store", "", "ls", "q", code=2).err)
+        for words in (("--store", "", "ls", "q"), ("--store=", "ls", "q"), ("ls", "q", "--store="),
+                      ("ls", "--store=", "q"), ("work", "q", "--store=", "--", "true")):
+            with self.subTest(words):
+                self.assertIn("--store is empty", self.tarry(*words, code=USAGE).err)
 
     def test_what_is_pushed_into_memory_ends_with_the_program(self):
         for words, stdin in ((("push", "q", "hello"), b""),
