@@ -187,7 +187,7 @@ class Shift {
     }
     session_.output.note(fmt::format(
         "delivered {}: acked {}, retried {} (a message's last retry makes it dead), "
-        "buried {}, too late {}, refused by the store {}; given back {}",
+        "buried {}, not settled {}, refused by the store {}; given back {}",
         grouped(sum.delivered), grouped(sum.acked), grouped(sum.retried), grouped(sum.buried),
         grouped(sum.stale - sum.refused), grouped(sum.refused), grouped(sum.released)));
   }

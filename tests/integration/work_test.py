@@ -157,7 +157,7 @@ class Work(ProgramTest):
                 _, err = worker.communicate(timeout=60)
                 self.assertEqual(worker.returncode, DONE)
                 self.assertIn(b"delivered 1: acked 1, retried 0 (a message's last retry makes it "
-                              b"dead), buried 0, too late 0", err)
+                              b"dead), buried 0, not settled 0", err)
                 info = self.remote("queue", "info", queue)
                 self.assertEqual((info["leased"], info["ready"]), (0, 1))
 
