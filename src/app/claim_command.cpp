@@ -12,6 +12,7 @@
 #include "app/json.h"
 #include "app/progress.h"
 #include "base/text.h"
+#include "core/engine.h"
 #include "core/limits.h"
 
 namespace tarry::app {

@@ -1,5 +1,6 @@
 #include "net/http_client.h"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <optional>
@@ -164,7 +165,9 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
   }
 
   void stop_waiting(const TaskPtr& task) {
-    std::erase(waiting_on(task->lane), task);
+    auto& waiting = waiting_on(task->lane);
+    // Near the front, where the first deadlines are.
+    waiting.erase(std::ranges::find(waiting, task));
     deadlines_.erase({task->deadline, task->id});
   }
 

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
@@ -234,17 +233,19 @@ class ToRabbit(Faults, ProgramTest):
         line = relay.stderr.readline().decode()
         self.assertIn("exchange 'shop' is down: NOT_FOUND - no exchange 'shop' in vhost '/'; "
                       "declare it, the relay does not", line)
-        time.sleep(1)  # of trials
+        eventually(lambda: self.orders()["counters"]["releases"] >= 6, "it is tried again")
         for key in ("a", "b", "c"):  # one of them may be on trial
             eventually(lambda: self.untried(key), f"no attempt of {key} is counted")
         exec(declare, {"channel": self.channel})  # pylint: disable=exec-used
         self.assertIn(b" is back", relay.stderr.readline())
-        eventually(lambda: self.remote("queue", "info", "orders")["counters"]["acked"] == 3,
-                   "they are handed on")
+        eventually(lambda: self.orders()["counters"]["acked"] == 3, "they are handed on")
         bodies = {self.channel.basic_get("orders", auto_ack=True)[2] for _ in range(3)}
         self.assertEqual(bodies, {b"a", b"b", b"c"})
         relay.terminate()
         relay.communicate(timeout=60)
+
+    def orders(self):
+        return self.remote("queue", "info", "orders")
 
     def untried(self, key):
         found = self.remote("get", "orders", key)
