@@ -55,15 +55,23 @@ local function find_odd()
   end
 end
 
-local function take_ready(from, to, skipped)
-  local asked = chunk()
+-- Priorities of which nothing is due any more, a thousand a call: `apply_step` takes as many out of READY, so
+-- the next call comes further.
+local MOST_SKIPS, skips = 1000, 0
+local function take_ready(from, to, skipped, most)
+  local asked = math.min(chunk(), most)
   local found = left > 0 and not full
     and call('ZRANGEBYSCORE', READY, from, to, 'WITHSCORES', 'LIMIT', skipped, asked) or {}
   for i = 1, #found, 2 do
     local entry = found[i]
     local member, score = sub(entry, 9), struct.unpack('>I8', entry) / 2
-    -- The clock was set back, and they wait again; of one priority they stand in order of time.
-    if floor(score) > now then return take_ready('(' .. found[i + 1], to, 0) end
+    -- The clock was set back, and they wait again; of one priority they stand in order of time. The next
+    -- one's may wait as well: no more are asked for than could be taken before.
+    if floor(score) > now then
+      skips = skips + 1
+      if skips > MOST_SKIPS then return end
+      return take_ready('(' .. found[i + 1], to, 0, 1)
+    end
     local body = call('HGET', MSGS, member)
     if fitting({ body }, 1, most_bytes, first_anyway) == 0 then
       full = true
@@ -74,7 +82,7 @@ local function take_ready(from, to, skipped)
     left = left - 1
   end
   if #found == 2 * asked and left > 0 and not full then
-    return take_ready(from, to, skipped + asked)
+    return take_ready(from, to, skipped + asked, 2 * most)
   end
 end
 
@@ -83,10 +91,10 @@ if has_odd and not odd then call('HDEL', META, 'odd') end
 if odd then
   apply_step()
   find_odd()
-  take_ready('-inf', '(' .. DEFAULT_PRIORITY, 0)
+  take_ready('-inf', '(' .. DEFAULT_PRIORITY, 0, 500)
 end
 take_due()
-if odd then take_ready('(' .. DEFAULT_PRIORITY, '(+inf', 0) end
+if odd then take_ready('(' .. DEFAULT_PRIORITY, '(+inf', 0, 500) end
 
 local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
 if due_taken > 0 then call('ZREMRANGEBYRANK', DUE, 0, due_taken - 1) end
