@@ -23,6 +23,12 @@ constexpr std::int64_t kLookAgainMs = 1'000;
 // Redisson's entries are found by their ids only by looking through all of them.
 constexpr std::int64_t kWalkAgainMs = 5'000;
 constexpr std::int64_t kNotSoonMs = INT64_MAX;
+// So many queues are kept in any case.
+constexpr std::size_t kLeastKept = 64;
+
+bool names(const core::ClaimRequest& request, const std::string& queue) {
+  return std::ranges::find(request.queues, queue) != request.queues.end();
+}
 
 std::string fresh_nonce() {
   std::random_device random;
@@ -46,6 +52,11 @@ struct LayoutClaims::Claim {
   std::set<std::string> missed;  // queues that were woken while it looked
 };
 
+// It takes what any other that waits there leaves over. Those by key look for different messages.
+bool LayoutClaims::waits_at(const Claim& claim, const std::string& queue) {
+  return claim.request->keys.empty() && names(*claim.request, queue);
+}
+
 // What is known of a queue at which claims wait.
 struct LayoutClaims::Watch {
   std::string queue;
@@ -54,7 +65,6 @@ struct LayoutClaims::Watch {
   std::int64_t alarm_us = 0;
   bool looking = false;
   bool again = false;  // woken while one looked
-  bool told_bodyless = false;
 };
 
 // One claim's look at queues, one after the other, until it has what it wants.
@@ -122,13 +132,13 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
     bytes_ += answer->bytes;
     if (answer->again_ms) again_ms_ = std::min(again_ms_, *answer->again_ms);
     if (answer->odd > 0) claims_.tell_odd(*keys_, answer->odd, answer->first_odd);
-    bool& was_told = claims_.watch_of(keys_->queue).told_bodyless;
-    if (answer->odd < 0 && !was_told) {
+    if (answer->odd >= 0) {
+      claims_.told_bodyless_.erase(keys_->queue);
+    } else if (claims_.told_bodyless_.insert(keys_->queue).second) {
       context.log("layout hash: messages of queue " + base::quoted(keys_->queue) +
                   " are due, and HASH " + base::quoted(answer->first_odd, 512) +
                   " is not there; they are left alone. Is it the right hash=?");
     }
-    was_told = answer->odd < 0;
     if (answer->undecoded > 0) {
       context.log("layout redisson: " + std::to_string(answer->undecoded) + " values of queue " +
                   base::quoted(keys_->queue) +
@@ -185,6 +195,7 @@ void LayoutClaims::begin(core::Ticket ticket, const AskedPtr& asked) {
   claim->asked = asked;
   claim->request = &std::get<core::ClaimRequest>(asked->request);
   claim->may_wait = claim->request->wait.count() > 0;
+  if (watches_.size() >= most_watches_) forget_unwaited();
   if (claim->may_wait) claims_.emplace(ticket, claim);
   look_for(claim, claim->request->queues, nullptr);
 }
@@ -228,8 +239,15 @@ void LayoutClaims::park(const ClaimPtr& claim, std::int64_t again_ms) {
     watch_of(queue).parked.push_back(claim);
     look_in(watch_of(queue), std::min(again_ms, at_last));
   }
-  const std::set<std::string> missed = std::exchange(claim->missed, {});
-  for (const std::string& queue : missed) wake(queue);
+  // Those that looked at the time have been told too: to tell them once more would go on for ever.
+  std::set<std::string> missed = std::exchange(claim->missed, {});
+  while (!missed.empty()) {
+    look_at(watch_of(missed.extract(missed.begin()).value()));
+    if (claim->parked) continue;
+    // It looks at that one now and waits at none, so the others would not find it: when it is back.
+    claim->missed.merge(missed);
+    return;
+  }
 }
 
 void LayoutClaims::unpark(const ClaimPtr& claim) {
@@ -304,15 +322,17 @@ void LayoutClaims::withdraw(core::Ticket ticket) {
 
 void LayoutClaims::wake(const std::string& queue) {
   for (const ClaimPtr& claim : looking_) {
-    if (std::ranges::find(claim->request->queues, queue) != claim->request->queues.end()) {
-      claim->missed.insert(queue);
-    }
+    if (names(*claim->request, queue)) claim->missed.insert(queue);
   }
   const auto found = watches_.find(queue);
   if (found != watches_.end()) look_at(*found->second);
 }
 
 void LayoutClaims::wake_all() {
+  for (const ClaimPtr& claim : looking_) {
+    const auto& queues = claim->request->queues;
+    claim->missed.insert(queues.begin(), queues.end());
+  }
   std::vector<std::string> queues;
   for (const auto& [name, watch] : watches_) queues.push_back(name);
   for (const std::string& queue : queues) wake(queue);
@@ -337,7 +357,18 @@ void LayoutClaims::look_at(Watch& watch) {
     unpark(claim);
     look_for(claim, {watch.queue}, nullptr);
   }
-  if (first == nullptr) return;
+  if (first == nullptr) {
+    // Those that look elsewhere are parked at no queue meanwhile: they look here when they are
+    // back.
+    for (const ClaimPtr& claim : looking_) {
+      if (waits_at(*claim, watch.queue)) claim->missed.insert(watch.queue);
+    }
+    return;
+  }
+  // What was missed so far, this one sees for all of them.
+  for (const ClaimPtr& claim : looking_) {
+    if (waits_at(*claim, watch.queue)) claim->missed.erase(watch.queue);
+  }
   alarms_.cancel(std::exchange(watch.alarm, 0));
   watch.looking = true;
   unpark(first);
@@ -372,9 +403,22 @@ void LayoutClaims::close() {
 
 std::uint64_t LayoutClaims::waiting_at(const std::string& queue) const {
   return static_cast<std::uint64_t>(std::ranges::count_if(claims_, [&](const auto& entry) {
-    const auto& queues = entry.second->request->queues;
-    return entry.second->waited && std::ranges::find(queues, queue) != queues.end();
+    return entry.second->waited && names(*entry.second->request, queue);
   }));
+}
+
+void LayoutClaims::forget_unwaited() {
+  std::set<std::string_view> looked_at;
+  for (const ClaimPtr& claim : looking_) {
+    looked_at.insert(claim->request->queues.begin(), claim->request->queues.end());
+  }
+  std::erase_if(watches_, [&](const auto& named) {
+    const Watch& watch = *named.second;
+    if (!watch.parked.empty() || watch.looking || looked_at.contains(watch.queue)) return false;
+    alarms_.cancel(watch.alarm);
+    return true;
+  });
+  most_watches_ = std::max(kLeastKept, 2 * watches_.size());
 }
 
 }  // namespace tarry::redis

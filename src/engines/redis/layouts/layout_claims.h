@@ -46,6 +46,8 @@ class LayoutClaims {
   void close();
 
   [[nodiscard]] std::uint64_t waiting_at(const std::string& queue) const;
+  /// Of how many queues anything is kept.
+  [[nodiscard]] std::size_t watched() const noexcept { return watches_.size(); }
   [[nodiscard]] const base::Histogram& lateness() const noexcept { return lateness_; }
 
  private:
@@ -54,6 +56,7 @@ class LayoutClaims {
   struct Watch;
   class Look;
 
+  [[nodiscard]] static bool waits_at(const Claim& claim, const std::string& queue);
   void look_for(const ClaimPtr& claim, std::vector<std::string> queues, Watch* watch);
   /// `again_ms`: when there may be something in those queues. `found`: there may be more.
   void looked(const ClaimPtr& claim, Watch* watch, std::int64_t again_ms, bool found);
@@ -64,6 +67,8 @@ class LayoutClaims {
   void forget(const ClaimPtr& claim);
   void look_at(Watch& watch);
   void look_in(Watch& watch, std::int64_t ms);
+  /// Keeps nothing of queues at which nobody waits.
+  void forget_unwaited();
   void release(const core::ClaimReply& reply);
   void tell_odd(const LayoutKeys& keys, std::int64_t count, std::string_view first);
   [[nodiscard]] Watch& watch_of(const std::string& queue);
@@ -72,7 +77,9 @@ class LayoutClaims {
   Alarms& alarms_;
   std::unordered_map<core::Ticket, ClaimPtr> claims_;
   std::map<std::string, std::unique_ptr<Watch>> watches_;
+  std::size_t most_watches_ = 0;  // beyond them those that nobody waits at go
   std::set<ClaimPtr> looking_;
+  std::set<std::string> told_bodyless_;  // the log was told of these queues
   base::Histogram lateness_;
   std::size_t turn_ = 0;
   bool closed_ = false;
