@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -214,47 +213,41 @@ TEST_F(PosixStorageTest, AKilledProcessHoldsNoLock) {
   ::close(ready[1]);
 }
 
+// One look after the other, each begun before the last has ended; and then none.
+template <typename Look>
+std::thread looking(std::unique_ptr<Lock> first, Look look) {
+  return std::thread([held = std::move(first), look]() mutable {
+    for (int i = 0; i < 100; ++i) held = std::move(look()).value();
+    held.reset();
+  });
+}
+
 TEST_F(PosixStorageTest, WhoOnlyLooksForAMomentKeepsNobodyOut) {
   const auto directory = std::move(open_directory(base, false)).value();
   ASSERT_TRUE(directory->lock("lock", "the last one"));
-  auto reader = std::move(directory->lock_shared("lock")).value();
-  std::thread looks([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    reader.reset();
-  });
+  std::thread looks = looking(std::move(directory->lock_shared("lock")).value(),
+                              [&] { return directory->lock_shared("lock"); });
   const auto lock = directory->lock("lock", "first");
   EXPECT_TRUE(lock) << lock.error().message;
   looks.join();
 }
 
 TEST_F(PosixStorageTest, WhoTriesToLockIsNotTakenForAReader) {
-  std::atomic<int> readers = 0;
-  std::atomic<bool> done = false;
+  const auto directory = std::move(open_directory(base, false)).value();
+  ASSERT_TRUE(directory->lock("lock", "the last one"));
+  std::thread looks = looking(std::move(directory->lock_shared("lock")).value(),
+                              [&] { return directory->lock_shared("lock"); });
+  std::atomic<int> for_readers = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
-      const auto directory = std::move(open_directory(base, false)).value();
-      for (int turn = 0; turn < 100; ++turn) {
-        std::this_thread::sleep_for(std::chrono::microseconds(500));
-        const auto lock = directory->lock("lock", "one of three");
-        if (!lock && lock.error().message.find("only reads") != std::string::npos) ++readers;
-      }
+      const auto lock = directory->lock("lock", "one of three");
+      if (!lock && lock.error().message.find("only reads") != std::string::npos) ++for_readers;
     });
   }
-  std::thread looks([&] {
-    const auto directory = std::move(open_directory(base, false)).value();
-    while (!done) {
-      {
-        const auto look = directory->lock_shared("lock");
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-      }
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
-  });
   for (std::thread& thread : threads) thread.join();
-  done = true;
   looks.join();
-  EXPECT_EQ(readers, 0);
+  EXPECT_EQ(for_readers, 0);
 }
 
 TEST_F(PosixStorageTest, ADirectoryIsLockedWhateverBecomesOfItsFiles) {
@@ -270,10 +263,8 @@ TEST_F(PosixStorageTest, ADirectoryIsLockedWhateverBecomesOfItsFiles) {
   EXPECT_TRUE(again->lock_itself(Sharing::with_sharers));
   expect_message(again->lock_itself(Sharing::none), ErrorCode::conflict,
                  said + ", which only reads");
-  std::thread looks([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    reader.reset();
-  });
+  std::thread looks =
+      looking(std::move(reader), [&] { return directory->lock_itself(Sharing::with_sharers); });
   EXPECT_TRUE(again->lock_itself(Sharing::none));
   looks.join();
 }
