@@ -10,6 +10,9 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::int64_t kHoldOffMs = 1'000;
+// Pressed, it goes on while there is more to gain than this part of the live bytes.
+constexpr std::uint64_t kLightShare = 8;
+constexpr std::uint64_t kHardShare = 64;
 
 }  // namespace
 
@@ -56,9 +59,9 @@ bool Cleaner::wanted() {
     return true;
   }
   if (pressed_ == Press::none) return false;
-  const std::uint64_t least = live / (pressed_ == Press::hard ? 64 : 8);
-  const std::uint64_t live_here = live - state_->live.of(journal_->head().number).bytes;
-  if (journal_->closed_bytes() > live_here + openings + least) {
+  const std::uint64_t least = live / (pressed_ == Press::hard ? kHardShare : kLightShare);
+  const std::uint64_t live_in_closed = live - state_->live.of(journal_->head().number).bytes;
+  if (journal_->closed_bytes() > live_in_closed + openings + least) {
     mark(pressed_ == Press::hard ? "cleaning.pressed-hard" : "cleaning.pressed-lightly");
     return true;
   }
@@ -71,12 +74,12 @@ bool Cleaner::head_wanted() const {
   if (pressed_ != Press::hard || scanner_) return false;
   constexpr std::uint64_t kLeast = 16 * 1024;
   const std::uint64_t live = state_->live.total_bytes();
-  const std::uint64_t least = std::max(kLeast, live / 64);
-  const std::uint64_t live_here = state_->live.of(journal_->head().number).bytes;
+  const std::uint64_t least = std::max(kLeast, live / kHardShare);
+  const std::uint64_t live_in_head = state_->live.of(journal_->head().number).bytes;
   const std::uint64_t opening = journal_->opening_bytes();
   const std::uint64_t openings = journal_->closed().size() * opening;
-  return journal_->closed_bytes() <= live - live_here + openings + live / 64 &&
-         journal_->head().used > live_here + opening + least;
+  return journal_->closed_bytes() <= live - live_in_head + openings + live / kHardShare &&
+         journal_->head().used > live_in_head + opening + least;
 }
 
 std::uint64_t Cleaner::cost() const {
@@ -210,7 +213,7 @@ bool Cleaner::resting() const noexcept {
     const double left = static_cast<double>(live) / static_cast<double>(rest_live_);
     stuck = static_cast<std::uint64_t>(static_cast<double>(rest_garbage_) * left);
   }
-  const std::uint64_t more = pressed_ == Press::hard ? live / 64 : stuck / 8;
+  const std::uint64_t more = pressed_ == Press::hard ? live / kHardShare : stuck / 8;
   // And more than what a round leaves open, or writes besides the copies.
   constexpr std::uint64_t kLeast = 2048;
   return garbage() < stuck + more + journal_->opening_bytes() + kLeast;
@@ -218,7 +221,7 @@ bool Cleaner::resting() const noexcept {
 
 void Cleaner::end_round() {
   if (segment_ < round_end_) return;
-  const std::uint64_t least = state_->live.total_bytes() / 64;
+  const std::uint64_t least = state_->live.total_bytes() / kHardShare;
   // By what cleaning itself freed and wrote: what others write meanwhile is no failure of its own.
   rests_ = round_freed_ <= round_written_ + least;
   rest_garbage_ = garbage();

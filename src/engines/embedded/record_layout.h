@@ -28,8 +28,18 @@ inline constexpr std::size_t kPutRefAt = 8;
 inline constexpr std::size_t kPutPayloadLengthAt = 40;
 inline constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;
 
+// What each takes without names, reasons, headers and payloads, and without the messages of a run.
+inline constexpr std::size_t kBootDueField = 8;  // only where the delay is relative
 inline constexpr std::size_t kCarriedFixed = 48;
 inline constexpr std::size_t kQueueFixed = kHead + 4 + 5 * 8 + 4 + 4 + 8;
+inline constexpr std::size_t kDueFixed = kHead + kRefBytes + 4 + 8 + 4;
+inline constexpr std::size_t kClaimedFixed = kHead + 4 + 4 + 8 + 8;
+inline constexpr std::size_t kBackFixed = kHead + kRefBytes + 4 + 8 + 4 + 4;
+inline constexpr std::size_t kGoneFixed = kHead + 4 + 4;
+inline constexpr std::size_t kRememberedFixed = kHead + 4 + 4 + 8 + 8;
+inline constexpr std::size_t kDeadFixed = kHead + kRefBytes + 4 + 8 + 8 + 4;
+inline constexpr std::size_t kStoppingBytes = kHead + 4 + kRefBytes;
+inline constexpr std::size_t kLeaseBytes = kHead + 4 + kRefBytes + 8 + 8;
 
 // Runs (gone, remembered) keep their count behind the queue, so that extend_run can raise it.
 inline constexpr std::size_t kRunCountAt = kHead + 4;

@@ -34,28 +34,24 @@ std::size_t size_of(const QueueRecord& r) {
   return kQueueFixed + r.name.size() + (r.counters ? kCountersBytes : 0);
 }
 std::size_t size_of(const PutRecord& r) {
-  return kPutFixedBytes + (r.boot_due_ms ? 8 : 0) +
+  return kPutFixedBytes + (r.boot_due_ms ? kBootDueField : 0) +
          (r.carried ? kCarriedFixed + r.carried->reason.size() : 0) + r.key.size() +
          r.headers.size() + r.payload.size();
 }
-std::size_t size_of(const DueRecord& r) {
-  return kHead + kRefBytes + 4 + 8 + 4 + (r.boot_due_ms ? 8 : 0);
-}
+std::size_t size_of(const DueRecord& r) { return kDueFixed + (r.boot_due_ms ? kBootDueField : 0); }
 std::size_t size_of(const ClaimedRecord& r) {
-  return kHead + 4 + 4 + 8 + 8 + r.items.size() * kClaimedItemBytes;
+  return kClaimedFixed + r.items.size() * kClaimedItemBytes;
 }
 std::size_t size_of(const BackRecord& r) {
-  return kHead + kRefBytes + 4 + 8 + 4 + 4 + (r.boot_due_ms ? 8 : 0);
+  return kBackFixed + (r.boot_due_ms ? kBootDueField : 0);
 }
-std::size_t size_of(const GoneRecord& r) { return kHead + 4 + 4 + r.items.size() * kRefBytes; }
+std::size_t size_of(const GoneRecord& r) { return kGoneFixed + r.items.size() * kRefBytes; }
 std::size_t size_of(const RememberedRecord& r) {
-  return kHead + 4 + 4 + 8 + 8 + r.items.size() * kRefBytes;
+  return kRememberedFixed + r.items.size() * kRefBytes;
 }
-std::size_t size_of(const DeadRecord& r) {
-  return kHead + kRefBytes + 4 + 8 + 8 + 4 + r.reason.size();
-}
-std::size_t size_of(const StoppingRecord&) { return kHead + 4 + kRefBytes; }
-std::size_t size_of(const LeaseRecord&) { return kHead + 4 + kRefBytes + 8 + 8; }
+std::size_t size_of(const DeadRecord& r) { return kDeadFixed + r.reason.size(); }
+std::size_t size_of(const StoppingRecord&) { return kStoppingBytes; }
+std::size_t size_of(const LeaseRecord&) { return kLeaseBytes; }
 std::size_t size_of(const ClockRecord&) { return kHead + 8 + 8 + 8; }
 std::size_t size_of(const MarksRecord&) { return kHead + 8 + 8; }
 std::size_t size_of(const ClosedRecord&) { return kHead; }

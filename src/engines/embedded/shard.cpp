@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/planted.h"
+#include "engines/embedded/record_bounds.h"
 #include "engines/embedded/shard_items.h"
 #include "engines/embedded/tokens.h"
 
@@ -14,8 +15,6 @@ namespace {
 // Room to work in between two rounds of cleaning. A round costs as many bytes as are live; so the
 // room grows with them, and with the messages, each of which can be claimed and settled.
 constexpr std::uint64_t kWorkPerMessage = 48;
-// What ends a message writes no longer record than this.
-constexpr std::uint64_t kEndRecord = 512;
 // What is kept back is taken to so many bytes, where there is not all.
 constexpr std::uint64_t kLeastStep = 16 * 1024;
 

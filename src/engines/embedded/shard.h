@@ -45,15 +45,6 @@ struct ByteBudget {
 /// What is kept back for work is this part of the live bytes, and more.
 inline constexpr std::uint64_t kWorkShare = 16;
 
-/// What the death of a message takes: its record, and its reason, `reason` bytes long, once more
-/// when its full record is copied.
-[[nodiscard]] constexpr std::uint64_t dead_bytes(std::uint64_t reason) {
-  return 48 + 2 * std::min<std::uint64_t>(reason, core::kMaxReason);
-}
-
-/// What a lease writes when it runs out, without a reason.
-inline constexpr std::uint64_t kRunOutBytes = 48;
-
 class Shard {
  public:
   struct Figures {

@@ -3,13 +3,12 @@
 #include <new>
 
 #include "base/planted.h"
+#include "engines/embedded/record_bounds.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 
 namespace tarry::embedded {
 namespace {
-
-constexpr std::uint64_t kClaimedHead = 32;
 
 struct ClaimRoom {
   std::uint64_t bytes;

@@ -1,13 +1,11 @@
-// What the verbs of Shard share: which items of a request are this shard's, and the room that a
-// queue's first record takes. For src/engines/embedded/shard_*.cpp only.
+// What the verbs of Shard share: which items of a request are this shard's. For
+// src/engines/embedded/shard_*.cpp only.
 #pragma once
 
-#include "core/limits.h"
 #include "engines/embedded/shard.h"
 
 namespace tarry::embedded {
 
-inline constexpr std::uint64_t kQueueRecord = 80 + core::kMaxQueueName;
 /// The processor is asked for messages so many early.
 inline constexpr std::size_t kSoon = 6;
 

@@ -4,17 +4,13 @@
 
 #include "base/planted.h"
 #include "core/carried.h"
+#include "engines/embedded/record_bounds.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 #include "engines/embedded/tokens.h"
 
 namespace tarry::embedded {
 namespace {
-
-// A put's record without key, headers and payload, at most: boot due and carried state included.
-constexpr std::uint64_t kPutOverhead = kPutFixedBytes + 8 + 48 + core::kMaxReason;
-// What else a push may write, beside a queue's first record: the end of the message it replaces.
-constexpr std::uint64_t kPushExtra = 64;
 
 void tell(const Message& message, core::PushResult& result) {
   result.id = message.id;

@@ -2,16 +2,11 @@
 // that a purge of ten million holds nobody up.
 #include "base/planted.h"
 #include "core/validation.h"
+#include "engines/embedded/record_bounds.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 
 namespace tarry::embedded {
-namespace {
-
-constexpr std::uint64_t kGoneRecord = 32;
-constexpr std::uint64_t kDueRecord = 48;
-
-}  // namespace
 
 void Shard::record_queue(QueueId queue, const QueueSettings& settings, bool paused,
                          std::optional<std::int64_t> until_ms) {

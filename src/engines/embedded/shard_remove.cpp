@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/planted.h"
+#include "engines/embedded/record_bounds.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 

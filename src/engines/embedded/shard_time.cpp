@@ -4,13 +4,12 @@
 #include <string>
 
 #include "base/planted.h"
+#include "engines/embedded/record_bounds.h"
 #include "engines/embedded/shard.h"
 
 namespace tarry::embedded {
 namespace {
 
-// The longest record that an expiry writes: a dead message's, with the reason that it gives here.
-constexpr std::uint64_t kExpiryRecord = 112;
 // On a full disk what time ends stays so much longer, and is tried again.
 constexpr std::int64_t kExpiryAgainMs = 1000;
 
@@ -80,8 +79,7 @@ void Shard::lease_expired(Handle handle) {
   const History& history = state_->histories[message.history];
   const std::uint32_t most = state_->max_attempts(handle);
   if (history.attempt >= most) {
-    std::string reason = "lease ran out on attempt " + std::to_string(history.attempt) + " of " +
-                         std::to_string(most);
+    std::string reason = own_reason(kRanOut, history.attempt, most);
     const std::uint64_t size = dead_bytes(reason.size());
     if (room(size, size, Purpose::work)) reason.clear();  // what goes on needs the room more
     emit_dead(DeadWhy::run_out, handle, message.priority, reason);

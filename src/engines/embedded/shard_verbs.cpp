@@ -3,19 +3,13 @@
 
 #include "base/planted.h"
 #include "core/retry_policy.h"
+#include "engines/embedded/record_bounds.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_items.h"
 #include "engines/embedded/tokens.h"
 
 namespace tarry::embedded {
 namespace {
-
-// The longest record that the verb writes for one message.
-constexpr std::uint64_t kCancelRecord = 48;      // remembered; gone is shorter
-constexpr std::uint64_t kRescheduleRecord = 56;  // and what a copy grows by
-constexpr std::uint64_t kBackRecord = 48;
-constexpr std::uint64_t kRetryRecord = 144;  // or dead, and why in the store's own words
-constexpr std::uint64_t kExtendRecord = 48;
 
 Settlement settlement_of(const History& history) {
   return {history.ending, Time(Millis(history.stamp_ms))};
@@ -235,8 +229,7 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
   } else {
     const std::uint32_t most = state_->max_attempts(handle);
     if (history.attempt >= most) {
-      const std::string own = "retried after attempt " + std::to_string(history.attempt) + " of " +
-                              std::to_string(most);
+      const std::string own = own_reason(kRetried, history.attempt, most);
       emit_dead(DeadWhy::attempts, handle, priority, reason.empty() ? own : reason);
       return;
     }
