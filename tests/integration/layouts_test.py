@@ -96,7 +96,7 @@ class Plain(LayoutTest):
             self.assertRegex(worker.stderr.readline(), "the store does not settle messages, .*; the"
                              " last one: .* it has no place for the dead")
             worker.terminate()
-            self.assertIn("buried 0, too late 0, refused by the store 1;", worker.stderr.read())
+            self.assertIn("buried 0, not settled 0, refused by the store 1;", worker.stderr.read())
         self.assertEqual(worker.returncode, DONE)
 
     def test_a_killed_worker_loses_nothing(self):
