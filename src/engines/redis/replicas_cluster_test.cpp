@@ -47,11 +47,13 @@ class ReplicasInClusterTest : public ::testing::Test, protected test::EngineCall
       request.items.back().key = core::append(request.bytes, "k" + std::to_string(i));
       request.items.back().due = Due::after(Millis(3'600'000));
     }
-    const auto reply = std::get<core::PushReply>(ReplicaRig::answer(engine, std::move(request)));
-    for (const core::PushResult& item : reply.items) {
-      if (item.error) {
-        return std::string(to_string(item.error->code)) + ": " + item.error->message;
-      }
+    const auto text = [](const Error& error) {
+      return std::string(to_string(error.code)) + ": " + error.message;
+    };
+    const auto reply = ask(engine, std::move(request));
+    if (!reply) return text(reply.error());  // its queue's record is away
+    for (const core::PushResult& item : std::get<core::PushReply>(*reply).items) {
+      if (item.error) return text(*item.error);
     }
     return "";
   }
