@@ -134,6 +134,7 @@ std::optional<Cursor> read_cursor(std::string_view text) {
   if (!score->empty() && (number.ec != std::errc() || number.ptr != end || !std::isfinite(value))) {
     return std::nullopt;
   }
+  if (*place == kScanned && !base::parse_u64(*score, "cursor", 0, UINT64_MAX)) return std::nullopt;
   return Cursor{static_cast<std::uint32_t>(*shard), *std::move(generation),
                 static_cast<std::int64_t>(*place), *score, *member};
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/base64.h"
 #include "engines/redis/redis_engine.h"
 #include "support/engine_calls.h"
 #include "support/redis_server.h"
@@ -657,6 +658,21 @@ TEST_F(ReshardTest, AListThatIsOldGoesOnInNoOtherShardOfThatNumber) {
       }
       EXPECT_EQ(seen, keys) << whole << ' ' << pages;
     }
+  }
+}
+
+// HSCAN's cursor comes back from outside: what is none must not reach Redis.
+TEST_F(ReshardTest, ACursorThatIsNoneIsRefused) {
+  const auto engine = open();
+  push(*engine, "k");
+  for (const std::string_view cursor : {"1e5", "-3", "1.5", "99999999999999999999"}) {
+    core::ListRequest request;
+    request.queue = "q";
+    request.whole = true;
+    request.after = "0..9." + base::base64url_encode(cursor) + ".";
+    const auto reply = ask(*engine, request);
+    ASSERT_FALSE(reply) << cursor;
+    EXPECT_EQ(reply.error().code, ErrorCode::invalid_argument) << reply.error().message;
   }
 }
 
