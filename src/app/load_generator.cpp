@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/thread.h"
+
 namespace tarry::app {
 namespace {
 
@@ -61,13 +63,13 @@ class LoadGenerator::Clients {
   template <typename Work>
   Clients(std::uint32_t count, Work work) {
     for (std::uint32_t i = 0; i < count; ++i) {
-      threads_.emplace_back([this, work, i] {
+      threads_.push_back(base::start_thread({"tarry-load", i}, [this, work, i] {
         if (Result<void> done = work(i, failed_); !done) {
           const std::scoped_lock lock(mutex_);
           if (!error_) error_ = std::move(done).error();
           failed_.store(true);
         }
-      });
+      }));
     }
   }
   ~Clients() { wait(); }

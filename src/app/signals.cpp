@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/thread.h"
 
 namespace tarry::app {
 namespace {
@@ -70,7 +71,7 @@ SignalWatch::SignalWatch(std::function<void(int)> on_signal, std::function<void(
   TARRY_ASSERT(other == -1);
   for (std::size_t i = 0; i < kSignals.size(); ++i) handle(kSignals[i], &before[i]);
   if (counts_hangups_) count_hangups();
-  thread_ = std::thread([this] { watch(); });
+  thread_ = base::start_thread("tarry-signals", [this] { watch(); });
 }
 
 SignalWatch::~SignalWatch() {

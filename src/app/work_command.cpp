@@ -20,6 +20,7 @@
 #include "app/progress.h"
 #include "app/signals.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "core/validation.h"
 #include "relay/child_process.h"
 #include "relay/message_text.h"
@@ -74,10 +75,10 @@ class Shift {
       const SignalWatch watch([this](int count) { on_signal(count); });
       std::list<std::jthread> threads;
       for (const auto& worker : workers_) {
-        threads.emplace_back([this, &worker] {
+        threads.push_back(base::start_jthread({"tarry-run", threads.size()}, [this, &worker] {
           const auto ended = worker->run(stop_.get_token());
           if (!ended) fail(ended.error());
-        });
+        }));
       }
     }
     report();

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/thread.h"
 #include "core/engine.h"
 
 namespace tarry::core {
@@ -44,8 +45,9 @@ struct AnswerThread::Shared {
   }
 };
 
-AnswerThread::AnswerThread()
-    : shared_(std::make_shared<Shared>()), thread_([shared = shared_] { shared->run(); }) {}
+AnswerThread::AnswerThread(base::ThreadName name)
+    : shared_(std::make_shared<Shared>()),
+      thread_(base::start_thread(name, [shared = shared_] { shared->run(); })) {}
 
 AnswerThread::~AnswerThread() {
   {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/thread.h"
 #include "base/unique_function.h"
 
 namespace tarry::core {
@@ -21,7 +22,7 @@ class AnswerThread {
  public:
   using Task = base::UniqueFunction<void()>;
 
-  AnswerThread();
+  explicit AnswerThread(base::ThreadName name = "tarry-answers");
   ~AnswerThread();
   AnswerThread(const AnswerThread&) = delete;
   AnswerThread& operator=(const AnswerThread&) = delete;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/semaphore.h"
+#include "base/thread.h"
 
 namespace tarry::detail {
 namespace {
@@ -54,7 +55,8 @@ Result<core::Reply> wait_for(core::Engine& engine, core::Request request) {
 }
 
 void complete_in_child(const StoreState& state, core::Completion completion) {
-  std::thread([error = used_in_child(state), completion = std::move(completion)]() mutable {
+  base::start_thread("tarry-child", [error = used_in_child(state),
+                                     completion = std::move(completion)]() mutable {
     const core::EngineThreadScope scope;
     completion(std::move(error));
   }).detach();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/thread.h"
+
 namespace tarry::detail {
 
 StoreState::StoreState(std::unique_ptr<core::Engine> engine, Executor executor,
@@ -9,7 +11,7 @@ StoreState::StoreState(std::unique_ptr<core::Engine> engine, Executor executor,
     : engine_(std::move(engine)),
       executor_(executor ? std::make_shared<const Executor>(std::move(executor)) : nullptr),
       clock_(std::move(clock)),
-      closer_(std::make_unique<core::AnswerThread>()) {}
+      closer_(std::make_unique<core::AnswerThread>(base::ThreadName("tarry-close"))) {}
 
 StoreState::~StoreState() {
   if (!is_in_child()) return;

@@ -167,13 +167,17 @@ Result<pid_t> ChildProcesses::start(int input, const std::vector<std::string>& e
   // Not all of our libraries mark what they open: a command that lives on would keep connections
   // open after us, and could speak on them.
   ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+  ::posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   ::posix_spawnattr_setpgroup(&attributes, 0);
   sigset_t defaults;
   ::sigemptyset(&defaults);
   ::sigaddset(&defaults, SIGPIPE);  // we ignore it; it should not
   ::sigaddset(&defaults, SIGCHLD);  // or it would not learn how its own children ended
   ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+  sigset_t none;
+  ::sigemptyset(&none);  // this thread blocks signals; what it starts must end by them
+  ::posix_spawnattr_setsigmask(&attributes, &none);
   pid_t pid = 0;
   const int error = ::posix_spawnp(&pid, command_.front().c_str(), &actions, &attributes,
                                    pointers(command_).data(), pointers(environment).data());

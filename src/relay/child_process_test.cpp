@@ -12,6 +12,8 @@
 #include <future>
 #include <sstream>
 
+#include "base/thread.h"
+
 namespace tarry::relay {
 namespace {
 
@@ -103,6 +105,12 @@ TEST_F(ChildProcessTest, FeedsBytesOfAnyKind) {
   for (int i = 0; i < 300'000; ++i) input += static_cast<char>(i * 7);  // over a pipe's capacity
   EXPECT_EQ(run("cat > " + path("out"), input).status, 0);
   EXPECT_EQ(content("out"), input);
+}
+
+TEST_F(ChildProcessTest, TheCommandBlocksNoSignalThoughOurThreadsDo) {
+  base::start_thread("tarry-test", [&] {
+    EXPECT_EQ(run("grep -qE '^SigBlk:.0+$' /proc/self/status").status, 0);
+  }).join();
 }
 
 TEST_F(ChildProcessTest, AnEmptyInputEndsAtOnce) {

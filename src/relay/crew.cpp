@@ -1,11 +1,10 @@
 #include "relay/crew.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <random>
 #include <utility>
 
+#include "base/thread.h"
 #include "core/queue_pattern.h"
 
 namespace tarry::relay {
@@ -23,13 +22,6 @@ RelayOptions part_of(const CrewOptions& options, std::uint32_t number, bool look
   own.in_flight_bytes = std::max<std::uint64_t>(1, own.in_flight_bytes / options.threads);
   if (looks_out) own.queues.clear();
   return own;
-}
-
-void name_this_thread(const std::string& name, std::size_t number) {
-  constexpr std::size_t kMost = 15;  // of Linux
-  const std::string end = "-" + std::to_string(number);
-  const std::string full = name.substr(0, kMost - std::min(kMost, end.size())) + end;
-  ::pthread_setname_np(::pthread_self(), full.c_str());
 }
 
 BreakerState better(BreakerState a, BreakerState b) {
@@ -134,7 +126,7 @@ void Crew::start() {
   const std::lock_guard lock(mutex_);
   running_ = members_.size();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    threads_.emplace_back([this, i] { work(i); });
+    threads_.push_back(base::start_jthread({name_, i}, [this, i] { work(i); }));
   }
   if (lookout_) lookout_->start();
 }
@@ -162,7 +154,6 @@ RelayStats Crew::stats() const {
 }
 
 void Crew::work(std::size_t number) {
-  name_this_thread(name_, number);
   const auto ended = members_[number].relay->run(stop_.get_token());
   stop();  // a store that was closed is closed for all
   std::unique_lock lock(mutex_);

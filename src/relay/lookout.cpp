@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/assert.h"
+#include "base/thread.h"
 #include "core/queue_pattern.h"
 #include "worker/verdicts.h"
 
@@ -52,7 +53,8 @@ void Lookout::start() {
                           },
                           hooks_.on_trouble});
   }
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  thread_ =
+      base::start_jthread("tarry-lookout", [this](const std::stop_token& stop) { run(stop); });
 }
 
 void Lookout::leave() {

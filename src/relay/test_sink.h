@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/thread.h"
 #include "relay/sink.h"
 
 namespace tarry::relay {
@@ -22,7 +23,7 @@ namespace tarry::relay {
 class ScriptedSink final : public Sink {
  public:
   explicit ScriptedSink(std::function<std::optional<Answer>(const Delivery&)> rule)
-      : rule_(std::move(rule)), thread_([this] { run(); }) {}
+      : rule_(std::move(rule)), thread_(base::start_thread("tarry-sink", [this] { run(); })) {}
   ~ScriptedSink() override {
     {
       const std::lock_guard lock(mutex_);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/thread.h"
+
 namespace tarry::worker {
 namespace {
 
@@ -30,9 +32,9 @@ Result<void> Session::run(std::stop_token stop) {
   threads.reserve(std::size_t{options_.concurrency} + 1);
   std::optional<Error> no_threads;
   try {
-    threads.emplace_back([this] { tell(); });
+    threads.push_back(base::start_jthread("tarry-tell", [this] { tell(); }));
     for (std::uint32_t i = 0; i < options_.concurrency; ++i) {
-      threads.emplace_back([this] { work(); });
+      threads.push_back(base::start_jthread({"tarry-worker", i}, [this] { work(); }));
     }
   } catch (const std::system_error& failure) {
     no_threads =

@@ -11,6 +11,7 @@
 
 #include "base/histogram.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "core/validation.h"
 #include "worker/counters.h"
 #include "worker/session.h"
@@ -142,7 +143,9 @@ class Worker::Impl {
       std::vector<std::jthread> threads;
       threads.reserve(queues_.size());
       try {
-        for (std::size_t i = 1; i < queues_.size(); ++i) threads.emplace_back(run_one, i);
+        for (std::size_t i = 1; i < queues_.size(); ++i) {
+          threads.push_back(base::start_jthread({"tarry-queue", i}, [&, i] { run_one(i); }));
+        }
       } catch (const std::system_error& failure) {
         started = Unexpected(ErrorCode::unavailable,
                              "the system gave " + std::to_string(threads.size()) + " threads of " +

@@ -144,6 +144,17 @@ class Tidy(unittest.TestCase):
         self.refused("src/core/a.cpp", "#include <coroutine>\n", "coroutine")
         self.allowed("src/core/a.cpp", 'auto s = "std::format(x)";\n', "format")
 
+    def test_threads(self):
+        for start in ("thread_ = std::thread([this] { run(); });", "std::jthread worker([] {});",
+                      "std::thread{run}.detach();", "threads_.emplace_back([] {});",
+                      "auto f = std::async(run);", "pthread_create(&id, nullptr, run, nullptr);"):
+            self.refused("src/net/a.cpp", start + "\n", "thread")
+            self.allowed("src/base/thread.h", start + "\n", "thread")
+            self.allowed("src/net/a_test.cpp", start + "\n", "thread")
+        self.allowed("src/net/a.h", "std::thread thread_;\n", "thread")
+        self.allowed("src/net/a.h", "std::vector<std::jthread> threads_;\n", "thread")
+        self.allowed("src/net/a.cpp", "if (std::thread::id() == id) return;\n", "thread")
+
     def test_headers(self):
         self.refused("src/core/a.h", "int a;\n", "pragma-once")
         self.allowed("src/core/a.h", "#pragma once\n", "pragma-once")

@@ -49,6 +49,11 @@ BANS = [
     Ban("sleep", lambda p: p.startswith("tests/") and p.endswith(".py")
         and not p.startswith("tests/house/"), r"\btime\.sleep\(", "wait for the event instead"),
     Ban("format", _is_cpp, r"\bstd::v?format(_to|_to_n|ted_size)?\b", "g++ 12 has no std::format"),
+    Ban("thread", lambda p: p.startswith("src/") and _is_cpp(p) and not is_test(p)
+        and not p.startswith("src/base/thread"),
+        r"\bstd::j?thread(\s+\w+)?\s*[({]|\bthreads?_?\.emplace_back\(|\bstd::async\b"
+        r"|\bpthread_create\b|\bthread_pool\b",
+        "base/thread.h starts threads: named, and without the program's signals"),
     Ban("coroutine", _is_cpp, r"\bco_(await|return|yield)\b", "g++ 12 miscompiles some"),
 ]
 _BANNED_HEADERS = {"format": "format", "coroutine": "coroutine", "print": "format"}

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "base/thread.h"
 #include "core/engine.h"
 
 namespace tarry::embedded {
@@ -39,8 +40,8 @@ CommitThread::CommitThread(Committer& committer, const timing::Clock& clock,
   committer_->set_aside([this](std::vector<CommitTask>& done) { return set_aside(done); });
 }
 
-void CommitThread::start() {
-  thread_ = std::thread([this] { run(); });
+void CommitThread::start(base::ThreadName name) {
+  thread_ = base::start_thread(name, [this] { run(); });
 }
 
 void CommitThread::stop() {

@@ -37,7 +37,7 @@ class CommitThread {
   CommitThread(const CommitThread&) = delete;
   CommitThread& operator=(const CommitThread&) = delete;
 
-  void start();
+  void start(base::ThreadName name = "tarry-sync");
   /// Waits where too much has gathered already. Where it takes no waiting for a disk, it is done
   /// when this returns: it would not be worth waking a thread.
   void commit(CommitJob job);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/thread.h"
+
 namespace tarry::embedded {
 namespace {
 
@@ -30,8 +32,8 @@ ShardRunner::ShardRunner(std::uint32_t number, ShardParts parts,
 ShardRunner::~ShardRunner() { stop(); }
 
 void ShardRunner::start() {
-  commits_.start();
-  shard_thread_ = std::thread([this] { run_shard(); });
+  commits_.start({"tarry-sync", number_});
+  shard_thread_ = base::start_thread({"tarry-shard", number_}, [this] { run_shard(); });
 }
 
 bool ShardRunner::post(Part& part) {

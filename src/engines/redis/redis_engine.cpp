@@ -14,6 +14,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/thread.h"
 #include "core/answer_thread.h"
 #include "core/validation.h"
 #include "engines/redis/alarms.h"
@@ -64,7 +65,7 @@ class RedisEngine final : public core::Engine {
         alarms_(io_, options_.clock.get()),
         steady_(io_, nullptr) {
     if (options_.wait.replicas > 0) server_.wait_for(options_.wait);
-    thread_ = std::thread([this] {
+    thread_ = base::start_thread("tarry-redis", [this] {
       const core::EngineThreadScope scope;
       io_.run();
     });

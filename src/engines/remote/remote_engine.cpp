@@ -16,6 +16,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
+#include "base/thread.h"
 #include "core/answer_thread.h"
 #include "core/validation.h"
 #include "net/http_client.h"
@@ -138,7 +139,7 @@ class RemoteEngine final : public core::Engine {
   explicit RemoteEngine(RemoteOptions options)
       : options_(std::move(options)), grace_(io_.get_executor()) {
     client_.emplace(io_, client_options(options_));
-    thread_ = std::thread([this] {
+    thread_ = base::start_thread("tarry-remote", [this] {
       const core::EngineThreadScope scope;
       io_.run();
     });

@@ -14,6 +14,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
+#include "base/thread.h"
+
 namespace tarry::relay {
 namespace {
 
@@ -160,7 +162,7 @@ class RedisCoordination::Impl {
           if (from != member_) ask();
         },
         [this] { ask(); });
-    thread_ = std::thread([this] { io_.run(); });
+    thread_ = base::start_thread("tarry-sharing", [this] { io_.run(); });
   }
   void offer(std::vector<Unit> all) {
     boost::asio::post(io_, [this, all = std::move(all)]() mutable {

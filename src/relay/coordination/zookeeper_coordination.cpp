@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/thread.h"
 #include "relay/coordination/fair_part.h"
 #include "relay/coordination/zookeeper_session.h"
 #include "wire/query.h"
@@ -52,7 +53,7 @@ class ZooKeeperCoordination::Impl {
 
   void start(Hooks hooks) {
     hooks_ = std::move(hooks);
-    thread_ = std::thread([this] { run(); });
+    thread_ = base::start_thread("tarry-sharing", [this] { run(); });
   }
   void offer(std::vector<Unit> all) {
     const std::lock_guard lock(mutex_);

@@ -14,6 +14,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "relay/sinks/kafka_producer.h"
 
 namespace tarry::relay {
@@ -39,7 +40,7 @@ class KafkaSink::Impl {
   explicit Impl(KafkaOptions options)
       : options_(std::move(options)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     TARRY_ASSERT(wake_ >= 0);
-    thread_ = std::thread([this] { run(); });
+    thread_ = base::start_thread("tarry-sink", [this] { run(); });
   }
   ~Impl() {
     close();

@@ -19,6 +19,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "relay/rabbit/properties.h"
 
 namespace tarry::relay {
@@ -56,7 +57,7 @@ class RabbitSink::Impl {
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         pending_(std::size_t{options_.channels} + 1) {
     TARRY_ASSERT(wake_ >= 0);
-    thread_ = std::thread([this] { run(); });
+    thread_ = base::start_thread("tarry-sink", [this] { run(); });
   }
   ~Impl() {
     close();

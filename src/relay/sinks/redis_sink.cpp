@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/text.h"
+#include "base/thread.h"
 #include "relay/message_text.h"
 
 namespace tarry::relay {
@@ -86,7 +87,7 @@ class RedisSink::Impl {
                                          : server.unix_path),
         target_(std::move(target)),
         client_(std::make_unique<net::RedisClient>(io_, std::move(server))),
-        thread_([this] { io_.run(); }) {}
+        thread_(base::start_thread("tarry-sink", [this] { io_.run(); })) {}
 
   ~Impl() {
     close();

@@ -2,10 +2,14 @@
 
 #include <utility>
 
+#include "base/thread.h"
+
 namespace tarry::relay {
 
 void ThreadedSink::begin(std::uint32_t threads) {
-  for (std::uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    threads_.push_back(base::start_jthread({"tarry-sink", i}, [this] { work(); }));
+  }
 }
 
 void ThreadedSink::end() {

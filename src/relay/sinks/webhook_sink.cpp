@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/thread.h"
 #include "relay/sinks/webhook_target.h"
 #include "relay/sinks/webhook_transfer.h"
 
@@ -32,7 +33,7 @@ class WebhookSink::Impl {
     if (!multi_) throw std::bad_alloc();
     curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(options_.connections));
     curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
-    thread_ = std::thread([this] { run(); });
+    thread_ = base::start_thread("tarry-sink", [this] { run(); });
   }
   ~Impl() {
     close();

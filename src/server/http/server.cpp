@@ -18,6 +18,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
+#include "base/thread.h"
 #include "server/http/connection.h"
 #include "server/http/hub.h"
 #include "server/http/reserved_port.h"
@@ -152,7 +153,7 @@ class Server::Impl {
       return Unexpected(ErrorCode::io_error, "cannot accept connections: " + error.message());
     }
     accept();
-    thread_ = std::thread([this] { run(); });
+    thread_ = base::start_thread("tarry-http", [this] { run(); });
     return {};
   }
 

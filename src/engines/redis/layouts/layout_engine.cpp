@@ -14,6 +14,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.h"
+#include "base/thread.h"
 #include "core/answer_thread.h"
 #include "core/validation.h"
 #include "engines/redis/layouts/layout_claims.h"
@@ -45,7 +46,7 @@ class LayoutEngine final : public core::Engine {
         context_{server_, options_.layout, names_, options_.limits, log_of(options_)},
         claims_(context_, alarms_) {
     if (!names_.only().empty()) known_.insert(names_.only());
-    thread_ = std::thread([this] {
+    thread_ = base::start_thread("tarry-redis", [this] {
       const core::EngineThreadScope scope;
       io_.run();
     });

@@ -1,0 +1,83 @@
+// Starts the threads of the library and of the program: each has a name, and leaves signals to the
+// threads of the program around it. A program that blocks SIGTERM and waits for it in one place
+// (sigwait, signalfd) would otherwise be ended by it through one of our threads.
+//
+// Blocked are all signals but those that a thread brings upon itself by a fault (SIGSEGV, SIGBUS,
+// SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS): a blocked fault would end the process without the
+// handler that reports it. What these threads start (a resolver's thread, say) inherits the mask,
+// and the name.
+//
+// Thread safety: free functions, from any thread.
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <stop_token>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+namespace tarry::base {
+
+/// What ps, top and debuggers show: 1 to 15 bytes, the most that Linux keeps.
+class ThreadName {
+ public:
+  static constexpr std::size_t kMost = 15;
+
+  template <std::size_t N>
+    requires(N > 1 && N <= kMost + 1)
+  consteval ThreadName(const char (&name)[N]) {  // NOLINT: implicit on purpose, for literals
+    for (std::size_t i = 0; i < N; ++i) text_[i] = name[i];
+  }
+  /// "name-7": of a long name the end is cut, never the number.
+  ThreadName(std::string_view name, std::size_t number);
+
+  [[nodiscard]] const char* c_str() const noexcept { return text_.data(); }
+
+ private:
+  std::array<char, kMost + 1> text_{};
+};
+
+/// While it lives, the current thread takes no signal but faults; and so do threads begun in it.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept;
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+namespace detail {
+void name_this_thread(const ThreadName& name) noexcept;
+}  // namespace detail
+
+/// Throws std::system_error where the system gives no thread.
+template <typename Run>
+[[nodiscard]] std::thread start_thread(ThreadName name, Run run) {
+  const SignalsBlocked blocked;
+  return std::thread([name, run = std::move(run)]() mutable {
+    detail::name_this_thread(name);
+    run();
+  });
+}
+
+/// As a thread that its owner stops and joins: `run` may take a std::stop_token.
+template <typename Run>
+[[nodiscard]] std::jthread start_jthread(ThreadName name, Run run) {
+  const SignalsBlocked blocked;
+  return std::jthread([name, run = std::move(run)](std::stop_token stop) mutable {
+    detail::name_this_thread(name);
+    if constexpr (std::is_invocable_v<Run&, std::stop_token>) {
+      run(std::move(stop));
+    } else {
+      run();
+    }
+  });
+}
+
+}  // namespace tarry::base

@@ -1,0 +1,122 @@
+// The threads of the library inside a program: what they are called, and that signals are the
+// program's.
+#include <gtest/gtest.h>
+#include <tarry/server.h>
+#include <tarry/store.h>
+#include <tarry/worker.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "storage/temp_directory.h"
+
+namespace tarry {
+namespace {
+
+struct SeenThread {
+  std::string name;
+  std::uint64_t blocked = 0;  // bit N-1: signal N
+};
+
+std::map<std::string, SeenThread> threads_of_process() {
+  std::map<std::string, SeenThread> seen;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    SeenThread thread;
+    std::ifstream(task.path() / "comm") >> thread.name;
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("SigBlk:"))
+        std::istringstream(line.substr(7)) >> std::hex >> thread.blocked;
+    }
+    seen.emplace(task.path().filename(), thread);
+  }
+  return seen;
+}
+
+constexpr std::uint64_t bit(int signal) { return std::uint64_t{1} << (signal - 1); }
+
+// A handler that runs while the test looks.
+struct Work {
+  explicit Work(const Store& store)
+      : worker(store.queue("q"), {},
+               [this](const Delivery&, const std::stop_token&) {
+                 begun.set_value();
+                 let_go.get_future().wait();
+                 return ack();
+               }),
+        runner([this](const std::stop_token& stop) { EXPECT_TRUE(worker.run(stop)); }) {}
+
+  std::promise<void> begun;
+  std::promise<void> let_go;
+  Worker worker;
+  std::jthread runner;
+};
+
+TEST(LibraryThreads, HaveNamesAndLeaveSignalsToTheProgram) {
+  std::thread([] {}).join();  // what a sanitizer starts beside the first thread is there now
+  std::set<std::string> names;
+  const auto before = threads_of_process();
+
+  const storage::TempDirectory directory;
+  const auto ram = tarry::open("memory:");
+  const auto disk = tarry::open("file:" + directory.path() + "/store?shards=2");
+  ASSERT_TRUE(ram && disk);
+  Server server(*disk, directory.path() + "/x.sock");
+  ASSERT_TRUE(server.start());
+  const auto remote = tarry::open(server.url());
+  ASSERT_TRUE(remote) << remote.error().message;
+  Work work(*remote);
+  ASSERT_TRUE(remote->queue("q").push({.key = "k"}));
+  work.begun.get_future().wait();
+
+  std::size_t unnamed = 0;
+  for (const auto& [id, thread] : threads_of_process()) {
+    if (before.contains(id)) continue;
+    if (!thread.name.starts_with("tarry-")) {
+      ++unnamed;  // the test's own, which runs the worker
+      continue;
+    }
+    names.insert(thread.name);
+    for (int signal = 1; signal <= 31; ++signal) {
+      const bool fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
+                         signal == SIGILL || signal == SIGABRT || signal == SIGTRAP ||
+                         signal == SIGSYS;
+      if (signal == SIGKILL || signal == SIGSTOP) continue;
+      EXPECT_EQ((thread.blocked & bit(signal)) != 0, !fault) << thread.name << ' ' << signal;
+    }
+  }
+  EXPECT_EQ(unnamed, 1u);
+  for (const char* name : {"tarry-shard-0", "tarry-shard-1", "tarry-sync-1", "tarry-answers",
+                           "tarry-close", "tarry-http", "tarry-remote", "tarry-worker-0"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+  work.let_go.set_value();
+}
+
+TEST(LibraryThreads, AProgramThatWaitsForASignalAfterItOpenedAStoreGetsIt) {
+  const auto store = tarry::open("memory:?shards=4");
+  ASSERT_TRUE(store);
+  // To the process, as a service manager sends SIGTERM; one that a thread took would end it.
+  sigset_t wanted;
+  sigset_t before;
+  ::sigemptyset(&wanted);
+  ::sigaddset(&wanted, SIGUSR1);
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &wanted, &before), 0);
+  ASSERT_EQ(::kill(::getpid(), SIGUSR1), 0);
+  int got = 0;
+  ASSERT_EQ(::sigwait(&wanted, &got), 0);
+  EXPECT_EQ(got, SIGUSR1);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+}  // namespace tarry
