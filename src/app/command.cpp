@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "core/time_number.h"
 
 namespace tarry::app {
 namespace {
@@ -117,7 +118,7 @@ CLI::Option* add_duration(CLI::App& command, const std::string& name, std::optio
 CLI::Option* add_time(CLI::App& command, const std::string& name, std::optional<Time>& into,
                       const std::string& help) {
   return add(command, name, help, "TIME", [&into](const std::string& word) -> Result<void> {
-    const auto ms = base::parse_time_ms(word);
+    const auto ms = core::parse_time_ms(word);
     if (!ms) return ms.error();
     into = Time(Millis(*ms));
     return {};

@@ -28,8 +28,8 @@ inline constexpr std::int64_t kMaxTimeMs = 7'289'654'399'999;
 [[nodiscard]] std::string format_duration_ms(std::int64_t ms);
 
 /// RFC 3339 with an offset (`2026-11-20T10:00:00Z`, `…+08:00`, fractions of any length rounded up
-/// to ms), or milliseconds since 1970 (12 digits and more: fewer look like seconds).
-/// From 1970 to kMaxTimeMs.
+/// to ms; the seconds may be left out), or milliseconds since 1970, of which core::parse_time_ms
+/// refuses those that are seconds. From 1970 to kMaxTimeMs.
 [[nodiscard]] Result<std::int64_t> parse_time_ms(std::string_view text);
 
 /// `2026-11-20T10:00:00.000Z`.

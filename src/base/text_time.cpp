@@ -75,12 +75,16 @@ class TimeParser {
     int second = 0;
     if (!number(4, year) || !skip('-') || !number(2, date.month) || !skip('-') ||
         !number(2, date.day) || !(skip('T') || skip('t')) || !number(2, hour) || !skip(':') ||
-        !number(2, minute) || !skip(':') || !number(2, second)) {
+        !number(2, minute)) {
       return not_a_time();
     }
     date.year = year;
     std::int64_t fraction_ms = 0;
-    if (skip('.') && !fraction(fraction_ms)) return not_a_time();
+    // Java and `date -Im` leave them out of a whole minute.
+    if (skip(':')) {
+      if (!number(2, second)) return not_a_time();
+      if (skip('.') && !fraction(fraction_ms)) return not_a_time();
+    }
     if (left_.empty()) return refuse("has no offset; add Z for UTC, or one like +08:00");
     int direction = 0;
     int offset_hour = 0;
@@ -130,12 +134,6 @@ class TimeParser {
   }
 
   Result<std::int64_t> parse_epoch_ms() const {
-    constexpr std::size_t kLeastDigits = 12;
-    if (text_.size() < kLeastDigits || text_.front() == '0') {
-      return refuse(
-          "looks like seconds; use milliseconds since 1970 (at least 12 digits) or "
-          "RFC 3339 (2026-11-20T10:00:00Z)");
-    }
     std::int64_t ms = 0;
     const auto [stop, error] = std::from_chars(text_.data(), text_.data() + text_.size(), ms);
     return within_limits(error == std::errc() ? ms : kMaxTimeMs + 1);

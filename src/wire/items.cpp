@@ -126,7 +126,7 @@ Result<Decoded<core::CancelRequest>> decode_cancel(std::string queue, std::strin
 std::string encode_reschedule(const core::RescheduleRequest& request) {
   return write_items(request.items, [&](JsonWriter& out, const core::RescheduleItem& item) {
     out.bytes_field("key", core::view(request.bytes, item.key));
-    out.millis_field(item.due.is_relative() ? "delay" : "due", item.due.millis());
+    out.due(item.due);
     if (item.priority) out.field("priority", std::uint64_t{*item.priority});
   });
 }

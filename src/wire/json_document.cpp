@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include <boost/json/basic_parser_impl.hpp>
@@ -84,9 +85,16 @@ class Handler {
     stack_.push_uint64(value);
     return true;
   }
-  bool on_double(double value, json::string_view, JsonError& error) {
+  // 7e2 is a whole number, and 700.0 is not one where a time is meant: the double is the same, so
+  // only here the two can be told apart.
+  bool on_double(double value, json::string_view text, JsonError& error) {
     if (!count(error)) return false;
-    stack_.push_double(value);
+    const bool whole = std::abs(value) <= kMaxExact && std::trunc(value) == value;
+    if (whole && text.find('.') == json::string_view::npos) {
+      stack_.push_int64(static_cast<std::int64_t>(value));
+    } else {
+      stack_.push_double(value);
+    }
     return true;
   }
   bool on_bool(bool value, JsonError& error) {

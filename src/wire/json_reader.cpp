@@ -1,13 +1,16 @@
 #include "wire/json_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include <boost/json/serialize.hpp>
 
 #include "base/base64.h"
 #include "base/text.h"
+#include "core/time_number.h"
 
 namespace tarry::wire {
 namespace {
@@ -25,9 +28,7 @@ std::string in_quotes(std::string_view name) {
   return out;
 }
 
-// JSON does not tell 1, 1.0 and 1e0 apart. Beyond these a double stands for several whole numbers.
-constexpr double kMaxExact = 9'007'199'254'740'992;
-
+// JSON does not tell 1 and 1.0 apart.
 std::optional<std::int64_t> whole(const json::value& value) {
   if (const std::int64_t* i = value.if_int64()) return *i;
   const double* d = value.if_double();
@@ -35,8 +36,16 @@ std::optional<std::int64_t> whole(const json::value& value) {
   return static_cast<std::int64_t>(*d);
 }
 
-// Fewer digits than any moment after March 1973 has: somebody sent seconds.
-constexpr std::int64_t kLooksLikeSeconds = 99'999'999'999;
+std::optional<std::int64_t> whole_ms(const json::value& value) {
+  const std::int64_t* ms = value.if_int64();
+  return ms == nullptr ? std::nullopt : std::optional(*ms);
+}
+
+std::string plain(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.15g", number);
+  return text.data();
+}
 
 }  // namespace
 
@@ -109,6 +118,17 @@ const json::value* Fields::take(std::string_view name) {
 void Fields::wrong_type(std::string_view name, std::string_view wanted, const json::value& got) {
   fail({ErrorCode::invalid_argument,
         in_quotes(name) + " must be " + std::string(wanted) + ", not " + describe(got)});
+}
+
+// Some write 1800 seconds as 1800.000000000: to be read as 1.8 s it must not.
+void Fields::no_millis(std::string_view name, std::string_view wanted, const json::value& got) {
+  const double* number = got.if_double();
+  if (number == nullptr || std::abs(*number) > kMaxExact) return wrong_type(name, wanted, got);
+  fail({ErrorCode::invalid_argument,
+        in_quotes(name) + " is " + plain(*number) +
+            " with a decimal point, as some programs write seconds; milliseconds must be a whole "
+            "number without one, anything else text such as " +
+            (wanted.starts_with("a time") ? "\"2026-11-20T10:00:00Z\"" : "\"30s\"")});
 }
 
 void Fields::fail_choice(std::string_view name, std::string_view word, const std::string& known) {
@@ -196,8 +216,8 @@ std::optional<double> Fields::real(std::string_view name) {
 std::optional<std::int64_t> Fields::millis(std::string_view name) {
   const json::value* value = take(name);
   if (value == nullptr) return std::nullopt;
-  if (const auto ms = whole(*value)) return ms;
-  wrong_type(name, "whole milliseconds", *value);
+  if (const auto ms = whole_ms(*value)) return ms;
+  no_millis(name, "whole milliseconds", *value);
   return std::nullopt;
 }
 
@@ -249,10 +269,10 @@ std::optional<Millis> Fields::duration_of(std::string_view name, std::string_vie
   if (!one) return std::nullopt;
   if (exact) return Millis(*exact);
   if (value == nullptr) return std::nullopt;
-  if (const auto ms = whole(*value)) return Millis(*ms);
+  if (const auto ms = whole_ms(*value)) return Millis(*ms);
   const json::string* text = value->if_string();
   if (text == nullptr) {
-    wrong_type(name, "a duration such as \"30s\", or whole milliseconds", *value);
+    no_millis(name, "a duration such as \"30s\", or whole milliseconds", *value);
     return std::nullopt;
   }
   std::string_view said = view_of(*text);
@@ -277,43 +297,45 @@ Result<std::int64_t> parse_moment(std::string_view text) {
   return base::parse_time_ms(text);
 }
 
-// Beside the exact one nothing has to be guessed of a small number.
-bool is_moment(const json::value& value, std::int64_t ms) {
-  if (const auto other = whole(value)) return *other == ms;
-  const json::string* text = value.if_string();
-  if (text == nullptr) return false;
-  const auto parsed = parse_moment(view_of(*text));
-  return parsed && *parsed == ms;
-}
 
 }  // namespace
+
+std::optional<std::int64_t> Fields::moment_of(std::string_view name, const json::value& value) {
+  if (const auto ms = whole_ms(value)) {
+    if (auto error = core::check_time_number(in_quotes(name), *ms)) fail(*std::move(error));
+    return ms;
+  }
+  const json::string* text = value.if_string();
+  if (text == nullptr) {
+    no_millis(name, "a time such as \"2026-11-20T10:00:00Z\", or whole milliseconds since 1970",
+              value);
+    return std::nullopt;
+  }
+  const auto parsed = parse_moment(view_of(*text));
+  if (parsed) return *parsed;
+  fail({ErrorCode::invalid_argument, in_quotes(name) + ": " + parsed.error().message});
+  return std::nullopt;
+}
 
 std::optional<Time> Fields::moment(std::string_view name, std::string_view name_ms) {
   const auto exact = millis(name_ms);
   const json::value* value = take(name);
-  const bool agree = value != nullptr && exact && is_moment(*value, *exact);
-  if (!agree && !only_one(name, name_ms)) return std::nullopt;
-  if (exact) return Time(Millis(*exact));
-  if (value == nullptr) return std::nullopt;
-  if (const auto ms = whole(*value)) {
-    if (*ms >= 0 && *ms <= kLooksLikeSeconds) {
-      fail({ErrorCode::invalid_argument,
-            in_quotes(name) + " is " + std::to_string(*ms) +
-                ", which looks like seconds; it is milliseconds since 1970"});
-      return std::nullopt;
-    }
-    return Time(Millis(*ms));
+  const auto said = value == nullptr ? std::nullopt : moment_of(name, *value);
+  if (exact && said && *exact != *said) {
+    const json::string* text = value->if_string();
+    fail({ErrorCode::invalid_argument,
+          in_quotes(name) + " is " +
+              (text != nullptr ? base::quoted(view_of(*text)) : std::to_string(*said)) + " and " +
+              in_quotes(name_ms) + " is " + std::to_string(*exact) +
+              ", which is another time; give one of them"});
   }
-  const json::string* text = value->if_string();
-  if (text == nullptr) {
-    wrong_type(name, "a time such as \"2026-11-20T10:00:00Z\", or whole milliseconds since 1970",
-               *value);
-    return std::nullopt;
+  // A text beside it says which unit it is in.
+  if (exact && !(said && value->is_string())) {
+    if (auto error = core::check_time_number(in_quotes(name_ms), *exact)) fail(*std::move(error));
   }
-  const auto parsed = parse_moment(view_of(*text));
-  if (parsed) return Time(Millis(*parsed));
-  fail({ErrorCode::invalid_argument, in_quotes(name) + ": " + parsed.error().message});
-  return std::nullopt;
+  if (failed()) return std::nullopt;
+  const auto ms = exact ? exact : said;
+  return ms ? std::optional(Time(Millis(*ms))) : std::nullopt;
 }
 
 std::optional<Due> Fields::due() {

@@ -33,6 +33,8 @@ namespace tarry::wire {
 using core::MaybeError;
 
 inline constexpr std::size_t kMaxDepth = 16;
+// Beyond it a double stands for several whole numbers.
+inline constexpr double kMaxExact = 9'007'199'254'740'992;
 // What a full batch comes to where each item has 20 fields, and 20 headers in their longest form:
 // a pair, its name, an object and the text in it.
 inline constexpr std::size_t kMaxValues = core::kMaxBatch * (20 + 20 * 4);
@@ -102,14 +104,16 @@ class Fields {
   /// NAME, or NAME_base64. The view is good until the document goes; `scratch` until the caller's.
   std::optional<std::string_view> bytes(std::string_view name, std::string_view name_base64,
                                         std::string& scratch);
-  /// NAME ("30s", or whole milliseconds), or NAME_ms (whole milliseconds).
+  /// NAME ("30s", or whole milliseconds), or NAME_ms (whole milliseconds). A number with a decimal
+  /// point is refused: Java's libraries write seconds so.
   std::optional<Millis> duration(std::string_view name, std::string_view name_ms);
   /// The same, of either sign: "-30s".
   std::optional<Millis> signed_duration(std::string_view name, std::string_view name_ms);
-  /// NAME (RFC 3339, or whole milliseconds since 1970 that do not look like seconds), or NAME_ms
-  /// (any whole milliseconds); or both, as answers spell it, where they are the same time.
+  /// NAME (RFC 3339, or whole milliseconds since 1970), or NAME_ms (whole milliseconds); or both,
+  /// as answers spell it, where they are the same time. Numbers are as check_time_number wants
+  /// them, unless a text beside them says the same.
   std::optional<Time> moment(std::string_view name, std::string_view name_ms);
-  /// Whole milliseconds: what answers carry, beside the text for people.
+  /// Whole milliseconds, without a decimal point: what answers carry, beside the text for people.
   std::optional<std::int64_t> millis(std::string_view name_ms);
   std::optional<Time> time(std::string_view name_ms);
   /// "delay" or "due", in any of their forms.
@@ -142,7 +146,9 @@ class Fields {
   const boost::json::value* take(std::string_view name);
   std::optional<Millis> duration_of(std::string_view name, std::string_view name_ms,
                                     bool may_be_negative);
+  std::optional<std::int64_t> moment_of(std::string_view name, const boost::json::value& value);
   bool only_one(std::string_view a, std::string_view b);
+  void no_millis(std::string_view name, std::string_view wanted, const boost::json::value& got);
   void wrong_type(std::string_view name, std::string_view wanted, const boost::json::value& got);
   void fail_choice(std::string_view name, std::string_view word, const std::string& known);
 

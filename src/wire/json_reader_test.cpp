@@ -7,6 +7,7 @@
 
 #include "wire/claim.h"
 #include "wire/push.h"
+#include "wire/queue.h"
 #include "wire/stats.h"
 
 namespace tarry::wire {
@@ -91,15 +92,16 @@ TEST(Fields, takes_one_form_of_a_value) {
 TEST(Fields, takes_both_forms_of_a_time_that_agree) {
   for (const char* same : {R"({"due":"2026-11-20T10:00:00.007Z","due_ms":1795168800007})",
                            R"({"due":"2026-11-20T11:00:00.007+01:00","due_ms":1795168800007})",
-                           R"({"due":5,"due_ms":5})"}) {
+                           R"({"due":1795168800007,"due_ms":1795168800007})"}) {
     EXPECT_EQ(push_error(same), "") << same;
   }
-  for (const char* other : {R"({"due":"2026-11-20T10:00:00Z","due_ms":1795168800007})",
-                            R"({"due":1795168800008,"due_ms":1795168800007})",
-                            R"({"due":"soon","due_ms":1795168800007})"}) {
-    EXPECT_EQ(push_error(other), "the message has both \"due\" and \"due_ms\"; give one of them")
-        << other;
-  }
+  const std::string other = "\"due_ms\" is 1795168800007, which is another time; give one of them";
+  EXPECT_EQ(push_error(R"({"due":"2026-11-20T10:00:00Z","due_ms":1795168800007})"),
+            "\"due\" is \"2026-11-20T10:00:00Z\" and " + other);
+  EXPECT_EQ(push_error(R"({"due":1795168800008,"due_ms":1795168800007})"),
+            "\"due\" is 1795168800008 and " + other);
+  EXPECT_NE(push_error(R"({"due":"soon","due_ms":1795168800007})").find("\"soon\""),
+            std::string::npos);
 }
 
 TEST(Fields, reads_delays_and_due_times) {
@@ -114,7 +116,8 @@ TEST(Fields, reads_delays_and_due_times) {
   EXPECT_EQ(due(R"({"delay_ms":-5})"), Due::after(Millis(-5)));  // the engine refuses it
   EXPECT_EQ(due(R"({"due":"2020-09-13T12:26:40Z"})"), Due::at(Time(Millis(1'600'000'000'000))));
   EXPECT_EQ(due(R"({"due":1600000000000})"), Due::at(Time(Millis(1'600'000'000'000))));
-  EXPECT_EQ(due(R"({"due_ms":5})"), Due::at(Time(Millis(5))));
+  EXPECT_EQ(due(R"({"due_ms":1600000000005})"), Due::at(Time(Millis(1'600'000'000'005))));
+  EXPECT_EQ(due(R"({"due":"2030-01-31T09:00+01:00"})"), due(R"({"due":"2030-01-31T08:00:00Z"})"));
 }
 
 // As JSON Schema does.
@@ -124,16 +127,17 @@ TEST(Fields, takes_whole_numbers_however_they_are_written) {
     EXPECT_TRUE(push) << text << ": " << push.error().message;
     return push ? push->request.items[0] : core::PushItem();
   };
-  for (const char* seven : {"7", "7.0", "0.7e1", "70e-1", "7E0"}) {
+  for (const char* seven : {"7", "70e-1", "7E0"}) {
     const std::string number(seven);
     EXPECT_EQ(item("{\"priority\":" + number + "}").priority, 7u) << seven;
     EXPECT_EQ(item("{\"delay\":" + number + "}").due, Due::after(Millis(7))) << seven;
     EXPECT_EQ(item("{\"delay_ms\":-" + number + "}").due, Due::after(Millis(-7))) << seven;
-    EXPECT_EQ(item("{\"due_ms\":" + number + "}").due, Due::at(Time(Millis(7)))) << seven;
-    EXPECT_EQ(item("{\"due\":" + number + ",\"due_ms\":7}").due, Due::at(Time(Millis(7)))) << seven;
   }
-  EXPECT_EQ(item(R"({"due":1.6e12})").due, Due::at(Time(Millis(1'600'000'000'000))));
-  EXPECT_NE(push_error(R"({"due":1.6e9})").find("is 1600000000, which looks like seconds"),
+  for (const char* seven : {"7.0", "0.7e1"}) {
+    EXPECT_EQ(item("{\"priority\":" + std::string(seven) + "}").priority, 7u) << seven;
+  }
+  EXPECT_EQ(item(R"({"due":16e11})").due, Due::at(Time(Millis(1'600'000'000'000))));
+  EXPECT_NE(push_error(R"({"due":16e8})").find("is 1600000000, which looks like seconds"),
             std::string::npos);
   EXPECT_EQ(push_error(R"({"priority":1.5})"),
             "\"priority\" must be a whole number from 0 to 4294967295, not the number 1.5E0");
@@ -144,9 +148,46 @@ TEST(Fields, takes_whole_numbers_however_they_are_written) {
   }
 }
 
+// Java's common library writes a Duration of half an hour as 1800.000000000.
+TEST(Fields, refuses_a_number_with_a_decimal_point_for_a_time) {
+  EXPECT_EQ(push_error(R"({"delay":1800.000000000})"),
+            "\"delay\" is 1800 with a decimal point, as some programs write seconds; milliseconds "
+            "must be a whole number without one, anything else text such as \"30s\"");
+  EXPECT_EQ(push_error(R"({"due":1700000000.000000000})"),
+            "\"due\" is 1700000000 with a decimal point, as some programs write seconds; "
+            "milliseconds must be a whole number without one, anything else text such as "
+            "\"2026-11-20T10:00:00Z\"");
+  for (const char* field : {"delay", "delay_ms", "due", "due_ms"}) {
+    for (const char* number : {"1800.0", "0.0", "1.5", "18e-1", "1.8e3", "1764000000000.0"}) {
+      const std::string text = "{\"" + std::string(field) + "\":" + number + "}";
+      EXPECT_NE(push_error(text).find("with a decimal point"), std::string::npos) << text;
+    }
+  }
+  for (const char* body : {R"({"queues":["q"],"wait":20.0})", R"({"queues":["q"],"lease":30.0})"}) {
+    EXPECT_NE(decode_claim(body).error().message.find("with a decimal point"), std::string::npos);
+  }
+  EXPECT_FALSE(decode_configure("q", R"({"remember":86400.0})"));
+}
+
+TEST(Fields, refuses_seconds_for_milliseconds) {
+  for (const char* body : {R"({"due":1600000000})", R"({"due_ms":1600000000})",
+                           R"({"due":1600000000,"due_ms":1600000000})"}) {
+    EXPECT_NE(push_error(body).find(
+                  "is 1600000000, which looks like seconds; milliseconds since 1970 must be at "
+                  "least 1000000000000 (2001-09-09), or 0; give an earlier time as text"),
+              std::string::npos)
+        << push_error(body);
+  }
+  const auto paused = decode_pause("q", R"({"until_ms":1700000000})");
+  ASSERT_FALSE(paused);
+  EXPECT_NE(paused.error().message.find("\"until_ms\" is 1700000000"), std::string::npos);
+  EXPECT_EQ(push_error(R"({"due":0})"), "");
+  EXPECT_EQ(push_error(R"({"due_ms":0})"), "");
+  EXPECT_EQ(push_error(R"({"due":"1970-01-19T12:26:40Z"})"), "");
+  EXPECT_EQ(push_error(R"({"due":"1970-01-19T12:26:40Z","due_ms":1600000000})"), "");
+}
+
 TEST(Fields, refuses_times_that_are_none) {
-  EXPECT_EQ(push_error(R"({"due":1600000000})"),
-            "\"due\" is 1600000000, which looks like seconds; it is milliseconds since 1970");
   EXPECT_NE(push_error(R"({"delay":"soon"})").find("\"delay\": "), std::string::npos);
   EXPECT_NE(push_error(R"({"delay":"soon"})").find("\"soon\""), std::string::npos);
   EXPECT_NE(push_error(R"({"due":"2026-11-20T10:00:00"})").find("\"due\": "), std::string::npos);

@@ -9,6 +9,7 @@
 
 #include "base/base64.h"
 #include "base/text.h"
+#include "core/time_number.h"
 
 namespace tarry::wire {
 namespace {
@@ -188,6 +189,16 @@ JsonWriter& JsonWriter::bytes_field(std::string_view n, std::string_view bytes) 
 JsonWriter& JsonWriter::time_field(std::string_view n, std::int64_t epoch_ms) {
   if (epoch_ms >= 0 && epoch_ms <= base::kMaxTimeMs) field(n, base::format_time_ms(epoch_ms));
   return millis_field(n, epoch_ms);
+}
+
+JsonWriter& JsonWriter::moment_field(std::string_view n, std::int64_t epoch_ms) {
+  if (core::check_time_number(n, epoch_ms)) return field(n, base::format_time_ms(epoch_ms));
+  return millis_field(n, epoch_ms);
+}
+
+JsonWriter& JsonWriter::due(Due due) {
+  return due.is_relative() ? millis_field("delay", due.millis())
+                           : moment_field("due", due.millis());
 }
 
 JsonWriter& JsonWriter::millis_field(std::string_view n, std::int64_t ms) {

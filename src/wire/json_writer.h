@@ -53,6 +53,10 @@ class JsonWriter {
   JsonWriter& time_field(std::string_view n, Time time) {
     return time_field(n, time.time_since_epoch().count());
   }
+  /// Of a request: NAME_ms, or NAME as text where a server would refuse the number as seconds.
+  JsonWriter& moment_field(std::string_view n, std::int64_t epoch_ms);
+  /// Of a request: "delay_ms", or the time as moment_field.
+  JsonWriter& due(Due due);
   /// NAME_ms: the milliseconds of a duration.
   JsonWriter& millis_field(std::string_view n, std::int64_t ms);
   /// Ids are strings: JavaScript would round a number above 2^53.

@@ -87,7 +87,7 @@ std::string encode_move_away(const core::CancelRequest& request) {
   for (std::size_t i = 0; i < request.keys.size(); ++i) {
     const core::Seen& seen = request.seen[i];
     out.begin_object().bytes_field("key", core::view(request.bytes, request.keys[i]));
-    out.id_field("id", seen.id).millis_field("due", seen.due_ms);
+    out.id_field("id", seen.id).moment_field("due", seen.due_ms);
     out.field("priority", std::uint64_t{seen.priority}).name("tallies").begin_object();
     out.field("claims", std::uint64_t{seen.claims}).end_object();
     write_is_dead(out, seen.dead);

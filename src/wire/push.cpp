@@ -48,7 +48,7 @@ MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
     if (!headers) return Error{ErrorCode::invalid_argument, headers.error().message};
     write_headers(out.name("headers"), *headers);
   }
-  out.millis_field(item.due.is_relative() ? "delay" : "due", item.due.millis());
+  out.due(item.due);
   if (item.priority != kDefaultPriority) out.field("priority", std::uint64_t{item.priority});
   if (item.max_attempts != 0) out.field("max_attempts", std::uint64_t{item.max_attempts});
   if (item.if_exists) out.field("if_exists", to_string(*item.if_exists));

@@ -94,7 +94,7 @@ std::string encode_pause(const core::PauseRequest& request) {
   std::string text;
   JsonWriter out(text);
   out.begin_object();
-  if (request.until) out.millis_field("until", request.until->time_since_epoch().count());
+  if (request.until) out.moment_field("until", request.until->time_since_epoch().count());
   out.end_object();
   return text;
 }

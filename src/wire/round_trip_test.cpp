@@ -304,17 +304,17 @@ TEST(WireRequest, what_was_seen_is_said_whole) {
     const char* message;
     const char* says;
   } cases[] = {
-      {R"({"id":"1","due_ms":5,"priority":7,"tallies":{}})", "lacks \"key\""},
-      {R"({"key":"k","due_ms":5,"priority":7,"tallies":{}})", "lacks \"id\""},
+      {R"({"id":"1","due_ms":0,"priority":7,"tallies":{}})", "lacks \"key\""},
+      {R"({"key":"k","due_ms":0,"priority":7,"tallies":{}})", "lacks \"id\""},
       {R"({"key":"k","id":"1","priority":7,"tallies":{}})", "lacks \"due\""},
-      {R"({"key":"k","id":"1","due_ms":5,"tallies":{}})", "lacks \"priority\""},
-      {R"({"key":"k","id":"1","due_ms":5,"priority":7})", "lacks \"tallies\""},
-      {R"({"key":"k","id":1,"due_ms":5,"priority":7,"tallies":{}})", "\"id\" must be a string"},
-      {R"({"key":"k","id":"1","due_ms":5,"priority":7,"tallies":{"claim":1}})",
+      {R"({"key":"k","id":"1","due_ms":0,"tallies":{}})", "lacks \"priority\""},
+      {R"({"key":"k","id":"1","due_ms":0,"priority":7})", "lacks \"tallies\""},
+      {R"({"key":"k","id":1,"due_ms":0,"priority":7,"tallies":{}})", "\"id\" must be a string"},
+      {R"({"key":"k","id":"1","due_ms":0,"priority":7,"tallies":{"claim":1}})",
        "unknown field \"claim\"; known: claims, "},
-      {R"({"key":"k","id":"1","due_ms":5,"priority":7,"tallies":{},"state":"leased"})",
+      {R"({"key":"k","id":"1","due_ms":0,"priority":7,"tallies":{},"state":"leased"})",
        "it must be one of: scheduled, ready, dead"},
-      {R"({"key":"k","id":"1","due_ms":5,"priority":7,"tallies":{},"dead":true})",
+      {R"({"key":"k","id":"1","due_ms":0,"priority":7,"tallies":{},"dead":true})",
        "unknown field \"dead\"; known: key, "},
   };
   for (const auto& [message, says] : cases) {

@@ -30,7 +30,7 @@ constexpr std::array kSkips = {
     Skip{"ByKey", "AForecastOfManyBuckets", kMany},
     Skip{"ClaimSize", "IsAtMost64MiB", "one line of an answer would have 64 MiB"},
     Skip{"Limits", "Delays", kNegative},
-    Skip{"Limits", "Moments", "a time of fewer than 12 digits is refused: it looks like seconds"},
+    Skip{"Limits", "Moments", "milliseconds before 2001 are refused: they look like seconds"},
     Skip{"Limits", "LeasesOfClaims", kNegative},
     Skip{"Limits", "ClaimOptionsAsAWhole", kNegative},
     Skip{"Limits", "QueuesOfAClaim", "a command is about something"},

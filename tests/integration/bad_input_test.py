@@ -13,7 +13,7 @@ LONG_KEY = "k" * 513
 TOO_MANY = 10_001
 CENTURY = 36_525 * 24 * 3_600_000
 OVER_A_CENTURY = {"delay_ms": CENTURY + 1}
-SEEN = {"key": "k", "id": "1", "due_ms": 1, "priority": 1, "tallies": {}}
+SEEN = {"key": "k", "id": "1", "due_ms": 18 * 10**11, "priority": 1, "tallies": {}}
 
 # (operation, what of it, status, what the detail says)
 BODIES = (
@@ -67,7 +67,7 @@ BODIES = (
     ("push", {"delay": -1}, 400, ("delay", "-1", "36525d")),
     ("push", OVER_A_CENTURY, 400, ("delay", "36525d")),
     ("push", {"delay": "1s", "delay_ms": 1}, 400, ('"delay"', '"delay_ms"')),
-    ("push", {"delay": "1s", "due_ms": 1}, 400, ("delay", "due")),
+    ("push", {"delay": "1s", "due_ms": 18 * 10**11}, 400, ("delay", "due")),
     ("pause", {"until": "2030-01-31 09:00"}, 400, ('"until"', "2030-01-31 09:00")),
     ("pause", {"until_ms": 1 << 53}, 400, ("until", "2200")),
     ("advanceClock", {"by": "-1s"}, 400, ('"by"', "-1s")),
@@ -202,7 +202,7 @@ ITEMS = (
      "invalid_argument", ("reason", "UTF-8")),
     ("importMessages", {"messages": [{"state": "dead", "reason": "a", "reason_base64": "YQ=="}]},
      "invalid_argument", ('"reason"', '"reason_base64"')),
-    ("importMessages", {"messages": [{"delay": "1s", "due_ms": 1}]}, "invalid_argument",
+    ("importMessages", {"messages": [{"delay": "1s", "due_ms": 18 * 10**11}]}, "invalid_argument",
      ("delay", "due")),
     ("importMessages", {"messages": [{"payload": "x" * ((1 << 20) + 1)}]}, "too_large",
      ("payload", "1048577", "1048576")),
@@ -221,7 +221,8 @@ ITEMS = (
     ("moveAway", {"messages": [SEEN | {"key": LONG_KEY}]}, "too_large", ("key", "512")),
     ("moveAway", {"messages": [SEEN | {"id": 1}]}, "invalid_argument", ('"id"', "string", "1")),
     ("moveAway", {"messages": [SEEN | {"id": "-1"}]}, "invalid_argument", ('"id"', "-1")),
-    ("moveAway", {"messages": [SEEN | {"due": 5}]}, "invalid_argument", ('"due"', '"due_ms"')),
+    ("moveAway", {"messages": [SEEN | {"due": 17 * 10**11}]}, "invalid_argument",
+     ('"due"', '"due_ms"')),
     ("moveAway", {"messages": [SEEN | {"due_ms": "5"}]}, "invalid_argument",
      ('"due_ms"', '"5"', "milliseconds")),
     ("moveAway", {"messages": [SEEN | {"priority": "1"}]}, "invalid_argument",

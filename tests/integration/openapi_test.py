@@ -200,11 +200,12 @@ class Agreement(ProgramTest):
         away = self.ask("moveAway", queue="moved", body={"messages": [
             {"key": "a", "id": told["id"], "due": told["due"], "priority": told["priority"],
              "tallies": told["tallies"]},
-            {"key_base64": NOT_UTF8, "id": results[1]["id"], "due_ms": 1, "priority": 1024,
-             "tallies": {}, "state": "dead"}]}).json["results"]
+            {"key_base64": NOT_UTF8, "id": results[1]["id"], "due_ms": 18 * 10**11,
+             "priority": 1024, "tallies": {}, "state": "dead"}]}).json["results"]
         self.assertEqual([r["outcome"] for r in away], ["done", "kept"])
         away = self.ask("moveAway", queue="brief", body={"messages": [
-            {"key": "k", "id": "1", "due_ms": 1, "priority": 0, "tallies": {}}]}).json["results"]
+            {"key": "k", "id": "1", "due_ms": 18 * 10**11, "priority": 0,
+             "tallies": {}}]}).json["results"]
         self.assertEqual(away[0]["outcome"], "settled")
         problem = self.ask("reshard", 501, queue="moved", body={"shards": 2, "turn": "1"}).json
         self.assertEqual(problem["code"], "unsupported")
@@ -260,8 +261,9 @@ class Agreement(ProgramTest):
     def values(self, document):
         """What the document has of a value's form is what the server goes by."""
         for good, body in (
-                (True, {"due": 100_000_000_000}), (False, {"due": 99_999_999_999}),
-                (False, {"due": 0}), (True, {"due_ms": 0}), (True, {"delay": 0.0}),
+                (True, {"due": 1_000_000_000_000}), (False, {"due": 999_999_999_999}),
+                (True, {"due_ms": 1_000_000_000_000}), (False, {"due_ms": 999_999_999_999}),
+                (False, {"due_ms": 1}), (True, {"due": 0}), (True, {"due_ms": 0}),
                 (False, {"delay": 0.5}), (True, {"priority": 1e3}), (False, {"priority": 1e10}),
                 (True, {"headers": {"!#$%&'*+-.^_`|~aZ9": "x"}}), (False, {"headers": {"": "x"}}),
                 (False, {"headers": {"a b": "x"}}), (True, {"headers": [["n" * 255, "x"]]}),
@@ -318,7 +320,7 @@ class Away(Redis):
                       "settle": {"items": [receipt | {"action": "ack"}]},
                       "extend": {"items": [receipt]},
                       "importMessages": {"messages": [{"key": "k"}]},
-                      "moveAway": {"messages": [{"key": "k", "id": "1", "due_ms": 1,
+                      "moveAway": {"messages": [{"key": "k", "id": "1", "due_ms": 18 * 10**11,
                                                  "priority": 1, "tallies": {}}]},
                       "reshard": {"shards": 2}}
             asked = 0

@@ -59,8 +59,7 @@ Result<Line> read_queue(wire::Fields& fields) {
   fields.require("settings");
   const boost::json::value* settings = fields.any("settings");
   line.pause.paused = fields.boolean("paused").value_or(false);
-  line.pause.until = fields.time("paused_until_ms");
-  (void)fields.any("paused_until");  // the same, for people
+  line.pause.until = fields.moment("paused_until", "paused_until_ms");
   if (auto error = fields.finish()) return *error;
   if (auto error = core::check_queue_name(line.queue)) return *error;
   wire::Fields inner(*settings, "\"settings\"", wire::Unknown::ignored);
@@ -79,8 +78,7 @@ Result<Line> read_message(const boost::json::value& value) {
   message.state =
       fields.choice("state", {State::scheduled, State::ready, State::leased, State::dead})
           .value_or(State::ready);
-  message.due = fields.time("due_ms").value_or(Time());
-  (void)fields.any("due");  // the same, for people
+  message.due = fields.moment("due", "due_ms").value_or(Time());
   message.priority = fields.u32("priority").value_or(kDefaultPriority);
   message.attempt = fields.u32("attempt").value_or(0);
   message.max_attempts = fields.u32("max_attempts").value_or(0);

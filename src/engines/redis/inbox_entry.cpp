@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "core/headers.h"
+#include "core/time_number.h"
 #include "core/validation.h"
 
 namespace tarry::redis {
@@ -193,7 +194,7 @@ class EntryReader {
   }
 
   MaybeError check_absolute() {
-    const auto due = base::parse_time_ms(*given_[kDue]);
+    const auto due = core::parse_time_ms(*given_[kDue]);
     if (!due) return bad_field("due " + due.error().message);
     if (*due - time_.now_ms > core::kMaxDelayMs) {
       return bad_field("due time " + std::to_string(*due) + " ms is more than 100 years from now");
