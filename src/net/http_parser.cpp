@@ -132,12 +132,27 @@ class HttpParser::Beast final : public HttpParser::Impl,
   // No room is reserved by a length that is only claimed: the body grows as it comes.
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
   std::size_t on_body_impl(beast::string_view piece, error_code&) override {
-    message.body.append(piece.data(), piece.size());
-    return piece.size();
+    return take(piece);
   }
   void on_chunk_header_impl(std::uint64_t, beast::string_view, error_code&) override {}
   std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view piece, error_code&) override {
-    message.body.append(piece.data(), piece.size());
+    return take(piece);
+  }
+  std::size_t take(beast::string_view piece) {
+    std::string& body = message.body;
+    const std::size_t needed = body.size() + piece.size();
+    if (needed > body.capacity()) {
+      // A large one that doubled would take up to twice what came. It never takes more than its
+      // length.
+      constexpr std::size_t kMostWaste = 1 << 20;
+      std::size_t room = needed + std::min(needed, std::max(needed / 4, kMostWaste));
+      if (const auto all = length()) room = std::min<std::size_t>(room, *all);
+      std::string grown;  // reserve() of one that has grown once doubles at least
+      grown.reserve(std::max(room, needed));
+      grown.append(body);
+      body.swap(grown);
+    }
+    body.append(piece.data(), piece.size());
     return piece.size();
   }
   void on_finish_impl(error_code&) override {}
