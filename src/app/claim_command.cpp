@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -63,18 +64,26 @@ void print_table(Output& output, const std::vector<Delivery>& deliveries, bool n
   output.print(table);
 }
 
-// A server that is stopped answers who waits at once, with nothing. That is no word on what falls
-// due in the rest of the wait, so it is asked again: it is back by then, or there is an error.
+// A server that is being stopped ends a claim that waits with `unavailable`. What falls due in the
+// rest of the wait is claimed from the next server, if one is there soon.
 Result<std::vector<Delivery>> claim_for_all_of_the_wait(const Store& store,
                                                         const std::vector<std::string_view>& queues,
                                                         ClaimOptions options) {
-  constexpr Millis kPause{100};  // or one that is slow to stop would be asked without a pause
+  constexpr Millis kPause{100};
+  constexpr Millis kRestart{5'000};
   if (store.engine().capabilities().manual_clock) return store.claim(queues, options);
-  const auto end = std::chrono::steady_clock::now() + options.wait;
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + options.wait;
+  std::optional<Clock::time_point> away_since;
   for (;;) {
     auto deliveries = store.claim(queues, options);
-    if (!deliveries || !deliveries->empty()) return deliveries;
-    const auto left = std::chrono::floor<Millis>(end - std::chrono::steady_clock::now());
+    const auto now = Clock::now();
+    const bool away = !deliveries && deliveries.error().code == ErrorCode::unavailable;
+    if (away ? now - away_since.value_or(now) > kRestart : !deliveries || !deliveries->empty()) {
+      return deliveries;
+    }
+    away_since = away ? std::optional(away_since.value_or(now)) : std::nullopt;
+    const auto left = std::chrono::floor<Millis>(end - now);
     if (left <= Millis{0}) return deliveries;
     std::this_thread::sleep_for(std::min(left, kPause));
     options.wait = std::max(left - kPause, Millis{0});

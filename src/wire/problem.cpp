@@ -120,7 +120,8 @@ Error read_problem(unsigned status, std::string_view body) {
   Document document(body.size(), kAnswerLimits);
   if (!document.parse(body)) {
     Fields fields(document.root(), "the problem", Unknown::ignored);
-    const auto code = code_from(fields.text("code").value_or(""));
+    const auto word = fields.text("code").value_or("");
+    const auto code = word == kClosing ? ErrorCode::unavailable : code_from(word);
     const auto detail = fields.text("detail");
     if (!fields.finish() && code && detail) return {*code, std::string(*detail)};
   }

@@ -15,6 +15,11 @@
 
 namespace tarry::wire {
 
+/// The code of a server that is being stopped, to a claim that it ends: nothing was claimed, and
+/// the next server is asked the same. In C++ it is `unavailable`, since `closed` would be the
+/// caller's own store.
+inline constexpr std::string_view kClosing = "closing";
+
 /// The status that goes with a code: what the caller should do next, in HTTP's words.
 [[nodiscard]] unsigned status_of(ErrorCode code) noexcept;
 

@@ -498,15 +498,16 @@ class Framing(ProgramTest):
 
     def test_more_connections_than_the_limit(self):
         with Server(self.store, "--max-connections", "2") as server:
+            body = '{"queues":["q"],"wait":"10m"}'
             held = [self.connect(server) for _ in range(2)]
             for connection in held:
-                connection.sendall((GET + "\r\n").encode())
-                self.assertTrue(connection.recv(65_536).startswith(b"HTTP/1.1 200 "))
-            fields = self.refusal(self.connect(server), 503, "unavailable",
+                connection.sendall((POST + "Content-Type: application/json\r\n"
+                                    f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+            another = self.connect(server)
+            another.sendall(b"GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            fields = self.refusal(another, 503, "unavailable",
                                   ("2 connections already", "limit", "try again"))
             self.assertRegex(fields["Retry-After"], r"^[1-9]\d*$")
-            held[0].sendall((GET + "\r\n").encode())
-            self.assertTrue(held[0].recv(65_536).startswith(b"HTTP/1.1 200 "))
 
 
 class Token(ProgramTest):

@@ -4,6 +4,7 @@
 import json
 import re
 import signal
+import socket
 import subprocess
 import unittest
 import urllib.error
@@ -339,7 +340,18 @@ class Reload(ProgramTest):
 
             token_file.write_text("second-token-2\n")
             self.assertEqual((status("first-token-1"), status("second-token-2")), (200, 401))
+            eventually(lambda: re.search(r"warning\S* request \S+ GET none: 401 after \d+ us: the "
+                                         "Authorization field holds another token", server.log()),
+                       "who is refused is in the log")
+            waiting = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+            self.addCleanup(waiting.close)
+            body = b'{"queues":["q"],"wait":"10m"}'
+            waiting.sendall(b"POST /v1/claim HTTP/1.1\r\nHost: localhost\r\n"
+                            b"Content-Type: application/json\r\n"
+                            b"Authorization: Bearer first-token-1\r\n"
+                            b"Content-Length: %d\r\n\r\n" % len(body) + body)
             log = self.reload(server, self.FILE, "reloaded")
+            self.assertTrue(waiting.recv(12).endswith(b" 401"))
             self.assertNotIn("token-2", log)
             self.assertIn("another token holds now", log)
             self.assertEqual((status("first-token-1"), status("second-token-2")), (401, 200))

@@ -11,6 +11,8 @@ from program import DONE, ProgramTest, Server, eventually
 
 HEAD = ("POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
         "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n")
+CLAIM = (b"POST /v1/claim HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+         b"Content-Length: 29\r\n\r\n" + b'{"queues":["q"],"wait":"10m"}')
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: mine-1\r\n\r\n"
 
 
@@ -56,7 +58,7 @@ class Flags(ProgramTest):
 
         eventually(is_refused, "what the first has sent is held")
         self.assertEqual(answers[-1][0], 429)
-        self.assertIn("limit of 1048576 bytes", answers[-1][1])
+        self.assertIn("limit of 524288 bytes", answers[-1][1])  # a half of it
         first.sendall(b'{"payload":""}')
         self.assertEqual(self.answer(first)[0], 200)  # larger than the limit, and alone
 
@@ -70,12 +72,15 @@ class Flags(ProgramTest):
 
     def test_max_connections(self):
         server = self.serve("--max-connections", "1")
-        first = self.connect(server)
-        first.sendall(HEALTH)
-        self.assertEqual(self.answer(first)[0], 200)
-        status, problem = self.answer(self.connect(server))  # it is told before it asks
+        self.connect(server).sendall(CLAIM)
+        second = self.connect(server)
+        second.sendall(HEAD.format(2).encode() + b"{}")
+        status, problem = self.answer(second)
         self.assertEqual(status, 503)
         self.assertIn("1 connections already", problem)
+        probe = self.connect(server)
+        probe.sendall(HEALTH)
+        self.assertEqual(self.answer(probe)[0], 200)
 
     def test_idle_timeout(self):
         connection = self.connect(self.serve("--idle-timeout", "1s"))

@@ -20,12 +20,18 @@ namespace tarry::testing {
 
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  /// `from`: the address that it connects from, else the system's choice.
+  explicit RawClient(std::uint16_t port, const char* from = nullptr)
+      : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
     const timeval minute{60, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &minute, sizeof minute);
     ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &minute, sizeof minute);
     sockaddr_in address{};
     address.sin_family = AF_INET;
+    if (from != nullptr) {
+      ::inet_pton(AF_INET, from, &address.sin_addr);
+      static_cast<void>(::bind(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address));
+    }
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;

@@ -41,18 +41,6 @@ bool has_body(const net::HttpMessage& message) noexcept {
   return length != nullptr && length->find_first_not_of('0') != std::string::npos;
 }
 
-// Whatever else goes there may be as large as any request, and be held as long.
-bool is_probe(const net::HttpMessage& message) noexcept {
-  if (message.method != "GET" && message.method != "HEAD") return false;
-  if (has_body(message)) return false;
-  std::string_view target = message.target;
-  if (const auto host = host_of_target(target)) {
-    target.remove_prefix(static_cast<std::size_t>(host->data() + host->size() - target.data()));
-  }
-  const std::string_view path = target.substr(0, target.find('?'));
-  return path == "/healthz" || path == "/readyz";
-}
-
 // Takes as long wherever the two differ, so that nobody can guess the token byte by byte.
 bool is_same_secret(std::string_view given, std::string_view secret) noexcept {
   unsigned differs = given.size() == secret.size() ? 0 : 1;
@@ -75,6 +63,18 @@ bool is_ours(std::string_view host, const std::vector<std::string>& hosts) {
 bool names_loopback(std::string_view host) noexcept {
   const std::string_view name = without_port(host);
   return base::equals_ignoring_case(name, "localhost") || name == "[::1]" || is_127(name);
+}
+
+// Whatever else goes there may be as large as any request, and be held as long.
+bool is_probe(const net::HttpMessage& message) noexcept {
+  if (message.method != "GET" && message.method != "HEAD") return false;
+  if (has_body(message)) return false;
+  std::string_view target = message.target;
+  if (const auto host = host_of_target(target)) {
+    target.remove_prefix(static_cast<std::size_t>(host->data() + host->size() - target.data()));
+  }
+  const std::string_view path = target.substr(0, target.find('?'));
+  return path == "/healthz" || path == "/readyz";
 }
 
 std::optional<Response> check_sender(const net::HttpMessage& message,
@@ -119,6 +119,13 @@ std::optional<Response> check_token(const net::HttpMessage& message, std::string
   while (given.starts_with(' ')) given.remove_prefix(1);
   if (!is_same_secret(given, token)) return refused("holds another token");
   return std::nullopt;
+}
+
+Response token_replaced() {
+  Response refused = problem(401, ErrorCode::permission_denied,
+                             "the server has another token now; ask again with it");
+  refused.close = true;
+  return refused;
 }
 
 std::optional<std::string_view> request_id_of(const net::HttpMessage& message) {

@@ -25,6 +25,12 @@ namespace tarry::http {
 [[nodiscard]] std::optional<Response> check_token(const net::HttpMessage& message,
                                                   std::string_view token);
 
+/// 401: to a request that carried the token which another one has replaced since.
+[[nodiscard]] Response token_replaced();
+
+/// GET and HEAD of /healthz and /readyz, without a body.
+[[nodiscard]] bool is_probe(const net::HttpMessage& message) noexcept;
+
 /// localhost, 127.x.x.x or [::1], with or without a port.
 [[nodiscard]] bool names_loopback(std::string_view host) noexcept;
 

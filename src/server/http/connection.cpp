@@ -1,5 +1,10 @@
 #include "server/http/connection.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -29,10 +34,42 @@ constexpr Millis kLinger{1'000};                    // without anything more to 
 // What was sent before its client could know of the drain is in the kernel, or on its way.
 constexpr Millis kDrainGrace{200};
 
+// Besides the string itself.
+std::size_t memory_of(const std::string& text) noexcept {
+  static const std::size_t within = std::string().capacity();
+  return text.capacity() > within ? text.capacity() : 0;
+}
+
+// Of a unix socket the user at its other end, since it has no address.
+std::string peer_name(Socket& socket) {
+  error_code error;
+  const auto endpoint = socket.remote_endpoint(error);
+  if (error) return "gone";
+  const int family = endpoint.data()->sa_family;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* address = nullptr;
+  if (family == AF_INET) {
+    address = &reinterpret_cast<const sockaddr_in*>(endpoint.data())->sin_addr;
+  } else if (family == AF_INET6) {
+    address = &reinterpret_cast<const sockaddr_in6*>(endpoint.data())->sin6_addr;
+  } else {
+    ucred user{};
+    socklen_t size = sizeof user;
+    ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &user, &size);
+    return "user " + std::to_string(user.uid);
+  }
+  return ::inet_ntop(family, address, text.data(), text.size()) == nullptr ? "?" : text.data();
+}
+
 }  // namespace
 
 Connection::Connection(Hub& hub, Socket socket)
-    : hub_(hub), socket_(std::move(socket)), timer_(socket_.get_executor()) {}
+    : hub_(hub), socket_(std::move(socket)), timer_(socket_.get_executor()) {
+  std::string name = peer_name(socket_);
+  peer_ = &hub_.peers[name];
+  peer_->name = std::move(name);
+  ++peer_->connections;
+}
 
 void Connection::on_exception(const std::exception& error) {
   try {
@@ -57,22 +94,44 @@ void Connection::start() {
     error_code ignored;
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);  // a unix socket has no such thing
     socket_.non_blocking(true, ignored);
-    set_deadline(between_requests());
+    become_idle();
+    // Whoever connects means to ask; only between requests there is time.
+    set_deadline(std::min(between_requests(), hub_.options.head_deadline));
     read();
   });
 }
 
-void Connection::refuse() {
-  guard([this] {
-    request_id_ = hub_.make_request_id();
-    Response response = problem(503, ErrorCode::unavailable,
-                                "there are " + std::to_string(hub_.options.max_connections) +
-                                    " connections already, which is the limit; try again");
-    response.close = true;
-    // A log line for each would be one more thing to flood.
-    response.reason = hub_.refusals.line(response.reason, Clock::now()).value_or("");
-    respond(std::move(response));
-  });
+void Connection::start_on_reserve() {
+  on_reserve_ = true;
+  start();
+}
+
+bool Connection::give_way() {
+  error_code ignored;
+  const bool silent = state_ == State::reading && held_.empty() && passed_over_ == 0 &&
+                      (!parser_ || !parser_->started());
+  if (!silent && state_ != State::lingering) return false;
+  if (socket_.available(ignored) > 0) return false;
+  close();
+  return true;
+}
+
+void Connection::revoke() {
+  if (state_ == State::asking && claiming_) {
+    revoked_ = true;
+    guard([this] { withdraw_claim(); });
+  } else if (state_ == State::reading && head_seen_) {
+    guard([this] { respond(token_replaced()); });
+  }
+}
+
+void Connection::become_idle() {
+  no_longer_idle();
+  idle_ = hub_.idle.insert(hub_.idle.end(), this);
+}
+
+void Connection::no_longer_idle() {
+  if (idle_) hub_.idle.erase(*std::exchange(idle_, std::nullopt));
 }
 
 void Connection::drain() {
@@ -95,7 +154,10 @@ void Connection::close() {
   error_code ignored;
   socket_.close(ignored);
   timer_.cancel();
-  hold(0);
+  no_longer_idle();
+  hold_answer(0);
+  if (--peer_->connections == 0) hub_.peers.erase(std::string(peer_->name));
+  peer_ = nullptr;
   release_unsent();
   hub_.closed(this);
   if (!claim_waits) return;
@@ -115,11 +177,21 @@ void Connection::read() {
   const bool in_body = (state_ == State::reading && head_seen_) || lingered_ > kSmallChunk;
   chunk_.resize(in_body ? kLargeChunk : kSmallChunk);
   if (!in_body) chunk_.shrink_to_fit();
+  if (in_body || (state_ == State::reading && parser_ && parser_->started())) acknowledge();
   read_outstanding_ = true;
   socket_.async_read_some(asio::buffer(chunk_.data(), chunk_.size()),
                           [self = shared_from_this()](const error_code& error, std::size_t size) {
                             self->guard([&] { self->on_read(error, size); });
                           });
+}
+
+// A client that sends a request in pieces, with Nagle's algorithm on, waits for this before its
+// next piece, and the kernel would keep it back for 40 ms. It forgets that it was told.
+void Connection::acknowledge() {
+  const int now = 1;
+  // A unix socket has no such thing.
+  static_cast<void>(
+      ::setsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_QUICKACK, &now, sizeof now));
 }
 
 void Connection::on_read(const error_code& error, std::size_t size) {
@@ -209,13 +281,14 @@ std::size_t Connection::parse(std::string_view bytes) {
   } else if (first) {
     set_deadline(hub_.options.head_deadline);
   }
-  if (head_seen_) hold(parser_->message().body.size());
+  if (head_seen_) hold_request(memory_of(parser_->message().body));
   if (parser_->done()) {
     dispatch();
-  } else if (head_seen_ && !may_send_body()) {
-    Response busy = too_much_held();
-    busy.close = true;
-    respond(std::move(busy));
+    return used;
+  }
+  if (auto busy = head_seen_ ? refuse_body() : std::nullopt) {
+    busy->close = true;
+    respond(*std::move(busy));
   } else if (bytes.size() - used > hub_.options.max_head_bytes) {
     on_fault(net::HttpFault::malformed, "a line of the body's framing is too long");
   }
@@ -224,11 +297,15 @@ std::size_t Connection::parse(std::string_view bytes) {
 
 // Looked at with what is still to come, so that a body is refused before it is sent. Of one that
 // comes in chunks nobody knows.
-bool Connection::may_send_body() {
-  if (!is_over(held_by_others())) return true;
+std::optional<Response> Connection::refuse_body() {
+  auto refused = too_many_requests_held();
+  if (!refused) return std::nullopt;
   const std::uint64_t body = parser_->content_length().value_or(parser_->message().body.size());
-  if (body <= kSmallBody) return true;
-  return settling_ && hub_.settling_bytes - settling_bytes_ + body <= kSettleReserve;
+  if (body <= kSmallBody) return std::nullopt;
+  if (settling_ && hub_.settling_bytes - settling_bytes_ + body <= kSettleReserve) {
+    return std::nullopt;
+  }
+  return refused;
 }
 
 void Connection::on_head() {
@@ -237,35 +314,40 @@ void Connection::on_head() {
   const net::HttpMessage& message = parser_->message();
   const auto id = request_id_of(message);
   request_id_ = id ? std::string(*id) : hub_.make_request_id();
-  keep_alive_ = parser_->keep_alive();
-  if (auto refused = check_sender(message, hub_.options.hosts)) {
+  keep_alive_ = parser_->keep_alive() && !on_reserve_;
+  no_longer_idle();
+  if (auto refused = check_head()) {
     refused->close = true;
     respond(std::move(*refused));
     return;
   }
-  if (auto refused = check_token(message, hub_.options.token)) {
-    refused->close = true;
-    respond(std::move(*refused));
-    return;
-  }
-  const std::string* expect = message.find("Expect");
-  if (expect != nullptr && !base::equals_ignoring_case(*expect, "100-continue")) {
-    Response refused = problem(417, ErrorCode::invalid_argument,
-                               "the field Expect " + base::quoted(*expect) +
-                                   " is not 100-continue, which is all that may be expected");
-    refused.close = true;
-    respond(std::move(refused));
-    return;
-  }
-  settling_ = settles(message);
   if (parser_->done()) return;
   set_deadline(hub_.options.body_deadline);
   // HTTP/1.0 knows no answer before the answer (RFC 9110, 10.1.1).
-  if (expect == nullptr || message.version < 11 || !may_send_body()) return;
+  if (message.find("Expect") == nullptr || message.version < 11 || refuse_body()) return;
   // Should the socket not take it now, the client sends its body without, after a second or so.
   constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   error_code ignored;
   socket_.write_some(asio::buffer(kContinue), ignored);
+}
+
+// Why nothing more of the request is read.
+std::optional<Response> Connection::check_head() {
+  const net::HttpMessage& message = parser_->message();
+  if (auto refused = check_sender(message, hub_.options.hosts)) return refused;
+  if (auto refused = check_token(message, hub_.options.token)) return refused;
+  let_in_ = true;
+  const std::string* expect = message.find("Expect");
+  if (expect != nullptr && !base::equals_ignoring_case(*expect, "100-continue")) {
+    return problem(417, ErrorCode::invalid_argument,
+                   "the field Expect " + base::quoted(*expect) +
+                       " is not 100-continue, which is all that may be expected");
+  }
+  settling_ = settles(message);
+  if (!on_reserve_ || settling_ || is_probe(message)) return std::nullopt;
+  return problem(503, ErrorCode::unavailable,
+                 "there are " + std::to_string(hub_.options.max_connections) +
+                     " connections already, which is the limit; try again");
 }
 
 void Connection::on_fault(net::HttpFault fault, std::string_view text) {
@@ -296,6 +378,7 @@ void Connection::on_fault(net::HttpFault fault, std::string_view text) {
 }
 
 void Connection::dispatch() {
+  hub_.meter.held(hub_.held_requests, hub_.held_answers);
   Routed routed = route(hub_.service, parser_->message(), route_);
   if (auto* response = std::get_if<Response>(&routed)) {
     respond(std::move(*response));
@@ -307,11 +390,19 @@ void Connection::dispatch() {
 void Connection::note(const Response& response) {
   if (!hub_.options.on_request) return;
   RequestNote note;
+  note.reason = response.reason;
+  // Whoever is not let in can have nothing written as often as he likes; nor is each failure of a
+  // store that fails at everything worth a line.
+  if (!let_in_ || !response.reason.empty()) {
+    const auto left_out = hub_.notes[{let_in_, response.status}].turn(Clock::now());
+    if (!left_out && !let_in_) return;
+    if (!left_out) note.reason = {};
+    note.left_out = left_out.value_or(0);
+  }
   note.id = request_id_;
   if (parser_) note.method = parser_->message().method;
   note.route = route_;
   note.status = response.status;
-  note.reason = response.reason;
   if (head_seen_) {
     note.took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began_);
   }
@@ -320,6 +411,7 @@ void Connection::note(const Response& response) {
 
 void Connection::respond(Response response) {
   state_ = State::writing;
+  no_longer_idle();
   note(response);
   hub_.meter.answered(std::exchange(route_, kNoRoute), response.status);
   keep_alive_ = keep_alive_ && !response.close && !hub_.draining;
@@ -329,7 +421,7 @@ void Connection::respond(Response response) {
   body_ = head_only ? std::string() : std::move(response.body);
   written_ = 0;
   settling_ = false;
-  hold(body_.size());
+  hold_answer(body_.size());
   set_deadline(hub_.options.write_deadline);
   write();
 }
@@ -371,13 +463,15 @@ void Connection::on_written() {
   parser_.reset();
   passed_over_ = 0;
   head_seen_ = false;
-  hold(0);
+  let_in_ = false;
+  hold_answer(0);
   if (!keep_alive_) {
     linger();
     return;
   }
   state_ = State::reading;
   set_deadline(between_requests());
+  become_idle();
   consume_held();
   if (state_ == State::reading && peer_ended_) {
     close();
@@ -395,6 +489,7 @@ void Connection::linger() {
     return;
   }
   state_ = State::lingering;
+  become_idle();
   held_ = {};
   count_held();
   error_code ignored;
@@ -404,18 +499,32 @@ void Connection::linger() {
   read();
 }
 
-void Connection::hold(std::uint64_t bytes) {
+void Connection::hold_request(std::uint64_t bytes) {
   request_bytes_ = bytes;
+  answer_bytes_ = 0;
   count_held();
 }
 
-// With what the client has sent ahead.
+void Connection::hold_answer(std::uint64_t bytes) {
+  request_bytes_ = 0;
+  answer_bytes_ = bytes;
+  count_held();
+}
+
+// With what the client has sent ahead, and the room for what comes next.
 void Connection::count_held() {
-  const std::uint64_t bytes = state_ == State::closed ? 0 : request_bytes_ + held_.size();
-  hub_.held_bytes += bytes;
-  hub_.held_bytes -= held_bytes_;
-  held_bytes_ = bytes;
-  const std::uint64_t settling = settling_ ? bytes : 0;
+  if (peer_ == nullptr) return;  // it has been closed
+  Held now;
+  if (state_ != State::closed) {
+    const std::size_t chunk = chunk_.capacity() > kSmallChunk ? chunk_.capacity() : 0;
+    now = {request_bytes_ + memory_of(held_) + chunk, answer_bytes_};
+  }
+  hub_.held_requests += now.requests - counted_.requests;
+  hub_.held_answers += now.answers - counted_.answers;
+  peer_->held.requests += now.requests - counted_.requests;
+  peer_->held.answers += now.answers - counted_.answers;
+  counted_ = now;
+  const std::uint64_t settling = settling_ ? now.requests : 0;
   hub_.settling_bytes += settling;
   hub_.settling_bytes -= std::exchange(settling_bytes_, settling);
 }

@@ -12,13 +12,16 @@
 //  3. Receipts are in `unsent_` from the engine's answer until the reply is written in full; when
 //     the connection closes before that, they are released.
 //  4. `closed` of the hub is called exactly once.
-//  5. No exception leaves it (memory that there is not, mostly): a request of which the engine has
+//  5. It is among the hub's idle from the start, or the end of an answer, until the next head or
+//     its end.
+//  6. No exception leaves it (memory that there is not, mostly): a request of which the engine has
 //     not heard is answered with 503, any other connection is closed, as if its client had gone.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,8 +44,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(Hub& hub, Socket socket);
 
   void start();
-  /// There are too many: answers 503 and closes.
-  void refuse();
+  /// As `start`, where there are too many: only probes and what settles, extends or cancels are
+  /// answered, anything else with 503; then it closes.
+  void start_on_reserve();
+  /// Closes where nothing of a next request has come, or where nothing is to follow its answer.
+  /// False: something has.
+  [[nodiscard]] bool give_way();
+  /// The token has changed: a claim that waits, or a request that is coming in, ends with 401.
+  void revoke();
   /// Finishes the request in progress, or one that comes within a moment, and closes; a waiting
   /// claim is withdrawn and answered with what it has.
   void drain();
@@ -75,9 +84,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_head();
   void on_fault(net::HttpFault fault, std::string_view text);
   void dispatch();
-  [[nodiscard]] bool is_over(std::uint64_t bytes) const;
-  [[nodiscard]] std::uint64_t held_by_others() const { return hub_.held_bytes - held_bytes_; }
-  [[nodiscard]] bool may_send_body();
+  [[nodiscard]] std::optional<Response> check_head();
+  [[nodiscard]] std::optional<Response> too_many_requests_held() const;
+  /// `more`: of our own that is not counted with us yet.
+  [[nodiscard]] std::optional<Response> too_many_answers_held(std::uint64_t more = 0) const;
+  /// 429 where it may not.
+  [[nodiscard]] std::optional<Response> refuse_body();
   void admit(Submission submission);
   void submit(Submission submission);
   void withdraw_claim();
@@ -87,7 +99,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void collect_receipts(const core::ClaimReply& reply);
   void release_unsent();
   [[nodiscard]] bool has_hung_up();
-  [[nodiscard]] Response too_much_held() const;
+  void acknowledge();
+  void become_idle();
+  void no_longer_idle();
 
   void respond(Response response);
   void note(const Response& response);
@@ -97,7 +111,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void linger();
 
   /// Of the request, or of its answer, in place of what was said before.
-  void hold(std::uint64_t bytes);
+  void hold_request(std::uint64_t bytes);
+  void hold_answer(std::uint64_t bytes);
   void count_held();
   [[nodiscard]] Millis between_requests() const;
   void set_deadline(Millis from_now, Clock::time_point latest = Clock::time_point::max());
@@ -122,9 +137,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string held_;         // read, and not parsed yet
   std::optional<net::HttpParser> parser_;
   std::size_t passed_over_ = 0;      // bytes of empty lines before the request
-  std::uint64_t request_bytes_ = 0;  // of the request or its answer
-  std::uint64_t held_bytes_ = 0;     // our part of the hub's
+  std::uint64_t request_bytes_ = 0;
+  std::uint64_t answer_bytes_ = 0;
+  Held counted_;                     // our part of the hub's
   std::uint64_t settling_bytes_ = 0;
+  Peer* peer_ = nullptr;                                  // until it is closed
+  std::optional<std::list<Connection*>::iterator> idle_;  // its place there
+  bool on_reserve_ = false;
+  bool let_in_ = false;   // its request has the token
+  bool revoked_ = false;  // which is none any more
 
   std::string request_id_;
   Clock::time_point began_;            // when its head had been read

@@ -12,6 +12,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/require.hpp>
 
+#include "server/http/admission.h"
 #include "server/http/connection.h"
 #include "wire/problem.h"
 
@@ -53,16 +54,23 @@ class Work {
 
 // Of a batch with some items of which the store itself was at fault (no space, mostly): why. The
 // answer as a whole is 200 all the same, and nothing else would tell who runs the server.
-const std::string* store_trouble(const core::Reply& reply) noexcept {
-  const auto first_in = [](const auto& items) -> const std::string* {
-    for (const auto& item : items) {
-      if (item.error && wire::status_of(item.error->code) >= 500) return &item.error->message;
+// Empty: of none.
+std::string tell_no_paths(core::Reply& reply) {
+  std::string trouble;
+  const auto in = [&](auto& items) {
+    for (auto& item : items) {
+      if (!item.error || !may_name_files(item.error->code)) continue;
+      std::string told = without_paths(item.error->message);
+      if (trouble.empty() && wire::status_of(item.error->code) >= 500) {
+        trouble = std::exchange(item.error->message, std::move(told));
+      } else {
+        item.error->message = std::move(told);
+      }
     }
-    return nullptr;
   };
-  if (const auto* pushed = std::get_if<core::PushReply>(&reply)) return first_in(pushed->items);
-  if (const auto* items = std::get_if<core::ItemsReply>(&reply)) return first_in(items->items);
-  return nullptr;
+  if (auto* pushed = std::get_if<core::PushReply>(&reply)) in(pushed->items);
+  if (auto* items = std::get_if<core::ItemsReply>(&reply)) in(items->items);
+  return trouble;
 }
 
 // Whatever is answered with what is stored: as much as the store has, while a change is answered
@@ -91,22 +99,37 @@ std::uint64_t size_of(const core::ClaimRequest& claim) noexcept {
 // What settles or cancels makes less, and is let through. Probes are small.
 void Connection::admit(Submission submission) {
   if (const auto* claim = std::get_if<core::ClaimRequest>(&submission.request)) {
-    hold(request_bytes_ + size_of(*claim));
+    hold_answer(request_bytes_ + size_of(*claim));
   }
   reading_ = submission.check == Check::none && reads(submission.request);
-  if (reading_ && is_over(held_by_others())) {
-    respond(too_much_held());
+  if (auto busy = reading_ ? too_many_answers_held() : std::nullopt) {
+    respond(*std::move(busy));
     return;
   }
   submit(std::move(submission));
 }
 
-bool Connection::is_over(std::uint64_t bytes) const { return bytes > hub_.options.max_held_bytes; }
+namespace {
 
-Response Connection::too_much_held() const {
-  return problem(
-      429, ErrorCode::unavailable,
-      over_limit("sum of all requests and answers that are held", hub_.options.max_held_bytes));
+Response too_much(std::string_view what, std::uint64_t limit) {
+  return problem(429, ErrorCode::unavailable,
+                 over_limit("sum of all " + std::string(what) + " that are held", limit));
+}
+
+}  // namespace
+
+std::optional<Response> Connection::too_many_requests_held() const {
+  const std::uint64_t limit = hub_.options.max_held_bytes / kHeldShare;
+  if (hub_.held_requests - counted_.requests > limit) return too_much("requests", limit);
+  if (peer_->held.requests - counted_.requests <= limit / kPeerShare) return std::nullopt;
+  return too_much("requests of " + peer_->name, limit / kPeerShare);
+}
+
+std::optional<Response> Connection::too_many_answers_held(std::uint64_t more) const {
+  const std::uint64_t limit = hub_.options.max_held_bytes / kHeldShare;
+  if (hub_.held_answers - counted_.answers - more > limit) return too_much("answers", limit);
+  if (peer_->held.answers - counted_.answers <= limit / kPeerShare) return std::nullopt;
+  return too_much("answers to " + peer_->name, limit / kPeerShare);
 }
 
 void Connection::submit(Submission submission) {
@@ -116,11 +139,12 @@ void Connection::submit(Submission submission) {
   check_ = submission.check;
   claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
   // How much is read nobody knows before: most claims ask for more than there is.
-  const std::uint64_t limit = reading_ ? hub_.options.max_held_bytes + held_bytes_
-                                       : std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t limit = reading_
+                                  ? hub_.options.max_held_bytes / kHeldShare + counted_.answers
+                                  : std::numeric_limits<std::uint64_t>::max();
   auto completion = [self = shared_from_this(), limit,
                      work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
-    self->reply_.emplace(std::move(result), self->hub_.held_bytes, limit);
+    self->reply_.emplace(std::move(result), self->hub_.held_answers, limit);
     work.post([self = std::move(self)] { self->on_reply(); });
   };
   const auto holders = weak_from_this().use_count();
@@ -172,18 +196,31 @@ void Connection::answer(HeldReply reply) {
     close();
     return;
   }
-  // In JSON it may be several times as large, and others' may have become that meanwhile.
-  if (reply.refused() || (reading_ && is_over(held_by_others() - reply.bytes()))) {
+  if (std::exchange(revoked_, false)) {
     release_unsent();
-    respond(too_much_held());
+    respond(token_replaced());
+    return;
+  }
+  // In JSON it may be several times as large, and others' may have become that meanwhile.
+  auto busy = reading_ ? too_many_answers_held(reply.bytes()) : std::nullopt;
+  if (reply.refused() && !busy) {
+    busy = too_much("answers", hub_.options.max_held_bytes / kHeldShare);
+  }
+  if (busy) {
+    release_unsent();
+    respond(*std::move(busy));
+    return;
+  }
+  // An empty answer would say that nothing was due, and be asked for again at once.
+  const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
+  if (claiming_ && hub_.draining && claimed != nullptr && claimed->items.empty()) {
+    respond(closing());
     return;
   }
   if (result) {
-    const std::string* trouble = store_trouble(*result);
+    const std::string trouble = tell_no_paths(*result);
     Response response = make(*result);
-    if (trouble != nullptr && response.reason.empty()) {
-      response.reason = hub_.troubles.line(*trouble, Clock::now()).value_or("");
-    }
+    if (response.reason.empty()) response.reason = trouble;
     respond(std::move(response));
   } else if (check_ == Check::health && is_away(result.error())) {
     core::Reply nothing;

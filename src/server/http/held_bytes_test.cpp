@@ -49,8 +49,8 @@ TEST_F(HeldBytes, bounds_the_bodies_of_all_connections_together) {
     second.send(begun);
     const auto busy = second.receive();
     EXPECT_EQ(busy.status, 429u);
-    EXPECT_NE(busy.body.find("the sum of all requests and answers that are held is over the limit "
-                             "of 50000 bytes"),
+    EXPECT_NE(busy.body.find("the sum of all requests that are held is over the limit of 25000 "
+                             "bytes"),
               std::string::npos)
         << busy.body;
     EXPECT_EQ(*busy.find("Retry-After"), "1");
@@ -154,8 +154,8 @@ TEST_F(HeldBytes, reads_nothing_more_while_too_much_is_held) {
     const auto busy = client.ask(*body == '\0' ? "GET" : "POST", path, body);
     EXPECT_EQ(busy.status, 429u) << path;
     EXPECT_EQ(*busy.find("Retry-After"), "1");
-    EXPECT_NE(busy.body.find("the sum of all requests and answers that are held is over the limit "
-                             "of 1048576 bytes"),
+    EXPECT_NE(busy.body.find("the sum of all answers that are held is over the limit of 524288 "
+                             "bytes"),
               std::string::npos)
         << busy.body;
   }
@@ -175,6 +175,87 @@ TEST_F(HeldBytes, reads_nothing_more_while_too_much_is_held) {
   client.send(RawClient::request("GET", "/v1/stats"));
   engine_.next().answer(core::Reply(StoreStats()));
   EXPECT_EQ(client.receive().status, 200u);
+}
+
+// They have a half each: bodies that never end stop no claim.
+TEST_F(HeldBytes, of_requests_stop_nothing_that_reads) {
+  ServerOptions options;
+  options.max_held_bytes = 1 << 20;
+  const std::uint16_t port = start(options);
+  RawClient stuck(port);
+  const std::string body(4 << 20, ' ');
+  const std::string head =
+      "POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
+      "Content-Type: application/json\r\nContent-Length: 9000000\r\n\r\n";
+  stuck.send(head + body);
+  RawClient claims(port);
+  // Until all that was sent has been read.
+  for (;;) {
+    claims.send(RawClient::request("GET", "/metrics"));
+    engine_.next().answer(core::Reply(StoreStats()));
+    const std::string page = claims.receive().body;
+    const std::string name = "tarry_http_held_bytes{held=\"requests\"} ";
+    const std::size_t at = page.find(name);
+    ASSERT_NE(at, std::string::npos);
+    if (std::stoull(page.substr(at + name.size())) >= body.size()) break;
+  }
+  RawClient pushes(port);
+  pushes.send(head);
+  EXPECT_EQ(pushes.receive().status, 429u);
+  claims.send(RawClient::request("POST", "/v1/claim", R"({"queues":["q"]})"));
+  engine_.next().answer(one_claimed("r1"));
+  EXPECT_EQ(claims.receive().status, 200u);
+  EXPECT_EQ(claims.get("/healthz").status, 200u);  // it knows by now that r1 was handed over
+}
+
+// It grows as it comes, up to its length and no further: counted is what it takes.
+TEST_F(HeldBytes, a_body_takes_no_more_than_its_length) {
+  ServerOptions options;
+  const std::uint16_t port = start(options);
+  RawClient stuck(port);
+  const std::string body((8 << 20) + 1, ' ');
+  stuck.send("POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
+             "Content-Type: application/json\r\nContent-Length: " +
+             std::to_string(body.size() + 1) + "\r\n\r\n" + body);
+  RawClient client(port);
+  std::uint64_t held = 0;
+  while (held < body.size()) {
+    client.send(RawClient::request("GET", "/metrics"));
+    engine_.next().answer(core::Reply(StoreStats()));
+    const std::string page = client.receive().body;
+    const std::string name = "tarry_http_held_bytes{held=\"requests\"} ";
+    const std::size_t at = page.find(name);
+    ASSERT_NE(at, std::string::npos);
+    held = std::stoull(page.substr(at + name.size()));
+  }
+  EXPECT_LE(held, body.size() + 1 + (64 << 10));  // and the room for what is read next
+}
+
+// 127.0.0.2 is another one to the server.
+TEST_F(HeldBytes, one_peer_has_a_half_of_it) {
+  ServerOptions options;
+  options.max_held_bytes = 4 << 20;
+  const std::uint16_t port = start(options);
+  const std::string head =
+      "POST /v1/queues/q/purge HTTP/1.1\r\nHost: localhost\r\n"
+      "Content-Type: application/json\r\n";
+  RawClient first(port);
+  first.send(head + "Content-Length: 1500000\r\n\r\n{}" + std::string(1'499'998, ' '));
+  auto held = engine_.next();
+  RawClient second(port);
+  second.send(head + "Content-Length: 5000\r\n\r\n{}");
+  const auto refused = second.receive();
+  EXPECT_EQ(refused.status, 429u);
+  EXPECT_NE(refused.body.find("the sum of all requests of 127.0.0.1 that are held is over the "
+                              "limit of 1048576 bytes"),
+            std::string::npos)
+      << refused.body;
+  RawClient other(port, "127.0.0.2");
+  other.send(head + "Content-Length: 5000\r\n\r\n{}" + std::string(4'998, ' '));
+  engine_.next().answer(core::Reply(core::CountReply{1}));
+  EXPECT_EQ(other.receive().status, 200u);
+  held.answer(core::Reply(core::CountReply{1}));
+  EXPECT_EQ(first.receive().status, 200u);
 }
 
 }  // namespace

@@ -1,17 +1,22 @@
-// What the connections of one server share. Used on the server's thread only, but for `held_bytes`.
+// What the connections of one server share. Used on the server's thread only, but for
+// `held_answers`.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <list>
+#include <map>
 #include <string>
+#include <utility>
 
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include "core/engine.h"
+#include "server/http/held.h"
 #include "server/http/routes.h"
 #include "server/http/seldom.h"
 #include "server/http/server.h"
@@ -31,14 +36,19 @@ struct Hub {
   Service service;
   std::string id_prefix;  // of the request ids that we make
   std::uint64_t next_id = 0;
-  std::atomic<std::uint64_t> held_bytes{0};  // bodies, requests, replies and answers
-  std::uint64_t settling_bytes = 0;          // of these, requests that settle, extend or cancel
+  std::uint64_t held_requests = 0;
+  std::atomic<std::uint64_t> held_answers{0};
+  std::uint64_t settling_bytes = 0;  // of the requests, those that settle, extend or cancel
+  Peers peers = {};
+  // Those whose next request has not come, the one that has waited longest first.
+  std::list<Connection*> idle = {};
   bool draining = false;
-  std::function<void(Connection*)> closed;
+  std::function<void(Connection*)> closed = {};
   metrics::Meter meter{engine};
   Seldom failures = {};
   Seldom refusals = {};  // of connections beyond the limit
-  Seldom troubles = {};  // of the store's, with items of a batch
+  // Notes for the log, by whether the client was let in, and by status.
+  std::map<std::pair<bool, unsigned>, Seldom> notes = {};
 
   [[nodiscard]] std::string make_request_id() { return id_prefix + std::to_string(++next_id); }
   void warn(std::string_view line) const {

@@ -12,21 +12,92 @@ Response ok(std::string body) {
   return response;
 }
 
-Response problem(unsigned status, ErrorCode code, std::string_view detail) {
+Response problem(unsigned status, std::string_view code, std::string_view detail) {
   Response response;
   response.status = status;
   wire::JsonWriter out(response.body);
   out.begin_object();
-  wire::write_problem(out, status, to_string(code), detail);
+  wire::write_problem(out, status, code, detail);
   out.end_object();
+  constexpr unsigned kNoToken = 401;
   constexpr unsigned kTooMany = 429;
   constexpr unsigned kFirstFailure = 500;
-  if (status == kTooMany || status >= kFirstFailure) response.reason = detail;
+  if (status == kNoToken || status == kTooMany || status >= kFirstFailure) {
+    response.reason = detail;
+  }
   return response;
 }
 
+Response problem(unsigned status, ErrorCode code, std::string_view detail) {
+  return problem(status, to_string(code), detail);
+}
+
 Response problem(const Error& error) {
-  return problem(wire::status_of(error.code), error.code, error.message);
+  const unsigned status = wire::status_of(error.code);
+  if (!may_name_files(error.code)) return problem(status, error.code, error.message);
+  Response response = problem(status, error.code, without_paths(error.message));
+  if (!response.reason.empty()) response.reason = error.message;
+  return response;
+}
+
+Response closing() {
+  Response response = problem(503, wire::kClosing,
+                              "the server is being stopped, and has claimed nothing; claim again "
+                              "when it, or another one, is there");
+  response.close = true;
+  response.reason.clear();  // the log has told of the stop
+  return response;
+}
+
+bool may_name_files(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::unavailable:
+    case ErrorCode::no_space:
+    case ErrorCode::closed:
+    case ErrorCode::unknown_outcome:
+    case ErrorCode::damaged:
+    case ErrorCode::io_error:
+    case ErrorCode::permission_denied: return true;
+    case ErrorCode::invalid_argument:
+    case ErrorCode::too_large:
+    case ErrorCode::unsupported:
+    case ErrorCode::not_found:
+    case ErrorCode::conflict:
+    case ErrorCode::misuse: break;  // they name what was asked for
+  }
+  return false;
+}
+
+// A path begins where a word does, and ends with the word, or with the quotes around it.
+std::string without_paths(std::string_view text) {
+  constexpr std::string_view kBefore = " \"'(=:,";
+  constexpr std::string_view kAfter = " \"'),;";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool begins = at == 0 || kBefore.find(text[at - 1]) != std::string_view::npos;
+    // Of "redis://host" the slashes are none.
+    const bool in_url = at > 0 && text[at - 1] == ':' && text.substr(at).starts_with("//");
+    if (text[at] != '/' || !begins || in_url) {
+      out += text[at++];
+      continue;
+    }
+    const bool quoted = at > 0 && (text[at - 1] == '"' || text[at - 1] == '\'');
+    std::size_t end = quoted ? text.find(text[at - 1], at) : text.find_first_of(kAfter, at);
+    if (end == std::string_view::npos) end = text.size();
+    std::string_view path = text.substr(at, end - at);
+    std::string_view tail;  // "/a/b: reason"
+    while (path.ends_with(':') || path.ends_with('.')) {
+      tail = text.substr(at + path.size() - 1, tail.size() + 1);
+      path.remove_suffix(1);
+    }
+    while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+    std::size_t keep = path.rfind('/');
+    if (keep > 0) keep = path.rfind('/', keep - 1);
+    out += path.substr(keep + 1);
+    out += tail;
+    at = end;
+  }
+  return out;
 }
 
 bool is_away(const Error& error) noexcept {
@@ -38,7 +109,9 @@ Response unwell(const Error& error) {
   if (error.code == ErrorCode::closed) code = ErrorCode::closed;
   // Nothing was to change, so nothing is in doubt.
   if (is_away(error)) code = ErrorCode::unavailable;
-  return problem(503, code, error.message);
+  Response response = problem(503, code, without_paths(error.message));
+  response.reason = error.message;
+  return response;
 }
 
 Response no_memory() {

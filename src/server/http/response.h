@@ -14,14 +14,19 @@ struct Response {
   std::string body;         // JSON, unless content_type says otherwise
   std::string allow;        // 405: the methods that would do
   bool close = false;       // what follows on the connection cannot be trusted, or will not be read
-  std::string reason = {};  // for the log: of 429, from 500 on, and of items that the store failed
+  // For the log: of 401, 429, from 500 on, and of items that the store failed.
+  std::string reason = {};
   std::string_view content_type = {};  // of a status 200; empty: application/json
 };
 
 [[nodiscard]] Response ok(std::string body);
 /// application/problem+json, as every status but 200.
 [[nodiscard]] Response problem(unsigned status, ErrorCode code, std::string_view detail);
+[[nodiscard]] Response problem(unsigned status, std::string_view code, std::string_view detail);
+/// What failed in the store names no place on its machine: the log has the whole line.
 [[nodiscard]] Response problem(const Error& error);
+/// 503: a claim that the server, which is being stopped, waits with no longer.
+[[nodiscard]] Response closing();
 /// The engine works, and says that what it asks does not answer just now: /readyz tells that, and
 /// to start this process again would mend nothing.
 [[nodiscard]] bool is_away(const Error& error) noexcept;
@@ -29,6 +34,11 @@ struct Response {
 [[nodiscard]] Response unwell(const Error& error);
 /// 503: of a request that was not begun, for want of memory.
 [[nodiscard]] Response no_memory();
+
+/// `text` with no absolute path in it, of each only the last two names: for an error of the store.
+[[nodiscard]] std::string without_paths(std::string_view text);
+/// Whether the store itself failed, whose errors may name files.
+[[nodiscard]] bool may_name_files(ErrorCode code) noexcept;
 
 /// For a problem's detail: "the <what> is over the limit of <limit> bytes".
 [[nodiscard]] std::string over_limit(std::string_view what, std::uint64_t limit);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tarry::http {
 
@@ -16,17 +17,27 @@ class Seldom {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The line to tell, if it is time for one.
-  [[nodiscard]] std::optional<std::string> line(std::string_view text, Clock::time_point now) {
+  /// If it is time for one: how many were left out since the last.
+  [[nodiscard]] std::optional<std::uint64_t> turn(Clock::time_point now) {
     if (last_ && now - *last_ < std::chrono::seconds(1)) {
       ++left_out_;
       return std::nullopt;
     }
     last_ = now;
-    std::string line(text);
-    if (left_out_ > 0) line += " (and " + std::to_string(left_out_) + " more since the last line)";
-    left_out_ = 0;
-    return line;
+    return std::exchange(left_out_, 0);
+  }
+
+  /// The line to tell, if it is time for one.
+  [[nodiscard]] std::optional<std::string> line(std::string_view text, Clock::time_point now) {
+    const auto left_out = turn(now);
+    if (!left_out) return std::nullopt;
+    return std::string(text) + and_more(*left_out);
+  }
+
+  /// For the end of a line.
+  [[nodiscard]] static std::string and_more(std::uint64_t left_out) {
+    if (left_out == 0) return {};
+    return " (and " + std::to_string(left_out) + " more since the last line)";
   }
 
  private:

@@ -33,11 +33,12 @@ using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor>;
 
-// Told 503 rather than nothing; beyond these a flood is not worth an answer. At most a quarter of
-// the connections: where descriptors are few, they are wanted elsewhere.
-std::size_t most_refusals(std::size_t connections) {
-  constexpr std::size_t kMostRefusals = 100;
-  return std::clamp<std::size_t>(connections / 4, 1, kMostRefusals);
+// For probes, for what settles, and to tell others 503 rather than nothing; beyond these a flood is
+// not worth an answer. At most a quarter of the connections: where descriptors are few, they are
+// wanted elsewhere.
+std::size_t reserve_beside(std::size_t connections) {
+  constexpr std::size_t kMostOnReserve = 100;
+  return std::clamp<std::size_t>(connections / 4, 1, kMostOnReserve);
 }
 
 // After a failed accept (out of descriptors, mostly): somebody has to close first.
@@ -60,7 +61,7 @@ std::string make_id_prefix() {
 class Server::Impl {
  public:
   Impl(core::Engine& engine, ServerOptions options)
-      : hub_{engine, std::move(options), {}, make_id_prefix(), 0, 0, 0, false, {}},
+      : hub_{engine, std::move(options), {}, make_id_prefix()},
         acceptor_(io_),
         timer_(io_) {
     hub_.service = {
@@ -119,8 +120,12 @@ class Server::Impl {
   }
 
   void set_token(std::string token) {
-    asio::post(
-        io_, [this, token = std::move(token)]() mutable { hub_.options.token = std::move(token); });
+    asio::post(io_, [this, token = std::move(token)]() mutable {
+      const bool other = token != hub_.options.token;
+      hub_.options.token = std::move(token);
+      if (!other || hub_.options.token.empty()) return;
+      for_each_connection([](Connection& connection) { connection.revoke(); });
+    });
   }
 
   void set_limits(const ServerLimits& limits) {
@@ -211,16 +216,35 @@ class Server::Impl {
   }
 
   void admit(Socket socket) {
-    const std::size_t open = connections_.size();
     const std::size_t most = hub_.options.max_connections;
-    if (open >= most + most_refusals(most)) return;  // closes it
+    if (connections_.size() >= most) close_an_idle_one();
+    const std::size_t open = connections_.size();
+    if (open >= most + reserve_beside(most)) return;  // closes it
     auto connection = std::make_shared<Connection>(hub_, std::move(socket));
     connections_.emplace(connection.get(), connection);
     hub_.meter.connected();
     if (open < most) {
       connection->start();
     } else {
-      connection->refuse();
+      connection->start_on_reserve();
+    }
+  }
+
+  // Silent ones would keep everybody else out. The client of one that was only kept for later
+  // connects anew.
+  void close_an_idle_one() {
+    constexpr int kMostTries = 8;  // something may have come that is not read yet
+    for (int tries = 0; tries < kMostTries && !hub_.idle.empty(); ++tries) {
+      Connection* longest = hub_.idle.front();
+      const auto kept = connections_.at(longest);
+      if (kept->give_way()) {
+        const std::string text = "there are " + std::to_string(hub_.options.max_connections) +
+                                 " connections, which is the limit; the one that was idle for the "
+                                 "longest was closed";
+        if (const auto line = hub_.refusals.line(text, Clock::now())) hub_.warn(*line);
+        return;
+      }
+      hub_.idle.splice(hub_.idle.end(), hub_.idle, hub_.idle.begin());
     }
   }
 

@@ -31,9 +31,12 @@ struct RequestNote {
   std::string_view method;  // as it was sent; empty where it could not be read
   std::string_view route;   // "/v1/queues/*/messages", or "none"
   unsigned status = 0;
-  // Where the server is why: 429, and from 500 on, and 200 where the store failed at items of a
-  // batch. Of these, and of connections that are refused, in one note a second.
+  // Of 401 and 429, and where the server is why: from 500 on, and 200 where the store failed at
+  // items of a batch. It stands in one note a second of each status.
   std::string_view reason;
+  // Notes of the same status that were left out before this one: of those with a reason the reason,
+  // of requests that were not let in the whole note.
+  std::uint64_t left_out = 0;
   std::chrono::microseconds took{0};  // from the head's end to the answer
 };
 
@@ -43,11 +46,13 @@ inline constexpr std::uint64_t kSettleReserve = 32ull << 20;
 
 /// What may be changed while it serves.
 struct ServerLimits {
-  std::size_t max_connections = 10'000;         // beyond: 503
+  // Beyond, the one that is idle for the longest is closed; where none is, 503.
+  std::size_t max_connections = 10'000;
   std::uint64_t max_body_bytes = 192ull << 20;  // beyond: 413; a full batch in base64 fits
-  // Bodies of all connections, and answers from when the engine gives them until they are taken;
-  // where those of others are beyond, 429 to bodies that still come and to what reads. So none is
-  // too large where nothing else is held, and one body more and one answer more may stand there.
+  // Bodies of all connections as far as they have come, a half of this, and answers from when the
+  // engine gives them until they are taken, the other; one peer's, a half of either. Where those of
+  // others are beyond, 429 to bodies that still come, or to what reads. So none is too large where
+  // nothing else is held, and one body more and one answer more may stand there.
   std::uint64_t max_held_bytes = 1ull << 30;
   Millis idle_deadline = std::chrono::minutes(5);  // between requests
 };
@@ -65,7 +70,7 @@ struct ServerOptions : ServerLimits {
   std::string token = {};
 
   std::uint32_t max_head_bytes = 16 * 1024;          // beyond: 431
-  Millis head_deadline = std::chrono::seconds(30);   // from a request's first byte: 408
+  Millis head_deadline = std::chrono::seconds(30);   // from the first byte: 408; to it, at first
   Millis body_deadline = std::chrono::seconds(30);   // from the head's end: 408
   Millis write_deadline = std::chrono::seconds(30);  // without any progress
 
@@ -102,13 +107,14 @@ class Server {
   /// The same in a place that was kept for it; the options' own is passed over.
   [[nodiscard]] Result<std::uint16_t> start(ReservedPort place);
 
-  /// From now on this one is asked for; empty: none.
+  /// From now on this one is asked for; empty: none. Claims that wait under another one end with
+  /// 401.
   void set_token(std::string token);
 
   /// From now on these hold, for what is begun from then on.
   void set_limits(const ServerLimits& limits);
 
-  /// Takes no more connections, lets waiting claims answer with what they have (mostly nothing),
+  /// Takes no more connections, ends waiting claims (with what they have, else 503 `closing`),
   /// finishes every request that was begun or is on its way (within a moment), closes the rest.
   /// `done` runs once that is so or the deadline has passed, with the number of connections that
   /// were still open; a second drain's at once. Then `stop`.

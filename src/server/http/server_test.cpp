@@ -10,6 +10,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/http/response.h"
 #include "support/fake_engine.h"
 #include "support/raw_client.h"
 #include "wire/problem.h"
@@ -487,49 +489,153 @@ TEST_F(ServerTest, an_answer_for_which_there_is_no_memory_ends_the_connection) {
   EXPECT_EQ(RawClient(port).get("/healthz").status, 200u);
 }
 
-TEST_F(ServerTest, refuses_more_connections_than_its_limit) {
+TEST_F(ServerTest, the_one_that_is_idle_for_the_longest_makes_room_for_another) {
   ServerOptions options;
   options.max_connections = 2;
   const std::uint16_t port = start(options);
-  RawClient first(port);
-  RawClient second(port);
-  EXPECT_EQ(first.get("/healthz").status, 200u);
-  EXPECT_EQ(second.get("/healthz").status, 200u);
+  RawClient silent(port);
+  RawClient kept(port);
+  EXPECT_EQ(kept.get("/healthz").status, 200u);  // and so both are there
   RawClient third(port);
-  EXPECT_EQ(third.receive().status, 503u);
+  EXPECT_EQ(third.get("/healthz").status, 200u);
+  EXPECT_TRUE(silent.wait_for_end());
+  EXPECT_EQ(kept.get("/healthz").status, 200u);  // so now the third is idle for longer
+  RawClient fourth(port);
+  EXPECT_EQ(fourth.get("/healthz").status, 200u);
   EXPECT_TRUE(third.wait_for_end());
-  EXPECT_EQ(first.get("/healthz").status, 200u);
+  EXPECT_EQ(kept.get("/healthz").status, 200u);
 }
 
-TEST_F(ServerTest, tells_seldom_of_the_connections_that_it_refuses) {
+TEST_F(ServerTest, has_a_reserve_for_probes_and_for_what_settles_where_none_is_idle) {
   ServerOptions options;
-  options.max_connections = 4;
-  std::atomic<int> refused{0};
-  std::atomic<int> told{0};
-  std::promise<std::string> line;
+  options.max_connections = 1;
+  const std::uint16_t port = start(options);
+  RawClient first(port);
+  first.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  auto purge = engine_.next();
+  EXPECT_EQ(RawClient(port).get("/healthz").status, 200u);
+  RawClient settles(port);
+  settles.send(RawClient::request("POST", "/v1/settle",
+                                  R"({"items":[{"receipt":"r1","action":"ack"}]})"));
+  core::ItemsReply done;
+  done.items.resize(1);
+  engine_.next().answer(core::Reply(done));
+  EXPECT_EQ(settles.receive().status, 200u);
+  EXPECT_TRUE(settles.wait_for_end());
+  RawClient pushes(port);
+  const auto refused = pushes.post("/v1/queues/q/messages", R"({"key":"k"})");
+  EXPECT_EQ(refused.status, 503u);
+  EXPECT_NE(refused.body.find("there are 1 connections already, which is the limit; try again"),
+            std::string::npos);
+  EXPECT_EQ(*refused.find("Retry-After"), "1");
+  EXPECT_TRUE(pushes.wait_for_end());
+  RawClient silent(port);  // whose place the next one has
+  EXPECT_EQ(RawClient(port).get("/healthz").status, 200u);
+  EXPECT_TRUE(silent.wait_for_end());
+  purge.answer(core::Reply(core::CountReply{9}));
+  EXPECT_EQ(first.receive().status, 200u);
+}
+
+// Of what comes, that is: it said that it connects to ask.
+TEST_F(ServerTest, a_connection_that_says_nothing_has_the_time_of_a_head) {
+  ServerOptions options;
+  options.head_deadline = Millis(1);
+  options.idle_deadline = std::chrono::hours(1);
+  const std::uint16_t port = start(options);
+  EXPECT_TRUE(RawClient(port).wait_for_end());
+}
+
+// Of 500 requests.
+struct Told {
+  int notes = 0;
+  int reasons = 0;
+};
+
+TEST_F(ServerTest, the_log_is_told_seldom_of_the_same) {
+  std::mutex mutex;
+  Told told;
+  ServerOptions options;
+  options.token = "secret";
   options.on_request = [&](const RequestNote& note) {
-    if (note.status != 503) return;
-    ++refused;
-    if (!note.reason.empty() && ++told == 1) line.set_value(std::string(note.reason));
+    const std::lock_guard lock(mutex);
+    ++told.notes;
+    if (!note.reason.empty()) ++told.reasons;
   };
   const std::uint16_t port = start(std::move(options));
-  std::vector<std::unique_ptr<RawClient>> clients;
-  for (int i = 0; i < 4; ++i) {
-    clients.push_back(std::make_unique<RawClient>(port));
-    EXPECT_EQ(clients.back()->get("/healthz").status, 200u);
-  }
   const auto begun = std::chrono::steady_clock::now();
-  int seen = 0;  // beyond a few at once they are closed without a word
-  for (int tries = 0; tries < 10'000 && seen < 20; ++tries) {
-    if (RawClient(port).receive().status == 503) ++seen;
-  }
-  EXPECT_EQ(seen, 20);
-  const auto seconds =
-      std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - begun);
-  EXPECT_GE(refused, seen);
-  EXPECT_LE(told, seconds.count());
-  EXPECT_EQ(line.get_future().get(),
-            "there are 4 connections already, which is the limit; try again");
+  const auto ask = [&](const std::string& request, unsigned status) {
+    {
+      const std::lock_guard lock(mutex);
+      told = {};
+    }
+    for (int i = 0; i < 500; ++i) {
+      RawClient client(port);
+      client.send(request);
+      EXPECT_EQ(client.receive().status, status);
+    }
+    const std::lock_guard lock(mutex);
+    return told;
+  };
+  const auto most = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::ceil<std::chrono::seconds>(now - begun).count();
+  };
+  // Not let in: neither a word of it, nor a line of the requests' own.
+  const Told coding =
+      ask("POST /v1/claim HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: x\r\n\r\n", 501);
+  EXPECT_GE(coding.notes, 1);
+  EXPECT_LE(coding.notes, most());
+  const Told token = ask(RawClient::request("GET", "/v1/stats"), 401);
+  EXPECT_LE(token.notes, most());
+  EXPECT_GE(token.reasons, 1);
+  EXPECT_LE(ask("x\r\n\r\n", 400).notes, most());
+  // Let in: each is noted, few with the reason.
+  engine_.set_rule([](const core::Request&) -> std::optional<Result<core::Reply>> {
+    return Error{ErrorCode::no_space, "full"};
+  });
+  const Told failed =
+      ask(RawClient::request("GET", "/v1/stats", "", "Authorization: Bearer secret\r\n"), 503);
+  EXPECT_EQ(failed.notes, 500);
+  EXPECT_GE(failed.reasons, 1);
+  EXPECT_LE(failed.reasons, most());
+}
+
+// The log has the whole of it.
+TEST_F(ServerTest, answers_name_no_path_of_the_machine) {
+  ServerOptions options;
+  std::promise<std::string> reason;
+  options.on_request = [&](const RequestNote& note) {
+    if (!note.reason.empty()) reason.set_value(std::string(note.reason));
+  };
+  const std::uint16_t port = start(std::move(options));
+  const std::string failed = "cannot write /var/lib/tarry/0/00001.seg: No space left on device";
+  RawClient client(port);
+  client.send(RawClient::request("POST", "/v1/queues/q/purge"));
+  engine_.next().answer(Error{ErrorCode::no_space, failed});
+  const std::string body = client.receive().body;
+  EXPECT_NE(body.find("cannot write 0/00001.seg: No space left on device"), std::string::npos)
+      << body;
+  EXPECT_EQ(reason.get_future().get(), failed);
+  reason = {};
+  client.send(RawClient::request("POST", "/v1/queues/q/cancel", R"({"keys":["k"]})"));
+  core::ItemsReply items;
+  items.items.resize(1);
+  items.items[0].error = Error{ErrorCode::io_error, failed};
+  engine_.next().answer(core::Reply(std::move(items)));
+  EXPECT_EQ(client.receive().body.find("/var"), std::string::npos);
+  EXPECT_EQ(reason.get_future().get(), failed);
+}
+
+TEST(WithoutPaths, LeavesTheLastTwoNamesOfEach) {
+  EXPECT_EQ(without_paths("/a/b/c.seg: bad"), "b/c.seg: bad");
+  EXPECT_EQ(without_paths("bad: \"/a/b/c d\", and (/e/f)."), "bad: \"b/c d\", and (e/f).");
+  EXPECT_EQ(without_paths("no such directory /a/b/c/."), "no such directory b/c.");
+  EXPECT_EQ(without_paths("redis://host:6379/0 is away, 3/4 of it"),
+            "redis://host:6379/0 is away, 3/4 of it");
+  EXPECT_EQ(without_paths("read a/b/c"), "read a/b/c");
+  EXPECT_EQ(without_paths("/a"), "a");
+  EXPECT_EQ(without_paths(""), "");
+  EXPECT_EQ(without_paths("/"), "");
 }
 
 // Leaves this process room for so many descriptors more, while it lives.

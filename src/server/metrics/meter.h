@@ -37,10 +37,17 @@ class Meter {
   void answered(std::string_view route, unsigned status) { ++answers_[{route, status}]; }
   void connected() noexcept { ++connections_; }
   void disconnected() noexcept { --connections_; }
+  /// Bytes: of requests as far as they have come, and of answers until they are taken.
+  void held(std::uint64_t requests, std::uint64_t answers) noexcept {
+    held_requests_ = requests;
+    held_answers_ = answers;
+  }
 
   using Answers = std::map<std::pair<std::string_view, unsigned>, std::uint64_t>;
   [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
   [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+  [[nodiscard]] std::uint64_t held_requests() const noexcept { return held_requests_; }
+  [[nodiscard]] std::uint64_t held_answers() const noexcept { return held_answers_; }
   [[nodiscard]] LatenessMeter& lateness() noexcept { return lateness_; }
 
  private:
@@ -51,6 +58,8 @@ class Meter {
   QueueCounters others_sum_;
   Answers answers_;
   std::uint64_t connections_ = 0;
+  std::uint64_t held_requests_ = 0;
+  std::uint64_t held_answers_ = 0;
   LatenessMeter lateness_;
 };
 

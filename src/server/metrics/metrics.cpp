@@ -203,6 +203,10 @@ void write_server(Exposition& out, const Meter& meter) {
   }
   out.family("tarry_http_connections", Kind::gauge, "Connections that are open.");
   out.sample({}, meter.connections());
+  out.family("tarry_http_held_bytes", Kind::gauge,
+             "Memory for requests that come in and answers that go out.");
+  out.sample({{"held", "requests"}}, meter.held_requests());
+  out.sample({{"held", "answers"}}, meter.held_answers());
 }
 
 }  // namespace
