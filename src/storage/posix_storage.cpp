@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "storage/failure.h"
+#include "storage/ownership.h"
 #include "storage/posix_file.h"
 #include "storage/posix_reader.h"
 
@@ -50,6 +51,10 @@ Result<FileDescriptor> open_regular(std::string_view operation, int directory,
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return system_failure(operation, path, errno);
   if (const int wrong = check_regular(status)) return not_regular(operation, path, wrong);
+  if ((flags & O_CREAT) == 0) return fd;
+  if (const int wrong = give_to_owner_of(directory, fd.get())) {
+    return system_failure("give the directory's owner", path, wrong);
+  }
   return fd;
 }
 
@@ -224,6 +229,9 @@ class PosixDirectory final : public Directory {
     }
     FileDescriptor fd = open_in(fd_.get(), own_name, kDirectoryFlags);
     if (!fd.valid()) return system_failure("open directory", path, errno);
+    if (const int wrong = create ? give_to_owner_of(fd_.get(), fd.get()) : 0) {
+      return system_failure("give the directory's owner", path, wrong);
+    }
     return std::unique_ptr<Directory>(new PosixDirectory(std::move(fd), std::move(path)));
   }
 
