@@ -3,12 +3,12 @@
 #include "app/rabbit_url.h"
 
 #include <array>
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/secret_file.h"
 #include "base/text.h"
 #include "open/url_parts.h"
 
@@ -58,11 +58,9 @@ Result<void> set_heartbeat(std::string_view value, Options& options) {
 }
 template <typename Options>
 Result<void> set_password_file(std::string_view value, Options& options) {
-  std::ifstream file{std::string(value)};
-  if (!std::getline(file, options.password)) {
-    return not_so(fmt::format("password_file {} cannot be read, or is empty", base::quoted(value)));
-  }
-  if (options.password.ends_with('\r')) options.password.pop_back();
+  auto password = base::read_secret("password_file", std::string(value));
+  if (!password) return not_so(password.error().message);
+  options.password = *std::move(password);
   return {};
 }
 

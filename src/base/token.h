@@ -12,6 +12,9 @@ inline constexpr std::size_t kMaxToken = 1'024;  // bytes
 inline constexpr std::string_view kTokenRule =
     "a token is 1 to 1024 letters, digits and -._~+/, and may end with =";
 
+/// Of a token that a server asks for: a shorter one can be guessed.
+inline constexpr std::size_t kMinServerToken = 16;  // bytes
+
 /// Errors are told with kTokenRule, and without the text, which is a secret.
 [[nodiscard]] bool is_token(std::string_view text) noexcept;
 

@@ -596,7 +596,8 @@ TEST(OpenSentinel, WhatCannotBeOpenedIsOneClearLine) {
   const Error file =
       refused("redis+sentinel://127.0.0.1:1?master=orders&sentinel_password_file=/no/such/file");
   EXPECT_EQ(file.code, ErrorCode::invalid_argument);
-  EXPECT_EQ(file.message, "sentinel_password_file \"/no/such/file\" cannot be read, or is empty");
+  EXPECT_EQ(file.message,
+            "sentinel_password_file \"/no/such/file\" cannot be read: No such file or directory");
   const Error nobody = refused("redis+sentinel://127.0.0.1:1,127.0.0.1:2/3?master=orders");
   EXPECT_EQ(nobody.code, ErrorCode::unavailable);
   EXPECT_EQ(

@@ -1,23 +1,11 @@
 #include "open/redis_server.h"
 
-#include <fstream>
 #include <utility>
 
-#include "base/text.h"
+#include "base/secret_file.h"
 
 namespace tarry::detail {
 namespace {
-
-Result<std::string> read_password(std::string_view option, const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line)) {
-    return Unexpected(ErrorCode::invalid_argument, std::string(option) + " " + base::quoted(path) +
-                                                       " cannot be read, or is empty");
-  }
-  if (line.ends_with('\r')) line.pop_back();
-  return line;
-}
 
 Result<net::RedisSentinelOptions> sentinels_of(const RedisUrl& url) {
   net::RedisSentinelOptions sentinels;
@@ -27,7 +15,7 @@ Result<net::RedisSentinelOptions> sentinels_of(const RedisUrl& url) {
   sentinels.master = url.master;
   sentinels.user = url.sentinel_user;
   if (!url.sentinel_password_file.empty()) {
-    auto password = read_password("sentinel_password_file", url.sentinel_password_file);
+    auto password = base::read_secret("sentinel_password_file", url.sentinel_password_file);
     if (!password) return std::move(password).error();
     sentinels.password = *std::move(password);
   }
@@ -51,7 +39,7 @@ Result<net::RedisOptions> redis_server_of(const RedisUrl& url) {
   server.password = url.password;
   server.database = url.database;
   if (!url.password_file.empty()) {
-    auto password = read_password("password_file", url.password_file);
+    auto password = base::read_secret("password_file", url.password_file);
     if (!password) return std::move(password).error();
     server.password = *std::move(password);
   }

@@ -2,8 +2,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include "base/text.h"
 
@@ -24,6 +26,10 @@ Unexpected not_read(std::string message) {
 }  // namespace
 
 Result<std::vector<KafkaSetting>> read_kafka_settings(const std::string& file) {
+  std::error_code none;
+  if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none)) {
+    return not_read("config " + base::quoted(file) + ": is not a regular file");
+  }
   std::ifstream in(file);
   if (!in) return not_read("config " + base::quoted(file) + ": " + std::strerror(errno));
   std::vector<KafkaSetting> settings;
@@ -39,7 +45,6 @@ Result<std::vector<KafkaSetting>> read_kafka_settings(const std::string& file) {
     }
     settings.push_back({std::string(name), std::string(trimmed(text.substr(equals + 1))), where});
   }
-  // A directory opens, and reads as nothing.
   if (in.bad()) return not_read("config " + base::quoted(file) + ": cannot be read");
   return settings;
 }

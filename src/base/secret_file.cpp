@@ -1,0 +1,81 @@
+#include "base/secret_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/text.h"
+
+namespace tarry::base {
+namespace {
+
+class OpenFile {
+ public:
+  // A FIFO that nobody writes to would hold us up for ever.
+  explicit OpenFile(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+  ~OpenFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// Up to the first line's end, or to one byte more than fits.
+bool read_beginning(int fd, std::string& text) {
+  text.resize(kMaxSecretLine + 2);
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::read(fd, text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> read_secret(std::string_view named_by, const std::string& path) {
+  const std::string file = std::string(named_by) + " " + quoted(path);
+  const auto wrong = [&](const std::string& why) -> Result<std::string> {
+    return Error{ErrorCode::invalid_argument, file + why};
+  };
+  const OpenFile open(path);
+  struct stat status{};
+  if (open.fd() < 0 || ::fstat(open.fd(), &status) != 0) {
+    return wrong(std::string(" cannot be read: ") + std::strerror(errno));
+  }
+  if (!S_ISREG(status.st_mode)) return wrong(" cannot be read: it is not a regular file");
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return wrong(" can be written by others than its owner: chmod go-w " + path);
+  }
+  std::string text;
+  if (!read_beginning(open.fd(), text)) {
+    return wrong(std::string(" cannot be read: ") + std::strerror(errno));
+  }
+  const std::size_t end = text.find('\n');
+  std::string line = text.substr(0, end);
+  if (line.ends_with('\r')) line.pop_back();
+  if (line.empty()) return wrong(": its first line is empty");
+  if (line.size() > kMaxSecretLine || (end == std::string::npos && text.size() > kMaxSecretLine)) {
+    return wrong(": its first line is over " + std::to_string(kMaxSecretLine) + " bytes");
+  }
+  return line;
+}
+
+bool is_readable_by_all(const std::string& path) noexcept {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IROTH) != 0;
+}
+
+}  // namespace tarry::base

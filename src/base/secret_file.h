@@ -1,0 +1,25 @@
+// Files that hold a secret in their first line: tokens, passwords, keys of signatures.
+//
+// Thread safety: reads one file; thread safe.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+namespace tarry::base {
+
+inline constexpr std::size_t kMaxSecretLine = 4'096;  // bytes
+
+/// The first line of the file, without its end (`\n` or `\r\n`); never empty. Only a regular file
+/// is read, and not far beyond that line. Errors: `invalid_argument`, for what cannot be read, has
+/// no such line, or may be written by others than its owner: whoever may write it knows the secret.
+/// They name `named_by` and the path, and show nothing of what is in it.
+[[nodiscard]] Result<std::string> read_secret(std::string_view named_by, const std::string& path);
+
+/// Whether every user of the machine may read the file.
+[[nodiscard]] bool is_readable_by_all(const std::string& path) noexcept;
+
+}  // namespace tarry::base
