@@ -2,12 +2,12 @@
 
 #include <array>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/secret_file.h"
 #include "base/text.h"
 #include "base/token.h"
 #include "open/url_parts.h"
@@ -63,15 +63,12 @@ Result<void> set_content_type(std::string_view value, WebhookOptions& options) {
   return {};
 }
 
-Result<std::string> first_line(std::string_view option, std::string_view path) {
-  std::ifstream file{std::string(path)};
-  std::string line;
-  if (!std::getline(file, line)) {
-    return wrong_webhook(
-        fmt::format("{} {} cannot be read, or is empty", option, base::quoted(path)));
+Result<void> set_signature(std::string_view value, WebhookOptions& options) {
+  if (value != "v1" && value != "v2") {
+    return wrong_webhook(fmt::format("signature {} must be v2 or v1", base::quoted(value)));
   }
-  if (line.ends_with('\r')) line.pop_back();
-  return line;
+  options.signature = value == "v1" ? relay::WebhookSignature::v1 : relay::WebhookSignature::v2;
+  return {};
 }
 
 Result<void> take_secret(std::string_view from, std::string secret, WebhookOptions& options) {
@@ -86,7 +83,7 @@ Result<void> take_secret(std::string_view from, std::string secret, WebhookOptio
 }
 
 Result<void> set_secret_file(std::string_view value, WebhookOptions& options) {
-  auto line = first_line("secret_file", value);
+  auto line = base::read_secret("secret_file", std::string(value));
   if (!line) return line.error();
   return take_secret(value, *std::move(line), options);
 }
@@ -101,7 +98,7 @@ Result<void> set_secret_env(std::string_view value, WebhookOptions& options) {
 }
 
 Result<void> set_token_file(std::string_view value, WebhookOptions& options) {
-  auto line = first_line("token_file", value);
+  auto line = base::read_secret("token_file", std::string(value));
   if (!line) return line.error();
   if (!base::is_token(*line)) {
     return wrong_webhook(
@@ -111,10 +108,11 @@ Result<void> set_token_file(std::string_view value, WebhookOptions& options) {
   return {};
 }
 
-constexpr std::array<WebhookUrlOption, 12> kWebhookOptions{{
+constexpr std::array<WebhookUrlOption, 13> kWebhookOptions{{
     {"allow_private", set_allow_private},
     {"secret_file", set_secret_file},
     {"secret_env", set_secret_env},
+    {"signature", set_signature},
     {"token_file", set_token_file},
     {"content_type", set_content_type},
     {"path_from", set_text<&WebhookOptions::path_header>},

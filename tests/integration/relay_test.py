@@ -307,7 +307,7 @@ class Relay(ProgramTest):
                 self.addCleanup(self.end, relay)
                 if needs in ("amqp", "webhook"):
                     where = ("rabbitmq 127.0.0.1:1, exchange 'shop'" if needs == "amqp" else
-                             "webhook http://127.0.0.1:1/hooks/due")
+                             "webhook http://127.0.0.1:1")
                     self.assertIn(f"{where} is down: ", relay.stderr.readline().decode())
                 else:
                     eventually(lambda: self.acked_orders() > acked, "it is handed on")

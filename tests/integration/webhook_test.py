@@ -2,6 +2,8 @@
 """tarry relay to a webhook: what an HTTP server answers, or does not, and what becomes of it."""
 
 import email.utils
+import hashlib
+import hmac
 import http.server
 import json
 import os
@@ -290,7 +292,7 @@ class Webhook(ProgramTest):
             for key in "abc":
                 self.push(key)
             line = relay.stderr.readline().decode()
-            self.assertIn(f"webhook http://127.0.0.1:{port}/ok is down: ", line)
+            self.assertIn(f"webhook http://127.0.0.1:{port} is down: ", line)
         states = [self.remote("get", "q", key) for key in "abc"]
         self.assertEqual([one["attempt"] for one in states], [0, 0, 0])
         counts = self.stop(relay)
@@ -326,16 +328,50 @@ class Webhook(ProgramTest):
                 relay = self.start("/ok", options, **variables)
                 self.push("k" + options[1:10], "häuser\n")
                 eventually(lambda: self.receiver.requests, "it arrives")
-                _, headers, body = self.receiver.requests[0]
-                names = {"secret": SECRET.encode(), "headers": headers, "body": body}
-                exec(code, names)  # pylint: disable=exec-used
-                self.assertTrue(names["genuine"])
-                names["body"] = body + b" "
-                exec(code, names)  # pylint: disable=exec-used
-                self.assertFalse(names["genuine"])
+                path, headers, body = self.receiver.requests[0]
+                names = {"secret": SECRET.encode(), "headers": headers, "body": body, "path": path}
+
+                def is_genuine(code=code, names=names, **others):
+                    mine = names | others
+                    exec(code, mine)  # pylint: disable=exec-used
+                    return mine["genuine"]
+
+                self.assertTrue(is_genuine())
+                self.assertFalse(is_genuine(body=body + b" "))
+                self.assertFalse(is_genuine(path=path + "?more"))
+                for name in ("Tarry-Id", "Tarry-Queue", "Tarry-Key", "Tarry-Attempt",
+                             "Tarry-Timestamp"):
+                    other = dict(headers) | {name: str(headers[name]) + "1"}
+                    self.assertFalse(is_genuine(headers=other), name)
                 cmdline = Path(f"/proc/{relay.pid}/cmdline").read_bytes()
                 self.assertNotIn(SECRET.encode(), cmdline)
                 self.stop(relay)
+
+    def test_the_signature_of_before_is_made_where_it_is_wanted(self):
+        (self.directory / "secret").write_text(SECRET + "\n")
+        relay = self.start("/ok", "&secret_file=secret&signature=v1")
+        self.push("k", "tea")
+        eventually(lambda: self.receiver.requests, "it arrives")
+        _, headers, body = self.receiver.requests[0]
+        text = headers["Tarry-Timestamp"].encode() + b"." + body
+        self.assertEqual(headers["Tarry-Signature"],
+                         "v1=" + hmac.new(SECRET.encode(), text, hashlib.sha256).hexdigest())
+        self.stop(relay)
+
+    def test_a_producer_does_not_speak_for_the_relay(self):
+        relay = self.start()
+        theirs = {"Cookie": "session=1", "Authorization": "Bearer theirs",
+                  "X-Forwarded-For": "10.0.0.1", "Content-Encoding": "gzip", "Host": "elsewhere",
+                  "X-Shop": "eu"}
+        flags = [word for name, value in theirs.items() for word in ("--header", f"{name}={value}")]
+        self.push("k", "x", *flags)
+        self.acked(1)
+        (_, headers, _), = self.receiver.requests
+        self.assertEqual(headers["X-Shop"], "eu")
+        self.assertNotEqual(headers["Host"], "elsewhere")
+        for name in ("Cookie", "Authorization", "X-Forwarded-For", "Content-Encoding"):
+            self.assertNotIn(name, headers)
+        self.stop(relay)
 
     def test_the_token_goes_along(self):
         (self.directory / "token").write_text("sesame\n")

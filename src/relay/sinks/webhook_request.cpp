@@ -15,37 +15,37 @@ constexpr std::size_t kMaxPath = 4'096;      // bytes
 /// A receiver may ask for patience, and not for ever.
 constexpr Millis kLongestAfter = std::chrono::hours(24);
 
-/// Of the connection (RFC 9110, 7.6.1) or of the message's framing and destination.
-constexpr std::array<std::string_view, 17> kNotTheirs{"connection",
-                                                      "keep-alive",
-                                                      "proxy-connection",
-                                                      "proxy-authenticate",
-                                                      "proxy-authorization",
-                                                      "te",
-                                                      "trailer",
-                                                      "transfer-encoding",
-                                                      "upgrade",
-                                                      "http2-settings",
-                                                      "host",
-                                                      "content-length",
-                                                      "expect",
-                                                      "idempotency-key",
-                                                      "content-type",
-                                                      "user-agent",
-                                                      "accept-encoding"};
+/// Of the connection (RFC 9110, 7.6.1), of the message's framing and destination, or of who asks.
+constexpr std::array<std::string_view, 49> kNotTheirs{
+    // of the connection, and of the way
+    "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings",
+    "expect", "early-data", "max-forwards", "via", "alt-used",
+    // of framing, content and destination
+    "host", "content-length", "content-type", "content-encoding", "content-range", "content-digest",
+    "digest", "range", "accept-encoding", "user-agent", "x-http-method", "x-http-method-override",
+    "x-method-override", "x-original-url", "x-original-host", "x-rewrite-url", "x-host",
+    // of who asks, and for whom
+    "authorization", "cookie", "cookie2", "set-cookie", "set-cookie2", "origin", "referer", "from",
+    "forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip",
+    "cf-connecting-ip", "fastly-client-ip", "remote-user", "x-remote-user", "signature",
+    "signature-input",
+    // what a receiver drops duplicates by
+    "idempotency-key"};
+constexpr std::array<std::string_view, 7> kNotTheirBeginnings{
+    "tarry-", "proxy-", "sec-", "x-forwarded-", "x-auth-request-", "x-envoy-", "x-ssl-"};
+
+bool begins_as(std::string_view name, std::string_view beginning) noexcept {
+  return base::equals_ignoring_case(name.substr(0, beginning.size()), beginning);
+}
 
 bool is_theirs(const WebhookOptions& options, std::string_view name) noexcept {
-  constexpr std::string_view kOurs = "tarry-";
   const auto is_name = [name](std::string_view other) {
     return base::equals_ignoring_case(name, other);
   };
-  if (name.size() >= kOurs.size() &&
-      base::equals_ignoring_case(name.substr(0, kOurs.size()), kOurs)) {
-    return false;
-  }
-  if (is_name("authorization")) return options.token.empty();
+  const auto begins = [name](std::string_view other) { return begins_as(name, other); };
   if (!options.path_header.empty() && is_name(options.path_header)) return false;
-  return std::ranges::none_of(kNotTheirs, is_name);
+  return std::ranges::none_of(kNotTheirs, is_name) &&
+         std::ranges::none_of(kNotTheirBeginnings, begins);
 }
 
 /// Of a token (RFC 9110, 5.6.2), besides letters and digits.
@@ -90,20 +90,28 @@ std::string field_line(std::string_view name, std::string_view value) {
 
 Result<std::vector<std::string>> webhook_headers(const WebhookOptions& options,
                                                  const Delivery& delivery,
-                                                 std::int64_t unix_seconds) {
+                                                 std::int64_t unix_seconds,
+                                                 std::string_view target) {
   const std::string id = std::to_string(delivery.id());
+  const WebhookSigned parts{unix_seconds,
+                            delivery.id(),
+                            percent_encoded(delivery.queue()),
+                            percent_encoded(delivery.key()),
+                            delivery.attempt(),
+                            target,
+                            delivery.payload()};
   std::vector<std::string> lines{
       field_line("Idempotency-Key", id),
       field_line("Tarry-Id", id),
-      field_line("Tarry-Queue", percent_encoded(delivery.queue())),
-      field_line("Tarry-Key", percent_encoded(delivery.key())),
+      field_line("Tarry-Queue", parts.queue),
+      field_line("Tarry-Key", parts.key),
       field_line("Tarry-Attempt", std::to_string(delivery.attempt())),
       field_line("Tarry-Due-Ms", std::to_string(delivery.due().time_since_epoch().count())),
       field_line("Tarry-Timestamp", std::to_string(unix_seconds)),
   };
   if (!options.secret.empty()) {
-    lines.push_back(field_line(
-        "Tarry-Signature", webhook_signature(options.secret, unix_seconds, delivery.payload())));
+    lines.push_back(
+        field_line("Tarry-Signature", webhook_signature(options.signature, options.secret, parts)));
   }
   if (!options.token.empty()) {
     lines.push_back(field_line("Authorization", "Bearer " + options.token));
@@ -138,11 +146,22 @@ Result<std::string> webhook_path(const WebhookOptions& options, const Delivery& 
                    " bytes"};
 }
 
-std::string webhook_signature(std::string_view secret, std::int64_t unix_seconds,
-                              std::string_view body) {
-  std::string text = std::to_string(unix_seconds);
-  text.append(".").append(body);
-  return "v1=" + net::hmac_sha256_hex(secret, text);
+std::string webhook_signature(WebhookSignature version, std::string_view secret,
+                              const WebhookSigned& parts) {
+  std::string text;
+  if (version == WebhookSignature::v1) {
+    text = std::to_string(parts.unix_seconds);
+    text.append(".").append(parts.body);
+    return "v1=" + net::hmac_sha256_hex(secret, text);
+  }
+  const std::string seconds = std::to_string(parts.unix_seconds);
+  const std::string id = std::to_string(parts.id);
+  const std::string attempt = std::to_string(parts.attempt);
+  const std::array<std::string_view, 7> lines{"v2",      seconds, id,          parts.queue,
+                                              parts.key, attempt, parts.target};
+  for (const std::string_view line : lines) text.append(line).append("\n");
+  text.append(parts.body);
+  return "v2=" + net::hmac_sha256_hex(secret, text);
 }
 
 Answer webhook_answer(long status, std::string_view body, std::optional<Millis> after) {

@@ -17,10 +17,15 @@
 
 namespace tarry::relay {
 
+/// What the signature covers. v1: the time and the body, for receivers that know no other. v2: also
+/// what the headers say of the message, and the path.
+enum class WebhookSignature : std::uint8_t { v1, v2 };
+
 struct WebhookOptions {
   std::string url;  // http or https, with a host, without user and fragment
   std::string content_type = "application/octet-stream";  // a message's own goes first
   std::string secret;                                     // of the signature; empty: none is sent
+  WebhookSignature signature = WebhookSignature::v2;
   std::string token;        // of `Authorization: Bearer`; empty: none is sent
   std::string path_header;  // not empty: a message's header of that name is path and query
   bool allow_private = false;
@@ -36,20 +41,35 @@ inline constexpr std::uint32_t kMaxWebhookConnections = 256;
 inline constexpr std::size_t kMinWebhookSecret = 16;  // bytes
 
 /// "NAME: VALUE" each. The message's own headers go along, but for those that belong to the
-/// connection, and those that are ours. Errors: `invalid_argument`, naming the header, for what no
-/// HTTP header can hold.
+/// connection, those that are ours, and those by which a receiver or a proxy before it tells who is
+/// asking: a producer must not speak for us. `target`: path and query of the request. Errors:
+/// `invalid_argument`, naming the header, for what no HTTP header can hold.
 [[nodiscard]] Result<std::vector<std::string>> webhook_headers(const WebhookOptions& options,
                                                                const Delivery& delivery,
-                                                               std::int64_t unix_seconds);
+                                                               std::int64_t unix_seconds,
+                                                               std::string_view target);
 
 /// Path and query that the message asks for; empty where it does not. `invalid_argument` for what
 /// is none.
 [[nodiscard]] Result<std::string> webhook_path(const WebhookOptions& options,
                                                const Delivery& delivery);
 
-/// "v1=" and the hex HMAC-SHA256 of "SECONDS.BODY".
-[[nodiscard]] std::string webhook_signature(std::string_view secret, std::int64_t unix_seconds,
-                                            std::string_view body);
+/// What a signature is made of; queue and key as the headers have them.
+struct WebhookSigned {
+  std::int64_t unix_seconds = 0;
+  std::uint64_t id = 0;
+  std::string queue;
+  std::string key;
+  std::uint32_t attempt = 0;
+  std::string_view target;  // path and query
+  std::string_view body;
+};
+
+/// "v1=" or "v2=" and the hex HMAC-SHA256: v1 of "SECONDS.BODY"; v2 of "v2", SECONDS, ID, QUEUE,
+/// KEY, ATTEMPT, TARGET and BODY, each but the last with a line feed after it. None of these can
+/// hold a line feed, but for the body.
+[[nodiscard]] std::string webhook_signature(WebhookSignature version, std::string_view secret,
+                                            const WebhookSigned& parts);
 
 /// `status`: 200 .. 599, of a whole answer. `after`: what Retry-After asks for.
 [[nodiscard]] Answer webhook_answer(long status, std::string_view body,

@@ -17,7 +17,7 @@ Delivery webhook_delivery(const Headers& headers = {}, const std::string& key = 
 }
 
 std::vector<std::string> lines_of(const WebhookOptions& options, const Headers& headers) {
-  const auto lines = webhook_headers(options, webhook_delivery(headers), 1'700'000'000);
+  const auto lines = webhook_headers(options, webhook_delivery(headers), 1'700'000'000, "/due");
   EXPECT_TRUE(lines) << lines.error().message;
   return lines ? *lines : std::vector<std::string>();
 }
@@ -52,32 +52,84 @@ TEST(WebhookRequest, TheMessagesHeadersGoAlongButForThoseThatAreNotTheirs) {
   EXPECT_TRUE(has(lines, "Authorization: Bearer t0ken"));
   EXPECT_TRUE(has(lines, "Tarry-Attempt: 1"));
   EXPECT_EQ(lines.size(), 10u);
-  // Without a token of ours theirs is what the receiver asks for.
-  EXPECT_TRUE(
-      has(lines_of({}, {{"authorization", "Bearer theirs"}}), "authorization: Bearer theirs"));
 }
 
 TEST(WebhookRequest, RefusesWhatWouldBecomeAnotherHeader) {
   for (const std::string& value : {std::string("a\r\nHost: evil"), std::string("a\nb"),
                                    std::string("a\0b", 3), std::string("\x7f")}) {
     const Header bad{"X", value};
-    const auto lines = webhook_headers({}, webhook_delivery({bad}), 0);
+    const auto lines = webhook_headers({}, webhook_delivery({bad}), 0, "/due");
     ASSERT_FALSE(lines) << bad.name << bad.value;
     EXPECT_EQ(lines.error().code, ErrorCode::invalid_argument);
     EXPECT_EQ(lines.error().message.find('\n'), std::string::npos);
   }
 }
 
-TEST(WebhookRequest, SignsTheTimeAndTheBody) {
+TEST(WebhookRequest, AProducerSaysNothingOfWhoAsksNorOfTheWay) {
+  for (const char* name : {"Cookie",
+                           "authorization",
+                           "Proxy-Authorization",
+                           "X-Forwarded-For",
+                           "x-forwarded-user",
+                           "Forwarded",
+                           "X-Real-IP",
+                           "Content-Encoding",
+                           "Content-Length",
+                           "Host",
+                           "Via",
+                           "Upgrade",
+                           "TE",
+                           "Keep-Alive",
+                           "Connection",
+                           "Sec-Fetch-Site",
+                           "X-HTTP-Method-Override",
+                           "Tarry-Id",
+                           "Tarry-Signature",
+                           "Idempotency-Key",
+                           "Origin",
+                           "X-Auth-Request-User",
+                           "Remote-User"}) {
+    EXPECT_EQ(lines_of({}, {{name, "theirs"}}), lines_of({}, {})) << name;
+  }
+  EXPECT_TRUE(has(lines_of({}, {{"X-Forward", "to"}}), "X-Forward: to"));
+  EXPECT_TRUE(has(lines_of({}, {{"Tarry", "x"}}), "Tarry: x"));
+}
+
+TEST(WebhookRequest, SignsAllThatTheReceiverGoesBy) {
   WebhookOptions options;
   options.secret = "sixteen bytes or more";
-  const auto lines = lines_of(options, {});
-  const std::string expected =
-      webhook_signature(options.secret, 1'700'000'000, "payload-order/42 ä");
-  EXPECT_TRUE(has(lines, "Tarry-Signature: " + expected));
-  EXPECT_NE(expected, webhook_signature(options.secret, 1'700'000'001, "payload-order/42 ä"));
+  const WebhookSigned parts{1'700'000'000,       1, "q", "order/42%20%C3%A4", 1, "/due",
+                            "payload-order/42 ä"};
+  const auto sign = [&](const WebhookSigned& one) {
+    return webhook_signature(WebhookSignature::v2, options.secret, one);
+  };
+  EXPECT_TRUE(has(lines_of(options, {}), "Tarry-Signature: " + sign(parts)));
+  std::vector<WebhookSigned> others(8, parts);
+  others[0].unix_seconds = 1'700'000'001;
+  others[1].id = 2;
+  others[2].queue = "r";
+  others[3].key = "order/43";
+  others[4].attempt = 2;
+  others[5].target = "/due?x";
+  others[6].body = "payload";
+  others[7].target = "";
+  others[7].body = "/due\npayload-order/42 ä";
+  for (std::size_t i = 0; i < others.size(); ++i) EXPECT_NE(sign(others[i]), sign(parts)) << i;
+  // printf 'v2\n0\n7\nq\nk\n1\n/\nbody' | openssl dgst -sha256 -hmac key
+  EXPECT_EQ(webhook_signature(WebhookSignature::v2, "key", {0, 7, "q", "k", 1, "/", "body"}),
+            "v2=091d8853dfb7334e2f8200ec1e8491dbf9ba341ea8c98952ae74f6239a5981f7");
+}
+
+TEST(WebhookRequest, TheFirstSignatureIsStillMadeWhereItIsWanted) {
+  WebhookOptions options;
+  options.secret = "sixteen bytes or more";
+  options.signature = WebhookSignature::v1;
+  const WebhookSigned parts{1'700'000'000, 0, "", "", 0, "", "payload-order/42 ä"};
+  EXPECT_TRUE(
+      has(lines_of(options, {}),
+          "Tarry-Signature: " + webhook_signature(WebhookSignature::v1, options.secret, parts)));
   // printf 0. | openssl dgst -sha256 -hmac key
-  EXPECT_EQ(webhook_signature("key", 0, ""),
+  EXPECT_EQ(webhook_signature(WebhookSignature::v1, "key", {}),
             "v1=85841b4efc3cd7776c3c8f9b7cca9e281c550e5d19889d78e9e669c6337f000d");
 }
 

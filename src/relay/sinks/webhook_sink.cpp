@@ -61,7 +61,7 @@ class WebhookSink::Impl {
     }
     curl_multi_wakeup(multi_.get());
   }
-  [[nodiscard]] std::string title() const { return "webhook " + target_.origin + target_.path; }
+  [[nodiscard]] std::string title() const { return "webhook " + target_.origin; }
 
  private:
   struct Active {
@@ -109,9 +109,10 @@ class WebhookSink::Impl {
         std::chrono::system_clock::now().time_since_epoch());
     const auto path = webhook_path(options_, parcel.delivery);
     if (!path) return parcel.done(refused(path.error().message));
-    const auto lines = webhook_headers(options_, parcel.delivery, now.count());
+    const std::string& target = path->empty() ? target_.target : *path;
+    const auto lines = webhook_headers(options_, parcel.delivery, now.count(), target);
     if (!lines) return parcel.done(refused(lines.error().message));
-    const std::string url = path->empty() ? options_.url : target_.origin + *path;
+    const std::string url = target_.origin + target;
     auto transfer = std::make_unique<WebhookTransfer>(options_, std::move(parcel), url, *lines);
     CURL* handle = transfer->handle();
     const CURLMcode added = curl_multi_add_handle(multi_.get(), handle);

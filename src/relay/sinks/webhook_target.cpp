@@ -75,8 +75,9 @@ Result<WebhookTarget> read_target(const WebhookOptions& options) {
     return bad_webhook(base::quoted(*own) + " is not a public address; allow_private=yes lets it");
   }
   const std::string port = url_part(url.get(), CURLUPART_PORT);
+  const std::string query = url_part(url.get(), CURLUPART_QUERY);
   return WebhookTarget{scheme + "://" + host + (port.empty() ? "" : ":" + port),
-                       url_part(url.get(), CURLUPART_PATH)};
+                       url_part(url.get(), CURLUPART_PATH) + (query.empty() ? "" : "?" + query)};
 }
 
 Result<void> check_file(const char* what, const std::string& path) {

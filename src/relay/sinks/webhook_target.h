@@ -13,7 +13,7 @@ namespace tarry::relay {
 
 struct WebhookTarget {
   std::string origin;  // "https://host:8443"
-  std::string path;    // without its query, which may hold a secret
+  std::string target;  // path and query, as the request has them; they may hold a secret
 };
 
 /// Errors: `invalid_argument`, naming value and limit; also for a URL whose host is written as an
