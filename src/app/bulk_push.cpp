@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <unordered_set>
@@ -19,6 +22,8 @@
 #include "app/line_reader.h"
 #include "app/progress.h"
 #include "app/push_line.h"
+#include "app/signals.h"
+#include "base/stop_event.h"
 #include "base/text.h"
 #include "core/engine.h"
 #include "core/validation.h"
@@ -31,6 +36,10 @@ constexpr std::size_t kBatchItems = 500;
 constexpr std::size_t kBatchBytes = 4u << 20;
 constexpr std::size_t kInFlight = 4;  // batches: the store works while the next are being read
 constexpr std::size_t kErrorsShown = 5;
+/// What has been read is pushed within this time, however slowly the rest comes.
+constexpr std::chrono::milliseconds kLongestHeld{100};
+
+using Clock = std::chrono::steady_clock;
 
 struct LineError {
   std::uint64_t line = 0;
@@ -146,6 +155,12 @@ class Feeder {
     take(*push, reader.number());
   }
 
+  /// When the lines that wait for their batch to be full are to be sent; empty where none waits.
+  [[nodiscard]] std::optional<Clock::time_point> send_by() const {
+    if (batch_.lines.empty()) return std::nullopt;
+    return first_at_ + kLongestHeld;
+  }
+
   void flush() {
     if (batch_.lines.empty()) return;
     Batch full = std::move(batch_);
@@ -184,6 +199,7 @@ class Feeder {
     item.payload = core::append(bytes, view(source.payload));
     item.headers = core::append(bytes, view(source.headers));
     if (!item.if_exists) item.if_exists = bulk_.if_exists;
+    if (batch_.lines.empty()) first_at_ = Clock::now();
     batch_.request.items.push_back(item);
     batch_.lines.push_back(line);
     if (batch_.lines.size() >= kBatchItems) flush();
@@ -192,6 +208,7 @@ class Feeder {
   const BulkPush& bulk_;
   Pipeline pipeline_;
   Batch batch_;
+  Clock::time_point first_at_;  // when its first line was read
   std::vector<std::string> batch_keys_;
   std::unordered_set<std::string> keys_in_flight_;
   std::uint64_t sent_ = 0;
@@ -254,6 +271,43 @@ ExitCode summarise(Session& session, Tally tally, std::uint64_t lines) {
   return worst(code, exit_code(tally.end->error.code));
 }
 
+/// Hands all lines to the feeder, until the end, a signal, or the store's failure. Empty, or why
+/// the input ended before its end.
+std::optional<Error> feed_lines(LineReader& reader, Feeder& feeder, std::uint64_t total,
+                                Progress& progress) {
+  std::string_view line;
+  while (!feeder.broken()) {
+    if (const auto by = feeder.send_by()) {
+      const Result<bool> there = Clock::now() < *by ? reader.has_line_by(*by) : Result<bool>(false);
+      if (!there) return there.error();
+      if (!*there) {
+        feeder.flush();
+        continue;
+      }
+    }
+    const auto more = reader.next(line);
+    if (!more) return more.error();
+    if (!*more) break;
+    feeder.line(reader, line);
+    progress.show(reader.bytes(), total, reader.number(), "messages");
+  }
+  return std::nullopt;
+}
+
+/// The first signal ends the reading; a second one the program, at once.
+void on_stop_signal(base::StopEvent& stop, int count) {
+  stop.set();
+  if (count > 1) std::_Exit(128 + SIGINT);
+}
+
+ExitCode tell_of_input(Output& output, const Error& error, std::uint64_t lines) {
+  if (error.code != ErrorCode::closed) return output.fail(error);
+  output.error({error.code, fmt::format("stopped by a signal after line {}: what follows was not "
+                                        "read, and is not pushed",
+                                        lines)});
+  return ExitCode::failed;
+}
+
 }  // namespace
 
 ExitCode bulk_push(Session& session, const BulkPush& bulk) {
@@ -280,25 +334,22 @@ ExitCode bulk_push(Session& session, const BulkPush& bulk) {
     if (from_file) ::close(fd);
     return code;
   }
-  LineReader reader(fd, kLongestLine);
+  base::StopEvent stop;
+  const SignalWatch watch([&stop](int count) { on_stop_signal(stop, count); });
+  LineReader reader(fd, kLongestLine, &stop);
   Feeder feeder(bulk, store->engine());
   std::optional<Error> broken_input;
   {
     Progress progress("pushing", stderr, session.output.err());
-    std::string_view line;
-    while (!feeder.broken()) {
-      const auto more = reader.next(line);
-      if (!more) broken_input = more.error();
-      if (!more || !*more) break;
-      feeder.line(reader, line);
-      progress.show(reader.bytes(), total, reader.number(), "messages");
-    }
+    broken_input = feed_lines(reader, feeder, total, progress);
   }
   Tally tally = feeder.finish();
   if (from_file) ::close(fd);
   code = summarise(session, std::move(tally), reader.number());
   session.note_if_fleeting();
-  if (broken_input) code = worst(code, session.output.fail(*broken_input));
+  if (broken_input) {
+    code = worst(code, tell_of_input(session.output, *broken_input, reader.number()));
+  }
   return code;
 }
 

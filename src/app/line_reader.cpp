@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.h"
+
 namespace tarry::app {
 namespace {
 
@@ -29,6 +31,8 @@ Result<bool> read_some(int fd, std::string& into) {
   return got > 0;
 }
 
+Error stopped() { return {ErrorCode::closed, "stopped while it waited for more input"}; }
+
 }  // namespace
 
 LineReader::LineReader(int fd, std::size_t longest, const base::StopEvent* stop)
@@ -39,7 +43,7 @@ Result<bool> LineReader::fill() {
   at_ = 0;
   const std::size_t before = buffer_.size();
   if (stop_ != nullptr && !stop_->wait_for(fd_, POLLIN)) {
-    return Error{ErrorCode::closed, "stopped while it waited for more input"};
+    return stopped();
   }
   auto more = read_some(fd_, buffer_);
   if (!more) return more;
@@ -79,6 +83,22 @@ Result<bool> LineReader::next(std::string_view& line) {
     ++number_;
     return true;
   }
+}
+
+Result<bool> LineReader::has_line_by(std::chrono::steady_clock::time_point end) {
+  TARRY_ASSERT(stop_ != nullptr);
+  std::size_t searched = at_;
+  while (!ended_ && buffer_.find('\n', searched) == std::string::npos) {
+    searched = buffer_.size() - at_;  // where it will be once fill() has moved the rest
+    if (searched > longest_ + 1) return true;
+    switch (stop_->wait_until(fd_, POLLIN, end)) {
+      case base::StopEvent::Woken::too_late: return false;
+      case base::StopEvent::Woken::stopped: return stopped();
+      case base::StopEvent::Woken::ready: break;
+    }
+    if (auto more = fill(); !more) return more;
+  }
+  return true;
 }
 
 Result<std::string> read_all(int fd, std::size_t most) {

@@ -3,6 +3,7 @@
 // Thread safety: one thread at a time.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,6 +24,11 @@ class LineReader {
   /// The next line, without its end (`\n` or `\r\n`); false at the end. The view is valid until
   /// the next call. Errors: `io_error`; `closed` where the stop came before the line's end.
   [[nodiscard]] Result<bool> next(std::string_view& line);
+
+  /// Reads until `next` need not wait for input (a line, or a part of it that is too long, or the
+  /// end): true; at most until `end`, or false. For readers that were made with a stop. Errors: as
+  /// next's.
+  [[nodiscard]] Result<bool> has_line_by(std::chrono::steady_clock::time_point end);
 
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }  ///< of that line, from 1
   [[nodiscard]] bool too_long() const noexcept { return too_long_; }       ///< that line was cut

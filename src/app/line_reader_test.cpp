@@ -5,6 +5,8 @@
 #include <rapidcheck/gtest.h>
 #include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <cstdio>
 #include <vector>
 
@@ -112,6 +114,54 @@ TEST(ReadAll, StopsAtTheLimit) {
   EXPECT_EQ(*read_all(File(content).fd(), content.size()), content);
   EXPECT_EQ(read_all(File(content).fd(), content.size() - 1).error().code, ErrorCode::too_large);
   EXPECT_EQ(*read_all(File("").fd(), 0), "");
+}
+
+class Pipe {
+ public:
+  Pipe() { EXPECT_EQ(::pipe(ends_.data()), 0); }
+  ~Pipe() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  [[nodiscard]] int reading() const { return ends_[0]; }
+  void say(std::string_view text) const {
+    EXPECT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+TEST(LineReader, ALineThatHasNotEndedByThenIsWaitedForNoLonger) {
+  using Clock = std::chrono::steady_clock;
+  const auto in = [](int ms) { return Clock::now() + std::chrono::milliseconds(ms); };
+  const Pipe pipe;
+  const base::StopEvent stop;
+  LineReader reader(pipe.reading(), 100, &stop);
+  pipe.say("first\nsec");
+  std::string_view line;
+  EXPECT_TRUE(*reader.has_line_by(in(60'000)));
+  ASSERT_TRUE(*reader.next(line));
+  EXPECT_EQ(line, "first");
+  EXPECT_FALSE(*reader.has_line_by(in(1)));
+  pipe.say("ond\n");
+  EXPECT_TRUE(*reader.has_line_by(in(60'000)));
+  ASSERT_TRUE(*reader.next(line));
+  EXPECT_EQ(line, "second");
+  pipe.say(std::string(200, 'x'));
+  EXPECT_TRUE(*reader.has_line_by(in(60'000)));  // too long already
+}
+
+TEST(LineReader, AStopEndsTheWaitForALine) {
+  const Pipe pipe;
+  base::StopEvent stop;
+  LineReader reader(pipe.reading(), 100, &stop);
+  stop.set();
+  const auto there = reader.has_line_by(std::chrono::steady_clock::time_point::max());
+  ASSERT_FALSE(there);
+  EXPECT_EQ(there.error().code, ErrorCode::closed);
 }
 
 }  // namespace

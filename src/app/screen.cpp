@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <system_error>
 
 #include "base/assert.h"
 
@@ -40,7 +42,7 @@ Screen::Screen(bool whole)
         const std::uint64_t one = 1;
         TARRY_ASSERT(::write(ended_, &one, sizeof one) == sizeof one);
       }) {
-  TARRY_ASSERT(ended_ >= 0);
+  if (ended_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   if (!drawn_on_) return;
   termios now{};
   if (::tcgetattr(STDIN_FILENO, &now) == 0) {

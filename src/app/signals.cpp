@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <system_error>
 #include <utility>
 
 #include "base/assert.h"
@@ -41,9 +42,14 @@ void handle(int signal, struct sigaction* old) {
   TARRY_ASSERT(::sigaction(signal, &action, old) == 0);
 }
 
+int new_event() {
+  const int fd = ::eventfd(0, EFD_CLOEXEC);
+  if (fd < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  return fd;
+}
+
 void count_hangups() {
-  hung_up.store(::eventfd(0, EFD_CLOEXEC));
-  TARRY_ASSERT(hung_up.load() >= 0);
+  hung_up.store(new_event());
   handle(SIGHUP, &before_hangup);
 }
 void forget_hangups() {
@@ -64,9 +70,8 @@ SignalWatch::SignalWatch(std::function<void(int)> on_signal, std::function<void(
     : on_signal_(std::move(on_signal)),
       on_hangup_(std::move(on_hangup)),
       counts_hangups_(on_hangup_ != nullptr && hung_up.load() == -1),
-      stop_(::eventfd(0, EFD_CLOEXEC)) {
-  const int fd = ::eventfd(0, EFD_CLOEXEC);
-  TARRY_ASSERT(fd >= 0 && stop_ >= 0);
+      stop_(new_event()) {
+  const int fd = new_event();
   const int other = signalled.exchange(fd);
   TARRY_ASSERT(other == -1);
   for (std::size_t i = 0; i < kSignals.size(); ++i) handle(kSignals[i], &before[i]);

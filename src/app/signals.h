@@ -1,6 +1,8 @@
 // SignalWatch: SIGTERM and SIGINT, and SIGHUP for those who want it, as calls on a thread of ours,
 // while it lives.
 //
+// Constructors throw std::system_error where the machine has no descriptor for them.
+//
 // Thread safety: one watch at a time in a process; `on_signal` runs on the watch's own thread.
 #pragma once
 

@@ -3,10 +3,14 @@
 // Thread safety: `set` from any thread, and from several.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+
 namespace tarry::base {
 
 class StopEvent {
  public:
+  /// Throws std::system_error where the machine has no descriptor for it.
   StopEvent();
   ~StopEvent();
   StopEvent(const StopEvent&) = delete;
@@ -17,6 +21,11 @@ class StopEvent {
   /// Waits until `fd` is ready for `events` (POLLIN, POLLOUT), or has failed: true. False: the stop
   /// came first, or was there before.
   [[nodiscard]] bool wait_for(int fd, short events) const noexcept;
+
+  enum class Woken : std::uint8_t { ready, stopped, too_late };
+  /// The same, until `end` at most.
+  [[nodiscard]] Woken wait_until(int fd, short events,
+                                 std::chrono::steady_clock::time_point end) const noexcept;
 
  private:
   int fd_;

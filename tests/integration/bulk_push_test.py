@@ -7,6 +7,7 @@ import http.server
 import json
 import os
 import pty
+import signal
 import subprocess
 import threading
 import unittest
@@ -188,6 +189,48 @@ class BulkPush(ProgramTest):
         self.assertGreater(summary["failed"], 0)
         for error in summary["errors"]:
             self.assertIn(error["error"]["code"], ("unknown_outcome", "unavailable", "closed"))
+
+    def start_on_a_pipe(self, server):
+        return subprocess.Popen([PROGRAM, "push", "orders", "--jsonl", "-"], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=environment(TARRY_STORE=server.url))
+
+    def test_a_line_of_a_slow_pipe_is_pushed_before_the_next_comes(self):
+        with Server(self.store) as server:
+            process = self.start_on_a_pipe(server)
+            for key in ("a", "b", "c"):
+                # The beginning of the next line must not hold it up.
+                process.stdin.write(b'{"key":"%s","payload":"x"}\n{"key"' % key.encode())
+                process.stdin.flush()
+                eventually(lambda wanted=key: wanted in self.keys(server), f"{key} is there")
+                process.stdin.write(b':"%s2"}\n' % key.encode())
+                process.stdin.flush()
+                eventually(lambda wanted=key: wanted + "2" in self.keys(server), f"{key}2 is there")
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, DONE, (out, err))
+
+    def test_a_signal_ends_it_and_says_how_far_it_came(self):
+        with Server(self.store) as server:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with self.subTest(number):
+                    process = self.start_on_a_pipe(server)
+                    lines = b"".join(b'{"key":"%d-%d"}\n' % (number, i) for i in range(700))
+                    process.stdin.write(lines + b'{"key":"half')
+                    process.stdin.flush()
+                    eventually(lambda n=number: f"{n}-699" in self.keys(server), "all is pushed")
+                    process.send_signal(number)
+                    process.wait(timeout=60)  # its input is open until then
+                    out, err = process.communicate(timeout=60)
+                    self.assertEqual(process.returncode, FAILED, (out, err))
+                    self.assertRegex(out.decode(), r"pushed +700\b")
+                    self.assertIn("stopped by a signal after line 700", err.decode())
+
+    def keys(self, server):
+        """Of the queue; none where it is not there yet."""
+        ls = subprocess.run([PROGRAM, "ls", "orders", "--limit", "10000", "-o", "json"],
+                            capture_output=True, env=environment(TARRY_STORE=server.url),
+                            timeout=60, check=False)
+        return {one["key"] for one in json.loads(ls.stdout)["messages"]} if ls.stdout else set()
 
     def test_a_bad_queue_is_refused_at_once(self):
         (self.directory / "in.jsonl").write_bytes(b"{}\n")

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -39,7 +41,7 @@ class KafkaSink::Impl {
  public:
   explicit Impl(KafkaOptions options)
       : options_(std::move(options)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    TARRY_ASSERT(wake_ >= 0);
+    if (wake_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
     thread_ = base::start_thread("tarry-sink", [this] { run(); });
   }
   ~Impl() {

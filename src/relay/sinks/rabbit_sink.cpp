@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -56,7 +57,7 @@ class RabbitSink::Impl {
       : options_(std::move(options)),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         pending_(std::size_t{options_.channels} + 1) {
-    TARRY_ASSERT(wake_ >= 0);
+    if (wake_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
     thread_ = base::start_thread("tarry-sink", [this] { run(); });
   }
   ~Impl() {
