@@ -1,6 +1,7 @@
 // tarry claim: takes what is due, under a lease, and prints it with its receipts.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -90,7 +91,49 @@ Result<std::vector<Delivery>> claim_for_all_of_the_wait(const Store& store,
   }
 }
 
+void print_deliveries(Session& session, const Store& store, const ClaimWords& words,
+                      const std::vector<Delivery>& deliveries) {
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().name("messages").begin_array();
+      for (const Delivery& delivery : deliveries) {
+        json.begin_object();
+        write_fields(json, delivery);
+        json.end_object();
+      }
+      json.end_array().end_object();
+    });
+  } else if (deliveries.empty()) {
+    for (const std::string& name : words.queues) {
+      session.output.note(empty_text(name, store.queue(name).stats()));
+    }
+  } else {
+    print_table(session.output, deliveries, words.queues.size() > 1);
+  }
+}
+
+// Without its receipt nobody can settle a claim, and its message would wait for the lease's end.
+void give_back(Output& output, const Store& store, const std::vector<Delivery>& deliveries) {
+  std::vector<Settle> items;
+  for (const Delivery& delivery : deliveries) {
+    Settle& item = items.emplace_back();
+    item.receipt = delivery.receipt();
+    item.action = tarry::Action::release;
+  }
+  const auto answers = store.settle(items);
+  const auto is_done = [](const Result<Answer>& answer) {
+    return answer && answer->outcome == Outcome::done;
+  };
+  const auto released =
+      answers ? static_cast<std::size_t>(std::ranges::count_if(*answers, is_done)) : 0;
+  Output::tell(fmt::format("{} claimed and could not be printed; released again: {}",
+                           counted(items.size(), "message"), grouped(released)));
+  if (!answers) output.error(answers.error());
+}
+
 ExitCode claim(Session& session, const ClaimWords& words) {
+  // A reader that goes away must not end us before the claim is given back.
+  std::signal(SIGPIPE, SIG_IGN);
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -102,23 +145,8 @@ ExitCode claim(Session& session, const ClaimWords& words) {
   const std::vector<std::string_view> queues(words.queues.begin(), words.queues.end());
   const auto deliveries = claim_for_all_of_the_wait(*store, queues, options);
   if (!deliveries) return session.output.fail(deliveries.error());
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().name("messages").begin_array();
-      for (const Delivery& delivery : *deliveries) {
-        json.begin_object();
-        write_fields(json, delivery);
-        json.end_object();
-      }
-      json.end_array().end_object();
-    });
-  } else if (deliveries->empty()) {
-    for (const std::string& name : words.queues) {
-      session.output.note(empty_text(name, store->queue(name).stats()));
-    }
-  } else {
-    print_table(session.output, *deliveries, queues.size() > 1);
-  }
+  print_deliveries(session, *store, words, *deliveries);
+  if (!deliveries->empty() && !Output::flush()) give_back(session.output, *store, *deliveries);
   return ExitCode::done;
 }
 

@@ -1,12 +1,8 @@
 #include "app/listen.h"
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <fstream>
-
 #include <fmt/format.h>
 
+#include "app/replace_file.h"
 #include "base/text.h"
 
 namespace tarry::app {
@@ -32,17 +28,21 @@ Result<Address> parse_listen(const std::string& text) {
   return address;
 }
 
+namespace {
+
+Result<void> of_port_file(Result<void> done) {
+  if (done) return done;
+  return Error{ErrorCode::invalid_argument, "--port-file: " + done.error().message};
+}
+
+}  // namespace
+
+Result<void> check_port_file(const std::string& path) {
+  return of_port_file(check_replaceable(path));
+}
+
 Result<void> write_port_file(const std::string& path, std::uint16_t port) {
-  const std::string draft = fmt::format("{}.{}", path, ::getpid());
-  {
-    std::ofstream file(draft);
-    file << port << "\n";
-    file.close();
-    if (file && std::rename(draft.c_str(), path.c_str()) == 0) return {};
-  }
-  std::remove(draft.c_str());
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("--port-file {}: cannot be written", base::quoted(path))};
+  return of_port_file(replace_file(path, fmt::format("{}\n", port)));
 }
 
 }  // namespace tarry::app

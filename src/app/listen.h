@@ -1,7 +1,7 @@
 // Where a server listens: read from HOST:PORT, shown as a URL, and written into a file for those
 // who gave port 0.
 //
-// Thread safety: pure, but for write_port_file.
+// Thread safety: pure, but for check_port_file and write_port_file.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,11 @@ struct Address {
 /// HOST:PORT; [::1]:7733 for IPv6.
 [[nodiscard]] Result<Address> parse_listen(const std::string& text);
 
-/// Whole or not at all: who waits for the file must not read half a number.
+/// Before anything is done, whether write_port_file can write there, by what is there now.
+[[nodiscard]] Result<void> check_port_file(const std::string& path);
+
+/// Whole or not at all: a client that waits for the file must not read half a number. To a device
+/// or a FIFO it is written, and never put in its place (replace_file.h).
 [[nodiscard]] Result<void> write_port_file(const std::string& path, std::uint16_t port);
 
 }  // namespace tarry::app

@@ -62,11 +62,17 @@ ExitCode Output::usage(std::string message) {
   return fail({ErrorCode::invalid_argument, std::move(message)});
 }
 
-ExitCode Output::finish(ExitCode code) {
+Result<void> Output::flush() {
   errno = 0;
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
   const std::string why = errno == 0 ? "an earlier write failed" : std::strerror(errno);
-  error({ErrorCode::io_error, "cannot write the output: " + why});
+  return Error{ErrorCode::io_error, "cannot write the output: " + why};
+}
+
+ExitCode Output::finish(ExitCode code) {
+  const auto written = flush();
+  if (written) return code;
+  error(written.error());
   return worst(code, ExitCode::failed);
 }
 

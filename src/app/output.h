@@ -52,7 +52,10 @@ class Output {
   /// A mistake in how the program was called.
   [[nodiscard]] ExitCode usage(std::string message);
 
-  /// Writes out what is held back. An answer that could not be written is no answer: `failed`.
+  /// Writes out what is held back. Errors: `io_error`, where that or an earlier write failed.
+  [[nodiscard]] static Result<void> flush();
+
+  /// The same, as an exit code. An answer that could not be written is no answer: `failed`.
   [[nodiscard]] ExitCode finish(ExitCode code);
 
  private:

@@ -2,12 +2,12 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <utility>
 
+#include "app/replace_file.h"
 #include "base/text.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"
@@ -83,18 +83,7 @@ Result<void> keep_mark(const std::string& path, const KeptMark& kept) {
   json.field("gone", report.gone).field("remembered", report.remembered);
   write_texts(json, "problems", report.problems);
   json.end_object();
-  const std::string draft = path + ".new";
-  {
-    std::ofstream out(draft, std::ios::binary | std::ios::trunc);
-    out << text << '\n';
-    out.close();
-    if (!out) return failure("write", draft);
-  }
-  std::error_code error;
-  std::filesystem::rename(draft, path, error);
-  if (!error) return {};
-  errno = error.value();
-  return failure("write", path);
+  return replace_file(path, text + '\n');
 }
 
 Result<std::optional<KeptMark>> kept_mark(const std::string& path) {
