@@ -1,8 +1,12 @@
 #include "app/app.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +14,7 @@
 
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/descriptors.h"
 #include "app/help.h"
 #include "app/session.h"
 
@@ -103,6 +108,25 @@ ExitCode parse(CLI::App& root, Session& session, std::vector<std::string> argume
   return ExitCode::done;
 }
 
+std::string limit_in_words(std::string_view why) {
+  const auto limit = descriptor_limit();
+  if (why.find(std::strerror(EMFILE)) == std::string_view::npos || !limit) return "";
+  return "; the limit of open files is " + std::to_string(*limit) + " (ulimit -n)";
+}
+
+// A machine that is out of descriptors or threads is told of by exceptions: of Asio and the
+// standard library, from wherever they are made.
+ExitCode act(Session& session) {
+  try {
+    return session.action(session);
+  } catch (const std::runtime_error& refused) {
+    const std::string why = refused.what();
+    return session.output.fail(
+        {ErrorCode::unavailable,
+         "the system gives no thread or descriptor: " + why + limit_in_words(why)});
+  }
+}
+
 }  // namespace
 
 ExitCode run(std::vector<std::string> arguments) {
@@ -145,7 +169,7 @@ ExitCode run(std::vector<std::string> arguments) {
   if (session.action && root.count("--store") > 0 && session.store.empty()) {
     return session.output.finish(session.output.usage("--store is empty; it takes a store's URL"));
   }
-  if (session.action) code = session.action(session);
+  if (session.action) code = act(session);
   return session.output.finish(code);
 }
 

@@ -10,7 +10,6 @@
 #include "app/servable.h"
 #include "app/serve_flags.h"
 #include "base/text.h"
-#include "open/store_url.h"
 #include "wire/json_writer.h"
 
 namespace tarry::app {
@@ -59,7 +58,7 @@ void print_json(Output& output, const config::Config& held, const Result<void>& 
     for (const RelayPlan& plan : held.relays) {
       json.begin_object().text_field("name", plan.crew.name).name("queues").begin_array();
       for (const std::string& queue : plan.crew.relay.queues) json.string(queue);
-      json.end_array().text_field("to", detail::masked_url(plan.to));
+      json.end_array().text_field("to", shown_sink(plan.to));
       json.field("threads", plan.crew.threads).field("line", plan.line).end_object();
     }
     json.end_array().name("notes").begin_array();
@@ -77,7 +76,7 @@ void print_relays(Output& output, const std::vector<RelayPlan>& relays) {
       {{"RELAY", false, true}, {"QUEUES", false, true}, {"TO", false, true}, {"THREADS", true}});
   for (const RelayPlan& plan : relays) {
     table.add({plan.crew.name, fmt::format("{}", fmt::join(plan.crew.relay.queues, ", ")),
-               detail::masked_url(plan.to), std::to_string(plan.crew.threads)});
+               shown_sink(plan.to), std::to_string(plan.crew.threads)});
   }
   output.print(table);
 }
@@ -112,7 +111,7 @@ void add_config_command(CLI::App& root, Session& session) {
       parent, "check", "What tarry serve would go by, and where each value comes from",
       {"tarry config check --config tarry.toml", "tarry config check --config tarry.toml -o json"},
       "Takes the flags of tarry serve. Flags go before the environment, that before the file.\n"
-      "Passwords in URLs are not shown.\n");
+      "Logins in URLs are not shown, nor a webhook's path and query.\n");
   add_serve_flags(command, *flags);
   set_action(command, session, [flags](Session& given) {
     ExitCode code{};

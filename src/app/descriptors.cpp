@@ -1,10 +1,35 @@
 #include "app/descriptors.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace tarry::app {
+
+bool secure_standard_descriptors() noexcept {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The other way round: an answer must not vanish in /dev/null as if it had been printed.
+    const int flags = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    const int opened = ::open("/dev/null", flags);  // not O_CLOEXEC: for our commands, too
+    if (opened != fd) return false;
+  }
+  return true;
+}
+
+bool is_open_for_writing(int fd) noexcept {
+  const int flags = ::fcntl(fd, F_GETFL);
+  return flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+std::optional<std::uint64_t> descriptor_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::nullopt;
+  return limit.rlim_cur;
+}
 
 std::uint64_t raise_descriptor_limit() noexcept {
   rlimit limit{};

@@ -1,12 +1,26 @@
 // File descriptors: how many this process may have open, and who gets them.
 //
-// Thread safety: pure, but for raise_descriptor_limit, which is the process's.
+// Thread safety: pure, but for secure_standard_descriptors and raise_descriptor_limit, which change
+// the process.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace tarry::app {
+
+/// Where descriptor 0, 1 or 2 is closed, the next file that is opened would get its number, and
+/// what is printed would be written into that file. Opens each of them in a way that a read of
+/// standard input, or a write to the others, goes on failing. To be called first in the program's
+/// main, and in no library. False: the machine has no descriptor left for that, or no /dev/null.
+[[nodiscard]] bool secure_standard_descriptors() noexcept;
+
+/// Whether `fd` is open for writing. Pure.
+[[nodiscard]] bool is_open_for_writing(int fd) noexcept;
+
+/// The soft limit of open files; empty where the machine does not tell.
+[[nodiscard]] std::optional<std::uint64_t> descriptor_limit() noexcept;
 
 /// Raises the soft limit to the hard one, and answers the limit that then holds.
 std::uint64_t raise_descriptor_limit() noexcept;

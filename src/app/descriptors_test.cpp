@@ -1,6 +1,11 @@
 #include "app/descriptors.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include <gtest/gtest.h>
 
@@ -35,6 +40,40 @@ TEST(Descriptors, TheSoftLimitIsRaisedToTheHardOne) {
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);
   EXPECT_EQ(after.rlim_cur, before.rlim_max);
   EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+// In a process of its own: the test's output is needed.
+int exit_code_of_child(void (*work)()) {
+  const pid_t child = ::fork();
+  if (child == 0) work();
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Descriptors, StandardOnesThatAreClosedGoOnFailing) {
+  EXPECT_EQ(exit_code_of_child([] {
+              for (const int fd : {0, 1, 2}) ::close(fd);
+              if (!secure_standard_descriptors()) ::_exit(1);
+              char byte = 0;
+              if (::read(0, &byte, 1) != -1 || errno != EBADF) ::_exit(2);
+              for (const int fd : {1, 2}) {
+                if (::write(fd, "x", 1) != -1 || errno != EBADF) ::_exit(3);
+                if (is_open_for_writing(fd)) ::_exit(4);
+              }
+              ::_exit(::open("/dev/null", O_RDONLY) > 2 ? 0 : 5);
+            }),
+            0);
+}
+
+TEST(Descriptors, StandardOnesThatAreOpenStayAsTheyAre) {
+  EXPECT_EQ(exit_code_of_child([] {
+              const int null = ::open("/dev/null", O_RDWR);
+              for (const int fd : {0, 1, 2}) ::dup2(null, fd);
+              if (!secure_standard_descriptors()) ::_exit(1);
+              ::_exit(::write(1, "x", 1) == 1 && is_open_for_writing(1) ? 0 : 2);
+            }),
+            0);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/init_process.h"
 #include "app/json.h"
 #include "app/printable.h"
 #include "app/progress.h"
@@ -91,6 +92,7 @@ class Passage {
   explicit Passage(Session& session) : session_(session) {}
 
   ExitCode run(const RelayFlags& flags) {
+    leave_process_one_to_an_init();
     ExitCode code{};
     const auto plans = planned(session_, flags, code);
     if (!plans) return code;

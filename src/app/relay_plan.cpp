@@ -6,8 +6,9 @@
 
 namespace tarry::app {
 
-SinkWish RelayPlan::wish(std::function<void(Error)> on_broken) const {
-  return {to, command, concurrency, std::move(on_broken)};
+SinkWish RelayPlan::wish(std::function<void(Error)> on_broken,
+                         const relay::ChildOptions& children) const {
+  return {to, command, concurrency, children, std::move(on_broken)};
 }
 
 std::uint32_t in_flight_of(const RelayPlan& plan, std::optional<std::uint64_t> given) {

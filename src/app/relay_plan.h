@@ -25,8 +25,9 @@ struct RelayPlan {
   Millis session = relay::kDefaultSession;
   std::uint64_t line = 0;  // of the configuration; 0: from flags
 
-  /// The sink that is wanted; `on_broken` as SinkWish has it.
-  [[nodiscard]] SinkWish wish(std::function<void(Error)> on_broken) const;
+  /// The sink that is wanted; `on_broken` and `children` as SinkWish has them.
+  [[nodiscard]] SinkWish wish(std::function<void(Error)> on_broken,
+                              const relay::ChildOptions& children = {}) const;
 
   /// Whether they would do the same; where it is written plays no part.
   friend bool operator==(const RelayPlan& a, const RelayPlan& b) {

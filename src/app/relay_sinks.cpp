@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "app/descriptors.h"
 #ifdef TARRY_WITH_WEBHOOK
 #include "app/webhook_url.h"
 #endif
@@ -18,6 +19,7 @@
 #include "core/validation.h"
 #include "open/redis_server.h"
 #include "open/redis_url.h"
+#include "open/store_url.h"
 #include "open/url_parts.h"
 #include "relay/sinks/command_sink.h"
 #include "relay/sinks/lines_sink.h"
@@ -44,7 +46,7 @@ SinkResult make_command_sink(const SinkWish& wish) {
   if (wish.command.empty()) {
     return wrong("command needs a command after --: tarry relay QUEUE --to command -- COMMAND");
   }
-  auto sink = std::make_unique<relay::CommandSink>(wish.command, wish.concurrency);
+  auto sink = std::make_unique<relay::CommandSink>(wish.command, wish.concurrency, wish.children);
   if (auto there = sink->check(); !there) return there.error();
   return SinkResult(std::move(sink));
 }
@@ -149,11 +151,28 @@ std::vector<std::string_view> sink_kinds() {
   return kinds;
 }
 
+std::string shown_sink(std::string_view to) {
+  const std::size_t hash = to.find('#');
+  const bool is_webhook = to.starts_with("http://") || to.starts_with("https://");
+  // One that is ill-formed: what follows a # may be the end of a password with one in it.
+  if (!is_webhook ||
+      (hash != std::string_view::npos && to.find('@', hash) != std::string_view::npos))
+    return detail::masked_url(to);
+  const std::size_t host = to.find("//") + 2;
+  const std::size_t end = std::min(to.find_first_of("/?#", host), to.size());
+  const std::string_view fragment = hash == std::string_view::npos ? "" : to.substr(hash);
+  const bool has_target = end < to.size() && to[end] != '#' && to.substr(end, hash - end) != "/";
+  return detail::masked_url(to.substr(0, end)) + (has_target ? "/***" : "") + std::string(fragment);
+}
+
 SinkResult make_sink(const SinkWish& wish) {
   if (wish.to != "command" && !wish.command.empty()) {
     return wrong("what follows -- is for --to command");
   }
   if (wish.to == "stdout") {
+    if (!is_open_for_writing(STDOUT_FILENO)) {
+      return wrong("stdout is closed, or not open for writing");
+    }
     return SinkResult(std::make_unique<relay::LinesSink>(STDOUT_FILENO, wish.on_broken));
   }
   if (wish.to == "command") return make_command_sink(wish);

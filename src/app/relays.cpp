@@ -63,21 +63,25 @@ std::string line_on_trouble(const std::string& title, const std::optional<Error>
 }  // namespace
 
 Result<std::unique_ptr<Relays>> Relays::make(core::Engine& engine, std::string_view store,
-                                             const std::vector<RelayPlan>& plans, Hooks hooks) {
+                                             const std::vector<RelayPlan>& plans, Hooks hooks,
+                                             const relay::ChildOptions& children) {
   auto relays = std::unique_ptr<Relays>(new Relays(std::move(hooks)));
   for (const RelayPlan& plan : plans) {
-    if (auto added = relays->add(engine, store, plan); !added) return std::move(added).error();
+    if (auto added = relays->add(engine, store, plan, children); !added)
+      return std::move(added).error();
   }
   return Result<std::unique_ptr<Relays>>(std::move(relays));
 }
 
-Result<void> Relays::add(core::Engine& engine, std::string_view store, const RelayPlan& plan) {
+Result<void> Relays::add(core::Engine& engine, std::string_view store, const RelayPlan& plan,
+                         const relay::ChildOptions& children) {
   const std::string prefix = prefix_of(plan);
-  const auto make = [this, plan, prefix] {
-    return make_sink(plan.wish([this, prefix](Error error) {
-      error.message.insert(0, prefix);
-      hooks_.failed(error);
-    }));
+  const auto on_broken = [this, prefix](Error error) {
+    error.message.insert(0, prefix);
+    hooks_.failed(error);
+  };
+  const auto make = [plan, on_broken, children] {
+    return make_sink(plan.wish(on_broken, children));
   };
   const auto title = std::make_shared<std::string>();
   relay::Crew::Hooks hooks;

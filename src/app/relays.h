@@ -38,12 +38,11 @@ class Relays {
     bool up = false;  // false: it has ended
   };
 
-  /// The engine, of the store of that URL, outlives them. The plans have been checked. Errors: the
-  /// sinks', the coordinations'.
-  [[nodiscard]] static Result<std::unique_ptr<Relays>> make(core::Engine& engine,
-                                                            std::string_view store,
-                                                            const std::vector<RelayPlan>& plans,
-                                                            Hooks hooks);
+  /// The engine, of the store of that URL, outlives them. The plans have been checked. `children`:
+  /// of their commands. Errors: the sinks', the coordinations'.
+  [[nodiscard]] static Result<std::unique_ptr<Relays>> make(
+      core::Engine& engine, std::string_view store, const std::vector<RelayPlan>& plans,
+      Hooks hooks, const relay::ChildOptions& children = {});
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
   ~Relays() = default;  // stops them, and waits
@@ -59,7 +58,8 @@ class Relays {
 
  private:
   explicit Relays(Hooks hooks) : hooks_(std::move(hooks)) {}
-  Result<void> add(core::Engine& engine, std::string_view store, const RelayPlan& plan);
+  Result<void> add(core::Engine& engine, std::string_view store, const RelayPlan& plan,
+                   const relay::ChildOptions& children);
   void ended(const std::string& prefix, const Result<void>& how);
 
   const Hooks hooks_;

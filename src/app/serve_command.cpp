@@ -1,10 +1,14 @@
 // tarry serve: one store, served over HTTP until a signal.
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +16,7 @@
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/descriptors.h"
+#include "app/init_process.h"
 #include "app/listen.h"
 #include "app/log.h"
 #include "app/printable.h"
@@ -186,7 +191,47 @@ ExitCode cannot_listen(Output& output, const Error& error) {
   return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
 }
 
+/// Redis may start after us, on its own machine or on ours. A signal ends the wait and the program:
+/// there is nothing to be finished.
+class WaitForStore {
+ public:
+  WaitForStore(std::optional<Millis> most, ServeLog& log) : most_(most), log_(log) {}
+
+  bool again(const Error& away) {
+    const auto passed = std::chrono::steady_clock::now() - begun_;
+    if (most_ && passed >= *most_) return false;
+    if (!std::exchange(told_, true)) {
+      const std::string until =
+          most_ ? " for up to " + base::format_duration_ms(most_->count()) : "";
+      log_.warning(fmt::format("{}; trying again{}", away.message, until));
+    }
+    constexpr std::chrono::milliseconds kEvery{500};
+    const auto left = most_ ? *most_ - std::chrono::floor<Millis>(passed) : Millis(kEvery);
+    std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(kEvery, left));
+    return true;
+  }
+  void over() const {
+    if (told_) log_.info("the store is there");
+  }
+
+ private:
+  const std::optional<Millis> most_;
+  ServeLog& log_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  bool told_ = false;
+};
+
+/// Their commands get the limit of open files that we were started with, and no secret of ours.
+relay::ChildOptions children_of(std::optional<std::uint64_t> descriptors, const std::string& url) {
+  relay::ChildOptions children;
+  children.descriptors = descriptors;
+  children.withheld = {"TARRY_TOKEN"};
+  if (detail::masked_url(url) != url) children.withheld.emplace_back("TARRY_STORE");
+  return children;
+}
+
 ExitCode serve(Session& session, const ServeFlags& flags) {
+  leave_process_one_to_an_init();
   // What changes from here on is read again, if only once the store is open.
   const HangupsKept hangups;
   ExitCode code{};
@@ -196,12 +241,16 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const std::string url = config->text(Which::store_url);
   auto address = parse_listen(config->text(Which::listen));
   if (!address) return session.output.fail(address.error());
+  if (const std::string file = config->text(Which::port_file); !file.empty()) {
+    if (const auto good = check_port_file(file); !good) return session.output.fail(good.error());
+  }
   auto token = read_token(config->text(Which::token_file));
   if (!token) return session.output.fail(token.error());
   // First of all: where the port is taken, no store is made or opened.
   auto place = http::ReservedPort::reserve(address->host, address->port);
   if (!place) return cannot_listen(session.output, place.error());
   // The store's files take some too.
+  const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
   // A log whose reader has gone is no reason to die: the store still wants to be closed.
   std::signal(SIGPIPE, SIG_IGN);
@@ -209,6 +258,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
                                                    ? ServeLog::Format::json
                                                    : ServeLog::Format::text);
   for (const std::string& line : notes_of(*config)) log.warning(line);
+  note_open_token(config->text(Which::token_file), log);
 
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();
@@ -216,17 +266,24 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const auto made = [&log](const std::string& directory) {
     log.info(fmt::format("made the directory {} for a new store", directory));
   };
-  auto store = session.open(url, {.create = true, .clock = clock, .log = warn, .made = made}, code);
+  const auto& most = config->at(Which::store_wait).value;
+  WaitForStore wait(most ? std::optional(Millis(most->number)) : std::nullopt, log);
+  const auto again = [&wait](const Error& away) { return wait.again(away); };
+  auto store = session.open(
+      url, {.create = true, .clock = clock, .log = warn, .made = made, .again = again}, code);
   if (!store) return code;
+  wait.over();
 
   if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
     return session.output.fail(applied.error());
   }
   presets::PresetEngine engine(store->engine(), config->queues);
   Events events;
-  const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events));
+  const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events),
+                                   children_of(descriptors, url));
   if (!relays) return session.output.fail(relays.error());
   http::ServerOptions options = server_options(*config, clock, log);
+  note_fewer_connections(*config, options, log);
   options.token = *token;
   options.relays = [&relays = **relays] { return figures_of(relays); };
   http::Server server(engine, std::move(options));

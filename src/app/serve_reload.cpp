@@ -1,6 +1,6 @@
 #include "app/serve_reload.h"
 
-#include <fstream>
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "app/descriptors.h"
+#include "app/progress.h"
 #include "app/queue_presets.h"
+#include "base/secret_file.h"
 #include "base/text.h"
 #include "base/token.h"
 
@@ -32,17 +34,24 @@ bool differs(const Held& a, const Held& b) {
 
 Result<std::string> read_token(const std::string& path) {
   if (path.empty()) return std::string();
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line)) {
+  auto line = base::read_secret("--token-file", path);
+  if (!line) return line;
+  const auto wrong = [&](std::string_view why) -> Result<std::string> {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("--token-file {}: cannot be read, or is empty", base::quoted(path))};
-  }
-  if (line.ends_with('\r')) line.pop_back();
-  if (base::is_token(line)) return line;
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("--token-file {}: its first line is none: {}", base::quoted(path),
-                           base::kTokenRule)};
+                 fmt::format("--token-file {}: {}", base::quoted(path), why)};
+  };
+  if (!base::is_token(*line))
+    return wrong(fmt::format("its first line is none: {}", base::kTokenRule));
+  if (line->size() >= base::kMinServerToken) return line;
+  return wrong(
+      fmt::format("a token of {} can be guessed; it needs {}, as from `openssl rand -hex 32`",
+                  counted(line->size(), "character"), base::kMinServerToken));
+}
+
+void note_open_token(const std::string& path, ServeLog& log) {
+  if (path.empty() || !base::is_readable_by_all(path)) return;
+  log.warning(fmt::format("--token-file {}: every user of this machine can read it: chmod o-r {}",
+                          base::quoted(path), path));
 }
 
 http::ServerLimits limits_of(const Config& config) {
@@ -53,6 +62,20 @@ http::ServerLimits limits_of(const Config& config) {
   limits.max_held_bytes = config.number(Which::max_held);
   limits.idle_deadline = Millis(config.number(Which::idle_timeout));
   return limits;
+}
+
+void note_fewer_connections(const Config& config, const http::ServerLimits& limits, ServeLog& log) {
+  // Of what nobody has asked for it is worth a word only where it is little.
+  constexpr std::size_t kEnough = 1'000;
+  const std::uint64_t wanted = config.number(Which::max_connections);
+  const bool is_asked_for = config.at(Which::max_connections).from != "default";
+  if (limits.max_connections >= (is_asked_for ? wanted : std::min<std::uint64_t>(wanted, kEnough)))
+    return;
+  log.warning(fmt::format(
+      "at most {} at once, not the {} of server.max_connections: this process may have {} open "
+      "files, and the store needs its share; raise the limit (ulimit -n, LimitNOFILE=)",
+      counted(limits.max_connections, "connection"), grouped(wanted),
+      grouped(descriptor_limit().value_or(0))));
 }
 
 Result<void> apply_queue_rules(core::Engine& store, const presets::QueueRules& rules,
@@ -100,7 +123,9 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   }
   held.queues = std::move(read->queues);
   serving.log.set_level(held.text(Which::log_level));
-  serving.server.set_limits(limits_of(held));
+  const http::ServerLimits limits = limits_of(held);
+  note_fewer_connections(held, limits, serving.log);
+  serving.server.set_limits(limits);
   if (*token != serving.token) {
     serving.token = *token;
     serving.log.info("another token holds now, no more the one before");

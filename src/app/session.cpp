@@ -108,6 +108,10 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
     std::this_thread::sleep_for(kLockAgain);
     store = tarry::open(url, options);
   }
+  while (!store && access.again && store.error().code == ErrorCode::unavailable &&
+         url.starts_with("redis") && access.again(store.error())) {
+    store = tarry::open(url, options);
+  }
   progress.clear();
   log->let_go();
   if (store) {

@@ -29,6 +29,8 @@ struct Access {
   Log log = {};  // where the store's own log goes; empty: to stderr
   std::function<void(const std::string& directory)> made =
       {};  // is told of a new one; empty: a note
+  /// Asked when a store of another machine is away: true: try again. Empty: it is not tried again.
+  std::function<bool(const Error&)> again = {};
 };
 
 class Session {

@@ -16,6 +16,7 @@
 
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/init_process.h"
 #include "app/json.h"
 #include "app/progress.h"
 #include "app/signals.h"
@@ -213,6 +214,7 @@ ExitCode work(Session& session, const WorkOptions& options) {
   }
   const auto startable = relay::ChildProcesses(session.trailing).check();
   if (!startable) return session.output.usage(startable.error().message);
+  leave_process_one_to_an_init();
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;

@@ -3,11 +3,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -20,6 +21,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
+#include "relay/start_process.h"
 
 namespace tarry::relay {
 namespace {
@@ -106,17 +108,20 @@ void feed(Descriptor& pipe, pid_t pid, std::string_view input) {
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> out;
-  // posix_spawn takes them as char*, and does not write to them.
+  // exec takes them as char*, and does not write to them.
   for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
   out.push_back(nullptr);
   return out;
 }
 
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables) {
+std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables,
+                                          const std::vector<std::string>& withheld) {
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    if (!variables.contains(std::string(text.substr(0, text.find('='))))) out.emplace_back(text);
+    const std::string name(text.substr(0, text.find('=')));
+    if (variables.contains(name) || std::ranges::find(withheld, name) != withheld.end()) continue;
+    out.emplace_back(text);
   }
   for (const auto& [name, value] : variables) out.emplace_back(name).append("=").append(value);
   return out;
@@ -133,7 +138,8 @@ ErrorCode code_of(int error) noexcept {
 
 }  // namespace
 
-ChildProcesses::ChildProcesses(std::vector<std::string> command) : command_(std::move(command)) {
+ChildProcesses::ChildProcesses(std::vector<std::string> command, ChildOptions options)
+    : command_(std::move(command)), options_(std::move(options)) {
   TARRY_ASSERT(!command_.empty());
 }
 
@@ -158,31 +164,20 @@ Result<void> ChildProcesses::check() const {
                fmt::format("cannot run {}: not found in PATH", base::quoted(program))};
 }
 
-Result<pid_t> ChildProcesses::start(int input, const std::vector<std::string>& environment) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  TARRY_ASSERT(::posix_spawn_file_actions_init(&actions) == 0);
-  TARRY_ASSERT(::posix_spawnattr_init(&attributes) == 0);
-  ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  // Not all of our libraries mark what they open: a command that lives on would keep connections
-  // open after us, and could speak on them.
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-  ::posix_spawnattr_setflags(
-      &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t defaults;
-  ::sigemptyset(&defaults);
-  ::sigaddset(&defaults, SIGPIPE);  // we ignore it; it should not
-  ::sigaddset(&defaults, SIGCHLD);  // or it would not learn how its own children ended
-  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
-  sigset_t none;
-  ::sigemptyset(&none);  // this thread blocks signals; what it starts must end by them
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, command_.front().c_str(), &actions, &attributes,
-                                   pointers(command_).data(), pointers(environment).data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::posix_spawnattr_destroy(&attributes);
+Result<pid_t> ChildProcesses::start(int input, const std::vector<std::string>& environment) const {
+  const std::vector<char*> words = pointers(command_);
+  const std::vector<char*> variables = pointers(environment);
+  Launch launch{words.data(), variables.data(), input, {}};
+  if (options_.descriptors) {
+    rlimit& limit = launch.descriptors.emplace();
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+      launch.descriptors.reset();
+    } else {
+      limit.rlim_cur = std::min<rlim_t>(*options_.descriptors, limit.rlim_max);
+    }
+  }
+  pid_t pid = -1;
+  const int error = start_process(launch, pid);
   if (error == 0) return pid;
   return Error{code_of(error),
                fmt::format("cannot run {}: {}", base::quoted(command_.front()), why(error))};
@@ -228,7 +223,7 @@ Result<Ended> ChildProcesses::run(std::string_view input,
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return Error{ErrorCode::closed, "commands were told to end"};
-    const auto started = start(reading.get(), environment_with(variables));
+    const auto started = start(reading.get(), environment_with(variables, options_.withheld));
     if (!started) return started.error();
     pid = *started;
     running_.insert(pid);

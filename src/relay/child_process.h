@@ -3,8 +3,10 @@
 // Thread safety: `run` from many threads at once, `signal_all` from any.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,21 +24,30 @@ struct Ended {
   int signal = 0;  // what killed it
 };
 
+/// What a command has that differs from what this process has.
+struct ChildOptions {
+  /// The soft limit of open files: ours may have been raised, and a program that uses select(2)
+  /// breaks beyond 1,024. Empty: ours.
+  std::optional<std::uint64_t> descriptors = {};
+  std::vector<std::string> withheld = {};  ///< names of variables that it does not get
+};
+
 class ChildProcesses {
  public:
   /// `command`: the program, looked for in PATH, and its arguments; at least one.
-  explicit ChildProcesses(std::vector<std::string> command);
+  explicit ChildProcesses(std::vector<std::string> command, ChildOptions options = {});
 
   /// Whether the program can be found and started. Errors: `not_found`, `permission_denied`.
   [[nodiscard]] Result<void> check() const;
 
   /// Blocks until the command has ended. Its output goes where ours goes. `variables` (NAME ->
-  /// value, no NUL bytes) are added to our environment. It runs in a process group of its own, so
-  /// that a Ctrl-C meant for us lets it finish. A command that ends, or closes its input, without
-  /// having read everything is no error. Errors: `unavailable` where the machine is short of
-  /// descriptors, processes or memory to start it, `io_error` where it cannot be started, `closed`
-  /// after `signal_all`; `unknown_outcome` where it has ended and nobody can say how, because
-  /// SIGCHLD is ignored, or somebody else waits for the children of this process.
+  /// value, no NUL bytes) are added to our environment, without what is withheld. It runs in a
+  /// process group of its own, so that a Ctrl-C meant for us lets it finish. A command that ends,
+  /// or closes its input, without having read everything is no error. Errors: `unavailable` where
+  /// the machine is short of descriptors, processes or memory to start it, `io_error` where it
+  /// cannot be started, `closed` after `signal_all`; `unknown_outcome` where it has ended and
+  /// nobody can say how, because SIGCHLD is ignored, or somebody else waits for the children of
+  /// this process.
   [[nodiscard]] Result<Ended> run(std::string_view input,
                                   const std::map<std::string, std::string>& variables);
 
@@ -45,10 +56,11 @@ class ChildProcesses {
   void signal_all(int signal);
 
  private:
-  [[nodiscard]] Result<pid_t> start(int input, const std::vector<std::string>& environment);
+  [[nodiscard]] Result<pid_t> start(int input, const std::vector<std::string>& environment) const;
   [[nodiscard]] Result<Ended> wait_for(pid_t pid);
 
   std::vector<std::string> command_;
+  ChildOptions options_;
   std::mutex mutex_;
   std::set<pid_t> running_;
   bool closed_ = false;

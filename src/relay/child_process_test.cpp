@@ -147,6 +147,40 @@ TEST_F(ChildProcessTest, HandsOnNothingElseThatIsOpen) {
   ::close(open);
 }
 
+TEST_F(ChildProcessTest, TheLimitOfOpenFilesIsTheOneThatIsWanted) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  for (const std::uint64_t wanted : {std::uint64_t{20}, std::uint64_t{before.rlim_max}}) {
+    ChildProcesses children({"sh", "-c", "ulimit -Sn > " + path("out")}, {.descriptors = wanted});
+    ASSERT_TRUE(children.run("", {}).has_value());
+    EXPECT_EQ(content("out"), std::to_string(wanted) + "\n");
+  }
+  rlimit after{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &after), 0);
+  EXPECT_EQ(after.rlim_cur, before.rlim_cur);
+}
+
+TEST_F(ChildProcessTest, WhatIsWithheldIsNotInTheEnvironment) {
+  ::setenv("TARRY_TOKEN", "sesame", 1);
+  ChildProcesses children({"sh", "-c", "env > " + path("out")}, {.withheld = {"TARRY_TOKEN"}});
+  ASSERT_TRUE(children.run("", {{"TARRY_KEY", "k"}}).has_value());
+  EXPECT_EQ(content("out").find("TARRY_TOKEN"), std::string::npos);
+  EXPECT_NE(content("out").find("TARRY_KEY=k"), std::string::npos);
+  ::unsetenv("TARRY_TOKEN");
+}
+
+TEST_F(ChildProcessTest, NoSignalIsBlockedOrHandledAsItIsHere) {
+  sigset_t blocked;
+  sigset_t before;
+  ::sigfillset(&blocked);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  std::signal(SIGUSR1, [](int) {});
+  const auto ended = run("kill -USR1 $$; exit 0");
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(ended.signal, SIGUSR1);
+  std::signal(SIGUSR1, SIG_DFL);
+}
+
 TEST_F(ChildProcessTest, NoShellReadsTheArguments) {
   ChildProcesses children({"sh", "-c", "printf '%s' \"$1\" > \"$0\"", path("out"), "$(id) ;'"});
   ASSERT_TRUE(children.run("", {}).has_value());

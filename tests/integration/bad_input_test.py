@@ -3,6 +3,7 @@
 
 import http.client
 import json
+import os
 import socket
 import unittest
 
@@ -516,13 +517,13 @@ class Token(ProgramTest):
     def setUp(self):
         super().setUp()
         self.file = self.directory / "token"
-        self.file.write_text("s3cret\n")
+        self.file.write_text("s3cret-s3cret-s3cret\n")
         self.server = Server(self.store, "--test-clock", "--token-file", str(self.file))
         self.addCleanup(self.server.stop)
 
     def test_every_route_asks_for_it(self):
         server = self.server
-        right = {"Authorization": "Bearer s3cret"}
+        right = {"Authorization": "Bearer s3cret-s3cret-s3cret"}
         nothing = Client(server, Document({"paths": {}}))
         document = Document(nothing.raw("GET", "/v1/openapi.json", headers=right).json)
         client = Client(server, document)
@@ -535,14 +536,15 @@ class Token(ProgramTest):
                 if is_open:
                     client.ask(name)
                     continue
-                for given in (None, "Bearer wrong", "Basic s3cret", "s3cret", "Bearer"):
+                for given in (None, "Bearer wrong", "Basic s3cret-s3cret-s3cret",
+                              "s3cret-s3cret-s3cret", "Bearer"):
                     headers = {} if given is None else {"Authorization": given}
                     # Also with a body that is never looked at.
                     reply = client.ask(name, 401, text="{", headers=headers)
                     self.assertEqual(reply.headers["WWW-Authenticate"], "Bearer")
                     self.assertEqual(reply.json["code"], "permission_denied")
                     self.assertNotIn("wrong", reply.text)
-                    self.assertNotIn("s3cret", reply.text)
+                    self.assertNotIn("s3cret-s3cret-s3cret", reply.text)
                 evil = right | {"Origin": "http://evil.example"}
                 self.assertEqual(client.raw(method, target, headers=evil).status, 403)
                 reply = client.raw(method, target + "?wrong=1", headers=right)
@@ -556,11 +558,11 @@ class Token(ProgramTest):
         reply = nothing.raw("GET", "/no/such/page")
         self.assertEqual(reply.status, 401, reply.text)
         self.assertEqual(nothing.raw("GET", "/no/such/page", headers=right).status, 404)
-        self.assertNotIn("s3cret", server.log())
+        self.assertNotIn("s3cret-s3cret-s3cret", server.log())
 
     def test_the_command_line_gives_it(self):
         url = self.server.url
-        self.asked("push", "q", "x", "--key", "a", store=url, TARRY_TOKEN="s3cret")
+        self.asked("push", "q", "x", "--key", "a", store=url, TARRY_TOKEN="s3cret-s3cret-s3cret")
         self.asked("push", "q", "x", "--key", "b", store=f"{url}?token_file={self.file}",
                    TARRY_TOKEN="wrong")
         self.asked("push", "q", "x", "--key", "c", store=url, TARRY_TOKEN_FILE=str(self.file))
@@ -586,6 +588,33 @@ class Token(ProgramTest):
                              says=str(bad) if len(text) < 2 else "a token is 1 to 1024")
                 self.refused("ls", "q", store=f"{self.server.url}?token_file={bad}",
                              says=str(bad) if len(text) < 2 else "a token is 1 to 1024")
+
+    def test_a_file_that_others_may_write_or_that_is_none(self):
+        serve = ("serve", "--store", "memory:", "--listen", "127.0.0.1:0", "--token-file")
+        path = str(self.file)
+        self.file.write_text("x\n")
+        self.refused(*serve, path, store="", says=(path, "1 character", "16"))
+        self.file.write_text("s3cret-s3cret-s3cret\n")
+        self.file.chmod(0o666)
+        fifo = self.directory / "fifo"
+        os.mkfifo(fifo)
+        for name, says in ((path, f"chmod go-w {path}"), (str(fifo), "not a regular file"),
+                           ("/dev/zero", "not a regular file"), ("/no/such", "No such file")):
+            with self.subTest(name):
+                self.refused(*serve, name, store="", says=(name, says))
+                self.refused("ls", "q", store=self.server.url, TARRY_TOKEN_FILE=name,
+                             says=(name, says))
+                self.refused("ls", "q", store=f"redis://127.0.0.1:1?password_file={name}",
+                             says=(name, says))
+
+    def test_a_file_that_all_may_read_is_told_of(self):
+        self.file.chmod(0o644)
+        with Server("memory:", "--token-file", str(self.file)) as server:
+            self.assertIn(f"every user of this machine can read it: chmod o-r {self.file}",
+                          server.log())
+        self.file.chmod(0o640)
+        with Server("memory:", "--token-file", str(self.file)) as server:
+            self.assertNotIn("chmod", server.log())
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ import resource
 import signal
 import subprocess
 import unittest
+from pathlib import Path
 
-from program import DONE, PROGRAM, UNREACHABLE, ProgramTest, environment
+from program import DONE, PROGRAM, UNREACHABLE, ProgramTest, Server, environment, eventually
 
 MOST = 40
 
@@ -38,6 +39,73 @@ class Few(ProgramTest):
         stats, = self.asked("stats")["queues"]
         self.assertEqual(stats["ready"], pushed)
         self.assertTrue(self.asked("store", "audit")["balanced"])
+
+
+class FewForAServer(ProgramTest):
+    """serve, and what a relay within it starts."""
+
+    def test_serve_works_or_says_why(self):
+        """At any limit: never the runtime's last words, and no store that is half made."""
+        served, refused = 0, 0
+        for limit in (*range(8, 40), 48, 64, 80):
+            done = self.start_and_stop(limit)
+            if done is None:
+                served += 1
+                continue
+            code, err = done
+            if code == 127 and "error while loading shared libraries" in err:
+                continue
+            refused += 1
+            self.assertGreater(code, 0, f"{limit}: {err}")
+            self.assertRegex(err.splitlines()[-1], "^tarry: .*[Tt]oo many open files", f"{limit}")
+        self.assertGreater(refused, 0)
+        self.assertGreater(served, 0)
+
+    def start_and_stop(self, limit):
+        """None where it served; else its exit code, and what it said."""
+        process = subprocess.Popen(
+            [PROGRAM, "serve", "--store", self.store, "--listen", "127.0.0.1:0"], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        ready = process.stdout.readline()
+        if ready:
+            process.terminate()
+        _, err = process.communicate(timeout=60)
+        if not ready:
+            return process.returncode, err
+        self.assertEqual(process.returncode, DONE, err)
+        return None
+
+    def test_how_few_clients_there_may_be_is_told(self):
+        for descriptors, flags, says in (
+                (64, (), "at most 1 connection at once, not the 10,000 of"),
+                (1_000, ("--max-connections", "500"),
+                 "at most 400 connections at once, not the 500 of"),
+                (1_000, ("--max-connections", "4"), None), (5_000, (), None)):
+            with self.subTest(descriptors=descriptors, flags=flags), \
+                    Server(self.store, *flags, descriptors=(descriptors, descriptors)) as server:
+                if says:
+                    self.assertIn(says, server.log())
+                    self.assertIn(f"{descriptors:,} open files", server.log())
+                else:
+                    self.assertNotIn("at most", server.log())
+
+    def test_a_command_has_the_limit_of_before_and_no_token(self):
+        told = self.directory / "told"
+        config = self.directory / "tarry.toml"
+        config.write_text(
+            '[[relay]]\nname = "r"\nqueues = ["q"]\nto = "command"\n'
+            f"""command = ["sh", "-c", "(ulimit -n; env) > {told}.new; mv {told}.new {told}"]\n""")
+        with Server(self.store, "--config", str(config), descriptors=(300, 4_096),
+                    variables={"TARRY_TOKEN": "a-token-not-to-be-told", "OTHER": "told"}) as server:
+            limits = Path(f"/proc/{server.process.pid}/limits").read_text(encoding="utf-8")
+            self.assertRegex(limits, r"Max open files +4096 +4096")
+            self.asked("push", "q", "x", store=server.url)
+            eventually(told.exists, "the command has run")
+        limit, *variables = told.read_text(encoding="utf-8").splitlines()
+        self.assertEqual(limit, "300")
+        self.assertIn("OTHER=told", variables)
+        self.assertFalse([line for line in variables if line.startswith("TARRY_TOKEN")])
 
 
 if __name__ == "__main__":

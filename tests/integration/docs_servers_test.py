@@ -159,12 +159,12 @@ class Proxy(Shell, ProgramTest):
 
     def test_nginx(self):
         token = self.directory / "token"
-        token.write_text("correct-horse\n", encoding="utf-8")
+        token.write_text("correct-horse-battery\n", encoding="utf-8")
         with Server("memory:", "--token-file", str(token)) as server:
             self.serve(server)
             url = "https://queue.example/v1"
             json = ("-H", "Content-Type: application/json", "-d")
-            own = ("-H", "Authorization: Bearer correct-horse", *json)
+            own = ("-H", "Authorization: Bearer correct-horse-battery", *json)
             message = '{"payload":"a lamp","delay":"200ms"}'
             refused = self.curl(f"{url}/queues/orders/messages", *json, message)
             self.assertTrue(refused.endswith(" 401"), refused)

@@ -22,7 +22,7 @@ class Agreement(ProgramTest):
 
     def test_server_and_document_agree(self):
         token = self.directory / "token"
-        token.write_text("s3cret\n")
+        token.write_text("s3cret-s3cret-s3cret\n")
         with Server(self.store, "--test-clock") as server, \
                 Server("memory:", "--token-file", str(token)) as other:
             document = Document(Client(server, Document({"paths": {}})).raw(
@@ -41,7 +41,8 @@ class Agreement(ProgramTest):
             self.refusals()
             plain = Client(other, document)
             for name in ("advanceClock", "suspendClock", "stepClock"):
-                plain.ask(name, 404, body={"by": "1s"}, headers={"Authorization": "Bearer s3cret"})
+                plain.ask(name, 404, body={"by": "1s"},
+                          headers={"Authorization": "Bearer s3cret-s3cret-s3cret"})
             for _, _, operation in document.operations():
                 if operation.get("security") != []:
                     plain.ask(operation["operationId"], 401)

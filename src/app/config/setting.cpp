@@ -23,6 +23,10 @@ std::vector<Setting> make_settings() {
   return {
       {"store", "url", "--store", "TARRY_STORE", Kind::url, "URL", "", 0, 0, false,
        "The store to serve: file:, memory: or redis:"},
+      {"store", "wait", "--store-wait", "TARRY_STORE_WAIT", Kind::duration, "DURATION", "", 0,
+       365 * 24 * kHour, false,
+       "How long to try, at the start, to reach a Redis that is\naway (default: until it is "
+       "there)"},
       {"server", "listen", "--listen", "TARRY_LISTEN", Kind::text, "ADDRESS", "127.0.0.1:7733", 0,
        0, false, "HOST:PORT; port 0: any"},
       {"server", "port_file", "--port-file", "TARRY_PORT_FILE", Kind::text, "FILE", "", 0, 0, false,

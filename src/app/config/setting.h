@@ -40,6 +40,7 @@ struct Setting {
 /// Which of them; the order of the table.
 enum class Which : std::size_t {
   store_url,
+  store_wait,
   listen,
   port_file,
   token_file,

@@ -13,8 +13,10 @@ constexpr int kBury = 65;  // EX_DATAERR of sysexits.h
 
 }  // namespace
 
-CommandSink::CommandSink(std::vector<std::string> command, std::uint32_t concurrency)
-    : title_("command " + base::quoted(command.front())), commands_(std::move(command)) {
+CommandSink::CommandSink(std::vector<std::string> command, std::uint32_t concurrency,
+                         ChildOptions options)
+    : title_("command " + base::quoted(command.front())),
+      commands_(std::move(command), std::move(options)) {
   begin(concurrency);
 }
 

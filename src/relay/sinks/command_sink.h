@@ -11,8 +11,10 @@ namespace tarry::relay {
 
 class CommandSink final : public ThreadedSink {
  public:
-  /// `command`: as ChildProcesses takes it. `concurrency` at once; in order only if that is 1.
-  CommandSink(std::vector<std::string> command, std::uint32_t concurrency);
+  /// `command`, `options`: as ChildProcesses takes them. `concurrency` at once; in order only if
+  /// that is 1.
+  CommandSink(std::vector<std::string> command, std::uint32_t concurrency,
+              ChildOptions options = {});
   ~CommandSink() override;
   [[nodiscard]] std::string title() const override { return title_; }
   [[nodiscard]] Result<void> check() const { return commands_.check(); }
