@@ -1,12 +1,18 @@
 #include "app/log.h"
 
 #include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
+#include <unistd.h>
 
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "app/line_writer.h"
 #include "app/printable.h"
 #include "wire/json_writer.h"
 
@@ -24,15 +30,81 @@ spdlog::level::level_enum level_of(std::string_view name) noexcept {
   return spdlog::level::info;
 }
 
+template <typename Write>
+std::string rest_of_object(Write write) {
+  std::string text;
+  wire::JsonWriter json(text);
+  json.begin_object();
+  write(json);
+  json.end_object();
+  return text.substr(1);  // the pattern has begun it
+}
+
+std::string_view color_of(spdlog::level::level_enum level) noexcept {
+  switch (level) {
+    case spdlog::level::debug: return "\x1b[36m";
+    case spdlog::level::info: return "\x1b[32m";
+    case spdlog::level::warn: return "\x1b[33m\x1b[1m";
+    case spdlog::level::err: return "\x1b[31m\x1b[1m";
+    default: return {};
+  }
+}
+
+// Hands lines on: the thread that says one must not wait for a terminal or a pipe.
+class Lines final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  Lines(const char* pattern, bool json)
+      : lost_(pattern), json_(json), color_(!json && ::isatty(STDERR_FILENO) == 1) {}
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    writer_.write(line_of(*formatter_, message));
+  }
+  void flush_() override {}
+
+ private:
+  [[nodiscard]] std::string line_of(spdlog::formatter& formatter,
+                                    const spdlog::details::log_msg& message) const {
+    spdlog::memory_buf_t text;
+    formatter.format(message, text);
+    std::string line(text.data(), text.size());
+    if (color_ && message.color_range_end > message.color_range_start) {
+      line.insert(message.color_range_end, "\x1b[0m");
+      line.insert(message.color_range_start, color_of(message.level));
+    }
+    return line;
+  }
+
+  // On the writer's thread, or within a line: so it has a formatter of its own.
+  std::string lost_line(std::uint64_t lines) {
+    std::string text =
+        fmt::format("{} lines of this log were left out, its reader is too slow", lines);
+    if (json_) {
+      text = rest_of_object([&](wire::JsonWriter& json) {
+        json.text_field("message", text).field("left_out", lines);
+      });
+    }
+    const std::lock_guard lock(lost_mutex_);
+    return line_of(lost_, {"tarry", spdlog::level::warn, spdlog::string_view_t(text)});
+  }
+
+  std::mutex lost_mutex_;
+  spdlog::pattern_formatter lost_;
+  const bool json_;
+  const bool color_;
+  LineWriter writer_{STDERR_FILENO, [this](std::uint64_t lines) { return lost_line(lines); }};
+};
+
 }  // namespace
 
 class ServeLog::Impl {
  public:
   Impl(std::string_view level, Format format)
-      : format_(format), logger_("tarry", std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {
+      : format_(format),
+        logger_("tarry", std::make_shared<Lines>(format == Format::json ? kJson : kText,
+                                                 format == Format::json)) {
     logger_.set_pattern(format == Format::json ? kJson : kText);
     logger_.set_level(level_of(level));
-    logger_.flush_on(spdlog::level::debug);
   }
 
   void set_level(std::string_view level) { logger_.set_level(level_of(level)); }
@@ -41,7 +113,7 @@ class ServeLog::Impl {
     if (!logger_.should_log(level)) return;
     std::string text = printable(line);
     if (format_ == Format::json) {
-      text = object([&](wire::JsonWriter& json) { json.text_field("message", text); });
+      text = rest_of_object([&](wire::JsonWriter& json) { json.text_field("message", text); });
     }
     logger_.log(level, spdlog::string_view_t(text));
   }
@@ -55,31 +127,23 @@ class ServeLog::Impl {
     const auto us = static_cast<std::uint64_t>(note.took.count());
     std::string text;
     if (format_ == Format::json) {
-      text = object([&](wire::JsonWriter& json) {
+      text = rest_of_object([&](wire::JsonWriter& json) {
         json.field("message", "request").text_field("request_id", note.id);
         json.text_field("method", method).text_field("route", note.route);
         json.field("status", std::uint64_t{note.status}).field("took_us", us);
         if (failed) json.text_field("reason", reason);
+        if (note.left_out > 0) json.field("left_out", note.left_out);
       });
     } else {
       text = fmt::format("request {} {} {}: {} after {} us", note.id, method.empty() ? "-" : method,
                          note.route, note.status, us);
       if (failed) text += ": " + reason;
+      if (note.left_out > 0) text += fmt::format(" (and {} more like it before)", note.left_out);
     }
     logger_.log(level, spdlog::string_view_t(text));
   }
 
  private:
-  template <typename Write>
-  static std::string object(Write write) {
-    std::string text;
-    wire::JsonWriter json(text);
-    json.begin_object();
-    write(json);
-    json.end_object();
-    return text.substr(1);  // the pattern has begun it
-  }
-
   const Format format_;
   spdlog::logger logger_;
 };

@@ -5,7 +5,8 @@
 //
 // Invariants
 //  1. A line is one line: control bytes in what is told are escaped.
-//  2. Nothing of a message's payload or key is told of a request; its id, method and route are.
+//  2. Nobody waits for its reader: what does not fit is left out, counted, and told of.
+//  3. Nothing of a message's payload or key is told of a request; its id, method and route are.
 //
 // Thread safety: all members may be called from any thread.
 #pragma once

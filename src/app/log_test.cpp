@@ -80,6 +80,13 @@ TEST(ServeLog, RequestsAreToldWithTheirIdsAndFailuresWithTheirReasons) {
   EXPECT_TRUE(said("info", Format::text, failed)
                   .ends_with("warning request abc-1 PO\\nST /v1/claim: 503 after 42 us: "
                              "the disk\\nfailed\n"));
+  const auto often = [](ServeLog& log) {
+    http::RequestNote note = note_of(503);
+    note.left_out = 7;
+    log.request(note);
+  };
+  EXPECT_TRUE(said("info", Format::text, often).ends_with("failed (and 7 more like it before)\n"));
+  EXPECT_TRUE(said("info", Format::json, often).ends_with("failed\",\"left_out\":7}\n"));
   EXPECT_TRUE(said("info", Format::json, failed)
                   .ends_with(R"("level":"warning","message":"request","request_id":"abc-1",)"
                              R"("method":"PO\\nST","route":"/v1/claim","status":503,)"

@@ -1,10 +1,11 @@
 // tarry serve: one store, served over HTTP until a signal.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "app/commands.h"
 #include "app/descriptors.h"
 #include "app/init_process.h"
+#include "app/line_writer.h"
 #include "app/listen.h"
 #include "app/log.h"
 #include "app/printable.h"
@@ -98,16 +100,13 @@ class Events {
   std::size_t open_ = 0;
 };
 
-void say_ready(Output& output, const std::string& url, const std::string& store) {
-  if (output.json()) {
-    output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().field("version", TARRY_VERSION).text_field("url", url);
-      json.text_field("store", store).end_object();
-    });
-  } else {
-    output.print_line(fmt::format("{} serves {} on {}", version_line(), store, url));
-  }
-  std::fflush(stdout);
+std::string ready_line(const Output& output, const std::string& url, const std::string& store) {
+  if (!output.json()) return fmt::format("{} serves {} on {}\n", version_line(), store, url);
+  std::string text;
+  wire::JsonWriter json(text);
+  json.begin_object().field("version", TARRY_VERSION).text_field("url", url);
+  json.text_field("store", store).end_object();
+  return text + "\n";
 }
 
 void drain(http::Server& server, Relays& relays, Events& events, Millis deadline, ServeLog& log) {
@@ -295,7 +294,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
     const auto written = write_port_file(file, *port);
     if (!written) return session.output.fail(written.error());
   }
-  say_ready(session.output, address->url(), detail::masked_url(url));
+  LineWriter stdout_lines(STDOUT_FILENO);
+  stdout_lines.write(ready_line(session.output, address->url(), detail::masked_url(url)));
   if (clock)
     log.warning("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 

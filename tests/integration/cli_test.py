@@ -390,6 +390,8 @@ class BadInput(ProgramTest):
             (["push", "q", "x", "--at", "2300-01-01T00:00:00Z"], "2300"),
             (["push", "q", "x", "--at", "tomorrow"], '"tomorrow"'),
             (["push", "q", "x", "--priority", "4294967296"], "4294967295"),
+            (["push", "q", "x", "--at", "1700000000"], "looks like seconds"),
+            (["pause", "q", "--until", "1700000000"], "looks like seconds"),
             (["push", "q", "x", "--priority", "-1"], '"-1"'),
             (["push", "q", "x", "--max-attempts", "0"], '"0"'),
             (["push", "q", "x", "--header", "bad name=x"], "bad name"),

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""tarry serve whose log, or whose ready line, nobody reads; and what may be written into it."""
+
+import fcntl
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import unittest
+
+from program import DONE, PROGRAM, ProgramTest, Server, environment, eventually
+
+
+def full_pipe():
+    """(reading, writing) ends of a pipe that takes nothing more."""
+    reading, writing = os.pipe()
+    flags = fcntl.fcntl(writing, fcntl.F_GETFL)
+    fcntl.fcntl(writing, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+    try:
+        while True:
+            os.write(writing, b"x" * 4096)
+    except BlockingIOError:
+        pass
+    fcntl.fcntl(writing, fcntl.F_SETFL, flags)
+    return reading, writing
+
+
+class SlowLog(ProgramTest):
+    """Neither a request nor a signal waits for whoever reads it."""
+
+    def serve(self, out, err, *flags):
+        """A server that writes there, and its port."""
+        file = self.directory / "port"
+        process = subprocess.Popen([PROGRAM, "serve", "--store", self.store, "--listen",
+                                    "127.0.0.1:0", "--port-file", str(file), *flags],
+                                   stdout=out, stderr=err, env=environment())
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        eventually(lambda: file.exists() and file.read_text(), "it serves")
+        return process, int(file.read_text())
+
+    def test_nobody_reads(self):
+        for signals in (1, 2):
+            with self.subTest(signals):
+                reading, writing = full_pipe()
+                self.addCleanup(os.close, reading)
+                process, port = self.serve(writing, writing, "--log-level", "debug")
+                os.close(writing)
+                self.asked("push", "q", "x", "--in", "1h", store=f"http://127.0.0.1:{port}")
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                self.addCleanup(connection.close)
+                for _ in range(1_000):
+                    connection.request("GET", "/healthz")
+                    answer = connection.getresponse()
+                    answer.read()
+                    self.assertEqual(answer.status, 200)
+                for _ in range(signals):
+                    process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(timeout=60), DONE)
+                (self.directory / "port").unlink()
+                self.assertTrue(self.asked("store", "check", "--deep")["per_shard"][0]["clean"])
+
+    def test_what_did_not_fit_is_counted_once_somebody_reads(self):
+        reading, writing = full_pipe()
+        process, port = self.serve(subprocess.DEVNULL, writing, "--log-level", "debug")
+        os.close(writing)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.addCleanup(connection.close)
+        headers = {"X-Request-ID": "i" * 128}
+        for _ in range(8_000):  # over the 1 MiB that is kept
+            connection.request("GET", "/healthz", headers=headers)
+            connection.getresponse().read()
+        with open(reading, "rb") as log:
+            for line in log:
+                if b"lines of this log were left out, its reader is too slow" in line:
+                    break
+            process.terminate()
+            rest = log.read()
+        self.assertIn(b"stopped", rest)
+        self.assertEqual(process.wait(timeout=60), DONE)
+
+    def test_nobody_who_is_not_let_in_fills_it(self):
+        (self.directory / "token").write_text("secret")
+        with Server(self.store, "--token-file", str(self.directory / "token"), "--log-level",
+                    "debug") as server:
+            before = len(server.log())
+            for head in ("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: x\r\n\r\n",
+                         "GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n", "x\r\n\r\n"):
+                for _ in range(500):
+                    with socket.create_connection(("127.0.0.1", server.port), 60) as client:
+                        client.sendall(head.encode())
+                        self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 "))
+            # A line a second of each, that is, where this took some minutes.
+            self.assertLess(len(server.log()) - before, 1_500 * 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
