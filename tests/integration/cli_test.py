@@ -391,7 +391,7 @@ class BadInput(ProgramTest):
             (["push", "q", "x", "--at", "tomorrow"], '"tomorrow"'),
             (["push", "q", "x", "--priority", "4294967296"], "4294967295"),
             (["push", "q", "x", "--at", "1700000000"], "looks like seconds"),
-            (["pause", "q", "--until", "1700000000"], "looks like seconds"),
+            (["queue", "pause", "q", "--until", "1700000000"], "looks like seconds"),
             (["push", "q", "x", "--priority", "-1"], '"-1"'),
             (["push", "q", "x", "--max-attempts", "0"], '"0"'),
             (["push", "q", "x", "--header", "bad name=x"], "bad name"),
