@@ -60,6 +60,7 @@ Result<void> set_choice(std::string_view option, std::string_view value,
 }
 
 using redis::Decode;
+using redis::EntryForm;
 using redis::Layout;
 
 Result<void> set_layout(std::string_view value, RedisUrl& url) {
@@ -80,9 +81,20 @@ Result<void> set_unit(std::string_view value, RedisUrl& url) {
 }
 
 Result<void> set_decode(std::string_view value, RedisUrl& url) {
-  static constexpr Choice<Decode> kDecodes[] = {
-      {"raw", Decode::raw}, {"string", Decode::string}, {"json", Decode::json}};
+  static constexpr Choice<Decode> kDecodes[] = {{"auto", Decode::automatic},
+                                                {"raw", Decode::raw},
+                                                {"string", Decode::string},
+                                                {"json", Decode::json},
+                                                {"kryo5", Decode::kryo5},
+                                                {"fst", Decode::fst},
+                                                {"marshalling", Decode::marshalling}};
   return set_choice("decode", value, kDecodes, url.layout.decode);
+}
+
+Result<void> set_entry(std::string_view value, RedisUrl& url) {
+  static constexpr Choice<EntryForm> kForms[] = {
+      {"auto", EntryForm::automatic}, {"old", EntryForm::old}, {"new", EntryForm::newer}};
+  return set_choice("entry", value, kForms, url.layout.entry);
 }
 
 Result<void> set_claim(std::string_view value, RedisUrl& url) {
@@ -143,6 +155,7 @@ constexpr RedisOption kQueue = {"queue", [](std::string_view value, RedisUrl& ur
                                 }};
 constexpr RedisOption kUnit = {"unit", set_unit};
 constexpr RedisOption kDecode = {"decode", set_decode};
+constexpr RedisOption kEntry = {"entry", set_entry};
 constexpr RedisOption kClaim = {"claim", set_claim};
 constexpr RedisOption kMaxPayload = {"max_payload", set_payload_limit};
 constexpr RedisOption kAllowEviction = {"allow_eviction", set_eviction};
@@ -185,7 +198,7 @@ constexpr RedisOption kSentinelPasswordFile = {
 
 constexpr std::array kAnyOptions = {kPartitions,    kShards, kLayout, kMaxPayload,
                                     kAllowEviction, kWait,   kUser,   kPasswordFile};
-constexpr std::array kLayoutOptions = {kZset, kHash, kList, kQueue, kUnit, kDecode, kClaim};
+constexpr std::array kLayoutOptions = {kZset, kHash, kList, kQueue, kUnit, kDecode, kEntry, kClaim};
 constexpr std::array kTlsOptions = {kCa, kCert, kKey, kName};
 constexpr std::array kSentinelOptions = {kMaster, kSentinelUser, kSentinelPasswordFile};
 
@@ -241,11 +254,13 @@ Result<void> check_layout(const RedisUrl& url) {
   const redis::LayoutSpec& layout = url.layout;
   if (url.native) {
     if (layout.zset.empty() && layout.hash.empty() && layout.list.empty() && layout.queue.empty() &&
-        !layout.seconds && layout.decode == Decode::raw && !layout.through_list) {
+        !layout.seconds && layout.decode == Decode::automatic &&
+        layout.entry == EntryForm::automatic && !layout.through_list) {
       return {};
     }
     return invalid_url(
-        "options zset, hash, list, queue, unit, decode and claim go with layout=plain, hash or "
+        "options zset, hash, list, queue, unit, decode, entry and claim go with layout=plain, hash "
+        "or "
         "redisson, and this is layout=native");
   }
   const std::string name = "layout=" + std::string(to_string(layout.layout));

@@ -11,7 +11,7 @@ from program import DONE, PROGRAM, SOURCE, UNREACHABLE, USAGE, ProgramTest, envi
 UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "ms": 1, "s": 1000}
 # What an option needs beside it, and what a value does.
 BESIDE = {"zset": "layout=plain&", "unit": "layout=plain&", "decode": "layout=redisson&",
-          "claim": "layout=redisson&"}
+          "entry": "layout=redisson&", "claim": "layout=redisson&"}
 BESIDE_VALUE = {("layout", "hash"): "&hash={queue}:h"}
 # Limits that are no list and no range: whatever is not empty goes.
 FREE = {"", "a path", "a file"}
@@ -36,13 +36,14 @@ DEFAULTS = {
     ("redis:", "wait"): ("src/open/redis_url.h", "wait_replicas = " + NUMBER),
     ("redis:", "unit"): ("src/engines/redis/layouts/layout_spec.h", r"seconds = (false);"),
     ("redis:", "decode"): ("src/engines/redis/layouts/layout_spec.h", r"= Decode::(\w+);"),
+    ("redis:", "entry"): ("src/engines/redis/layouts/layout_spec.h", r"= EntryForm::(\w+);"),
     ("redis:", "claim"): ("src/engines/redis/layouts/layout_spec.h", r"through_list = (false);"),
     ("redis:", "db"): ("src/open/redis_url.h", "database = " + NUMBER),
 }
 # What the code's word is to the page.
 MEANS = {("memory:", "capacity"): "none", ("redis:", "wait"): "none",
          ("redis:", "allow_eviction"): "no", ("redis:", "unit"): "ms",
-         ("redis:", "claim"): "direct"}
+         ("redis:", "decode"): "auto", ("redis:", "entry"): "auto", ("redis:", "claim"): "direct"}
 # `file:` goes by the same code, and says what a store or a disk has to do with it.
 SAME = {("file:", name): ("memory:", name) for name in ("shards", "segment", "max_payload")}
 # Defaults that are no value.

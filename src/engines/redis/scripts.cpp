@@ -120,6 +120,7 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"layout_reschedule", {texts::k_layout_prelude, texts::k_layout_reschedule}},
     {"layout_get", {texts::k_layout_prelude, texts::k_layout_describe, texts::k_layout_get}},
     {"layout_list", {texts::k_layout_prelude, texts::k_layout_describe, texts::k_layout_list}},
+    {"layout_seen", {texts::k_layout_prelude, texts::k_layout_seen}},
     {"layout_stats", {texts::k_layout_prelude, texts::k_layout_stats}},
     {"layout_forecast", {texts::k_layout_prelude, texts::k_layout_forecast}},
     {"layout_purge", {texts::k_layout_prelude, texts::k_layout_purge}},

@@ -77,11 +77,12 @@ enum class Script : std::uint8_t {
   layout_reschedule,
   layout_get,
   layout_list,
+  layout_seen,
   layout_stats,
   layout_forecast,
   layout_purge,
 };
-inline constexpr std::size_t kScripts = 62;
+inline constexpr std::size_t kScripts = 63;
 /// Those before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 

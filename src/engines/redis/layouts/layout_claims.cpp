@@ -142,10 +142,25 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
     if (answer->undecoded > 0) {
       context.log("layout redisson: " + std::to_string(answer->undecoded) + " values of queue " +
                   base::quoted(keys_->queue) +
-                  " are no JSON, and were handed out as they are; decode=raw or string may fit");
+                  " are not what decode=" + std::string(to_string(context.spec.decode)) +
+                  " reads, and were handed out as they are; decode=auto or raw may fit");
+    }
+    if (answer->wrong_unit.empty()) {
+      claims_.told_units_.erase(keys_->queue);
+    } else {
+      const Error error = wrong_unit(context.spec, *keys_, answer->wrong_unit);
+      if (claim_->reply.items.empty()) return fail(error);
+      if (claims_.told_units_.insert(keys_->queue).second) context.log(error.message);
     }
     // As many as were asked for, or some that were no messages: there may be more here.
     const bool more = answer->taken == wish_.max || answer->odd > 0;
+    if (answer->seen == Seen()) return go_on(more);
+    // Before the messages are handed over: with their acks the queue may be empty.
+    claims_.seen_.saw(keys_, answer->seen,
+                      [self = shared_from_this(), more] { self->go_on(more); });
+  }
+
+  void go_on(bool more) {
     if (more && !wish_.by_member && !is_full()) return call();
     ++at_;
     next_queue();
@@ -176,7 +191,7 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
 };
 
 LayoutClaims::LayoutClaims(const LayoutContext& context, Alarms& alarms)
-    : context_(context), alarms_(alarms) {}
+    : context_(context), alarms_(alarms), seen_(context) {}
 
 LayoutClaims::~LayoutClaims() = default;
 

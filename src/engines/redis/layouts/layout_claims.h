@@ -28,6 +28,7 @@
 #include "engines/redis/asked.h"
 #include "engines/redis/layouts/layout_call.h"
 #include "engines/redis/layouts/layout_find.h"
+#include "engines/redis/layouts/layout_seen.h"
 
 namespace tarry::redis {
 
@@ -80,6 +81,8 @@ class LayoutClaims {
   std::size_t most_watches_ = 0;  // beyond them those that nobody waits at go
   std::set<ClaimPtr> looking_;
   std::set<std::string> told_bodyless_;  // the log was told of these queues
+  std::set<std::string> told_units_;     // likewise
+  SeenMemory seen_;
   base::Histogram lateness_;
   std::size_t turn_ = 0;
   bool closed_ = false;

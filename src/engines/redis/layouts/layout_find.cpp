@@ -7,7 +7,7 @@
 
 #include "base/hex.h"
 #include "base/text.h"
-#include "engines/redis/layouts/redisson_value.h"
+#include "engines/redis/layouts/layout_seen.h"
 
 namespace tarry::redis {
 namespace {
@@ -17,8 +17,10 @@ using net::RedisReply;
 using net::RedisView;
 
 constexpr std::size_t kLength = 8;  // as Lua's struct packs a size
-constexpr std::size_t kOldId = 8;
+constexpr std::size_t kId = 8;
 constexpr std::int64_t kEntriesALook = 1'000;
+// Nobody's key is longer, each of its bytes written as six in JSON, or with a frame.
+constexpr std::size_t kMostOfAKey = 6 * core::kMaxKey + 16;
 
 bool is_long(std::string_view packed, std::size_t at) noexcept {
   if (packed.size() < at + kLength) return false;
@@ -70,9 +72,11 @@ class Walk : public std::enable_shared_from_this<Walk> {
   void meet(std::string_view packed) {
     const auto entry = unpack_entry(packed);
     if (!entry) return;
+    last_ = packed;
     take(base::hex_digits(entry->id), packed);
-    if (entry->value.size() > 2 * core::kMaxKey) return;  // nobody's key, framed or quoted
-    take(std::string(decode_value(entry->value, context_.spec.decode, scratch_).payload), packed);
+    if (entry->value.size() > kMostOfAKey) return;
+    take(std::string(entry->value), packed);
+    take(std::string(decode_value(entry->value, Decode::automatic, scratch_).payload), packed);
   }
 
   void take(const std::string& name, std::string_view packed) {
@@ -85,7 +89,14 @@ class Walk : public std::enable_shared_from_this<Walk> {
     }
   }
 
-  void end() { done_(std::move(members_)); }
+  void end() {
+    const auto last = unpack_entry(last_);
+    if (!last) return done_(std::move(members_));
+    const Seen seen{last->is_old ? EntryForm::old : EntryForm::newer, written_as(last->value)};
+    remember_seen(context_, keys_, seen, [self = shared_from_this()](const Seen&) {
+      self->done_(std::move(self->members_));
+    });
+  }
 
   const LayoutContext& context_;
   const LayoutKeysPtr keys_;
@@ -94,18 +105,17 @@ class Walk : public std::enable_shared_from_this<Walk> {
   std::size_t left_;
   base::UniqueFunction<void(Result<Members>)> done_;
   std::string scratch_;
+  std::string last_;  // of the entries that were met
 };
 
 }  // namespace
 
 std::optional<Entry> unpack_entry(std::string_view packed) noexcept {
-  if (packed.empty()) return std::nullopt;
-  const std::size_t id = static_cast<std::uint8_t>(packed[0]);
-  if (is_long(packed, id + 1)) {
-    return Entry{packed.substr(1, id), packed.substr(id + 1 + kLength)};
+  if (packed.starts_with(static_cast<char>(kId)) && is_long(packed, kId + 1)) {
+    return Entry{packed.substr(1, kId), packed.substr(kId + 1 + kLength), false};
   }
-  if (is_long(packed, kOldId)) {
-    return Entry{packed.substr(0, kOldId), packed.substr(kOldId + kLength)};
+  if (is_long(packed, kId)) {
+    return Entry{packed.substr(0, kId), packed.substr(kId + kLength), true};
   }
   return std::nullopt;
 }

@@ -23,6 +23,7 @@ void find_members(const LayoutContext& context, const LayoutKeysPtr& keys,
 struct Entry {
   std::string_view id;
   std::string_view value;
+  bool is_old = false;  // its form
 };
 /// Nothing for bytes that are no entry.
 [[nodiscard]] std::optional<Entry> unpack_entry(std::string_view packed) noexcept;

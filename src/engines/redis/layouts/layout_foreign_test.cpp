@@ -167,6 +167,7 @@ TEST_F(ForeignLayout, RedissonsTransfersAndPopsBesideClaims) {
   producer.join();
   timer_and_consumer.join();
   for (const auto& [what, times] : books.all()) EXPECT_EQ(times, 1) << what;
+  EXPECT_EQ(redis({"DEL", "tarry:lease:dest:seen"}), "1");
   EXPECT_EQ(redis({"DBSIZE"}), "0");
 }
 

@@ -213,6 +213,8 @@ class LayoutGet final : public ByKey {
         tell_unknown(items[i]);
       } else if (one.size() == 1) {
         fail(items[i], no_room(items[i], one[0].integer()));
+      } else if (one.size() == 2) {
+        fail(items[i], wrong_unit(context_.spec, *keys_, one[0].text()));
       } else if (one.size() == 6) {
         take(items[i], one);
       } else {

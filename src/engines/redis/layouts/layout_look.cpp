@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engines/redis/layouts/layout_verbs.h"
-#include "engines/redis/layouts/redisson_value.h"
 
 namespace tarry::redis {
 
@@ -17,12 +16,13 @@ void add_wish(const LayoutSpec& spec, const LookWish& wish, net::RedisCommand& c
     return;
   }
   command.add(static_cast<std::int64_t>(wish.turn)).add(spec.through_list ? "list" : "direct");
+  command.add(to_string(spec.entry));
 }
 
 std::optional<LookAnswer> read_look(const LayoutSpec& spec, const LayoutKeys& keys,
                                     const LookWish& wish, net::RedisView told,
                                     core::ClaimReply& into, base::Histogram& lateness) {
-  constexpr std::size_t kBefore = 5;
+  constexpr std::size_t kBefore = 7;
   constexpr std::size_t kTold = 4;
   if (told.size() < kBefore || (told.size() - kBefore) % kTold != 0) return std::nullopt;
   const std::int64_t now = told[0].integer();
@@ -32,6 +32,8 @@ std::optional<LookAnswer> read_look(const LayoutSpec& spec, const LayoutKeys& ke
   }
   answer.odd = told[3].integer();
   answer.first_odd = told[4].text();
+  answer.wrong_unit = told[5].text();
+  answer.seen = parse_seen(told[6].text());
   if (told.size() == kBefore) return answer;
   const core::Slice queue = core::append(into.bytes, keys.queue);
   std::string scratch;
@@ -40,6 +42,9 @@ std::optional<LookAnswer> read_look(const LayoutSpec& spec, const LayoutKeys& ke
     const std::string_view body = told[at + 3].text();
     Decoded decoded{body};
     if (spec.layout == Layout::redisson) decoded = decode_value(body, spec.decode, scratch);
+    if (at + kTold == told.size() && spec.layout == Layout::redisson) {
+      answer.seen.written = written_as(body);
+    }
     core::ClaimedItem item;
     item.queue = queue;
     item.key = core::append(into.bytes, key);

@@ -11,6 +11,7 @@
 #include "base/histogram.h"
 #include "core/reply.h"
 #include "engines/redis/layouts/layout_call.h"
+#include "engines/redis/layouts/redisson_value.h"
 
 namespace tarry::redis {
 
@@ -34,6 +35,8 @@ struct LookAnswer {
   std::int64_t odd = 0;                  // members that are no messages
   std::string first_odd;
   std::size_t undecoded = 0;  // values that are not what `decode` says
+  std::string wrong_unit;     // a score that is in the other unit; empty: there is none
+  Seen seen;                  // redisson
 };
 /// Nothing for an answer that no script of ours gives.
 [[nodiscard]] std::optional<LookAnswer> read_look(const LayoutSpec& spec, const LayoutKeys& keys,

@@ -115,7 +115,11 @@ std::optional<Error> misplaced(const LayoutSpec& spec) {
   if (redisson && !spec.zset.empty()) return must_not("zset", spec.layout, "plain or hash");
   if (redisson && spec.seconds) return must_not("unit", spec.layout, "plain or hash");
   if (!redisson && !spec.list.empty()) return must_not("list", spec.layout, "redisson");
-  if (!redisson && spec.decode != Decode::raw) return must_not("decode", spec.layout, "redisson");
+  if (!redisson && spec.decode != Decode::automatic)
+    return must_not("decode", spec.layout, "redisson");
+  if (!redisson && spec.entry != EntryForm::automatic) {
+    return must_not("entry", spec.layout, "redisson");
+  }
   if (!redisson && spec.through_list) return must_not("claim", spec.layout, "redisson");
   if (spec.layout != Layout::hash && !spec.hash.empty()) {
     return must_not("hash", spec.layout, "hash");

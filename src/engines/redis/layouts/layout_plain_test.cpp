@@ -604,5 +604,45 @@ TEST(PlainLayoutAlone, EvictionIsRefusedAtTheStart) {
   EXPECT_TRUE(open_layout(options));
 }
 
+// Read as milliseconds, seconds would all be due; read as seconds, milliseconds would never be.
+TEST_F(PlainLayout, AScoreThatCanOnlyBeInTheOtherUnitIsRefusedAtTheClaim) {
+  for (const bool seconds : {false, true}) {
+    (void)server().ask({"FLUSHALL"});
+    LayoutSpec spec;
+    spec.zset = "delayqueue";
+    spec.seconds = seconds;
+    LayoutStore store(options_of(spec));
+    const std::string wrong = seconds ? "1700000000000" : "1700000000";
+    ASSERT_EQ(redis({"ZADD", "delayqueue", wrong, "task:1"}), "1");
+    for (const std::int64_t wait : {0, 60'000}) {
+      const Error refused = store.refusal(LayoutStore::claim_of("delayqueue", wait));
+      EXPECT_EQ(refused.code, ErrorCode::invalid_argument);
+      EXPECT_NE(refused.message.find(wrong), std::string::npos) << refused.message;
+      EXPECT_NE(refused.message.find(seconds ? "unit=ms," : "unit=s,"), std::string::npos)
+          << refused.message;
+    }
+    auto by_key = LayoutStore::claim_of("delayqueue");
+    by_key.keys = {"task:1"};
+    by_key.any_state = true;
+    EXPECT_EQ(store.refusal(by_key).code, ErrorCode::invalid_argument);
+    EXPECT_EQ(store.get("delayqueue", "task:1").error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(redis({"ZSCORE", "delayqueue", "task:1"}), wrong) << "it is left as it was";
+    // The others go on, and the log is told.
+    ASSERT_EQ(
+        redis({"ZADD", "delayqueue", "0", "now", seconds ? "1700000000" : "1700000000000", "good"}),
+        "2");
+    EXPECT_EQ(store.claim("delayqueue").size(), 2u);
+    bool told = false;
+    for (const std::string& line : store.lines()) told = told || line.find(wrong) != line.npos;
+    EXPECT_TRUE(told);
+    // In its own unit it is due.
+    spec.seconds = !seconds;
+    LayoutStore right(options_of(spec));
+    bool taken = false;
+    for (const Taken& each : right.claim("delayqueue")) taken = taken || each.key == "task:1";
+    EXPECT_TRUE(taken);
+  }
+}
+
 }  // namespace
 }  // namespace tarry::redis

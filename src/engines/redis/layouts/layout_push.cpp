@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/validation.h"
 #include "engines/redis/layouts/layout_find.h"
+#include "engines/redis/layouts/layout_seen.h"
 #include "engines/redis/layouts/layout_verbs.h"
 #include "engines/redis/layouts/redisson_value.h"
 
@@ -47,6 +48,14 @@ class LayoutPush final : public LayoutVerb {
         names_(request_.items.size()),
         values_(request_.items.size()) {}
 
+  /// Of a Redisson queue, before `prepare`.
+  void know(const Seen& seen) { seen_ = seen; }
+  /// After it: how these are written.
+  [[nodiscard]] Seen wrote() const {
+    return names_.empty() || values_.back().empty() ? Seen()
+                                                    : Seen{form_, written_as(values_.back())};
+  }
+
   /// What can be pushed; the rest has its error.
   Items prepare() {
     Items items;
@@ -67,9 +76,7 @@ class LayoutPush final : public LayoutVerb {
   std::size_t bytes_of(std::uint32_t item) const override {
     return 64 + names_[item].size() + values_[item].size() + request_.items[item].payload.size;
   }
-  void begin(RedisCommand& command) const override {
-    command.add(is_redisson() && context_.spec.decode == Decode::string ? "1" : "0");
-  }
+  void begin(RedisCommand& command) const override { command.add(to_string(form_)); }
   void add(RedisCommand& command, std::uint32_t item) const override {
     const core::PushItem& push = request_.items[item];
     const std::string_view name = is_plain() ? payload_of(item) : std::string_view(names_[item]);
@@ -135,9 +142,10 @@ class LayoutPush final : public LayoutVerb {
         return unsupported_by(layout, "push with key " + base::quoted(key) +
                                           ": an entry's key is the id that it is given");
       }
-      auto value = encode_value(payload_of(item), context_.spec.decode);
+      auto value = encode_value(payload_of(item), context_.spec.decode, seen_, keys_->queue);
       if (!value) return std::move(value).error();
       values_[item] = *std::move(value);
+      form_ = form_of(context_.spec.entry, seen_, values_[item]);
     }
     names_[item] = key.empty() ? fresh(is_redisson()) : std::string(key);
     return {};
@@ -160,14 +168,6 @@ class LayoutPush final : public LayoutVerb {
       result.error = too_far_away(request_.items[item].due);
       return true;
     }
-    if (told == "unframed") {
-      result.error =
-          Error{ErrorCode::invalid_argument,
-                "payload of " + std::to_string(payload_of(item).size()) +
-                    " bytes cannot be written as this queue's Java clients write texts (JBoss's "
-                    "marshalling): 1 to 256 ASCII characters is the limit; use decode=raw"};
-      return true;
-    }
     for (const Named& named : kPushOutcomes) {
       if (named.name != told) continue;
       result.outcome = named.outcome;
@@ -185,8 +185,23 @@ class LayoutPush final : public LayoutVerb {
   const core::PushRequest& request_;
   std::vector<std::string> names_;   // hash: the key; redisson: the id
   std::vector<std::string> values_;  // redisson
+  Seen seen_;                        // redisson
+  EntryForm form_ = EntryForm::newer;
   std::random_device random_;
 };
+
+void run(const LayoutContext& context, const LayoutKeysPtr& keys,
+         const std::shared_ptr<LayoutPush>& verb, const AskedPtr& asked) {
+  const auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
+  const Items items = verb->prepare();
+  // What the URL says of a queue that shows nothing holds when this has been taken.
+  if (const Seen wrote = verb->wrote(); wrote != Seen() && !items.empty()) {
+    countdown->begin();
+    remember_seen(context, keys, wrote, [countdown](const Seen&) { countdown->end(); });
+  }
+  run_layout_verb(context, keys, verb, items, countdown);
+  countdown->end();
+}
 
 }  // namespace
 
@@ -197,9 +212,15 @@ void layout_push(const LayoutContext& context, const AskedPtr& asked) {
   asked->reply = core::PushReply();
   std::get<core::PushReply>(asked->reply).items.resize(request.items.size());
   const auto verb = std::make_shared<LayoutPush>(context, *keys, asked);
-  const auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
-  run_layout_verb(context, *keys, verb, verb->prepare(), countdown);
-  countdown->end();
+  if (context.spec.layout != Layout::redisson) return run(context, *keys, verb, asked);
+  look_at_seen(context, *keys, [&context, keys = *keys, verb, asked](Result<Seen> seen) {
+    if (!seen) {
+      for (auto& item : std::get<core::PushReply>(asked->reply).items) item.error = seen.error();
+      return asked->complete();
+    }
+    verb->know(*seen);
+    run(context, keys, verb, asked);
+  });
 }
 
 }  // namespace tarry::redis

@@ -270,7 +270,7 @@ TEST_F(RedissonLayout, TextsAreFramedAsTheQueuesOthersAre) {
   ASSERT_EQ(store.push("dest", "bare", "", Due::at(Time(Millis(1)))).outcome, Outcome::pushed);
   offer(2, "\x04>\x04java");
   ASSERT_EQ(store.push("dest", "ours", "", Due::at(Time(Millis(3)))).outcome, Outcome::pushed);
-  const auto refused = store.push("dest", "\xC3\xA9");
+  const auto refused = store.push("dest", "\xFF");
   ASSERT_TRUE(refused.error);
   EXPECT_EQ(refused.error->code, ErrorCode::invalid_argument) << refused.error->message;
   const auto taken = store.claim("dest");
@@ -290,19 +290,131 @@ TEST_F(RedissonLayout, JsonIsWrittenAndReadAsJacksonDoes) {
   offer(1, "\"text\"");
   offer(2, "{\"@class\":\"shop.Order\",\"id\":7}");
   offer(3, "no json");
-  const auto pushed = store.push("dest", "mine", "", Due::at(Time(Millis(4))));
+  EXPECT_TRUE(store.push("dest", "mine").error) << "no json is there";
+  offer(4, "\"last\"");
+  const auto pushed = store.push("dest", "mine", "", Due::at(Time(Millis(5))));
   EXPECT_EQ(store.get("dest", pushed.key)->payload, "mine");
   const auto taken = store.claim("dest");
-  ASSERT_EQ(taken.size(), 4u);
+  ASSERT_EQ(taken.size(), 5u);
   EXPECT_EQ(taken[0].payload, "text");
   EXPECT_EQ(taken[1].payload, "{\"@class\":\"shop.Order\",\"id\":7}");
   EXPECT_EQ(taken[2].payload, "no json");  // handed out as it is, and told
-  EXPECT_EQ(taken[3].payload, "mine");
+  EXPECT_EQ(taken[4].payload, "mine");
   bool told = false;
   for (const std::string& line : store.lines()) {
-    told = told || line.find("are no JSON") != std::string::npos;
+    told = told || line.find("are not what decode=json reads") != std::string::npos;
   }
   EXPECT_TRUE(told);
+}
+
+std::string form_of_last() {
+  return "local e = redis.call('LINDEX', KEYS[1], -1); "
+         "return #e >= 17 and struct.unpack('L', e, 10) == #e - 17 and 'new' or 'old'";
+}
+
+// A client of the other form fails for good on such an entry, and its timer with it.
+TEST_F(RedissonLayout, TheFormIsRememberedWhileTheQueueIsEmpty) {
+  for (const bool old : {true, false}) {
+    (void)server().ask({"FLUSHALL"});
+    {
+      LayoutStore store(redisson(Decode::automatic));
+      offer(1, "first", old);
+      const auto taken = store.claim("dest");
+      ASSERT_EQ(taken.size(), 1u);
+      EXPECT_EQ(store.settle(taken[0].receipt).outcome, Outcome::done);
+      EXPECT_EQ(sizes(), "0 0 0");
+    }
+    // Another process, and nothing there that shows the form, or the codec.
+    LayoutStore store(redisson(Decode::automatic));
+    const auto pushed = store.push("dest", "ours", "", Due::at(Time(Millis(5))));
+    EXPECT_EQ(pushed.outcome, Outcome::pushed) << (pushed.error ? pushed.error->message : "");
+    EXPECT_EQ(redis({"EVAL", form_of_last(), "1", kEntries}), old ? "old" : "new");
+    EXPECT_EQ(redis({"GET", "tarry:lease:dest:seen"}), old ? "old string text" : "new string text");
+    EXPECT_EQ(transfer(old), "");
+    EXPECT_EQ(sizes(), "0 0 1");
+    // What it claims from the list goes back in that form too.
+    const auto moved = store.claim("dest");
+    ASSERT_EQ(moved.size(), 1u);
+    EXPECT_EQ(redis({"EVAL", form_of_last(), "1", kEntries}), old ? "old" : "new");
+  }
+}
+
+// Scripts tell the forms apart, too: one in 256 old entries begins with a 7.
+TEST_F(RedissonLayout, AnOldEntryIsOldWhateverItsIdBeginsWith) {
+  LayoutStore store(redisson(Decode::string));
+  constexpr std::string_view kAdd =
+      "local entry = string.char(7) .. '1234567' .. struct.pack('Lc0', 4, 'java');"
+      "redis.call('ZADD', KEYS[1], 1, entry); return redis.call('RPUSH', KEYS[2], entry)";
+  EXPECT_EQ(redis({"EVAL", std::string(kAdd), "2", kTimeouts, kEntries}), "1");
+  EXPECT_EQ(store.push("dest", "ours", "", Due::at(Time(Millis(2)))).outcome, Outcome::pushed);
+  EXPECT_EQ(redis({"EVAL", form_of_last(), "1", kEntries}), "old");
+  EXPECT_EQ(transfer(true), "");
+  EXPECT_EQ(sizes(), "0 0 2");
+}
+
+TEST_F(RedissonLayout, TheUrlMaySayTheForm) {
+  for (const EntryForm form : {EntryForm::old, EntryForm::newer}) {
+    (void)server().ask({"FLUSHALL"});
+    LayoutEngineOptions options = redisson(Decode::string);
+    options.layout.entry = form;
+    LayoutStore store(std::move(options));
+    EXPECT_EQ(store.push("dest", "x").outcome, Outcome::pushed);
+    EXPECT_EQ(redis({"EVAL", form_of_last(), "1", kEntries}), to_string(form));
+    (void)server().ask({"FLUSHALL"});
+    ASSERT_EQ(redis({"RPUSH", "dest", "moved"}), "1");
+    ASSERT_EQ(store.claim("dest").size(), 1u);
+    EXPECT_EQ(redis({"EVAL", form_of_last(), "1", kEntries}), to_string(form));
+  }
+}
+
+// 3.10.5 and 3.16.8, whose default codecs these are, know the old form alone.
+TEST_F(RedissonLayout, WhereNothingWasSeenTheFormGoesWithTheCodec) {
+  for (const auto& [decode, form] :
+       {std::pair(Decode::fst, "old"), std::pair(Decode::marshalling, "old"),
+        std::pair(Decode::kryo5, "new"), std::pair(Decode::string, "new")}) {
+    (void)server().ask({"FLUSHALL"});
+    LayoutStore store(redisson(decode));
+    EXPECT_EQ(store.push("dest", "x").outcome, Outcome::pushed);
+    EXPECT_EQ(redis({"EVAL", form_of_last(), "1", kEntries}), form);
+    const std::string value =
+        redis({"EVAL", "return string.sub(redis.call('LINDEX', KEYS[1], -1), ARGV[1])", "1",
+               kEntries, std::string_view(form) == "old" ? "17" : "18"});
+    (void)server().ask({"FLUSHALL"});
+    ASSERT_EQ(redis({"RPUSH", "dest", value}), "1");
+    ASSERT_EQ(store.claim("dest").size(), 1u);
+    EXPECT_EQ(redis({"EVAL", form_of_last(), "1", kEntries}), form);
+  }
+}
+
+TEST_F(RedissonLayout, TextsOfBinaryCodecsAreFoundByTheirText) {
+  for (const std::string& order : {std::string("\x03orde\xF2"), std::string("\xFC\x05order"),
+                                   std::string("\x04>\x05order"), std::string("\"order\"")}) {
+    for (const Decode decode : {Decode::automatic, Decode::raw}) {
+      (void)server().ask({"FLUSHALL"});
+      LayoutStore store(redisson(decode));
+      offer(4'000'000'000'000, order);
+      ASSERT_TRUE(store.get("dest", "order"));
+      EXPECT_EQ(store.get("dest", "order")->payload, decode == Decode::raw ? order : "order");
+      EXPECT_EQ(store.cancel("dest", "order").outcome, Outcome::cancelled);
+      EXPECT_EQ(sizes(), "0 0 0");
+    }
+  }
+}
+
+TEST_F(RedissonLayout, APushThatDoesNotFitIsRefusedAndChangesNothing) {
+  LayoutStore store(redisson(Decode::automatic));
+  const auto empty = store.push("dest", "x");
+  ASSERT_TRUE(empty.error);
+  EXPECT_EQ(empty.error->code, ErrorCode::invalid_argument);
+  EXPECT_NE(empty.error->message.find("decode=kryo5"), std::string::npos) << empty.error->message;
+  offer(4'000'000'000'000, "\x03orde\xF2");
+  LayoutStore raw(redisson(Decode::raw));
+  const auto refused = raw.push("dest", "x");
+  ASSERT_TRUE(refused.error);
+  EXPECT_NE(refused.error->message.find("decode=kryo5"), std::string::npos);
+  EXPECT_EQ(sizes(), "1 1 0");
+  EXPECT_EQ(store.push("dest", "x").outcome, Outcome::pushed);
+  EXPECT_EQ(sizes(), "2 2 0");
 }
 
 TEST_F(RedissonLayout, WhatItsKeysCannotExpressIsRefused) {

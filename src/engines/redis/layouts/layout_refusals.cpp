@@ -1,6 +1,7 @@
 // What the layouts' keys have no place for.
 #include <type_traits>
 
+#include "base/text.h"
 #include "core/validation.h"
 #include "engines/redis/layouts/layout_verbs.h"
 
@@ -19,6 +20,17 @@ std::optional<Error> refuse_settings(Layout layout, const SettingsPatch& patch) 
 Error unsupported_by(Layout layout, std::string_view what) {
   return {ErrorCode::unsupported,
           "layout " + std::string(to_string(layout)) + " cannot " + std::string(what)};
+}
+
+Error wrong_unit(const LayoutSpec& spec, const LayoutKeys& keys, std::string_view score) {
+  const std::string_view is = spec.seconds ? "s" : "ms";
+  const std::string_view other = spec.seconds ? "ms" : "s";
+  const std::string_view name = spec.seconds ? "milliseconds" : "seconds";
+  return {ErrorCode::invalid_argument,
+          "queue " + base::quoted(keys.queue) + " holds a score of " + std::string(score) +
+              ", which can only be " + std::string(name) + ", and this store reads unit=" +
+              std::string(is) + "; open it with unit=" + std::string(other) +
+              ", or mend the score if the others are right"};
 }
 
 std::optional<Error> refusal_of(Layout layout, const core::Request& request) {

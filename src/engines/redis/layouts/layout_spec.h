@@ -19,19 +19,37 @@ enum class Layout : std::uint8_t { plain, hash, redisson };
   return "unknown";
 }
 
-/// How Redisson's codec wrote the values.
-enum class Decode : std::uint8_t { raw, string, json };
+/// Which of Redisson's codecs wrote the values; `automatic` goes by what they are.
+enum class Decode : std::uint8_t { automatic, raw, string, json, kryo5, fst, marshalling };
+
+[[nodiscard]] constexpr std::string_view to_string(Decode decode) noexcept {
+  switch (decode) {
+    case Decode::automatic: return "auto";
+    case Decode::raw: return "raw";
+    case Decode::string: return "string";
+    case Decode::json: return "json";
+    case Decode::kryo5: return "kryo5";
+    case Decode::fst: return "fst";
+    case Decode::marshalling: return "marshalling";
+  }
+  return "unknown";
+}
+
+/// How Redisson packs its entries: until some time before 3.23 (`old`), and since. `automatic` goes
+/// by those that are there, or were.
+enum class EntryForm : std::uint8_t { automatic, old, newer };
 
 /// Names of keys may hold {queue}, the queue's name, and once {A..B}, as many keys.
 struct LayoutSpec {
   Layout layout = Layout::plain;
-  std::string zset;             // plain and hash; empty: {queue}
-  std::string hash;             // hash only, which needs it
-  std::string list;             // redisson only; empty: {queue}
-  std::string queue;            // of keys without {queue}; empty: named by the keys
-  bool seconds = false;         // scores are seconds, not milliseconds; plain and hash
-  Decode decode = Decode::raw;  // redisson
-  bool through_list = false;    // redisson: what is due goes through the list first
+  std::string zset;                        // plain and hash; empty: {queue}
+  std::string hash;                        // hash only, which needs it
+  std::string list;                        // redisson only; empty: {queue}
+  std::string queue;                       // of keys without {queue}; empty: named by the keys
+  bool seconds = false;                    // scores are seconds, not milliseconds; plain and hash
+  Decode decode = Decode::automatic;       // redisson
+  EntryForm entry = EntryForm::automatic;  // redisson
+  bool through_list = false;               // redisson: what is due goes through the list first
 };
 
 }  // namespace tarry::redis

@@ -27,6 +27,9 @@ void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
 
 /// "layout plain cannot ...": what its keys have no place for.
 [[nodiscard]] Error unsupported_by(Layout layout, std::string_view what);
+/// Of a score that can only be in the other unit.
+[[nodiscard]] Error wrong_unit(const LayoutSpec& spec, const LayoutKeys& keys,
+                               std::string_view score);
 /// Of a whole request: pause, settings and the like. Their defaults are no refusal.
 [[nodiscard]] std::optional<Error> refusal_of(Layout layout, const core::Request& request);
 

@@ -1,5 +1,5 @@
 -- Claim what is due. ARGV, behind those of layout_take.lua: 12 the set to begin with, 13 'list' if
--- what is due goes through Redisson's list. Bounded by what was asked for; a claim through the list
+-- what is due goes through Redisson's list, 14 the form of entries ('old', 'new', 'auto'). Bounded by what was asked for; a claim through the list
 -- moves 100 more, as Redisson does, and what is no message costs too.
 free_first()
 
@@ -18,6 +18,19 @@ local function transfer()
   end
 end
 
+-- The form that a queue holds or, momentarily empty, held when one was last seen. The default codecs
+-- of clients that know the old form wrote these frames: FST's, and JBoss's marshalling.
+local function form_for(value)
+  if ARGV[14] ~= 'auto' then return ARGV[14] end
+  local last = call('LINDEX', LIST, -1)
+  local id, _, old = unpack_entry(last or '')
+  if id then return old and 'old' or 'new' end
+  local seen = string.match(call('GET', LEASES .. 'seen') or '', '^%a+')
+  if seen then return seen end
+  local old = string.find(value, '^[\252\247\246\240\239]') or string.find(value, '^\4[=>?@KLOPQ]')
+  return old and 'old' or 'new'
+end
+
 -- What was moved to the list goes back under a new id while it is leased: so it is nobody else's,
 -- and falls due again when its claimer dies.
 local function take_from_list()
@@ -32,11 +45,32 @@ local function take_from_list()
     number = number + 1
     local digits = sub(redis.sha1hex(nonce .. number), 1, 16)
     local id = string.gsub(digits, '..', function(h) return string.char(tonumber(h, 16)) end)
-    local entry = pack_entry(id, value)
+    if reply[7] == '' then reply[7] = form_for(value) end
+    local entry = pack_entry(reply[7], id, value)
     call('LPOP', DEST)
     call('RPUSH', LIST, entry)
     hand_out(1, entry, score_of(now), now, value, true)
   end
+end
+
+-- What is in the other unit stays where it is, and is told.
+local function due_in(set, most)
+  if not looks_at_units or WRONG_FROM > now / UNIT then
+    return call('ZRANGEBYSCORE', KEYS[set], '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, most)
+  end
+  local due = call('ZRANGEBYSCORE', KEYS[set], '-inf', '(' .. WRONG_FROM, 'WITHSCORES', 'LIMIT', 0, most)
+  if #due > 0 then return due end
+  return call('ZRANGEBYSCORE', KEYS[set], WRONG_TO, DUE_NOW, 'WITHSCORES', 'LIMIT', 0, most)
+end
+local function head_of(set)
+  local head = call('ZRANGE', KEYS[set], 0, 0, 'WITHSCORES')[2]
+  if not head or not is_wrong(head) then return head end
+  return call('ZRANGEBYSCORE', KEYS[set], WRONG_TO, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+end
+local function tell_wrong(set)
+  if not looks_at_units or reply[6] ~= '' then return end
+  reply[6] = call('ZRANGEBYSCORE', KEYS[set], WRONG_FROM, '(' .. WRONG_TO, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+    or ''
 end
 
 if LAYOUT == 'redisson' then
@@ -49,8 +83,7 @@ if ARGV[13] ~= 'list' then
     local found
     repeat
       -- A few at once: their bodies may be large.
-      local due = call('ZRANGEBYSCORE', KEYS[set], '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0,
-        math.min(left, 32))
+      local due = due_in(set, math.min(left, 32))
       found = #due
       for at = 1, found, 2 do
         if not full then take(set, due[at], due[at + 1]) end
@@ -61,7 +94,8 @@ if ARGV[13] ~= 'list' then
 end
 local soonest
 for set = 1, M do
-  local head = call('ZRANGE', KEYS[set], 0, 0, 'WITHSCORES')[2]
+  tell_wrong(set)
+  local head = head_of(set)
   if head and (not soonest or due_of(head) < soonest) then soonest = due_of(head) end
 end
 return finish(soonest)

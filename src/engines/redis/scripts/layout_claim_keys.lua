@@ -6,7 +6,11 @@ for i = 13, #ARGV do
   local set, score = find(ARGV[i])
   if set and not read_lease(name_of_lease(ARGV[i]))
     and (ARGV[12] == '1' or tonumber(score) <= now / UNIT) then
-    take(set, ARGV[i], score)
+    if is_wrong(score) then
+      reply[6] = score
+    else
+      take(set, ARGV[i], score)
+    end
   end
 end
 

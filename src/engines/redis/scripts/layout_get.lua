@@ -1,6 +1,6 @@
 -- Get. ARGV: 7 '1' with bodies, 8 bytes that there is room for; then two a message: set, member.
 -- Answers for each nothing, or what layout_describe.lua tells, and the body; or, where there is no
--- room for it, its size alone.
+-- room for it, its size alone; or a score that is in the other unit, and 'x'.
 local room = tonumber(ARGV[8])
 local replies = {}
 
@@ -18,7 +18,9 @@ for at = 9, #ARGV, 2 do
   local body = body_of(set or tonumber(ARGV[at]), member)
   if not key and LAYOUT == 'hash' and body then key, state, due, left = member, 'd', '0', '' end
   local answer = false
-  if key then
+  if set and is_wrong(score) then
+    answer = { score, 'x' }
+  elseif key then
     local reason = (not body or state == 'd') and 'x' or ''
     body = ARGV[7] == '1' and body or ''
     if #body > room and at > 9 then

@@ -1,7 +1,6 @@
--- Push. ARGV: 7 '1' where values are texts that are to be framed as the queue's others are; then
--- five a message: set, member (Redisson: id), if_exists (r reject, k keep, p replace, e earlier,
--- l later), due, body. Answers for each what became of it, its due time and key; 'unframed' for a
--- text that has no such frame, 'far' for a time that is too far away.
+-- Push. ARGV: 7 the form of Redisson's entries ('old', 'new'); then five a message: set, member
+-- (Redisson: id), if_exists (r reject, k keep, p replace, e earlier, l later), due, body. Answers for
+-- each what became of it, its due time and key; 'far' for a time that is too far away.
 local reply = {}
 local function tell(member, outcome, due)
   local at = #reply
@@ -13,23 +12,8 @@ local function put(set, member, due, body)
   call('ZADD', KEYS[set], score_of(due), member)
 end
 
--- JBoss's marshalling of a short text, which is what Redisson's default codec wrote: version, the
--- kind of text, its length, itself.
-local frame
-if ARGV[7] == '1' then
-  local last = call('LINDEX', LIST, -1)
-  local _, value = unpack_entry(last or '')
-  frame = value and string.match(value, '^[\2-\4]>')
-end
-
 local function push_entry(id, due, value)
-  if frame then
-    if #value == 0 or #value > 256 or string.find(value, '[%z\128-\255]') then
-      return tell(id, 'unframed', 0)
-    end
-    value = frame .. string.char(#value % 256) .. value
-  end
-  local entry = pack_entry(id, value)
+  local entry = pack_entry(ARGV[7], id, value)
   local score = score_of(due)
   call('ZADD', KEYS[1], score, entry)
   call('RPUSH', LIST, entry)

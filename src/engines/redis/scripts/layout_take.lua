@@ -3,11 +3,12 @@
 --
 -- The answer: now, when to look again (empty: nothing is there), how long the leases are, how
 -- many members were found that are no messages, the first one's key (-1 and the name of a HASH that
--- is not there while members of its set are due), and four a message: lease, key,
--- due, body.
+-- is not there while members of its set are due), a score that is in the other unit (empty: there is
+-- none), the form of Redisson's entries ('old', 'new'; empty: not known), and four a message: lease,
+-- key, due, body.
 local left, room, first_goes, nonce = tonumber(ARGV[7]), tonumber(ARGV[9]), ARGV[10] == '1', ARGV[11]
 local lease_score, lease_ends = lease_until(later + tonumber(ARGV[8]), nonce)
-local reply = { format('%.0f', now), '', format('%.0f', lease_ends - later), 0, '' }
+local reply = { format('%.0f', now), '', format('%.0f', lease_ends - later), 0, '', '', '' }
 local full = false
 -- A member without a body may be one whose body is on its way: ZADD went before HSET.
 local LOOK_AGAIN_MS = 10000
@@ -57,8 +58,11 @@ local function take(set, member, score)
   end
   if LAYOUT == 'plain' then return hand_out(set, member, score, due_of(score), member, false) end
   if LAYOUT == 'redisson' then
-    local id, value = unpack_entry(member)
-    if id then return hand_out(set, member, score, due_of(score), value, false) end
+    local id, value, old = unpack_entry(member)
+    if id then
+      reply[7] = old and 'old' or 'new'
+      return hand_out(set, member, score, due_of(score), value, false)
+    end
     set_aside(set, member, score)
     return report(member)
   end
@@ -72,7 +76,7 @@ end
 local function finish(soonest)
   -- A Java timer that has met an empty ZSET sleeps until somebody publishes: it is told of the
   -- lease, so that it moves the message should its claimer die.
-  if LAYOUT == 'redisson' and #reply > 5 then
+  if LAYOUT == 'redisson' and #reply > 7 then
     local head = call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
     if tonumber(head[2]) == tonumber(lease_score) then tell_head(head[1], head[2]) end
   end

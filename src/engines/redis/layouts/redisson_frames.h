@@ -1,0 +1,34 @@
+// What Redisson's binary codecs write of a plain value: a text, a number, a truth.
+// docs/formats/redis-layouts.md has them byte by byte.
+//
+// A frame is the whole value: what has more bytes, or fewer, is none. What is written here is what
+// the clients write of the same value, so that their `remove` finds it.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tarry::redis {
+
+/// Who wrote a value: one of Redisson's codecs. `text` is StringCodec, `json` JsonJacksonCodec.
+/// `either` of these two: a number, an object.
+enum class Codec : std::uint8_t { unknown, either, text, json, kryo5, fst, marshalling };
+
+/// What it is to a Java client.
+enum class Kind : std::uint8_t { other, text, int32, int64, float64, boolean };
+
+struct PlainValue {
+  Kind kind = Kind::other;
+  std::string text;  // UTF-8
+};
+/// Nothing for what is no such frame. `codec`: kryo5, fst or marshalling.
+[[nodiscard]] std::optional<PlainValue> read_frame(std::string_view value, Codec codec);
+
+/// Nothing where `text` is no value of that kind, or not UTF-8.
+[[nodiscard]] std::optional<std::string> write_frame(std::string_view text, Codec codec, Kind kind);
+
+}  // namespace tarry::redis
