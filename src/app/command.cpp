@@ -157,11 +157,26 @@ Due When::due() const noexcept {
   return Due::after(in.value_or(Millis{0}));
 }
 
-void add_when(CLI::App& command, When& into) {
+std::array<CLI::Option*, 2> add_when(CLI::App& command, When& into) {
   auto* in = add_duration(command, "--in", into.in, "After this long: 250ms 30s 15m 2h 7d, PT30M");
   auto* at = add_time(command, "--at", into.at,
                       "At this time: 2030-01-31T09:00:00+01:00, or milliseconds since 1970");
   in->excludes(at);
+  return {in, at};
+}
+
+void add_by(CLI::App& command, std::optional<Millis>& into,
+            const std::array<CLI::Option*, 2>& others) {
+  auto* by = add(command, "--by", "By this long from its own due time: 6h, or -30m for earlier",
+                 "DURATION", [&into](const std::string& word) -> Result<void> {
+                   const bool back = word.starts_with('-');
+                   const auto ms = base::parse_duration_ms(word.substr(back ? 1 : 0));
+                   if (!ms) return ms.error();
+                   if (*ms == 0) return Error{ErrorCode::invalid_argument, "0s moves nothing"};
+                   into = Millis(back ? -*ms : *ms);
+                   return {};
+                 });
+  for (CLI::Option* other : others) by->excludes(other);
 }
 
 const std::vector<std::string_view>& if_exists_names() {

@@ -5,6 +5,7 @@
 // parsing is over; commands keep theirs in a shared_ptr that their action holds too.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,7 +56,11 @@ struct When {
   /// Now, where neither was given.
   [[nodiscard]] Due due() const noexcept;
 };
-void add_when(CLI::App& command, When& into);
+/// Answers --in and --at.
+std::array<CLI::Option*, 2> add_when(CLI::App& command, When& into);
+/// --by: a duration, with a - before it a step back; excludes the others.
+void add_by(CLI::App& command, std::optional<Millis>& into,
+            const std::array<CLI::Option*, 2>& others);
 
 /// The rule of that name. `name` is one that add_choice has let pass.
 [[nodiscard]] const std::vector<std::string_view>& if_exists_names();

@@ -8,16 +8,17 @@
 
 namespace tarry::app {
 
-void add_serve_command(CLI::App& root, Session& session);       // serve_command.cpp
-void add_push_command(CLI::App& root, Session& session);        // push_command.cpp
-void add_message_commands(CLI::App& root, Session& session);    // cancel, get, reschedule, ls
-void add_claim_command(CLI::App& root, Session& session);       // claim_command.cpp
-void add_settle_commands(CLI::App& root, Session& session);     // ack, retry, release, bury, extend
-void add_work_command(CLI::App& root, Session& session);        // work_command.cpp
-void add_relay_command(CLI::App& root, Session& session);       // relay_command.cpp
-void add_intake_command(CLI::App& root, Session& session);      // intake_command.cpp
-void add_dead_commands(CLI::App& root, Session& session);       // dead ls, revive, rm
-void add_queue_commands(CLI::App& root, Session& session);      // queue ls, queue info, stats
+void add_serve_command(CLI::App& root, Session& session);     // serve_command.cpp
+void add_push_command(CLI::App& root, Session& session);      // push_command.cpp
+void add_message_commands(CLI::App& root, Session& session);  // cancel, get, reschedule, ls
+void add_claim_command(CLI::App& root, Session& session);     // claim_command.cpp
+void add_settle_commands(CLI::App& root, Session& session);   // ack, retry, release, bury, extend
+void add_work_command(CLI::App& root, Session& session);      // work_command.cpp
+void add_relay_command(CLI::App& root, Session& session);     // relay_command.cpp
+void add_intake_command(CLI::App& root, Session& session);    // intake_command.cpp
+void add_dead_commands(CLI::App& root, Session& session);     // dead ls, revive, rm
+void add_queue_commands(CLI::App& root, Session& session);    // queue ls, queue info, stats
+void add_pause_commands(CLI::App& queue, Session& session);
 void add_queue_verbs(CLI::App& queue, Session& session);        // queue set, pause, resume, purge
 void add_reshard_command(CLI::App& queue, Session& session);    // queue reshard
 void add_forecast_command(CLI::App& root, Session& session);    // forecast_command.cpp

@@ -1,12 +1,15 @@
 // tarry dead ls, revive, rm: messages that were set aside.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "app/answers.h"
+#include "app/bulk_verbs.h"
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/filter_flags.h"
 #include "app/key_pages.h"
 #include "app/listing.h"
 #include "app/progress.h"
@@ -20,6 +23,8 @@ struct DeadOptions {
   std::vector<std::string> keys;
   bool all = false;
   bool yes = false;
+  bool dry_run = false;
+  FilterFlags filter;
   std::optional<std::uint64_t> limit;
   std::optional<std::string> after;
 };
@@ -65,10 +70,28 @@ ExitCode print_count(Output& output, const DeadOptions& options, std::string_vie
   return ExitCode::done;
 }
 
+constexpr const char* kDeadFilters = "--prefix, --due-between, --header or --reason";
+
 std::optional<std::string> bad_choice(const DeadOptions& options, std::string_view verb) {
-  if (options.all == options.keys.empty()) return std::nullopt;
-  return fmt::format("dead {} needs {}", verb,
-                     options.all ? "either KEYs or --all, not both" : "KEYs, or --all");
+  const int ways =
+      (options.all ? 1 : 0) + (options.keys.empty() ? 0 : 1) + (options.filter.given() ? 1 : 0);
+  if (ways != 1) {
+    return fmt::format("dead {} needs {}KEYs, --all, or {}", verb, ways > 1 ? "either " : "",
+                       kDeadFilters);
+  }
+  if (options.dry_run && !options.keys.empty()) {
+    return fmt::format("--dry-run goes with --all or {} only", kDeadFilters);
+  }
+  return std::nullopt;
+}
+
+template <typename Chosen>
+ExitCode run_on_dead(Session& session, const DeadOptions& options, Chosen action) {
+  auto filter = filter_of(options.filter);
+  if (!filter) return session.output.fail(filter.error());
+  return run_on_all(
+      session,
+      {options.queue, *std::move(filter), {State::dead}, std::move(action), options.dry_run, true});
 }
 
 template <typename Verb>
@@ -80,6 +103,7 @@ ExitCode each(Session& session, const DeadOptions& options, const Queue& queue, 
 
 ExitCode revive(Session& session, const DeadOptions& options) {
   if (const auto bad = bad_choice(options, "revive")) return session.output.usage(*bad);
+  if (options.filter.given() || options.dry_run) return run_on_dead(session, options, ReviveAll{});
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -114,6 +138,7 @@ ExitCode remove_all(Session& session, const DeadOptions& options, const Queue& q
 
 ExitCode remove(Session& session, const DeadOptions& options) {
   if (const auto bad = bad_choice(options, "rm")) return session.output.usage(*bad);
+  if (options.filter.given() || options.dry_run) return run_on_dead(session, options, CancelAll{});
   if (options.all && !options.yes) {
     return session.output.usage(
         fmt::format("dead rm --all removes all the dead of queue {} for good; confirm with --yes",
@@ -131,6 +156,8 @@ void add_targets(CLI::App& command, DeadOptions& options, const std::string& all
   add_word(command, "QUEUE", options.queue, "The queue")->required();
   add_words(command, "KEY", options.keys, "Keys of messages");
   command.add_flag("--all", options.all, all);
+  add_filter(command, options.filter);
+  command.add_flag("--dry-run", options.dry_run, "Of those that are chosen so: only count");
 }
 
 }  // namespace
@@ -147,19 +174,23 @@ void add_dead_commands(CLI::App& root, Session& session) {
     CLI::App& command = add_command(dead, "ls", "The dead of a queue, and why they are",
                                     {"tarry dead ls orders", "tarry dead ls orders --limit 1000"});
     add_word(command, "QUEUE", options->queue, "The queue")->required();
+    add_filter(command, options->filter);
     add_number(command, "--limit", options->limit, 1, 1'000'000, "At most so many (default: 100)");
     add_word(command, "--after", options->after, "Goes on where another ls ended, by its `next`");
     set_action(command, session, [options](Session& given) {
-      return print_messages(
-          given, options->queue,
-          {State::dead, {}, options->limit.value_or(100), options->after.value_or("")});
+      auto filter = filter_of(options->filter);
+      if (!filter) return given.output.fail(filter.error());
+      return print_messages(given, options->queue,
+                            {State::dead, *std::move(filter), options->limit.value_or(100),
+                             options->after.value_or("")});
     });
   }
   {
     auto options = std::make_shared<DeadOptions>();
-    CLI::App& command = add_command(
-        dead, "revive", "Deliver these again: due now, attempts anew",
-        {"tarry dead revive orders order:42 order:43", "tarry dead revive orders --all"});
+    CLI::App& command =
+        add_command(dead, "revive", "Deliver these again: due now, attempts anew",
+                    {"tarry dead revive orders order:42 order:43", "tarry dead revive orders --all",
+                     "tarry dead revive orders --reason '*answered 503*' --dry-run"});
     add_targets(command, *options, "All the dead of the queue");
     set_action(command, session, [options](Session& given) { return revive(given, *options); });
   }

@@ -46,6 +46,12 @@ void OutcomeTally::add(const std::vector<Result<Answer>>& answers) {
   }
 }
 
+void OutcomeTally::add(Outcome outcome, std::uint64_t count) {
+  if (count == 0) return;
+  counts_[static_cast<std::size_t>(outcome)] += count;
+  code_ = worst(code_, exit_code(outcome));
+}
+
 std::uint64_t OutcomeTally::count(Outcome outcome) const noexcept {
   return counts_[static_cast<std::size_t>(outcome)];
 }

@@ -34,6 +34,8 @@ using EachPage = std::function<std::optional<Error>(const std::vector<MessageInf
 class OutcomeTally {
  public:
   void add(const std::vector<Result<Answer>>& answers);
+  /// Of a verb that answers with a number alone; 0 adds nothing.
+  void add(Outcome outcome, std::uint64_t count);
 
   [[nodiscard]] std::uint64_t count(Outcome outcome) const noexcept;
   [[nodiscard]] std::uint64_t failed() const noexcept { return failed_; }

@@ -70,14 +70,16 @@ ExitCode print_messages(Session& session, const std::string& queue, const Listin
   std::vector<MessageInfo> messages;
   ListOptions options;
   options.state = listing.state;
-  options.prefix = listing.prefix;
+  options.prefix = listing.filter.prefix;
   options.after = listing.after;
   do {
     options.limit =
         static_cast<std::uint32_t>(std::min(listing.limit - messages.size(), std::uint64_t{1000}));
     auto page = asked.list(options);
     if (!page) return session.output.fail(page.error());
-    std::move(page->messages.begin(), page->messages.end(), std::back_inserter(messages));
+    std::ranges::copy_if(
+        page->messages, std::back_inserter(messages),
+        [&](const MessageInfo& info) { return core::matches(listing.filter, info); });
     options.after = page->next;
   } while (!options.after.empty() && messages.size() < listing.limit);
   if (!options.after.empty()) {

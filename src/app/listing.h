@@ -11,12 +11,13 @@
 #include <tarry/queue.h>
 
 #include "app/session.h"
+#include "core/message_filter.h"
 
 namespace tarry::app {
 
 struct Listing {
   std::optional<State> state = {};
-  std::string prefix = {};
+  core::MessageFilter filter = {};
   std::uint64_t limit = 100;
   std::string after = {};  ///< as a listing before it said; empty: from the start
 };

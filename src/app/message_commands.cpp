@@ -5,11 +5,12 @@
 #include <fmt/format.h>
 
 #include "app/answers.h"
+#include "app/bulk_verbs.h"
 #include "app/command.h"
 #include "app/commands.h"
+#include "app/filter_flags.h"
 #include "app/json.h"
 #include "app/listing.h"
-#include "app/prefix_verbs.h"
 #include "base/text.h"
 #include "wire/batch.h"
 #include "wire/message.h"
@@ -21,21 +22,25 @@ struct KeysOptions {
   std::string queue;
   std::vector<std::string> keys;
   When when;
+  std::optional<Millis> by;
   std::optional<std::uint64_t> priority;
-  std::optional<std::string> prefix;
+  FilterFlags filter;
   bool dry_run = false;
   bool yes = false;
 };
 
+constexpr const char* kFilters = "--prefix, --due-between, --header or --state";
+
 /// One line on what is wrong with how the messages are named.
 std::optional<std::string> bad_targets(const KeysOptions& options, std::string_view verb) {
-  if (options.prefix && !options.keys.empty()) {
-    return fmt::format("{} takes either KEYs or --prefix, not both", verb);
+  const bool filtered = options.filter.given();
+  if (filtered && !options.keys.empty()) {
+    return fmt::format("{} takes either KEYs or {}, not both", verb, kFilters);
   }
-  if (options.prefix) return std::nullopt;
-  if (options.keys.empty()) return fmt::format("{} needs a KEY, or --prefix", verb);
+  if (filtered) return std::nullopt;
+  if (options.keys.empty()) return fmt::format("{} needs a KEY, or {}", verb, kFilters);
   if (options.dry_run || options.yes) {
-    return fmt::format("{} goes with --prefix only", options.dry_run ? "--dry-run" : "--yes");
+    return fmt::format("{} goes with {} only", options.dry_run ? "--dry-run" : "--yes", kFilters);
   }
   return std::nullopt;
 }
@@ -44,12 +49,22 @@ std::vector<std::string_view> views(const std::vector<std::string>& words) {
   return {words.begin(), words.end()};
 }
 
+template <typename Chosen>
+ExitCode run_filtered(Session& session, const KeysOptions& options, Chosen action) {
+  auto filter = filter_of(options.filter);
+  if (!filter) return session.output.fail(filter.error());
+  const auto state = state_of(options.filter);
+  // A reason is of the dead alone.
+  const std::vector<State> states = state                    ? std::vector{*state}
+                                    : filter->reason.empty() ? alive_states()
+                                                             : std::vector{State::dead};
+  return run_on_all(session, {options.queue, *std::move(filter), states, std::move(action),
+                              options.dry_run, options.yes});
+}
+
 ExitCode cancel(Session& session, const KeysOptions& options) {
   if (const auto bad = bad_targets(options, "cancel")) return session.output.usage(*bad);
-  if (options.prefix) {
-    return run_on_prefix(session,
-                         {options.queue, *options.prefix, {}, options.dry_run, options.yes});
-  }
+  if (options.filter.given()) return run_filtered(session, options, CancelAll{});
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
@@ -59,24 +74,51 @@ ExitCode cancel(Session& session, const KeysOptions& options) {
   return print_answers(session.output, "key", options.keys, *answers);
 }
 
-ExitCode reschedule(Session& session, const KeysOptions& options) {
-  if (const auto bad = bad_targets(options, "reschedule")) return session.output.usage(*bad);
-  if (!options.when.given()) return session.output.usage("reschedule needs --in or --at");
-  if (options.prefix) {
-    if (options.priority) return session.output.usage("--priority goes with KEYs only");
-    return run_on_prefix(session, {options.queue, *options.prefix, options.when.due(),
-                                   options.dry_run, options.yes});
-  }
-  ExitCode code{};
-  auto store = session.open(code);
-  if (!store) return code;
+/// The time that the message of this key is to get: its own and so much more.
+Result<Due> due_by(const Queue& queue, const std::string& key, Millis by) {
+  const auto info = queue.get(key);
+  if (!info) return info.error();
+  const std::int64_t to = (info->due + by).time_since_epoch().count();
+  if (to >= 0 && to <= base::kMaxTimeMs) return Due::at(Time(Millis(to)));
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("--by {} of {} leaves the years from 1970 to 2200",
+                           base::format_duration_ms(by.count()), base::quoted(key))};
+}
+
+/// Empty, where one of the keys' times could not be told: it has been printed why.
+std::optional<std::vector<Reschedule>> items_of(Session& session, const Queue& queue,
+                                                const KeysOptions& options, ExitCode& code) {
   std::vector<Reschedule> items;
   std::optional<std::uint32_t> priority;
   if (options.priority) priority = static_cast<std::uint32_t>(*options.priority);
   for (const std::string& key : options.keys) {
-    items.push_back({key, options.when.due(), priority});
+    const auto due = options.by ? due_by(queue, key, *options.by) : Result<Due>(options.when.due());
+    if (!due) {
+      code = session.output.fail(due.error());
+      return std::nullopt;
+    }
+    items.push_back({key, *due, priority});
   }
-  const auto answers = store->queue(options.queue).reschedule(items);
+  return items;
+}
+
+ExitCode reschedule(Session& session, const KeysOptions& options) {
+  if (const auto bad = bad_targets(options, "reschedule")) return session.output.usage(*bad);
+  if (!options.when.given() && !options.by) {
+    return session.output.usage("reschedule needs --in, --at or --by");
+  }
+  if (options.filter.given()) {
+    if (options.priority) return session.output.usage("--priority goes with KEYs only");
+    if (options.by) return run_filtered(session, options, MoveAllBy{*options.by});
+    return run_filtered(session, options, MoveAllTo{options.when.due()});
+  }
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(options.queue);
+  const auto items = items_of(session, queue, options, code);
+  if (!items) return code;
+  const auto answers = queue.reschedule(*items);
   if (!answers) return session.output.fail(answers.error());
   return print_answers(session.output, "key", options.keys, *answers);
 }
@@ -169,39 +211,36 @@ ExitCode get(Session& session, const KeysOptions& options) {
 
 struct ListingOptions {
   std::string queue;
-  std::optional<std::string> state;
-  std::optional<std::string> prefix;
+  FilterFlags filter;
   std::optional<std::uint64_t> limit;
   std::optional<std::string> after;
 };
 
-const std::vector<std::string_view>& state_names() {
-  static const std::vector<std::string_view> kNames{
-      to_string(State::scheduled), to_string(State::ready), to_string(State::leased),
-      to_string(State::dead), to_string(State::remembered)};
-  return kNames;
+ExitCode list(Session& session, const ListingOptions& options) {
+  auto filter = filter_of(options.filter);
+  if (!filter) return session.output.fail(filter.error());
+  return print_messages(session, options.queue,
+                        {state_of(options.filter), *std::move(filter), options.limit.value_or(100),
+                         options.after.value_or("")});
 }
 
-std::optional<State> state_from(const std::optional<std::string>& name) {
-  for (const State state :
-       {State::scheduled, State::ready, State::leased, State::dead, State::remembered}) {
-    if (name == to_string(state)) return state;
-  }
-  return std::nullopt;
-}
+constexpr const char* kFilterHelp =
+    "KEYs, or flags that choose: of what is scheduled, ready or leased (or of another --state) "
+    "all\n"
+    "that meets every one of them. Stopped half-way, the same command again does the rest. The\n"
+    "answer counts each outcome.\n";
 
-constexpr const char* kPrefixHelp =
-    "With --prefix: what is scheduled, ready or leased; the dead are left to `tarry dead`. "
-    "Stopped\n"
-    "half-way, the same command again does the rest. The answer counts each outcome.\n";
+constexpr const char* kByHelp =
+    "--by moves each from its own due time; stopped half-way, the same command again would move\n"
+    "some a second time, unless a --due-between leaves out what has been moved.\n";
 
 void add_targets(CLI::App& command, KeysOptions& options) {
   add_word(command, "QUEUE", options.queue, "The queue")->required();
   add_words(command, "KEY", options.keys, "Keys of messages");
-  add_word(command, "--prefix", options.prefix, "Instead of KEYs: all whose keys begin so");
-  command.add_flag("--dry-run", options.dry_run, "With --prefix: only count");
-  command.add_flag("--yes", options.yes,
-                   "With --prefix: even where it matches every message of the queue");
+  add_filter(command, options.filter);
+  add_state(command, options.filter, false);
+  command.add_flag("--dry-run", options.dry_run, "Of those that are chosen so: only count");
+  command.add_flag("--yes", options.yes, "Even where these are all messages of the queue");
 }
 
 }  // namespace
@@ -212,8 +251,8 @@ void add_message_commands(CLI::App& root, Session& session) {
     CLI::App& command = add_command(
         root, "cancel", "No delivery of these messages begins any more",
         {"tarry cancel orders order:42", "tarry cancel orders order:42 order:43 -o json",
-         "tarry cancel orders --prefix customer:7: --dry-run"},
-        kPrefixHelp);
+         "tarry cancel orders --prefix customer:7: --header shop=eu --dry-run"},
+        kFilterHelp);
     add_targets(command, *options);
     set_action(command, session, [options](Session& given) { return cancel(given, *options); });
   }
@@ -231,10 +270,11 @@ void add_message_commands(CLI::App& root, Session& session) {
         add_command(root, "reschedule", "Give these messages another time; dead ones live again",
                     {"tarry reschedule orders order:42 --in 1h",
                      "tarry reschedule orders order:42 --at 2030-01-31T09:00:00Z",
-                     "tarry reschedule orders --prefix customer:7: --in 1d"},
-                    kPrefixHelp);
+                     "tarry reschedule orders --prefix customer:7: --in 1d",
+                     "tarry reschedule orders --due-between 1893456000000,1893477600000 --by 6h"},
+                    std::string(kFilterHelp) + kByHelp);
     add_targets(command, *options);
-    add_when(command, options->when);
+    add_by(command, options->by, add_when(command, options->when));
     add_number(command, "--priority", options->priority, 0, UINT32_MAX,
                "With KEYs: another priority too (default: the one it has)");
     set_action(command, session, [options](Session& given) { return reschedule(given, *options); });
@@ -245,15 +285,11 @@ void add_message_commands(CLI::App& root, Session& session) {
                                     {"tarry ls orders", "tarry ls orders --state dead",
                                      "tarry ls orders --prefix order: --limit 1000"});
     add_word(command, "QUEUE", options->queue, "The queue")->required();
-    add_choice(command, "--state", options->state, state_names(), "Only what is in this state");
-    add_word(command, "--prefix", options->prefix, "Only keys that begin so");
+    add_filter(command, options->filter);
+    add_state(command, options->filter, true);
     add_number(command, "--limit", options->limit, 1, 1'000'000, "At most so many (default: 100)");
     add_word(command, "--after", options->after, "Goes on where another ls ended, by its `next`");
-    set_action(command, session, [options](Session& given) {
-      return print_messages(given, options->queue,
-                            {state_from(options->state), options->prefix.value_or(""),
-                             options->limit.value_or(100), options->after.value_or("")});
-    });
+    set_action(command, session, [options](Session& given) { return list(given, *options); });
   }
 }
 

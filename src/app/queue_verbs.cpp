@@ -60,68 +60,6 @@ ExitCode set_settings(Session& session, const SetOptions& options) {
   return ExitCode::done;
 }
 
-struct PauseOptions {
-  std::string queue;
-  std::optional<Millis> during;
-  std::optional<Time> until;
-};
-
-ExitCode pause(Session& session, const PauseOptions& options) {
-  std::optional<Time> until = options.until;
-  const Time now = std::chrono::ceil<Millis>(std::chrono::system_clock::now());
-  if (options.during == Millis(0)) {
-    return session.output.usage("--for 0s is no time at all; it must be from 1ms on");
-  }
-  if (options.during) until = now + *options.during;
-  ExitCode code{};
-  auto store = session.open(code);
-  if (!store) return code;
-  // The store would end the pause that there is, as it is told. One whose clock is moved by hand
-  // knows by itself what has passed.
-  if (until && *until <= now && !store->engine().capabilities().manual_clock) {
-    return session.output.usage(
-        fmt::format("--until {} has passed; nothing was done (tarry queue resume ends a pause)",
-                    time_text(*until)));
-  }
-  const auto paused = store->queue(options.queue).pause(until);
-  if (!paused) return session.output.fail(paused.error());
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().text_field("queue", options.queue).field_bool("paused", *paused);
-      if (until && *paused) json.time_field("paused_until", *until);
-      json.end_object();
-    });
-  } else if (*paused) {
-    session.output.print_line(fmt::format("queue {} is paused until {}", options.queue,
-                                          until ? time_text(*until) : "it is resumed"));
-  }
-  if (*paused) return ExitCode::done;
-  Output::tell(fmt::format("queue {} is not paused: {} has passed", options.queue,
-                           time_text(until.value_or(Time()))));
-  return ExitCode::failed;
-}
-
-ExitCode resume(Session& session, const std::string& name) {
-  ExitCode code{};
-  auto store = session.open(code);
-  if (!store) return code;
-  const Queue queue = store->queue(name);
-  // A name that was mistyped is not answered as if something had been resumed.
-  const auto stats = queue.stats();
-  if (!stats) return session.output.fail(stats.error());
-  const auto resumed = queue.resume();
-  if (!resumed) return session.output.fail(resumed.error());
-  if (session.output.json()) {
-    session.output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().text_field("queue", name).field_bool("paused", false).end_object();
-    });
-  } else {
-    session.output.print_line(
-        fmt::format("queue {} {}", name, stats->paused ? "is resumed" : "was not paused"));
-  }
-  return ExitCode::done;
-}
-
 struct PurgeOptions {
   std::string queue;
   bool yes = false;
@@ -227,35 +165,11 @@ void add_set_command(CLI::App& queue, Session& session) {
   set_action(command, session, [options](Session& given) { return set_settings(given, *options); });
 }
 
-void add_pause_command(CLI::App& queue, Session& session) {
-  auto options = std::make_shared<PauseOptions>();
-  CLI::App& command = add_command(
-      queue, "pause", "Stop claims of a queue, waiting ones included",
-      {"tarry queue pause orders", "tarry queue pause orders --for 15m",
-       "tarry queue pause orders --until 2030-01-31T09:00:00Z"},
-      "Pushes, cancels and what is claimed already go on. A queue that is not there is made, "
-      "paused.\n");
-  add_word(command, "QUEUE", options->queue, "The queue")->required();
-  auto* during = add_duration(command, "--for", options->during,
-                              "For this long from now on, by the clock of this machine");
-  auto* until =
-      add_time(command, "--until", options->until, "Until this time (default: until resumed)");
-  during->excludes(until);
-  set_action(command, session, [options](Session& given) { return pause(given, *options); });
-}
-
 }  // namespace
 
 void add_queue_verbs(CLI::App& queue, Session& session) {
   add_set_command(queue, session);
-  add_pause_command(queue, session);
-  {
-    auto name = std::make_shared<std::string>();
-    CLI::App& command = add_command(queue, "resume", "Let a paused queue be claimed from again",
-                                    {"tarry queue resume orders"});
-    add_word(command, "QUEUE", *name, "The queue")->required();
-    set_action(command, session, [name](Session& given) { return resume(given, *name); });
-  }
+  add_pause_commands(queue, session);
   {
     auto options = std::make_shared<PurgeOptions>();
     CLI::App& command = add_command(

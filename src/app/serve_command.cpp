@@ -229,6 +229,25 @@ relay::ChildOptions children_of(std::optional<std::uint64_t> descriptors, const 
   return children;
 }
 
+/// Empty: it has been said why, and `code` is the program's.
+std::optional<Store> open_store(Session& session, const Config& config,
+                                const std::optional<ManualClock>& clock, ServeLog& log,
+                                ExitCode& code) {
+  const auto& most = config.at(Which::store_wait).value;
+  WaitForStore wait(most ? std::optional(Millis(most->number)) : std::nullopt, log);
+  Access access;
+  access.create = true;
+  access.clock = clock;
+  access.log = [&log](std::string_view line) { log.warning(line); };
+  access.made = [&log](const std::string& directory) {
+    log.info(fmt::format("made the directory {} for a new store", directory));
+  };
+  access.again = [&wait](const Error& away) { return wait.again(away); };
+  auto store = session.open(config.text(Which::store_url), std::move(access), code);
+  if (store) wait.over();
+  return store;
+}
+
 ExitCode serve(Session& session, const ServeFlags& flags) {
   leave_process_one_to_an_init();
   // What changes from here on is read again, if only once the store is open.
@@ -261,18 +280,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
 
   std::optional<ManualClock> clock;
   if (config->number(Which::test_clock) != 0) clock.emplace();
-  const auto warn = [&log](std::string_view line) { log.warning(line); };
-  const auto made = [&log](const std::string& directory) {
-    log.info(fmt::format("made the directory {} for a new store", directory));
-  };
-  const auto& most = config->at(Which::store_wait).value;
-  WaitForStore wait(most ? std::optional(Millis(most->number)) : std::nullopt, log);
-  const auto again = [&wait](const Error& away) { return wait.again(away); };
-  auto store = session.open(
-      url, {.create = true, .clock = clock, .log = warn, .made = made, .again = again}, code);
+  auto store = open_store(session, *config, clock, log, code);
   if (!store) return code;
-  wait.over();
-
   if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
     return session.output.fail(applied.error());
   }

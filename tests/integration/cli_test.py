@@ -356,7 +356,7 @@ class BadInput(ProgramTest):
             (["push", "q", "x", "y"], 'one argument too many: "y"'),
             (["push"], "QUEUE"),
             (["cancel", "q"], "KEY"),
-            (["reschedule", "q", "k"], "needs --in or --at"),
+            (["reschedule", "q", "k"], "needs --in, --at or --by"),
             (["reschedule", "q", "--prefix", "k", "--in", "1h", "--priority", "1"], "--priority"),
             (["work", "q"], "needs a command after --"),
             (["work", "q", "--", "no-such-program"], '"no-such-program"'),

@@ -179,7 +179,7 @@ class OnFiles(ProgramTest):
         self.make_queue("q")
         for verb in ("revive", "rm"):
             self.refused("dead", verb, "q", says="--all")
-            self.refused("dead", verb, "q", "k", "--all", says="not both")
+            self.refused("dead", verb, "q", "k", "--all", says="either KEYs, --all, or")
             self.refused("dead", verb, "nobodys", "--all", "--yes" if verb == "rm" else "--all",
                          code=UNKNOWN, says="nobodys")
         self.refused("dead", "ls", "q", "--limit", "0", says="1 to 1000000")
