@@ -359,6 +359,7 @@ class BadInput(ProgramTest):
                 query = {"key": "k"} if name == "getMessage" else None
                 body = {"push": {}, "cancel": {"keys": ["k"]}, "getMessages": {"keys": ["k"]},
                         "reschedule": {"items": [{"key": "k", "delay": 0}]},
+                        "bulk": {"action": "cancel"},
                         "importMessages": {"messages": [{}]}, "moveAway": {"messages": [SEEN]},
                         "reshard": {"shards": 1}, "revive": {"all": True}}.get(name)
                 with self.subTest(f"{name} {queue[:10]}"):

@@ -2,6 +2,7 @@
 """Server and OpenAPI document agree: every route is driven, and what is asked and answered is held
 against the document; every field, parameter and status of the document must have been met."""
 
+import base64
 import threading
 import unittest
 
@@ -37,6 +38,7 @@ class Agreement(ProgramTest):
             self.bytes()
             self.moves()
             self.queues()
+            self.bulk()
             self.service(server)
             self.refusals()
             plain = Client(other, document)
@@ -228,6 +230,35 @@ class Agreement(ProgramTest):
         self.ask("removeQueue", 404, queue="going")
         self.ask("getQueue", 404, queue="none")
 
+    def bulk(self):
+        """On a queue of its own: pages of it, and each action."""
+        day, start = 86_400_000, 1_900_000_000_000
+        self.ask("push", queue="bulk", body={"messages": [
+            {"key": f"k{i}", "due_ms": start + i * day, "headers": {"n": str(i)}}
+            for i in range(4)]})
+
+        def bulk(**body):
+            return self.ask("bulk", queue="bulk", body=body).json
+
+        page = bulk(action="cancel", dry_run=True, limit=1)
+        self.assertEqual((page["looked"], page["matched"], page["outcomes"]), (1, 1, {}))
+        bulk(action="cancel", dry_run=True, limit=1, after=page["next"])
+        after = base64.b64encode(page["next"].encode()).decode()
+        bulk(action="cancel", dry_run=True, limit=1, after_base64=after)
+        between = {"due_from_ms": start, "due_to_ms": start + day}
+        self.assertEqual(bulk(action="reschedule", by="5d", **between)["outcomes"],
+                         {"rescheduled": 1})
+        between = {"due_from": start + day, "due_to": start + 2 * day}
+        bulk(action="reschedule", by_ms=6 * day, **between)
+        bulk(action="reschedule", prefix="k2", due="2031-01-31T09:00:00Z")
+        bulk(action="reschedule", prefix_base64="azI=", due_ms=start)
+        bulk(action="cancel", headers={"n": "3"}, state="scheduled")
+        far = bulk(action="reschedule", due_ms=7_000_000_000_000)  # over a century off
+        self.assertEqual((far["matched"], far["failed"]), (3, 3))
+        self.assertEqual(far["error"]["code"], "invalid_argument")
+        self.assertEqual(bulk(action="revive", reason="*")["matched"], 0)
+        bulk(action="remove", reason_base64="Kg==")
+
     def service(self, server):
         self.ask("stats")
         self.ask("stats", query={"queue": "orders"})
@@ -317,6 +348,7 @@ class Away(Redis):
             receipt = {"receipt": message["receipt"]}
             bodies = {"push": {}, "cancel": {"keys": ["k"]}, "getMessages": {"keys": ["k"]},
                       "reschedule": {"items": [{"key": "k", "delay": 0}]},
+                      "bulk": {"action": "cancel"},
                       "revive": {"all": True}, "claim": {"queues": ["orders"]},
                       "settle": {"items": [receipt | {"action": "ack"}]},
                       "extend": {"items": [receipt]},

@@ -154,6 +154,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool claiming_ = false;
   core::Ticket ticket_ = 0;
   MakeResponse answer_;
+  decltype(Submission::then) then_;
   std::optional<HeldReply> reply_;  // put there by the engine's thread, before its post
   bool reading_ = false;            // the answer is as much as the store has
   Check check_ = Check::none;

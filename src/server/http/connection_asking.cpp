@@ -136,6 +136,7 @@ void Connection::submit(Submission submission) {
   state_ = State::asking;
   clear_deadline();
   answer_ = std::move(submission.answer);
+  then_ = std::move(submission.then);
   check_ = submission.check;
   claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
   // How much is read nobody knows before: most claims ask for more than there is.
@@ -183,6 +184,7 @@ void Connection::on_reply() {
 void Connection::answer(HeldReply reply) {
   Result<core::Reply>& result = reply.result();
   MakeResponse make = std::move(answer_);
+  auto then = std::move(then_);
   if (!result) {
     if (!is_away(result.error())) hub_.service.engine_suspect = true;
   } else if (check_ == Check::health) {
@@ -216,6 +218,13 @@ void Connection::answer(HeldReply reply) {
   if (claiming_ && hub_.draining && claimed != nullptr && claimed->items.empty()) {
     respond(closing());
     return;
+  }
+  if (result && then) {
+    if (const auto next = then(*result)) {
+      reading_ = reads(next->request);
+      submit(std::move(*next));
+      return;
+    }
   }
   if (result) {
     const std::string trouble = tell_no_paths(*result);

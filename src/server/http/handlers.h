@@ -12,6 +12,7 @@ namespace tarry::http {
 [[nodiscard]] Routed get_many(Asked& asked);
 [[nodiscard]] Routed cancel(Asked& asked);
 [[nodiscard]] Routed reschedule(Asked& asked);
+[[nodiscard]] Routed bulk(Asked& asked);
 
 // Messages on their way from one store to another.
 [[nodiscard]] Routed import_messages(Asked& asked);

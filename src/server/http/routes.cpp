@@ -32,6 +32,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/queues/*/get", get_many},
     Route{"POST", "/v1/queues/*/cancel", cancel, true},
     Route{"POST", "/v1/queues/*/reschedule", reschedule},
+    Route{"POST", "/v1/queues/*/bulk", bulk},
     Route{"POST", "/v1/queues/*/import", import_messages},
     Route{"POST", "/v1/queues/*/move-away", move_away},
     Route{"GET", "/v1/queues", queue_list},

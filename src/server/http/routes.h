@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,6 +65,9 @@ struct Submission {
   core::Request request;
   MakeResponse answer;  // of the reply that belongs to the request
   Check check = Check::none;
+  // Where there is one, it is given the reply first: what it answers is asked of the engine, and
+  // takes the place of this; null: `answer` is next.
+  base::UniqueFunction<std::unique_ptr<Submission>(core::Reply&)> then = {};
 };
 
 using Routed = std::variant<Response, Submission>;
@@ -96,7 +100,8 @@ template <typename Reply, typename Make>
                       return problem(500, ErrorCode::misuse,
                                      "the engine's answer does not fit the request");
                     },
-                    Check::none};
+                    Check::none,
+                    {}};
 }
 
 }  // namespace tarry::http

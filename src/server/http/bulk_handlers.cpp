@@ -1,0 +1,42 @@
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "server/http/handlers.h"
+#include "wire/bulk.h"
+
+namespace tarry::http {
+namespace {
+
+wire::BulkPage told_of(const core::ListReply& listed, std::size_t matched) {
+  return {listed.messages.size(), matched, listed.next};
+}
+
+}  // namespace
+
+// One page a request: what it costs is bounded, however large the queue is.
+Routed bulk(Asked& asked) {
+  auto decoded = wire::decode_bulk(std::move(asked.queue), asked.body);
+  if (!decoded) return problem(decoded.error());
+  const auto request = std::make_shared<const wire::BulkRequest>(*std::move(decoded));
+  Routed routed = ask<core::ListReply>(request->page, [request](const core::ListReply& listed) {
+    const auto matched = wire::chosen(*request, listed).size();
+    return ok(wire::encode_bulk_reply(told_of(listed, matched), nullptr));
+  });
+  if (request->dry_run) return routed;
+  std::get<Submission>(routed).then = [request](core::Reply& reply) -> std::unique_ptr<Submission> {
+    const auto* listed = std::get_if<core::ListReply>(&reply);
+    if (listed == nullptr) return nullptr;
+    const auto messages = wire::chosen(*request, *listed);
+    if (messages.empty()) return nullptr;
+    auto verb = std::make_unique<Submission>();
+    verb->request = wire::verb_of(*request, messages);
+    verb->answer = [told = told_of(*listed, messages.size())](core::Reply& done) {
+      return ok(wire::encode_bulk_reply(told, &done));
+    };
+    return verb;
+  };
+  return routed;
+}
+
+}  // namespace tarry::http

@@ -1,0 +1,55 @@
+// POST /v1/queues/QUEUE/bulk: a verb on the messages of one page that a filter matches.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+#include "core/message_filter.h"
+#include "core/reply.h"
+#include "core/request.h"
+
+namespace tarry::wire {
+
+enum class BulkAction : std::uint8_t { cancel, reschedule, revive, remove };
+[[nodiscard]] std::string_view to_string(BulkAction action) noexcept;
+
+struct BulkRequest {
+  core::ListRequest page;
+  core::MessageFilter filter;
+  BulkAction action = BulkAction::cancel;
+  std::optional<Time> due;   // reschedule: to this time
+  std::optional<Millis> by;  // reschedule: each by so much
+  bool dry_run = false;
+};
+
+/// Errors: `invalid_argument`, naming the field and its value.
+[[nodiscard]] Result<BulkRequest> decode_bulk(std::string queue, std::string_view body);
+
+/// Those of the page that the request is for, in its order, each once.
+[[nodiscard]] std::vector<const MessageInfo*> chosen(const BulkRequest& request,
+                                                     const core::ListReply& page);
+
+/// What is to be asked of the engine for them; at least one.
+[[nodiscard]] core::Request verb_of(const BulkRequest& request,
+                                    const std::vector<const MessageInfo*>& messages);
+
+/// How many messages a page had, and how many of them matched; where to go on.
+struct BulkPage {
+  std::uint64_t looked = 0;
+  std::uint64_t matched = 0;
+  std::string next;
+};
+
+/// `reply`: of the verb; null where it was not asked for.
+[[nodiscard]] std::string encode_bulk_reply(const BulkPage& page, const core::Reply* reply);
+
+}  // namespace tarry::wire
