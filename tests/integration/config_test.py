@@ -238,6 +238,26 @@ class Config(ProgramTest):
         even = ("--max-held", "3MiB", "--max-body", "3MiB")
         self.assertEqual(check("--store", "memory:", *even).stderr, "")
 
+    def test_no_url_of_a_relay_shows_a_secret(self):
+        secret = "s3cret-s3cret-s3cret"
+        webhook = "https://hooks.example/***#allow_private=yes"
+        for number, (to, shown) in enumerate((
+                (f"https://hooks.example/T0/{secret}?token={secret}#allow_private=yes", webhook),
+                (f"https://hooks.example?token={secret}#allow_private=yes", webhook),
+                ("https://hooks.example/#allow_private=yes",
+                 "https://hooks.example#allow_private=yes"),
+                ("https://hooks.example", "https://hooks.example"),
+                (f"redis://ann:{secret}@127.0.0.1?list=due", "redis://***@127.0.0.1?list=due"),
+                (f"amqp://ann:{secret}@127.0.0.1?exchange=x&routing_key=y",
+                 "amqp://***@127.0.0.1?exchange=x&routing_key=y"))):
+            with self.subTest(to):
+                file = self.write('[store]\nurl = "memory:"\n[[relay]]\nname = "r"\n'
+                                  f'queues = ["q"]\nto = "{to}"\n', name=f"{number}.toml")
+                answer = self.asked("config", "check", "--config", file, store="")
+                self.assertEqual(answer["relays"][0]["to"], shown)
+                table = self.tarry("config", "check", "--config", file, store="")
+                self.assertNotIn(secret, table.out + table.err)
+
     def test_secrets_are_masked(self):
         file = self.write('[store]\nurl = "redis://shop:hush@localhost/0"\n')
         for arguments in (["--config", file], ["--config", file, "-o", "json"]):
