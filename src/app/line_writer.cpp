@@ -1,6 +1,9 @@
 #include "app/line_writer.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,9 +18,49 @@
 
 namespace tarry::app {
 
+// Writes what a descriptor takes at once. Others may have it too, so it is not made non-blocking:
+// a pipe or a terminal is opened a second time for that.
+class LineWriter::AtOnce {
+ public:
+  explicit AtOnce(int descriptor) : descriptor_(descriptor) {
+    struct stat info{};
+    if (::fstat(descriptor, &info) != 0) return;
+    is_file_ = S_ISREG(info.st_mode);
+    is_socket_ = S_ISSOCK(info.st_mode);
+    if (is_file_ || is_socket_) return;
+    const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+    own_ = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  }
+  AtOnce(const AtOnce&) = delete;
+  AtOnce& operator=(const AtOnce&) = delete;
+  ~AtOnce() {
+    if (own_ >= 0) ::close(own_);
+  }
+
+  /// How much was taken; all where it takes nothing any more, for whatever reason.
+  [[nodiscard]] std::size_t write(std::string_view text) const noexcept {
+    ssize_t n = -1;
+    if (is_socket_) {
+      n = ::send(descriptor_, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    } else if (is_file_ || own_ >= 0) {
+      n = ::write(is_file_ ? descriptor_ : own_, text.data(), text.size());
+    } else {
+      return 0;
+    }
+    if (n >= 0) return static_cast<std::size_t>(n);
+    return errno == EAGAIN || errno == EINTR ? 0 : text.size();
+  }
+
+ private:
+  const int descriptor_;
+  bool is_file_ = false;
+  bool is_socket_ = false;
+  int own_ = -1;
+};
+
 // Outlives the LineWriter where its thread hangs in a write.
 struct LineWriter::Shared {
-  Shared(int to, Lost tell) : descriptor(to), lost(std::move(tell)) {}
+  Shared(int to, Lost tell) : descriptor(to), at_once(to), lost(std::move(tell)) {}
 
   void take(std::string line) {
     bytes += line.size();
@@ -64,6 +107,7 @@ struct LineWriter::Shared {
   }
 
   const int descriptor;
+  const AtOnce at_once;
   Lost lost;
   std::mutex mutex;
   std::condition_variable changed;
@@ -99,6 +143,11 @@ void LineWriter::write(std::string line) {
   if (shared_->bytes >= kMostBytes) {
     ++shared_->left_out;
     return;
+  }
+  // Mostly there is room: then the line is out before what it tells of goes on.
+  if (shared_->bytes == 0 && shared_->left_out == 0) {
+    line.erase(0, shared_->at_once.write(line));
+    if (line.empty()) return;
   }
   shared_->tell_lost();
   shared_->take(std::move(line));

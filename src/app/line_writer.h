@@ -1,6 +1,6 @@
 // LineWriter: lines for a descriptor whose reader may be slow, or read nothing at all. Whoever says
-// something never waits: a thread of its own writes. What does not fit into its memory is left out,
-// counted, and told of as soon as there is room.
+// something never waits: what the descriptor does not take at once is written by a thread of its
+// own. What does not fit into its memory is left out, counted, and told of once there is room.
 //
 // Invariants
 //  1. At most kMostBytes wait to be written, and one line more.
@@ -37,6 +37,7 @@ class LineWriter {
   void write(std::string line);
 
  private:
+  class AtOnce;
   struct Shared;
   std::shared_ptr<Shared> shared_;
 };
