@@ -10,5 +10,8 @@ int main(int argc, char** argv) {
   }
   // Whoever started us may have it ignored, and then nobody learns how a command ends.
   std::signal(SIGCHLD, SIG_DFL);
+  // What is written beyond the limit of a file's size (ulimit -f) fails, which is told as what it
+  // is. A handler that does nothing: commands that we run would inherit that it is ignored.
+  std::signal(SIGXFSZ, [](int) {});
   return static_cast<int>(tarry::app::run({argv + (argc > 0 ? 1 : 0), argv + argc}));
 }

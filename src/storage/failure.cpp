@@ -20,7 +20,8 @@ constexpr std::size_t kMaxName = 255;
 ErrorCode code_of_errno(int error_number) noexcept {
   switch (error_number) {
     case ENOSPC:
-    case EDQUOT: return ErrorCode::no_space;
+    case EDQUOT:
+    case EFBIG: return ErrorCode::no_space;
     case EACCES:
     case EPERM:
     case EROFS: return ErrorCode::permission_denied;
@@ -28,16 +29,19 @@ ErrorCode code_of_errno(int error_number) noexcept {
     case EEXIST: return ErrorCode::conflict;
     case EMFILE:
     case ENFILE: return ErrorCode::unavailable;
-    case EFBIG: return ErrorCode::too_large;
     // The path names the wrong thing: the caller's input, and no fault of the storage.
     case ENOTDIR:
     case EISDIR:
+    case ELOOP:
     case ENAMETOOLONG: return ErrorCode::invalid_argument;
     default: return ErrorCode::io_error;
   }
 }
 
 std::string text_of_errno(int error_number) {
+  // The system's words would have one look for a message that is too long.
+  if (error_number == EFBIG) return "the limit of a file's size is reached (ulimit -f)";
+  if (error_number == ELOOP) return "It is a link, and links are not followed here";
   char buffer[256] = {};
   return chosen_text(strerror_r(error_number, buffer, sizeof buffer), buffer);
 }

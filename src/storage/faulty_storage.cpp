@@ -67,6 +67,8 @@ class FaultyFile final : public File {
     return under_->size();
   }
 
+  [[nodiscard]] bool has_name() const override { return under_->has_name(); }
+
   void will_need(std::uint64_t offset, std::uint64_t length) const override {
     under_->will_need(offset, length);
   }
@@ -216,6 +218,10 @@ Result<Space> FaultyDirectory::space() const {
   if (auto fault = faults_->on_call(Kind::read, "space " + path())) return *std::move(fault);
   return under_->space();
 }
+
+bool FaultyDirectory::is_in_place() const { return under_->is_in_place(); }
+
+std::uint64_t FaultyDirectory::largest_file() const { return under_->largest_file(); }
 
 std::string FaultyDirectory::path() const { return under_->path(); }
 

@@ -91,6 +91,8 @@ class FaultyDirectory final : public Directory {
   Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) override;
   Result<std::unique_ptr<Lock>> lock_itself(Sharing sharing) override;
   Result<Space> space() const override;
+  [[nodiscard]] bool is_in_place() const override;
+  [[nodiscard]] std::uint64_t largest_file() const override;
   std::string path() const override;
 
  private:

@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 namespace tarry::storage {
 namespace {
 
 constexpr std::uint64_t kChunk = 1U << 20U;
 constexpr std::uint64_t kCharge = 4096;
+// Files take no chunk where not so much address space would be left behind it: what the process
+// does besides, acks and claims among it, must find memory where messages find none.
+constexpr std::size_t kLeftToOthers = std::size_t{64} << 20;
 
 constexpr std::uint64_t charge_of(std::uint64_t size) {
   return (size + kCharge - 1) / kCharge * kCharge;
@@ -26,6 +30,18 @@ void for_each_part(std::uint64_t offset, std::uint64_t length, Visit visit) {
     offset += part;
     length -= part;
   }
+}
+
+void* map_pages(std::size_t bytes) {
+  void* const pages =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return pages == MAP_FAILED ? nullptr : pages;
+}
+
+bool enough_is_left() {
+  void* const pages = map_pages(kLeftToOthers);
+  if (pages != nullptr) ::munmap(pages, kLeftToOthers);
+  return pages != nullptr;
 }
 
 }  // namespace
@@ -45,11 +61,8 @@ Space MemoryRoom::space() const noexcept {
   return Space{capacity > used ? capacity - used : 0, capacity};
 }
 
-MemoryContents::Chunk::Chunk() noexcept {
-  void* const pages =
-      ::mmap(nullptr, kChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  data_ = pages == MAP_FAILED ? nullptr : static_cast<char*>(pages);
-}
+MemoryContents::Chunk::Chunk() noexcept
+    : data_(enough_is_left() ? static_cast<char*>(map_pages(kChunk)) : nullptr) {}
 
 MemoryContents::Chunk::~Chunk() {
   if (data_ != nullptr) ::munmap(data_, kChunk);
@@ -65,15 +78,23 @@ bool MemoryContents::charge(std::uint64_t size) {
   return true;
 }
 
+// All or none of what there was not before.
 bool MemoryContents::make_chunks(std::uint64_t first, std::uint64_t end) {
-  for (std::uint64_t number = first; number < end; ++number) {
-    const auto [chunk, made] = chunks_.try_emplace(number);
-    if (made && chunk->second.data() == nullptr) {
-      chunks_.erase(chunk);
-      return false;
+  std::uint64_t number = first;
+  try {
+    for (; number < end; ++number) {
+      if (const auto [chunk, made] = chunks_.try_emplace(number);
+          made && chunk->second.data() == nullptr) {
+        chunks_.erase(chunk);
+        break;
+      }
     }
+  } catch (const std::bad_alloc&) {
   }
-  return true;
+  if (number == end) return true;
+  const std::uint64_t kept = (size_ + kChunk - 1) / kChunk;
+  chunks_.erase(chunks_.lower_bound(std::max(first, kept)), chunks_.end());
+  return false;
 }
 
 void MemoryContents::copy_in(std::uint64_t offset, std::string_view bytes) {
@@ -127,10 +148,15 @@ std::size_t MemoryContents::read(std::uint64_t offset, std::span<char> into) con
   return static_cast<std::size_t>(length);
 }
 
-bool MemoryContents::grow(std::uint64_t size) {
+bool MemoryContents::grow(std::uint64_t size, bool reserve) {
   const std::unique_lock lock(mutex_);
   if (size <= size_) return true;
   if (!charge(size)) return false;
+  // Below the end too there may be gaps that have no memory yet.
+  if (reserve && !make_chunks(0, (size + kChunk - 1) / kChunk)) {
+    static_cast<void>(charge(size_));
+    return false;
+  }
   size_ = size;
   return true;
 }

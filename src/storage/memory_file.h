@@ -48,8 +48,9 @@ class MemoryContents {
   [[nodiscard]] bool write(std::uint64_t offset, std::span<const std::string_view> pieces,
                            std::uint64_t total);
   [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<char> into) const;
-  /// Grows to `size` if it is smaller. False: no room.
-  [[nodiscard]] bool grow(std::uint64_t size);
+  /// Grows to `size` if it is smaller. False: no room. `reserve`: no write below that will find
+  /// none.
+  [[nodiscard]] bool grow(std::uint64_t size, bool reserve);
   void shrink(std::uint64_t size);
   [[nodiscard]] std::uint64_t size() const;
 

@@ -68,7 +68,7 @@ class MemoryFile final : public File {
   Result<void> allocate(std::uint64_t size) override {
     if (auto ok = check_writable("reserve room in"); !ok) return ok;
     if (auto ok = check_range("reserve room in", path_, 0, size); !ok) return ok;
-    if (node_->contents.grow(size)) return {};
+    if (node_->contents.grow(size, true)) return {};
     return system_failure_at("reserve room in", path_, size, ENOSPC);
   }
 
@@ -76,7 +76,7 @@ class MemoryFile final : public File {
     if (auto ok = check_writable("truncate"); !ok) return ok;
     if (auto ok = check_range("truncate", path_, size, 0); !ok) return ok;
     node_->contents.shrink(size);
-    if (node_->contents.grow(size)) return {};
+    if (node_->contents.grow(size, false)) return {};
     return system_failure_at("truncate", path_, size, ENOSPC);
   }
 

@@ -4,7 +4,9 @@
 //  1. Contents live in 1 MiB chunks, made when first written and given back when the file is cut,
 //     or when it is removed and nothing has it open: no file is ever moved to grow.
 //  2. A file takes its size rounded up to 4 KiB from the capacity, gaps included. So allocate()
-//     reserves by growing, and a write below the file's size never fails with no_space.
+//     reserves by growing and by taking the chunks, and a write below the file's size then never
+//     fails with no_space. A system that has no memory to give, or no address space
+//     (`ulimit -v`), is a full disk too, some way before the process has none left for itself.
 //  3. Names, directories and locks take nothing.
 //  4. sync_data() and sync() do nothing: nothing here outlives the process.
 #pragma once

@@ -2,8 +2,13 @@
 #include "storage/memory_storage.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <string>
+#include <vector>
 
 namespace tarry::storage {
 namespace {
@@ -113,6 +118,43 @@ TEST(MemoryStorage, AHugeSparseFileCostsOnlyWhatIsWritten) {
   EXPECT_EQ(byte, 'x');
   EXPECT_EQ(file->read_at(kFar / 2, {&byte, 1}).value(), 1U);
   EXPECT_EQ(byte, '\0');
+}
+
+// In a process of its own, which then has no address space left for anything else either.
+TEST(MemoryStorage, NoAddressSpaceIsAFullDiskBeforeTheProcessHasNoneLeft) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = pages * page + (200U << 20U);
+    const rlimit limit{most, most};
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(10);
+    const auto root = memory_directory();
+    auto file = root->open("a", OpenMode::create_new);
+    if (!file) ::_exit(11);
+    std::uint64_t size = 0;
+    Result<void> done;
+    while ((done = (*file)->allocate(size + (4U << 20U)))) size += 4U << 20U;
+    if (done.error().code != ErrorCode::no_space) ::_exit(12);
+    if (size < (100U << 20U) || (*file)->size().value() != size) ::_exit(13);
+    // What was promised can be written, and there is room for other things.
+    const std::string bytes(1U << 20U, 'x');
+    for (std::uint64_t at = 0; at < size; at += bytes.size()) {
+      if (!(*file)->write_at(at, bytes)) ::_exit(14);
+    }
+    if ((*file)->write_at(size, bytes)) ::_exit(15);
+    {
+      const std::vector<char> others(32U << 20U);
+    }
+    if (!(*file)->truncate(size / 2) || !(*file)->allocate(size)) ::_exit(16);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <climits>
 
 #include "storage/failure.h"
+#include "storage/file_size_signal.h"
 #include "storage/piece_cursor.h"
 
 namespace tarry::storage {
@@ -37,6 +38,7 @@ Result<void> PosixFile::write_at(std::uint64_t offset, std::span<const std::stri
   for (const std::string_view piece : pieces) total += piece.size();
   if (auto ok = check_range("write", path_, offset, total); !ok) return ok;
 
+  const NoFileSizeSignal quiet;
   std::array<iovec, IOV_MAX> vectors;
   for (PieceCursor cursor(pieces); !cursor.done();) {
     const int count = static_cast<int>(cursor.fill(vectors));
@@ -104,6 +106,7 @@ int PosixFile::reserve(std::uint64_t size) {
     const std::uint64_t taken = static_cast<std::uint64_t>(status.st_blocks) * 512;
     if (size > taken && size - taken > space.free_bytes) return ENOSPC;
   }
+  const NoFileSizeSignal quiet;
   const auto length = static_cast<off_t>(size);
   return uninterrupted([&] { return ::fallocate(fd_.get(), 0, 0, length); }) == 0 ? 0 : errno;
 }
@@ -111,6 +114,7 @@ int PosixFile::reserve(std::uint64_t size) {
 Result<void> PosixFile::truncate(std::uint64_t size) {
   if (auto ok = check_writable("truncate"); !ok) return ok;
   if (auto ok = check_range("truncate", path_, size, 0); !ok) return ok;
+  const NoFileSizeSignal quiet;
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(size)); }) == 0) {
     maps_.renew();
     return {};
@@ -128,6 +132,11 @@ Result<bool> PosixFile::is_shared() const {
   struct stat status{};
   if (::fstat(fd_.get(), &status) != 0) return system_failure("stat", path_, errno);
   return status.st_nlink > 1;
+}
+
+bool PosixFile::has_name() const {
+  struct stat status{};
+  return ::fstat(fd_.get(), &status) != 0 || status.st_nlink > 0;
 }
 
 void PosixFile::will_need(std::uint64_t offset, std::uint64_t length) const {

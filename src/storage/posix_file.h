@@ -55,6 +55,7 @@ class PosixFile final : public File {
   Result<void> truncate(std::uint64_t size) override;
   Result<std::uint64_t> size() const override;
   Result<bool> is_shared() const override;
+  [[nodiscard]] bool has_name() const override;
   void will_need(std::uint64_t offset, std::uint64_t length) const override;
 
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }

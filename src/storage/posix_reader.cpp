@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/prefetch.h"
+#include "storage/file_size_signal.h"
 
 namespace tarry::storage {
 namespace {
@@ -55,6 +56,7 @@ long major_faults() {
 bool PosixReader::has_window() {
   if (tried_) return seen_ != nullptr;
   tried_ = true;
+  const NoFileSizeSignal quiet;
   window_ = FileDescriptor(::memfd_create("tarry-reads", MFD_CLOEXEC));
   if (window_.valid() && ::ftruncate(window_.get(), kWindow) == 0) {
     seen_ = FileMap::make(window_.get(), kWindow);

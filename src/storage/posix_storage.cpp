@@ -2,20 +2,20 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
+#include <climits>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "storage/failure.h"
 #include "storage/ownership.h"
 #include "storage/posix_file.h"
+#include "storage/posix_lock.h"
 #include "storage/posix_reader.h"
 
 namespace tarry::storage {
@@ -42,11 +42,16 @@ Error not_regular(std::string_view operation, std::string_view path, int error_n
              : failure(ErrorCode::invalid_argument, operation, path, "Not a regular file");
 }
 
-/// Opens a regular file; anything else is refused without waiting for it (a FIFO would block).
+/// Opens a regular file; anything else is refused without waiting for it (a FIFO would block), and
+/// a link without looking at what it points to.
 Result<FileDescriptor> open_regular(std::string_view operation, int directory,
                                     const std::string& name, const std::string& path, int flags) {
   FileDescriptor fd =
-      open_in(directory, name, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kFileMode);
+      open_in(directory, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, kFileMode);
+  // ENXIO, ENODEV: a socket, or a device that nobody serves.
+  if (!fd.valid() && (errno == ENXIO || errno == ENODEV)) {
+    return not_regular(operation, path, EINVAL);
+  }
   if (!fd.valid()) return system_failure(operation, path, errno);
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return system_failure(operation, path, errno);
@@ -58,66 +63,21 @@ Result<FileDescriptor> open_regular(std::string_view operation, int directory,
   return fd;
 }
 
-// Who only looks lets go at once: it is waited for, this often and this long each time.
-constexpr int kTries = 20;
-constexpr std::chrono::milliseconds kPause{5};
-
-enum class Held { ours, by_reader, by_another, failed };  // failed: errno says why
-
-/// Tries to lock an open file, or a directory, against everybody.
-Held lock_alone(int fd) {
-  for (int tried = 1;; ++tried) {
-    if (uninterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return Held::ours;
-    if (errno != EWOULDBLOCK) return Held::failed;
-    if (uninterrupted([&] { return ::flock(fd, LOCK_SH | LOCK_NB); }) != 0) {
-      return errno == EWOULDBLOCK ? Held::by_another : Held::failed;
-    }
-    // At once: whoever else tries to lock it would take us for a reader.
-    static_cast<void>(::flock(fd, LOCK_UN));
-    if (tried == kTries) return Held::by_reader;
-    std::this_thread::sleep_for(kPause);
-  }
+/// Where an open directory is now, from the root; empty where the system does not say.
+std::string path_of(int directory) {
+  std::string path(PATH_MAX, '\0');
+  const std::string link = "/proc/self/fd/" + std::to_string(directory);
+  const ssize_t size = ::readlink(link.c_str(), path.data(), path.size());
+  path.resize(size > 0 && static_cast<std::size_t>(size) < path.size()
+                  ? static_cast<std::size_t>(size)
+                  : 0);
+  return path;
 }
-
-/// A lock on what is open here. Not left to close(): a child forked meanwhile keeps the descriptor
-/// until it execs. And a forked child shares the lock: it must not take it from its parent.
-class PosixLock final : public Lock {
- public:
-  explicit PosixLock(FileDescriptor fd) : fd_(std::move(fd)), owner_(::getpid()) {}
-  ~PosixLock() override {
-    if (::getpid() == owner_) static_cast<void>(::flock(fd_.get(), LOCK_UN));
-  }
-  PosixLock(const PosixLock&) = delete;
-  PosixLock& operator=(const PosixLock&) = delete;
-
- private:
-  FileDescriptor fd_;
-  pid_t owner_;
-};
-
-class PosixNamedLock final : public Lock {
- public:
-  explicit PosixNamedLock(std::unique_ptr<PosixFile> file)
-      : file_(std::move(file)), owner_(::getpid()) {}
-  ~PosixNamedLock() override {
-    // As for PosixLock.
-    if (::getpid() != owner_) return;
-    // So that the text does not name a holder who is gone; while the lock is still ours.
-    static_cast<void>(file_->truncate(0));
-    static_cast<void>(::flock(file_->descriptor(), LOCK_UN));
-  }
-  PosixNamedLock(const PosixNamedLock&) = delete;
-  PosixNamedLock& operator=(const PosixNamedLock&) = delete;
-
- private:
-  std::unique_ptr<PosixFile> file_;
-  pid_t owner_;
-};
 
 class PosixDirectory final : public Directory {
  public:
   PosixDirectory(FileDescriptor fd, std::string path)
-      : fd_(std::move(fd)), path_(std::move(path)) {}
+      : fd_(std::move(fd)), path_(std::move(path)), place_(path_of(fd_.get())) {}
 
   Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) override {
     const bool create = mode == OpenMode::create_new;
@@ -148,7 +108,7 @@ class PosixDirectory final : public Directory {
       const dirent* const entry = ::readdir(stream);
       if (entry == nullptr) break;
       const std::string_view name = entry->d_name;
-      if (name != "." && name != ".." && is_file_or_directory(*entry)) names.emplace_back(name);
+      if (name != "." && name != "..") names.emplace_back(name);
     }
     const int error_number = errno;
     ::closedir(stream);
@@ -170,7 +130,7 @@ class PosixDirectory final : public Directory {
     const std::string new_name(to);
     const std::string what = join_path(path_, from) + " to " + new_name;
     struct stat status{};
-    if (::fstatat(fd_.get(), old_name.c_str(), &status, 0) != 0) {
+    if (::fstatat(fd_.get(), old_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
       return system_failure("rename", what, errno);
     }
     if (const int wrong = check_regular(status)) return not_regular("rename", what, wrong);
@@ -198,7 +158,7 @@ class PosixDirectory final : public Directory {
     if (open == nullptr) return Directory::is_named(name, file);
     struct stat named{};
     struct stat held{};
-    if (::fstatat(fd_.get(), std::string(name).c_str(), &named, 0) != 0) {
+    if (::fstatat(fd_.get(), std::string(name).c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno == ENOENT) return false;
       return system_failure("look at", join_path(path_, name), errno);
     }
@@ -220,6 +180,21 @@ class PosixDirectory final : public Directory {
     return failure(ErrorCode::io_error, "sync directory", path_, text_of_errno(error_number));
   }
 
+  [[nodiscard]] bool is_in_place() const override {
+    struct stat held{};
+    if (::fstat(fd_.get(), &held) != 0) return true;
+    if (held.st_nlink == 0) return false;
+    if (place_.empty()) return true;
+    struct stat named{};
+    if (::stat(place_.c_str(), &named) == 0) {
+      return named.st_ino == held.st_ino && named.st_dev == held.st_dev;
+    }
+    if (errno != ENOENT && errno != ENOTDIR) return true;
+    // In a process that has changed its root no path of before leads anywhere.
+    const std::string now = path_of(fd_.get());
+    return now.empty() || now.starts_with("(unreachable)");
+  }
+
   Result<std::unique_ptr<Directory>> subdirectory(std::string_view name, bool create) override {
     if (auto ok = check_name("open directory", path_, name); !ok) return ok.error();
     const std::string own_name(name);
@@ -227,8 +202,16 @@ class PosixDirectory final : public Directory {
     if (create && ::mkdirat(fd_.get(), own_name.c_str(), kDirectoryMode) != 0 && errno != EEXIST) {
       return system_failure("make directory", path, errno);
     }
-    FileDescriptor fd = open_in(fd_.get(), own_name, kDirectoryFlags);
-    if (!fd.valid()) return system_failure("open directory", path, errno);
+    FileDescriptor fd = open_in(fd_.get(), own_name, kDirectoryFlags | O_NOFOLLOW);
+    if (!fd.valid()) {
+      const int error_number = errno;
+      struct stat status{};
+      const bool is_link =
+          error_number == ENOTDIR &&
+          ::fstatat(fd_.get(), own_name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+          S_ISLNK(status.st_mode);
+      return system_failure("open directory", path, is_link ? ELOOP : error_number);
+    }
     if (const int wrong = create ? give_to_owner_of(fd_.get(), fd.get()) : 0) {
       return system_failure("give the directory's owner", path, wrong);
     }
@@ -240,19 +223,7 @@ class PosixDirectory final : public Directory {
     const std::string path = join_path(path_, name);
     auto fd = open_regular("lock", fd_.get(), std::string(name), path, O_RDWR | O_CREAT);
     if (!fd) return fd.error();
-    switch (lock_alone(fd->get())) {
-      case Held::ours: break;
-      case Held::failed: return system_failure("lock", path, errno);
-      // A reader writes no text: what stands there is of somebody before it.
-      case Held::by_reader: return failure(ErrorCode::conflict, "lock", path, kHeldByReader);
-      case Held::by_another: return failure(ErrorCode::conflict, "lock", path, held_by(fd->get()));
-    }
-    auto file = std::make_unique<PosixFile>(std::move(*fd), path, true);
-    auto written = file->truncate(0);
-    if (written) written = file->write_at(0, std::string(holder) + "\n");
-    // The text is a courtesy: a full disk must not keep a store from being opened.
-    if (!written && written.error().code != ErrorCode::no_space) return written.error();
-    return std::unique_ptr<Lock>(new PosixNamedLock(std::move(file)));
+    return lock_file(std::move(*fd), path, holder);
   }
 
   Result<std::unique_ptr<Lock>> lock_shared(std::string_view name) override {
@@ -260,32 +231,16 @@ class PosixDirectory final : public Directory {
     const std::string path = join_path(path_, name);
     auto fd = open_regular("lock", fd_.get(), std::string(name), path, O_RDONLY);
     if (!fd) return fd.error();
-    if (uninterrupted([&] { return ::flock(fd->get(), LOCK_SH | LOCK_NB); }) != 0) {
-      if (errno != EWOULDBLOCK) return system_failure("lock", path, errno);
-      return failure(ErrorCode::conflict, "lock", path, held_by(fd->get()));
-    }
-    return std::unique_ptr<Lock>(new PosixLock(std::move(*fd)));
+    return lock_file_shared(std::move(*fd), path);
   }
 
   Result<std::unique_ptr<Lock>> lock_itself(Sharing sharing) override {
     FileDescriptor fd = open_in(fd_.get(), ".", kDirectoryFlags);
     if (!fd.valid()) return system_failure("lock", path_, errno);
-    Held held{};
-    if (sharing == Sharing::none) {
-      held = lock_alone(fd.get());
-    } else if (uninterrupted([&] { return ::flock(fd.get(), LOCK_SH | LOCK_NB); }) == 0) {
-      held = Held::ours;
-    } else {
-      held = errno == EWOULDBLOCK ? Held::by_another : Held::failed;
-    }
-    switch (held) {
-      case Held::ours: return std::unique_ptr<Lock>(new PosixLock(std::move(fd)));
-      // The file system locks no directories.
-      case Held::failed: return Directory::lock_itself(sharing);
-      case Held::by_reader: return failure(ErrorCode::conflict, "lock", path_, kHeldByReader);
-      case Held::by_another: break;
-    }
-    return failure(ErrorCode::conflict, "lock", path_, "held by another process");
+    auto lock = lock_open_directory(std::move(fd), path_, sharing);
+    // The file system locks no directories.
+    if (lock && *lock == nullptr) return Directory::lock_itself(sharing);
+    return lock;
   }
 
   std::unique_ptr<Reader> make_reader() const override { return std::make_unique<PosixReader>(); }
@@ -297,29 +252,20 @@ class PosixDirectory final : public Directory {
     return space;
   }
 
+  [[nodiscard]] std::uint64_t largest_file() const override {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+      return UINT64_MAX;
+    }
+    return limit.rlim_cur;
+  }
+
   std::string path() const override { return path_; }
 
  private:
-  bool is_file_or_directory(const dirent& entry) const {
-    if (entry.d_type == DT_REG || entry.d_type == DT_DIR) return true;
-    // Not every file system fills in the type, and a link counts as what it points to.
-    if (entry.d_type != DT_UNKNOWN && entry.d_type != DT_LNK) return false;
-    struct stat status{};
-    return ::fstatat(fd_.get(), entry.d_name, &status, 0) == 0 &&
-           (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
-  }
-
-  static std::string held_by(int fd) {
-    char text[200];
-    const ssize_t got = uninterrupted([&] { return ::pread(fd, text, sizeof text, 0); });
-    std::string_view holder(text, got > 0 ? static_cast<std::size_t>(got) : 0);
-    holder = holder.substr(0, holder.find('\n'));
-    // Empty between a holder's lock and its writing, or where the disk was full.
-    return "held by " + (holder.empty() ? std::string("another process") : std::string(holder));
-  }
-
   FileDescriptor fd_;
   std::string path_;
+  std::string place_;  // the same from the root, as it was at opening; empty: not known
   std::mutex sync_mutex_;
   bool sync_failed_ = false;
 };

@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT: kill is POSIX's
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +17,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -150,15 +155,174 @@ TEST_F(PosixStorageTest, SpecialFilesAreRefusedWithoutWaitingForThem) {
     expect_message(directory->open("fifo", mode), ErrorCode::invalid_argument,
                    "cannot open " + base + "/fifo: Not a regular file");
   }
-  EXPECT_TRUE(directory->list().value().empty());
+  expect_message(directory->lock("fifo", "me"), ErrorCode::invalid_argument,
+                 "cannot lock " + base + "/fifo: Not a regular file");
+  EXPECT_EQ(directory->list().value(), std::vector<std::string>{"fifo"});
 }
 
-TEST_F(PosixStorageTest, LinksCountAsWhatTheyPointTo) {
-  fs::create_symlink("nowhere", base + "/dangling");
-  std::ofstream(base + "/file") << "x";
-  fs::create_symlink("file", base + "/link");
+TEST_F(PosixStorageTest, ASocketIsNoFile) {
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(fd, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  (base + "/s").copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::close(fd);
   const auto directory = std::move(open_directory(base, false)).value();
-  EXPECT_EQ(directory->list().value(), (std::vector<std::string>{"file", "link"}));
+  expect_message(directory->open("s", OpenMode::read_only), ErrorCode::invalid_argument,
+                 "cannot open " + base + "/s: Not a regular file");
+}
+
+std::string text_in(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// As root it would be anybody's file that is read, written or emptied.
+TEST_F(PosixStorageTest, NoLinkIsFollowed) {
+  const std::string said = ": It is a link, and links are not followed here";
+  const auto directory = std::move(open_directory(base + "/store", true)).value();
+  std::ofstream(base + "/v") << "mine";
+  fs::create_directory(base + "/d");
+  fs::create_symlink("../v", base + "/store/l");
+  fs::create_symlink("../none", base + "/store/n");
+  fs::create_symlink("../d", base + "/store/s");
+  const std::string link = base + "/store/l";
+  for (const OpenMode mode : {OpenMode::read_only, OpenMode::read_write}) {
+    expect_message(directory->open("l", mode), ErrorCode::invalid_argument,
+                   "cannot open " + link + said);
+  }
+  EXPECT_EQ(directory->open("n", OpenMode::create_new).error().code, ErrorCode::conflict);
+  expect_message(directory->lock("l", "me"), ErrorCode::invalid_argument,
+                 "cannot lock " + link + said);
+  expect_message(directory->lock_shared("l"), ErrorCode::invalid_argument,
+                 "cannot lock " + link + said);
+  EXPECT_FALSE(directory->lock("n", "me"));
+  EXPECT_FALSE(fs::exists(base + "/none"));
+  for (const bool create : {false, true}) {
+    expect_message(directory->subdirectory("s", create), ErrorCode::invalid_argument,
+                   "cannot open directory " + base + "/store/s" + said);
+  }
+  EXPECT_EQ(directory->rename("l", "m").error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(directory->list().value(), (std::vector<std::string>{"l", "n", "s"}));
+  EXPECT_EQ(text_in(base + "/v"), "mine");
+}
+
+TEST_F(PosixStorageTest, AFileThatIsNoLockStaysAsItIs) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  const std::string lock = base + "/LOCK";
+  const std::string said = "cannot lock " + lock +
+                           ": it holds something else than a lock's text, and is left as it is: "
+                           "move it away";
+  for (const std::string& text :
+       {std::string("two\nlines\n"), std::string("no end"), std::string(5000, '\0')}) {
+    std::ofstream(lock) << text;
+    expect_message(directory->lock("LOCK", "me"), ErrorCode::invalid_argument, said);
+    EXPECT_EQ(text_in(lock), text);
+  }
+  // One line may be what an earlier version wrote; not so where it has another name.
+  std::ofstream(lock) << "secret\n";
+  fs::create_hard_link(lock, base + "/theirs");
+  expect_message(directory->lock("LOCK", "me"), ErrorCode::invalid_argument, said);
+  EXPECT_EQ(text_in(base + "/theirs"), "secret\n");
+  fs::remove(base + "/theirs");
+  EXPECT_TRUE(directory->lock("LOCK", "me"));
+}
+
+TEST_F(PosixStorageTest, WhatAPowerFailureLeavesOfALocksTextIsTakenOver) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  for (const std::string& text : {std::string(), std::string(24, '\0'),
+                                  std::string("tarry lock: pid 1 (tar"), std::string("pid 1\n")}) {
+    std::ofstream(base + "/LOCK") << text;
+    EXPECT_TRUE(directory->lock("LOCK", "me")) << text;
+  }
+}
+
+TEST_F(PosixStorageTest, ARemovedFileHasNoName) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  const auto file = std::move(directory->open("f", OpenMode::create_new)).value();
+  EXPECT_TRUE(file->has_name());
+  ASSERT_TRUE(directory->rename("f", "g"));
+  EXPECT_TRUE(file->has_name());
+  fs::remove(base + "/g");
+  EXPECT_FALSE(file->has_name());
+}
+
+TEST_F(PosixStorageTest, ADirectoryKnowsWhetherItIsWhereItWas) {
+  const auto directory = std::move(open_directory(base + "/a/b", true)).value();
+  const auto below = std::move(directory->subdirectory("c", true)).value();
+  EXPECT_TRUE(directory->is_in_place());
+  EXPECT_TRUE(below->is_in_place());
+  fs::rename(base + "/a", base + "/z");
+  EXPECT_FALSE(directory->is_in_place());
+  EXPECT_FALSE(below->is_in_place());
+  fs::create_directories(base + "/a/b/c");
+  EXPECT_FALSE(below->is_in_place()) << "another one is there";
+  fs::remove_all(base + "/a");
+  fs::rename(base + "/z", base + "/a");
+  EXPECT_TRUE(directory->is_in_place());
+  EXPECT_TRUE(below->is_in_place());
+  fs::remove_all(base + "/a");
+  EXPECT_FALSE(directory->is_in_place());
+  EXPECT_FALSE(below->is_in_place());
+}
+
+// In a process of its own, which the signal would end.
+TEST_F(PosixStorageTest, TheLimitOfAFilesSizeIsAShortageAndSendsNoSignal) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const rlimit limit{8192, 8192};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(10);
+    auto file = directory->open("f", OpenMode::create_new);
+    if (!file || directory->largest_file() != 8192) ::_exit(11);
+    if (!(*file)->write_at(0, std::string(4096, 'x')) || !(*file)->allocate(8192)) ::_exit(12);
+    const auto is_shortage = [](const Result<void>& done) {
+      return !done && done.error().code == ErrorCode::no_space;
+    };
+    if (!is_shortage((*file)->write_at(8192, "x"))) ::_exit(13);
+    if (!is_shortage((*file)->write_at(8000, std::string(500, 'x')))) ::_exit(14);
+    if (!is_shortage((*file)->allocate(8193))) ::_exit(15);
+    if (!is_shortage((*file)->truncate(8193))) ::_exit(16);
+    sigset_t left;
+    if (::sigpending(&left) != 0 || ::sigismember(&left, SIGXFSZ)) ::_exit(17);
+    if (::pthread_sigmask(SIG_BLOCK, nullptr, &left) != 0 || ::sigismember(&left, SIGXFSZ)) {
+      ::_exit(18);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(PosixStorageTest, AReaderInAProcessWithALimitReadsAll) {
+  const auto directory = std::move(open_directory(base, false)).value();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const rlimit limit{8192, 8192};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(10);
+    auto file = directory->open("f", OpenMode::create_new);
+    if (!file || !(*file)->write_at(0, std::string(8192, 'x'))) ::_exit(11);
+    std::array<std::string, 3> into;
+    std::vector<Read> reads;
+    for (std::string& bytes : into) {
+      bytes.assign(4096, '\0');
+      reads.push_back({file->get(), 1000 * reads.size(), bytes});
+    }
+    directory->make_reader()->read(reads);
+    for (const std::string& bytes : into) {
+      if (bytes != std::string(4096, 'x')) ::_exit(12);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(PosixStorageTest, AllocateTakesRealRoom) {
@@ -174,14 +338,11 @@ TEST_F(PosixStorageTest, AFailedAllocateLeavesTheFileAsItWas) {
   const auto directory = std::move(open_directory(base, false)).value();
   const auto file = std::move(directory->open("f", OpenMode::create_new)).value();
   ASSERT_TRUE(file->write_at(0, "abc"));
-  // More than there is in all is refused before anything is taken. Some file systems say that no
-  // file can be so large.
+  // More than there is in all is refused before anything is taken.
   const Space space = directory->space().value();
   const auto outcome = file->allocate(space.total_bytes + (1U << 20U));
   ASSERT_FALSE(outcome);
-  EXPECT_TRUE(outcome.error().code == ErrorCode::no_space ||
-              outcome.error().code == ErrorCode::too_large)
-      << outcome.error().message;
+  EXPECT_EQ(outcome.error().code, ErrorCode::no_space) << outcome.error().message;
   EXPECT_EQ(file->size().value(), 3U);
 }
 
@@ -354,7 +515,8 @@ TEST(Failure, ErrnoValuesBecomeWhatTheCallerShouldDo) {
                                                         {EROFS, ErrorCode::permission_denied},
                                                         {ENOENT, ErrorCode::not_found},
                                                         {EEXIST, ErrorCode::conflict},
-                                                        {EFBIG, ErrorCode::too_large},
+                                                        {EFBIG, ErrorCode::no_space},
+                                                        {ELOOP, ErrorCode::invalid_argument},
                                                         {ENOTDIR, ErrorCode::invalid_argument},
                                                         {EISDIR, ErrorCode::invalid_argument},
                                                         {ENAMETOOLONG, ErrorCode::invalid_argument},

@@ -11,11 +11,16 @@
 //  5. A name is one path component: not empty, not "." or "..", at most 255 bytes, without '/' and
 //     NUL. Any other is invalid_argument.
 //
-// Error codes: no_space (disk or quota full), permission_denied (rights, read-only file system),
-// not_found, conflict (exists, or locked by another), too_large (over the largest file),
-// invalid_argument (a bad name; a directory where a file should be, or the reverse), misuse (a
-// write through a read-only File), unavailable (too many open files: again
-// later), io_error (everything else: the storage failed).
+//  6. No name below a Directory is a link that is followed: what a link points to is neither read
+//     nor written.
+//  7. A write beyond the process's limit of file size fails; it sends the process no SIGXFSZ.
+//
+// Error codes: no_space (disk or quota full, or the process's limit of file size reached),
+// permission_denied (rights, read-only file system), not_found, conflict (exists, or locked by
+// another), too_large (an offset that no file can have), invalid_argument (a bad name; a directory,
+// a link or a device where a file should be, and the like), misuse (a write through a read-only
+// File), unavailable (too many open files: again later), io_error (everything else: the storage
+// failed).
 #pragma once
 
 #include <cstddef>
@@ -73,6 +78,10 @@ class File {
   /// not be written over.
   virtual Result<bool> is_shared() const { return false; }
 
+  /// Some name still leads to it. False: it was removed, and what is written into it goes with its
+  /// closing. True too where the system does not say.
+  [[nodiscard]] virtual bool has_name() const { return true; }
+
   /// A hint that this range will be read soon. Never fails, never waits for the disk.
   virtual void will_need(std::uint64_t offset, std::uint64_t length) const = 0;
 };
@@ -126,10 +135,10 @@ class Directory {
   virtual ~Directory() = default;
 
   /// A regular file. not_found, conflict (create_new and it exists), invalid_argument (it is a
-  /// directory or something else that is no regular file).
+  /// directory, a link or something else that is no regular file).
   virtual Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) = 0;
 
-  /// Names of regular files and directories, sorted bytewise.
+  /// The names of all that is in it, whatever it is, sorted bytewise.
   virtual Result<std::vector<std::string>> list() const = 0;
 
   /// A regular file. What has it open can go on reading it; its room is given back after that.
@@ -152,14 +161,20 @@ class Directory {
   /// A failure is final, and always io_error, as with File::sync_data.
   virtual Result<void> sync() = 0;
 
-  /// `create`: made if missing, and durable after the sync() of *this* directory.
+  /// The path that it was opened at still leads to it. False: somebody has removed or moved it, or
+  /// put another in its place. True too where the system does not say.
+  [[nodiscard]] virtual bool is_in_place() const { return true; }
+
+  /// `create`: made if missing, and durable after the sync() of *this* directory. invalid_argument:
+  /// it is no directory, or a link to one.
   virtual Result<std::unique_ptr<Directory>> subdirectory(std::string_view name, bool create) = 0;
 
   /// Locks the directory by file `name` (made if missing, never removed) against every other lock()
   /// of it by that name, in this process or another, and writes `holder` into it, e.g. "pid 1234
   /// (tarry serve)". Does not wait: when held by another, conflict, with the path and that holder's
   /// text in the message. A file left behind by a killed process holds nothing. A full disk costs
-  /// only the text. One name for a directory: whether two can be held at once is left open.
+  /// only the text. A file that lock() has not written stays as it is: invalid_argument. One name
+  /// for a directory: whether two can be held at once is left open.
   virtual Result<std::unique_ptr<Lock>> lock(std::string_view name, std::string_view holder) = 0;
 
   /// Keeps every lock() of file `name` out, and other lock_shared() not: for who looks and must
@@ -176,6 +191,9 @@ class Directory {
   virtual std::unique_ptr<Reader> make_reader() const;
 
   virtual Result<Space> space() const = 0;
+
+  /// Bytes that a file may have, by the limit of this process (`ulimit -f`).
+  [[nodiscard]] virtual std::uint64_t largest_file() const { return UINT64_MAX; }
 
   /// For messages only.
   virtual std::string path() const = 0;
