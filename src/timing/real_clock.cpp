@@ -1,5 +1,6 @@
 #include "timing/real_clock.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <string>
@@ -40,6 +41,26 @@ std::chrono::nanoseconds RealClock::monotonic() const {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-Instant RealClock::now() const { return {read_ms(CLOCK_REALTIME), read_ms(CLOCK_BOOTTIME)}; }
+// A thread that is halted between its two readings would take that for a step of the wall clock.
+Instant RealClock::read_together() {
+  constexpr int kTries = 10;
+  Instant read;
+  for (int tried = 0; tried < kTries; ++tried) {
+    const std::int64_t before = read_ms(CLOCK_BOOTTIME);
+    read = {read_ms(CLOCK_REALTIME), read_ms(CLOCK_BOOTTIME)};
+    if (read.boottime_ms - before <= 1) break;
+  }
+  return read;
+}
+
+Instant RealClock::now() const {
+  Instant read{read_ms(CLOCK_REALTIME), read_ms(CLOCK_BOOTTIME)};
+  const std::int64_t offset = read.realtime_ms - read.boottime_ms;
+  if (std::llabs(offset - offset_ms_.load(std::memory_order_relaxed)) > 1) {
+    read = read_together();
+    offset_ms_.store(read.realtime_ms - read.boottime_ms, std::memory_order_relaxed);
+  }
+  return read;
+}
 
 }  // namespace tarry::timing

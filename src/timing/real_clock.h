@@ -1,8 +1,9 @@
 // RealClock: the machine's own clocks, CLOCK_REALTIME and CLOCK_BOOTTIME.
 //
-// Thread safety: immutable after construction.
+// Thread safety: any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "timing/clock.h"
@@ -20,7 +21,11 @@ class RealClock final : public Clock {
   [[nodiscard]] std::uint64_t boot_id() const override { return boot_id_; }
 
  private:
+  static Instant read_together();
+
   std::uint64_t boot_id_;
+  // How far the two stood apart when they were last read together.
+  mutable std::atomic<std::int64_t> offset_ms_{0};
 };
 
 }  // namespace tarry::timing

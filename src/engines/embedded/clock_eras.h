@@ -1,5 +1,5 @@
 // ClockEras: how far REALTIME stood from BOOTTIME at different times of this boot. Within an era
-// the two run together (to a second); a step of the wall clock begins another.
+// the two run together, to kSameMs; the wall clock was set, and another begins.
 //
 // A relative delay must really pass, also when the wall clock jumps forward meanwhile. So a message
 // with a relative delay remembers the era it was counted in (8 bits), and when it falls due by
@@ -7,9 +7,9 @@
 //
 // Thread safety: none; the shard's thread owns it.
 //
-// Invariant: era 0 means "no such promise"; eras 1 to 255 keep their offset for the life of the
-// process. When all are taken, later steps find no room and messages get era 0: still never early
-// by the store's own clock, which is the guarantee.
+// Invariant: era 0 means "no such promise"; an era keeps its offset while it is the current one, or
+// a message counts by it. Where 255 are kept so, messages get era 0: still never early by the
+// store's own clock, which is the guarantee.
 #pragma once
 
 #include <array>
@@ -22,24 +22,34 @@ namespace tarry::embedded {
 
 class ClockEras {
  public:
+  /// A difference of more is told of, and counted, as a step.
   static constexpr std::int64_t kStepMs = 1000;
+  /// One of no more may come from reading two clocks, and begins no era.
+  static constexpr std::int64_t kSameMs = 20;
 
   /// Tells the time. True when the wall clock has stepped, by `last_step_ms`.
   bool observe(timing::Instant now) noexcept {
     const std::int64_t offset = now.realtime_ms - now.boottime_ms;
-    const std::int64_t expected = current_ != 0 ? offset_[current_] : last_offset_;
-    if (observed_ && std::llabs(offset - expected) <= kStepMs) return false;
-    const bool first = !observed_;
-    last_step_ms_ = first ? 0 : offset - last_offset_;
+    if (!observed_ || std::llabs(offset - current_offset_) > kSameMs) {
+      current_ = find_or_add(offset, kSameMs);
+      current_offset_ = current_ != 0 ? offset_[current_] : offset;
+    }
+    const bool stepped = observed_ && std::llabs(offset - told_offset_) > kStepMs;
+    if (stepped) last_step_ms_ = offset - told_offset_;
+    if (stepped || !observed_) told_offset_ = offset;
     observed_ = true;
-    last_offset_ = offset;
-    current_ = find_or_add(offset, kStepMs);
-    return !first;
+    return stepped;
   }
 
-  /// The era of a message whose two due times are recorded, after a restart within one boot.
-  std::uint8_t era_for(std::int64_t due_ms, std::int64_t boot_due_ms) noexcept {
-    return find_or_add(due_ms - boot_due_ms, 0);
+  /// The era of a message with these two due times, for as long as it counts by it: until `leave`.
+  std::uint8_t join(std::int64_t due_ms, std::int64_t boot_due_ms) noexcept {
+    const std::uint8_t era = find_or_add(due_ms - boot_due_ms, 0);
+    ++users_[era];
+    return era;
+  }
+  /// The message is due at another time, or has gone. Of era 0 there is nothing to leave.
+  void leave(std::uint8_t era) noexcept {
+    if (era != 0) --users_[era];
   }
 
   [[nodiscard]] std::uint8_t current() const noexcept { return current_; }
@@ -53,16 +63,24 @@ class ClockEras {
     for (std::uint32_t era = 1; era <= count_; ++era) {
       if (std::llabs(offset - offset_[era]) <= tolerance) return static_cast<std::uint8_t>(era);
     }
-    if (count_ == 255) return 0;
-    offset_[++count_] = offset;
-    return static_cast<std::uint8_t>(count_);
+    std::uint32_t era = 1;
+    if (count_ < 255) {
+      era = ++count_;
+    } else {
+      while (era <= 255 && (users_[era] != 0 || era == current_)) ++era;
+      if (era > 255) return 0;
+    }
+    offset_[era] = offset;
+    return static_cast<std::uint8_t>(era);
   }
 
   std::array<std::int64_t, 256> offset_{};
+  std::array<std::uint32_t, 256> users_{};  // messages that count by it
   std::uint32_t count_ = 0;
   std::uint8_t current_ = 0;
   bool observed_ = false;
-  std::int64_t last_offset_ = 0;
+  std::int64_t current_offset_ = 0;  // of the current era
+  std::int64_t told_offset_ = 0;     // at the last step, or the first observation
   std::int64_t last_step_ms_ = 0;
 };
 

@@ -176,8 +176,9 @@ void ShardState::drop_reason(Message& message) {
 void ShardState::set_due(Message& message, std::int64_t due_ms,
                          std::optional<std::int64_t> boot_due_ms) {
   message.set_due_ms(due_ms);
+  eras.leave(message.era);
   message.era = 0;
-  if (boot_due_ms && same_boot_) message.era = eras.era_for(due_ms, *boot_due_ms);
+  if (boot_due_ms && same_boot_) message.era = eras.join(due_ms, *boot_due_ms);
 }
 
 // Of a message whose full record says otherwise.
@@ -200,6 +201,8 @@ void ShardState::remove(Handle handle) {
   }
   if (message.options != 0) options_.erase(handle);
   unwritten_boot_dues_ -= message.boot_due_unwritten;
+  eras.leave(message.era);
+  message.era = 0;
   live.remove(message.position.segment(newest_segment_), message.position);
   set_stage(message, Stage::free);
   slab.free(handle);
