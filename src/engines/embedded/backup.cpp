@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "engines/embedded/begun_mark.h"
 #include "engines/embedded/inspect.h"
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/recovery.h"
+#include "engines/embedded/segment_files.h"
 #include "engines/embedded/segment_scanner.h"
 #include "engines/embedded/store_files.h"
 
@@ -39,7 +41,7 @@ class ShardBackup {
     for (int round = 0; round < kMostRounds; ++round) {
       auto whole = take_round();
       if (!whole) return std::move(whole).error();
-      if (*whole) return target_->sync();
+      if (*whole) return end();
     }
     return Unexpected(ErrorCode::unavailable,
                       source_->path() +
@@ -56,10 +58,16 @@ class ShardBackup {
   };
 
   struct Segments {
+    std::uint64_t mark = 0;  // the begun mark
     std::vector<Segment> begun;
     std::vector<Segment> behind;  // without a header
   };
   using Found = std::optional<Segments>;
+
+  Result<void> end() {
+    if (auto marked = raise_begun(*target_, 0, mark_); !marked) return std::move(marked).error();
+    return target_->sync();
+  }
 
   // True: all that the round found is taken.
   Result<bool> take_round() {
@@ -67,6 +75,17 @@ class ShardBackup {
     if (!found) return std::move(found).error();
     if (!*found) return false;
     const std::vector<Segment>& segments = (*found)->begun;
+    mark_ = (*found)->mark;
+    if (mark_ > (segments.empty() ? 0 : segments.back().number)) {
+      // Damage (S4, S5 of recovery's table) if it is so a second time: a list of names may have
+      // missed one that was just given.
+      if (mark_ != doubted_mark_) {
+        doubted_mark_ = mark_;
+        return false;
+      }
+      return Unexpected(ErrorCode::damaged, source_->path() + "/" + segment_name(mark_) +
+                                                " is missing, or its header does not check");
+    }
     if (segments.empty()) return check_unwritten((*found)->behind, 0, 1);
     std::set<std::uint64_t> wanted;
     for (std::size_t i = 0; i + 1 < segments.size(); ++i) {
@@ -93,11 +112,12 @@ class ShardBackup {
     Segments found;
     auto names = source_->list();
     if (!names) return std::move(names).error();
+    found.mark = begun_in(*names);
     for (const std::string& name : *names) {
       Segment segment;
       segment.number = segment_number(name);
       if (segment.number == 0) continue;
-      auto file = source_->open(name, storage::OpenMode::read_only);
+      auto file = open_segment(*source_, name, storage::OpenMode::read_only);
       if (!file && file.error().code == ErrorCode::not_found) return Found();
       if (!file) return std::move(file).error();
       segment.file = std::move(*file);
@@ -297,6 +317,8 @@ class ShardBackup {
   BackupReport* report_;
   const Told* told_;
   std::set<std::uint64_t> taken_;  // closed ones
+  std::uint64_t mark_ = 0;         // the begun mark
+  std::uint64_t doubted_mark_ = 0;
 };
 
 Result<void> check_empty(storage::Directory& target) {

@@ -29,6 +29,12 @@ struct SealedBatch {
   [[nodiscard]] bool opens() const noexcept { return !segment_header.empty(); }
 };
 
+/// No room, or no descriptor: there may be some later, and nothing is wrong with what is there. Any
+/// other error of a Journal ends its shard, or it would answer over a loss.
+[[nodiscard]] inline bool is_shortage(const Error& error) noexcept {
+  return error.code == ErrorCode::no_space || error.code == ErrorCode::unavailable;
+}
+
 class RecordReads;
 struct CommitOutcome;
 

@@ -5,14 +5,18 @@
 
 #include "base/assert.h"
 #include "base/planted.h"
+#include "engines/embedded/begun_mark.h"
 #include "engines/embedded/journal_format.h"
 
 namespace tarry::embedded {
 namespace {
 constexpr std::int64_t kSyncEveryMs = 100;
-}
+// Whether the store is still where it was is asked at each sync, and else no more often.
+constexpr std::chrono::milliseconds kLookEvery(100);
+}  // namespace
 
-void Committer::start_at(std::uint64_t durable) noexcept {
+void Committer::start_at(std::uint64_t durable, std::uint64_t begun) noexcept {
+  begun_ = begun;
   durable_.store(durable, std::memory_order_release);
   written_.store(durable, std::memory_order_release);
 }
@@ -24,15 +28,33 @@ Result<void> Committer::sync_all() {
     if (TARRY_PLANTED_BUG(retry_failed_sync) && !synced) synced = file->sync_data();
     if (!synced) return synced;
   }
-  dirty_.clear();
-  if (directory_dirty_ && !TARRY_PLANTED_BUG(skip_directory_sync)) {
-    if (auto synced = directory_->sync(); !synced) return synced;
-    directory_dirty_ = false;
+  if (!dirty_.empty() && dirty_.rbegin()->first > begun_) {
+    auto raised = raise_begun(*directory_, begun_, dirty_.rbegin()->first);
+    if (!raised) return std::move(raised).error();
+    directory_dirty_ = directory_dirty_ || *raised != begun_;
+    begun_ = *raised;
   }
+  dirty_.clear();
+  if (auto synced = sync_directory(); !synced) return synced;
+  if (auto looked = look_at_place(); !looked) return looked;
   syncs_.fetch_add(1, std::memory_order_relaxed);
   last_sync_boot_ms_ = clock_->now().boottime_ms;
   durable_.store(written_.load(std::memory_order_relaxed), std::memory_order_release);
   return {};
+}
+
+Result<void> Committer::sync_directory() {
+  if (!directory_dirty_ || TARRY_PLANTED_BUG(skip_directory_sync)) return {};
+  if (auto synced = directory_->sync(); !synced) return synced;
+  directory_dirty_ = false;
+  return {};
+}
+
+Result<void> Committer::look_at_place() {
+  looked_ = clock_->monotonic();
+  if (directory_->is_in_place() && (!open_segment_ || open_segment_->has_name())) return {};
+  return Unexpected(ErrorCode::io_error,
+                    directory_->path() + " was removed or moved while the store was open");
 }
 
 // Batches that lie one behind the other in a segment, in one call.
@@ -55,6 +77,7 @@ Result<void> Committer::write(std::span<const BatchPtr> batches) {
   if (auto done = file->write_at(opens ? 0 : first.offset, pieces_); !done) return done;
   directory_dirty_ = directory_dirty_ || opens;
   dirty_[first.segment] = file;
+  open_segment_ = file;
   written_.store(batches.back()->number, std::memory_order_release);
   for (const auto& batch : batches) recent_.add(batch);
   return {};
@@ -74,12 +97,11 @@ Result<void> Committer::commit(const CommitJob& job) {
                     clock_->now().boottime_ms - last_sync_boot_ms_ >= kSyncEveryMs);
   const bool frees = job.frees() && !TARRY_PLANTED_BUG(remove_before_sync);
   if (job.sync || frees || (now && !dirty_.empty())) {
-    if (auto synced = sync_all(); !synced) return synced;
-  } else if (directory_dirty_ && !TARRY_PLANTED_BUG(skip_directory_sync)) {
-    if (auto synced = directory_->sync(); !synced) return synced;
-    directory_dirty_ = false;
+    return sync_all();
   }
-  return {};
+  if (auto synced = sync_directory(); !synced) return synced;
+  if (clock_->monotonic() - looked_ < kLookEvery) return {};
+  return look_at_place();
 }
 
 Result<void> Committer::free_segments(const CommitJob& job) {

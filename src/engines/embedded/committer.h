@@ -10,14 +10,18 @@
 //  3. A segment's header is written only after its predecessor was synced (policy os: the seal then
 //     says that it is not proven).
 //  4. The directory is synced before the first task of a new segment.
-//  5. Files are removed, or left to be written again, only after the batches before are synced,
+//  5. The begun mark names a segment only after that was synced (begun_mark.h).
+//  6. Files are removed, or left to be written again, only after the batches before are synced,
 //     whatever the policy, and after the tasks before have read what they deliver.
+//  7. Nothing is answered well after a sync that found the directory moved, or the open segment
+//     without a name: what was written is then gone with the process, or where nobody looks.
 //
 // Thread safety: `run`, `expect` and `sync_pending` by one thread at a time, `read_ahead` by one,
 // but not beside a `run` that frees files, whose room its open ones would keep; the rest by any.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -96,7 +100,9 @@ class Committer {
   /// How much is kept in RAM of what was written last.
   [[nodiscard]] std::uint64_t recent_bytes() const noexcept { return recent_.most(); }
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
-  void start_at(std::uint64_t durable) noexcept;
+  /// Why; only once `failed`.
+  [[nodiscard]] const Error& failure() const noexcept { return *failure_; }
+  void start_at(std::uint64_t durable, std::uint64_t begun) noexcept;
 
  private:
   using BatchPtr = std::shared_ptr<const SealedBatch>;
@@ -105,6 +111,8 @@ class Committer {
   Result<void> commit(const CommitJob& job);
   Result<void> free_segments(const CommitJob& job);
   Result<void> sync_all();
+  Result<void> sync_directory();
+  Result<void> look_at_place();
   void fail(Error error);
 
   SyncPolicy policy_;
@@ -118,6 +126,9 @@ class Committer {
   std::vector<std::string_view> pieces_;  // of one write
   std::map<std::uint64_t, std::shared_ptr<storage::File>> dirty_;
   bool directory_dirty_ = false;
+  std::uint64_t begun_ = 0;                      // the begun mark
+  std::shared_ptr<storage::File> open_segment_;  // that was written last
+  std::chrono::nanoseconds looked_{};            // when, at the store's place
   std::int64_t last_sync_boot_ms_ = 0;
   std::optional<Error> failure_;
   std::atomic<std::uint64_t> durable_{0};

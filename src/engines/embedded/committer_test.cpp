@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "engines/embedded/begun_mark.h"
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/test_disk.h"
 #include "storage/faulty_storage.h"
+#include "storage/posix_storage.h"
+#include "storage/temp_directory.h"
 #include "storage/virtual_disk.h"
 #include "timing/manual_clock.h"
 
@@ -268,9 +273,133 @@ TEST_F(CommitterTest, ASegmentThatCannotBeRemovedEndsIt) {
 
 TEST_F(CommitterTest, StartsWhereRecoveryEnded) {
   make(SyncPolicy::always);
-  committer->start_at(41);
+  committer->start_at(41, 0);
   EXPECT_EQ(committer->durable(), 41u);
   EXPECT_EQ(committer->written(), 41u);
+}
+
+// -- where the store is
+
+// A directory that somebody can take away, with files that can lose their names.
+class PlaceTest : public testing::Test {
+ protected:
+  void make(SyncPolicy policy) {
+    committer = std::make_unique<Committer>(policy, *directory, files, clock);
+    file = std::shared_ptr<storage::File>(
+        directory->open(segment_name(1), storage::OpenMode::create_new).value());
+    files.add(1, file);
+  }
+
+  // What the next batch is told.
+  std::string commit() {
+    auto sealed = std::make_shared<SealedBatch>();
+    sealed->number = ++number;
+    sealed->segment = 1;
+    sealed->offset = end;
+    if (number == 1) {
+      sealed->segment_header = "header";
+      sealed->offset = end = sealed->segment_header.size();
+    }
+    sealed->bytes = "bytes";
+    end += sealed->bytes.size();
+    CommitJob job;
+    job.batches.push_back(std::move(sealed));
+    return run(std::move(job));
+  }
+
+  std::string look() { return run({}); }
+
+  std::string run(CommitJob job) {
+    std::string told = "done";
+    job.tasks.emplace_back([&told](const CommitOutcome& outcome) {
+      if (outcome.failure != nullptr) told = outcome.failure->message;
+    });
+    committer->run(std::move(job));
+    return told;
+  }
+
+  storage::TempDirectory temp;
+  const std::string path = temp.path() + "/store/shard-000";
+  const std::string said = path + " was removed or moved while the store was open";
+  std::unique_ptr<storage::Directory> directory = storage::open_directory(path, true).value();
+  std::shared_ptr<storage::File> file;
+  SegmentFiles files;
+  timing::ManualClock clock;
+  std::unique_ptr<Committer> committer;
+  std::uint64_t number = 0;
+  std::uint64_t end = 0;
+};
+
+TEST_F(PlaceTest, WhatIsSyncedIntoARemovedDirectoryIsNotAcknowledged) {
+  make(SyncPolicy::always);
+  EXPECT_EQ(commit(), "done");
+  std::filesystem::remove_all(temp.path() + "/store");
+  EXPECT_EQ(commit(), said);
+  EXPECT_TRUE(committer->failed());
+  EXPECT_EQ(committer->failure().code, ErrorCode::io_error);
+}
+
+TEST_F(PlaceTest, NorIntoASegmentWithoutAName) {
+  make(SyncPolicy::always);
+  EXPECT_EQ(commit(), "done");
+  ASSERT_TRUE(directory->remove(segment_name(1)));
+  EXPECT_EQ(commit(), said);
+}
+
+TEST_F(PlaceTest, NorIntoADirectoryThatWasMoved) {
+  make(SyncPolicy::always);
+  EXPECT_EQ(commit(), "done");
+  std::filesystem::rename(temp.path() + "/store", temp.path() + "/aside");
+  EXPECT_EQ(commit(), said);
+}
+
+// Also where nobody writes, or nothing is synced; but not with every job.
+TEST_F(PlaceTest, ItIsLookedAtTenTimesASecond) {
+  make(SyncPolicy::os);
+  EXPECT_EQ(commit(), "done");
+  std::filesystem::remove_all(temp.path() + "/store");
+  EXPECT_EQ(look(), "done");
+  clock.advance(100);
+  EXPECT_EQ(look(), said);
+}
+
+// -- the begun mark
+
+TEST_F(CommitterTest, TheMarkNamesTheNewestSegmentThatIsSynced) {
+  make(SyncPolicy::always);
+  add_segment(1);
+  add_segment(2);
+  committer->run(job({batch(1, "a")}));
+  EXPECT_TRUE(synced.contains(begun_name(1)));
+  committer->run(job({batch(1, "b"), batch(2, "c")}));
+  EXPECT_TRUE(synced.contains(begun_name(2)));
+  EXPECT_FALSE(written.contains(begun_name(1)));
+  const std::uint64_t before = faults->calls();
+  committer->run(job({batch(2, "d")}));
+  EXPECT_EQ(faults->calls(), before + 2) << "a write and a sync, and nothing more";
+}
+
+TEST_F(CommitterTest, TheMarkWaitsForASync) {
+  make(SyncPolicy::os);
+  add_segment(1);
+  committer->run(job({batch(1, "a")}));
+  EXPECT_FALSE(written.contains(begun_name(1)));
+  CommitJob synced_job = job({batch(1, "b")});
+  synced_job.sync = true;
+  committer->run(std::move(synced_job));
+  EXPECT_TRUE(synced.contains(begun_name(1)));
+}
+
+TEST_F(CommitterTest, WithoutRoomForAMarkItGoesOn) {
+  make(SyncPolicy::always);
+  add_segment(1);
+  // A write, a sync, then the mark.
+  faults->arm({.fail_at = 3, .code = ErrorCode::no_space});
+  committer->run(job({batch(1, "a")}, "a"));
+  faults->disarm();
+  committer->run(job({batch(1, "b")}, "b"));
+  EXPECT_EQ(told, (std::vector<std::string>{"a done", "b done"}));
+  EXPECT_TRUE(synced.contains(begun_name(1))) << "tried again with the next sync";
 }
 
 }  // namespace

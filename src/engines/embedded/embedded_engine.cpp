@@ -164,7 +164,7 @@ class Opening {
 
     parts.committer =
         std::make_unique<Committer>(options_.sync, *parts.directory, *parts.files, *options_.clock);
-    parts.committer->start_at(recovered->tail.next_batch - 1);
+    parts.committer->start_at(recovered->tail.next_batch - 1, recovered->tail.begun);
 
     Journal::Config config;
     config.store_id = identity_.store_id;
@@ -190,8 +190,10 @@ class Opening {
   }
 
   std::uint64_t segment_bytes() const {
-    if (options_.segment_bytes != 0) return options_.segment_bytes;
-    return default_segment_bytes(*directory_, identity_.shards);
+    const std::uint64_t wanted = options_.segment_bytes != 0
+                                     ? options_.segment_bytes
+                                     : default_segment_bytes(*directory_, identity_.shards);
+    return fitting_segment_bytes(*directory_, wanted);
   }
 
   static void tell(std::uint32_t shard, const RecoveryReport& report, timing::Instant now,

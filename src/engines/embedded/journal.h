@@ -49,18 +49,13 @@ struct JournalTail {
   std::deque<SegmentInfo> segments;  // live ones, oldest first
   std::uint64_t next_segment = 1;
   std::uint64_t next_batch = 1;
-  bool proven = true;     // the last segment was synced
-  bool is_clean = false;  // it ends with `closed`
+  std::uint64_t begun = 0;  // the begun mark
+  bool proven = true;       // the last segment was synced
+  bool is_clean = false;    // it ends with `closed`
   /// The last segment may be written on: its file ends where it does, nothing that could be taken
   /// for a batch of it was behind that, and no other store has the file too. Else all are closed.
   bool goes_on = false;
 };
-
-/// No room, or no descriptor: there may be some later, and nothing is wrong with what is there. Any
-/// other error of a Journal ends its shard, or it would answer over a loss.
-[[nodiscard]] inline bool is_shortage(const Error& error) noexcept {
-  return error.code == ErrorCode::no_space || error.code == ErrorCode::unavailable;
-}
 
 class Journal {
  public:

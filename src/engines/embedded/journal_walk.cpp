@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engines/embedded/begun_mark.h"
 #include "engines/embedded/forgiving_file.h"
 
 namespace tarry::embedded {
@@ -18,11 +19,16 @@ std::string batches(std::uint64_t first, std::uint64_t behind) {
 Result<void> JournalWalk::open() {
   auto names = directory_->list();
   if (!names) return std::move(names).error();
+  begun_ = begun_in(*names);
   for (const std::string& name : *names) {
     Segment segment;
     segment.number = segment_number(name);
     if (segment.number == 0) continue;
-    auto file = directory_->open(name, storage::OpenMode::read_only);
+    auto file = open_segment(*directory_, name, storage::OpenMode::read_only);
+    if (!file && file.error().code == ErrorCode::damaged) {
+      no_files_.insert(segment.number);
+      continue;
+    }
     if (!file) return std::move(file).error();
     segment.file = std::make_shared<ForgivingFile>(std::move(*file));
     auto size = segment.file->size();
@@ -75,7 +81,7 @@ void JournalWalk::lose(std::uint64_t segment, std::uint64_t offset, std::uint64_
 }
 
 void JournalWalk::lose_missing(std::uint64_t first, std::uint64_t behind) {
-  std::string what = "is missing";
+  std::string what = no_files_.contains(first) ? "is no regular file" : "is missing";
   if (behind > first + 1) what += ", with those after it up to " + segment_name(behind - 1);
   lose(first, 0, 0, std::move(what));
 }
@@ -134,7 +140,7 @@ Result<std::optional<std::uint64_t>> JournalWalk::read_salt(std::size_t i) {
     lose(segment.number, 0, kSegmentHeaderBytes, "the segment's header does not check");
     return salt;
   }
-  if (is_newest(i)) {
+  if (is_newest(i) && segment.number > begun_) {
     if (segment.state == HeaderState::broken) figures_.torn_bytes += kSegmentHeaderBytes;
   } else {
     lose(segment.number, 0, segment.size, "nothing in the segment checks");
@@ -226,6 +232,11 @@ Result<JournalWalk::Figures> JournalWalk::run(std::uint64_t first, Visitor& visi
       }
     }
     if (progress) progress(segment.size);
+  }
+  if (const std::uint64_t next = std::max({expected, first, std::uint64_t{1}}); begun_ >= next) {
+    lose_missing(next, begun_ + 1);
+  } else if (no_files_.contains(next)) {
+    lose_missing(next, next + 1);
   }
   if (lost_something_) visitor.gap();
   return std::move(figures_);

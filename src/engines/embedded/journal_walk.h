@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -100,7 +101,9 @@ class JournalWalk {
   storage::Directory* directory_;
   SegmentPlace place_;
   std::uint64_t hash_seed_;
+  std::uint64_t begun_ = 0;  // the begun mark
   std::vector<Segment> segments_;
+  std::set<std::uint64_t> no_files_;  // segments whose names are no regular files'
   SegmentFiles files_;
 
   Figures figures_;

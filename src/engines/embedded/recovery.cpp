@@ -9,6 +9,7 @@ namespace tarry::embedded {
 Result<Recovered> RecoveryRun::run() {
   if (auto done = open_segments(); !done) return std::move(done).error();
   if (auto done = drop_unwritten(); !done) return std::move(done).error();
+  if (auto done = check_begun(); !done) return std::move(done).error();
   if (segments_.empty()) mark(doomed_.empty() ? "S1" : "S1 after S2");
   if (!segments_.empty()) {
     if (auto done = find_low_water(); !done) return std::move(done).error();
@@ -71,7 +72,8 @@ Result<std::uint64_t> journal_bytes(storage::Directory& directory) {
   std::uint64_t sum = 0;
   for (const std::string& name : *names) {
     if (segment_number(name) == 0) continue;
-    auto file = directory.open(name, storage::OpenMode::read_only);
+    auto file = open_segment(directory, name, storage::OpenMode::read_only);
+    if (!file && file.error().code == ErrorCode::damaged) continue;  // for `recover` to tell
     if (!file) return std::move(file).error();
     auto size = (*file)->size();
     if (!size) return std::move(size).error();

@@ -8,9 +8,11 @@
 //   S3  newest file, header does not check; or another one,    torn while it was made: removed,
 //       if no seal of a later one is proven (policy os)        with the later ones
 //   S4  as S2 or S3, but its first batch checks, or a batch    damage
-//       in it or a later one states one of it durable;
-//       or another file, header does not check
-//   S5  a segment at or above the low-water mark is missing    damage
+//       in it or a later one states one of it durable, or
+//       the begun mark is not below it; or another file,
+//       header does not check
+//   S5  a segment at or above the low-water mark is missing,   damage
+//       or that of the begun mark is
 //   S6  a segment below the low-water mark                     ignored, removed
 //   S7  a header of a newer version, or of another store       refused
 //   B1  a batch that checks, of the number that is next        replayed
@@ -19,7 +21,8 @@
 //   B4  no good batch before that, the seal is not proven      torn tail: cut; later segments too,
 //       (policy os)                                            if nothing in them proves it durable
 //   B5  no good batch in the newest, a later batch of it       damage
-//       states this one durable
+//       states this one durable; or it is the first, and
+//       the begun mark says that it was
 //   B6  no good batch in the newest, nothing proves it         torn tail: cut
 //   R1  a record that does not decode or contradicts the       damage
 //       state, in a batch that checks

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/planted.h"
+#include "engines/embedded/begun_mark.h"
 #include "engines/embedded/recovery_run.h"
 
 namespace tarry::embedded {
@@ -14,6 +15,7 @@ Result<void> RecoveryRun::settle_tail() {
   if (options_.read_only) return {};
   if (!segments_.empty()) {
     if (auto done = finish_newest(); !done) return done;
+    if (auto done = raise_mark(); !done) return done;
   }
   // Only now: while anything of the above could still be lost, these may be all there is.
   if (segments_.empty() && !doomed_.empty()) {
@@ -34,6 +36,19 @@ Result<void> RecoveryRun::settle_tail() {
   if (!goes_on) return std::move(goes_on).error();
   tail.goes_on = *goes_on;
   if (*goes_on) mark("T2");
+  return {};
+}
+
+// All that was replayed is on the disk now. The sync of the directory comes at the end. Of the
+// newest segment there may be the header alone, which is not enough.
+Result<void> RecoveryRun::raise_mark() {
+  std::uint64_t begun = begun_;
+  for (const SegmentInfo& segment : recovered_.tail.segments) {
+    if (segment.used > kSegmentHeaderBytes) begun = std::max(begun, segment.number);
+  }
+  auto raised = raise_begun(directory_, begun_, begun);
+  if (!raised) return std::move(raised).error();
+  recovered_.tail.begun = *raised;
   return {};
 }
 

@@ -59,6 +59,7 @@ class RecoveryRun {
   Result<void> drop_newest();
   Unexpected lost_header(std::uint64_t segment) const;
   Result<void> check_unwritten();
+  Result<void> check_begun() const;
   Result<void> check_header(std::size_t i);
   Result<void> find_low_water();
   Result<void> drop_below_low_water();
@@ -76,6 +77,7 @@ class RecoveryRun {
   Result<void> settle_tail();
   Result<void> sync_absence();
   Result<void> finish_newest();
+  Result<void> raise_mark();
   Result<bool> newest_goes_on() const;
   Result<void> rewrite_unproven();
   static Result<void> rewrite(storage::File& file, std::uint64_t from, std::uint64_t end);
@@ -89,6 +91,7 @@ class RecoveryRun {
   std::vector<std::uint64_t> doomed_;  // removed when all is done: nothing goes before a refusal
   std::uint64_t oldest_unwritten_ = 0;
   std::uint64_t unwritten_proof_ = 0;  // a batch that one of the unwritten says was durable
+  std::uint64_t begun_ = 0;            // the begun mark
   std::uint64_t low_water_ = 0;
   bool mark_is_guess_ = false;
   std::uint64_t proven_ = 0;       // the last batch known durable

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "engines/embedded/begun_mark.h"
 #include "engines/embedded/recovery_run.h"
 
 namespace tarry::embedded {
@@ -11,13 +12,15 @@ namespace tarry::embedded {
 Result<void> RecoveryRun::open_segments() {
   auto names = directory_.list();
   if (!names) return std::move(names).error();
+  begun_ = begun_in(*names);
   for (const std::string& name : *names) {
     const std::uint64_t number = segment_number(name);
     if (number == 0) continue;
     Found found;
     found.number = number;
-    auto file = directory_.open(
-        name, options_.read_only ? storage::OpenMode::read_only : storage::OpenMode::read_write);
+    auto file = open_segment(
+        directory_, name,
+        options_.read_only ? storage::OpenMode::read_only : storage::OpenMode::read_write);
     if (!file) return std::move(file).error();
     found.file = std::move(*file);
     auto size = found.file->size();
@@ -50,6 +53,10 @@ Result<void> RecoveryRun::drop_unwritten() {
     headers_[i] = *state;
   }
   const std::size_t first = first_unwritten();
+  if (first < segments_.size() && segments_[first].number <= begun_) {
+    mark("S4 begun");
+    return lost_header(segments_[first].number);
+  }
   while (segments_.size() > first) {
     if (auto done = drop_newest(); !done) return done;
   }
@@ -156,6 +163,12 @@ Result<void> RecoveryRun::check_unwritten() {
   return {};
 }
 
+// Where the newest ones are missing, nothing but the mark tells of them.
+Result<void> RecoveryRun::check_begun() const {
+  const std::uint64_t newest = segments_.empty() ? 0 : segments_.back().number;
+  return newest < begun_ ? missing(begun_) : Result<void>();
+}
+
 Result<void> RecoveryRun::check_header(std::size_t i) {
   const Found& found = segments_[i];
   if (headers_[i] == HeaderState::newer) {
@@ -233,6 +246,7 @@ Result<void> RecoveryRun::drop_below_low_water() {
     if (segments_[i].number != expected) return missing(expected);  // S5
     if (auto checked = check_header(i); !checked) return checked;
     proven_ = std::max(proven_, proven_by_header(segments_[i].header));
+    if (expected == begun_) proven_ = std::max(proven_, segments_[i].header.first_batch);
   }
   return {};
 }

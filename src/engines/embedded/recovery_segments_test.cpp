@@ -1,6 +1,9 @@
 // The rows S of the table in recovery.h, each by its name.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "engines/embedded/begun_mark.h"
 #include "engines/embedded/test_recovery.h"
 #include "storage/faulty_storage.h"
 #include "storage/virtual_disk.h"
@@ -324,6 +327,64 @@ TEST_F(RecoveryTable, S6_TheSecondSegmentMayBeTornInItsFirstBatchAndKnowNoMark) 
   test::store(*directory, torn);
   expect_messages({3});
   EXPECT_EQ(names(), (std::vector<std::string>{segment_name(2), segment_name(3)}));
+}
+
+// The mark that recovery and the committer leave: what is lost now was there.
+TEST_F(RecoveryTable, S4_TheOnlySegmentWithoutAHeaderIsDamageIfItHasBegun) {
+  const std::string bytes = one.bytes();
+  std::string garbage = bytes;
+  for (char& c : garbage) c = static_cast<char>(c * 7 + 13);
+  for (const std::string& instead :
+       {std::string(), std::string(bytes.size(), '\0'), garbage, std::string("somebody's")}) {
+    test::write_all(*directory, segment_name(1), bytes);
+    expect_messages({1, 2});
+    test::write_all(*directory, segment_name(1), instead);
+    expect_damage(1, 0);
+  }
+}
+
+TEST_F(RecoveryTable, S4_ANewestSegmentOfZerosIsDamageIfItHasBegun) {
+  store_both();
+  expect_messages({1, 2, 3});
+  test::write_all(*directory, segment_name(2), std::string(two.bytes().size(), '\0'));
+  expect_damage(2, 0);
+}
+
+TEST_F(RecoveryTable, S5_AMissingNewestSegmentIsDamageIfItHasBegun) {
+  store_both();
+  expect_messages({1, 2, 3});
+  ASSERT_TRUE(directory->remove(segment_name(2)));
+  expect_missing(2);
+  ASSERT_TRUE(directory->remove(segment_name(1)));
+  expect_missing(2);
+}
+
+TEST_F(RecoveryTable, B5_AFirstBatchThatDoesNotCheckIsDamageIfItHasBegun) {
+  test::store(*directory, one);
+  expect_messages({1, 2});
+  std::string bytes = one.bytes();
+  std::fill(bytes.begin() + kSegmentHeaderBytes, bytes.end(), '\0');
+  test::write_all(*directory, segment_name(1), bytes);
+  expect_damage(1, kSegmentHeaderBytes);
+}
+
+// The header alone proves nothing of a batch that was never written.
+TEST_F(RecoveryTable, B6_AHeaderAloneHasNotBegun) {
+  two = Segment(2, one.next_batch(), one.seal());
+  store_both();
+  expect_messages({1, 2});
+  EXPECT_EQ(begun_in(directory->list().value()), 1u);
+}
+
+// Several marks are what a power failure may leave of a rename.
+TEST_F(RecoveryTable, S5_OfSeveralMarksTheHighestCounts) {
+  store_both();
+  for (const std::uint64_t segment : {1, 2}) {
+    test::write_all(*directory, begun_name(segment), "");
+  }
+  expect_messages({1, 2, 3});
+  ASSERT_TRUE(directory->remove(segment_name(2)));
+  expect_missing(2);
 }
 
 TEST_F(RecoveryTable, S7_ANewerVersionIsRefused) {

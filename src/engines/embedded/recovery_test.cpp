@@ -15,7 +15,8 @@ TEST_F(RecoveryTable, T1_WhatNothingProvesIsWrittenAgainAndSyncedFirst) {
   store_both();
   auto faults = std::make_shared<storage::Faults>();
   storage::FaultyDirectory faulty(disk.root(), faults);
-  // The last batch never proves itself: one write, one sync, then the directory's.
+  // The last batch never proves itself: one write, one sync, then the mark and the directory's
+  // sync.
   faults->arm({.fail_at = 1});
   EXPECT_EQ(test::Recovery(faulty).code(), ErrorCode::io_error);
   EXPECT_TRUE(faults->first_failed().starts_with("write_at")) << faults->first_failed();
@@ -26,6 +27,10 @@ TEST_F(RecoveryTable, T1_WhatNothingProvesIsWrittenAgainAndSyncedFirst) {
   EXPECT_TRUE(faults->first_failed().starts_with("sync_data")) << faults->first_failed();
   faults->arm({.fail_at = 3});
   EXPECT_EQ(test::Recovery(faulty).code(), ErrorCode::io_error);
+  EXPECT_TRUE(faults->first_failed().starts_with("create")) << faults->first_failed();
+  faults->arm({.fail_at = 4});
+  EXPECT_EQ(test::Recovery(faulty).code(), ErrorCode::io_error);
+  // The mark is there by now.
   faults->arm({.fail_at = 4});
   EXPECT_TRUE(test::Recovery(faulty).ok());
   EXPECT_EQ(faults->calls(), 3u);

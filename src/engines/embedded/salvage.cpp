@@ -132,9 +132,9 @@ class Salvage {
     SalvageTarget to;
     to.directory = directory->get();
     to.clock = clock_.get();
-    to.segment_bytes = options_->segment_bytes != 0
-                           ? options_->segment_bytes
-                           : default_segment_bytes(*target_, identity_.shards);
+    to.segment_bytes = fitting_segment_bytes(
+        *target_, options_->segment_bytes != 0 ? options_->segment_bytes
+                                               : default_segment_bytes(*target_, identity_.shards));
     auto written = write_salvaged(state, files, shard.newest_segment, to,
                                   [this](std::uint64_t bytes) { advance(bytes); });
     if (!written) return std::move(written).error();

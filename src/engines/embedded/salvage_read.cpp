@@ -114,8 +114,9 @@ Result<ReadShard> read_shard(storage::Directory& store, const ShardState::Identi
   const std::string name = shard_directory_name(identity.shard);
   auto directory = store.subdirectory(name, false);
   if (!directory) {
-    if (directory.error().code != ErrorCode::not_found) return std::move(directory).error();
-    told.losses.push_back({store.path() + "/" + name, 0, 0, "is missing"});
+    const Error error = shard_directory_error(std::move(directory).error());
+    if (error.code != ErrorCode::damaged) return error;
+    told.losses.push_back({store.path() + "/" + name, 0, 0, "is missing, or no directory"});
     return ReadShard();
   }
   return Reader(**directory, identity, clock, told, progress).run();
@@ -129,7 +130,8 @@ Result<void> open_files(storage::Directory& store, const ReadShard& shard, Segme
   for (const std::string& name : *names) {
     const std::uint64_t segment = segment_number(name);
     if (segment == 0 || segment > shard.newest_segment) continue;
-    auto file = (*directory)->open(name, storage::OpenMode::read_only);
+    auto file = open_segment(**directory, name, storage::OpenMode::read_only);
+    if (!file && file.error().code == ErrorCode::damaged) continue;
     if (!file) return std::move(file).error();
     files.add(segment, std::make_shared<ForgivingFile>(std::move(*file)));
   }

@@ -17,6 +17,13 @@ auto damaged(std::uint64_t segment, Position position) {
 
 }  // namespace
 
+Result<std::unique_ptr<storage::File>> open_segment(storage::Directory& directory,
+                                                    std::string_view name, storage::OpenMode mode) {
+  auto file = directory.open(name, mode);
+  if (file || file.error().code != ErrorCode::invalid_argument) return file;
+  return Unexpected(ErrorCode::damaged, "a segment is none: " + file.error().message);
+}
+
 Result<PutRecord> read_put(const SegmentFiles& files, std::uint64_t segment, Position position,
                            std::string& buffer, std::uint64_t end) {
   const auto file = files.get(segment);

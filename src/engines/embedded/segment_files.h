@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include <tarry/result.h>
 
@@ -37,6 +38,11 @@ class SegmentFiles {
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<storage::File>> files_;
 };
+
+/// The file of a segment that is there. `damaged`: it is no regular file.
+[[nodiscard]] Result<std::unique_ptr<storage::File>> open_segment(storage::Directory& directory,
+                                                                  std::string_view name,
+                                                                  storage::OpenMode mode);
 
 /// Reads a message's record into `buffer` and decodes it; its views point there. Errors: `damaged`
 /// where the bytes there are no such record. The payload is not checked. Nothing from `end` on is

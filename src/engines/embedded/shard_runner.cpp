@@ -120,7 +120,9 @@ bool ShardRunner::run_turn() {
   shard.serve_waiters();
   const bool more = shard.work_slice();
   if (parts_.committer->failed()) {
-    shard.fail({ErrorCode::io_error, "the journal could not be written; the store has stopped"});
+    Error error = parts_.committer->failure();
+    error.message = "the journal could not be written, and the store has stopped: " + error.message;
+    shard.fail(std::move(error));
     shard.serve_waiters();
   }
   if (CommitJob job = shard.take_job(); !job.empty()) {

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "engines/embedded/begun_mark.h"
 #include "engines/embedded/journal_format.h"
 
 namespace tarry::embedded {
@@ -20,6 +21,7 @@ constexpr std::size_t kMostBytes = 4096;  // of any version: its checksum covers
 constexpr std::uint64_t kDefaultSegmentBytes = 64ull << 20;
 constexpr std::uint64_t kLeastDefaultSegmentBytes = 256ull << 10;
 constexpr std::uint64_t kSegmentsOnDisk = 16;
+constexpr std::uint64_t kPage = 4096;
 
 std::string encode(const StoreIdentity& identity) {
   std::string out;
@@ -58,6 +60,9 @@ Result<StoreIdentity> decode(std::string_view bytes, const std::string& path) {
 
 Result<std::string> read_store_file(storage::Directory& directory) {
   auto file = directory.open(kName, storage::OpenMode::read_only);
+  if (!file && file.error().code == ErrorCode::invalid_argument) {
+    return Unexpected(ErrorCode::damaged, std::string(kName) + " is none: " + file.error().message);
+  }
   if (!file) return std::move(file).error();
   std::string bytes(kMostBytes, '\0');
   auto got = (*file)->read_at(0, bytes);
@@ -78,7 +83,7 @@ Result<std::optional<std::string>> shard_with_journal(storage::Directory& direct
     const bool holds = std::any_of(files->begin(), files->end(), [](const std::string& file) {
       return segment_number(file) != 0;
     });
-    if (holds) return std::optional((*shard)->path());
+    if (holds || begun_in(*files) != 0) return std::optional((*shard)->path());
   }
   return std::optional<std::string>();
 }
@@ -136,6 +141,10 @@ std::string shard_directory_name(std::uint32_t shard) {
   return std::string(kShardPrefix) + digits;
 }
 
+std::uint64_t fitting_segment_bytes(const storage::Directory& directory, std::uint64_t wanted) {
+  return std::min(wanted, std::max(directory.largest_file() / kPage * kPage, kPage));
+}
+
 std::uint64_t default_segment_bytes(const storage::Directory& directory, std::uint32_t shards) {
   const auto space = directory.space();
   if (!space) return kDefaultSegmentBytes;
@@ -149,6 +158,9 @@ std::uint64_t random_number() {
 }
 
 Error shard_directory_error(Error error) {
+  if (error.code == ErrorCode::invalid_argument) {
+    return {ErrorCode::damaged, "a shard's directory is none: " + error.message};
+  }
   if (error.code != ErrorCode::not_found) return error;
   return {ErrorCode::damaged, "a shard's directory is missing: " + error.message};
 }

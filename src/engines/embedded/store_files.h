@@ -51,7 +51,7 @@ struct StoreIdentity {
                                           const StoreIdentity& identity);
 
 [[nodiscard]] std::string shard_directory_name(std::uint32_t shard);
-/// What the failure to open one says of the store: a missing one is damage.
+/// What the failure to open one says of the store: a missing one is damage, or what is none.
 [[nodiscard]] Error shard_directory_error(Error error);
 
 inline constexpr const char* kLockName = "LOCK";
@@ -65,6 +65,10 @@ inline constexpr std::uint32_t kMostShards = 256;
 /// small, since cleaning gives back whole ones.
 [[nodiscard]] std::uint64_t default_segment_bytes(const storage::Directory& directory,
                                                   std::uint32_t shards);
+/// The same, or what was `wanted`, where the process may write files of that size (`ulimit -f`);
+/// else as large as it may. A store then has more segments, and no less room.
+[[nodiscard]] std::uint64_t fitting_segment_bytes(const storage::Directory& directory,
+                                                  std::uint64_t wanted);
 /// Random bits from the system: for ids, seeds and salts.
 [[nodiscard]] std::uint64_t random_number();
 

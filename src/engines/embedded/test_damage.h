@@ -25,7 +25,11 @@ inline constexpr Millis kMinute{60'000};
 inline Files files_of(storage::Directory& directory) {
   Files files;
   const auto names = directory.list();
-  for (const std::string& name : *names) files[name] = test::read_all(directory, name);
+  for (const std::string& name : *names) {
+    // Without the begun mark, as earlier versions left a journal: where that tells of a loss is for
+    // recovery_segments_test.cpp.
+    if (!name.starts_with("begun-")) files[name] = test::read_all(directory, name);
+  }
   return files;
 }
 

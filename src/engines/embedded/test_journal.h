@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/crc32c.h"
 #include "engines/embedded/journal_format.h"
@@ -112,6 +113,13 @@ inline std::string payload_like_a_batch(std::initializer_list<Record> records,
 
 inline void store(storage::Directory& directory, const Segment& segment) {
   write_all(directory, segment_name(segment.number()), segment.bytes());
+}
+
+/// The names of the segments in it, sorted.
+inline std::vector<std::string> segments_in(const storage::Directory& directory) {
+  std::vector<std::string> names = directory.list().value();
+  std::erase_if(names, [](const std::string& name) { return segment_number(name) == 0; });
+  return names;
 }
 
 /// A state that `recover` has filled, or the reason why not.

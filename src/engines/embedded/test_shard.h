@@ -63,7 +63,7 @@ class OneShard final : public Router {
     last_taken_ = answered_ = durable_;
     keeps_history_ = options.keeps_history;
     if (keeps_history_) history_[durable_] = describe(state_, false);
-    committer_.start_at(durable_);
+    committer_.start_at(durable_, recovered->tail.begun);
     Journal::Config config;
     config.store_id = kStoreId;
     config.hash_seed = kHashSeed;

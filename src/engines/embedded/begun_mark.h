@@ -1,0 +1,32 @@
+// The begun mark: an empty file in a shard's directory whose name says up to which segment the
+// journal reaches for certain, e.g. `begun-0000000003`. It is raised by a rename, after a sync of
+// that segment, with the sync of the directory that a new segment needs anyway. So where the
+// segment is missing now, or has lost its header or its first batch, that is damage, and no journal
+// that was never begun. Earlier versions wrote no mark; where there is none, nothing is known.
+//
+// Functions without state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+[[nodiscard]] std::string begun_name(std::uint64_t segment);
+
+/// The segment that the mark among a directory's names says has begun; of several the highest,
+/// which a power failure may leave. 0: there is none.
+[[nodiscard]] std::uint64_t begun_in(const std::vector<std::string>& names);
+
+/// Sets the mark to `to`, from `from` (0: there is none yet); durable with the directory's next
+/// sync. Answers what it is now: `from` where there was no room for a name, which harms nothing.
+[[nodiscard]] Result<std::uint64_t> raise_begun(storage::Directory& directory, std::uint64_t from,
+                                                std::uint64_t to);
+
+}  // namespace tarry::embedded
