@@ -187,8 +187,8 @@ class Lister : public std::enable_shared_from_this<Lister> {
   // From shard to shard. Where the one is gone that the list was in, it begins anew: a message may
   // be told twice then, but none is hidden.
   void begin() {
-    const Place* place = queue_->find(cursor_.shard);
-    if (place == nullptr || (!fresh_ && place->generation != cursor_.generation)) {
+    const Place* place = fresh_ ? nullptr : queue_->find(cursor_.shard);
+    if (place == nullptr || place->generation != cursor_.generation) {
       place = &queue_->shards.front();
       fresh_ = true;
     }

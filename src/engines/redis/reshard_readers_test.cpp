@@ -1,0 +1,209 @@
+// Every verb that reads several shards, wherever a reshard has been stopped: before, behind each
+// call, after.
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "engines/redis/redis_engine.h"
+#include "support/engine_calls.h"
+#include "support/redis_server.h"
+
+namespace tarry::redis {
+namespace {
+
+using tarry::testing::RedisServer;
+using KeySet = std::set<std::string>;
+
+RedisServer& readers_server() {
+  static RedisServer server;
+  return server;
+}
+
+class ReshardReadersTest : public ::testing::Test, protected test::EngineCalls {
+ protected:
+  static constexpr std::size_t kLeased = 4;
+
+  std::unique_ptr<core::Engine> open(std::int64_t calls = -1) {
+    RedisEngineOptions options;
+    options.server.unix_path = readers_server().socket_path();
+    options.clock = clock_;
+    options.reshard_calls = calls;
+    auto engine = open_redis(std::move(options));
+    EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
+    return std::move(*engine);
+  }
+
+  static void push(core::Engine& engine, const KeySet& keys, std::int64_t in_ms,
+                   std::uint32_t priority = kDefaultPriority) {
+    core::PushRequest request;
+    request.queue = "q";
+    for (const std::string& key : keys) {
+      core::PushItem item;
+      item.key = core::append(request.bytes, key);
+      item.due = Due::after(Millis(in_ms));
+      item.priority = priority;
+      request.items.push_back(item);
+    }
+    (void)take<core::PushReply>(engine, std::move(request));
+  }
+  static std::map<std::string, std::string> claim(core::Engine& engine, const KeySet& keys = {}) {
+    core::ClaimRequest request;
+    request.queues = {"q"};
+    request.max = 1000;
+    request.lease = Millis(3'600'000);
+    request.keys = {keys.begin(), keys.end()};
+    const auto reply = take<core::ClaimReply>(engine, std::move(request));
+    std::map<std::string, std::string> claimed;
+    for (const auto& item : reply.items) {
+      claimed.emplace(core::view(reply.bytes, item.key), core::view(reply.bytes, item.receipt));
+    }
+    return claimed;
+  }
+  static void settle(core::Engine& engine, const std::map<std::string, std::string>& claimed,
+                     core::SettleAction action) {
+    core::SettleRequest request;
+    for (const auto& [key, receipt] : claimed) {
+      core::SettleItem item;
+      item.receipt = core::append(request.bytes, receipt);
+      item.action = action;
+      request.items.push_back(item);
+    }
+    (void)take<core::ItemsReply>(engine, std::move(request));
+  }
+  static KeySet keys_of(const std::map<std::string, std::string>& claimed) {
+    KeySet keys;
+    for (const auto& [key, receipt] : claimed) keys.insert(key);
+    return keys;
+  }
+  static KeySet listed(core::Engine& engine, bool whole, std::optional<State> state = {}) {
+    KeySet keys;
+    core::ListRequest request;
+    request.queue = "q";
+    request.state = state;
+    request.limit = 3;
+    request.whole = whole;
+    for (int page = 0; page < 100; ++page) {
+      auto reply = take<core::ListReply>(engine, request);
+      for (const MessageInfo& message : reply.messages) keys.insert(message.key);
+      if (reply.next.empty()) return keys;
+      request.after = reply.next;
+    }
+    ADD_FAILURE() << "the list does not end";
+    return keys;
+  }
+  static bool reshard(core::Engine& engine, std::uint32_t shards) {
+    std::uint64_t turn = 0;
+    for (int i = 0; i < 1000; ++i) {
+      auto reply = ask(engine, core::ReshardRequest{"q", shards, turn});
+      if (!reply) {
+        EXPECT_EQ(reply.error().code, ErrorCode::unavailable) << reply.error().message;
+        return false;
+      }
+      const auto& step = std::get<ReshardStep>(*reply);
+      if (step.done || step.leased > 0) return true;
+      turn = step.turn;
+    }
+    return false;
+  }
+
+  void fill(core::Engine& engine) {
+    core::ConfigureRequest configure;
+    configure.queue = "q";
+    configure.patch.remember = Millis(36'000'000);
+    (void)take<core::ConfigureReply>(engine, std::move(configure));
+    push(engine, {"dead 0", "dead 1"}, 0);
+    settle(engine, claim(engine), core::SettleAction::bury);
+    push(engine, {"remembered 0", "remembered 1"}, 0);
+    settle(engine, claim(engine), core::SettleAction::ack);
+    push(engine, {"scheduled 0", "scheduled 1", "scheduled 2"}, 600'000);
+    push(engine, {"scheduled odd"}, 600'000, 7);
+    push(engine, {"ready 0", "ready 1", "ready 2"}, 0);
+    push(engine, {"ready odd"}, 0, 9);
+    push(engine, {"leased 0", "leased 1", "leased 2", "leased 3"}, 0);
+  }
+  static KeySet leased_keys() { return {"leased 0", "leased 1", "leased 2", "leased 3"}; }
+
+  static void expect_whole(core::Engine& engine) {
+    const std::map<State, KeySet> there = {
+        {State::scheduled, {"scheduled 0", "scheduled 1", "scheduled 2", "scheduled odd"}},
+        {State::ready, {"ready 0", "ready 1", "ready 2", "ready odd"}},
+        {State::leased, leased_keys()},
+        {State::dead, {"dead 0", "dead 1"}},
+        {State::remembered, {"remembered 0", "remembered 1"}}};
+    KeySet all;
+    for (const auto& [state, keys] : there) all.insert(keys.begin(), keys.end());
+    for (const bool whole : {false, true}) {
+      EXPECT_EQ(listed(engine, whole), all) << "whole: " << whole;
+      for (const auto& [state, keys] : there) {
+        EXPECT_EQ(listed(engine, whole, state), keys) << to_string(state) << ", whole: " << whole;
+      }
+    }
+    const auto stats = take<StoreStats>(engine, core::StatsRequest{"q"}).queues.at(0);
+    EXPECT_EQ(stats.scheduled, 4u);
+    EXPECT_EQ(stats.ready, 4u);
+    EXPECT_EQ(stats.leased, kLeased);
+    EXPECT_EQ(stats.dead, 2u);
+    EXPECT_EQ(stats.remembered, 2u);
+    EXPECT_EQ(stats.counters.accepted, 14u + stats.counters.acked);
+    const auto forecast =
+        take<core::ForecastReply>(engine, core::ForecastRequest{"q", Millis(300'000), 3});
+    EXPECT_EQ(forecast.due_now, 4u);
+    EXPECT_EQ(forecast.buckets, (std::vector<std::uint64_t>{0, 4, 0}));
+    core::GetRequest get;
+    get.queue = "q";
+    for (const std::string& key : all) get.keys.push_back(core::append(get.bytes, key));
+    for (const auto& item : take<core::GetReply>(engine, get).items) {
+      EXPECT_TRUE(item) << item.error().message;
+    }
+    for (const KeySet& keys : {KeySet{"ready 0", "ready odd"}, KeySet{}}) {
+      const auto claimed = claim(engine, keys);
+      EXPECT_EQ(keys_of(claimed), keys.empty() ? there.at(State::ready) : keys);
+      settle(engine, claimed, core::SettleAction::release);
+    }
+  }
+
+  // From so many shards to so many others, stopped behind each call.
+  void run(std::uint32_t from, std::uint32_t to) {
+    int stops = 0;
+    for (std::int64_t calls = 0;; ++calls) {
+      SCOPED_TRACE(std::to_string(from) + " to " + std::to_string(to) + " shards, stopped after " +
+                   std::to_string(calls) + " calls");
+      (void)readers_server().ask({"FLUSHALL"});
+      const auto engine = open();
+      fill(*engine);
+      if (from != 1) {
+        ASSERT_TRUE(reshard(*engine, from));
+      }
+      auto leased = claim(*engine, leased_keys());
+      ASSERT_EQ(leased.size(), kLeased);
+      const auto stopped = open(calls);
+      const bool whole = reshard(*stopped, to);
+      if (!whole) ++stops;
+      expect_whole(*open());
+      if (HasFailure()) return;
+      if (!whole) continue;
+      // Behind the last one it waits for the leases; then the rest of its calls.
+      settle(*engine, leased, core::SettleAction::release);
+      for (std::int64_t more = 0; !reshard(*open(more), to); ++more) {
+        leased = claim(*engine, leased_keys());
+        expect_whole(*engine);
+        settle(*engine, leased, core::SettleAction::release);
+      }
+      (void)claim(*engine, leased_keys());
+      expect_whole(*open());
+      break;
+    }
+    EXPECT_GE(stops, 20);
+  }
+
+  std::shared_ptr<timing::ManualClock> clock_ = std::make_shared<timing::ManualClock>();
+};
+
+TEST_F(ReshardReadersTest, TellAllWhileTheNewSetIsBehindTheOld) { run(1, 4); }
+
+// The new set's first shard has the number 0: no list may begin with it.
+TEST_F(ReshardReadersTest, TellAllWhileTheNewSetHasShardZero) { run(4, 1); }
+
+}  // namespace
+}  // namespace tarry::redis
