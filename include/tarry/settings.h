@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tarry/message.h>
+#include <tarry/result.h>
 #include <tarry/time.h>
 
 namespace tarry {
@@ -85,9 +86,17 @@ struct LatenessStats {
   double max = 0;
 };
 
+/// A queue of which nothing can be told now, and why not.
+struct UnreadableQueue {
+  std::string queue;
+  Error error;
+};
+
 struct StoreStats {
   std::string engine;  ///< "embedded", "remote", ...
   std::vector<QueueStats> queues;
+  /// Not among `queues`; empty unless others can be read.
+  std::vector<UnreadableQueue> unreadable = {};
   LatenessStats lateness;
   std::uint64_t disk_bytes = 0;   ///< 0 where it does not apply
   std::uint64_t live_bytes = 0;   ///< of these, what is still needed

@@ -6,6 +6,7 @@
 
 #include "app/json.h"
 #include "base/assert.h"
+#include "base/text.h"
 #include "wire/batch.h"
 
 namespace tarry::app {
@@ -56,6 +57,16 @@ ExitCode print_answers(Output& output, std::string_view what, const std::vector<
     output.print_json([&](wire::JsonWriter& json) { write(json, what, names, answers); });
   } else if (!table.empty()) {
     output.print(table);
+  }
+  return code;
+}
+
+ExitCode tell_unreadable(Output& output, const StoreStats& stats) {
+  ExitCode code = ExitCode::done;
+  for (const UnreadableQueue& queue : stats.unreadable) {
+    code =
+        worst(code, output.fail({queue.error.code, "queue " + base::quoted(queue.queue) +
+                                                       " cannot be read: " + queue.error.message}));
   }
   return code;
 }

@@ -7,6 +7,7 @@
 
 #include <tarry/message.h>
 #include <tarry/result.h>
+#include <tarry/settings.h>
 
 #include "app/output.h"
 
@@ -17,5 +18,8 @@ namespace tarry::app {
 [[nodiscard]] ExitCode print_answers(Output& output, std::string_view what,
                                      const std::vector<std::string>& names,
                                      const std::vector<Result<Answer>>& answers);
+
+/// Names each queue that the store could not tell of. Answers the worst exit code.
+[[nodiscard]] ExitCode tell_unreadable(Output& output, const StoreStats& stats);
 
 }  // namespace tarry::app

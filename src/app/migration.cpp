@@ -214,9 +214,13 @@ class QueueMigration {
   bool resumed_ = false;  // a run that was cut short has held it
 };
 
-Result<std::vector<QueueStats>> queues_of(const MigrationEnd& from,
-                                          const std::vector<std::string>& wanted) {
+struct WantedQueues {
   std::vector<QueueStats> queues;
+  std::vector<UnreadableQueue> unreadable;
+};
+
+Result<WantedQueues> queues_of(const MigrationEnd& from, const std::vector<std::string>& wanted) {
+  WantedQueues found;
   if (wanted.empty()) {
     auto reply = detail::wait_for(from.engine, core::StatsRequest{});
     if (!reply) {
@@ -224,21 +228,21 @@ Result<std::vector<QueueStats>> queues_of(const MigrationEnd& from,
       error.message = from.name + ": " + error.message;
       return error;
     }
-    auto& all = std::get<StoreStats>(*reply).queues;
-    if (all.empty() && !from.engine.capabilities().pauses) {
+    auto& all = std::get<StoreStats>(*reply);
+    if (all.queues.empty() && !from.engine.capabilities().pauses) {
       return Unexpected(ErrorCode::invalid_argument,
                         from.name +
                             ": its keys do not say which queues there are; name them, "
                             "by --queue each");
     }
-    return std::move(all);
+    return WantedQueues{std::move(all.queues), std::move(all.unreadable)};
   }
   for (const std::string& queue : wanted) {
     auto stats = stats_of(from.engine, queue);
     if (!stats) return MigrationBatch::at(from, queue, std::move(stats).error());
-    queues.push_back(*std::move(stats));
+    found.queues.push_back(*std::move(stats));
   }
-  return queues;
+  return found;
 }
 
 }  // namespace
@@ -261,15 +265,16 @@ MigrationReport migrate(const MigrationEnd& from, const MigrationEnd& to,
   report.error = refuse_moves_from(from.engine, from.name);
   if (!report.error && !options.dry_run) report.error = refuse_moves_to(to.engine, to.name);
   if (report.error) return report;
-  auto queues = queues_of(from, options.queues);
-  if (!queues) {
-    report.error = std::move(queues).error();
+  const auto found = queues_of(from, options.queues);
+  if (!found) {
+    report.error = found.error();
     return report;
   }
+  const std::vector<QueueStats>& queues = found->queues;
   std::uint64_t total = 0;
-  for (const QueueStats& queue : *queues) total += movable(queue);
+  for (const QueueStats& queue : queues) total += movable(queue);
   std::uint64_t before = 0;
-  for (const QueueStats& queue : *queues) {
+  for (const QueueStats& queue : queues) {
     if (options.stop.stop_requested()) break;
     MigratedQueue& counts = report.queues.emplace_back();
     counts.queue = queue.queue;
@@ -283,7 +288,12 @@ MigrationReport migrate(const MigrationEnd& from, const MigrationEnd& to,
     before += counts.moved;
   }
   report.stopped = options.stop.stop_requested() && !report.error && report.queues.size() > 0 &&
-                   (report.queues.back().held || report.queues.size() < queues->size());
+                   (report.queues.back().held || report.queues.size() < queues.size());
+  // The others have been moved.
+  if (!report.error && !report.stopped && !found->unreadable.empty()) {
+    const UnreadableQueue& queue = found->unreadable.front();
+    report.error = MigrationBatch::at(from, queue.queue, queue.error);
+  }
   if (options.stop.stop_requested() && report.queues.empty()) report.stopped = true;
   return report;
 }

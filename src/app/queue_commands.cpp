@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/answers.h"
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/json.h"
@@ -65,7 +66,7 @@ ExitCode list_queues(Session& session) {
     print_table(session.output, stats->queues);
     tell_of_none(session, *store, stats->queues);
   }
-  return ExitCode::done;
+  return tell_unreadable(session.output, *stats);
 }
 
 void print_sheet(Output& output, const QueueStats& stats) {
@@ -137,7 +138,7 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
   if (!stats) return session.output.fail(stats.error());
   if (session.output.json()) {
     session.output.print_line(wire::encode_store_stats(*stats));
-    return ExitCode::done;
+    return tell_unreadable(session.output, *stats);
   }
   Sheet sheet;
   const LatenessStats& late = stats->lateness;
@@ -158,7 +159,7 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
     print_table(session.output, stats->queues);
   }
   tell_of_none(session, *store, stats->queues);
-  return ExitCode::done;
+  return tell_unreadable(session.output, *stats);
 }
 
 }  // namespace

@@ -26,6 +26,11 @@ Result<PresetChanges> apply_rules(core::Engine& engine, const presets::QueueRule
                                                       " stay as they are: " + put.error().message});
     }
   }
+  for (const UnreadableQueue& queue : std::get<StoreStats>(*reply).unreadable) {
+    changes.failed.push_back({queue.error.code, "the settings of queue " +
+                                                    base::quoted(queue.queue) +
+                                                    " stay as they are: " + queue.error.message});
+  }
   return changes;
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/answers.h"
 #include "app/command.h"
 #include "app/commands.h"
 #include "app/json.h"
@@ -218,13 +219,20 @@ ExitCode audit(Session& session) {
   const tools::StoreAudit audit = tools::audit(*stats);
   if (session.output.json()) {
     session.output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().field_bool("balanced", audit.balanced()).name("queues").begin_array();
+      json.begin_object().field_bool("balanced", audit.balanced() && stats->unreadable.empty());
+      json.name("queues").begin_array();
       for (const tools::QueueAudit& queue : audit.queues) {
         json.begin_object().text_field("queue", queue.queue).field("accepted", queue.accepted);
         json.field("present", queue.present).field("ended", queue.ended);
         json.field_i64("difference", queue.difference()).end_object();
       }
-      json.end_array().end_object();
+      json.end_array();
+      if (!stats->unreadable.empty()) {
+        json.name("unreadable").begin_array();
+        for (const UnreadableQueue& queue : stats->unreadable) json.string(queue.queue);
+        json.end_array();
+      }
+      json.end_object();
     });
   } else {
     Table table({{"QUEUE", false, true},
@@ -246,7 +254,7 @@ ExitCode audit(Session& session) {
                                                base::quoted(queue.queue), queue.accepted,
                                                queue.present, queue.ended)}));
   }
-  return code;
+  return worst(code, tell_unreadable(session.output, *stats));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "wire/stats.h"
 
 #include <array>
+#include <utility>
 
+#include "wire/batch.h"
 #include "wire/queue.h"
 
 namespace tarry::wire {
@@ -64,6 +66,22 @@ void write_queue_list(JsonWriter& out, const StoreStats& stats) {
   out.name("queues").begin_array();
   for (const QueueStats& queue : stats.queues) write_queue(out, queue);
   out.end_array();
+  if (stats.unreadable.empty()) return;
+  out.name("unreadable").begin_array();
+  for (const UnreadableQueue& queue : stats.unreadable) {
+    out.begin_object().text_field("queue", queue.queue);
+    write_error(out, queue.error);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+MaybeError read_unreadable(const boost::json::value& value, UnreadableQueue& queue) {
+  Fields fields(value, "an unreadable queue", Unknown::ignored);
+  fields.require("queue");
+  queue.queue = fields.text("queue").value_or("");
+  if (auto error = read_error(fields)) queue.error = std::move(*error);
+  return fields.finish();
 }
 
 MaybeError read_queue(const boost::json::value& value, QueueStats& stats) {
@@ -132,6 +150,7 @@ Result<StoreStats> decode_store_stats(std::string_view body) {
   fields.require("queues");
   stats.engine = fields.text("engine").value_or("");
   const boost::json::array* queues = fields.array("queues");
+  const boost::json::array* unreadable = fields.array("unreadable");
   if (const boost::json::value* lateness = fields.any("lateness")) {
     Fields inner(*lateness, "\"lateness\"", Unknown::ignored);
     stats.lateness.count = inner.u64("count").value_or(0);
@@ -150,6 +169,10 @@ Result<StoreStats> decode_store_stats(std::string_view body) {
   for (const boost::json::value& value : *queues) {
     stats.queues.emplace_back();
     if (MaybeError error = read_queue(value, stats.queues.back())) return *error;
+  }
+  for (std::size_t i = 0; unreadable != nullptr && i < unreadable->size(); ++i) {
+    UnreadableQueue& queue = stats.unreadable.emplace_back();
+    if (MaybeError error = read_unreadable((*unreadable)[i], queue)) return *error;
   }
   return stats;
 }

@@ -385,6 +385,9 @@ inline StoreStats any_stats() {
     q.oldest_ready = maybe_time();
     stats.queues.push_back(std::move(q));
   }
+  for (int i = *rc::gen::inRange(0, 3); i > 0; --i) {
+    stats.unreadable.push_back({any_queue(), any_error()});
+  }
   stats.lateness = {any_u64(), any_u32() / 1000.0, any_u32() / 1000.0, any_u32() / 1000.0,
                     any_u32() / 1000.0};
   stats.disk_bytes = any_u64();

@@ -257,6 +257,12 @@ inline std::string text_of(const core::Reply& reply) {
           t.add("c", n);
         }
       }
+      for (const auto& q : s.unreadable) {
+        t.line("unreadable")
+            .add("queue", q.queue)
+            .add("code", std::string(to_string(q.error.code)));
+        t.add("message", q.error.message);
+      }
     }
     void operator()(const core::ForecastReply& r) const {
       t.line("forecast").add("now", r.due_now).add("later", r.later);

@@ -86,19 +86,25 @@ class StoreStatsCall : public std::enable_shared_from_this<StoreStatsCall> {
     calls->absent = [there] { *there = false; };
     calls->done = [self = shared_from_this(), sum, name, there](std::optional<Error> error) {
       --self->running_;
-      if (error && !self->error_) self->error_ = std::move(error);
-      if (*there) {
-        std::get<StoreStats>(self->asked_->reply).queues.push_back(sum->take(name));
+      auto& reply = std::get<StoreStats>(self->asked_->reply);
+      if (error) {
+        reply.unreadable.push_back({name, *std::move(error)});
+      } else if (*there) {
+        reply.queues.push_back(sum->take(name));
       }
       self->next();
     };
     calls->start();
   }
 
+  // A queue that is broken must not hide the others; where none can be read, it is the store.
   void end() {
-    if (error_) return asked_->fail(std::move(*error_));
     auto& reply = std::get<StoreStats>(asked_->reply);
     std::ranges::sort(reply.queues, {}, &QueueStats::queue);
+    std::ranges::sort(reply.unreadable, {}, &UnreadableQueue::queue);
+    if (!reply.unreadable.empty() && reply.queues.empty()) {
+      return asked_->fail(reply.unreadable.front().error);
+    }
     const auto& request = std::get<core::StatsRequest>(asked_->request);
     if (!request.queue.empty() && reply.queues.empty()) {
       return asked_->fail(no_such_queue(request.queue));
@@ -112,7 +118,6 @@ class StoreStatsCall : public std::enable_shared_from_this<StoreStatsCall> {
   std::size_t next_ = 0;
   std::size_t running_ = 0;
   bool ended_ = false;
-  std::optional<Error> error_;
 };
 
 void tell_names(const AskedPtr& asked, std::vector<Directory::Listed> listed) {

@@ -205,5 +205,24 @@ TEST_F(ReshardReadersTest, TellAllWhileTheNewSetIsBehindTheOld) { run(1, 4); }
 // The new set's first shard has the number 0: no list may begin with it.
 TEST_F(ReshardReadersTest, TellAllWhileTheNewSetHasShardZero) { run(4, 1); }
 
+TEST_F(ReshardReadersTest, ABrokenQueueIsNamedAndTheOthersAreTold) {
+  (void)readers_server().ask({"FLUSHALL"});
+  const auto engine = open();
+  fill(*engine);
+  core::PushRequest other = push_of("other", Millis(0));
+  (void)take<core::PushReply>(*engine, other);
+  (void)readers_server().ask({"DEL", "tarry:{1}:q/0:due"});
+  (void)readers_server().ask({"SET", "tarry:{1}:q/0:due", "not ours"});
+  const auto stats = take<StoreStats>(*engine, core::StatsRequest{});
+  ASSERT_EQ(stats.queues.size(), 1u);
+  EXPECT_EQ(stats.queues.at(0).queue, "other");
+  ASSERT_EQ(stats.unreadable.size(), 1u);
+  EXPECT_EQ(stats.unreadable.at(0).queue, "q");
+  EXPECT_EQ(stats.unreadable.at(0).error.code, ErrorCode::damaged);
+  const auto alone = ask(*engine, core::StatsRequest{"q"});
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().code, ErrorCode::damaged);
+}
+
 }  // namespace
 }  // namespace tarry::redis

@@ -176,7 +176,10 @@ void write_lateness(Exposition& out, const LatenessMeter& meter) {
 
 void write_store(Exposition& out, const StoreStats& stats) {
   out.family("tarry_queues", Kind::gauge, "Queues of the store.");
-  out.sample({}, std::uint64_t{stats.queues.size()});
+  out.sample({}, std::uint64_t{stats.queues.size() + stats.unreadable.size()});
+  out.family("tarry_queues_unreadable", Kind::gauge,
+             "Of these, queues whose figures the store cannot tell; tarry stats names them.");
+  out.sample({}, std::uint64_t{stats.unreadable.size()});
   if (stats.engine.starts_with("redis")) {
     out.family("tarry_redis_round_trips_total", Kind::counter,
                "Calls to Redis since the store was opened; a script is one.");
