@@ -2,10 +2,12 @@
 """tarry queue reshard: what it says, and what it leaves."""
 
 import json
+import subprocess
 import sys
 import unittest
 
-from program import FAILED, SOURCE, UNKNOWN, USAGE, ProgramTest, Server
+from program import (CONFLICT, FAILED, PROGRAM, SOURCE, UNKNOWN, USAGE, ProgramTest, Server,
+                     environment, eventually)
 
 sys.path.append(str(SOURCE / "tests" / "crash"))
 from redis_server import RedisServer  # noqa: E402
@@ -56,6 +58,55 @@ class Reshard(ProgramTest):
             with Server(store) as server:
                 self.refused("queue", "reshard", "orders", "2", store=server.url, code=FAILED,
                              says=says)
+
+    def test_killed_in_its_midst_it_hides_nothing_from_lists_exports_and_migrations(self):
+        url = self.redis.url
+        for i in range(10):
+            self.tarry("push", "orders", f"payload {i}", "--key", f"k{i}", store=url)
+        self.tarry("queue", "reshard", "orders", "4", store=url)
+        self.tarry("claim", "orders", "--max", "4", "--lease", "1h", store=url)
+        mover = subprocess.Popen([PROGRAM, "--store", url, "queue", "reshard", "orders", "1"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 env=environment())
+        # Behind its last slice it waits for the leases.
+        eventually(lambda: self.redis.ask("HLEN", "tarry:{1}:orders/0:msgs") == 7,
+                   "what is not leased has moved")
+        mover.kill()
+        mover.wait()
+        listed = self.asked("ls", "orders", store=url)["messages"]
+        self.assertEqual(sorted(m["key"] for m in listed), [f"k{i}" for i in range(10)])
+        leased = self.asked("ls", "orders", "--state", "leased", store=url)["messages"]
+        self.assertEqual(len(leased), 4)
+        told = self.asked("store", "export", f"{self.directory}/all", store=url)
+        self.assertEqual((told["messages"], told["leased"], told["problems"]), (10, 4, []))
+        files = f"file:{self.directory}/files"
+        self.tarry("store", "migrate", url, files, code=CONFLICT)
+        self.assertEqual(self.asked("queue", "info", "orders", store=files)["scheduled"]
+                         + self.asked("queue", "info", "orders", store=files)["ready"], 6)
+
+    def test_a_queue_that_is_broken_is_named_and_the_others_are_told(self):
+        url = self.redis.url
+        for queue in ("whole", "broken"):
+            self.tarry("push", queue, "x", store=url)
+        number = self.redis.ask("HGET", "tarry:{0}:queues", "broken").split()[0]
+        due = f"tarry:{{{number}}}:broken/0:due"
+        self.redis.ask("DEL", due)
+        self.redis.ask("SET", due, "not ours")
+        for words in (("queue", "ls"), ("stats",), ("store", "audit")):
+            told = self.tarry(*words, store=url, code=FAILED)
+            self.assertIn("whole", told.out)
+            self.assertIn('queue "broken" cannot be read', told.err)
+            self.assertIn(due, told.err)
+        told = self.tarry("store", "export", f"{self.directory}/all", store=url, code=FAILED)
+        self.assertIn('queue "broken" is left out', told.err)
+        told = self.tarry("store", "migrate", url, f"file:{self.directory}/files", code=FAILED)
+        self.assertIn("broken", told.err)
+        info = self.asked("queue", "info", "whole", store=f"file:{self.directory}/files")
+        self.assertEqual(info["ready"], 1)
+        with Server(url) as server:
+            told = self.tarry("queue", "ls", store=server.url, code=FAILED)
+            self.assertIn("whole", told.out)
+            self.assertIn('queue "broken" cannot be read', told.err)
 
     def test_bad_input(self):
         url = self.redis.url

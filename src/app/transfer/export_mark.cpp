@@ -58,6 +58,10 @@ Result<KeptMark> read_mark(std::string_view text) {
   std::string scratch;
   kept.mark.after = fields.bytes("after", "after_base64", scratch).value_or("");
   kept.mark.total = count("total");
+  if (const auto present = fields.u64("present")) {  // older marks have no books
+    kept.mark.books = QueueBooks{*present, count("accepted"), count("ended")};
+    kept.mark.listed = count("listed");
+  }
   kept.mark.report.queues = kept.mark.queues.size();
   kept.mark.report.messages = count("messages");
   kept.mark.report.leased = count("leased");
@@ -79,6 +83,10 @@ Result<void> keep_mark(const std::string& path, const KeptMark& kept) {
   write_texts(json, "queues", kept.mark.queues);
   json.field("queue", std::uint64_t{kept.mark.queue}).bytes_field("after", kept.mark.after);
   json.field("total", kept.mark.total).field("messages", report.messages);
+  if (const auto& books = kept.mark.books; books) {
+    json.field("present", books->present).field("accepted", books->accepted);
+    json.field("ended", books->ended).field("listed", kept.mark.listed);
+  }
   json.field("leased", report.leased).field("stopping", report.stopping);
   json.field("gone", report.gone).field("remembered", report.remembered);
   write_texts(json, "problems", report.problems);

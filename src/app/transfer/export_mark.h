@@ -24,11 +24,20 @@ struct ExportReport {
   std::vector<std::string> problems;  // messages that are damaged, a line each
 };
 
+/// What a queue's counters said before its first page was listed.
+struct QueueBooks {
+  std::uint64_t present = 0;  // scheduled, ready, leased, dead
+  std::uint64_t accepted = 0;
+  std::uint64_t ended = 0;
+};
+
 struct ExportMark {
   std::vector<std::string> queues;  // in the order in which they are written
   std::size_t queue = 0;            // of these: the one to go on with
   std::string after;                // a list's `next` in it; empty: from its beginning
   std::uint64_t total = 0;          // messages there were, as far as was known
+  std::optional<QueueBooks> books;  // of the queue at hand; nothing: they are not compared
+  std::uint64_t listed = 0;         // of the queue at hand: messages that lists told
   ExportReport report;              // of what is written
 };
 

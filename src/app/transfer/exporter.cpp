@@ -1,5 +1,6 @@
 #include "app/transfer/exporter.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -37,7 +38,12 @@ class Exporter {
       return begun.error();
     }
     for (; at_.queue < at_.queues.size(); ++at_.queue) {
-      if (auto done = write_queue(at_.queues[at_.queue]); !done) return done.error();
+      const std::string& queue = at_.queues[at_.queue];
+      if (at_.after.empty()) {
+        if (auto opened = open_books(queue); !opened) return opened.error();
+      }
+      if (auto done = write_queue(queue); !done) return done.error();
+      if (auto compared = compare_books(queue); !compared) return compared.error();
       if (told_) told_->clear();
     }
     if (auto done = write_(write_line(EndLine{at_.report.messages})); !done) return done.error();
@@ -65,7 +71,12 @@ class Exporter {
     if (options_.queues.empty()) {
       auto reply = detail::wait_for(engine_, core::StatsRequest{});
       if (!reply) return std::move(reply).error();
-      return std::move(std::get<StoreStats>(*reply).queues);
+      auto& stats = std::get<StoreStats>(*reply);
+      for (const UnreadableQueue& queue : stats.unreadable) {
+        at_.report.problems.push_back("queue " + base::quoted(queue.queue) +
+                                      " is left out: " + queue.error.message);
+      }
+      return std::move(stats.queues);
     }
     std::vector<QueueStats> queues;
     for (const std::string& name : options_.queues) {
@@ -107,13 +118,60 @@ class Exporter {
       std::vector<std::string> keys;
       for (MessageInfo& message : page.messages) {
         if (message.state == State::remembered) continue;
-        if (!told_ || told_->insert(message.key, message.id))
-          keys.push_back(std::move(message.key));
+        if (told_ && !told_->insert(message.key, message.id)) continue;
+        ++at_.listed;
+        keys.push_back(std::move(message.key));
       }
       if (auto done = write_messages(queue, std::move(keys)); !done) return done;
       if (options_.progress) options_.progress(at_.report.messages, at_.total);
       at_.after = page.next;
     } while (!at_.after.empty());
+    return {};
+  }
+
+  Result<std::optional<QueueBooks>> read_books(const std::string& queue) {
+    if (!engine_.capabilities().counts) return std::optional<QueueBooks>();
+    const auto stats = stats_of(engine_, queue);
+    if (!stats && stats.error().code == ErrorCode::not_found) {  // removed meanwhile
+      return std::optional<QueueBooks>();
+    }
+    if (!stats) return stats.error();
+    const QueueCounters& count = stats->counters;
+    return std::optional(QueueBooks{exportable(*stats), count.accepted,
+                                    count.acked + count.cancelled + count.replaced + count.expired +
+                                        count.purged + count.moved_away});
+  }
+
+  Result<void> open_books(const std::string& queue) {
+    auto books = read_books(queue);
+    if (!books) return books.error();
+    at_.books = *std::move(books);
+    at_.listed = 0;
+    return {};
+  }
+
+  // What was there before the first page, and has not ended since, must have been listed; so must
+  // nothing that was never accepted.
+  Result<void> compare_books(const std::string& queue) {
+    const auto before = std::exchange(at_.books, std::nullopt);
+    if (!before) return {};
+    const auto after = read_books(queue);
+    if (!after) return after.error();
+    // Made anew meanwhile, its counters began anew.
+    if (!*after || (*after)->accepted < before->accepted || (*after)->ended < before->ended) {
+      return {};
+    }
+    const std::uint64_t ended = (*after)->ended - before->ended;
+    const std::uint64_t least = before->present - std::min(before->present, ended);
+    const std::uint64_t most = before->present + (*after)->accepted - before->accepted;
+    // Whoever goes on does not know what was told and then not written.
+    const bool too_many = at_.listed > most && options_.from == nullptr;
+    if (at_.listed >= least && !too_many) return {};
+    at_.report.problems.push_back(
+        "queue " + base::quoted(queue) + ": its counters say that " +
+        std::to_string(too_many ? most : least) + " messages at " + (too_many ? "most" : "least") +
+        " were there all the while, but its list told " + std::to_string(at_.listed) +
+        ": this export is not whole (see tarry store audit)");
     return {};
   }
 

@@ -2,8 +2,10 @@
 #include <tarry/store.h>
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/transfer/exporter.h"
@@ -75,6 +77,36 @@ class GoesAway final : public core::Engine {
  private:
   core::Engine& engine_;
   int left_;
+};
+
+/// Another engine, whose lists leave one message out, or tell none of what `ends` ended before.
+class LeavesOut final : public core::Engine {
+ public:
+  LeavesOut(core::Engine& engine, std::string key, std::function<void()> before)
+      : engine_(engine), key_(std::move(key)), before_(std::move(before)) {}
+
+  core::Ticket submit(core::Request request, core::Completion completion) override {
+    if (!std::holds_alternative<core::ListRequest>(request)) {
+      return engine_.submit(std::move(request), std::move(completion));
+    }
+    if (before_) std::exchange(before_, nullptr)();
+    return engine_.submit(std::move(request), [key = key_, completion = std::move(completion)](
+                                                  Result<core::Reply> reply) mutable {
+      if (reply) {
+        std::erase_if(std::get<core::ListReply>(*reply).messages,
+                      [&](const MessageInfo& message) { return message.key == key; });
+      }
+      completion(std::move(reply));
+    });
+  }
+  void withdraw(core::Ticket ticket) override { engine_.withdraw(ticket); }
+  [[nodiscard]] core::Capabilities capabilities() const override { return engine_.capabilities(); }
+  void close() override {}
+
+ private:
+  core::Engine& engine_;
+  const std::string key_;
+  std::function<void()> before_;
 };
 
 std::string joined(const Exported& lines) {
@@ -342,6 +374,30 @@ TEST(Transfer, AMessageIsTheSameHoweverOftenItWasClaimed) {
     EXPECT_EQ(report.imported, 6 - found);
     EXPECT_EQ(report.conflicts, 0u);
   }
+}
+
+TEST(Transfer, AnExportThatLacksWhatTheQueueCountsSaysSo) {
+  Store store = full_store();
+  const auto none = [](std::string_view) { return Result<void>(); };
+  LeavesOut lacks(store.engine(), "plain", nullptr);
+  const auto report = export_store(lacks, {}, none);
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->problems.size(), 1u);
+  EXPECT_NE(report->problems[0].find("queue \"orders\""), std::string::npos) << report->problems[0];
+  EXPECT_NE(report->problems[0].find("not whole"), std::string::npos) << report->problems[0];
+}
+
+TEST(Transfer, WhatEndsAndComesMeanwhileExplainsWhatAnExportLacks) {
+  Store store = full_store();
+  const auto none = [](std::string_view) { return Result<void>(); };
+  Queue orders = store.queue("orders");
+  LeavesOut lacks(store.engine(), "plain", [&] {
+    EXPECT_TRUE(orders.cancel("plain"));
+    EXPECT_TRUE(orders.push({.key = "new", .payload = "x", .due = tarry::in(1h)}));
+  });
+  const auto report = export_store(lacks, {}, none);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(report->problems.empty()) << report->problems[0];
 }
 
 TEST(Transfer, LinesThatAreNoneEndTheImportAndAreNamed) {
