@@ -196,6 +196,7 @@ void every_verb(const Ask& ask, RedisServer& server) {
                     "redis.call('HSET', 'tarry:{2}:r/0:msgs', 'nobody', '.')",
                     "0"});
   (void)ask(core::ReshardRequest{"r", 2, 0});
+  (void)ask(core::ReshardRequest{"r", 1, 0});  // a shard of a number that was in use before
   core::PushRequest to_remove;
   to_remove.queue = "s";
   to_remove.items.push_back(message(to_remove, "k", later));

@@ -386,6 +386,7 @@ void Directory::close_shards(const std::shared_ptr<Making>& making) {
           const Place& closed = making->queue->shards[i];
           add_both_names(command, closed);
           command.add(making->closes).add(closed.generation).add(closed.name).add(closed.channel);
+          command.add(partition_key(closed.partition, kNothing));
         },
         [making, countdown, i](Result<RedisReply> reply) {
           if (!reply) {

@@ -56,6 +56,8 @@ using QueuePtr = std::shared_ptr<const QueuePlaces>;
 
 /// "tarry:{3}:" and what follows.
 [[nodiscard]] std::string partition_key(std::uint32_t partition, std::string_view rest);
+/// The `rest` of a key under which nothing ever is.
+inline constexpr std::string_view kNothing = "rights";
 
 /// A set of a queue's shards.
 struct ShardSet {

@@ -65,6 +65,7 @@ class RedisEngine final : public core::Engine {
         alarms_(io_, options_.clock.get()),
         steady_(io_, nullptr) {
     if (options_.wait.replicas > 0) server_.wait_for(options_.wait);
+    server_.put_before_scripts(options_.before_scripts);
     thread_ = base::start_thread("tarry-redis", [this] {
       const core::EngineThreadScope scope;
       io_.run();

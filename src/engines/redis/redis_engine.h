@@ -35,6 +35,8 @@ struct RedisEngineOptions {
   /// Tests only: how many calls one step of a reshard, or a removal, may make before it fails as if
   /// Redis were away. Negative: any number.
   std::int64_t reshard_calls = -1;
+  /// Tests only: Lua that stands before each script; SCRIPT is the script's name there.
+  std::string before_scripts;
   /// Tests only: instead of Redis's time, for all that work on the store.
   std::shared_ptr<timing::ManualClock> clock;
   /// Called with a line about what a person should know; from the engine's thread.

@@ -172,6 +172,7 @@ void Mover::make_next_keys() {
       [place](RedisCommand& command) {
         if (place->closed) {
           command.add("2").key(place->keys[Place::kMsgs]).key(place->keys[Place::kDue]);
+          command.add(partition_key(place->partition, kNothing));
           return;
         }
         command.add(static_cast<std::int64_t>(Place::kKeys));

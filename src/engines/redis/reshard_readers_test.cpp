@@ -205,6 +205,37 @@ TEST_F(ReshardReadersTest, TellAllWhileTheNewSetIsBehindTheOld) { run(1, 4); }
 // The new set's first shard has the number 0: no list may begin with it.
 TEST_F(ReshardReadersTest, TellAllWhileTheNewSetHasShardZero) { run(4, 1); }
 
+// As an older program left it that was stopped behind its first RENAME, or its second; a late push
+// has made MSGS anew.
+TEST_F(ReshardReadersTest, AHalfClosedShardIsClosedByTheNextTry) {
+  for (const bool with_due : {false, true}) {
+    (void)readers_server().ask({"FLUSHALL"});
+    auto engine = open();
+    fill(*engine);
+    const auto leased = claim(*engine, leased_keys());
+    std::int64_t calls = 0;
+    while (readers_server().ask({"HGET", "tarry:{0}:queues", "q"}).find("moving") ==
+           std::string::npos) {
+      EXPECT_FALSE(reshard(*open(calls++), 3));
+    }
+    engine.reset();
+    const std::string shard = "tarry:{1}:q/0:";
+    const std::string told = readers_server().ask({"HGET", shard + "meta", "generation"});
+    const std::size_t from = told.find('\n') + 1;
+    const std::string before = told.substr(from, told.rfind('.') - from);
+    (void)readers_server().ask({"HSET", shard + "meta", "generation", before});
+    (void)readers_server().ask({"DEL", shard + "msgs", shard + "due"});
+    if (!with_due) (void)readers_server().ask({"RENAME", shard + "due.closed", shard + "due"});
+    (void)readers_server().ask({"HSET", shard + "msgs", "late", "a body"});
+    expect_whole(*open());
+    engine = open();
+    settle(*engine, leased, core::SettleAction::release);
+    EXPECT_TRUE(reshard(*engine, 3));
+    (void)claim(*engine, leased_keys());
+    expect_whole(*engine);
+  }
+}
+
 TEST_F(ReshardReadersTest, ABrokenQueueIsNamedAndTheOthersAreTold) {
   (void)readers_server().ask({"FLUSHALL"});
   const auto engine = open();

@@ -1,5 +1,6 @@
 #include "engines/redis/scripts.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -74,7 +75,8 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
      {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_onto,
       texts::k_push_closed}},
     {"parted",
-     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_parted}},
+     {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_left,
+      texts::k_parted}},
     {"adopt",
      {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_held,
       texts::k_adopt}},
@@ -84,25 +86,26 @@ constexpr std::array<Recipe, kScripts> kRecipes = {{
     {"reshard_step", {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_reshard_step}},
     {"reshard_look",
      {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_settings, texts::k_bulk,
-      texts::k_place, texts::k_reshard_look}},
+      texts::k_place, texts::k_left, texts::k_reshard_look}},
     {"reshard_read",
      {texts::k_prelude, texts::k_need, texts::k_turn, texts::k_settings, texts::k_bulk,
       texts::k_place, texts::k_entry, texts::k_reshard_read}},
     {"reshard_put", {texts::k_prelude, texts::k_need, texts::k_turn, texts::k_reshard_put}},
     {"reshard_leave",
      {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_settings, texts::k_bulk,
-      texts::k_place, texts::k_entry, texts::k_reshard_leave}},
+      texts::k_place, texts::k_entry, texts::k_left, texts::k_reshard_leave}},
     {"reshard_adopt",
      {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_settings, texts::k_bulk,
       texts::k_place, texts::k_held, texts::k_reshard_adopt}},
     {"reshard_clean",
      {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_settings, texts::k_bulk,
-      texts::k_place, texts::k_entry, texts::k_reshard_clean}},
+      texts::k_place, texts::k_entry, texts::k_left, texts::k_reshard_clean}},
     {"reshard_inbox", {texts::k_reshard_inbox}},
     {"reshard_seen", {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_reshard_seen}},
     {"reshard_count", {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_reshard_count}},
     {"reshard_retire",
-     {texts::k_prelude, texts::k_free, texts::k_turn, texts::k_bulk, texts::k_reshard_retire}},
+     {texts::k_reshard_retired, texts::k_prelude, texts::k_free, texts::k_turn, texts::k_bulk,
+      texts::k_reshard_retire}},
     {"remove_hold",
      {texts::k_prelude, texts::k_settings, texts::k_bulk, texts::k_place, texts::k_remove_hold}},
     {"remove_begin", {texts::k_remove_begin}},
@@ -150,7 +153,11 @@ std::string_view name_of(Script script) noexcept { return recipe_of(script).name
 std::string text_of(Script script, net::RedisChannels channels) {
   const bool sharded = channels == net::RedisChannels::sharded;
   std::string text = sharded ? "local PUBLISH = 'SPUBLISH'\n" : "local PUBLISH = 'PUBLISH'\n";
-  for (const std::string_view piece : recipe_of(script).pieces) text += piece;
+  const Recipe& recipe = recipe_of(script);
+  const bool guarded = std::ranges::find(recipe.pieces, texts::k_prelude) != recipe.pieces.end();
+  if (guarded) text += "local finish\nlocal function script()\n";
+  for (const std::string_view piece : recipe.pieces) text += piece;
+  if (guarded) text += "end\n" + std::string(texts::k_guard);
   return text;
 }
 

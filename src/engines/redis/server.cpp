@@ -105,6 +105,12 @@ void Server::answer(RedisAnswer answer, std::string_view what, Done& done) {
   done(std::move(reply));
 }
 
+std::string Server::text_of(Script script) const {
+  std::string text = redis::text_of(script, channels_);
+  if (before_scripts_.empty()) return text;
+  return "local SCRIPT = '" + std::string(name_of(script)) + "'\n" + before_scripts_ + text;
+}
+
 void Server::load_scripts(base::UniqueFunction<void(Result<void>)> done, bool layouts) {
   constexpr auto kNative = static_cast<std::size_t>(kFirstLayoutScript);
   const std::size_t first = layouts ? kNative : 0;
@@ -119,7 +125,7 @@ void Server::load_scripts(base::UniqueFunction<void(Result<void>)> done, bool la
   loading->left = end - first;
   for (std::size_t i = first; i < end; ++i) {
     RedisCommand load("SCRIPT");
-    load.add("LOAD").add(text_of(static_cast<Script>(i), channels_));
+    load.add("LOAD").add(text_of(static_cast<Script>(i)));
     command_masters(std::move(load), [this, loading, i](Result<std::vector<FromMaster>> told) {
       if (told) {
         shas_[i] = told->front().reply.view().text();
@@ -180,7 +186,7 @@ void Server::run(Script script, Build build, Done done) {
       return;
     }
     RedisCommand again("EVAL");
-    again.add(text_of(script, channels_));
+    again.add(text_of(script));
     build(again);
     ++round_trips_;
     redis_.send(std::move(again), [this, script, done = std::move(done)](RedisAnswer a) mutable {
@@ -201,7 +207,7 @@ void Server::run_after(const Place& place, std::vector<RedisCommand> before, Scr
   all.emplace_back("MULTI");
   std::ranges::move(before, std::back_inserter(all));
   RedisCommand& last = all.emplace_back("EVAL");
-  last.add(text_of(script, channels_));
+  last.add(text_of(script));
   add_place(place, last);
   build(last);
   all.emplace_back("EXEC");

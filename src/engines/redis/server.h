@@ -42,6 +42,9 @@ class Server {
   /// What scripts publish on, from the next `load_scripts` on.
   void publish_on(net::RedisChannels channels) noexcept { channels_ = channels; }
 
+  /// Lua that is put before each script, from the next `load_scripts` on: redis_engine.h.
+  void put_before_scripts(std::string lua) { before_scripts_ = std::move(lua); }
+
   /// Makes the scripts known to the server, and learns their names: the native layout's, or those
   /// of the others.
   void load_scripts(base::UniqueFunction<void(Result<void>)> done, bool layouts = false);
@@ -93,6 +96,7 @@ class Server {
   [[nodiscard]] std::uint64_t connections() const noexcept { return redis_.connections(); }
 
  private:
+  [[nodiscard]] std::string text_of(Script script) const;
   void answer(net::RedisAnswer answer, std::string_view what, Done& done);
   void add_place(const Place& place, net::RedisCommand& command) const;
   [[nodiscard]] Error error_of(const net::RedisReply& reply, std::string_view text,
@@ -103,6 +107,7 @@ class Server {
   net::Redis& redis_;
   net::RedisChannels channels_ = net::RedisChannels::plain;
   const timing::Clock* test_clock_;
+  std::string before_scripts_;
   std::array<std::string, kScripts> shas_;
   ReplicaWish wait_;
   std::optional<ReplicaWait> replicas_;

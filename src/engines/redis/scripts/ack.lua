@@ -24,7 +24,6 @@ while at <= #ARGV do
     end
   end
   if #live > 0 then
-    call('HDEL', LEASED, unpack(live))
     if remember > 0 then
       for i = 1, n do
         local member = ARGV[first + i - 1]
@@ -33,8 +32,8 @@ while at <= #ARGV do
     else
       call('HDEL', MSGS, unpack(live))
       if #with_past > 0 then call('HDEL', PAST, unpack(with_past)) end
-      count('acked', #live)
     end
+    count('acked', call('HDEL', LEASED, unpack(live)))
     for group, gone in pairs(left) do leave_group(group, gone) end
   end
 end

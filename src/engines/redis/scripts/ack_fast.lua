@@ -26,13 +26,14 @@ if agenda > now and forgets_at_once() then
       local fence, n, first, last, n_past, in_bulk = unpack(runs[i])
       call('HDEL', MSGS, unpack(ARGV, first, last))
       if n_past > 0 then call('HDEL', PAST, unpack(ARGV, last - n_past + 1, last)) end
-      count('acked', n)
+      -- The receipt holds until all of that is gone.
       if in_bulk then
+        call('HSET', META, 'bulk', in_bulk)
+        count('acked', n)
         call('HDEL', CLAIMS, fence)
         call('ZREM', LEASES, fence)
-        call('HSET', META, 'bulk', bulk)
       else
-        call('HDEL', LEASED, unpack(ARGV, first, last))
+        count('acked', call('HDEL', LEASED, unpack(ARGV, first, last)))
         if call('HINCRBY', CLAIMS, 'n' .. fence, -n) == 0 then
           call('HDEL', CLAIMS, fence, 'n' .. fence)
           call('ZREM', LEASES, fence)

@@ -26,8 +26,8 @@ local function cancel_one(member, seen)
   else
     call('ZREM', DEAD, member)
   end
+  count(seen and 'moved_away' or 'cancelled')
   call('HDEL', MSGS, member)
   if has_past then call('HDEL', PAST, member) end
-  count(seen and 'moved_away' or 'cancelled')
   return seen and 'done' or 'cancelled'
 end

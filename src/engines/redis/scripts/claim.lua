@@ -44,8 +44,8 @@ local function find_odd()
       local member, score = found[i], tonumber(found[i + 1])
       local body = call('HGET', MSGS, member)
       if body then
-        call('ZADD', ODD, BIG + score, member)
         call('ZADD', READY, priority_of(body), ready_member(member, score))
+        call('ZADD', ODD, BIG + score, member)
       else
         call('ZREM', ODD, member)
         count('damaged')

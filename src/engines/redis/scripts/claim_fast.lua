@@ -63,8 +63,8 @@ while not paused and not has_odd and agenda > now do  -- once
       else
         local leases = {}
         for i = 1, n do leases[2 * i - 1], leases[2 * i] = members[i], fence end
-        call('HSET', LEASED, unpack(leases))
         call('HSET', CLAIMS, fence, entry, 'n' .. fence, n)
+        call('HSET', LEASED, unpack(leases))
       end
       call('ZREMRANGEBYRANK', DUE, 0, n - 1)
       local pasts = pasts_of(members, runs)

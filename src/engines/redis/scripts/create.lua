@@ -23,9 +23,8 @@ if known then
   if not gone or number <= tonumber(gone) and not is_other then return 0 end
 end
 -- What was made room for is made also while Redis is full: the queue's verbs wait for it.
-if known or soon then call('HDEL', META, 'soon') end
--- What a late writer left under the names of a shard that is no more.
-if known then call('DEL', MSGS, DUE) end
+-- `soon` is META's only field then, so it goes last.
+if known or soon then call('HDEL', META, '') end
 for _, key in ipairs({ DUE, ODD, READY, LEASES, DEAD, DONE, HEADS, AGENDA }) do
   call('ZADD', key, '+inf', '')
 end
@@ -35,7 +34,30 @@ if ARGV[4] == '1' then
   call('HSET', META, 'soon', 1)
   return 0
 end
-if known then call('DEL', META) end  -- of a removed queue it has an end
-call('HSET', META, 'generation', ARGV[1], 'settings', ARGV[2])
-if ARGV[3] ~= '-' then call('HSET', META, 'paused', ARGV[3]) end
+
+-- All fields of a hash but one.
+local function clear(key, but)
+  local cursor = '0'
+  repeat
+    local found = call('HSCAN', key, cursor, 'COUNT', 500)
+    cursor = found[1]
+    for i = 1, #found[2], 2 do
+      if found[2][i] ~= but then call('HDEL', key, found[2][i]) end
+    end
+  until cursor == '0'
+end
+local written = { 'generation', ARGV[1], 'settings', ARGV[2] }
+if ARGV[3] ~= '-' then written[5], written[6] = 'paused', ARGV[3] end
+if known then
+  -- What is left under the names of a shard that is no more. No key goes: META says `gone` until the new one is there,
+  -- and while a cluster moves the slot, a key that went could not be made again.
+  for _, key in ipairs({ DUE, ODD, READY, LEASES, DEAD, DONE }) do call('ZREMRANGEBYRANK', key, 0, -2) end
+  for _, key in ipairs({ MSGS, LEASED, CLAIMS, PAST }) do clear(key, '') end
+  -- Of a removed queue it has an end. A user who was made for an older program may not take that away.
+  local PERSIST = 'PERSIST'
+  local kept = redis.pcall(PERSIST, META)
+  if type(kept) == 'table' then call('DEL', META) else clear(META, 'generation') end
+end
+call('HSET', META, unpack(written))
+if soon then call('HDEL', META, 'soon') end
 return 1

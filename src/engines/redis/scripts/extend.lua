@@ -35,9 +35,10 @@ while at <= #ARGV do
     call('ZADD', LEASES, now + lease, group)
     expect(now + lease)
     note_deadline()
-    call('HSET', LEASED, unpack(entries))
+    -- The group before who is in it: what is in none ends with no lease.
     call('HSET', CLAIMS, group, cmsgpack.pack(members, runs_of(scores)), 'n' .. group, #members,
       'o' .. group, fence)
+    call('HSET', LEASED, unpack(entries))
     for old, gone in pairs(left) do leave_group(old, gone) end
   end
 end

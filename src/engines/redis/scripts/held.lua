@@ -8,8 +8,8 @@ local function drop(member) call('HDEL', CLAIMS, 'h' .. member) end
 local function adopt(member)
   local packed = call('HGET', CLAIMS, 'h' .. member)
   if not packed then return end
-  drop(member)
-  if call('HEXISTS', MSGS, member) == 1 then return end
+  -- The copy goes last. A body alone is what a call that was stopped has left.
+  if locate(member) then return drop(member) end
   local set, text, body, past = unpack(cmsgpack.unpack(packed))
   local score = tonumber(text)
   call('HSET', MSGS, member, body)
@@ -26,4 +26,5 @@ local function adopt(member)
     longest = #body
     call('HSET', META, 'largest', longest)
   end
+  drop(member)
 end

@@ -21,16 +21,17 @@ local function kept(record, fields)
   return record
 end
 
+call('XDEL', IN, '0-1')  -- a first write that is allowed while Redis is full
 local set_aside = 0
 for at = 3, #ARGV, 2 do
   local id, why = ARGV[at], ARGV[at + 1]
   local entry = why ~= '' and call('XRANGE', IN, id, id)[1]
-  call('XDEL', IN, id)  -- first: it is allowed while Redis is full, and so is then what follows
   if entry then
     local record = kept({ 'entry', id, 'error', why }, entry[2])
     call('XADD', BAD, 'MAXLEN', ARGV[2], '*', unpack(record))
     set_aside = set_aside + 1
   end
+  call('XDEL', IN, id)  -- last: stopped before, it is set aside twice rather than lost
 end
 if call('HGET', BY, 'who') == ARGV[1] then call('HDEL', BY, 'who', 'till') end
 return set_aside

@@ -40,7 +40,13 @@ local function carry_out(at)
   return ''
 end
 
-local newest, marks, passed, replies, reasons = last, {}, {}, {}, {}
+-- What stopped the script itself, and not the entry's own data: Redis had no right, room or key for a write.
+local function is_passing(result)
+  local text = type(result) == 'table' and result.err or tostring(result)
+  return string.find(text, 'non local key', 1, true) or string.find(text, '^%-?TRYAGAIN')
+end
+
+local newest, marks, passed, replies, reasons, stopped = last, {}, {}, {}, {}
 for at = 7, #ARGV, 7 do
   local id, mark = ARGV[at], ARGV[at + 1]
   local told
@@ -50,6 +56,10 @@ for at = 7, #ARGV, 7 do
   else
     -- An entry that runs into damaged data must not take those behind it along.
     local ran, result = pcall(carry_out, at)
+    if not ran and is_passing(result) then
+      stopped = result
+      break
+    end
     told = ran and result or (type(result) == 'table' and result.err or tostring(result))
     newest = id
     if told ~= '' and told ~= '>' then reasons[mark] = told end
@@ -68,4 +78,5 @@ if newest ~= last then
 end
 if is_closed then call('HSET', META, PASSED_ON, table.concat(passed)) end
 if longest > tonumber(largest or 0) then call('HSET', META, 'largest', longest) end
+if stopped then error(stopped, 0) end  -- what was carried out has its marks
 return finish(replies)

@@ -6,8 +6,12 @@ local replies = {}
 local function settle_one(name, nonce, action, delay)
   local lease = read_lease(name)
   if not lease or lease[NONCE] ~= nonce then return 0 end
-  call('DEL', name)
-  if lease[STOPPING] then return 1 end
+  -- The lease goes last: of what ends nothing is left that falls due again.
+  local function done(told)
+    call('DEL', name)
+    return told
+  end
+  if lease[STOPPING] then return done(1) end
   local set, member = lease[SET], lease[MEMBER]
   if action == 'a' then
     -- Another body by now: somebody pushes the key anew, and his ZADD is on its way.
@@ -17,12 +21,12 @@ local function settle_one(name, nonce, action, delay)
     else
       remove(set, member, lease[TAIL])
     end
-    return 1
+    return done(1)
   end
   local score = action == 'l' and lease[WAS] or score_of(later + tonumber(delay))
   call('ZADD', KEYS[set], score, member)
   tell_head(member, score)
-  return action == 'l' and 1 or format('%.0f', due_of(score))
+  return done(action == 'l' and 1 or format('%.0f', due_of(score)))
 end
 
 for at = 7, #ARGV, 4 do

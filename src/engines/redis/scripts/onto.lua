@@ -36,19 +36,18 @@ local function push_onto(i, member, body, due, rule)
       return tell(i, 'exists', id, (struct.unpack('<I6', text, 25)))
     end
     push_new(member, body, due)
+    count('replaced')
     call('ZREM', DEAD, member)
     call('HDEL', PAST, member)
-    count('replaced')
     return tell(i, 'revived', id_of(member, body), due)
   end
   local before = plain(score)
   if rule == 'r' then return tell(i, 'exists', id, floor(before)) end
   if rule == 'p' then
-    call('HSET', MSGS, member, body)
-    move_waiting(member, score, priority_of(old), due, priority_of(body))
-    if before % 1 ~= 0 then call('HDEL', PAST, member) end
+    move_waiting(member, score, priority_of(old), due, priority_of(body), body)
     count('replaced')
     count('accepted')
+    if before % 1 ~= 0 then call('HDEL', PAST, member) end
     return tell(i, 'replaced', id_of(member, body), due)
   end
   local moves = (rule == 'e' and due < floor(before)) or (rule == 'l' and due > floor(before))

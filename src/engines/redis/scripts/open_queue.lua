@@ -23,7 +23,7 @@ if ARGV[6] ~= '-' then
   number = redis.call('HINCRBY', KEYS[1], 'queues', (ARGV[6] - number) % ARGV[7])
 end
 record = string.format('%.0f', number) .. ' ' .. ARGV[2] .. ' ' .. generation
+redis.call('HSET', KEYS[3], number, ARGV[1])  -- first: receipts are read by it
 redis.call('HSET', KEYS[2], ARGV[1], record)
-redis.call('HSET', KEYS[3], number, ARGV[1])
 redis.pcall(PUBLISH, ARGV[4], ARGV[1] .. '/*')  -- the sweep comes anyway
 return record

@@ -5,6 +5,7 @@ apply_time()
 local replies = {}
 for i = 5, #ARGV do
   local there = locate(ARGV[i])
-  replies[i - 4] = there and 'h' or call('HEXISTS', CLAIMS, 'h' .. ARGV[i]) == 1 and 'v' or 'g'
+  local noted = not there and call('HEXISTS', CLAIMS, 'h' .. ARGV[i]) == 1 and not has_left(ARGV[i])
+  replies[i - 4] = there and 'h' or noted and 'v' or 'g'
 end
 return finish(replies)

@@ -83,17 +83,18 @@ local function attempt_of(past) return math.min(past[1] + 1, 65535) end
 local function ready_member(member, score) return struct.pack('>I8', score * 2) .. member end
 
 local function put_waiting(member, score, priority)
-  if priority == DEFAULT_PRIORITY then
-    call('ZADD', DUE, score, member)
-  elseif floor(score) <= now then
-    call('ZADD', ODD, BIG + score, member)
-    call('ZADD', READY, priority, ready_member(member, score))
-  else
-    call('ZADD', ODD, score, member)
-  end
+  -- First what claims find it by.
   if priority ~= DEFAULT_PRIORITY and not has_odd then
     call('HSET', META, 'odd', 1)
     has_odd = '1'
+  end
+  if priority == DEFAULT_PRIORITY then
+    call('ZADD', DUE, score, member)
+  elseif floor(score) <= now then
+    call('ZADD', READY, priority, ready_member(member, score))
+    call('ZADD', ODD, BIG + score, member)
+  else
+    call('ZADD', ODD, score, member)
   end
   wake(floor(score))
 end
@@ -103,13 +104,16 @@ local function take_waiting(member, score, priority)
     call('ZREM', DUE, member)
     return
   end
-  call('ZREM', ODD, member)
+  -- ODD last: there all find it, and nobody looks into READY while ODD is empty.
   if score >= BIG then call('ZREM', READY, ready_member(member, score - BIG)) end
+  call('ZREM', ODD, member)
 end
 
--- To another due time or priority; it is in one place always.
-local function move_waiting(member, score, was, due, becomes)
+-- To another due time or priority, and another body where one is given; it is in one place always, and the body's
+-- priority says in which.
+local function move_waiting(member, score, was, due, becomes, body)
   put_waiting(member, due, becomes)
+  if body then call('HSET', MSGS, member, body) end
   if was == DEFAULT_PRIORITY then
     if becomes ~= DEFAULT_PRIORITY then call('ZREM', DUE, member) end
   elseif becomes == DEFAULT_PRIORITY then
@@ -255,20 +259,26 @@ local function forget(member)
 end
 
 local function expire(member)
+  -- A revival that was stopped in its midst has left it in both.
+  local waits = call('ZSCORE', DUE, member) or call('ZSCORE', ODD, member)
   call('ZREM', DEAD, member)
+  if waits then return end
+  count('expired')
   call('HDEL', MSGS, member)
   call('HDEL', PAST, member)
-  count('expired')
 end
 
 local ACKED, CANCELLED = 0, 1
--- It was leased, and is no more: acked, or cancelled meanwhile. `score` as in its group.
+-- It was leased, and ends: acked, or cancelled meanwhile. `score` as in its group. The caller then takes it out of
+-- LEASED, and counts it.
 local function conclude(member, score, ending)
   local has_past = score % 1 ~= 0
-  count(ending == ACKED and 'acked' or 'cancelled')
   local remember = setting(5)
   local body = remember > 0 and call('HGET', MSGS, member)
-  if body then
+  if body and (byte(body) or 0) >= REMEMBERED then  -- written by a call that was stopped then
+    call('ZADD', DONE, now + remember, member)
+    expect(now + remember)
+  elseif body then
     local past = past_of(member, has_past)
     past[1], past[2] = attempt_of(past), past[2] + 1
     local id = band(flags_of(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''
@@ -297,12 +307,13 @@ end
 local function run_out(member, score, stopping)
   local body = not stopping and call('HGET', MSGS, member)
   if not body then
+    if stopping then conclude(member, score, CANCELLED) end
     call('HDEL', LEASED, member)
-    return stopping and conclude(member, score, CANCELLED)
+    if stopping then count('cancelled') end
+    return
   end
   local past = past_of(member, score % 1 ~= 0)
   past[1], past[2], past[3] = attempt_of(past), past[2] + 1, past[3] + 1
-  count('run_outs')
   local most = max_attempts_of(body)
   if past[1] >= most then
     die(member, floor(score), past,
@@ -312,6 +323,7 @@ local function run_out(member, score, stopping)
     put_waiting(member, floor(score) + 0.5, priority_of(body))
   end
   call('HDEL', LEASED, member)
+  count('run_outs')
 end
 
 local function note_agenda()
@@ -325,8 +337,8 @@ local function note_agenda()
     call('HDEL', META, 'agenda')
     call('ZREM', AGENDA, ARGV[3])
   else
-    call('HSET', META, 'agenda', first)
     call('ZADD', AGENDA, first, ARGV[3])
+    call('HSET', META, 'agenda', first)
   end
 end
 
@@ -346,8 +358,8 @@ local function apply_time(slice)
       if lease and group_in(lease) == key then run_out(member, score, is_stopping(lease)) end
       handled = handled + 1
     end
-    call('ZREM', LEASES, key)
     call('HDEL', CLAIMS, key, 'n' .. key, 'o' .. key)
+    call('ZREM', LEASES, key)
     groups[key] = nil
   end
   local dead = call('ZRANGEBYSCORE', DEAD, '-inf', now, 'LIMIT', 0, slice)
@@ -364,8 +376,8 @@ local function apply_step()
     'WITHSCORES', 'LIMIT', 0, 1000)
   for i = 1, #early, 2 do
     local member, score = early[i], tonumber(early[i + 1])
-    take_waiting(member, score, 0)
     call('ZADD', ODD, score - BIG, member)
+    call('ZREM', READY, ready_member(member, score - BIG))
     wake(floor(score - BIG))
   end
 end

@@ -51,7 +51,8 @@ paused = paused and (paused == '' or tonumber(paused) > now) and paused
 agenda = agenda and tonumber(agenda) or math.huge
 head = head and tonumber(head) or math.huge
 
--- Counters and what becomes sooner are gathered, and written by `finish`, which scripts end with.
+-- Counters and what becomes sooner are gathered, and written by `finish`, which scripts end with. What is counted is
+-- counted right behind the write that makes it so: a script may be stopped at any call.
 local counts, soonest, deadline = {}, math.huge, math.huge
 local function count(name, n) counts[name] = (counts[name] or 0) + (n or 1) end
 -- Something can be claimed from then on.
@@ -67,9 +68,12 @@ local function note_deadline()
   agenda = deadline
 end
 
-local function finish(reply)
+function finish(reply)  -- its local is in guard.lua, which ends what is stopped in its midst
   -- A counter that others have written to must not make an error of what is done.
-  for name, n in pairs(counts) do redis.pcall('HINCRBY', META, name, n) end
+  for name, n in pairs(counts) do
+    counts[name] = nil
+    redis.pcall('HINCRBY', META, name, n)
+  end
   note_deadline()
   if soonest < head then
     call('ZADD', HEADS, soonest, ARGV[3])

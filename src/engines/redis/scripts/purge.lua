@@ -8,7 +8,6 @@ local function purge(members)
   if #members == 0 then return end
   call('HDEL', MSGS, unpack(members))
   call('HDEL', PAST, unpack(members))
-  count('purged', #members)
   left, purged = left - #members, purged + #members
 end
 
@@ -20,12 +19,16 @@ local function front(key)
 end
 
 local due = front(DUE)
-if #due > 0 then call('ZREM', DUE, unpack(due)) end
+if #due > 0 then
+  call('ZREM', DUE, unpack(due))
+  count('purged', #due)
+end
 purge(due)
 
 local odd = {}
 for _, member in ipairs(front(ODD)) do
   take_waiting(member, tonumber(call('ZSCORE', ODD, member)), 0)
+  count('purged')
   odd[#odd + 1] = member
 end
 purge(odd)
@@ -36,6 +39,7 @@ for _, member in ipairs(front(DEAD)) do
     expire(member)
   else
     call('ZREM', DEAD, member)
+    count('purged')
     dead[#dead + 1] = member
   end
 end

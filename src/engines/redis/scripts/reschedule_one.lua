@@ -19,8 +19,7 @@ local function reschedule_one(member, text, priority)
   if becomes ~= DEFAULT_PRIORITY and due <= now then call('ZSCORE', READY, member) end
   local outcome = 'rescheduled'
   if state == 'waiting' then
-    if priority ~= '' then call('HSET', MSGS, member, changed) end
-    move_waiting(member, score, was, due + score % 1, becomes)
+    move_waiting(member, score, was, due + score % 1, becomes, priority ~= '' and changed)
     count('reschedules')
   else
     local past = read_past(call('HGET', PAST, member))

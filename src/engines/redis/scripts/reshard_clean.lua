@@ -14,6 +14,6 @@ local slice = math.max(1, math.min(500, floor(SLICE_BYTES / math.max(1, tonumber
 local found = call('HSCAN', MSGS, ARGV[6], 'COUNT', slice)
 for i = 1, #found[2], 2 do
   local member = found[2][i]
-  if member ~= '' and is_nobodys(member) then call('HDEL', MSGS, member) end
+  if member ~= '' and is_nobodys(member) then forget_left(member) end
 end
 return finish(found[1])

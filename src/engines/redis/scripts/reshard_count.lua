@@ -2,6 +2,11 @@
 -- name and value.
 local FROM = 'from:' .. ARGV[6]
 if call('HGET', META, FROM) then return 0 end
-for i = 7, #ARGV, 2 do count(ARGV[i], tonumber(ARGV[i + 1])) end
-call('HSET', META, FROM, 1)
+-- All in one write, the note that it was done among it: stopped at any call it is done wholly or not at all.
+local written = { FROM, 1 }
+for i = 7, #ARGV, 2 do
+  written[#written + 1] = ARGV[i]
+  written[#written + 1] = format('%.0f', (tonumber(call('HGET', META, ARGV[i]) or 0) or 0) + ARGV[i + 1])
+end
+call('HSET', META, unpack(written))
 return finish(1)

@@ -6,14 +6,12 @@ for _, member in ipairs(in_hand()) do
   local noted = call('HGET', CLAIMS, 'h' .. member)
   if noted then
     local set = tonumber(sub(noted, 1, 1))
-    local copy, score, past = entry_of(set, member)
+    local copy, score = entry_of(set, member)
     if copy and redis.sha1hex(copy) == sub(noted, 2) then
       if set == 2 then take_waiting(member, score, 0) else call('ZREM', PLACES[set], member) end
-      call('HDEL', MSGS, member)
-      if past then call('HDEL', PAST, member) end
-      call('HDEL', CLAIMS, 'h' .. member)
       count('left_' .. SETS[set])
-    else
+      forget_left(member)
+    elseif not has_left(member) then
       void[#void + 1] = member
     end
   end

@@ -3,7 +3,9 @@
 apply_time()
 local members = {}
 for _, member in ipairs(in_hand()) do
-  if call('HEXISTS', CLAIMS, 'h' .. member) == 1 then members[#members + 1] = member end
+  if call('HEXISTS', CLAIMS, 'h' .. member) == 1 and not has_left(member) then
+    members[#members + 1] = member
+  end
 end
 finish()
 return { call('HLEN', MSGS) - 1, call('HLEN', LEASED) - 1 + bulk_total(), members, call('HGETALL', META) }

@@ -4,7 +4,6 @@
 if call('HLEN', MSGS) > 1 or call('HLEN', LEASED) > 1 or bulk_total() > 0 then return 0 end
 call('ZREM', HEADS, ARGV[3])
 call('ZREM', AGENDA, ARGV[3])
-for i = 1, 11 do call('DEL', KEYS[i]) end
-call('DEL', KEYS[14], KEYS[15])
-call('HSET', META, 'generation', 'gone ' .. ARGV[6])
+call('HSET', META, 'generation', 'gone ' .. ARGV[6], 'left', 1)
+clear_gone()
 return 1

@@ -35,21 +35,22 @@ local function settle_one(fence, member, action, delay, priority, reason)
   if action == 't' and not stopping and delay ~= '' then
     due = due_time('+' .. delay)
   end
-  -- What goes on has its next place before it leaves this one.
-  local function leave()
+  -- What goes on has its next place before it leaves this one, and of what ends all else is gone: until then
+  -- the receipt holds, and who was stopped comes again.
+  local function leave(counter)
     call('HDEL', LEASED, member)
+    if counter then count(counter) end
     leave_group(group_in(lease), 1)
   end
   if action == 'm' then
-    leave()
     call('HDEL', MSGS, member)
     if has_past then call('HDEL', PAST, member) end
-    count('moved_away')
+    leave('moved_away')
     return 1
   end
   if action == 'a' or stopping then
-    leave()
     conclude(member, score, action == 'a' and ACKED or CANCELLED)
+    leave(action == 'a' and 'acked' or 'cancelled')
     return 1
   end
   if not body then  -- somebody else has taken it away: there is nothing to go on with
@@ -66,14 +67,12 @@ local function settle_one(fence, member, action, delay, priority, reason)
   end
   if action == 'b' or action == 'd' then
     if action == 'b' then past[5] = past[5] + 1 end
-    count(action == 'b' and 'buries' or 'damaged')
     die(member, floor(score), past, reason)
-    leave()
+    leave(action == 'b' and 'buries' or 'damaged')
     return 1
   end
   if action == 'r' then
     past[1], past[4] = attempt - 1, past[4] + 1
-    count('releases')
   else
     local most = max_attempts_of(body)
     if attempt >= most then
@@ -82,13 +81,12 @@ local function settle_one(fence, member, action, delay, priority, reason)
       leave()
       return 1
     end
-    count('retries')
     due = due or due_time('+' .. format('%.0f', backoff(id_of(member, body), attempt)))
     score = due
   end
   call('HSET', PAST, member, pack_past(past))
   put_waiting(member, floor(score) + 0.5, priority_of(body))
-  leave()
+  leave(action == 'r' and 'releases' or 'retries')
   return due and format('%.0f', due) or 1
 end
 

@@ -47,8 +47,8 @@ local function lease_out(lease)
     leased_args[2 * i - 1] = members[i]
     leased_args[2 * i] = fence
   end
-  call('HSET', LEASED, unpack(leased_args))
   call('HSET', CLAIMS, fence, entry, 'n' .. fence, n)
+  call('HSET', LEASED, unpack(leased_args))
   return lease, runs, entry
 end
 

@@ -1,0 +1,17 @@
+-- Of a closed shard that is gone, all keys but META go, and all of META's fields but those that say so. `left` in META
+-- says that a call of this is not at its end.
+local function clear_gone()
+  for i = 2, #KEYS do
+    if i < 12 or i > 13 then redis.call('DEL', KEYS[i]) end
+  end
+  local fields, stale = redis.call('HGETALL', KEYS[1]), {}
+  for i = 1, #fields, 2 do
+    if fields[i] ~= 'generation' then stale[#stale + 1] = fields[i] end
+  end
+  if #stale > 0 then redis.call('HDEL', KEYS[1], unpack(stale)) end
+end
+local gone, left = unpack(redis.call('HMGET', KEYS[1], 'generation', 'left'))
+if left and gone == 'gone ' .. ARGV[6] then
+  clear_gone()
+  return 1
+end
