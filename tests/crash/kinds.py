@@ -11,7 +11,8 @@ from redis_flow import run_flow
 from redis_full import RedisFullLife
 from redis_life import RedisFlushLife, RedisKillLife, RedisLongStopLife, RedisStopLife
 from redis_loss import RedisLossLife
-from redis_reshard import RedisClusterReshardLife, RedisReshardLife
+from redis_reshard import (RedisBareClusterReshardLife, RedisClusterReshardLife,
+                           RedisReshardLife)
 from rounds import run_plan
 from stop import StopLife, run_workers
 
@@ -48,9 +49,15 @@ def run_redis_flow(plan, figures):
 
 
 def run_redis_reshard(plan, figures):
-    run_plan(plan, figures, RedisReshardLife)
-    if not plan.over():
-        run_plan(plan, figures, RedisClusterReshardLife)
+    for life in (RedisReshardLife, RedisClusterReshardLife, RedisBareClusterReshardLife):
+        if not plan.over():
+            run_plan(plan, figures, life)
+
+
+def run_redis_reshard_cluster(plan, figures):
+    for life in (RedisClusterReshardLife, RedisBareClusterReshardLife):
+        if not plan.over():
+            run_plan(plan, figures, life)
 
 
 def _rounds_of(life):
@@ -72,6 +79,7 @@ KINDS = {
     "redis-daemons": run_redis_daemons,
     "redis-cluster": _rounds_of(RedisClusterLife),
     "redis-reshard": run_redis_reshard,
+    "redis-reshard-cluster": run_redis_reshard_cluster,
     "redis-failover": _rounds_of(RedisFailoverLife),
     "redis-flow": run_redis_flow,
 }

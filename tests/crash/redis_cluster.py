@@ -1,4 +1,4 @@
-"""A Redis cluster of a test's own: masters with a replica each, on free ports of 127.0.0.1."""
+"""A Redis cluster of a test's own: masters, mostly with a replica each, on free ports."""
 
 import binascii
 import shutil
@@ -38,11 +38,11 @@ class Cluster:
 
     torn = 0
 
-    def __init__(self, *words, parent=None):
+    def __init__(self, *words, parent=None, replicas=True):
         self.path = Path(tempfile.mkdtemp(prefix="tarry-cluster-", dir=parent))
         # Who takes whose place is for a run to say.
         words = ("--cluster-replica-no-failover", "yes", *words)
-        self.nodes = [Node(self.path, *words) for _ in range(2 * MASTERS)]
+        self.nodes = [Node(self.path, *words) for _ in range((1 + replicas) * MASTERS)]
         self.owners = {}  # of slots that were moved, by number
 
     @property

@@ -1,22 +1,30 @@
-"""Lives of a store in Redis whose queues get other shards under the load, again and again; the
-mover is killed in the midst of it, or another one takes over, and it is run again."""
+"""Lives of a store in Redis whose queues get other shards under the load, again and again; three
+movers in four are killed, or another one takes over, and it is run again. Beside them a queue on
+which nobody works is resharded in the same way, and looked at behind each kill. On a cluster slots
+move meanwhile, and daemons are killed."""
 
 import json
+import random
 import subprocess
+import threading
+import time
 
-from history import RedisHistory
+from history import RedisHistory, now_ms
 from redis_cluster import Cluster
-from redis_life import RedisLife
-from rounds import SETTINGS, Failure
+from redis_life import ALWAYS, RedisLife, ResignedDoubting
+from rounds import SETTINGS, Failure, Trigger
 from server import FAILURE_SECONDS, PROGRAM, Daemon, environment
+from still_queue import NAME, StillQueue
 
 MOST_SHARDS = 5
 PARTITIONS = 4
+KILLED = 0.75  # of the movers
+DONE, CONFLICT, UNREACHABLE = 0, 4, 5
 
 
 class RedisReshardLife(RedisLife):
     redis_words = ()  # it is not killed
-    changes = 3  # a round
+    changes = 2  # a round, of each queue
 
     def _store(self):
         return f"{self.redis.url}?shards={self.shards}"
@@ -24,6 +32,12 @@ class RedisReshardLife(RedisLife):
     def _history(self, queues):
         # Messages of two sets of shards come in no order.
         return RedisHistory(queues, MOST_SHARDS)
+
+    def begin(self):
+        super().begin()
+        self._still = StillQueue(self._store(), self.redis.path)
+        self._still.fill()
+        self._still.look("before the first reshard")
 
     def _mover(self, queue, shards):
         return subprocess.Popen(
@@ -36,9 +50,9 @@ class RedisReshardLife(RedisLife):
         clients, threads = self._load(before.event)
         self._wait_for(before)
         for _ in range(self.changes):
-            if self._errors:
-                break
-            for queue in SETTINGS:
+            for queue in (*SETTINGS, NAME):
+                if self._errors:
+                    break
                 self._change(queue)
         after = self._trigger()
         for client in clients:
@@ -47,33 +61,61 @@ class RedisReshardLife(RedisLife):
             self._wait_for(after)
         self._end_load(clients, threads)
         self._look(f"after resharding {number}")
+        self.figures["looks at the still queue"] = self._still.looks
 
     def _change(self, queue):
         r = self._random
         shards = r.randrange(1, MOST_SHARDS + 1)
-        for _ in range(r.randrange(3)):
+        while r.random() < KILLED:
             mover = self._mover(queue, shards)
             try:
-                mover.wait(r.uniform(0, 0.12))
+                mover.wait(r.uniform(0, 0.2))
             except subprocess.TimeoutExpired:
                 mover.kill()
                 self.figures["movers killed"] += 1
             mover.communicate()
-        rivals = [self._mover(queue, shards) for _ in range(r.choice((1, 1, 2)))]
-        answers = [(rival, *rival.communicate(timeout=FAILURE_SECONDS)) for rival in rivals]
-        done = [json.loads(out) for rival, out, _ in answers if rival.returncode == 0]
-        for rival, _, err in answers:
-            if rival.returncode not in (0, 4) or not done:
-                raise Failure(f"reshard of {queue} to {shards}: {rival.returncode}, {err}")
+            if queue == NAME:
+                self._still.look(f"on the way to {shards} shards")
+        if queue == NAME:
+            self._still.release()  # what is leased is waited for
+        self._move_to_the_end(queue, shards)
+        self.figures["reshards"] += 1
+        if queue == NAME:
+            self._still.claim()
+            self._still.look(f"with {shards} shards")
+
+    def _move_to_the_end(self, queue, shards):
+        """By one or two at a time. One that a slot or a replica keeps waiting is run again."""
+        deadline = time.monotonic() + 2 * FAILURE_SECONDS
+        while True:
+            rivals = [self._mover(queue, shards) for _ in range(self._random.choice((1, 1, 2)))]
+            answers = [(rival, *rival.communicate(timeout=2 * FAILURE_SECONDS))
+                       for rival in rivals]
+            for rival, _, err in answers:
+                if rival.returncode not in (DONE, CONFLICT, UNREACHABLE):
+                    raise Failure(f"reshard of {queue} to {shards}: {rival.returncode}, {err}")
+            done = [json.loads(out) for rival, out, _ in answers if rival.returncode == DONE]
+            if done:
+                break
+            if time.monotonic() > deadline:
+                raise Failure(f"reshard of {queue} to {shards} does not end: "
+                              f"{[err for _, _, err in answers]}")
         if not all(answer["done"] and answer["to"] == shards for answer in done):
             raise Failure(f"reshard of {queue} to {shards} answered {done}")
-        self.figures["reshards"] += 1
         self.figures["messages moved"] += max(answer["moved"] for answer in done)
+
+    def drain(self):
+        self._still.empty()
+        super().drain()
 
 
 class RedisClusterReshardLife(RedisReshardLife):
+    """Slots move all the while, a few keys at a time, and a daemon is killed in each round."""
+
+    replicas = True
+
     def _redis(self, plan):
-        return Cluster(parent=plan.parent)
+        return Cluster(*ALWAYS, parent=plan.parent, replicas=self.replicas)
 
     def _store(self):
         return f"{self.redis.url}?shards={self.shards}&partitions={PARTITIONS}"
@@ -81,3 +123,53 @@ class RedisClusterReshardLife(RedisReshardLife):
     def _server(self):
         self.daemons = [Daemon(self._store(), self._plan.parent) for _ in range(2)]
         return self.daemons[0]
+
+    def _load_client(self):
+        return ResignedDoubting(self._daemon(), self.history)
+
+    def _load(self, on_event):
+        clients, threads = super()._load(on_event)
+        self._moves_end = threading.Event()
+        rng = random.Random(self._random.random())
+        self._slots = self._thread(lambda: self._move_slots(rng))
+        self._slots.start()
+        victim = self._random.choice(self.daemons)
+        self._killing = self._thread(lambda: self._kill_a_daemon(victim, clients, threads))
+        self._killing.start()
+        return clients, threads
+
+    def _end_load(self, clients, threads):
+        self._moves_end.set()
+        self._killing.join()
+        self._slots.join()
+        super()._end_load(clients, threads)
+
+    def _move_slots(self, r):
+        while not self._moves_end.is_set():
+            pause = r.choice((0, 0.005, r.uniform(0, 0.05)))
+            self.figures["keys moved under way"] += self.redis.move_slot(
+                str(r.randrange(PARTITIONS)), r, lambda: self.redis.alive_for(pause))
+            self.figures["slots moved"] += 1
+
+    def _kill_a_daemon(self, victim, clients, threads):
+        trigger = Trigger(victim, self._plan.least_events, 0)
+        theirs = [client for client in clients if client.server is victim]
+        for client in theirs:
+            client.on_event = trigger.event
+        self._wait_for(trigger)
+        killed = now_ms()
+        victim.shoot()
+        self._join([t for t, c in zip(threads, clients) if c.server is victim])
+        victim.bury()
+        for _ in range(5):  # what it had sent is read before what comes later
+            for node in self.redis.nodes:
+                node.ask("PING")
+        self.history.died(killed, now_ms(), victim)
+        victim.start()
+        self.figures["daemons killed"] += 1
+
+
+class RedisBareClusterReshardLife(RedisClusterReshardLife):
+    """Of masters alone."""
+
+    replicas = False

@@ -4,7 +4,8 @@ choices of a run, TARRY_CRASH_ROUNDS makes it longer."""
 
 import unittest
 
-from redis_reshard import RedisClusterReshardLife, RedisReshardLife
+from redis_reshard import (RedisBareClusterReshardLife, RedisClusterReshardLife,
+                           RedisReshardLife)
 from redis_rounds import run_rounds
 
 ROUNDS = 1
@@ -19,9 +20,17 @@ class RedisReshard(unittest.TestCase):
         self.assertGreater(figures["messages moved"], ROUNDS)
         self.assertGreater(figures["delivered"], ROUNDS)
 
-    def test_nor_on_a_cluster(self):
-        figures = run_rounds(RedisClusterReshardLife, 1, rounds_a_store=1)
+    def test_nor_on_a_cluster_whose_slots_move(self):
+        self._on_a_cluster(RedisClusterReshardLife)
+
+    def test_nor_on_one_without_replicas(self):
+        self._on_a_cluster(RedisBareClusterReshardLife)
+
+    def _on_a_cluster(self, life):
+        figures = run_rounds(life, 1, rounds_a_store=1)
         self.assertGreaterEqual(figures["reshards"], figures["rounds"])
+        self.assertEqual(figures["daemons killed"], figures["rounds"])
+        self.assertGreater(figures["slots moved"], 0)
         self.assertGreater(figures["delivered"], 0)
 
 
