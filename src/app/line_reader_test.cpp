@@ -116,15 +116,15 @@ TEST(ReadAll, StopsAtTheLimit) {
   EXPECT_EQ(*read_all(File("").fd(), 0), "");
 }
 
-class Pipe {
+class LinePipe {
  public:
-  Pipe() { EXPECT_EQ(::pipe(ends_.data()), 0); }
-  ~Pipe() {
+  LinePipe() { EXPECT_EQ(::pipe(ends_.data()), 0); }
+  ~LinePipe() {
     ::close(ends_[0]);
     ::close(ends_[1]);
   }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
+  LinePipe(const LinePipe&) = delete;
+  LinePipe& operator=(const LinePipe&) = delete;
   [[nodiscard]] int reading() const { return ends_[0]; }
   void say(std::string_view text) const {
     EXPECT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
@@ -137,7 +137,7 @@ class Pipe {
 TEST(LineReader, ALineThatHasNotEndedByThenIsWaitedForNoLonger) {
   using Clock = std::chrono::steady_clock;
   const auto in = [](int ms) { return Clock::now() + std::chrono::milliseconds(ms); };
-  const Pipe pipe;
+  const LinePipe pipe;
   const base::StopEvent stop;
   LineReader reader(pipe.reading(), 100, &stop);
   pipe.say("first\nsec");
@@ -155,7 +155,7 @@ TEST(LineReader, ALineThatHasNotEndedByThenIsWaitedForNoLonger) {
 }
 
 TEST(LineReader, AStopEndsTheWaitForALine) {
-  const Pipe pipe;
+  const LinePipe pipe;
   base::StopEvent stop;
   LineReader reader(pipe.reading(), 100, &stop);
   stop.set();
