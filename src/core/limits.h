@@ -25,6 +25,10 @@ inline constexpr std::uint64_t kDefaultClaimBytes = 64ull << 20;
 // Keys, headers and payloads of an answer to get or list; a get answers its first message anyway.
 inline constexpr std::uint64_t kMaxReplyBytes = 64ull << 20;
 inline constexpr std::size_t kMaxClaimQueues = 1'000;
+// Claims that wait at a store, and the queues and keys that they name together: what 10,000
+// connections can ask for.
+inline constexpr std::uint64_t kMaxWaitingClaims = 1'000'000;
+inline constexpr std::uint64_t kMaxWaitingNames = 10'000'000;
 inline constexpr std::size_t kMaxListLimit = 10'000;
 inline constexpr std::uint32_t kMaxForecastBuckets = 10'000;
 inline constexpr std::uint32_t kMaxShards = 256;
@@ -42,8 +46,10 @@ inline constexpr std::uint32_t kMaxAttempts = 65'535;
 /// What one store allows; the rest of the limits are the same for all.
 struct Limits {
   std::uint64_t max_payload = kDefaultMaxPayload;
-  std::uint64_t max_reply = kMaxReplyBytes;  // of get and list; lower in tests only
-  std::size_t max_queues = kMaxQueues;       // lower in tests only
+  std::uint64_t max_reply = kMaxReplyBytes;              // of get and list; lower in tests only
+  std::size_t max_queues = kMaxQueues;                   // lower in tests only
+  std::uint64_t max_waiting_claims = kMaxWaitingClaims;  // these two: lower in tests only
+  std::uint64_t max_waiting_names = kMaxWaitingNames;
 };
 
 }  // namespace tarry::core

@@ -24,7 +24,7 @@ void add(QueueStats& to, const QueueStats& from) {
 
 }  // namespace
 
-Front::Front(Config config) : config_(std::move(config)) {}
+Front::Front(Config config) : config_(std::move(config)), waiting_(config_.limits) {}
 
 Front::~Front() { close(); }
 
@@ -254,6 +254,11 @@ void Front::claim_visited(const OperationPtr& op, std::uint32_t shard) {
 
 void Front::begin_waiting(const OperationPtr& op) {
   const auto& request = std::get<core::ClaimRequest>(op->request);
+  if (auto error = waiting_.begin(request)) {
+    op->fail(std::move(*error));
+    end_claim(op);
+    return;
+  }
   op->wait_until_boot_ms =
       config_.clock->now().boottime_ms + request.wait.count() + config_.clock->rounding_ms();
   op->waited = true;
@@ -290,8 +295,11 @@ void Front::end_claim(const OperationPtr& op) {
     const std::scoped_lock lock(tickets_mutex_);
     tickets_.erase(op->ticket);
   }
-  // The shard that served it has forgotten it already; the others have not.
-  if (op->waited && shards() > 1) forget_waiting(op);
+  if (op->waited) {
+    waiting_.end(std::get<core::ClaimRequest>(op->request));
+    // The shard that served it has forgotten it already; the others have not.
+    if (shards() > 1) forget_waiting(op);
+  }
   auto& reply = std::get<core::ClaimReply>(op->reply);
   if (!op->error && op->abandoned.load(std::memory_order_acquire)) {
     release(reply);

@@ -17,6 +17,7 @@
 #include "core/answer_thread.h"
 #include "core/engine.h"
 #include "core/limits.h"
+#include "core/waiting_count.h"
 #include "engines/embedded/operation.h"
 #include "engines/embedded/shard_runner.h"
 #include "engines/embedded/store_files.h"
@@ -134,6 +135,7 @@ class Front final : public core::Engine, public Router {
 
   std::mutex tickets_mutex_;
   std::unordered_map<core::Ticket, std::weak_ptr<Operation>> tickets_;  // claims that may wait
+  core::WaitingCount waiting_;
   core::Ticket next_ticket_ = 1;
 
   std::mutex removals_mutex_;

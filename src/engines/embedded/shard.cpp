@@ -87,7 +87,7 @@ void Shard::room_is_back(std::uint64_t removed, std::uint64_t reusable) {
 void Shard::execute(Part part) {
   switch (part.kind) {
     case Part::Kind::wait: wait(part.op); return;
-    case Part::Kind::forget: forget(part.op); return;
+    case Part::Kind::forget: waiting_.note_ended(part.op.get()); return;
     case Part::Kind::damaged: damaged(part); return;
     case Part::Kind::freed: room_is_back(part.removed, part.reusable); return;
     case Part::Kind::close: close(); return;
@@ -145,16 +145,11 @@ CommitJob Shard::take_job() {
 void Shard::close() {
   if (closing_) return;
   closing_ = true;
-  for (auto& [queue, waiting] : waiters_) {
-    for (const OperationPtr& op : waiting) {
-      if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) continue;
-      op->fail({ErrorCode::closed, "the store was closed"});
-      end_part(op);
-    }
-  }
-  waiters_.clear();
-  waiting_by_key_ = 0;
-  deadlines_.clear();
+  waiting_.clear([this](const OperationPtr& op) {
+    if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
+    op->fail({ErrorCode::closed, "the store was closed"});
+    end_part(op);
+  });
   for (const Sweep& sweep : sweeps_) {
     sweep.op->fail({ErrorCode::closed, "the store was closed"});
     end_part(sweep.op);

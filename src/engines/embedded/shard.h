@@ -15,7 +15,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +28,7 @@
 #include "engines/embedded/operation.h"
 #include "engines/embedded/reply_reader.h"
 #include "engines/embedded/shard_state.h"
+#include "engines/embedded/waiting_claims.h"
 #include "timing/clock.h"
 
 namespace tarry::embedded {
@@ -62,6 +62,7 @@ class Shard {
     std::size_t wheel = 65'536;          // messages that time moves, a wheel
     Handle sweep = 65'536;               // handles that a purge or a list looks at
     std::uint64_t cleaning = 512 << 10;  // bytes that cleaning reads, at least
+    std::size_t waiting = 32'768;        // queues that claims which end are taken out of
   };
 
   struct Config {
@@ -148,10 +149,9 @@ class Shard {
   // shard_claim.cpp
   void execute(const core::ClaimRequest& request, Part& part);
   void wait(const OperationPtr& op);
-  void forget(OperationPtr op);
-  [[nodiscard]] OperationPtr waiting_operation(const Operation* op) const;
+  /// `start_at`: of several queues the one to begin with; else they take turns.
   [[nodiscard]] Grants claim(const core::ClaimRequest& request, std::uint32_t max,
-                             ByteBudget budget);
+                             ByteBudget budget, std::optional<std::size_t> start_at = std::nullopt);
   void claim_from(QueueId queue, const core::ClaimRequest& request, std::uint32_t max,
                   ByteBudget& budget, Grants& grants);
   void claim_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
@@ -170,7 +170,9 @@ class Shard {
   void wake_queue(QueueId queue);
   /// Something of the queue may be claimed by key now, in whatever state.
   void wake_by_key(QueueId queue);
-  void serve_waiters_of(const std::string& name);
+  void serve_waiters_of(WaitingClaims::QueueNo queue, std::size_t& budget);
+  void serve_waiter(WaitingClaims::Place at, std::size_t& budget);
+  [[nodiscard]] bool has_waiters_to_serve() const;
   [[nodiscard]] bool has_any(QueueId queue, const core::ClaimRequest& request);
   [[nodiscard]] bool can_claim(Handle handle, const core::ClaimRequest& request) const;
   // shard_queries.cpp
@@ -204,6 +206,7 @@ class Shard {
   void sweep_one(Handle handle, SweepKind kind, std::uint64_t& count);
   // shard_time.cpp
   void run_wheels();
+  void wake_held();
   void due_expired(Handle handle);
   void lease_expired(Handle handle);
   [[nodiscard]] bool expiry_room();
@@ -298,13 +301,9 @@ class Shard {
   bool first_job_ = true;
   std::uint64_t freeing_ = 0;  // cleaned segments whose room is on its way
 
-  // waiting claims
-  std::unordered_map<std::string, std::deque<OperationPtr>> waiters_;  // by queue name
-  std::set<std::pair<std::int64_t, Operation*>> deadlines_;  // BOOTTIME; kept alive by waiters_
-  std::size_t waiting_by_key_ = 0;
-  bool tight_ = false;              // no space was left, and nothing has been accepted since
-  std::vector<std::string> woken_;  // queues that may have something for a waiter
-  std::size_t turn_ = 0;            // where a claim of several queues begins
+  WaitingClaims waiting_;
+  bool tight_ = false;    // no space was left, and nothing has been accepted since
+  std::size_t turn_ = 0;  // where a claim of several queues begins
 
   std::vector<QueueId> claimed_;  // queues with most_claimed
 

@@ -64,15 +64,11 @@ bool Shard::is_paused(const QueueState& queue) const noexcept {
 }
 
 void Shard::wake_queue(QueueId queue) {
-  if (waiters_.empty()) return;
-  const std::string& name = state_->queue(queue).name;
-  if (waiters_.contains(name) && (woken_.empty() || woken_.back() != name)) {
-    woken_.push_back(name);
-  }
+  if (!waiting_.empty()) waiting_.wake(state_->queue(queue).name);
 }
 
 void Shard::wake_by_key(QueueId queue) {
-  if (waiting_by_key_ != 0) wake_queue(queue);
+  if (!waiting_.empty()) waiting_.wake_by_key(state_->queue(queue).name);
 }
 
 // One record holds all that are claimed together. On a full disk there may be room for some.
@@ -200,7 +196,8 @@ void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, Byt
   end_claim_record(std::move(record));
 }
 
-Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBudget budget) {
+Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBudget budget,
+                    std::optional<std::size_t> start_at) {
   Grants grants;
   grants.claimed_ms = now_.realtime_ms;
   if (max == 0) return grants;
@@ -217,14 +214,18 @@ Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBu
   // Fairly: each queue gives its share first, then whoever has more fills up. Where the turn begins
   // moves on, so that a claim of one message is fair in the long run too.
   const auto share = static_cast<std::uint32_t>((max + count - 1) / count);
-  const std::size_t start = turn_++ % count;
+  const std::size_t start = start_at ? *start_at : turn_++ % count;
   for (const std::uint32_t quota : {share, max}) {
+    bool has_more = false;
     for (std::size_t i = 0; i < count && grants.items.size() < max; ++i) {
       const QueueId id = state_->find_queue(request.queues[(start + i) % count]);
       if (id == kNoQueue) continue;
-      const auto left = static_cast<std::uint32_t>(max - grants.items.size());
+      const std::size_t before = grants.items.size();
+      const auto left = static_cast<std::uint32_t>(max - before);
       claim_from(id, request, std::min(quota, left), budget, grants);
+      has_more = has_more || grants.items.size() - before == quota;
     }
+    if (!has_more) break;
   }
   return grants;
 }
@@ -349,7 +350,6 @@ void Shard::execute(const core::ClaimRequest& request, Part& part) {
 // -- waiting
 
 void Shard::wait(const OperationPtr& op) {
-  const auto& request = std::get<core::ClaimRequest>(op->request);
   // It may have ended before this shard heard of it.
   if (op->phase.load() != ClaimPhase::waiting) return;
   if (closing_ || failure_) {
@@ -359,33 +359,7 @@ void Shard::wait(const OperationPtr& op) {
     }
     return;
   }
-  for (const std::string& queue : request.queues) {
-    waiters_[queue].push_back(op);
-    woken_.push_back(queue);
-  }
-  if (!request.keys.empty()) ++waiting_by_key_;
-  deadlines_.emplace(op->wait_until_boot_ms, op.get());
-}
-
-// By value: what is handed in may be the very element that is erased.
-// NOLINTNEXTLINE(performance-unnecessary-value-param)
-void Shard::forget(OperationPtr op) {
-  if (deadlines_.erase({op->wait_until_boot_ms, op.get()}) == 0) return;
-  const auto& request = std::get<core::ClaimRequest>(op->request);
-  for (const std::string& queue : request.queues) {
-    const auto found = waiters_.find(queue);
-    if (found == waiters_.end()) continue;
-    std::erase(found->second, op);
-    if (found->second.empty()) waiters_.erase(found);
-  }
-  if (!request.keys.empty()) --waiting_by_key_;
-}
-
-OperationPtr Shard::waiting_operation(const Operation* op) const {
-  const auto& queue = std::get<core::ClaimRequest>(op->request).queues.front();
-  const auto& waiting = waiters_.at(queue);
-  return *std::find_if(waiting.begin(), waiting.end(),
-                       [op](const OperationPtr& other) { return other.get() == op; });
+  waiting_.add(op);
 }
 
 bool Shard::has_any(QueueId id, const core::ClaimRequest& request) {
@@ -401,57 +375,68 @@ bool Shard::has_any(QueueId id, const core::ClaimRequest& request) {
   });
 }
 
-// First come, first served; but who waits for a key that is not there lets the others by.
-void Shard::serve_waiters_of(const std::string& name) {
-  const QueueId id = state_->find_queue(name);
-  if (id == kNoQueue) return;
-  std::size_t at = 0;
-  while (true) {
-    const auto found = waiters_.find(name);
-    if (found == waiters_.end() || at >= found->second.size()) return;
-    const OperationPtr op = found->second[at];
-    const auto& request = std::get<core::ClaimRequest>(op->request);
-    if (!has_any(id, request)) {
-      if (waiting_by_key_ == 0) return;
-      ++at;
-      continue;
-    }
-    forget(op);
-    if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::taken)) continue;
-    std::uint32_t max = request.max;
-    if (auto error = room_to_claim(request, max)) {
-      op->fail(std::move(*error));
-      end_part(op);
-      continue;
-    }
-    deliver(op, claim(request, max, {request.max_bytes}));
-  }
-}
-
-void Shard::serve_waiters() {
-  if (failure_) {
-    auto all = std::exchange(waiters_, {});
-    waiting_by_key_ = 0;
-    deadlines_.clear();
-    for (auto& [queue, waiting] : all) {
-      for (const OperationPtr& op : waiting) {
-        if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) continue;
-        op->fail(*failure_);
-        end_part(op);
-      }
-    }
+// Takes the claim out of its queues, and serves it where it still waits.
+void Shard::serve_waiter(WaitingClaims::Place at, std::size_t& budget) {
+  const OperationPtr op = waiting_.operation(at);
+  const std::size_t index = WaitingClaims::index(at);
+  budget -= std::min(budget, waiting_.remove(at));
+  if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::taken)) return;
+  const auto& request = std::get<core::ClaimRequest>(op->request);
+  std::uint32_t max = request.max;
+  if (auto error = room_to_claim(request, max)) {
+    op->fail(std::move(*error));
+    end_part(op);
     return;
   }
-  std::vector<std::string> woken = std::exchange(woken_, {});
-  std::sort(woken.begin(), woken.end());
-  woken.erase(std::unique(woken.begin(), woken.end()), woken.end());
-  for (const std::string& name : woken) serve_waiters_of(name);
-  // Only now: what falls due at the last moment is still delivered.
-  while (!deadlines_.empty() && deadlines_.begin()->first <= now_.boottime_ms) {
-    const OperationPtr op = waiting_operation(deadlines_.begin()->second);
-    if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_part(op);
-    forget(op);
+  deliver(op, claim(request, max, {request.max_bytes}, index));
+}
+
+// First come, first served; but who waits for a key that is not there lets the others by.
+void Shard::serve_waiters_of(WaitingClaims::QueueNo queue, std::size_t& budget) {
+  const QueueId id = state_->find_queue(waiting_.name(queue));
+  if (id == kNoQueue) return;
+  for (WaitingClaims::Place at = waiting_.first(queue); at != WaitingClaims::kNone;) {
+    if (budget == 0) return waiting_.wake_again_first(queue);
+    const WaitingClaims::Place place = std::exchange(at, waiting_.next(at));
+    const Operation& op = *waiting_.operation(place);
+    const bool waits = op.phase.load() == ClaimPhase::waiting;
+    if (!waits || has_any(id, std::get<core::ClaimRequest>(op.request))) {
+      serve_waiter(place, budget);
+    } else if (!waiting_.any_by_key(queue)) {
+      break;
+    }
   }
+  if (!state_->queue(id).lanes.empty()) waiting_.hold(queue);
+}
+
+// In slices: what is left over is for the next turn.
+void Shard::serve_waiters() {
+  if (failure_) {
+    waiting_.clear([this](const OperationPtr& op) {
+      if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
+      op->fail(*failure_);
+      end_part(op);
+    });
+    return;
+  }
+  std::size_t budget = config_.slices.waiting;
+  while (budget > 0 && waiting_.has_woken()) {
+    const WaitingClaims::QueueNo queue = waiting_.next_woken();
+    if (queue != WaitingClaims::kNone) serve_waiters_of(queue, budget);
+  }
+  // Only now: what falls due at the last moment is still delivered.
+  if (!waiting_.has_woken()) {
+    waiting_.expire(now_.boottime_ms, budget, [this](const OperationPtr& op) {
+      if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_part(op);
+    });
+  }
+  waiting_.drop_ended(budget);
+}
+
+bool Shard::has_waiters_to_serve() const {
+  const auto deadline = waiting_.next_deadline();
+  return waiting_.has_woken() || waiting_.has_ended() ||
+         (deadline && *deadline <= now_.boottime_ms);
 }
 
 // -- what happens to a claim afterwards

@@ -163,12 +163,7 @@ QueueStats Shard::stats_of(QueueId id) const {
   stats.leased = queue.in(Stage::leased);
   stats.dead = queue.in(Stage::dead);
   stats.remembered = queue.in(Stage::remembered);
-  if (const auto waiting = waiters_.find(queue.name); waiting != waiters_.end()) {
-    stats.waiting_claims = static_cast<std::uint64_t>(
-        std::count_if(waiting->second.begin(), waiting->second.end(), [](const OperationPtr& op) {
-          return op->phase.load(std::memory_order_acquire) == ClaimPhase::waiting;
-        }));
-  }
+  stats.waiting_claims = waiting_.waiting_at(queue.name);
   stats.paused = is_paused(queue);
   if (stats.paused && queue.paused_until_ms) {
     stats.paused_until = Time(Millis(*queue.paused_until_ms));

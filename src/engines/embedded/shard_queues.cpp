@@ -178,6 +178,7 @@ bool Shard::work_slice() {
   if (closing_) return false;  // what comes now would not be synced
   bool more = sweep_slice();
   more = count_slice() || more;
+  more = has_waiters_to_serve() || more;
   repay_cleaning();
   if (failure_) return more;
   if (cleaner_.head_wanted()) {

@@ -39,7 +39,7 @@ std::uint64_t ShardState::key_hash(QueueId queue, std::string_view key) const no
 }
 
 QueueId ShardState::find_queue(std::string_view name) const {
-  const auto found = queue_ids_.find(std::string(name));
+  const auto found = queue_ids_.find(name);
   return found == queue_ids_.end() ? kNoQueue : found->second;
 }
 

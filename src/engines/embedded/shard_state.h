@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@
 #include <tarry/result.h>
 #include <tarry/settings.h>
 
+#include "base/string_hash.h"
 #include "engines/embedded/clock_eras.h"
 #include "engines/embedded/history_slab.h"
 #include "engines/embedded/key_index.h"
@@ -235,7 +237,7 @@ class ShardState {
 
   Identity identity_;
   std::vector<std::unique_ptr<QueueState>> queues_;
-  std::unordered_map<std::string, QueueId> queue_ids_;
+  std::unordered_map<std::string, QueueId, base::StringHash, std::equal_to<>> queue_ids_;
   std::set<QueueId> free_queues_;
   std::unordered_map<Handle, MessageOptions> options_;
   std::uint64_t next_id_ = 1;

@@ -12,6 +12,8 @@ namespace {
 
 // On a full disk what time ends stays so much longer, and is tried again.
 constexpr std::int64_t kExpiryAgainMs = 1000;
+// Queues at which claims wait, looked at in a turn though nobody has woken them.
+constexpr std::size_t kSweptQueues = 16;
 
 }  // namespace
 
@@ -131,36 +133,46 @@ void Shard::advance(timing::Instant now) {
   start_leases();
   hold_leases();
   run_wheels();
-  for (const auto& [name, waiting] : waiters_) {
+  wake_held();
+}
+
+// Queues at which claims wait though messages are ready: a pause may have ended by time, or a small
+// step back of the clock been made good again. And a few others each turn, in case a wake-up was
+// lost.
+void Shard::wake_held() {
+  if (waiting_.empty()) return;
+  using Held = WaitingClaims::Held;
+  const auto state_of = [this](const std::string& name) {
     const QueueId id = state_->find_queue(name);
-    if (id == kNoQueue) continue;
-    const QueueState& queue = state_->queue(id);
-    // A pause that ended by time, or a small step back of the clock made good again.
-    if (!queue.lanes.empty() && !is_paused(queue)) woken_.push_back(name);
-  }
+    if (id == kNoQueue || state_->queue(id).lanes.empty()) return Held::no_more;
+    return is_paused(state_->queue(id)) ? Held::still : Held::woken;
+  };
+  waiting_.look_at_held(state_of);
+  waiting_.sweep(kSweptQueues,
+                 [&](const std::string& name) { return state_of(name) == Held::woken; });
 }
 
 std::optional<std::int64_t> Shard::next_realtime_ms() const {
   std::optional<std::int64_t> next = state_->due_wheel.next_due();
   const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
-  for (const auto& [name, waiting] : waiters_) {
+  waiting_.each_held([&](const std::string& name) {
     const QueueId id = state_->find_queue(name);
-    if (id == kNoQueue) continue;
+    if (id == kNoQueue) return;
     const QueueState& queue = state_->queue(id);
-    if (queue.lanes.empty() || queue.frozen) continue;
+    if (queue.lanes.empty() || queue.frozen) return;
     if (is_paused(queue)) {
       if (queue.paused_until_ms) sooner(*queue.paused_until_ms);
     } else if (const std::int64_t due = queue.lanes.oldest_due_ms(); due > now_.realtime_ms) {
       sooner(due);
     }
-  }
+  });
   return next;
 }
 
 std::optional<std::int64_t> Shard::next_boottime_ms() const {
   std::optional<std::int64_t> next = state_->lease_wheel.next_due();
   const auto sooner = [&next](std::int64_t at) { next = next ? std::min(*next, at) : at; };
-  if (!deadlines_.empty()) sooner(deadlines_.begin()->first);
+  if (const auto end = waiting_.next_deadline()) sooner(*end);
   if (const auto until = cleaner_.held_off_until()) sooner(*until);
   return next;
 }

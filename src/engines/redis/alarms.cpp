@@ -1,5 +1,7 @@
 #include "engines/redis/alarms.h"
 
+#include <boost/asio/post.hpp>
+
 namespace tarry::redis {
 
 Alarms::Alarms(boost::asio::io_context& io, const timing::Clock* manual)
@@ -18,6 +20,12 @@ Alarms::Id Alarms::set(std::int64_t ms, Call call) {
   times_.emplace(id, at);
   arm();
   return id;
+}
+
+void Alarms::soon(Call call) {
+  boost::asio::post(timer_.get_executor(), [this, call = std::move(call)]() mutable {
+    if (!closed_) call();
+  });
 }
 
 void Alarms::cancel(Id id) {

@@ -28,6 +28,8 @@ class Alarms {
 
   /// Not sooner than in `ms`; never within the call.
   Id set(std::int64_t ms, Call call);
+  /// As soon as what is ready to run on the io_context's thread has run; by any clock.
+  void soon(Call call);
   /// One that has run, or 0, is ignored.
   void cancel(Id id);
   /// The manual clock has been moved.

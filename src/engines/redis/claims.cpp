@@ -1,10 +1,8 @@
 #include "engines/redis/claims.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
-#include <set>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "engines/redis/claim_reply.h"
@@ -34,49 +32,12 @@ const std::vector<std::uint32_t>* shards_wanted(const core::ClaimRequest& reques
   return wanted.empty() ? nullptr : &wanted;
 }
 
-bool names(const core::ClaimRequest& request, const std::string& queue) {
-  return std::ranges::find(request.queues, queue) != request.queues.end();
-}
-
-// It looks for what the others that wait there do not look for.
-bool looks_for_itself(const core::ClaimRequest& request) {
-  return !request.keys.empty() || !request.shards.empty();
-}
-
 }  // namespace
-
-struct Claims::Claim {
-  core::Ticket ticket = 0;
-  AskedPtr asked;
-  const core::ClaimRequest* request = nullptr;
-  core::ClaimReply reply;
-  Alarms::Id wait_end = 0;
-  bool may_wait = false;
-  bool parked = false;
-  bool waited = false;           // it has been parked
-  bool gone = false;             // nobody waits for its answer any more
-  std::set<std::string> missed;  // queues that were woken while it looked
-};
-
-// It takes what any other that waits there leaves over.
-bool Claims::waits_at(const Claim& claim, const std::string& queue) {
-  return !looks_for_itself(*claim.request) && names(*claim.request, queue);
-}
-
-// What is known of a queue at which claims wait.
-struct Claims::Watch {
-  std::string queue;
-  std::deque<ClaimPtr> parked;
-  Alarms::Id alarm = 0;
-  std::int64_t alarm_us = 0;
-  bool looking = false;
-  bool again = false;  // woken while one looked
-};
 
 // One claim's look at queues, shard after shard.
 class Claims::Visit : public std::enable_shared_from_this<Visit> {
  public:
-  Visit(Claims& claims, ClaimPtr claim, std::vector<std::string> queues, Watch* watch)
+  Visit(Claims& claims, ClaimPtr claim, std::vector<std::string> queues, Watch watch)
       : claims_(claims),
         claim_(std::move(claim)),
         queues_(std::move(queues)),
@@ -102,10 +63,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   void fail(Error error) {
     // What other shards gave is handed over; the next claim is told.
     if (!claim_->reply.items.empty()) return finish();
-    Watch* watch = std::exchange(watch_, nullptr);
-    claims_.fail(claim_, std::move(error));
-    // Those that wait there too look again soon.
-    if (watch != nullptr) claims_.visited(nullptr, {}, watch, kAfterFailureMs, false);
+    claims_.fail(claim_, watch_, std::move(error), kAfterFailureMs);
   }
 
  private:
@@ -226,13 +184,13 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   void finish() {
     if (request().keys.size() > 0) again_ms_ = std::min(again_ms_, kWatchAgainMs);
     // One that has gone meanwhile has not asked all: the next one looks in its place.
-    claims_.visited(claim_, queues_, watch_, again_ms_, taken_ > 0 || claim_->gone);
+    claims_.looked(claim_, queues_, watch_, again_ms_, taken_ > 0 || claim_->gone);
   }
 
   Claims& claims_;
   ClaimPtr claim_;
   std::vector<std::string> queues_;
-  Watch* watch_;  // the one for which it looks; null for a claim's first look
+  Watch watch_;
   std::size_t turn_;
   std::size_t queue_ = 0;
   std::vector<std::size_t> shards_;  // of places_, to be asked
@@ -246,31 +204,12 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   int tries_ = 0;
 };
 
-Claims::Claims(Context& context, Alarms& alarms) : context_(context), alarms_(alarms) {}
+Claims::Claims(Context& context, Alarms& alarms, const core::Limits& limits)
+    : WaitingClaims(alarms, limits), context_(context) {}
 
 Claims::~Claims() = default;
 
-Claims::Watch& Claims::watch_of(const std::string& queue) {
-  auto& watch = watches_[queue];
-  if (!watch) {
-    watch = std::make_unique<Watch>();
-    watch->queue = queue;
-  }
-  return *watch;
-}
-
-void Claims::begin(core::Ticket ticket, const AskedPtr& asked) {
-  auto claim = std::make_shared<Claim>();
-  claim->ticket = ticket;
-  claim->asked = asked;
-  claim->request = &std::get<core::ClaimRequest>(asked->request);
-  claim->may_wait = claim->request->wait.count() > 0;
-  if (claim->may_wait) claims_.emplace(ticket, claim);
-  visit(claim, claim->request->queues, nullptr);
-}
-
-void Claims::visit(const ClaimPtr& claim, std::vector<std::string> queues, Watch* watch) {
-  if (claim->may_wait) looking_.insert(claim);
+void Claims::look(const ClaimPtr& claim, std::vector<std::string> queues, Watch watch) {
   auto visit = std::make_shared<Visit>(*this, claim, std::move(queues), watch);
   context_.identity.check([visit](Result<void> checked) {
     if (!checked) return visit->fail(std::move(checked).error());
@@ -278,225 +217,11 @@ void Claims::visit(const ClaimPtr& claim, std::vector<std::string> queues, Watch
   });
 }
 
-void Claims::visited(const ClaimPtr& claim, const std::vector<std::string>& queues, Watch* watch,
-                     std::int64_t again_ms, bool found) {
-  looking_.erase(claim);
-  if (claim != nullptr) {
-    if (!claim->reply.items.empty() || claim->gone) {
-      end(claim);
-    } else if (!claim->may_wait) {
-      end(claim);
-    } else {
-      park(claim, watch == nullptr ? queues : std::vector<std::string>(), again_ms);
-    }
-  }
-  if (watch == nullptr) return;
-  watch->looking = false;
-  if (found || std::exchange(watch->again, false)) return look(*watch);
-  look_in(*watch, again_ms);
-}
-
-void Claims::park(const ClaimPtr& claim, const std::vector<std::string>& looked_at,
-                  std::int64_t again_ms) {
-  if (closed_) return fail(claim, Error{ErrorCode::closed, "the store was closed"});
-  claim->parked = true;
-  claim->waited = true;
-  if (claim->wait_end == 0) {
-    // It waits no shorter than asked: the alarm's clock and the caller's may differ by a ms.
-    claim->wait_end = alarms_.set(claim->request->wait.count(), [this, claim] {
-      claim->may_wait = false;
-      claim->wait_end = 0;
-      if (claim->parked) {
-        unpark(claim);
-        end(claim);
-      }
-    });
-  }
-  for (const std::string& queue : claim->request->queues) {
-    watch_of(queue).parked.push_back(claim);
-  }
-  for (const std::string& queue : looked_at) look_in(watch_of(queue), again_ms);
-  // Those that looked at the time have been told too: to tell them once more would go on for ever.
-  std::set<std::string> missed = std::exchange(claim->missed, {});
-  while (!missed.empty()) {
-    look(watch_of(missed.extract(missed.begin()).value()));
-    if (claim->parked) continue;
-    // It looks at that one now and waits at none, so the others would not find it: when it is back.
-    claim->missed.merge(missed);
-    return;
-  }
-}
-
-void Claims::unpark(const ClaimPtr& claim) {
-  claim->parked = false;
-  for (const std::string& queue : claim->request->queues) {
-    auto& parked = watch_of(queue).parked;
-    std::erase(parked, claim);
-  }
-}
-
-void Claims::end(const ClaimPtr& claim) {
-  alarms_.cancel(std::exchange(claim->wait_end, 0));
-  claims_.erase(claim->ticket);
-  if (claim->gone) {
-    release(claim->reply);
-    return;
-  }
-  claim->gone = true;
-  claim->asked->reply = std::move(claim->reply);
-  claim->asked->complete();
-}
-
-void Claims::fail(const ClaimPtr& claim, Error error) {
-  looking_.erase(claim);
-  alarms_.cancel(std::exchange(claim->wait_end, 0));
-  claims_.erase(claim->ticket);
-  if (std::exchange(claim->gone, true)) return;
-  claim->asked->fail(std::move(error));
-}
-
 void Claims::release(const core::ClaimReply& reply) {
-  if (reply.items.empty()) return;
-  core::SettleRequest request;
-  for (const core::ClaimedItem& claimed : reply.items) {
-    core::SettleItem item;
-    item.receipt = core::append(request.bytes, core::view(reply.bytes, claimed.receipt));
-    item.action = core::SettleAction::release;
-    request.items.push_back(item);
-  }
-  auto asked = std::make_shared<Asked>();
-  asked->request = std::move(request);
-  // Should it fail, the leases run out by themselves.
-  asked->completion = [](Result<core::Reply>) {};
-  settle(context_, asked);
+  if (auto asked = release_of(reply)) settle(context_, asked);
 }
 
-void Claims::withdraw(core::Ticket ticket) {
-  const auto found = claims_.find(ticket);
-  if (found == claims_.end()) return;
-  const ClaimPtr claim = found->second;
-  if (claim->parked) {
-    unpark(claim);
-    end(claim);
-    return;
-  }
-  // It is looking: answered now, and what it finds is released.
-  alarms_.cancel(std::exchange(claim->wait_end, 0));
-  claims_.erase(found);
-  claim->gone = true;
-  claim->asked->reply = core::ClaimReply();
-  claim->asked->complete();
-}
-
-void Claims::wake(std::string_view queue) {
-  const std::string name(queue);
-  for (const ClaimPtr& claim : looking_) {
-    if (names(*claim->request, name)) claim->missed.insert(name);
-  }
-  const auto found = watches_.find(name);
-  if (found != watches_.end()) look(*found->second);
-}
-
-void Claims::wake_all() {
-  for (const ClaimPtr& claim : looking_) {
-    const auto& queues = claim->request->queues;
-    claim->missed.insert(queues.begin(), queues.end());
-  }
-  std::vector<std::string> queues;
-  for (const auto& [name, watch] : watches_) queues.push_back(name);
-  for (const std::string& queue : queues) wake(queue);
-}
-
-void Claims::look(Watch& watch) {
-  if (watch.looking) {
-    watch.again = true;
-    return;
-  }
-  std::vector<ClaimPtr> each;
-  ClaimPtr first;
-  for (const ClaimPtr& claim : watch.parked) {
-    if (looks_for_itself(*claim->request)) {
-      each.push_back(claim);
-    } else if (first == nullptr) {
-      first = claim;
-    }
-  }
-  for (const ClaimPtr& claim : each) {
-    unpark(claim);
-    visit(claim, {watch.queue}, nullptr);
-  }
-  if (first == nullptr) {
-    // Those that look elsewhere are parked at no queue meanwhile: they look here when they are
-    // back.
-    for (const ClaimPtr& claim : looking_) {
-      if (waits_at(*claim, watch.queue)) claim->missed.insert(watch.queue);
-    }
-    return;
-  }
-  // What was missed so far, this one sees for all of them.
-  for (const ClaimPtr& claim : looking_) {
-    if (waits_at(*claim, watch.queue)) claim->missed.erase(watch.queue);
-  }
-  alarms_.cancel(std::exchange(watch.alarm, 0));
-  watch.looking = true;
-  unpark(first);
-  visit(first, {watch.queue}, &watch);
-}
-
-void Claims::look_in(Watch& watch, std::int64_t ms) {
-  if (ms == INT64_MAX) return;
-  const bool is_waited_at =
-      !watch.parked.empty() || std::ranges::any_of(looking_, [&](const auto& claim) {
-        return waits_at(*claim, watch.queue);
-      });
-  if (!is_waited_at) return;
-  const std::int64_t at = alarms_.now_us() + ms * 1000;
-  if (watch.alarm != 0 && watch.alarm_us <= at) return;
-  alarms_.cancel(watch.alarm);
-  watch.alarm_us = at;
-  watch.alarm = alarms_.set(ms, [this, &watch] {
-    watch.alarm = 0;
-    wake(watch.queue);
-  });
-}
-
-void Claims::close() {
-  closed_ = true;
-  std::vector<ClaimPtr> parked;
-  for (const auto& [ticket, claim] : claims_) {
-    if (claim->parked) parked.push_back(claim);
-  }
-  for (const ClaimPtr& claim : parked) {
-    unpark(claim);
-    fail(claim, Error{ErrorCode::closed, "the store was closed"});
-  }
-}
-
-std::uint64_t Claims::waiting_at(const std::string& queue) const {
-  return static_cast<std::uint64_t>(std::ranges::count_if(claims_, [&](const auto& entry) {
-    return entry.second->waited && names(*entry.second->request, queue);
-  }));
-}
-
-void Claims::forget_unwaited() {
-  std::unordered_set<std::string_view> looked_at;
-  for (const ClaimPtr& claim : looking_) {
-    looked_at.insert(claim->request->queues.begin(), claim->request->queues.end());
-  }
-  std::erase_if(watches_, [&](const auto& named) {
-    const Watch& watch = *named.second;
-    if (!watch.parked.empty() || watch.looking || looked_at.contains(watch.queue)) return false;
-    alarms_.cancel(watch.alarm);
-    return true;
-  });
-}
-
-std::vector<std::string> Claims::waited_queues() const {
-  std::vector<std::string> queues;
-  for (const auto& [name, watch] : watches_) {
-    if (!watch->parked.empty()) queues.push_back(name);
-  }
-  return queues;
-}
+// Redis tells when there may be something.
+std::int64_t Claims::longest_ms(const core::ClaimRequest& /*request*/) const { return INT64_MAX; }
 
 }  // namespace tarry::redis

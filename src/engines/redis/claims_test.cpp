@@ -51,7 +51,7 @@ class ClaimsTest : public ::testing::Test, public test::EngineCalls {
     identity_ = std::make_unique<Identity>(*client_, *scripts_, *directory_, *ids_, steady_,
                                            store->value(), ServerWish(), Identity::Log());
     context_.emplace(Context{*scripts_, *directory_, *ids_, *identity_});
-    claims_ = std::make_unique<Claims>(*context_, alarms_);
+    claims_ = std::make_unique<Claims>(*context_, alarms_, core::Limits());
   }
   ~ClaimsTest() override {
     alarms_.close();
@@ -170,17 +170,14 @@ TEST_F(ClaimsTest, NothingIsKeptOfQueuesAtWhichNobodyWaitsAnyMore) {
   const auto first = claim({"a", "no-such-queue"}, 1h);
   const auto second = claim({"a"}, 12h);
   run_until_they_wait("a", 2);
-  claims_->forget_unwaited();
   EXPECT_EQ(claims_->watched(), 2u);
   claims_->wake("a");  // one of them looks
   claims_->withdraw(1);
-  claims_->forget_unwaited();
-  EXPECT_EQ(claims_->watched(), 1u);
   settle();
+  EXPECT_EQ(claims_->watched(), 1u);
   clock_->advance(25 * 3'600'000);  // both alarms of what is gone are behind that
   alarms_.moved();
   run_until([&] { return second->is_answered(); });
-  claims_->forget_unwaited();
   EXPECT_EQ(claims_->watched(), 0u);
 }
 

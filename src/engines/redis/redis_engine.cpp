@@ -187,7 +187,7 @@ class RedisEngine final : public core::Engine {
     directory_.emplace(server_, store.partitions, options_.shards, !options_.cluster.empty());
     identity_.emplace(*redis_, server_, *directory_, ids_, steady_, store, wish(), options_.log);
     context_.emplace(Context{server_, *directory_, ids_, *identity_});
-    claims_.emplace(*context_, alarms_);
+    claims_.emplace(*context_, alarms_, options_.limits);
     inbox_.emplace(*context_, InboxOptions{options_.limits, options_.inbox_hold_ms, options_.log});
     sweeper_.emplace(*context_, alarms_, *claims_, *inbox_, options_.log);
     std::vector<std::string> channels;

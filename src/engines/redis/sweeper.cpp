@@ -74,7 +74,6 @@ void Sweeper::settle(const QueuePtr& queue) {
 void Sweeper::sweep() {
   ask_for_reshards();
   for (const QueuePtr& queue : context_.directory.moving()) settle(queue);
-  claims_.forget_unwaited();
   // The shards of queues at which claims wait, by partition. A queue that is not known yet is
   // looked for by waking its claims.
   std::vector<Waited> waited(context_.directory.partitions());

@@ -1,0 +1,19 @@
+// StringHash: for hash tables with strings as keys that are looked up by views, without a copy.
+//
+// Thread safety: has no state.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+namespace tarry::base {
+
+struct StringHash {
+  using is_transparent = void;
+  [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+}  // namespace tarry::base

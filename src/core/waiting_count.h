@@ -1,0 +1,34 @@
+// WaitingCount: how many claims wait at a store, and how many queues and keys they name together:
+// what a store's memory for them depends on. A claim of several shards counts once.
+//
+// Thread safety: all of it.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "core/limits.h"
+#include "core/request.h"
+#include "core/validation.h"
+
+namespace tarry::core {
+
+class WaitingCount {
+ public:
+  explicit WaitingCount(const Limits& limits)
+      : max_claims_(limits.max_waiting_claims), max_names_(limits.max_waiting_names) {}
+
+  /// The claim is about to wait. An error (`unavailable`) where there would be too many; else `end`
+  /// must follow.
+  [[nodiscard]] MaybeError begin(const ClaimRequest& claim);
+  void end(const ClaimRequest& claim) noexcept;
+
+ private:
+  const std::uint64_t max_claims_;
+  const std::uint64_t max_names_;
+  std::mutex mutex_;
+  std::uint64_t claims_ = 0;
+  std::uint64_t names_ = 0;
+};
+
+}  // namespace tarry::core
