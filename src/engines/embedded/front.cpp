@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "core/queue_sums.h"
 #include "core/validation.h"
+#include "engines/embedded/part_failure.h"
 
 namespace tarry::embedded {
 namespace {
@@ -173,7 +174,7 @@ void Front::complete_here(Operation& op) {
 }
 
 void Front::finish_reply(Operation& op) {
-  if (op.error) return;
+  if (op.error) return tell_partly_done(op, shards());
   const core::EngineThreadScope scope;
   if (!op.figures.empty()) merge_stats(op);
   if (!op.error) tell_watches(op.reply);
@@ -353,7 +354,7 @@ void Front::list_visited(const OperationPtr& op, std::uint32_t shard, Handle cur
       Part part;
       part.op = op;
       part.cursor = cursor;
-      send(op, shard, std::move(part));
+      send(shard, std::move(part));
       return;
     }
     reply.next = std::to_string(shard) + "." + std::to_string(cursor);
@@ -361,13 +362,13 @@ void Front::list_visited(const OperationPtr& op, std::uint32_t shard, Handle cur
   finish_part(op);
 }
 
-void Front::send(const OperationPtr& op, std::uint32_t shard, Part part) {
-  if (!runners_[shard]->post(part)) refuse_part(op);
+void Front::send(std::uint32_t shard, Part part) {
+  if (!runners_[shard]->post(part)) refuse_part(part);
 }
 
-void Front::refuse_part(const OperationPtr& op) {
-  op->fail(closed_error());
-  finish_later(op);
+void Front::refuse_part(const Part& part) {
+  fail_part(part, closed_error());
+  finish_later(part.op);
 }
 
 void Front::close() {

@@ -98,12 +98,12 @@ class Front final : public core::Engine, public Router {
   void split_pushes(const OperationPtr& op, const std::string& queue, const std::string& bytes,
                     const Items& items, const Pick& pick);
   void to_all(const OperationPtr& op);
-  void send(const OperationPtr& op, std::uint32_t shard, Part part);
+  void send(std::uint32_t shard, Part part);
   /// One part to each shard that `part_of` gives one for: to all of them, or it throws, to none.
   template <typename F>
   void send_all(const OperationPtr& op, std::uint32_t parts, F&& part_of);
 
-  void refuse_part(const OperationPtr& op);
+  void refuse_part(const Part& part);
 
   // front_remove.cpp
   /// Where the last run has left a removal half done, it goes on.

@@ -44,7 +44,7 @@ void Front::go_on_removing(const OperationPtr& op) {
     op->parts.store(1, std::memory_order_release);
     Part part;
     part.op = op;
-    send(op, 0, std::move(part));
+    send(0, std::move(part));
   };
   const auto on_all = [&](RemoveStep step) {
     op->step = step;

@@ -89,7 +89,7 @@ void Front::send_all(const OperationPtr& op, std::uint32_t parts, F&& part_of) {
   for (std::uint32_t shard = 0; shard < shards(); ++shard) {
     if (auto part = part_of(shard)) all.emplace_back(shard, *std::move(part));
   }
-  if (all.size() == 1) return send(op, all.front().first, std::move(all.front().second));
+  if (all.size() == 1) return send(all.front().first, std::move(all.front().second));
   std::size_t kept = 0;
   try {
     for (; kept < all.size(); ++kept) runners_[all[kept].first]->keep_place();
@@ -97,9 +97,9 @@ void Front::send_all(const OperationPtr& op, std::uint32_t parts, F&& part_of) {
     while (kept > 0) runners_[all[--kept].first]->give_place_back();
     throw;
   }
-  std::uint32_t refused = 0;
-  for (auto& [shard, part] : all) refused += runners_[shard]->post_kept(part) ? 0 : 1;
-  for (; refused > 0; --refused) refuse_part(op);
+  for (auto& [shard, part] : all) {
+    if (!runners_[shard]->post_kept(part)) refuse_part(part);
+  }
 }
 
 template <typename Items>
@@ -233,7 +233,7 @@ void Front::dispatch(const OperationPtr& op, core::ClaimRequest& request) {
   }
   Part part;
   part.op = op;
-  send(op, first, std::move(part));
+  send(first, std::move(part));
 }
 
 void Front::dispatch(const OperationPtr& op, core::ListRequest& request) {
@@ -257,7 +257,7 @@ void Front::dispatch(const OperationPtr& op, core::ListRequest& request) {
     shard = static_cast<std::uint32_t>(*at);
     part.cursor = static_cast<Handle>(*cursor);
   }
-  send(op, shard, std::move(part));
+  send(shard, std::move(part));
 }
 
 void Front::dispatch(const OperationPtr& op, core::StatsRequest&) {

@@ -81,6 +81,8 @@ struct Operation {
 
   std::mutex merge;
   std::optional<Error> error;  // of the request as a whole; the first one stands
+  // Shards that have changed what a queue as a whole is asked for; under merge.
+  std::uint32_t shards_changed = 0;
 
   std::vector<ShardFigures> figures;  // stats: one a shard
 
@@ -117,6 +119,11 @@ struct Operation {
   void fail(Error what) {
     const std::scoped_lock lock(merge);
     if (!error) error = std::move(what);
+  }
+  void note_changed(std::uint64_t messages) {
+    const std::scoped_lock lock(merge);
+    ++shards_changed;
+    if (auto* counted = std::get_if<core::CountReply>(&reply)) counted->count += messages;
   }
 };
 

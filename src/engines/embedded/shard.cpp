@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/planted.h"
+#include "engines/embedded/part_failure.h"
 #include "engines/embedded/record_bounds.h"
 #include "engines/embedded/shard_items.h"
 #include "engines/embedded/tokens.h"
@@ -93,11 +94,7 @@ void Shard::execute(Part part) {
     case Part::Kind::close: close(); return;
     case Part::Kind::request: break;
   }
-  if (failure_) {
-    part.op->fail(*failure_);
-    end_part(part.op);
-    return;
-  }
+  if (failure_) return refuse(part);
   if (!removals_.empty() && parks(part)) return;
   // What the parts before made due is ready for this one.
   const auto next = state_->due_wheel.next_due();
@@ -108,9 +105,36 @@ void Shard::execute(Part part) {
   std::visit([&](const auto& request) { execute(request, part); }, part.op->request);
 }
 
+// Nothing of it has been written, so no job has a say in its end.
+void Shard::refuse(const Part& part) {
+  fail_part(part, *failure_);
+  answers_.emplace_back([router = router_, op = part.op](const CommitOutcome& /*outcome*/) {
+    router->finish_part(op);
+  });
+}
+
 void Shard::end_part(const OperationPtr& op) {
   answers_.emplace_back([router = router_, op](const CommitOutcome& outcome) {
     if (outcome.failure != nullptr) op->fail(*outcome.failure);
+    router->finish_part(op);
+  });
+}
+
+void Shard::end_part(const Part& part) {
+  if (part.all_items) return end_part(part.op);
+  answers_.emplace_back([router = router_, part](const CommitOutcome& outcome) {
+    if (outcome.failure != nullptr) fail_part(part, *outcome.failure);
+    router->finish_part(part.op);
+  });
+}
+
+void Shard::end_changing_part(const OperationPtr& op, std::uint64_t messages) {
+  answers_.emplace_back([router = router_, op, messages](const CommitOutcome& outcome) {
+    if (outcome.failure != nullptr) {
+      op->fail(*outcome.failure);
+    } else {
+      op->note_changed(messages);
+    }
     router->finish_part(op);
   });
 }
@@ -152,7 +176,7 @@ void Shard::close() {
   });
   for (const Sweep& sweep : sweeps_) {
     sweep.op->fail({ErrorCode::closed, "the store was closed"});
-    end_part(sweep.op);
+    end_sweep(sweep);
   }
   sweeps_.clear();
   for (const Count& count : counts_) {

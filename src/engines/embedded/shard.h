@@ -262,6 +262,11 @@ class Shard {
   /// Room for the settlement; where there is none for its reason beside, empties that.
   std::optional<Error> room_to_settle(const core::SettleItem& item, std::string_view& reason);
   void end_part(const OperationPtr& op);
+  /// Of a batch: where it does not become durable, the part's items fail.
+  void end_part(const Part& part);
+  /// Of what has changed a queue as a whole: noted, with how many messages, once it is durable.
+  void end_changing_part(const OperationPtr& op, std::uint64_t messages = 0);
+  void refuse(const Part& part);
   template <typename F>
   void each_item(const Part& part, std::size_t count, F&& f);
 
@@ -317,6 +322,7 @@ class Shard {
     std::uint64_t count = 0;
   };
   std::deque<Sweep> sweeps_;
+  void end_sweep(const Sweep& sweep);
 
   // queues whose removal is under way
   struct Removal {

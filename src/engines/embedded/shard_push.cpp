@@ -168,7 +168,7 @@ void Shard::push_items(const std::string& name, const Part& part, core::PushRepl
     }
     push(i, **queue);
   });
-  end_part(part.op);
+  end_part(part);
 }
 
 void Shard::execute(const core::PushRequest& request, const Part& part) {

@@ -36,8 +36,11 @@ void Shard::execute(const core::ConfigureRequest& request, const Part& part) {
     if (settings != before) {
       record_queue(*queue, settings, state.paused, state.paused_until_ms);
     }
-    const std::scoped_lock lock(op->merge);
-    std::get<core::ConfigureReply>(op->reply).settings = settings;
+    {
+      const std::scoped_lock lock(op->merge);
+      std::get<core::ConfigureReply>(op->reply).settings = settings;
+    }
+    if (settings != before) return end_changing_part(op);
   }
   end_part(op);
 }
@@ -59,6 +62,7 @@ void Shard::execute(const core::PauseRequest& request, const Part& part) {
     } else {
       wake_queue(*queue);  // until a time that has come
     }
+    return end_changing_part(part.op);
   }
   end_part(part.op);
 }
@@ -74,6 +78,7 @@ void Shard::execute(const core::ResumeRequest& request, const Part& part) {
   } else {
     record_queue(queue, state_->queue(queue).settings, false, std::nullopt);
     wake_queue(queue);
+    return end_changing_part(part.op);
   }
   end_part(part.op);
 }
@@ -108,10 +113,7 @@ void Shard::execute(const core::ReviveRequest& request, const Part& part) {
     const Handle handle = resolve(queue, core::view(request.bytes, request.keys[i]));
     if (handle != kNoHandle) sweep_one(handle, SweepKind::revive, count);
   });
-  {
-    const std::scoped_lock lock(part.op->merge);
-    std::get<core::CountReply>(part.op->reply).count += count;
-  }
+  if (count > 0) return end_changing_part(part.op, count);
   end_part(part.op);
 }
 
@@ -159,14 +161,18 @@ bool Shard::sweep_slice() {
   }
   if (!error && sweep.cursor < state_->slab.end()) return true;
   if (!error && sweep.kind == SweepKind::remove) free_queue(sweep.queue, sweep.op);
-  {
-    const std::scoped_lock lock(sweep.op->merge);
-    if (error && !sweep.op->error) sweep.op->error = std::move(error);
-    std::get<core::CountReply>(sweep.op->reply).count += sweep.count;
-  }
-  end_part(sweep.op);
+  if (error) sweep.op->fail(*std::move(error));
+  end_sweep(sweep);
   sweeps_.pop_front();
   return !sweeps_.empty();
+}
+
+void Shard::end_sweep(const Sweep& sweep) {
+  if (sweep.count > 0) {
+    end_changing_part(sweep.op, sweep.count);
+  } else {
+    end_part(sweep.op);
+  }
 }
 
 bool Shard::work_slice() {

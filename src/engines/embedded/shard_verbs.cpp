@@ -105,7 +105,7 @@ void Shard::execute(const core::CancelRequest& request, const Part& part) {
                  request.seen.empty() ? nullptr : &request.seen[i], reply.items[i]);
     });
   }
-  end_part(part.op);
+  end_part(part);
 }
 
 // -- reschedule
@@ -158,7 +158,7 @@ void Shard::execute(const core::RescheduleRequest& request, const Part& part) {
       reschedule_one(queue, core::view(request.bytes, item.key), item, reply.items[i]);
     });
   }
-  end_part(part.op);
+  end_part(part);
 }
 
 // -- settle
@@ -295,7 +295,7 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
       settle_one(handle, item, reason, result);
     });
   }
-  end_part(part.op);
+  end_part(part);
 }
 
 // -- extend
@@ -314,7 +314,7 @@ void Shard::execute(const core::ExtendRequest& request, const Part& part) {
       reply.items[i].outcome = Outcome::done;
     });
   }
-  end_part(part.op);
+  end_part(part);
 }
 
 }  // namespace tarry::embedded

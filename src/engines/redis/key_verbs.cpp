@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/partly_done.h"
 #include "core/validation.h"
 #include "engines/redis/member.h"
 #include "engines/redis/verbs.h"
@@ -168,7 +169,13 @@ class ReviveVerb final : public KeyVerb {
         static_cast<std::uint64_t>(given[0].integer());
     return true;
   }
-  void fail(std::uint32_t /*item*/, const Error& error) override { error_ = error; }
+  void fail(std::uint32_t /*item*/, const Error& error) override {
+    if (error_) {
+      core::keep_less_certain(*error_, error);
+    } else {
+      error_ = error;
+    }
+  }
   // How many were revived says nothing of each: all are asked for again.
   bool is_absent(std::uint32_t /*item*/) const override { return true; }
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
@@ -223,9 +230,12 @@ void revive_some(Context& context, const AskedPtr& asked) {
   Items all(request.keys.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
   auto verb = std::make_shared<ReviveVerb>(context, asked, request);
-  auto countdown = std::make_shared<Countdown>([asked, verb] {
-    if (verb->error()) return asked->fail(*verb->error());
-    asked->complete();
+  auto countdown = std::make_shared<Countdown>([asked, verb, &request] {
+    const std::uint64_t revived = std::get<core::CountReply>(asked->reply).count;
+    if (!verb->error()) return asked->complete();
+    if (revived == 0) return asked->fail(*verb->error());
+    asked->fail(
+        core::partly_done("revive", request.queue, core::messages_so_far(revived), *verb->error()));
   });
   if (!all.empty()) run_items(context, verb, request.queue, std::move(all), countdown);
   countdown->end();

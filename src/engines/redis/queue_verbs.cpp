@@ -23,6 +23,7 @@ void write_settings(Context& context, const AskedPtr& asked) {
   const auto& request = std::get<core::ConfigureRequest>(asked->request);
   auto calls = std::make_shared<ShardCalls>(context, asked, request.queue, Script::configure);
   calls->makes = true;
+  calls->verb = "configure";
   calls->build = [&patch = request.patch](const Place&, RedisCommand& command) {
     const auto add = [&](const auto& value) {
       command.add(value ? std::to_string(value->count()) : "");
@@ -43,9 +44,12 @@ void write_settings(Context& context, const AskedPtr& asked) {
   calls->start();
 }
 
-void sweep(Context& context, const AskedPtr& asked, const std::string& queue, Script script) {
+void sweep(Context& context, const AskedPtr& asked, const std::string& queue, Script script,
+           std::string_view verb) {
   auto calls = std::make_shared<ShardCalls>(context, asked, queue, script);
   calls->in_order = true;
+  calls->verb = verb;
+  calls->messages = [asked] { return std::get<core::CountReply>(asked->reply).count; };
   calls->build = [](const Place&, RedisCommand& command) { command.add(kAtOnce); };
   calls->read = [asked](const Place&, RedisView reply, bool& again) {
     if (reply.size() != 2) return false;
@@ -162,6 +166,7 @@ void pause(Context& context, const AskedPtr& asked) {
   asked->reply = core::CountReply();
   auto calls = std::make_shared<ShardCalls>(context, asked, request.queue, Script::configure);
   calls->makes = true;
+  calls->verb = "pause";
   calls->build = [until = request.until](const Place&, RedisCommand& command) {
     command.add("pause");
     command.add(until ? std::to_string(until->time_since_epoch().count()) : "");
@@ -178,6 +183,7 @@ void resume(Context& context, const AskedPtr& asked) {
   const auto& request = std::get<core::ResumeRequest>(asked->request);
   asked->reply = core::CountReply();
   auto calls = std::make_shared<ShardCalls>(context, asked, request.queue, Script::configure);
+  calls->verb = "resume";
   calls->build = [](const Place&, RedisCommand& command) { command.add("resume"); };
   calls->read = [](const Place&, RedisView, bool&) { return true; };
   calls->start();
@@ -185,13 +191,13 @@ void resume(Context& context, const AskedPtr& asked) {
 
 void purge(Context& context, const AskedPtr& asked) {
   asked->reply = core::CountReply();
-  sweep(context, asked, std::get<core::PurgeRequest>(asked->request).queue, Script::purge);
+  sweep(context, asked, std::get<core::PurgeRequest>(asked->request).queue, Script::purge, "purge");
 }
 
 void revive(Context& context, const AskedPtr& asked) {
   const auto& request = std::get<core::ReviveRequest>(asked->request);
   asked->reply = core::CountReply();
-  if (request.all) return sweep(context, asked, request.queue, Script::revive);
+  if (request.all) return sweep(context, asked, request.queue, Script::revive, "revive");
   revive_some(context, asked);
 }
 

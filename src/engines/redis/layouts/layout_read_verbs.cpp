@@ -5,6 +5,7 @@
 
 #include "base/base64.h"
 #include "base/text.h"
+#include "core/partly_done.h"
 #include "core/validation.h"
 #include "engines/redis/describe.h"
 #include "engines/redis/forecast_spans.h"
@@ -132,8 +133,8 @@ class LayoutPurge : public std::enable_shared_from_this<LayoutPurge> {
           command.add(static_cast<std::int64_t>(self->set_ + 1)).add(self->from_);
         },
         [self = shared_from_this()](Result<RedisReply> told) {
-          if (!told) return self->asked_->fail(std::move(told).error());
           auto& reply = std::get<core::CountReply>(self->asked_->reply);
+          if (!told) return self->fail(reply.count, std::move(told).error());
           reply.count += static_cast<std::uint64_t>(told->view()[0].integer());
           self->from_ = told->view()[1].integer();
           if (self->from_ < 0) {
@@ -150,6 +151,12 @@ class LayoutPurge : public std::enable_shared_from_this<LayoutPurge> {
   const AskedPtr asked_;
   std::size_t set_ = 0;
   std::int64_t from_ = 0;
+
+  void fail(std::uint64_t purged, Error error) {
+    if (purged == 0) return asked_->fail(std::move(error));
+    const std::string& queue = std::get<core::PurgeRequest>(asked_->request).queue;
+    asked_->fail(core::partly_done("purge", queue, core::messages_so_far(purged), error));
+  }
 };
 
 // Of one queue, page by page.

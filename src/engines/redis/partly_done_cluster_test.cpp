@@ -1,0 +1,257 @@
+// Verbs that go to several shards, in a cluster of which one master is away: "nothing was done"
+// is said only where nothing was.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "net/redis_slot.h"
+#include "support/engine_calls.h"
+#include "support/inbox_rig.h"
+#include "support/redis_cluster_servers.h"
+
+namespace tarry::redis {
+namespace {
+
+using PartlyRig = tarry::testing::InboxRig;
+using tarry::testing::RedisClusterServers;
+
+constexpr std::size_t kMasters = 3;
+constexpr std::uint32_t kShards = 8;  // of each queue; no master has all or none
+constexpr std::uint64_t kMessages = 80;
+
+class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
+                            protected test::EngineCalls {
+ protected:
+  PartlyDoneInCluster()
+      : servers_(kMasters, 0,
+                 {"--appendonly", "yes", "--appendfsync", "always",
+                  "--cluster-require-full-coverage", "no"}) {
+    RedisEngineOptions options;
+    for (std::size_t i = 0; i < kMasters; ++i) {
+      options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
+    }
+    options.shards = kShards;
+    engine_ = PartlyRig::open(options);
+  }
+
+  void push(const std::string& queue, Millis delay) {
+    core::PushRequest request;
+    request.queue = queue;
+    for (std::uint64_t i = 0; i < kMessages; ++i) {
+      core::PushItem item;
+      item.key = core::append(request.bytes, "k" + std::to_string(i));
+      item.due = Due::after(delay);
+      request.items.push_back(item);
+    }
+    for (const auto& item : take<core::PushReply>(*engine_, std::move(request)).items) {
+      ASSERT_FALSE(item.error) << item.error->message;
+    }
+  }
+  void bury_all(const std::string& queue) {
+    push(queue, Millis(0));
+    core::ClaimRequest claim;
+    claim.queues = {queue};
+    claim.max = kMessages;
+    const auto claimed = take<core::ClaimReply>(*engine_, claim);
+    ASSERT_EQ(claimed.items.size(), kMessages);
+    core::SettleRequest settle;
+    for (const auto& item : claimed.items) {
+      core::SettleItem bury;
+      bury.receipt = core::append(settle.bytes, core::view(claimed.bytes, item.receipt));
+      bury.action = core::SettleAction::bury;
+      settle.items.push_back(bury);
+    }
+    (void)take<core::ItemsReply>(*engine_, std::move(settle));
+    ASSERT_EQ(stats(queue).dead, kMessages);
+  }
+  QueueStats stats(const std::string& queue) {
+    core::StatsRequest request;
+    request.queue = queue;
+    return take<StoreStats>(*engine_, request).queues.at(0);
+  }
+  template <typename Request>
+  static void add_keys(Request& request) {
+    for (std::uint64_t i = 0; i < kMessages; ++i) {
+      request.keys.push_back(core::append(request.bytes, "k" + std::to_string(i)));
+    }
+  }
+
+  void lose() { servers_.server(GetParam()).kill9(); }
+  void find_again() {
+    servers_.server(GetParam()).start();
+    for (std::size_t i = 0; i < kMasters; ++i) {
+      servers_.until([&] {
+        return servers_.ask(i, {"CLUSTER", "INFO"}).find("cluster_slots_ok:16384") !=
+                   std::string::npos &&
+               servers_.ask(i, {"CLUSTER", "NODES"}).find("fail") == std::string::npos;
+      });
+    }
+    // Its connection is made anew.
+    servers_.until([&] { return ask(*engine_, core::StatsRequest{}).has_value(); });
+  }
+  Error error_of(core::Request request) {
+    const auto reply = ask(*engine_, std::move(request));
+    EXPECT_FALSE(reply) << "a master is away";
+    return reply ? Error() : reply.error();
+  }
+  // The client goes on by what it knows of queues while their records are away; else it looks at
+  // all shards of a queue first, and nothing is done.
+  [[nodiscard]] bool is_record_away() const {
+    return GetParam() == servers_.first_owner(net::redis_slot(PartlyRig::key(0, "store")));
+  }
+  /// `done`: messages that the verb has changed.
+  void expect_truth(const Error& error, const std::string& verb, const std::string& queue,
+                    std::uint64_t done) const {
+    if (is_record_away()) {
+      EXPECT_GT(done, 0u);
+    }
+    EXPECT_LT(done, kMessages);
+    if (done == 0) {
+      EXPECT_EQ(error.code, ErrorCode::unavailable) << error.message;
+    } else {
+      expect_partly(error, verb + " of queue " + queue + " is done in part (" +
+                               std::to_string(done) + " messages)");
+    }
+  }
+  static void expect_partly(const Error& error, const std::string& text) {
+    EXPECT_EQ(error.code, ErrorCode::unknown_outcome) << error.message;
+    EXPECT_NE(error.message.find(text), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("Redis at 127.0.0.1:"), std::string::npos) << error.message;
+  }
+
+  RedisClusterServers servers_;
+  std::unique_ptr<core::Engine> engine_;
+};
+INSTANTIATE_TEST_SUITE_P(Away, PartlyDoneInCluster, ::testing::Range<std::size_t>(0, kMasters));
+
+TEST_P(PartlyDoneInCluster, ASweepTellsHowFarItCame) {
+  const Millis later(3'600'000);
+  push("purged", later);
+  bury_all("revived");
+  bury_all("by-key");
+  lose();
+  const Error purge = error_of(core::PurgeRequest{"purged"});
+  core::ReviveRequest all;
+  all.queue = "revived";
+  all.all = true;
+  const Error revive = error_of(all);
+  core::ReviveRequest some;
+  some.queue = "by-key";
+  add_keys(some);
+  const Error by_key = error_of(some);
+  find_again();
+
+  const std::uint64_t purged = stats("purged").counters.purged;
+  expect_truth(purge, "purge", "purged", purged);
+  const std::uint64_t revived = kMessages - stats("revived").dead;
+  expect_truth(revive, "revive", "revived", revived);
+  expect_truth(by_key, "revive", "by-key", kMessages - stats("by-key").dead);
+  // The same again does the rest.
+  EXPECT_EQ(take<core::CountReply>(*engine_, core::PurgeRequest{"purged"}).count,
+            kMessages - purged);
+  EXPECT_EQ(take<core::CountReply>(*engine_, all).count, kMessages - revived);
+}
+
+TEST_P(PartlyDoneInCluster, ANothingThatIsSureIsToldAsNothing) {
+  push("leased", Millis(0));
+  push("kept", Millis(3'600'000));
+  core::ClaimRequest claim;
+  claim.queues = {"leased"};
+  claim.max = kMessages;
+  ASSERT_EQ(take<core::ClaimReply>(*engine_, claim).items.size(), kMessages);
+  lose();
+  EXPECT_EQ(error_of(core::PurgeRequest{"leased"}).code, ErrorCode::unavailable);
+  core::ReviveRequest revive;
+  revive.queue = "kept";
+  revive.all = true;
+  EXPECT_EQ(error_of(revive).code, ErrorCode::unavailable);
+  // It looks at all shards before it changes one.
+  core::ConfigureRequest configure;
+  configure.queue = "kept";
+  configure.patch.max_attempts = 3;
+  EXPECT_EQ(error_of(configure).code, ErrorCode::unavailable);
+  EXPECT_EQ(error_of(core::RemoveRequest{"kept", false}).code, ErrorCode::unavailable);
+  core::StatsRequest look;
+  look.queue = "kept";
+  EXPECT_EQ(error_of(look).code, ErrorCode::unavailable);
+  core::ListRequest list;
+  list.queue = "kept";
+  list.limit = kMessages;
+  EXPECT_EQ(error_of(list).code, ErrorCode::unavailable);
+  find_again();
+  const QueueStats kept = stats("kept");
+  EXPECT_EQ(kept.scheduled, kMessages);
+  EXPECT_EQ(kept.settings.max_attempts, QueueSettings().max_attempts);
+}
+
+TEST_P(PartlyDoneInCluster, PauseAndResumeTellOnHowManyShards) {
+  push("q", Millis(3'600'000));
+  lose();
+  const Error paused = error_of(core::PauseRequest{"q", std::nullopt});
+  const Error resumed = error_of(core::ResumeRequest{"q"});
+  find_again();
+  if (paused.code == ErrorCode::unavailable) {
+    EXPECT_FALSE(is_record_away());
+    EXPECT_FALSE(stats("q").paused);
+    EXPECT_EQ(resumed.code, ErrorCode::unavailable) << resumed.message;
+  } else {
+    expect_partly(paused, "pause of queue q is done in part (on ");
+    EXPECT_NE(paused.message.find(" of its 8 shards)"), std::string::npos) << paused.message;
+    expect_partly(resumed, "resume of queue q is done in part (on ");
+  }
+  (void)take<core::CountReply>(*engine_, core::PauseRequest{"q", std::nullopt});
+  EXPECT_TRUE(stats("q").paused);
+}
+
+// A batch says it item by item.
+TEST_P(PartlyDoneInCluster, ABatchTellsOfEachItem) {
+  push("q", Millis(3'600'000));
+  lose();
+  core::CancelRequest cancel;
+  cancel.queue = "q";
+  add_keys(cancel);
+  std::uint64_t cancelled = 0;
+  for (const auto& item : take<core::ItemsReply>(*engine_, cancel).items) {
+    if (!item.error) {
+      EXPECT_EQ(item.outcome, Outcome::cancelled);
+      ++cancelled;
+    } else {
+      EXPECT_EQ(item.error->code, ErrorCode::unavailable) << item.error->message;
+    }
+  }
+  find_again();
+  if (is_record_away()) {
+    EXPECT_GT(cancelled, 0u);
+  }
+  EXPECT_EQ(stats("q").scheduled, kMessages - cancelled);
+}
+
+// What one shard gave is handed over, though another cannot be asked.
+TEST_P(PartlyDoneInCluster, AClaimThatFailsHasClaimedNothing) {
+  push("q", Millis(0));
+  lose();
+  core::ClaimRequest claim;
+  claim.queues = {"q"};
+  claim.max = kMessages;
+  std::uint64_t handed_over = 0;
+  for (std::uint32_t i = 0; i < kShards; ++i) {
+    const auto reply = ask(*engine_, claim);
+    if (reply) {
+      handed_over += std::get<core::ClaimReply>(*reply).items.size();
+    } else {
+      EXPECT_EQ(reply.error().code, ErrorCode::unavailable) << reply.error().message;
+    }
+  }
+  find_again();
+  if (is_record_away()) {
+    EXPECT_GT(handed_over, 0u);
+  }
+  EXPECT_EQ(stats("q").leased, handed_over);
+}
+
+}  // namespace
+}  // namespace tarry::redis
