@@ -1,5 +1,5 @@
-"""A queue that nobody works on while its shards change. So what it holds is known, and whatever reads
-all of its shards must tell that at every moment: lists, exports, figures, audits."""
+"""A queue that nobody works on while its shards change. So what it holds is known, and whatever
+reads all of its shards must tell that at every moment: lists, exports, figures, audits."""
 
 import json
 import subprocess
