@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "base/text.h"
+#include "core/time_number.h"
 
 namespace tarry::app {
 namespace {
@@ -26,7 +27,7 @@ const std::vector<std::string_view>& names_of_states(bool with_remembered) {
 
 Result<std::optional<Time>> one_end(std::string_view text) {
   if (text.empty()) return std::optional<Time>();
-  const auto ms = base::parse_time_ms(text);
+  const auto ms = core::parse_time_ms(text);
   if (!ms) return not_a_filter("--due-between: " + ms.error().message);
   return std::optional(Time(Millis(*ms)));
 }

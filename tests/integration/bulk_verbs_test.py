@@ -142,6 +142,7 @@ class Filters(ProgramTest):
                 (("dead", "rm", "q", "k", "--dry-run"), "--dry-run")):
             with self.subTest(words):
                 self.refused(*words, says=says)
+        self.refused("cancel", "q", "--due-between", "1700000000,", says="looks like seconds")
         self.refused("cancel", "nobodys", "--header", "a=b", code=UNKNOWN, says="nobodys")
 
     def test_several_queues_are_paused(self):
