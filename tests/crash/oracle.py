@@ -281,7 +281,10 @@ class _Judge:
             others = [s for s in leased.settlings if s is not settling and s.kind != "extend"
                       and s.operation.outcome in (None, "done")]
             where = f"{settling.kind} of claim {leased.number}"
+            remember = self.history.queues[story.push.queue].remember
             if operation.outcome == "done":
+                if settling.kind == "ack" and leased.acked_before(settling, remember):
+                    continue  # done again
                 if operation.sent <= high + SLACK_MS:
                     pass
                 elif self.history.lets_leases_go_on(high, operation.sent):

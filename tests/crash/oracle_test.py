@@ -152,6 +152,28 @@ class Fine(OracleTest):
         tale.push()
         self.fine(tale)
 
+    def test_remembered_cancel(self):
+        tale = Tale(remember=1000)
+        push = tale.push(delay=60_000)
+        tale.cancel(push)
+        tale.push(outcome="settled")
+        tale.cancel(push, outcome="settled")
+        tale.list(remembered=[(push, "cancelled")], final=True)
+        tale.wait(1000)
+        tale.push()
+        self.fine(tale)
+
+    def test_acked_again(self):
+        tale = Tale(remember=1000)
+        claim = tale.claim(tale.push(), lease=100)
+        tale.settle(claim, known=False)
+        tale.settle(claim)
+        tale.wait(500)
+        tale.settle(claim)
+        tale.counters["acked"] = 1
+        tale.list(final=True)
+        self.fine(tale)
+
 
 class Lost(OracleTest):
     def test_absent_from_a_list(self):
@@ -447,6 +469,20 @@ class Duplicates(OracleTest):
         push = tale.push()
         tale.settle(tale.claim(push), "bury")
         tale.claim(push, 2, tallies=Tallies(2, 0, 0, 1))
+        self.broken(tale, 5)
+
+    def test_cancelled_and_forgotten_too_soon(self):
+        tale = Tale(remember=1000)
+        tale.cancel(tale.push(delay=60_000))
+        tale.push()
+        self.broken(tale, 5)
+
+    def test_acked_again_when_it_is_forgotten(self):
+        tale = Tale(remember=100)
+        claim = tale.claim(tale.push())
+        tale.settle(claim)
+        tale.wait(100)
+        tale.settle(claim)
         self.broken(tale, 5)
 
     def test_forgotten_too_soon(self):

@@ -130,10 +130,14 @@ class Stories:
                 self._of_no_claim(settle)
                 continue
             kind = getattr(settle, "action", "extend")
-            leased.settlings.append(Settling(settle, kind))
+            settling = Settling(settle, kind)
+            leased.settlings.append(settling)
             if settle.outcome not in (None, "done"):
                 continue
             if kind == "ack":
+                remember = self.history.queues[story.push.queue].remember
+                if any(ack.known for ack in leased.acked_before(settling, remember)):
+                    continue  # done again
                 story.ends.append(
                     End("acked", settle.sent, settle.ended, settle.known, leased.number))
             elif kind == "retry" and (settle.due_ms is not None or not settle.known):
@@ -191,15 +195,16 @@ class Stories:
                 holders = self._reschedule(operation, alive)
 
     def _remembers(self, push, before):
-        """A key whose message was acked stays known for the queue's `remember`."""
+        """A key whose message was acked or cancelled stays known for the queue's `remember`."""
         remember = self.history.queues[push.queue].remember
         if push.outcome != "pushed" or push.rule == "replace":
             return
         last = [story for story in before if not story.refused][-1:]
         for end in last[0].ends if last else ():
-            if end.kind == "acked" and end.definite and end.ended < push.sent and \
+            if end.kind in ("acked", "cancelled") and end.definite and end.ended < push.sent and \
                     push.ended < end.sent + remember:
-                self.broken(5, f"acked, not remembered for {remember} ms: pushed again", last[0])
+                self.broken(5, f"{end.kind}, not remembered for {remember} ms: pushed again",
+                            last[0])
 
     def _gone(self, stories, operation, kind, definite=True):
         for story in stories:

@@ -6,6 +6,7 @@ confirmed; another may have happened or not, until the message is seen after it.
 """
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from history import FOREVER, Item
 
@@ -68,6 +69,16 @@ class Leased:
 
     delivery: object
     settlings: list = field(default_factory=list)
+
+    def acked_before(self, settling, remember):
+        """Earlier acks by this receipt that may have been done, and be remembered when it comes."""
+        if remember == 0:
+            return []
+        before = [s.operation for s in takewhile(lambda s: s is not settling, self.settlings)
+                  if s.kind == "ack"]
+        sent = settling.operation.sent
+        return [ack for ack in before if not ack.known or
+                ack.outcome == "done" and sent < ack.ended + remember]
 
     @property
     def number(self):
