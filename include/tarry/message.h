@@ -20,7 +20,7 @@ enum class State : std::uint8_t {
   ready,       ///< due, waiting for a claim
   leased,      ///< claimed, under a lease
   dead,        ///< set aside after its last attempt, or buried
-  remembered,  ///< settled; only its key is still known
+  remembered,  ///< acked or cancelled; only its key is still known
 };
 
 [[nodiscard]] constexpr std::string_view to_string(State state) noexcept {
@@ -42,7 +42,7 @@ enum class Outcome : std::uint8_t {
   replaced,     ///< push: payload, due and attempts are new
   moved,        ///< push with earlier or later: only the due time changed
   in_flight,    ///< push, reschedule: a delivery is running; nothing changed
-  settled,      ///< the key is remembered as settled; nothing changed
+  settled,      ///< the key is remembered: it was acked or cancelled; nothing changed
   cancelled,    ///< cancel: no delivery begins any more
   stopping,     ///< cancel: the running delivery may finish, none begins after it
   unknown,      ///< there is no such message
@@ -95,7 +95,7 @@ enum class IfExists : std::uint8_t {
 /// How a message ended, for what is remembered.
 enum class Ending : std::uint8_t {
   acked,
-  cancelled,  ///< cancelled while leased; its delivery ended without an ack
+  cancelled,  ///< while it waited or was dead; or while leased, and its delivery ended without ack
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Ending ending) noexcept {
@@ -146,7 +146,7 @@ struct Pushed {
   Time due{};  ///< of the message that is now there
 };
 
-/// How and when a remembered message was settled.
+/// How and when a remembered message ended.
 struct Settlement {
   Ending how = Ending::acked;
   Time when{};

@@ -185,8 +185,8 @@ class Queue {
   Result<std::vector<Delivery>> claim(const ClaimOptions& options = {}) const;
   void claim(const ClaimOptions& options, Callback<std::vector<Delivery>> done) const;
 
-  /// These and `settle`: `done`, or `stale` where the receipt names no live claim: its lease has
-  /// run out, or it was settled before.
+  /// These and `settle`: `done`, or `stale` where the receipt names no live claim. An ack by the
+  /// receipt that acked the message before is `done` again while the queue remembers that.
   Result<Answer> ack(std::string_view receipt) const;
   /// Again after `delay` (default: the queue's backoff), which the answer tells as the due time; to
   /// the dead after the last attempt.

@@ -18,7 +18,7 @@ struct QueueSettings {
   std::uint32_t max_attempts = 10;               ///< 1 .. 65535
   Millis backoff_min = std::chrono::seconds(1);  ///< first retry's delay, 0 .. backoff_max; doubles
   Millis backoff_max = std::chrono::minutes(10);  ///< 0 .. 365 d
-  Millis remember{0};  ///< 0 .. 365 d: how long a settled key stays known
+  Millis remember{0};  ///< 0 .. 365 d: how long the key of what ended stays known
   Millis dead_keep = std::chrono::hours(24 * 30);  ///< 1 s .. 3650 d
   IfExists if_exists = IfExists::reject;
 

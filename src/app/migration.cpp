@@ -23,6 +23,9 @@ constexpr int kMostPasses = 100;
 // Between two looks at whether claims have ended.
 constexpr Millis kLook = 200ms;
 
+// A key that is remembered as cancelled takes no message.
+constexpr char kWhereRemembered[] = " (in TO only while the queue's remember is 0s there)";
+
 std::uint64_t movable(const QueueStats& stats) noexcept {
   return stats.scheduled + stats.ready + stats.dead;
 }
@@ -63,14 +66,15 @@ class QueueMigration {
     if (resumed_ && counts_.conflicts > 0) {
       counts_.problems.push_back(
           std::to_string(counts_.conflicts) + " keys belong to other messages in " + to_.name +
-          ", which a run that was cut short may have put there: cancel one of each two, "
-          "and run the same command again");
+          ", which a run that was cut short may have put there: cancel one of each two" +
+          kWhereRemembered + ", and run the same command again");
       return {};
     }
     if (batch.leaves_copies()) {
       counts_.problems.push_back("some of what stays is in " + to_.name +
                                  " too: let the servers take larger bodies, or cancel one of each "
-                                 "two, and run the same command again");
+                                 "two" +
+                                 kWhereRemembered + ", and run the same command again");
       return {};
     }
     return let_go();

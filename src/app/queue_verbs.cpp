@@ -157,7 +157,7 @@ void add_set_command(CLI::App& queue, Session& session) {
   add_duration(command, "--backoff-max", options->patch.backoff_max,
                "The longest delay of a retry, up to 365d");
   add_duration(command, "--remember", options->patch.remember,
-               "How long a settled key stays known: 0s to 365d");
+               "How long a key stays known after its ack or cancel: 0s to 365d");
   add_duration(command, "--dead-keep", options->patch.dead_keep,
                "How long the dead are kept: 1s to 3650d");
   add_choice(command, "--if-exists", options->if_exists, if_exists_names(),

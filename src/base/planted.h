@@ -45,7 +45,9 @@ namespace tarry::base {
   X(removal_looks_at_no_lease)    \
   X(late_lease_not_put_back)      \
   X(late_left_from_before)        \
-  X(uncommitted_lease_runs_out)
+  X(uncommitted_lease_runs_out)   \
+  X(cancel_not_remembered)        \
+  X(acked_again_by_any_receipt)
 
 enum class Bug {
   none,

@@ -16,7 +16,9 @@ Outcome expected(Place place) {
     case Place::leased:
     case Place::stopping: return Outcome::stopping;
     case Place::acked:
-    case Place::cancelled: return Outcome::settled;
+    case Place::cancelled:
+    case Place::withdrawn:
+    case Place::discarded: return Outcome::settled;
   }
   return Outcome::unknown;
 }
@@ -43,7 +45,18 @@ TEST_P(CancelCell, AnswersAndActsAsTheTableSays) {
             cancelled_before + (outcome == Outcome::cancelled ? 1 : 0));
 
   switch (outcome) {
-    case Outcome::cancelled: EXPECT_FALSE(after); break;
+    case Outcome::cancelled: {
+      ASSERT_TRUE(after);  // the queue remembers
+      MessageInfo ended = *before;
+      ended.state = State::remembered;
+      ended.payload.clear();
+      ended.headers.clear();
+      ended.reason.clear();
+      ended.settlement = {Ending::cancelled, clock().now()};
+      ended.kept_until = clock().now() + kRemember;
+      expect_same(ended, after);
+      break;
+    }
     case Outcome::stopping: {
       ASSERT_TRUE(after);
       MessageInfo stopping = *before;
@@ -63,6 +76,9 @@ TEST_P(CancelCell, AnswersAndActsAsTheTableSays) {
 
   for (const std::string& receipt : placed.old_receipts) {
     EXPECT_EQ(must(q.ack(receipt)), Outcome::stale);
+  }
+  if (!placed.acked_by.empty()) {
+    EXPECT_EQ(must(q.ack(placed.acked_by)), Outcome::done);
   }
   clock().advance(3h);
   EXPECT_TRUE(nothing_due(q));  // guarantee 3
@@ -151,9 +167,8 @@ INSTANTIATE_TEST_SUITE_P(On, StoppingEnds,
 class CancelVerb : public Contract {};
 TARRY_ON_ALL_ENGINES(CancelVerb);
 
-TEST_P(CancelVerb, FreesTheKeyAtOnceAlsoWhereSettledKeysAreRemembered) {
+TEST_P(CancelVerb, FreesTheKeyAtOnceWhereNothingIsRemembered) {
   const Queue q = queue();
-  (void)must(q.configure({.remember = kRemember}));
   const Pushed first = must(q.push({.key = "k", .payload = "1", .due = in(1h)}));
   EXPECT_EQ(must(q.cancel("k")), Outcome::cancelled);
   EXPECT_EQ(must(q.stats()).remembered, 0u);
@@ -162,6 +177,79 @@ TEST_P(CancelVerb, FreesTheKeyAtOnceAlsoWhereSettledKeysAreRemembered) {
   EXPECT_EQ(second.outcome, Outcome::pushed);
   EXPECT_NE(second.id, first.id);
   EXPECT_EQ(claim_one(q).payload(), "2");
+}
+
+TEST_P(CancelVerb, IsRememberedSoThatALatePushOfTheKeyRevivesNothing) {
+  const Queue q = queue();
+  (void)must(q.configure({.remember = 10s}));
+  const auto push = [&](IfExists rule) {
+    return must(q.push({.key = "k", .payload = "again", .if_exists = rule})).outcome;
+  };
+  const Pushed first = must(q.push({.key = "k", .payload = "1", .due = in(1h)}));
+  EXPECT_EQ(must(q.cancel("k")), Outcome::cancelled);
+  const Time cancelled = clock().now();
+  EXPECT_EQ(must(q.stats()).remembered, 1u);
+  clock().advance(10s - 1ms);
+  for (const IfExists rule :
+       {IfExists::reject, IfExists::keep, IfExists::earlier, IfExists::later}) {
+    EXPECT_EQ(push(rule), Outcome::settled);
+  }
+  EXPECT_EQ(must(q.push({.key = "k", .payload = "1"})).id, first.id);
+  const Answer again = must(q.cancel("k"));
+  EXPECT_EQ(again, Outcome::settled);
+  EXPECT_EQ(again.settlement, (Settlement{Ending::cancelled, cancelled}));
+  EXPECT_EQ(must(q.reschedule("k", in(1h))), Outcome::settled);
+  EXPECT_EQ(must(q.stats()).counters.cancelled, 1u);
+  EXPECT_TRUE(nothing_due(q));
+  clock().advance(1ms);
+  EXPECT_EQ(must(q.stats()).remembered, 0u);
+  EXPECT_EQ(must(q.cancel("k")), Outcome::unknown);
+  EXPECT_EQ(push(IfExists::reject), Outcome::pushed);
+  EXPECT_EQ(claim_one(q).payload(), "again");
+}
+
+TEST_P(CancelVerb, ThatIsRememberedGivesWayToAReplace) {
+  const Queue q = queue();
+  (void)must(q.configure({.remember = kRemember}));
+  const Pushed first = must(q.push({.key = "k", .payload = "1", .due = in(1h)}));
+  EXPECT_EQ(must(q.cancel("k")), Outcome::cancelled);
+  const Pushed second = must(q.push({.key = "k", .payload = "2", .if_exists = IfExists::replace}));
+  EXPECT_EQ(second.outcome, Outcome::pushed);
+  EXPECT_NE(second.id, first.id);
+  EXPECT_EQ(claim_one(q).payload(), "2");
+  const QueueStats stats = must(q.stats());
+  EXPECT_EQ(stats.remembered, 0u);
+  EXPECT_EQ(stats.counters.replaced, 0u);
+}
+
+TEST_P(CancelVerb, OfManyRemembersEach) {
+  const Queue q = queue();
+  (void)must(q.configure({.remember = kRemember}));
+  const Pushed made = must(q.push({.payload = "x", .due = in(1h)}));
+  std::vector<std::string> keys{made.key};
+  for (int i = 0; i < 40; ++i) {
+    keys.push_back("k" + std::to_string(i));
+    // Ready and scheduled, of the default priority and of others.
+    (void)must(q.push({.key = keys.back(),
+                       .payload = "x",
+                       .due = in(i % 2 == 0 ? Millis(0) : Millis(1h)),
+                       .priority = i % 3 == 0 ? kDefaultPriority : 7u}));
+  }
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  for (Result<Answer>& answer : must(q.cancel(views))) {
+    EXPECT_EQ(must(std::move(answer)), Outcome::cancelled);
+  }
+  const QueueStats stats = must(q.stats());
+  EXPECT_EQ(stats.remembered, 41u);
+  EXPECT_EQ(stats.counters.cancelled, 41u);
+  for (Result<Answer>& answer : must(q.cancel(views))) {
+    EXPECT_EQ(must(std::move(answer)), Outcome::settled);
+  }
+  clock().advance(kRemember - 1ms);
+  EXPECT_TRUE(nothing_due(q));
+  EXPECT_EQ(must(q.stats()).remembered, 41u);
+  clock().advance(1ms);
+  EXPECT_EQ(must(q.stats()).remembered, 0u);
 }
 
 TEST_P(CancelVerb, OfAStoppingMessageLetsItsLeaseBeExtended) {

@@ -106,6 +106,8 @@ std::string_view to_string(Place place) {
     case Place::dead: return "dead";
     case Place::acked: return "acked";
     case Place::cancelled: return "cancelled";
+    case Place::withdrawn: return "withdrawn";
+    case Place::discarded: return "discarded";
   }
   return "?";
 }
@@ -124,6 +126,12 @@ Placed put(const Queue& queue, ManualClock& clock, std::string_view key, Place p
   placed.due_ms = ms(must(queue.retry(first.receipt(), delay)).due.value());
   clock.advance(10s);
   if (place == Place::scheduled || place == Place::ready) return placed;
+  if (place == Place::withdrawn) {
+    (void)must(queue.cancel(key));
+    placed.settled_ms = ms(clock.now());
+    clock.advance(1s);
+    return placed;
+  }
 
   const Delivery second = claim_one(queue);
   const std::string receipt(second.receipt());
@@ -134,13 +142,20 @@ Placed put(const Queue& queue, ManualClock& clock, std::string_view key, Place p
       placed.live = receipt;
       return placed;
     case Place::dead: (void)must(queue.bury(receipt, kBuryReason)); break;
-    case Place::acked: (void)must(queue.ack(receipt)); break;
+    case Place::acked:
+      (void)must(queue.ack(receipt));
+      placed.acked_by = receipt;
+      break;
+    case Place::discarded:
+      (void)must(queue.bury(receipt, kBuryReason));
+      (void)must(queue.cancel(key));
+      break;
     default:
       (void)must(queue.cancel(key));
       (void)must(queue.release(receipt));
       break;
   }
-  placed.old_receipts.push_back(receipt);
+  if (place != Place::acked) placed.old_receipts.push_back(receipt);
   if (is_remembered(place)) placed.settled_ms = ms(clock.now());
   clock.advance(1s);
   return placed;

@@ -86,14 +86,14 @@ enum class Place : std::uint8_t {
   dead,       // buried with a reason in its second attempt
   acked,      // remembered
   cancelled,  // remembered: cancelled while leased
+  withdrawn,  // remembered: cancelled while it waited
+  discarded,  // remembered: cancelled while dead
 };
-inline constexpr Place kPlaces[] = {Place::absent, Place::scheduled, Place::ready,
-                                    Place::leased, Place::stopping,  Place::dead,
-                                    Place::acked,  Place::cancelled};
+inline constexpr Place kPlaces[] = {
+    Place::absent, Place::scheduled, Place::ready,     Place::leased,    Place::stopping,
+    Place::dead,   Place::acked,     Place::cancelled, Place::withdrawn, Place::discarded};
 [[nodiscard]] std::string_view to_string(Place place);
-[[nodiscard]] inline bool is_remembered(Place place) {
-  return place == Place::acked || place == Place::cancelled;
-}
+[[nodiscard]] inline bool is_remembered(Place place) { return place >= Place::acked; }
 
 inline constexpr std::string_view kOldPayload = "old payload";
 inline constexpr std::string_view kBuryReason = "poison pill";
@@ -104,7 +104,8 @@ struct Placed {
   std::int64_t due_ms = 0;                // of what is there
   std::int64_t settled_ms = 0;            // remembered only
   std::string live;                       // the receipt that still counts: leased, stopping
-  std::vector<std::string> old_receipts;  // the ones that do not
+  std::string acked_by;                   // the receipt that ended it: acked
+  std::vector<std::string> old_receipts;  // the ones that do not count
 };
 
 /// Brings a message of that key there. Configures the queue to remember; moves the clock a little.

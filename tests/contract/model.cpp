@@ -93,6 +93,7 @@ void Model::end(ModelMessage& message, Ending ending) {
   }
   message.stage = Stage::remembered;
   message.stopping = false;
+  message.reason.reset();
   message.settlement = {ending, Time(Millis(realtime_))};
   message.kept_until = realtime_ + settings_.remember.count();
 }
@@ -172,8 +173,7 @@ ModelAnswer Model::cancel(KeyId key) {
     case Stage::leased: message.stopping = true; return {Outcome::stopping, {}, {}};
     default: break;
   }
-  ++counters_.cancelled;
-  messages_.erase(found);
+  end(message, Ending::cancelled);
   return {Outcome::cancelled, {}, {}};
 }
 
@@ -277,10 +277,21 @@ ModelMessage* Model::find_claim(std::size_t claim) {
   return nullptr;
 }
 
+bool Model::was_acked_by(std::size_t claim) const {
+  return std::ranges::any_of(messages_, [claim](const auto& entry) {
+    const ModelMessage& message = entry.second;
+    return message.stage == Stage::remembered && message.settlement.how == Ending::acked &&
+           message.claim == claim;
+  });
+}
+
 ModelAnswer Model::settle(std::size_t claim, Action action, std::optional<std::int64_t> delay,
                           std::optional<std::uint32_t> priority, const std::string& reason) {
   ModelMessage* message = find_claim(claim);
-  if (message == nullptr) return {Outcome::stale, {}, {}};
+  if (message == nullptr) {
+    const bool again = action == Action::ack && was_acked_by(claim);
+    return {again ? Outcome::done : Outcome::stale, {}, {}};
+  }
   if (action == Action::ack || message->stopping) {
     end(*message, action == Action::ack ? Ending::acked : Ending::cancelled);
     return {Outcome::done, {}, {}};

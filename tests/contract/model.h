@@ -172,6 +172,7 @@ class Model {
   [[nodiscard]] bool is_due(const ModelMessage& message) const noexcept;
   [[nodiscard]] std::uint32_t max_attempts(const ModelMessage& message) const noexcept;
   ModelMessage* find_claim(std::size_t claim);
+  [[nodiscard]] bool was_acked_by(std::size_t claim) const;
   void lease_out(ModelMessage& message, std::optional<std::int64_t> lease);
   ModelPushed put(KeyId key, const ModelPush& message, Outcome outcome);
   void end(ModelMessage& message, Ending ending);

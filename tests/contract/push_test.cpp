@@ -68,7 +68,9 @@ Outcome expected(Rule rule, Place place) {
     case Place::stopping: return Outcome::in_flight;
     case Place::dead: return rule == Rule::replace ? Outcome::revived : Outcome::exists;
     case Place::acked:
-    case Place::cancelled: return rule == Rule::replace ? Outcome::pushed : Outcome::settled;
+    case Place::cancelled:
+    case Place::withdrawn:
+    case Place::discarded: return rule == Rule::replace ? Outcome::pushed : Outcome::settled;
   }
   return Outcome::unknown;
 }
@@ -140,6 +142,9 @@ TEST_P(PushCell, AnswersAndActsAsTheTableSays) {
   }
   if (!placed.live.empty()) {
     EXPECT_EQ(must(q.ack(placed.live)), Outcome::done);
+  }
+  if (!placed.acked_by.empty()) {
+    EXPECT_EQ(must(q.ack(placed.acked_by)), is_new ? Outcome::stale : Outcome::done);
   }
 }
 
@@ -246,7 +251,11 @@ TEST_P(PushVerb, AMadeKeyIsDeliveredAndRemembered) {
   EXPECT_EQ(delivery.key(), pushed.key);
   EXPECT_EQ(delivery.id(), pushed.id);
   EXPECT_EQ(must(q.ack(delivery.receipt())), Outcome::done);
+  EXPECT_EQ(must(q.ack(delivery.receipt())), Outcome::done);
   EXPECT_EQ(must(q.cancel(pushed.key)), Outcome::settled);
+  const Pushed waiting = must(q.push({.payload = "x", .due = in(1h)}));
+  EXPECT_EQ(must(q.cancel(waiting.key)), Outcome::cancelled);
+  EXPECT_EQ(must(q.cancel(waiting.key)), Outcome::settled);
 }
 
 TEST_P(PushVerb, AMadeKeyOfOneQueueIsUnknownInAnother) {

@@ -86,8 +86,9 @@ TEST_P(Reopen, KeepsMessagesInEveryPlace) {
     for (const std::string& receipt : placed[place].old_receipts) {
       EXPECT_EQ(must(q.ack(receipt)), Outcome::stale);
     }
-    if (!placed[place].live.empty()) {
-      EXPECT_EQ(must(q.ack(placed[place].live)), Outcome::done);
+    for (const std::string& receipt : {placed[place].live, placed[place].acked_by}) {
+      if (receipt.empty()) continue;
+      EXPECT_EQ(must(q.ack(receipt)), Outcome::done);
     }
   }
 }
@@ -252,18 +253,30 @@ TEST_P(Reopen, KeepsACancelOfARunningDelivery) {
 TEST_P(Reopen, KeepsTheRememberedForTheRestOfTheirTime) {
   const Queue q = queue();
   (void)must(q.configure({.remember = 1h}));
-  (void)must(q.push({.key = "k", .payload = "x"}));
-  (void)must(q.ack(claim_one(q).receipt()));
+  for (const char* key : {"acked", "cancelled"}) {
+    (void)must(q.push({.key = key, .payload = "x"}));
+  }
+  EXPECT_EQ(must(q.cancel("cancelled")), Outcome::cancelled);
+  const std::string receipt(claim_one(q).receipt());
+  EXPECT_EQ(must(q.ack(receipt)), Outcome::done);
   const Time settled = clock().now();
   clock().advance(30min);
   rig().reopen();
-  const Answer answer = must(queue().cancel("k"));
-  EXPECT_EQ(answer, Outcome::settled);
-  EXPECT_EQ(answer.settlement, (Settlement{Ending::acked, settled}));
+  EXPECT_EQ(must(queue().ack(receipt)), Outcome::done);
+  EXPECT_EQ(must(queue().retry(receipt)), Outcome::stale);
+  for (const auto& [key, how] :
+       {std::pair("acked", Ending::acked), {"cancelled", Ending::cancelled}}) {
+    EXPECT_EQ(must(queue().push({.key = key, .payload = "late"})).outcome, Outcome::settled);
+    const Answer answer = must(queue().cancel(key));
+    EXPECT_EQ(answer, Outcome::settled);
+    EXPECT_EQ(answer.settlement, (Settlement{how, settled}));
+  }
   rig().close();
   clock().advance(30min);
   rig().open();
-  EXPECT_EQ(must(queue().cancel("k")), Outcome::unknown);
+  EXPECT_EQ(must(queue().ack(receipt)), Outcome::stale);
+  EXPECT_EQ(must(queue().cancel("acked")), Outcome::unknown);
+  EXPECT_EQ(must(queue().cancel("cancelled")), Outcome::unknown);
 }
 
 TEST_P(Reopen, KeepsTheDeadForTheRestOfTheirTime) {

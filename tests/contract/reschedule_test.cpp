@@ -15,7 +15,9 @@ Outcome expected(Place place) {
     case Place::stopping: return Outcome::in_flight;
     case Place::dead: return Outcome::revived;
     case Place::acked:
-    case Place::cancelled: return Outcome::settled;
+    case Place::cancelled:
+    case Place::withdrawn:
+    case Place::discarded: return Outcome::settled;
   }
   return Outcome::unknown;
 }
@@ -82,6 +84,9 @@ TEST_P(RescheduleCell, AnswersAndActsAsTheTableSays) {
   }
   for (const std::string& receipt : placed.old_receipts) {
     EXPECT_EQ(must(q.ack(receipt)), Outcome::stale);
+  }
+  if (!placed.acked_by.empty()) {
+    EXPECT_EQ(must(q.ack(placed.acked_by)), Outcome::done);
   }
 }
 

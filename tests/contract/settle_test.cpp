@@ -50,6 +50,9 @@ TEST_P(SettleCell, OldReceiptsAreStaleAndChangeNothing) {
     EXPECT_EQ(answer, Outcome::stale);
     EXPECT_FALSE(answer.due);
   }
+  if (!placed.acked_by.empty()) {
+    EXPECT_EQ(settle(q, verb, placed.acked_by), verb == Verb::ack ? Outcome::done : Outcome::stale);
+  }
   expect_same(before, find(q, "k"));
   EXPECT_EQ(must(q.stats()).counters, counters);
 }
@@ -117,7 +120,10 @@ TEST_P(SettleCell, TheLiveReceiptIsDoneOnceAndActs) {
     }
     expect_same(want, after);
   }
-  for (const Verb again : kVerbs) EXPECT_EQ(settle(q, again, placed.live), Outcome::stale);
+  for (const Verb again : kVerbs) {
+    const bool repeats = verb == Verb::ack && again == Verb::ack;
+    EXPECT_EQ(settle(q, again, placed.live), repeats ? Outcome::done : Outcome::stale);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(On, SettleCell,
@@ -189,6 +195,75 @@ TEST_P(Settling, ARememberedKeyIsKnownForThatLongAndNoLonger) {
   EXPECT_EQ(must(q.cancel("a")), Outcome::unknown);
   EXPECT_EQ(must(q.push({.key = "b", .payload = "y"})).outcome, Outcome::pushed);
   EXPECT_EQ(must(q.stats()).remembered, 0u);
+}
+
+TEST_P(Settling, AnAckIsDoneAgainWhileItIsRemembered) {
+  const Queue q = queue();
+  (void)must(q.configure({.remember = 10s}));
+  (void)must(q.push({.key = "k", .payload = "x"}));
+  const std::string released(claim_one(q).receipt());
+  EXPECT_EQ(must(q.release(released)), Outcome::done);
+  const std::string receipt(claim_one(q, 1min).receipt());
+  EXPECT_EQ(must(q.extend(receipt, 2min)), Outcome::done);
+  EXPECT_EQ(must(q.ack(receipt)), Outcome::done);
+  clock().advance(10s - 1ms);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(must(q.ack(receipt)), Outcome::done);
+  EXPECT_EQ(must(q.ack(released)), Outcome::stale);
+  for (const Verb verb : {Verb::retry, Verb::release, Verb::bury, Verb::extend}) {
+    EXPECT_EQ(settle(q, verb, receipt), Outcome::stale);
+  }
+  EXPECT_EQ(must(q.stats()).counters.acked, 1u);
+  EXPECT_EQ(must(q.stats()).remembered, 1u);
+  // A setting that changes does not change what is remembered already.
+  (void)must(q.configure({.remember = 0s}));
+  EXPECT_EQ(must(q.ack(receipt)), Outcome::done);
+  clock().advance(1ms);
+  EXPECT_EQ(must(q.ack(receipt)), Outcome::stale);
+}
+
+TEST_P(Settling, AnAckIsStaleOnceItsKeyIsPushedAnew) {
+  const Queue q = queue();
+  (void)must(q.configure({.remember = kRemember}));
+  (void)must(q.push({.key = "k", .payload = "1"}));
+  const std::string receipt(claim_one(q).receipt());
+  EXPECT_EQ(must(q.ack(receipt)), Outcome::done);
+  EXPECT_EQ(must(q.push({.key = "k", .payload = "2", .if_exists = IfExists::replace})).outcome,
+            Outcome::pushed);
+  EXPECT_EQ(must(q.ack(receipt)), Outcome::stale);
+  const std::string second(claim_one(q).receipt());
+  EXPECT_EQ(must(q.ack(second)), Outcome::done);
+  EXPECT_EQ(must(q.ack(receipt)), Outcome::stale);
+  EXPECT_EQ(must(q.ack(second)), Outcome::done);
+}
+
+TEST_P(Settling, AcksOfManyAreDoneAgainEachForItself) {
+  const Queue q = queue();
+  (void)must(q.configure({.remember = kRemember}));
+  for (int i = 0; i < 80; ++i) (void)must(q.push({.payload = "x"}));
+  std::vector<std::string> receipts;
+  for (const Delivery& delivery : claim(q, 80)) receipts.emplace_back(delivery.receipt());
+  ASSERT_EQ(receipts.size(), 80u);
+  std::vector<Settle> items;
+  for (std::size_t i = 0; i < 40; ++i) {
+    items.push_back({.receipt = receipts[i], .action = Action::ack, .reason = {}});
+  }
+  for (Result<Answer>& answer : must(q.settle(items))) {
+    EXPECT_EQ(must(std::move(answer)), Outcome::done);
+  }
+  // The others with them, each a second time within the batch.
+  items.clear();
+  for (const std::string& receipt : receipts) {
+    items.push_back({.receipt = receipt, .action = Action::ack, .reason = {}});
+    items.push_back(items.back());
+  }
+  for (Result<Answer>& answer : must(q.settle(items))) {
+    EXPECT_EQ(must(std::move(answer)), Outcome::done);
+  }
+  items.resize(1);
+  items[0].action = Action::retry;
+  EXPECT_EQ(must(std::move(must(q.settle(items)).front())), Outcome::stale);
+  EXPECT_EQ(must(q.stats()).counters.acked, 80u);
+  EXPECT_EQ(must(q.stats()).remembered, 80u);
 }
 
 TEST_P(Settling, RetryWithoutDelayFollowsTheBackoff) {

@@ -413,10 +413,11 @@ void Shard::emit_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::s
   emit(record);
 }
 
-// A claim ended for good: the key stays known for the queue's `remember`.
-void Shard::end_claim(Ending ending, Handle handle) {
+// A message ended for good: its key stays known for the queue's `remember`.
+void Shard::end_message(Ending ending, Handle handle) {
   const std::int64_t remember = state_->queue(state_->slab[handle].queue).settings.remember.count();
-  if (remember > 0) {
+  const bool forgets = ending == Ending::cancelled && TARRY_PLANTED_BUG(cancel_not_remembered);
+  if (remember > 0 && !forgets) {
     emit_remembered(ending, handle, now_.realtime_ms + remember);
   } else {
     emit_gone(ending == Ending::acked ? GoneWhy::acked : GoneWhy::cancelled, handle);

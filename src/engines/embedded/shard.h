@@ -142,10 +142,11 @@ class Shard {
   void settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
                   core::ItemResult& result);
   [[nodiscard]] Handle find_claim(const ClaimName& claim) const;
-  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others
-  /// are stale.
-  template <typename F>
-  void each_claim(const Part& part, F&& f);
+  [[nodiscard]] bool was_acked_by(const ClaimName& claim) const;
+  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others'
+  /// outcomes are what `stale(i)` says.
+  template <typename F, typename G>
+  void each_claim(const Part& part, F&& f, G&& stale);
   // shard_claim.cpp
   void execute(const core::ClaimRequest& request, Part& part);
   void wait(const OperationPtr& op);
@@ -279,7 +280,7 @@ class Shard {
   void emit(const LeaseRecord& record);
   void emit_gone(GoneWhy why, Handle handle);
   void emit_remembered(Ending ending, Handle handle, std::int64_t until_ms);
-  void end_claim(Ending ending, Handle handle);
+  void end_message(Ending ending, Handle handle);
   void emit_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason);
   [[nodiscard]] RecordPlace place_of(const Message& message) const noexcept {
     return {message.position.segment(journal_->newest_segment()), message.position};

@@ -61,6 +61,31 @@ TEST_F(ShardSettle, ADelayThatNoFullRecordHoldsIsCounted) {
   EXPECT_EQ(delayed(), 0u);
 }
 
+// No room is kept for what its copy does not hold.
+TEST_F(ShardSettle, WhatIsRememberedOfACancelHasNoDelayAndNoReason) {
+  core::ConfigureRequest remember;
+  remember.queue = "q";
+  remember.patch.remember = Millis(60'000);
+  ASSERT_TRUE(one.ask(remember));
+  ASSERT_TRUE(one.ask(test::push("q", "dead")));
+  const auto claimed = one.ask(test::claim("q"));
+  const auto receipts = test::receipts_of(std::get<core::ClaimReply>(*claimed));
+  ASSERT_TRUE(one.ask(test::settle(receipts, core::SettleAction::bury, "why it died")));
+  ASSERT_TRUE(
+      one.ask(test::push("q", "later", Due::at(Time(Millis(clock.now().realtime_ms + 9))))));
+  ASSERT_TRUE(one.ask(test::reschedule("q", "later", Due::after(std::chrono::hours(1)))));
+  EXPECT_GT(one.state().live.total_reasons(), 0u);
+  EXPECT_EQ(one.state().unwritten_boot_dues(), 1u);
+  for (const char* key : {"dead", "later"}) ASSERT_TRUE(one.ask(test::cancel("q", key)));
+  EXPECT_EQ(one.state().queue(one.state().find_queue("q")).in(Stage::remembered), 2u);
+  EXPECT_EQ(one.state().live.total_reasons(), 0u);
+  EXPECT_EQ(one.state().unwritten_boot_dues(), 0u);
+  EXPECT_EQ(settled(receipts, Outcome::stale), 1u);
+  clock.advance(60'000);
+  one.settle();
+  EXPECT_EQ(one.state().queue(one.state().find_queue("q")).messages(), 0u);
+}
+
 TEST_F(ShardSettle, AnIdleShardCleansWhatItLeftAlone) {
   const std::string payload(1'000, 'x');
   ASSERT_TRUE(one.ask(test::push("q", "stays", Due::after(std::chrono::hours(1)))));

@@ -390,6 +390,8 @@ void ShardState::evolve(Ending ending, QueueId queue, std::int64_t settled_ms,
   disarm(ref.handle);
   Message& message = slab[ref.handle];
   History& history = history_of(message);
+  drop_reason(message);                     // it may have been dead
+  move_due(message, message.due_ms(), {});  // it waits for no BOOTTIME any more
   history.ending = ending;
   history.stamp_ms = settled_ms;
   history.until_ms = until_ms;

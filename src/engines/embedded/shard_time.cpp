@@ -75,7 +75,7 @@ void Shard::lease_expired(Handle handle) {
   }
   state_->lease_wheel.insert(handle);
   if (message.stopping != 0 && !TARRY_PLANTED_BUG(cancel_stops_nothing)) {
-    end_claim(Ending::cancelled, handle);
+    end_message(Ending::cancelled, handle);
     return;
   }
   const History& history = state_->histories[message.history];

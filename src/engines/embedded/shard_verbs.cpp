@@ -74,7 +74,7 @@ void Shard::cancel_one(QueueId queue, std::string_view key, const core::Seen* se
     default:
       if (seen == nullptr) {
         result.outcome = Outcome::cancelled;
-        emit_gone(GoneWhy::cancelled, found);
+        end_message(Ending::cancelled, found);
       } else if (is_as_seen(message, *seen)) {
         result.outcome = Outcome::done;
         emit_gone(GoneWhy::moved_away, found);
@@ -174,8 +174,18 @@ Handle Shard::find_claim(const ClaimName& claim) const {
   return claim.handle;
 }
 
-template <typename F>
-void Shard::each_claim(const Part& part, F&& f) {
+// Whether that claim ended its message with an ack, and that is remembered.
+bool Shard::was_acked_by(const ClaimName& claim) const {
+  if (!state_->slab.holds(claim.handle, claim.id)) return false;
+  const Message& message = state_->slab[claim.handle];
+  if (message.stage() != Stage::remembered) return false;
+  const History& history = state_->histories[message.history];
+  return history.ending == Ending::acked &&
+         (history.tallies.claims == claim.claims || TARRY_PLANTED_BUG(acked_again_by_any_receipt));
+}
+
+template <typename F, typename G>
+void Shard::each_claim(const Part& part, F&& f, G&& stale) {
   auto& results = std::get<core::ItemsReply>(part.op->reply).items;
   const std::vector<ClaimName>& claims = part.op->prepared.claims;
   const auto item = [&part](std::size_t n) {
@@ -191,7 +201,7 @@ void Shard::each_claim(const Part& part, F&& f) {
     if (const Handle handle = find_claim(claims[i]); handle != kNoHandle) {
       f(i, handle);
     } else {
-      results[i].outcome = Outcome::stale;
+      results[i].outcome = stale(i);
     }
   }
 }
@@ -201,7 +211,7 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
   const Message& message = state_->slab[handle];
   result.outcome = Outcome::done;
   if (item.action == core::SettleAction::ack) {
-    end_claim(Ending::acked, handle);
+    end_message(Ending::acked, handle);
     return;
   }
   if (item.action == core::SettleAction::move_away) {
@@ -209,7 +219,7 @@ void Shard::settle_one(Handle handle, const core::SettleItem& item, std::string_
     return;
   }
   if (message.stopping != 0) {
-    end_claim(Ending::cancelled, handle);
+    end_message(Ending::cancelled, handle);
     return;
   }
   const History& history = state_->histories[message.history];
@@ -282,7 +292,12 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
   } else {
     std::optional<Error> no_end;
     std::optional<Error> no_back;
-    each_claim(part, [&](std::size_t i, Handle handle) {
+    const auto ended = [&](std::size_t i) {
+      const bool again = request.items[i].action == core::SettleAction::ack &&
+                         was_acked_by(part.op->prepared.claims[i]);
+      return again ? Outcome::done : Outcome::stale;
+    };
+    const auto live = [&](std::size_t i, Handle handle) {
       core::ItemResult& result = reply.items[i];
       const core::SettleItem& item = request.items[i];
       std::optional<Error>& refused = ends(item.action) ? no_end : no_back;
@@ -293,7 +308,8 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
         return;
       }
       settle_one(handle, item, reason, result);
-    });
+    };
+    each_claim(part, live, ended);
   }
   end_part(part);
 }
@@ -306,13 +322,14 @@ void Shard::execute(const core::ExtendRequest& request, const Part& part) {
   if (auto error = room(count * kExtendRecord, kExtendRecord, Purpose::work)) {
     fail_items(reply.items, part, *error);
   } else {
-    each_claim(part, [&](std::size_t i, Handle handle) {
+    const auto live = [&](std::size_t i, Handle handle) {
       const core::ExtendItem& item = request.items[i];
       const QueueId queue = state_->slab[handle].queue;
       const std::int64_t lease = item.lease.value_or(state_->queue(queue).settings.lease).count();
       emit(LeaseRecord{queue, ref(handle), now_.boottime_ms + lease, lease});
       reply.items[i].outcome = Outcome::done;
-    });
+    };
+    each_claim(part, live, [](std::size_t) { return Outcome::stale; });
   }
   end_part(part);
 }

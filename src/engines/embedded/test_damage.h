@@ -90,7 +90,7 @@ class LivedJournal : public testing::Test {
     ASSERT_TRUE(shard->ask(std::move(configure)));
     // So much that is live that the segment is not worth cleaning.
     ASSERT_TRUE(shard->ask(test::push("q", {"1", "2", "3", "4", "5", "6", "7", "8"},
-                                      Due::after(kMinute * 60), std::string(100, 'l'))));
+                                      Due::after(kMinute * 60), std::string(200, 'l'))));
     ASSERT_TRUE(shard->ask(test::push("q", {"a", "b", "c", "", "e", "f"})));
     const auto receipts = claim(6);
     ASSERT_EQ(receipts.size(), 6u);

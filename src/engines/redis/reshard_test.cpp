@@ -273,7 +273,8 @@ TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
       case 0: expect_same(before, all(*engine)); break;
       case 1:
         EXPECT_EQ(cancel(*stale, "scheduled"), Outcome::cancelled);
-        EXPECT_EQ(push(*engine, "scheduled", 3'600'000), Outcome::pushed);
+        EXPECT_EQ(push(*engine, "scheduled", 3'600'000), Outcome::settled);
+        EXPECT_EQ(push(*engine, "scheduled", 3'600'000, IfExists::replace), Outcome::pushed);
         EXPECT_EQ(push(*stale, "dead"), Outcome::exists);
         EXPECT_EQ(push(*stale, "acked"), Outcome::settled);
         EXPECT_EQ(push(*stale, "leased"), Outcome::in_flight);
@@ -295,7 +296,8 @@ TEST_F(ReshardTest, StoppedBehindEachCallNothingIsLostOrTwice) {
         EXPECT_EQ(push(*stale, "odd", 5, IfExists::earlier), Outcome::moved);
         EXPECT_EQ(cancel(*stale, "dead"), Outcome::cancelled);
         EXPECT_EQ(cancel(*engine, "nobody"), Outcome::unknown);
-        EXPECT_EQ(push(*stale, "dead", 3'600'000), Outcome::pushed);
+        EXPECT_EQ(push(*stale, "dead", 3'600'000), Outcome::settled);
+        EXPECT_EQ(push(*stale, "dead", 3'600'000, IfExists::replace), Outcome::pushed);
         break;
     }
     const auto as_left = all(*engine);

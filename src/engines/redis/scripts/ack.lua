@@ -12,7 +12,8 @@ while at <= #ARGV do
   for i = 1, n do
     local lease = leases[i]
     local held = is_held(lease, fence)
-    results[#results + 1] = held and 1 or 0
+    local again = not held and was_acked_by(ARGV[first + i - 1], fence)
+    results[#results + 1] = (held or again) and 1 or 0
     if held then
       local member = ARGV[first + i - 1]
       live[#live + 1] = member
@@ -20,14 +21,14 @@ while at <= #ARGV do
       local group = group_in(lease)
       left[group] = (left[group] or 0) + 1
     else
-      stale, leases[i] = true, false
+      stale, leases[i] = stale or not again, false
     end
   end
   if #live > 0 then
     if remember > 0 then
       for i = 1, n do
         local member = ARGV[first + i - 1]
-        if leases[i] then conclude(member, leased_score(member, leases[i]), ACKED) end
+        if leases[i] then conclude(member, leased_score(member, leases[i]), ACKED, fence) end
       end
     else
       call('HDEL', MSGS, unpack(live))

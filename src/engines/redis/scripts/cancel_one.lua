@@ -1,10 +1,16 @@
+-- The due time and the past of one that waits or is dead. Where others took its past away it has none.
+local function due_and_past(member, state, score)
+  local due = floor(plain(score))
+  local text = (state == 'dead' or plain(score) % 1 ~= 0) and call('HGET', PAST, member)
+  if not text or #text < 24 then return due, { 0, 0, 0, 0, 0, 0 } end
+  if state == 'dead' and #text >= 30 then due = struct.unpack('<I6', text, 25) end
+  return due, read_past(text)
+end
+
 -- Id, due time, priority, claims, where: what a message in another store must still be here.
 local function seen_of(member, state, score, body)
-  local due, claims = floor(plain(score)), 0
-  local text = (state == 'dead' or plain(score) % 1 ~= 0) and call('HGET', PAST, member)
-  if text then claims = read_past(text)[2] end
-  if state == 'dead' then due = struct.unpack('<I6', text, 25) end
-  return id_of(member, body) .. format('%.0f %.0f %.0f ', due, priority_of(body), claims) .. sub(state, 1, 1)
+  local due, past = due_and_past(member, state, score)
+  return id_of(member, body) .. format('%.0f %.0f %.0f ', due, priority_of(body), past[2]) .. sub(state, 1, 1)
 end
 
 -- Cancel of one message: 'cancelled', 'stopping', 'unknown', or {'settled', how, when}. `seen`: of one
@@ -19,6 +25,9 @@ local function cancel_one(member, seen)
     return 'stopping'
   end
   if seen and seen ~= seen_of(member, state, score, body) then return 'kept' end
+  local due, past
+  local remembers = not seen and setting(5) > 0
+  if remembers then due, past = due_and_past(member, state, score) end
   local has_past = true
   if state == 'waiting' then
     take_waiting(member, score, priority_of(body))
@@ -27,7 +36,11 @@ local function cancel_one(member, seen)
     call('ZREM', DEAD, member)
   end
   count(seen and 'moved_away' or 'cancelled')
-  call('HDEL', MSGS, member)
+  if remembers then
+    remember_end(member, body, due, past, CANCELLED)
+  else
+    call('HDEL', MSGS, member)
+  end
   if has_past then call('HDEL', PAST, member) end
   return seen and 'done' or 'cancelled'
 end

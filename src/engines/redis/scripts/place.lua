@@ -269,9 +269,20 @@ local function expire(member)
 end
 
 local ACKED, CANCELLED = 0, 1
--- It was leased, and ends: acked, or cancelled meanwhile. `score` as in its group. The caller then takes it out of
--- LEASED, and counts it.
-local function conclude(member, score, ending)
+-- Of what has ended the key stays known, where the queue has a `remember`. `claim`: what acked it.
+local function remember_end(member, body, due, past, ending, claim)
+  local till = now + setting(5)
+  local id = band(flags_of(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''
+  call('HSET', MSGS, member,
+    struct.pack('<BBI6I6I4', REMEMBERED + (id ~= '' and HAS_ID or 0), ending, now, due, priority_of(body))
+      .. id .. pack_past(past) .. (claim or ''))
+  call('ZADD', DONE, till, member)
+  expect(till)
+end
+
+-- It was leased, and ends: acked by `claim`, or cancelled meanwhile. `score` as in its group. The caller then
+-- takes it out of LEASED, and counts it.
+local function conclude(member, score, ending, claim)
   local has_past = score % 1 ~= 0
   local remember = setting(5)
   local body = remember > 0 and call('HGET', MSGS, member)
@@ -281,16 +292,21 @@ local function conclude(member, score, ending)
   elseif body then
     local past = past_of(member, has_past)
     past[1], past[2] = attempt_of(past), past[2] + 1
-    local id = band(flags_of(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''
-    call('HSET', MSGS, member,
-      struct.pack('<BBI6I6I4', REMEMBERED + (id ~= '' and HAS_ID or 0), ending, now, floor(score),
-        priority_of(body)) .. id .. pack_past(past))
-    call('ZADD', DONE, now + remember, member)
-    expect(now + remember)
+    remember_end(member, body, floor(score), past, ending, claim)
   else
     call('HDEL', MSGS, member)
   end
   if has_past then call('HDEL', PAST, member) end
+end
+
+-- Did that claim ack it, and is that remembered?
+local function was_acked_by(member, claim)
+  local till = call('ZSCORE', DONE, member)
+  if not till or tonumber(till) <= now then return false end
+  local body = call('HGET', MSGS, member) or ''
+  local flags = flags_of(body)
+  if flags < REMEMBERED or byte(body, 2) ~= ACKED then return false end
+  return sub(body, band(flags, HAS_ID) ~= 0 and 49 or 43) == claim
 end
 
 -- To the dead; PAST keeps its due time and the reason too.

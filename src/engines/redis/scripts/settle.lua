@@ -26,7 +26,7 @@ end
 local function settle_one(fence, member, action, delay, priority, reason)
   spread(fence)
   local lease = call('HGET', LEASED, member)
-  if not is_held(lease, fence) then return 0 end
+  if not is_held(lease, fence) then return action == 'a' and was_acked_by(member, fence) and 1 or 0 end
   local score = leased_score(member, lease)
   local stopping = is_stopping(lease)
   local body = call('HGET', MSGS, member)
@@ -49,8 +49,13 @@ local function settle_one(fence, member, action, delay, priority, reason)
     return 1
   end
   if action == 'a' or stopping then
-    conclude(member, score, action == 'a' and ACKED or CANCELLED)
-    leave(action == 'a' and 'acked' or 'cancelled')
+    if action == 'a' then
+      conclude(member, score, ACKED, fence)
+      leave('acked')
+    else
+      conclude(member, score, CANCELLED)
+      leave('cancelled')
+    end
     return 1
   end
   if not body then  -- somebody else has taken it away: there is nothing to go on with
