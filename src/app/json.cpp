@@ -27,7 +27,7 @@ void write_fields(wire::JsonWriter& json, const Answer& answer) {
 void write_fields(wire::JsonWriter& json, const Delivery& delivery) {
   json.text_field("queue", delivery.queue()).id_field("id", delivery.id());
   json.bytes_field("key", delivery.key()).bytes_field("payload", delivery.payload());
-  wire::write_headers(json.name("headers"), delivery.headers());
+  wire::write_headers(json, delivery.headers());
   json.bytes_field("receipt", delivery.receipt()).time_field("due", delivery.due());
   json.millis_field("claimed", delivery.claimed_at().time_since_epoch().count());
   json.millis_field("lease", delivery.lease().count());

@@ -11,7 +11,7 @@ std::string json_line(const Delivery& delivery) {
   json.begin_object().text_field("queue", delivery.queue()).id_field("id", delivery.id());
   json.bytes_field("key", delivery.key()).field("attempt", std::uint64_t{delivery.attempt()});
   json.time_field("due", delivery.due());
-  wire::write_headers(json.name("headers"), delivery.headers());
+  wire::write_headers(json, delivery.headers());
   json.bytes_field("payload", delivery.payload()).end_object();
   return line;
 }

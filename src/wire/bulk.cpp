@@ -56,8 +56,8 @@ void read_filter(Fields& fields, core::MessageFilter& filter) {
   filter.due_from = fields.moment("due_from", "due_from_ms");
   filter.due_to = fields.moment("due_to", "due_to_ms");
   filter.reason = fields.bytes("reason", "reason_base64", scratch).value_or("");
-  if (const boost::json::value* value = fields.any("headers")) {
-    auto headers = read_headers(*value);
+  if (const HeaderFields given = take_headers(fields); given.given()) {
+    auto headers = read_headers(given);
     if (headers) {
       filter.headers = *std::move(headers);
     } else {

@@ -6,6 +6,7 @@
 #include "core/headers.h"
 #include "core/limits.h"
 #include "wire/headers.h"
+#include "wire/items.h"
 
 namespace tarry::wire {
 namespace {
@@ -19,7 +20,7 @@ void write_claimed(JsonWriter& out, const core::ClaimedItem& item, const std::st
   out.bytes_field("key", core::view(bytes, item.key));
   out.bytes_field("payload", core::view(bytes, item.payload));
   const auto headers = core::decode_headers(core::view(bytes, item.headers));
-  write_headers(out.name("headers"), headers ? *headers : Headers());
+  write_headers(out, headers ? *headers : Headers());
   out.bytes_field("receipt", core::view(bytes, item.receipt));
   out.time_field("due", item.due_ms);
   out.millis_field("claimed", item.claimed_ms).millis_field("lease", item.lease_ms);
@@ -45,8 +46,8 @@ MaybeError read_claimed(const boost::json::value& value, core::ClaimReply& reply
   item.attempt = fields.u32("attempt").value_or(0);
   item.priority = fields.u32("priority").value_or(kDefaultPriority);
   item.tallies = read_tallies(fields);
-  if (const boost::json::value* headers = fields.any("headers")) {
-    auto list = read_headers(*headers);
+  if (const HeaderFields headers = take_headers(fields); headers.given()) {
+    auto list = read_headers(headers);
     if (!list) return std::move(list).error();
     auto encoded = core::encode_headers(*list);
     if (!encoded) return std::move(encoded).error();
@@ -100,7 +101,7 @@ Result<core::ClaimRequest> decode_claim(std::string_view body) {
   core::ClaimRequest request;
   fields.require("queues");
   const boost::json::array* queues = fields.array("queues");
-  const boost::json::array* keys = fields.array("keys");
+  const KeyFields keys = take_keys(fields);
   request.any_state = fields.boolean("any_state").value_or(false);
   request.max = fields.u32("max", 1, core::kMaxBatch).value_or(request.max);
   request.max_bytes = fields.u64("max_bytes").value_or(request.max_bytes);
@@ -108,17 +109,10 @@ Result<core::ClaimRequest> decode_claim(std::string_view body) {
   request.wait = fields.duration("wait", "wait_ms").value_or(request.wait);
   if (MaybeError error = fields.finish()) return *error;
   if (MaybeError error = read_queues(*queues, request.queues)) return *error;
-  if (keys == nullptr) return request;
-  for (const boost::json::value& value : *keys) {
-    std::string scratch;
-    std::string_view key;
-    if (MaybeError error = read_bytes(value, "a key", scratch, key)) return *error;
-    request.keys.emplace_back(key);
-  }
-  if (request.keys.empty()) {
-    return Unexpected(ErrorCode::invalid_argument,
-                      "\"keys\" is empty; leave it out to claim whatever is due");
-  }
+  BadItems bad;
+  const Keys named = read_keys(keys, bad);
+  if (!bad.empty()) return std::move(bad.front().error);
+  for (const core::Slice key : named.keys) request.keys.emplace_back(core::view(named.bytes, key));
   return request;
 }
 

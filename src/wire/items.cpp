@@ -98,13 +98,39 @@ void write_keys(JsonWriter& out, const std::vector<core::Slice>& keys, const std
   out.end_array();
 }
 
-MaybeError read_key(const boost::json::value& value, std::vector<core::Slice>& keys,
-                    std::string& bytes) {
+bool KeyFields::empty() const noexcept {
+  return (plain == nullptr || plain->empty()) && (encoded == nullptr || encoded->empty());
+}
+
+KeyFields take_keys(Fields& fields) {
+  const KeyFields keys{fields.array("keys"), fields.array("keys_base64")};
+  if (keys.plain != nullptr && !keys.plain->empty() && keys.encoded != nullptr &&
+      !keys.encoded->empty()) {
+    fields.fail({ErrorCode::invalid_argument,
+                 "the body has keys in both \"keys\" and \"keys_base64\"; give one of them"});
+  }
+  return keys;
+}
+
+Keys read_keys(const KeyFields& fields, BadItems& bad) {
+  Keys keys;
   std::string scratch;
   std::string_view key;
-  if (MaybeError error = read_bytes(value, "a key", scratch, key)) return error;
-  keys.push_back(core::append(bytes, key));
-  return std::nullopt;
+  if (fields.plain != nullptr) {
+    read_items(*fields.plain, keys.bytes, bad, [&](const boost::json::value& value) {
+      MaybeError error = read_bytes(value, "a key", scratch, key);
+      if (!error) keys.keys.push_back(core::append(keys.bytes, key));
+      return error;
+    });
+  }
+  if (fields.encoded != nullptr) {
+    read_items(*fields.encoded, keys.bytes, bad, [&](const boost::json::value& value) {
+      MaybeError error = read_base64(value, "a key of \"keys_base64\"", scratch);
+      if (!error) keys.keys.push_back(core::append(keys.bytes, scratch));
+      return error;
+    });
+  }
+  return keys;
 }
 
 std::string encode_cancel(const core::CancelRequest& request) {
@@ -117,10 +143,16 @@ std::string encode_cancel(const core::CancelRequest& request) {
 }
 
 Result<Decoded<core::CancelRequest>> decode_cancel(std::string queue, std::string_view body) {
-  return decode_batch(body, "keys", core::CancelRequest{std::move(queue), {}, {}},
-                      [](const boost::json::value& value, core::CancelRequest& request) {
-                        return read_key(value, request.keys, request.bytes);
-                      });
+  Document document(body.size());
+  if (MaybeError error = document.parse(body)) return *error;
+  Fields fields(document.root(), "the body", Unknown::refused);
+  const KeyFields keys = take_keys(fields);
+  if (!keys.given()) fields.require("keys");
+  if (MaybeError error = fields.finish()) return *error;
+  Decoded<core::CancelRequest> cancel;
+  Keys named = read_keys(keys, cancel.bad);
+  cancel.request = {std::move(queue), std::move(named.keys), std::move(named.bytes)};
+  return cancel;
 }
 
 std::string encode_reschedule(const core::RescheduleRequest& request) {

@@ -1,6 +1,6 @@
 // The verbs whose answer is an outcome an item: cancel, reschedule, settle, extend.
 //
-//   cancel:     {"keys":["order:1",{"base64":"..."}]}
+//   cancel:     {"keys":["order:1"]}, or {"keys_base64":["..."]}
 //   reschedule: {"items":[{"key","delay"|"due","priority"}]}
 //   settle:     {"items":[{"receipt","action","delay","reason","priority"}]}
 //   extend:     {"items":[{"receipt","lease"}]}
@@ -53,9 +53,21 @@ struct Keys {
 void write_settlement(JsonWriter& out, const Settlement& settlement);
 [[nodiscard]] std::optional<Settlement> read_settlement(Fields& fields);
 
-/// A list of keys: strings, or {"base64":"..."}.
+/// "keys": strings; {"base64":"..."} for a key that is not UTF-8.
 void write_keys(JsonWriter& out, const std::vector<core::Slice>& keys, const std::string& bytes);
-[[nodiscard]] MaybeError read_key(const boost::json::value& value, std::vector<core::Slice>& keys,
-                                  std::string& bytes);
+
+/// The keys that a body names, taken before it is finished: "keys", as write_keys has them, or
+/// "keys_base64", each in Base64. An empty list is the same as none. Good until the document goes.
+struct KeyFields {
+  const boost::json::array* plain = nullptr;
+  const boost::json::array* encoded = nullptr;
+
+  [[nodiscard]] bool given() const noexcept { return plain != nullptr || encoded != nullptr; }
+  [[nodiscard]] bool empty() const noexcept;
+};
+/// Fails `fields` if both lists name keys.
+[[nodiscard]] KeyFields take_keys(Fields& fields);
+/// A key that cannot be read goes to `bad`.
+[[nodiscard]] Keys read_keys(const KeyFields& fields, BadItems& bad);
 
 }  // namespace tarry::wire

@@ -76,12 +76,22 @@ MaybeError read_bytes(const json::value& value, std::string_view what, std::stri
         ErrorCode::invalid_argument,
         std::string(what) + " must be a string or {\"base64\": \"...\"}, not " + describe(value)};
   }
-  auto decoded = base::base64_decode(view_of(encoded->get_string()));
+  if (MaybeError error = read_base64(*encoded, what, scratch)) return error;
+  bytes = scratch;
+  return std::nullopt;
+}
+
+MaybeError read_base64(const json::value& value, std::string_view what, std::string& bytes) {
+  const json::string* text = value.if_string();
+  if (text == nullptr) {
+    return Error{ErrorCode::invalid_argument,
+                 std::string(what) + " must be a string in Base64, not " + describe(value)};
+  }
+  auto decoded = base::base64_decode(view_of(*text));
   if (!decoded) {
     return Error{ErrorCode::invalid_argument, std::string(what) + ": " + decoded.error().message};
   }
-  scratch = std::move(*decoded);
-  bytes = scratch;
+  bytes = std::move(*decoded);
   return std::nullopt;
 }
 

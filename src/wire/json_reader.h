@@ -78,6 +78,10 @@ class Document {
 [[nodiscard]] MaybeError read_bytes(const boost::json::value& value, std::string_view what,
                                     std::string& scratch, std::string_view& bytes);
 
+/// A string in Base64, decoded into `bytes`. `what` names it in the error.
+[[nodiscard]] MaybeError read_base64(const boost::json::value& value, std::string_view what,
+                                     std::string& bytes);
+
 enum class Unknown : std::uint8_t {
   refused,  // on the server: a misspelt field must not pass for a default
   ignored,  // on the client: the server may be newer

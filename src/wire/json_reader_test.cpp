@@ -6,6 +6,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "wire/claim.h"
+#include "wire/items.h"
+#include "wire/message.h"
 #include "wire/push.h"
 #include "wire/queue.h"
 #include "wire/stats.h"
@@ -56,7 +58,7 @@ std::string push_error(const std::string& text) {
 TEST(Fields, refuses_what_nobody_asked_for) {
   EXPECT_EQ(push_error(R"({"prioritty":5})"),
             "unknown field \"prioritty\"; known: key, key_base64, payload, payload_base64, "
-            "delay_ms, delay, due_ms, due, headers, priority, if_exists, max_attempts");
+            "delay_ms, delay, due_ms, due, headers, header_list, priority, if_exists, max_attempts");
   EXPECT_EQ(push_error(R"({"messages":[],"key":"k"})"), "unknown field \"key\"; known: messages");
 }
 
@@ -296,7 +298,7 @@ TEST(Stats, may_have_more_queues_than_a_request_has_items) {
   EXPECT_EQ(read->queues.size(), core::kMaxBatch + 1);
 }
 
-TEST(Push, headers_take_both_forms) {
+TEST(Push, headers_take_the_forms_of_older_versions_too) {
   const auto headers = [](const std::string& json) {
     const auto push = decode_push("q", "{\"headers\":" + json + "}");
     return push ? push->request.bytes : "error: " + push.error().message;
@@ -310,12 +312,53 @@ TEST(Push, headers_take_both_forms) {
   EXPECT_NE(headers("7").find("not the number 7"), std::string::npos);
 }
 
-TEST(Claim, needs_queues_and_no_empty_keys) {
+TEST(Push, a_header_list_has_all_headers) {
+  const auto headers = [](const std::string& fields) {
+    const auto push = decode_push("q", "{" + fields + "}");
+    return push ? push->request.bytes : "error: " + push.error().message;
+  };
+  const std::string twice = headers(R"("headers":[["a","1"],["a","2"]])");
+  EXPECT_EQ(headers(R"("header_list":[{"name":"a","value":"1"},{"name":"a","value":"2"}])"), twice);
+  EXPECT_EQ(headers(R"("headers":{"a":"1"},)"
+                    R"("header_list":[{"name":"a","value":"1"},{"name":"a","value":"2"}])"),
+            twice);
+  EXPECT_EQ(headers(R"("header_list":[{"name":"a","value_base64":"MQ=="}])"),
+            headers(R"("headers":{"a":"1"})"));
+  // Many clients send an empty list for a field that was not set.
+  EXPECT_EQ(headers(R"("headers":{"a":"1"},"header_list":[])"), headers(R"("headers":{"a":"1"})"));
+  EXPECT_EQ(headers(R"("headers":{"a":"2"},"header_list":[{"name":"a","value":"1"}])"),
+            "error: \"headers\" has \"a\" with a value that \"header_list\" does not have; give one "
+            "of them");
+  EXPECT_EQ(headers(R"("header_list":[{"value":"1"}])"),
+            "error: an item of \"header_list\" lacks \"name\"");
+}
+
+TEST(Claim, needs_queues) {
   EXPECT_EQ(decode_claim("{}").error().message, "the body lacks \"queues\"");
   EXPECT_EQ(decode_claim(R"({"queues":[7]})").error().message,
             "an item of \"queues\" must be a string, not the number 7");
-  EXPECT_EQ(decode_claim(R"({"queues":["q"],"keys":[]})").error().message,
-            "\"keys\" is empty; leave it out to claim whatever is due");
+}
+
+// Clients that are generated from the document send an empty list for a field that was not set.
+TEST(Keys, an_empty_list_is_the_same_as_none) {
+  const auto claim = decode_claim(R"({"queues":["q"],"keys":[],"keys_base64":[]})");
+  ASSERT_TRUE(claim) << claim.error().message;
+  EXPECT_TRUE(claim->keys.empty());
+  const auto revive = decode_revive("q", R"({"keys":[],"all":true})");
+  ASSERT_TRUE(revive) << revive.error().message;
+  EXPECT_TRUE(revive->all);
+}
+
+TEST(Keys, are_named_in_one_form) {
+  const auto cancel = decode_cancel("q", R"({"keys":[],"keys_base64":["aw==","?","/w=="]})");
+  ASSERT_TRUE(cancel) << cancel.error().message;
+  ASSERT_EQ(cancel->request.keys.size(), 2u);
+  EXPECT_EQ(core::view(cancel->request.bytes, cancel->request.keys[1]), "\xff");
+  ASSERT_EQ(cancel->bad.size(), 1u);
+  EXPECT_EQ(cancel->bad[0].index, 1u);
+  EXPECT_EQ(decode_cancel("q", R"({"keys":["k"],"keys_base64":["aw=="]})").error().message,
+            "the body has keys in both \"keys\" and \"keys_base64\"; give one of them");
+  EXPECT_EQ(decode_get("q", "{}").error().message, "the body lacks \"keys\"");
 }
 
 // Any bytes at all are read or refused, never more.

@@ -32,8 +32,8 @@ MaybeError read_message_info(Fields& fields, MessageInfo& info) {
   info.kept_until = fields.time("kept_until_ms");
   info.reason = fields.bytes("reason", "reason_base64", scratch).value_or("");
   info.payload = fields.bytes("payload", "payload_base64", scratch).value_or("");
-  if (const boost::json::value* headers = fields.any("headers")) {
-    auto list = read_headers(*headers);
+  if (const HeaderFields headers = take_headers(fields); headers.given()) {
+    auto list = read_headers(headers);
     if (!list) return std::move(list).error();
     info.headers = std::move(*list);
   }
@@ -54,7 +54,7 @@ void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payloa
   if (info.settlement) write_settlement(out, *info.settlement);
   if (info.kept_until) out.time_field("kept_until", *info.kept_until);
   if (!info.reason.empty()) out.bytes_field("reason", info.reason);
-  write_headers(out.name("headers"), info.headers);
+  write_headers(out, info.headers);
   if (payload == Payload::shown) out.bytes_field("payload", info.payload);
 }
 
@@ -71,16 +71,15 @@ Result<Decoded<core::GetRequest>> decode_get(std::string queue, std::string_view
   Document document(body.size());
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the body", Unknown::refused);
-  fields.require("keys");
-  const boost::json::array* keys = fields.array("keys");
+  const KeyFields keys = take_keys(fields);
+  if (!keys.given()) fields.require("keys");
   Decoded<core::GetRequest> get;
   get.request.queue = std::move(queue);
   get.request.with_payload = fields.boolean("payload").value_or(true);
   if (MaybeError error = fields.finish()) return *error;
-  const auto read = [&](const boost::json::value& value) {
-    return read_key(value, get.request.keys, get.request.bytes);
-  };
-  read_items(*keys, get.request.bytes, get.bad, read);
+  Keys named = read_keys(keys, get.bad);
+  get.request.keys = std::move(named.keys);
+  get.request.bytes = std::move(named.bytes);
   return get;
 }
 

@@ -46,7 +46,7 @@ MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
   if (item.headers.size > 0) {
     auto headers = core::decode_headers(core::view(bytes, item.headers));
     if (!headers) return Error{ErrorCode::invalid_argument, headers.error().message};
-    write_headers(out.name("headers"), *headers);
+    write_headers(out, *headers);
   }
   out.due(item.due);
   if (item.priority != kDefaultPriority) out.field("priority", std::uint64_t{item.priority});
@@ -59,7 +59,7 @@ PushFields::PushFields(Fields& fields)
     : key_(fields.bytes("key", "key_base64", key_scratch_)),
       payload_(fields.bytes("payload", "payload_base64", payload_scratch_)) {
   item_.due = fields.due().value_or(Due());
-  headers_ = fields.any("headers");
+  headers_ = take_headers(fields);
   item_.priority = fields.u32("priority").value_or(kDefaultPriority);
   item_.if_exists = fields.choice("if_exists", {IfExists::reject, IfExists::keep, IfExists::replace,
                                                 IfExists::earlier, IfExists::later});
@@ -74,8 +74,8 @@ Result<core::PushItem> PushFields::item(std::string& bytes) const {
   core::PushItem item = item_;
   item.key = core::append(bytes, key_.value_or(""));
   item.payload = core::append(bytes, payload_.value_or(""));
-  if (headers_ == nullptr) return item;
-  auto list = read_headers(*headers_);
+  if (!headers_.given()) return item;
+  auto list = read_headers(headers_);
   if (!list) return std::move(list).error();
   auto encoded = core::encode_headers(*list);
   if (!encoded) return std::move(encoded).error();
@@ -112,6 +112,12 @@ Result<DecodedPush> decode_push(std::string queue, std::string_view text, std::s
       decode_batch(document.root(), text.size(), "messages", std::move(push.request), read_message);
   if (!many) return std::move(many).error();
   return DecodedPush{*std::move(many), false};
+}
+
+Result<Decoded<core::PushRequest>> decode_push_batch(std::string queue, std::string_view text) {
+  core::PushRequest request;
+  request.queue = std::move(queue);
+  return decode_batch(text, "messages", std::move(request), read_message);
 }
 
 void write_pushed(JsonWriter& out, const core::PushResult& result, const std::string& bytes) {

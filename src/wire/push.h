@@ -16,6 +16,7 @@
 #include "core/reply.h"
 #include "core/request.h"
 #include "wire/batch.h"
+#include "wire/headers.h"
 
 namespace tarry::wire {
 
@@ -28,6 +29,9 @@ struct DecodedPush : Decoded<core::PushRequest> {
 /// `what` names `text` in errors.
 [[nodiscard]] Result<DecodedPush> decode_push(std::string queue, std::string_view text,
                                               std::string_view what = "the body");
+/// Only the form for many.
+[[nodiscard]] Result<Decoded<core::PushRequest>> decode_push_batch(std::string queue,
+                                                                   std::string_view text);
 
 /// The inside of one message's object; what is more of it may follow.
 [[nodiscard]] MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
@@ -49,7 +53,7 @@ class PushFields {
   std::string payload_scratch_;
   std::optional<std::string_view> key_;
   std::optional<std::string_view> payload_;
-  const boost::json::value* headers_ = nullptr;
+  HeaderFields headers_;
   core::PushItem item_;
 };
 

@@ -140,19 +140,18 @@ Result<core::ReviveRequest> decode_revive(std::string queue, std::string_view bo
   Fields fields(document.root(), "the body", Unknown::refused);
   core::ReviveRequest request;
   request.queue = std::move(queue);
-  const boost::json::array* keys = fields.array("keys");
+  const KeyFields keys = take_keys(fields);
   request.all = fields.boolean("all").value_or(false);
-  if ((keys != nullptr) == request.all) {
+  // A list that is empty names none, and many clients send one for a field that was not set.
+  if (request.all ? !keys.empty() : !keys.given()) {
     fields.fail({ErrorCode::invalid_argument, "name the dead by \"keys\", or say \"all\": true"});
   }
   if (MaybeError error = fields.finish()) return *error;
-  if (keys == nullptr) return request;
   BadItems bad;
-  const auto read = [&](const boost::json::value& value) {
-    return read_key(value, request.keys, request.bytes);
-  };
-  read_items(*keys, request.bytes, bad, read);
+  Keys named = read_keys(keys, bad);
   if (!bad.empty()) return std::move(bad.front().error);
+  request.keys = std::move(named.keys);
+  request.bytes = std::move(named.bytes);
   return request;
 }
 

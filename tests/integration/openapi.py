@@ -1,5 +1,6 @@
 """The OpenAPI document, and a client that holds every request and answer against it."""
 
+import copy
 import http.client
 import json
 import sys
@@ -15,12 +16,22 @@ METHODS = ("get", "put", "post", "delete")
 JSON_TYPE = "application/json"
 
 
+def closed(document):
+    """The document without room for more fields. It leaves its answers open, so that generated clients
+    accept the fields of later versions; here a field that it does not name is a mistake."""
+    document = copy.deepcopy(document)
+    for schema in document.get("components", {}).get("schemas", {}).values():
+        if "properties" in schema:
+            schema.setdefault("additionalProperties", False)
+    return document
+
+
 class Document:
     """What it says; and which fields of its schemas have been met in real traffic."""
 
     def __init__(self, document):
-        self.root = document
-        self._resolver = RefResolver("", document)
+        self.root = closed(document)
+        self._resolver = RefResolver("", self.root)
         self.met = set()  # (where a schema stands, the field)
 
     def operations(self):

@@ -34,7 +34,7 @@ struct Writer {
     if (message.max_attempts != 0) json.field("max_attempts", std::uint64_t{message.max_attempts});
     wire::write_tallies(json, message.tallies);
     if (!message.reason.empty()) json.bytes_field("reason", message.reason);
-    wire::write_headers(json.name("headers"), message.headers);
+    wire::write_headers(json, message.headers);
     json.bytes_field("payload", message.payload).end_object();
   }
   void operator()(const EndLine& line) const {
@@ -84,12 +84,12 @@ Result<Line> read_message(const boost::json::value& value) {
   message.max_attempts = fields.u32("max_attempts").value_or(0);
   if (fields.has("tallies")) message.tallies = wire::read_tallies(fields);
   message.reason = fields.bytes("reason", "reason_base64", scratch).value_or("");
-  const boost::json::value* headers = fields.any("headers");
+  const wire::HeaderFields headers = wire::take_headers(fields);
   std::string payload_scratch;
   message.payload = fields.bytes("payload", "payload_base64", payload_scratch).value_or("");
   if (auto error = fields.finish()) return *error;
-  if (headers != nullptr) {
-    auto list = wire::read_headers(*headers);
+  if (headers.given()) {
+    auto list = wire::read_headers(headers);
     if (!list) return std::move(list).error();
     message.headers = std::move(*list);
   }

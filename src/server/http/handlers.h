@@ -7,6 +7,7 @@ namespace tarry::http {
 
 // Messages of a queue.
 [[nodiscard]] Routed push(Asked& asked);
+[[nodiscard]] Routed push_many(Asked& asked);
 [[nodiscard]] Routed list(Asked& asked);
 [[nodiscard]] Routed get_one(Asked& asked);
 [[nodiscard]] Routed get_many(Asked& asked);

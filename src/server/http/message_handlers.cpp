@@ -49,6 +49,12 @@ Routed push(Asked& asked) {
   return answer_pushed(std::move(*push));
 }
 
+Routed push_many(Asked& asked) {
+  auto push = wire::decode_push_batch(std::move(asked.queue), asked.body);
+  if (!push) return problem(push.error());
+  return answer_pushed(std::move(*push));
+}
+
 Routed list(Asked& asked) {
   auto list = wire::decode_list(std::move(asked.queue), asked.query);
   if (!list) return problem(list.error());

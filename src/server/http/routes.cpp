@@ -27,6 +27,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/settle", settle, true},
     Route{"POST", "/v1/extend", extend, true},
     Route{"POST", "/v1/queues/*/messages", push},
+    Route{"POST", "/v1/queues/*/push", push_many},
     Route{"GET", "/v1/queues/*/messages", list},
     Route{"GET", "/v1/queues/*/message", get_one},
     Route{"POST", "/v1/queues/*/get", get_many},

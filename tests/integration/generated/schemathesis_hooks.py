@@ -1,0 +1,18 @@
+"""Values that the document cannot describe, for Schemathesis: texts of durations, and times that a store
+accepts. Waits are short, for the run's sake."""
+
+import schemathesis
+from hypothesis import strategies as st
+
+schemathesis.openapi.format(
+    "tarry-duration", st.integers(1, 50).map(lambda milliseconds: f"{milliseconds}ms"))
+schemathesis.openapi.format(
+    "date-time", st.integers(2000, 2199).map(lambda year: f"{year}-01-31T09:00:00+01:00"))
+
+
+@schemathesis.hook
+def map_body(context, body):
+    """A wait is a tenth of a second at most."""
+    if isinstance(body, dict) and isinstance(body.get("wait_ms"), (int, float)):
+        body["wait_ms"] = min(body["wait_ms"], 100)
+    return body

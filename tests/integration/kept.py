@@ -1,0 +1,52 @@
+"""What tests make of public tools is kept beside the program, by a hash of all that it is made from: a run in
+which nothing has changed makes nothing, and asks no registry."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from program import PROGRAM, SOURCE, ProgramTest
+
+SOURCES = SOURCE / "tests/integration/generated"
+
+
+def run(*command, cwd=None, **variables):
+    """Its output; a command that fails is told with all that it said."""
+    done = subprocess.run([str(word) for word in command], cwd=cwd, env=os.environ | variables,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=280)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Kept(ProgramTest):
+    """A test with a folder that outlives it."""
+
+    def setUp(self):
+        super().setUp()
+        self.kept = Path(PROGRAM).resolve().parent / "generated"
+        self.kept.mkdir(exist_ok=True)
+
+    def made(self, name, made_from, make):
+        """The folder NAME, which `make` fills if none was made from the same texts before."""
+        mark = hashlib.sha256("\0".join(made_from).encode()).hexdigest()[:16]
+        folder = self.kept / f"{name}-{mark}"
+        if not folder.exists():
+            new = folder.with_suffix(".new")
+            shutil.rmtree(new, ignore_errors=True)
+            new.mkdir()
+            make(new)
+            new.rename(folder)
+        return folder
+
+    def environment(self, requirement):
+        """A Python environment that has what pip calls so; its python."""
+        def make(folder):
+            run(sys.executable, "-m", "venv", folder)
+            run(folder / "bin/python", "-m", "pip", "-q", "install", requirement)
+
+        name = "python-" + requirement.partition("=")[0]
+        return self.made(name, [requirement, sys.version], make) / "bin/python"
