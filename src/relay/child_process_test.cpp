@@ -109,7 +109,11 @@ TEST_F(ChildProcessTest, FeedsBytesOfAnyKind) {
 
 TEST_F(ChildProcessTest, TheCommandBlocksNoSignalThoughOurThreadsDo) {
   base::start_thread("tarry-test", [&] {
-    EXPECT_EQ(run("grep -qE '^SigBlk:.0+$' /proc/self/status").status, 0);
+    // Not by a shell, which takes them all again.
+    ChildProcesses looking({"grep", "-qE", "^SigBlk:.0+$", "/proc/self/status"});
+    const auto ended = looking.run("", {});
+    ASSERT_TRUE(ended) << ended.error().message;
+    EXPECT_EQ(ended->status, 0);
   }).join();
 }
 
