@@ -6,12 +6,20 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+
+/// Of what a call returns: it refers into the object, and must not outlive it. clang warns then.
+#if defined(__clang__)
+#define TARRY_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define TARRY_LIFETIMEBOUND
+#endif
 
 namespace tarry {
 
@@ -60,6 +68,19 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
+/// "no_space": what `to_string` says.
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             ErrorCode code) {
+  return out << to_string(code);
+}
+/// "no_space: the disk is full".
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const Error& error) {
+  return out << to_string(error.code) << ": " << error.message;
+}
+
 /// Wraps an Error so that a Result<T> can be made from it even where T could be made from one too.
 class Unexpected {
  public:
@@ -94,14 +115,21 @@ class [[nodiscard]] Result {
 
   /// The value. Where there is none, prints the error to stderr and aborts: asking is a broken
   /// invariant, not an outcome.
-  [[nodiscard]] T& value() & noexcept { return checked(); }
-  [[nodiscard]] const T& value() const& noexcept { return const_cast<Result*>(this)->checked(); }
-  [[nodiscard]] T&& value() && noexcept { return std::move(checked()); }
-  [[nodiscard]] T& operator*() & noexcept { return checked(); }
-  [[nodiscard]] const T& operator*() const& noexcept { return value(); }
-  [[nodiscard]] T&& operator*() && noexcept { return std::move(checked()); }
-  [[nodiscard]] T* operator->() noexcept { return &checked(); }
-  [[nodiscard]] const T* operator->() const noexcept { return &value(); }
+  ///
+  /// Of a Result that is about to go, the value itself and no reference: what
+  /// `for (const auto& delivery : *queue.claim())` walks over then lives as long as the loop.
+  /// `->` cannot do that: `for (const auto& message : queue.list()->messages)` walks over what has
+  /// gone. Write `(*queue.list()).messages`, or keep the Result.
+  [[nodiscard]] T& value() & noexcept TARRY_LIFETIMEBOUND { return checked(); }
+  [[nodiscard]] const T& value() const& noexcept TARRY_LIFETIMEBOUND { return checked(); }
+  [[nodiscard]] T value() && { return std::move(checked()); }
+  [[nodiscard]] T value() const&& { return checked(); }
+  [[nodiscard]] T& operator*() & noexcept TARRY_LIFETIMEBOUND { return checked(); }
+  [[nodiscard]] const T& operator*() const& noexcept TARRY_LIFETIMEBOUND { return checked(); }
+  [[nodiscard]] T operator*() && { return std::move(checked()); }
+  [[nodiscard]] T operator*() const&& { return checked(); }
+  [[nodiscard]] T* operator->() noexcept TARRY_LIFETIMEBOUND { return &checked(); }
+  [[nodiscard]] const T* operator->() const noexcept TARRY_LIFETIMEBOUND { return &checked(); }
 
   template <typename U = T>
   [[nodiscard]] T value_or(U&& other) const& {
@@ -113,20 +141,24 @@ class [[nodiscard]] Result {
   }
 
   /// The error. Aborts if there is none.
-  [[nodiscard]] const Error& error() const& noexcept {
-    if (has_value()) std::abort();
-    return *std::get_if<1>(&state_);
+  [[nodiscard]] const Error& error() const& noexcept TARRY_LIFETIMEBOUND {
+    const Error* const error = std::get_if<1>(&state_);
+    if (error == nullptr) std::abort();
+    return *error;
   }
-  [[nodiscard]] Error&& error() && noexcept {
-    if (has_value()) std::abort();
-    return std::move(*std::get_if<1>(&state_));
+  [[nodiscard]] Error error() && noexcept {
+    Error* const error = std::get_if<1>(&state_);
+    if (error == nullptr) std::abort();
+    return std::move(*error);
   }
 
  private:
   T& checked() noexcept {
-    if (!has_value()) detail::no_value(*std::get_if<1>(&state_));
-    return *std::get_if<0>(&state_);
+    T* const value = std::get_if<0>(&state_);
+    if (value == nullptr) detail::no_value(*std::get_if<1>(&state_));
+    return *value;
   }
+  const T& checked() const noexcept { return const_cast<Result*>(this)->checked(); }
 
   std::variant<T, Error> state_;
 };
@@ -144,11 +176,11 @@ class [[nodiscard]] Result<void> {
 
   [[nodiscard]] bool has_value() const noexcept { return !error_.has_value(); }
   explicit operator bool() const noexcept { return has_value(); }
-  [[nodiscard]] const Error& error() const& noexcept {
+  [[nodiscard]] const Error& error() const& noexcept TARRY_LIFETIMEBOUND {
     if (!error_) std::abort();
     return *error_;
   }
-  [[nodiscard]] Error&& error() && noexcept {
+  [[nodiscard]] Error error() && noexcept {
     if (!error_) std::abort();
     return std::move(*error_);
   }
