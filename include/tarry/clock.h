@@ -24,6 +24,10 @@ class ManualClock {
   explicit ManualClock(Time start);
   /// For the library.
   explicit ManualClock(std::shared_ptr<timing::ManualClock> clock) noexcept;
+  // Copied also where it is moved, so that no handle is ever without its clock.
+  ManualClock(const ManualClock&) = default;
+  ManualClock& operator=(const ManualClock&) = default;
+  ~ManualClock() = default;
 
   [[nodiscard]] Time now() const;
   /// Lets time pass: both for due times and for leases. Stores that use this clock are woken.

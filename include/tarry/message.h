@@ -2,8 +2,11 @@
 // Plain values; no thread safety of their own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -120,6 +123,38 @@ enum class Action : std::uint8_t {
   return "unknown";
 }
 
+// Each word can be printed, as `to_string` says it.
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, State word) {
+  return out << to_string(word);
+}
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Outcome word) {
+  return out << to_string(word);
+}
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, IfExists word) {
+  return out << to_string(word);
+}
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Ending word) {
+  return out << to_string(word);
+}
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Action word) {
+  return out << to_string(word);
+}
+
+/// Bytes as the text that `Push::payload` takes, a `std::vector<std::byte>` among them. They are
+/// not copied.
+[[nodiscard]] inline std::string_view bytes(std::span<const std::byte> data) noexcept {
+  return {reinterpret_cast<const char*>(data.data()), data.size()};
+}
+/// The same of a `std::vector<unsigned char>`.
+[[nodiscard]] inline std::string_view bytes(std::span<const unsigned char> data) noexcept {
+  return bytes(std::as_bytes(data));
+}
+
 struct Header {
   std::string name = {};
   std::string value = {};
@@ -144,6 +179,10 @@ struct Pushed {
   std::uint64_t id = 0;  ///< of the message that is now there; 0 where none is
   std::string key;
   Time due{};  ///< of the message that is now there
+
+  friend bool operator==(const Pushed& pushed, Outcome wanted) noexcept {
+    return pushed.outcome == wanted;
+  }
 };
 
 /// How and when a remembered message ended.

@@ -1,7 +1,7 @@
 // Queue: every verb, blocking and with a callback, one message or many.
 //
 // A Queue is a cheap handle (copy it freely) and may outlive its store: its verbs then answer
-// `closed`. All members are thread safe.
+// `closed`, as those of a Queue that was moved away do. All members are thread safe.
 //
 // Callbacks run exactly once, on the executor given to `open` (without one: on a thread of the
 // engine, where they must be quick), in any order, several at once, and must not throw. They never
@@ -40,18 +40,19 @@ class StoreState;
 
 /// One claimed message. Cheap to copy: the deliveries of a claim share one buffer. So all views
 /// that they give are good as long as any delivery of that claim, or a copy of one, is there,
-/// whatever becomes of the message and of the store.
+/// whatever becomes of the message and of the store. One that was moved away is empty.
 class Delivery {
  public:
   /// For the library: `claim` makes them.
   Delivery(std::shared_ptr<const core::ClaimReply> reply, std::size_t index) noexcept;
 
-  [[nodiscard]] std::string_view queue() const noexcept;
+  [[nodiscard]] std::string_view queue() const noexcept TARRY_LIFETIMEBOUND;
   [[nodiscard]] std::uint64_t id() const noexcept;  ///< stable: drop duplicates by it
-  [[nodiscard]] std::string_view key() const noexcept;
-  [[nodiscard]] std::string_view payload() const noexcept;
+  [[nodiscard]] std::string_view key() const noexcept TARRY_LIFETIMEBOUND;
+  [[nodiscard]] std::string_view payload() const noexcept TARRY_LIFETIMEBOUND;
   [[nodiscard]] Headers headers() const;
-  [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const noexcept;
+  [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const noexcept
+      TARRY_LIFETIMEBOUND;
   [[nodiscard]] Time due() const noexcept;
   [[nodiscard]] Time claimed_at() const noexcept;        ///< by the store's clock
   [[nodiscard]] Millis lateness() const noexcept;        ///< claimed_at - due
@@ -59,7 +60,8 @@ class Delivery {
   [[nodiscard]] std::uint32_t attempt() const noexcept;  ///< 1 the first time
   [[nodiscard]] std::uint32_t priority() const noexcept;
   [[nodiscard]] Tallies tallies() const noexcept;
-  [[nodiscard]] std::string_view receipt() const noexcept;  ///< names this claim and no other
+  /// Names this claim and no other.
+  [[nodiscard]] std::string_view receipt() const noexcept TARRY_LIFETIMEBOUND;
 
  private:
   std::shared_ptr<const core::ClaimReply> reply_;
@@ -145,6 +147,9 @@ class Queue {
   Result<Pushed> push(const Push& message) const;
   void push(const Push& message, Callback<Pushed> done) const;
   Result<std::vector<Result<Pushed>>> push(std::span<const Push> messages) const;
+  Result<std::vector<Result<Pushed>>> push(std::initializer_list<Push> messages) const {
+    return push(std::span(messages.begin(), messages.size()));
+  }
   void push(std::span<const Push> messages, Callback<std::vector<Result<Pushed>>> done) const;
 
   // -- until it is due
@@ -204,6 +209,9 @@ class Queue {
   Result<Answer> settle(const Settle& item) const;
   void settle(const Settle& item, Callback<Answer> done) const;
   Result<std::vector<Result<Answer>>> settle(std::span<const Settle> items) const;
+  Result<std::vector<Result<Answer>>> settle(std::initializer_list<Settle> items) const {
+    return settle(std::span(items.begin(), items.size()));
+  }
   void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
 
   /// The lease now ends `lease` from now (default: the queue's). `done`, or `stale` as above.
@@ -228,10 +236,9 @@ class Queue {
   Result<QueueSettings> configure(const SettingsPatch& patch) const;
   void configure(const SettingsPatch& patch, Callback<QueueSettings> done) const;
   /// Stops claims, waiting ones included, until `until` or `resume`; the last pause holds, so one
-  /// until a time that has passed ends an earlier one. False where nothing is paused,
-  /// since `until` has passed by the store's clock.
-  Result<bool> pause(std::optional<Time> until = {}) const;
-  void pause(std::optional<Time> until, Callback<bool> done) const;
+  /// until a time that has passed ends an earlier one.
+  Result<PauseOutcome> pause(std::optional<Time> until = {}) const;
+  void pause(std::optional<Time> until, Callback<PauseOutcome> done) const;
   Result<void> resume() const;
   void resume(Callback<void> done) const;
   /// Takes what is scheduled, ready or dead; what is leased or remembered stays. Answers how many.
@@ -247,6 +254,9 @@ class Queue {
   /// An empty `keys` means all. Brings these dead messages back, due now, attempts anew, and
   /// answers how many.
   Result<std::uint64_t> revive(std::span<const std::string_view> keys = {}) const;
+  Result<std::uint64_t> revive(std::initializer_list<std::string_view> keys) const {
+    return revive(std::span(keys.begin(), keys.size()));
+  }
   void revive(std::span<const std::string_view> keys, Callback<std::uint64_t> done) const;
   /// One step of giving the queue another number of shards (1 to 256), some thousand messages long:
   /// to be called until it is `done`, with the `turn` of the step before, the first time without.

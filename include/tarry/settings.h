@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <tarry/message.h>
@@ -104,6 +106,21 @@ struct StoreStats {
   std::uint64_t round_trips = 0;  ///< Redis only: calls that this process has sent; a script is one
   std::uint64_t connections = 0;  ///< Redis only: made by this process for them, again included
 };
+
+/// What a pause did.
+enum class PauseOutcome : std::uint8_t {
+  paused,        ///< no claim gets a message until the time given, or until `resume`
+  already_over,  ///< the time given has passed by the store's clock: nothing is paused
+};
+
+[[nodiscard]] constexpr std::string_view to_string(PauseOutcome outcome) noexcept {
+  return outcome == PauseOutcome::paused ? "paused" : "already_over";
+}
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             PauseOutcome word) {
+  return out << to_string(word);
+}
 
 /// How far a reshard has come.
 struct ReshardStep {

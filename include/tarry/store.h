@@ -12,7 +12,10 @@
 // closed or let go. Until the child exits or calls exec, a `file:` store stays locked.
 //
 // Thread safe. A Store is a handle: the last copy to go closes the engine, as `close` does, even
-// where Queues live on; they then answer `closed`.
+// where Queues live on; they then answer `closed`. So does a Store that was moved away.
+//
+// Its threads block all signals but those of faults: SIGTERM and the like stay with the program,
+// which may wait for them by sigwait. What a callback or a handler starts inherits that.
 //
 // Out of memory: a verb throws std::bad_alloc, having done nothing, or, where it was done and only
 // its answer found no room, says `unknown_outcome`. `close` and destructors need none. On threads
@@ -20,6 +23,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,18 +76,26 @@ class Store {
   /// Claims from several queues at once, fairly.
   Result<std::vector<Delivery>> claim(std::span<const std::string_view> queues,
                                       const ClaimOptions& options) const;
+  Result<std::vector<Delivery>> claim(std::initializer_list<std::string_view> queues,
+                                      const ClaimOptions& options) const {
+    return claim(std::span(queues.begin(), queues.size()), options);
+  }
   void claim(std::span<const std::string_view> queues, const ClaimOptions& options,
              Callback<std::vector<Delivery>> done) const;
   /// Settles claims of any queue.
   Result<std::vector<Result<Answer>>> settle(std::span<const Settle> items) const;
+  Result<std::vector<Result<Answer>>> settle(std::initializer_list<Settle> items) const {
+    return settle(std::span(items.begin(), items.size()));
+  }
   void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
 
   Result<StoreStats> stats() const;
   void stats(Callback<StoreStats> done) const;
 
   /// Completes everything outstanding with `closed`, makes durable what was accepted, and
-  /// returns when the engine has stopped. Idempotent. From a callback on a thread of the engine it
-  /// returns at once, and the engine stops when that callback has returned.
+  /// returns when the engine has stopped: its threads and descriptors are gone. Idempotent. From a
+  /// callback on a thread of the engine it returns at once, and the engine stops when that callback
+  /// has returned.
   void close();
 
   /// The clock that the store goes by, where that is one moved by hand.
@@ -103,5 +115,10 @@ class Store {
 /// the store, `not_found` where there is none and `create` is false, `damaged` where its journal
 /// does not check, `unavailable` where it cannot be reached, or the system gives no thread.
 [[nodiscard]] Result<Store> open(std::string_view url, OpenOptions options = {});
+
+/// The URL of the `file:` store in that directory, whatever bytes its path has: `%`, `?`, `#`,
+/// spaces, `~`. (`"file:" + path` would take `a%41` for `aA`, and what follows a `?` for options.)
+/// Add options behind it, after a `?`.
+[[nodiscard]] std::string file_url(std::string_view path);
 
 }  // namespace tarry

@@ -20,7 +20,7 @@
 
 namespace tarry {
 
-/// What a handler decides. Made by `ack`, `retry` and `bury`.
+/// What a handler decides. Made by `ack`, `retry`, `release` and `bury`.
 struct Verdict {
   Action action = Action::ack;
   std::optional<Millis> delay = {};
@@ -34,6 +34,8 @@ template <typename Rep, typename Period>
 [[nodiscard]] Verdict retry(std::chrono::duration<Rep, Period> after) {
   return {Action::retry, Millis(detail::ceil_millis(after)), {}};
 }
+/// Again now, for whoever claims next; the attempt does not count.
+[[nodiscard]] inline Verdict release() { return {Action::release, {}, {}}; }
 [[nodiscard]] inline Verdict bury(std::string reason) {
   return {Action::bury, {}, std::move(reason)};
 }
@@ -77,7 +79,7 @@ struct WorkerStats {
   std::uint64_t acked = 0;
   std::uint64_t retried = 0;
   std::uint64_t buried = 0;
-  std::uint64_t released = 0;  ///< mostly: claimed, but the worker stopped before the handler began
+  std::uint64_t released = 0;  ///< by verdict, or since the worker stopped before the handler began
   std::uint64_t stale = 0;     ///< not settled: the lease had run out, or the store refused
   std::uint64_t refused = 0;   ///< of the stale: what the store refused to settle
   std::uint64_t run_out = 0;   ///< of the stale: a lease that the store would not extend any more
@@ -110,7 +112,8 @@ class Worker {
   ///
   /// Once one of several queues can no longer be served, all of them end.
   ///
-  /// Errors: `invalid_argument` for options out of range, no queue or one queue twice; `misuse`
+  /// Errors: `closed` where a queue's store was closed before; `invalid_argument` for options out
+  /// of range, no queue or one queue twice; `misuse`
   /// where it runs already or on a thread of an engine; `unavailable` where the system gives no
   /// thread; else what the store said when it could no longer be used.
   Result<void> run(std::stop_token stop);

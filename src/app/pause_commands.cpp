@@ -116,7 +116,7 @@ ExitCode pause_several(Session& session, const Store& store, const Meant& meant,
   std::vector<Paused> all;
   for (const QueueStats& queue : *queues) {
     const auto paused = store.queue(queue.queue).pause(until);
-    all.push_back({queue.queue, paused.value_or(false), queue.paused,
+    all.push_back({queue.queue, paused && *paused == PauseOutcome::paused, queue.paused,
                    paused ? std::nullopt : std::optional(paused.error())});
   }
   return print_several(session.output, all, until);
@@ -126,17 +126,18 @@ ExitCode pause_one(Session& session, const Store& store, const std::string& name
                    const std::optional<Time>& until) {
   const auto paused = store.queue(name).pause(until);
   if (!paused) return session.output.fail(paused.error());
+  const bool is_paused = *paused == PauseOutcome::paused;
   if (session.output.json()) {
     session.output.print_json([&](wire::JsonWriter& json) {
-      json.begin_object().text_field("queue", name).field_bool("paused", *paused);
-      if (until && *paused) json.time_field("paused_until", *until);
+      json.begin_object().text_field("queue", name).field_bool("paused", is_paused);
+      if (until && is_paused) json.time_field("paused_until", *until);
       json.end_object();
     });
-  } else if (*paused) {
+  } else if (is_paused) {
     session.output.print_line(fmt::format("queue {} is paused until {}", name,
                                           until ? time_text(*until) : "it is resumed"));
   }
-  if (*paused) return ExitCode::done;
+  if (is_paused) return ExitCode::done;
   Output::tell(fmt::format("queue {} is not paused: {} has passed", name,
                            time_text(until.value_or(Time()))));
   return ExitCode::failed;

@@ -53,6 +53,10 @@ struct Quoted {
 };
 inline constexpr Quoted quoted{};
 
+/// A path as it stands in a URL: letters, digits, `-`, `.`, `_` and `/` as they are, every other
+/// byte as % and two hex digits.
+[[nodiscard]] std::string path_in_url(std::string_view path);
+
 /// `text` behind `prefix`, or all of it where it begins otherwise.
 [[nodiscard]] constexpr std::string_view without_prefix(std::string_view text,
                                                         std::string_view prefix) noexcept {

@@ -3,7 +3,9 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "base/thread.h"
@@ -11,14 +13,17 @@
 
 namespace tarry::core {
 
-struct AnswerThread::Shared {
+struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
   std::mutex mutex;
   std::condition_variable changed;
-  std::condition_variable progress;  // one more is done
+  std::condition_variable progress;  // one more is done, or nobody runs anything any more
   std::deque<Task> tasks;
   std::uint64_t posted = 0;
   std::uint64_t done = 0;
+  bool retired = false;
   bool ended = false;
+  bool served = true;      // by a thread that is there, or begins
+  std::thread::id server;  // which one it is
 
   // False where nothing is left.
   bool run_one(std::unique_lock<std::mutex>& lock) {
@@ -38,10 +43,41 @@ struct AnswerThread::Shared {
   void run() {
     const EngineThreadScope scope;
     std::unique_lock lock(mutex);
+    server = std::this_thread::get_id();
     while (true) {
-      changed.wait(lock, [this] { return ended || !tasks.empty(); });
-      if (!run_one(lock)) return;
+      changed.wait(lock, [this] { return ended || retired || !tasks.empty(); });
+      if (retired && !ended) break;
+      if (!run_one(lock)) break;
     }
+    leave(lock);
+    if (!tasks.empty()) serve_shortly(lock);
+  }
+
+  // By a thread that ends once nothing is left.
+  void serve_shortly(std::unique_lock<std::mutex>& lock) {
+    served = true;
+    try {
+      base::start_thread("tarry-answers", [self = shared_from_this()] {
+        const EngineThreadScope scope;
+        std::unique_lock own(self->mutex);
+        self->server = std::this_thread::get_id();
+        while (self->run_one(own)) {
+        }
+        self->leave(own);
+      }).detach();
+    } catch (const std::system_error&) {
+      const EngineThreadScope scope;
+      server = std::this_thread::get_id();
+      while (run_one(lock)) {
+      }
+      leave(lock);
+    }
+  }
+
+  void leave(const std::unique_lock<std::mutex>&) {
+    served = false;
+    server = {};
+    progress.notify_all();
   }
 };
 
@@ -50,35 +86,54 @@ AnswerThread::AnswerThread(base::ThreadName name)
       thread_(base::start_thread(name, [shared = shared_] { shared->run(); })) {}
 
 AnswerThread::~AnswerThread() {
-  {
-    std::unique_lock lock(shared_->mutex);
-    shared_->ended = true;
-    if (thread_.get_id() == std::this_thread::get_id()) {
-      while (shared_->run_one(lock)) {
-      }
+  const auto self = std::this_thread::get_id();
+  std::unique_lock lock(shared_->mutex);
+  shared_->ended = true;
+  if (shared_->server == self) {
+    while (shared_->run_one(lock)) {
     }
+  } else {
+    shared_->changed.notify_one();
+    shared_->progress.wait(lock, [this] { return !shared_->served; });
   }
-  if (thread_.get_id() == std::this_thread::get_id()) {
+  lock.unlock();
+  if (!thread_.joinable()) return;
+  if (thread_.get_id() == self) {
     thread_.detach();
-    return;
+  } else {
+    thread_.join();
   }
-  shared_->changed.notify_one();
-  thread_.join();
 }
 
 void AnswerThread::post(Task task) {
-  const std::scoped_lock lock(shared_->mutex);
+  std::unique_lock lock(shared_->mutex);
   shared_->tasks.push_back(std::move(task));
   ++shared_->posted;
-  shared_->changed.notify_one();
+  if (shared_->served) {
+    shared_->changed.notify_one();
+  } else {
+    shared_->serve_shortly(lock);
+  }
 }
 
 void AnswerThread::drain() {
-  if (thread_.get_id() == std::this_thread::get_id()) return;
   std::unique_lock lock(shared_->mutex);
+  if (shared_->server == std::this_thread::get_id()) return;
   // Not for what these post: a callback that asks anew at each answer would keep it up for ever.
   shared_->progress.wait(lock,
                          [this, posted = shared_->posted] { return shared_->done >= posted; });
+}
+
+void AnswerThread::retire() {
+  drain();
+  {
+    const std::scoped_lock lock(shared_->mutex);
+    shared_->retired = true;
+    shared_->changed.notify_one();
+  }
+  if (thread_.get_id() == std::this_thread::get_id()) return;
+  const std::scoped_lock lock(joining_);
+  if (thread_.joinable()) thread_.join();
 }
 
 }  // namespace tarry::core

@@ -6,11 +6,13 @@
 //  1. What was posted runs, in order, on one thread that is an engine's (`on_engine_thread`).
 //  2. The destructor returns when everything has run. It may be called by a task, because a
 //     completion may hold the last handle of a store: what is left then runs within it.
+//  3. After `retire` there is a thread only while there is something to run.
 //
-// Thread safety: all of it but the destructor, which comes after every `post` of another thread.
+// Thread safety: all of it but the destructor, which comes after every call of another thread.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "base/thread.h"
@@ -27,17 +29,21 @@ class AnswerThread {
   AnswerThread(const AnswerThread&) = delete;
   AnswerThread& operator=(const AnswerThread&) = delete;
 
-  /// Never blocks on a task.
+  /// Never blocks on a task. (After `retire`, where the system gives no thread, it runs the task.)
   void post(Task task);
   /// Returns when all has run that was posted before; on that thread itself at once. Needs no
   /// memory.
   void drain();
+  /// Drains, and ends the thread; on that thread itself it ends after the task at hand. What is
+  /// posted later gets one that ends with it. Idempotent.
+  void retire();
 
  private:
   struct Shared;
 
   // Shared with the thread, which may see the end of this object from within a task.
   std::shared_ptr<Shared> shared_;
+  std::mutex joining_;
   std::thread thread_;
 };
 

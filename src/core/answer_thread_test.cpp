@@ -88,6 +88,51 @@ TEST(AnswerThread, IsDrainedThoughEachTaskPostsAnother) {
   enough = true;
 }
 
+TEST(AnswerThread, OnceRetiredItHasAThreadOnlyWhileThereIsSomethingToRun) {
+  AnswerThread answers;
+  bool ran = false;
+  answers.post([&] { ran = true; });
+  answers.retire();
+  EXPECT_TRUE(ran);
+  answers.retire();
+  std::mutex held;
+  std::promise<bool> second;
+  {
+    const std::scoped_lock lock(held);  // it still does not run within `post`
+    answers.post([&] {
+      {
+        const std::scoped_lock inner(held);
+      }
+      second.set_value(on_engine_thread());
+    });
+  }
+  EXPECT_TRUE(second.get_future().get());
+}
+
+TEST(AnswerThread, IsRetiredThoughEachTaskPostsAnother) {
+  std::atomic<bool> enough{false};
+  std::function<void()> again;
+  AnswerThread answers;
+  again = [&] {
+    if (!enough) answers.post([&] { again(); });
+  };
+  answers.post([&] { again(); });
+  answers.retire();
+  enough = true;
+}
+
+TEST(AnswerThread, MayBeRetiredByOneOfItsTasks) {
+  bool after = false;
+  {
+    AnswerThread answers;
+    answers.post([&] {
+      answers.retire();
+      answers.post([&] { after = true; });
+    });
+  }
+  EXPECT_TRUE(after);
+}
+
 TEST(AnswerThread, MayBeDestroyedByOneOfItsTasks) {
   auto answers = std::make_shared<std::optional<AnswerThread>>(std::in_place);
   std::promise<void> all_posted;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,18 +70,24 @@ class Engine {
 
   /// Who is told of all that is claimed here. Of an engine that stands before another one: the
   /// other's.
-  [[nodiscard]] virtual ClaimWatches& claim_watches() noexcept { return claim_watches_; }
+  [[nodiscard]] virtual ClaimWatches& claim_watches() noexcept { return *claim_watches_; }
+  /// Those of this very engine, for one that stands before it and outlives it.
+  [[nodiscard]] const std::shared_ptr<ClaimWatches>& own_claim_watches() const noexcept {
+    return claim_watches_;
+  }
 
   /// Completes everything outstanding, makes durable what was accepted, stops the threads.
   /// Returns when that is done; idempotent; not from an engine's thread.
   virtual void close() = 0;
+  /// Whether `close` has begun.
+  [[nodiscard]] virtual bool is_closed() const noexcept { return false; }
 
  protected:
   /// Before each completion that may be a claim's.
-  void tell_watches(const Reply& reply) const { claim_watches_.tell(reply); }
+  void tell_watches(const Reply& reply) const { claim_watches_->tell(reply); }
 
  private:
-  ClaimWatches claim_watches_;
+  const std::shared_ptr<ClaimWatches> claim_watches_ = std::make_shared<ClaimWatches>();
 };
 
 /// True on a thread that runs completions: a blocking verb there would wait for itself.

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <tarry/store.h>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "support/certificates.h"
@@ -155,6 +157,34 @@ TEST(OpenRedis, AServerThatEvictsIsTakenOnlyWhereThatIsAllowed) {
   const Store store = store_at(socket_url(server, "?allow_eviction=yes"));
   push_key(store, "k");
   EXPECT_EQ(keys_due(store), Keys{"k"});
+}
+
+std::size_t entries_of(const char* directory) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    static_cast<void>(entry);
+    ++count;
+  }
+  return count;
+}
+
+TEST(OpenRedis, AClosedStoreHasNeitherThreadsNorDescriptorsThoughAQueueLivesOn) {
+  const RedisServer server;
+  std::thread([] {}).join();  // what a sanitizer starts beside the first thread is there now
+  const std::size_t threads = entries_of("/proc/self/task");
+  const std::size_t descriptors = entries_of("/proc/self/fd");
+  for (const char* options : {"", "?layout=plain&zset=z"}) {
+    Store store = store_at(socket_url(server, options));
+    const Queue queue = store.queue("q");
+    ASSERT_TRUE(store.stats());
+    EXPECT_GT(entries_of("/proc/self/task"), threads);
+    store.close();
+    EXPECT_EQ(entries_of("/proc/self/task"), threads) << options;
+    EXPECT_EQ(entries_of("/proc/self/fd"), descriptors) << options;
+    const auto pushed = queue.push({.key = "k"});
+    ASSERT_FALSE(pushed);
+    EXPECT_EQ(pushed.error().code, ErrorCode::closed);
+  }
 }
 
 }  // namespace

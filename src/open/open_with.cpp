@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/closable_engine.h"
 #include "open/store_state.h"
 #include "open/store_tools.h"
 #include "timing/manual_clock.h"
@@ -13,11 +14,14 @@
 namespace tarry::detail {
 namespace {
 
-Store store_of(std::unique_ptr<core::Engine> engine, Executor executor,
-               std::optional<ManualClock> clock) {
+using Engine = std::unique_ptr<core::Engine>;
+
+Store store_of(Engine engine, Executor executor, std::optional<ManualClock> clock) {
   return Store(
       std::make_shared<StoreState>(std::move(engine), std::move(executor), std::move(clock)));
 }
+
+Engine closable(Engine engine) { return std::make_unique<core::ClosableEngine>(std::move(engine)); }
 
 Result<Store> open_embedded(EmbeddedUrl url, OpenOptions options) {
   if (!url.path.empty()) {
@@ -54,13 +58,14 @@ Result<Store> open_http(const RemoteUrl& url, OpenOptions options, const Openers
   }
   auto engine = openers.remote(url);
   if (!engine) return std::move(engine).error();
-  return store_of(*std::move(engine), std::move(options.executor), {});
+  return store_of(closable(*std::move(engine)), std::move(options.executor), {});
 }
 
 Result<Store> open_redis(const RedisUrl& url, OpenOptions options, const Openers& openers) {
   auto engine = openers.redis(url, options);
   if (!engine) return std::move(engine).error();
-  return store_of(*std::move(engine), std::move(options.executor), std::move(options.clock));
+  return store_of(closable(*std::move(engine)), std::move(options.executor),
+                  std::move(options.clock));
 }
 
 Result<Store> open_url(std::string_view url, OpenOptions options, const Openers* openers) {

@@ -327,9 +327,11 @@ Question<QueueSettings> ask_configure(std::string queue, const SettingsPatch& pa
           }};
 }
 
-Question<bool> ask_pause(std::string queue, std::optional<Time> until) {
-  return {core::PauseRequest{std::move(queue), until}, [](core::Reply reply) -> Result<bool> {
-            return take<core::CountReply>(reply).count > 0;
+Question<PauseOutcome> ask_pause(std::string queue, std::optional<Time> until) {
+  return {core::PauseRequest{std::move(queue), until},
+          [](core::Reply reply) -> Result<PauseOutcome> {
+            return take<core::CountReply>(reply).count > 0 ? PauseOutcome::paused
+                                                           : PauseOutcome::already_over;
           }};
 }
 

@@ -43,7 +43,7 @@ using Batch = std::vector<Result<T>>;
 [[nodiscard]] Question<Page> ask_list(std::string queue, const ListOptions& options);
 [[nodiscard]] Question<Forecast> ask_forecast(std::string queue, const ForecastOptions& options);
 [[nodiscard]] Question<QueueSettings> ask_configure(std::string queue, const SettingsPatch& patch);
-[[nodiscard]] Question<bool> ask_pause(std::string queue, std::optional<Time> until);
+[[nodiscard]] Question<PauseOutcome> ask_pause(std::string queue, std::optional<Time> until);
 [[nodiscard]] Question<void> ask_resume(std::string queue);
 [[nodiscard]] Question<std::uint64_t> ask_purge(std::string queue);
 [[nodiscard]] Question<std::uint64_t> ask_remove(std::string queue, bool force);

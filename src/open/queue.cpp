@@ -14,43 +14,43 @@ using detail::single;
 Queue::Queue(std::shared_ptr<detail::StoreState> store, std::string name) noexcept
     : store_(std::move(store)), name_(std::move(name)) {}
 
-core::Engine& Queue::engine() const noexcept { return store_->engine(); }
+core::Engine& Queue::engine() const noexcept { return detail::state_of(store_).engine(); }
 
 // -- push
 
 Result<Pushed> Queue::push(const Push& message) const {
-  return ask(*store_, single(detail::ask_push(name_, {&message, 1})));
+  return ask(detail::state_of(store_), single(detail::ask_push(name_, {&message, 1})));
 }
 
 void Queue::push(const Push& message, Callback<Pushed> done) const {
-  ask(*store_, single(detail::ask_push(name_, {&message, 1})), std::move(done));
+  ask(detail::state_of(store_), single(detail::ask_push(name_, {&message, 1})), std::move(done));
 }
 
 Result<std::vector<Result<Pushed>>> Queue::push(std::span<const Push> messages) const {
-  return ask(*store_, detail::ask_push(name_, messages));
+  return ask(detail::state_of(store_), detail::ask_push(name_, messages));
 }
 
 void Queue::push(std::span<const Push> messages, Callback<std::vector<Result<Pushed>>> done) const {
-  ask(*store_, detail::ask_push(name_, messages), std::move(done));
+  ask(detail::state_of(store_), detail::ask_push(name_, messages), std::move(done));
 }
 
 // -- until it is due
 
 Result<Answer> Queue::cancel(std::string_view key) const {
-  return ask(*store_, single(detail::ask_cancel(name_, {&key, 1})));
+  return ask(detail::state_of(store_), single(detail::ask_cancel(name_, {&key, 1})));
 }
 
 void Queue::cancel(std::string_view key, Callback<Answer> done) const {
-  ask(*store_, single(detail::ask_cancel(name_, {&key, 1})), std::move(done));
+  ask(detail::state_of(store_), single(detail::ask_cancel(name_, {&key, 1})), std::move(done));
 }
 
 Result<std::vector<Result<Answer>>> Queue::cancel(std::span<const std::string_view> keys) const {
-  return ask(*store_, detail::ask_cancel(name_, keys));
+  return ask(detail::state_of(store_), detail::ask_cancel(name_, keys));
 }
 
 void Queue::cancel(std::span<const std::string_view> keys,
                    Callback<std::vector<Result<Answer>>> done) const {
-  ask(*store_, detail::ask_cancel(name_, keys), std::move(done));
+  ask(detail::state_of(store_), detail::ask_cancel(name_, keys), std::move(done));
 }
 
 Result<std::vector<Result<Answer>>> Queue::cancel(
@@ -65,39 +65,39 @@ void Queue::cancel(std::initializer_list<std::string_view> keys,
 
 Result<Answer> Queue::reschedule(std::string_view key, Due due) const {
   const Reschedule item{.key = key, .due = due};
-  return ask(*store_, single(detail::ask_reschedule(name_, {&item, 1})));
+  return ask(detail::state_of(store_), single(detail::ask_reschedule(name_, {&item, 1})));
 }
 
 void Queue::reschedule(std::string_view key, Due due, Callback<Answer> done) const {
   const Reschedule item{.key = key, .due = due};
-  ask(*store_, single(detail::ask_reschedule(name_, {&item, 1})), std::move(done));
+  ask(detail::state_of(store_), single(detail::ask_reschedule(name_, {&item, 1})), std::move(done));
 }
 
 Result<std::vector<Result<Answer>>> Queue::reschedule(std::span<const Reschedule> items) const {
-  return ask(*store_, detail::ask_reschedule(name_, items));
+  return ask(detail::state_of(store_), detail::ask_reschedule(name_, items));
 }
 
 void Queue::reschedule(std::span<const Reschedule> items,
                        Callback<std::vector<Result<Answer>>> done) const {
-  ask(*store_, detail::ask_reschedule(name_, items), std::move(done));
+  ask(detail::state_of(store_), detail::ask_reschedule(name_, items), std::move(done));
 }
 
 Result<MessageInfo> Queue::get(std::string_view key) const {
-  return ask(*store_, single(detail::ask_get(name_, key)));
+  return ask(detail::state_of(store_), single(detail::ask_get(name_, key)));
 }
 
 void Queue::get(std::string_view key, Callback<MessageInfo> done) const {
-  ask(*store_, single(detail::ask_get(name_, key)), std::move(done));
+  ask(detail::state_of(store_), single(detail::ask_get(name_, key)), std::move(done));
 }
 
 // -- claim and settle
 
 Result<std::vector<Delivery>> Queue::claim(const ClaimOptions& options) const {
-  return ask(*store_, detail::ask_claim({name_}, options));
+  return ask(detail::state_of(store_), detail::ask_claim({name_}, options));
 }
 
 void Queue::claim(const ClaimOptions& options, Callback<std::vector<Delivery>> done) const {
-  ask(*store_, detail::ask_claim({name_}, options), std::move(done));
+  ask(detail::state_of(store_), detail::ask_claim({name_}, options), std::move(done));
 }
 
 Result<Answer> Queue::ack(std::string_view receipt) const {
@@ -117,105 +117,111 @@ Result<Answer> Queue::bury(std::string_view receipt, std::string_view reason) co
 }
 
 Result<Answer> Queue::settle(const Settle& item) const {
-  return ask(*store_, single(detail::ask_settle({&item, 1})));
+  return ask(detail::state_of(store_), single(detail::ask_settle({&item, 1})));
 }
 
 void Queue::settle(const Settle& item, Callback<Answer> done) const {
-  ask(*store_, single(detail::ask_settle({&item, 1})), std::move(done));
+  ask(detail::state_of(store_), single(detail::ask_settle({&item, 1})), std::move(done));
 }
 
 Result<std::vector<Result<Answer>>> Queue::settle(std::span<const Settle> items) const {
-  return ask(*store_, detail::ask_settle(items));
+  return ask(detail::state_of(store_), detail::ask_settle(items));
 }
 
 void Queue::settle(std::span<const Settle> items,
                    Callback<std::vector<Result<Answer>>> done) const {
-  ask(*store_, detail::ask_settle(items), std::move(done));
+  ask(detail::state_of(store_), detail::ask_settle(items), std::move(done));
 }
 
 Result<Answer> Queue::extend(std::string_view receipt, std::optional<Millis> lease) const {
-  return ask(*store_, single(detail::ask_extend(receipt, lease)));
+  return ask(detail::state_of(store_), single(detail::ask_extend(receipt, lease)));
 }
 
 void Queue::extend(std::string_view receipt, std::optional<Millis> lease,
                    Callback<Answer> done) const {
-  ask(*store_, single(detail::ask_extend(receipt, lease)), std::move(done));
+  ask(detail::state_of(store_), single(detail::ask_extend(receipt, lease)), std::move(done));
 }
 
 // -- the queue as a whole
 
-Result<QueueStats> Queue::stats() const { return ask(*store_, detail::ask_queue_stats(name_)); }
+Result<QueueStats> Queue::stats() const {
+  return ask(detail::state_of(store_), detail::ask_queue_stats(name_));
+}
 
 void Queue::stats(Callback<QueueStats> done) const {
-  ask(*store_, detail::ask_queue_stats(name_), std::move(done));
+  ask(detail::state_of(store_), detail::ask_queue_stats(name_), std::move(done));
 }
 
 Result<Page> Queue::list(const ListOptions& options) const {
-  return ask(*store_, detail::ask_list(name_, options));
+  return ask(detail::state_of(store_), detail::ask_list(name_, options));
 }
 
 void Queue::list(const ListOptions& options, Callback<Page> done) const {
-  ask(*store_, detail::ask_list(name_, options), std::move(done));
+  ask(detail::state_of(store_), detail::ask_list(name_, options), std::move(done));
 }
 
 Result<Forecast> Queue::forecast(const ForecastOptions& options) const {
-  return ask(*store_, detail::ask_forecast(name_, options));
+  return ask(detail::state_of(store_), detail::ask_forecast(name_, options));
 }
 
 void Queue::forecast(const ForecastOptions& options, Callback<Forecast> done) const {
-  ask(*store_, detail::ask_forecast(name_, options), std::move(done));
+  ask(detail::state_of(store_), detail::ask_forecast(name_, options), std::move(done));
 }
 
 Result<QueueSettings> Queue::configure(const SettingsPatch& patch) const {
-  return ask(*store_, detail::ask_configure(name_, patch));
+  return ask(detail::state_of(store_), detail::ask_configure(name_, patch));
 }
 
 void Queue::configure(const SettingsPatch& patch, Callback<QueueSettings> done) const {
-  ask(*store_, detail::ask_configure(name_, patch), std::move(done));
+  ask(detail::state_of(store_), detail::ask_configure(name_, patch), std::move(done));
 }
 
-Result<bool> Queue::pause(std::optional<Time> until) const {
-  return ask(*store_, detail::ask_pause(name_, until));
+Result<PauseOutcome> Queue::pause(std::optional<Time> until) const {
+  return ask(detail::state_of(store_), detail::ask_pause(name_, until));
 }
 
-void Queue::pause(std::optional<Time> until, Callback<bool> done) const {
-  ask(*store_, detail::ask_pause(name_, until), std::move(done));
+void Queue::pause(std::optional<Time> until, Callback<PauseOutcome> done) const {
+  ask(detail::state_of(store_), detail::ask_pause(name_, until), std::move(done));
 }
 
-Result<void> Queue::resume() const { return ask(*store_, detail::ask_resume(name_)); }
+Result<void> Queue::resume() const {
+  return ask(detail::state_of(store_), detail::ask_resume(name_));
+}
 
 void Queue::resume(Callback<void> done) const {
-  ask(*store_, detail::ask_resume(name_), std::move(done));
+  ask(detail::state_of(store_), detail::ask_resume(name_), std::move(done));
 }
 
-Result<std::uint64_t> Queue::purge() const { return ask(*store_, detail::ask_purge(name_)); }
+Result<std::uint64_t> Queue::purge() const {
+  return ask(detail::state_of(store_), detail::ask_purge(name_));
+}
 
 void Queue::purge(Callback<std::uint64_t> done) const {
-  ask(*store_, detail::ask_purge(name_), std::move(done));
+  ask(detail::state_of(store_), detail::ask_purge(name_), std::move(done));
 }
 
 Result<std::uint64_t> Queue::remove(bool force) const {
-  return ask(*store_, detail::ask_remove(name_, force));
+  return ask(detail::state_of(store_), detail::ask_remove(name_, force));
 }
 
 void Queue::remove(bool force, Callback<std::uint64_t> done) const {
-  ask(*store_, detail::ask_remove(name_, force), std::move(done));
+  ask(detail::state_of(store_), detail::ask_remove(name_, force), std::move(done));
 }
 
 Result<ReshardStep> Queue::reshard(std::uint32_t shards, std::uint64_t turn) const {
-  return ask(*store_, detail::ask_reshard(name_, shards, turn));
+  return ask(detail::state_of(store_), detail::ask_reshard(name_, shards, turn));
 }
 
 void Queue::reshard(std::uint32_t shards, std::uint64_t turn, Callback<ReshardStep> done) const {
-  ask(*store_, detail::ask_reshard(name_, shards, turn), std::move(done));
+  ask(detail::state_of(store_), detail::ask_reshard(name_, shards, turn), std::move(done));
 }
 
 Result<std::uint64_t> Queue::revive(std::span<const std::string_view> keys) const {
-  return ask(*store_, detail::ask_revive(name_, keys));
+  return ask(detail::state_of(store_), detail::ask_revive(name_, keys));
 }
 
 void Queue::revive(std::span<const std::string_view> keys, Callback<std::uint64_t> done) const {
-  ask(*store_, detail::ask_revive(name_, keys), std::move(done));
+  ask(detail::state_of(store_), detail::ask_revive(name_, keys), std::move(done));
 }
 
 }  // namespace tarry

@@ -23,33 +23,38 @@ Queue Store::queue(std::string_view name) const { return {state_, std::string(na
 
 Result<std::vector<Delivery>> Store::claim(std::span<const std::string_view> queues,
                                            const ClaimOptions& options) const {
-  return detail::ask(*state_, detail::ask_claim(copied(queues), options));
+  return detail::ask(detail::state_of(state_), detail::ask_claim(copied(queues), options));
 }
 
 void Store::claim(std::span<const std::string_view> queues, const ClaimOptions& options,
                   Callback<std::vector<Delivery>> done) const {
-  detail::ask(*state_, detail::ask_claim(copied(queues), options), std::move(done));
+  detail::ask(detail::state_of(state_), detail::ask_claim(copied(queues), options),
+              std::move(done));
 }
 
 Result<std::vector<Result<Answer>>> Store::settle(std::span<const Settle> items) const {
-  return detail::ask(*state_, detail::ask_settle(items));
+  return detail::ask(detail::state_of(state_), detail::ask_settle(items));
 }
 
 void Store::settle(std::span<const Settle> items,
                    Callback<std::vector<Result<Answer>>> done) const {
-  detail::ask(*state_, detail::ask_settle(items), std::move(done));
+  detail::ask(detail::state_of(state_), detail::ask_settle(items), std::move(done));
 }
 
-Result<StoreStats> Store::stats() const { return detail::ask(*state_, detail::ask_store_stats()); }
+Result<StoreStats> Store::stats() const {
+  return detail::ask(detail::state_of(state_), detail::ask_store_stats());
+}
 
 void Store::stats(Callback<StoreStats> done) const {
-  detail::ask(*state_, detail::ask_store_stats(), std::move(done));
+  detail::ask(detail::state_of(state_), detail::ask_store_stats(), std::move(done));
 }
 
-void Store::close() { detail::StoreState::close(state_); }
+void Store::close() {
+  if (state_) detail::StoreState::close(state_);
+}
 
-std::optional<ManualClock> Store::manual_clock() const { return state_->clock(); }
+std::optional<ManualClock> Store::manual_clock() const { return detail::state_of(state_).clock(); }
 
-core::Engine& Store::engine() const noexcept { return state_->engine(); }
+core::Engine& Store::engine() const noexcept { return detail::state_of(state_).engine(); }
 
 }  // namespace tarry

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/thread.h"
+#include "core/closable_engine.h"
 
 namespace tarry::detail {
 
@@ -29,8 +30,22 @@ void StoreState::close(const std::shared_ptr<StoreState>& state) {
 }
 
 void StoreState::close_engine() {
-  const std::lock_guard lock(closing_);
-  engine_->close();
+  {
+    const std::lock_guard lock(closing_);
+    engine_->close();
+  }
+  closer_->retire();
+}
+
+const StoreState& state_of(const std::shared_ptr<StoreState>& state) noexcept {
+  if (state) return *state;
+  // Never destroyed: a handle may be used as late as the program ends.
+  static StoreState* const closed = [] {
+    auto* const made = new StoreState(std::make_unique<core::ClosableEngine>(), {}, {});
+    made->close_engine();
+    return made;
+  }();
+  return *closed;
 }
 
 }  // namespace tarry::detail

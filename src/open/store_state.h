@@ -7,7 +7,8 @@
 //  1. The engine lives as long as any handle; after `close` it answers `closed`.
 //  2. In a child of the process nothing of the engine is touched, not even when its handles go: its
 //     threads are not there, and its files are the parent's.
-//  3. No completion owns the state: the engine would otherwise own itself, and could come to its
+//  3. Once it is closed no thread and no descriptor of it is left, but one that answers `closed`.
+//  4. No completion owns the state: the engine would otherwise own itself, and could come to its
 //     end on a thread of its own.
 #pragma once
 
@@ -48,9 +49,10 @@ class StoreState {
   /// wait for its own end, it has that done elsewhere and returns at once. Nothing in a child.
   static void close(const std::shared_ptr<StoreState>& state);
 
- private:
+  /// As `close`, not on a thread of the engine.
   void close_engine();
 
+ private:
   std::unique_ptr<core::Engine> engine_;
   std::shared_ptr<const Executor> executor_;
   std::optional<ManualClock> clock_;
@@ -60,5 +62,8 @@ class StoreState {
   // may give no thread.
   std::unique_ptr<core::AnswerThread> closer_;
 };
+
+/// The state that a handle has; of one that was moved away, a state that is closed.
+[[nodiscard]] const StoreState& state_of(const std::shared_ptr<StoreState>& state) noexcept;
 
 }  // namespace tarry::detail

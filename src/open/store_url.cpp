@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include <tarry/store.h>
+
 #include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/text.h"
@@ -250,3 +252,14 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
 }
 
 }  // namespace tarry::detail
+
+namespace tarry {
+
+std::string file_url(std::string_view path) {
+  std::string text = base::path_in_url(path);
+  // Behind two slashes a host would be looked for.
+  if (text.starts_with("//")) text.replace(1, 1, "%2F");
+  return "file:" + text;
+}
+
+}  // namespace tarry

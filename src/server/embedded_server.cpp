@@ -9,6 +9,7 @@
 
 #include <tarry/server.h>
 
+#include "base/text.h"
 #include "core/engine.h"
 #include "server/http/server.h"
 
@@ -20,21 +21,6 @@ std::string absolute(std::string path) {
   std::error_code error;
   const auto found = std::filesystem::absolute(path, error);
   return error ? std::move(path) : found.string();
-}
-
-/// The bytes that would end the path in a URL, or stand for others.
-std::string escaped(std::string_view path) {
-  std::string text;
-  for (const char c : path) {
-    switch (c) {
-      case '%': text += "%25"; break;
-      case '?': text += "%3F"; break;
-      case '#': text += "%23"; break;
-      case '@': text += "%40"; break;
-      default: text += c;
-    }
-  }
-  return text;
 }
 
 }  // namespace
@@ -77,7 +63,7 @@ class Server::Impl {
     server_.reset();
   }
 
-  [[nodiscard]] std::string url() const { return "http+unix://" + escaped(path_); }
+  [[nodiscard]] std::string url() const { return "http+unix://" + base::path_in_url(path_); }
 
  private:
   const std::shared_ptr<detail::StoreState> state_;  // keeps the engine

@@ -92,6 +92,12 @@ class Worker::Impl {
                         "a worker on a thread of the engine would wait for itself");
     }
     if (auto error = check(queues_)) return *std::move(error);
+    for (const QueueWork& work : queues_) {
+      if (work.queue.engine().is_closed()) {
+        return Unexpected(ErrorCode::closed,
+                          "the store of queue " + base::quoted(work.queue.name()) + " is closed");
+      }
+    }
     {
       const std::lock_guard lock(mutex_);
       if (running_)

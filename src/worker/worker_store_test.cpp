@@ -56,6 +56,30 @@ TEST_F(WorkerOnAStore, DeliversEachMessageOnce) {
   EXPECT_EQ(left->counters.acked, static_cast<std::uint64_t>(kCount));
 }
 
+TEST_F(WorkerOnAStore, OnAStoreThatIsClosedItDoesNotBegin) {
+  Worker worker(queue, {}, [](const Delivery&, const std::stop_token&) { return ack(); });
+  store.close();
+  const auto ended = worker.run({});
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::closed);
+  EXPECT_EQ(ended.error().message, "the store of queue \"q\" is closed");
+}
+
+TEST_F(WorkerOnAStore, WhatItReleasesComesAgainAndCountsNoAttempt) {
+  push(1);
+  std::stop_source stop;
+  std::vector<std::uint32_t> attempts;
+  Worker worker(queue, {}, [&](const Delivery& delivery, const std::stop_token&) {
+    attempts.push_back(delivery.attempt());
+    if (attempts.size() == 1) return release();
+    stop.request_stop();
+    return ack();
+  });
+  EXPECT_TRUE(worker.run(stop.get_token()));
+  EXPECT_EQ(attempts, (std::vector<std::uint32_t>{1, 1}));
+  EXPECT_EQ(worker.stats().released, 1u);
+}
+
 TEST_F(WorkerOnAStore, RetriesUntilItIsDoneAndBuriesWhatIsHopeless) {
   push(3);
   std::stop_source stop;

@@ -109,7 +109,8 @@ def check_symbols(library, headers):
     shown = [line.split(" ", 2)[2] for line in listed if line.split(" ", 2)[1] != "A"]
     classes = set()
     for symbol in shown:
-        if symbol.startswith(("tarry::open(std::basic_string_view", "tarry::detail::no_value(")):
+        if symbol.startswith(("tarry::open(std::basic_string_view", "tarry::detail::no_value(",
+                              "tarry::file_url(std::basic_string_view")):
             continue
         member = re.match(r"tarry::(\w+)::(~?\w+)(?:\[\w+:\w+\])?\(", symbol)
         if not member or member[1] not in owners:
@@ -121,6 +122,65 @@ def check_symbols(library, headers):
     missing = set(owners) - classes - ({"Server"} if "embedded" in library.name else set())
     if missing:
         raise AssertionError(f"{library.name} does not show {missing}")
+
+
+PLUGIN = """
+#include <tarry/tarry.h>
+
+static_assert(TARRY_VERSION_NUMBER >= 100);
+
+extern "C" __attribute__((visibility("default"))) int plugin_push() {
+  const auto store = tarry::open("memory:");
+  return store && store->queue("q").push({.key = "k"}) ? 0 : 1;
+}
+"""
+
+
+def check_plugin(component, prefix, work):
+    """A plugin that links the static library shows nothing of it."""
+    project = work / "plugin"
+    project.mkdir()
+    (project / "plugin.cpp").write_text(PLUGIN)
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(plugin LANGUAGES CXX)\n"
+        f"find_package(tarry REQUIRED COMPONENTS {component})\n"
+        "set(CMAKE_CXX_VISIBILITY_PRESET hidden)\nset(CMAKE_VISIBILITY_INLINES_HIDDEN ON)\n"
+        "add_library(plugin MODULE plugin.cpp)\n"
+        f"target_link_libraries(plugin PRIVATE tarry::{component})\n")
+    run(CMAKE, "-G", "Ninja", "-S", project, "-B", project / "build",
+        f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={CXX}")
+    run(CMAKE, "--build", project / "build")
+    plugin, = (project / "build").glob("*plugin.so")
+    shown = [line for line in output("nm", "--dynamic", "--demangle", "--defined-only",
+                                     plugin).splitlines() if "tarry::" in line]
+    if shown:
+        raise AssertionError(f"a plugin shows {len(shown)} symbols of ours, as {shown[0]}")
+
+
+def check_paths(build_dir, prefix):
+    """What is shipped does not say where it was built."""
+    root = str(Path(__file__).resolve().parents[2])
+    if "CMAKE_BUILD_TYPE:STRING=Release\n" not in (Path(build_dir) / "CMakeCache.txt").read_text():
+        return
+    for path in [*prefix.rglob("*.a"), *prefix.rglob("*.so"), *(prefix / "bin").glob("*")]:
+        if f"{root}/".encode() in path.read_bytes():
+            raise AssertionError(f"{path.name} holds the path {root}/")
+
+
+def check_subproject(work):
+    """As a part of another project it installs nothing of its own."""
+    root = Path(__file__).resolve().parents[2]
+    project = work / "outer"
+    project.mkdir()
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(outer LANGUAGES CXX)\n"
+        "set(TARRY_EMBEDDED_ONLY ON)\n"
+        f"add_subdirectory({root} tarry)\n")
+    run(CMAKE, "-G", "Ninja", "-S", project, "-B", project / "build",
+        f"-DCMAKE_CXX_COMPILER={CXX}", stdout=subprocess.DEVNULL)
+    installs = (project / "build" / "tarry" / "cmake_install.cmake").read_text()
+    if "libtarry" in installs or "include/tarry" in installs:
+        raise AssertionError("as a subproject tarry would install itself")
 
 
 def build_with_pkgconfig(component, prefix, work):
@@ -159,8 +219,12 @@ def main(component, way, build_dir):
         if way == "cmake":
             check_documents(component, prefix, work)
             check_components(prefix, work)
+            check_plugin(component, prefix, work)
+            check_paths(build_dir, prefix)
             if component == "tarry":
                 check_examples(prefix, work)
+            else:
+                check_subproject(work)
         build = {"cmake": build_with_cmake, "shared": build_shared,
                  "pkgconfig": build_with_pkgconfig}[way]
         program = build(component, prefix, work)

@@ -16,6 +16,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "storage/temp_directory.h"
 
@@ -116,6 +117,64 @@ TEST(LibraryThreads, AProgramThatWaitsForASignalAfterItOpenedAStoreGetsIt) {
   ASSERT_EQ(::sigwait(&wanted, &got), 0);
   EXPECT_EQ(got, SIGUSR1);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    static_cast<void>(entry);
+    ++count;
+  }
+  return count;
+}
+
+// A Queue of the store lives on after it was closed.
+Queue opened_and_closed(const std::string& url) {
+  const auto before = threads_of_process().size();
+  auto store = tarry::open(url);
+  EXPECT_TRUE(store) << url;
+  Queue queue = store->queue("q");
+  EXPECT_TRUE(queue.push({.key = "k"}));
+  EXPECT_EQ(queue.claim({.lease = std::chrono::hours(1)})->size(), 1u);
+  std::promise<ErrorCode> ended;
+  queue.claim({.wait = std::chrono::minutes(5)}, [&](const auto& claimed) {
+    ended.set_value(claimed ? ErrorCode::invalid_argument : claimed.error().code);
+  });
+  EXPECT_GT(threads_of_process().size(), before) << url;
+  store->close();
+  EXPECT_EQ(ended.get_future().get(), ErrorCode::closed) << url;
+  return queue;
+}
+
+TEST(ClosedStore, HasNeitherThreadsNorDescriptorsThoughAQueueLivesOn) {
+  std::thread([] {}).join();
+  const storage::TempDirectory directory;
+  const auto threads = threads_of_process();
+  const std::size_t descriptors = open_descriptors();
+  std::vector<Queue> queues;
+  const auto expect_nothing_left = [&] {
+    for (const auto& [id, thread] : threads_of_process()) {
+      EXPECT_TRUE(threads.contains(id)) << thread.name;
+    }
+    EXPECT_EQ(open_descriptors(), descriptors);
+  };
+  queues.push_back(opened_and_closed("memory:?shards=3"));
+  expect_nothing_left();
+  queues.push_back(opened_and_closed(file_url(directory.path() + "/store") + "?shards=2"));
+  expect_nothing_left();
+  {
+    const auto served = tarry::open("memory:");
+    ASSERT_TRUE(served);
+    Server server(*served, directory.path() + "/x.sock");
+    ASSERT_TRUE(server.start());
+    queues.push_back(opened_and_closed(server.url()));
+  }
+  expect_nothing_left();
+  for (const Queue& queue : queues) {
+    const auto pushed = queue.push({.key = "k"});
+    ASSERT_FALSE(pushed);
+    EXPECT_EQ(pushed.error().code, ErrorCode::closed);
+  }
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ core::Capabilities Front::capabilities() const {
 }
 
 core::Ticket Front::submit(core::Request request, core::Completion completion) {
+  const Use use(*this);
   const OperationPtr op =
       begin(std::move(request), std::move(completion), Operation::Completes::engine);
   return op ? op->ticket : 0;
@@ -71,6 +72,7 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
 // other has to do it before it can wake that one, and what it read would go from one core's cache
 // to another's.
 void Front::submit_waiting(core::Request request, core::Completion completion) {
+  const Use use(*this);
   const OperationPtr op =
       begin(std::move(request), std::move(completion), Operation::Completes::waiter);
   if (!op) return;
@@ -100,7 +102,7 @@ void Front::lend(Operation& op) noexcept {
 
 OperationPtr Front::begin(core::Request request, core::Completion completion,
                           Operation::Completes completes) {
-  if (closed_.load(std::memory_order_acquire)) {
+  if (closed_.load()) {
     refuse(std::move(completion), closed_error());
     return nullptr;
   }
@@ -325,6 +327,7 @@ void Front::release(const core::ClaimReply& reply) {
 }
 
 void Front::withdraw(core::Ticket ticket) {
+  const Use use(*this);
   OperationPtr op;
   {
     const std::scoped_lock lock(tickets_mutex_);
@@ -372,10 +375,12 @@ void Front::refuse_part(const Part& part) {
 }
 
 void Front::close() {
-  closed_.store(true, std::memory_order_release);
+  closed_.store(true);
   const std::scoped_lock lock(close_mutex_);
   for (auto& runner : runners_) runner->stop();
-  answers_.drain();
+  answers_.retire();
+  for (std::uint32_t users = users_.load(); users > 0; users = users_.load()) users_.wait(users);
+  for (auto& runner : runners_) runner->let_go();
   lock_.reset();
   directory_.reset();
 }

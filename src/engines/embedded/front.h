@@ -49,6 +49,7 @@ class Front final : public core::Engine, public Router {
   void withdraw(core::Ticket ticket) override;
   [[nodiscard]] core::Capabilities capabilities() const override;
   void close() override;
+  [[nodiscard]] bool is_closed() const noexcept override { return closed_.load(); }
 
   void finish_part(const OperationPtr& op) override;
   void claim_visited(const OperationPtr& op, std::uint32_t shard) override;
@@ -80,6 +81,20 @@ class Front final : public core::Engine, public Router {
   void dispatch(const OperationPtr& op, core::RemoveRequest& request);
 
   /// Null where it was refused, which the completion is told.
+  /// `post`, `lend` and what else reaches a shard from a thread that is not the engine's goes on
+  /// within one of these: `close` waits for them before it lets go of the shards.
+  class Use {
+   public:
+    explicit Use(Front& front) noexcept : front_(front) { front_.users_.fetch_add(1); }
+    ~Use() {
+      if (front_.users_.fetch_sub(1) == 1 && front_.closed_.load()) front_.users_.notify_all();
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    Front& front_;
+  };
   [[nodiscard]] OperationPtr begin(core::Request request, core::Completion completion,
                                    Operation::Completes completes);
   void lend(Operation& op) noexcept;
@@ -131,7 +146,9 @@ class Front final : public core::Engine, public Router {
   std::vector<std::unique_ptr<ShardRunner>> runners_;
   std::atomic<std::uint32_t> turn_{0};
   std::atomic<bool> closed_{false};
-  std::mutex close_mutex_;
+  // On a line of its own: every verb counts here, and others only read what is beside it.
+  alignas(64) std::atomic<std::uint32_t> users_{0};
+  alignas(64) std::mutex close_mutex_;
 
   std::mutex tickets_mutex_;
   std::unordered_map<core::Ticket, std::weak_ptr<Operation>> tickets_;  // claims that may wait

@@ -97,6 +97,13 @@ void ShardRunner::stop() {
   commits_.stop();
 }
 
+void ShardRunner::let_go() noexcept {
+  {
+    const ShardParts gone = std::move(parts_);
+  }  // the last first, as when a runner ends
+  sleeper_.reset();
+}
+
 // -- turns
 
 // With turn_mutex_ held. False where the shard has nothing to go on with by itself at once.

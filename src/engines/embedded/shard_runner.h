@@ -73,6 +73,8 @@ class ShardRunner {
   /// Lets what was posted end, completes waiting claims with `closed`, closes the journal clean,
   /// joins the threads. Idempotent; not from the shard's threads.
   void stop();
+  /// After `stop`, once no other thread is in any of these: files and descriptors go. Idempotent.
+  void let_go() noexcept;
 
  private:
   /// When the shard's thread must go on by itself; by both clocks.
