@@ -46,7 +46,20 @@ function(tarry_library component)
   target_link_options(${shared} PRIVATE LINKER:--version-script=${map})
   target_link_libraries(${shared} PRIVATE ${arg_LIBS} PUBLIC Threads::Threads)
 
-  install(TARGETS ${target} ${shared} EXPORT tarry_${component}
+  # What a plugin that links the archive shows of it to others: nothing.
+  target_link_options(${target} INTERFACE LINKER:--exclude-libs,lib${arg_NAME}.a)
+
+  if(TARRY_INSTALL)
+    tarry_install_library(${component} ${arg_NAME} LIBS ${arg_LIBS})
+  endif()
+endfunction()
+
+# tarry_install_library(<component> <file name> [LIBS <target>...]): with its files for CMake and
+# pkg-config.
+function(tarry_install_library component name)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LIBS")
+  set(target tarry_lib_${component})
+  install(TARGETS ${target} ${target}_shared EXPORT tarry_${component}
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT tarry_${component} NAMESPACE tarry:: FILE tarry-${component}-targets.cmake
@@ -55,13 +68,14 @@ function(tarry_library component)
   # Relative to the .pc file itself, so that what was installed may be moved.
   cmake_path(APPEND pc_dir "/prefix" ${CMAKE_INSTALL_LIBDIR} pkgconfig)
   file(RELATIVE_PATH TARRY_PC_UP ${pc_dir} /prefix)
-  string(REPLACE "_" "-" TARRY_PC_NAME ${arg_NAME})
-  set(TARRY_PC_LIBS "-l${arg_NAME}")
+  string(REPLACE "_" "-" TARRY_PC_NAME ${name})
+  set(TARRY_PC_LIBS "-l${name} -Wl,--exclude-libs,lib${name}.a")
+  set(TARRY_PC_PRIVATE "-pthread")
   foreach(lib IN LISTS arg_LIBS)
     string(REGEX REPLACE "^Boost::" "-lboost_" flag ${lib})
     string(REPLACE "hiredis::hiredis" "-lhiredis" flag ${flag})
     string(REPLACE "OpenSSL::SSL" "-lssl -lcrypto" flag ${flag})
-    string(APPEND TARRY_PC_LIBS " ${flag}")
+    string(APPEND TARRY_PC_PRIVATE " ${flag}")
   endforeach()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/tarry.pc.in
                  ${PROJECT_BINARY_DIR}/${TARRY_PC_NAME}.pc @ONLY)

@@ -1,0 +1,13 @@
+// All of tarry's public headers. (<tarry/server.h> declares what only tarry::tarry has.)
+#pragma once
+
+#include <tarry/clock.h>
+#include <tarry/message.h>
+#include <tarry/queue.h>
+#include <tarry/result.h>
+#include <tarry/server.h>
+#include <tarry/settings.h>
+#include <tarry/store.h>
+#include <tarry/time.h>
+#include <tarry/version.h>
+#include <tarry/worker.h>
