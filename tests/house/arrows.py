@@ -4,6 +4,7 @@ This table is the only place that says so: the CMake files' DEPS are held agains
 """
 
 import re
+from pathlib import Path
 
 from source import Finding, files, includes, is_test
 
@@ -45,6 +46,8 @@ TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck")
 # What a public header may name from outside: the standard library's headers have neither slash
 # nor dot; C's and POSIX's are written <cstdint>, not <stdint.h>.
 _STANDARD = re.compile(r"^[a-z_0-9]+$")
+# Headers for those who have the other library anyway; no other header of ours includes them.
+ADAPTERS = {"include/tarry/asio.h": "boost/asio/"}
 
 
 def folder_of(path, table=ALLOWED):
@@ -61,7 +64,10 @@ def _check_public(source):
     for line, name, quoted in includes(source.text):
         if quoted:
             yield Finding(source.path, line, "arrow", f'"{name}": public headers use <tarry/...>')
-        elif not name.startswith("tarry/") and not _STANDARD.match(name):
+        elif name.removeprefix("tarry/") in (Path(path).name for path in ADAPTERS):
+            yield Finding(source.path, line, "arrow", f"<{name}> is included by users alone")
+        elif not name.startswith(("tarry/", ADAPTERS.get(source.path, "tarry/"))) \
+                and not _STANDARD.match(name):
             yield Finding(source.path, line, "arrow",
                           f"<{name}>: include/tarry includes only itself and std")
 

@@ -74,6 +74,9 @@ class Arrows(unittest.TestCase):
         self.refused("include/tarry/a.h", "#include <unistd.h>")
         self.refused("include/tarry/a.h", "#include <sys/types.h>")
         self.allowed("include/tarry/a.h", "#include <tarry/result.h>\n#include <string_view>")
+        self.allowed("include/tarry/asio.h", "#include <boost/asio/post.hpp>")
+        self.refused("include/tarry/asio.h", "#include <boost/json.hpp>")
+        self.refused("include/tarry/a.h", "#include <tarry/asio.h>")
 
     def test_outside_library(self):
         self.refused("src/engines/embedded/a.cpp", "#include <boost/json.hpp>", "outside")

@@ -1,0 +1,127 @@
+// The verbs for programs on Boost.Asio: any completion token (`use_future`, `use_awaitable`,
+// `deferred`, a handler) in the place of the callback.
+//
+//   #include <tarry/asio.h>
+//
+//   auto claimed = tarry::async_claim(queue, {.max = 10, .wait = 1min}, boost::asio::use_future);
+//   Result<Answer> acked = co_await tarry::async_ack(queue, receipt, boost::asio::use_awaitable);
+//   tarry::async<QueueStats>([queue](auto done) { queue.stats(std::move(done)); }, token);
+//
+// It needs Boost.Asio (1.81 or newer), and nothing else of tarry includes it. What `use_future`
+// gives is a std::future of the Result.
+//
+// The handler runs on its associated executor, never within the call that began; meanwhile it
+// counts as work there. What messages and options refer to (keys, payloads) is copied when the
+// operation begins: for a token that begins later (`deferred`), it must be there until then.
+//
+// Thread safe, as the verbs are.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include <tarry/queue.h>
+#include <tarry/store.h>
+
+namespace tarry {
+
+/// Any verb: `begin(done)` is to call its form with a callback. Its handler takes a Result<T>.
+template <typename T, typename Begin, typename Token>
+auto async(Begin begin, Token&& token) {
+  return boost::asio::async_initiate<Token, void(Result<T>)>(
+      [](auto handler, Begin asked) {
+        using Handler = std::decay_t<decltype(handler)>;
+        auto work = boost::asio::make_work_guard(boost::asio::get_associated_executor(handler));
+        // Shared, because a callback must be copyable, and a handler need not be.
+        auto held = std::make_shared<Handler>(std::move(handler));
+        asked(Callback<T>([held, work](Result<T> result) mutable {
+          boost::asio::post(work.get_executor(), [held, result = std::move(result)]() mutable {
+            std::move (*held)(std::move(result));
+          });
+          work.reset();
+        }));
+      },
+      token, std::move(begin));
+}
+
+template <typename Token>
+auto async_push(Queue queue, Push message, Token&& token) {
+  return async<Pushed>([queue = std::move(queue), message = std::move(message)](
+                           Callback<Pushed> done) { queue.push(message, std::move(done)); },
+                       std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_push_all(Queue queue, std::vector<Push> messages, Token&& token) {
+  using Answers = std::vector<Result<Pushed>>;
+  return async<Answers>(
+      [queue = std::move(queue), messages = std::move(messages)](Callback<Answers> done) {
+        queue.push(std::span<const Push>(messages), std::move(done));
+      },
+      std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_claim(Queue queue, ClaimOptions options, Token&& token) {
+  using Deliveries = std::vector<Delivery>;
+  return async<Deliveries>(
+      [queue = std::move(queue), options = std::move(options)](Callback<Deliveries> done) {
+        queue.claim(options, std::move(done));
+      },
+      std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_settle(Queue queue, Settle item, Token&& token) {
+  return async<Answer>([queue = std::move(queue),
+                        item](Callback<Answer> done) { queue.settle(item, std::move(done)); },
+                       std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_ack(Queue queue, std::string_view receipt, Token&& token) {
+  return async_settle(std::move(queue), Settle{.receipt = receipt}, std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_cancel(Queue queue, std::string key, Token&& token) {
+  return async<Answer>([queue = std::move(queue), key = std::move(key)](
+                           Callback<Answer> done) { queue.cancel(key, std::move(done)); },
+                       std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_reschedule(Queue queue, std::string key, Due due, Token&& token) {
+  return async<Answer>([queue = std::move(queue), key = std::move(key), due](
+                           Callback<Answer> done) { queue.reschedule(key, due, std::move(done)); },
+                       std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_get(Queue queue, std::string key, Token&& token) {
+  return async<MessageInfo>([queue = std::move(queue), key = std::move(key)](
+                                Callback<MessageInfo> done) { queue.get(key, std::move(done)); },
+                            std::forward<Token>(token));
+}
+
+template <typename Token>
+auto async_extend(Queue queue, std::string receipt, std::optional<Millis> lease, Token&& token) {
+  return async<Answer>(
+      [queue = std::move(queue), receipt = std::move(receipt), lease](Callback<Answer> done) {
+        queue.extend(receipt, lease, std::move(done));
+      },
+      std::forward<Token>(token));
+}
+
+}  // namespace tarry
