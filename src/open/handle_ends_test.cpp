@@ -94,7 +94,7 @@ TEST(ClosedStore, AnswersClosedAsLongAsAHandleIsThere) {
   }
 }
 
-TEST(Handles, TakeListsOfEachKind) {
+TEST(HandleWords, TakeListsOfEachKind) {
   const Store store = *tarry::open("memory:");
   const Queue queue = store.queue("q");
   const auto pushed = queue.push({{.key = "a", .payload = "1"}, {.key = "b", .payload = "2"}});
@@ -111,7 +111,7 @@ TEST(Handles, TakeListsOfEachKind) {
   EXPECT_EQ(*queue.revive({"a", "b"}), 1u);
 }
 
-TEST(Handles, TakePayloadsOfBytes) {
+TEST(HandleWords, TakePayloadsOfBytes) {
   const Store store = *tarry::open("memory:");
   const Queue queue = store.queue("q");
   const std::vector<std::byte> one{std::byte{0}, std::byte{255}};
@@ -122,14 +122,14 @@ TEST(Handles, TakePayloadsOfBytes) {
   EXPECT_EQ(queue.get("b")->payload, "\1\2\3");
 }
 
-TEST(Handles, PrintTheirWords) {
+TEST(HandleWords, PrintTheirWords) {
   std::ostringstream text;
   text << Outcome::stopping << ' ' << State::dead << ' ' << Action::bury << ' ' << IfExists::earlier
        << ' ' << PauseOutcome::already_over;
   EXPECT_EQ(text.str(), "stopping dead bury earlier already_over");
 }
 
-TEST(Handles, APauseUntilATimeThatHasPassedIsToldApart) {
+TEST(HandleWords, APauseUntilATimeThatHasPassedIsToldApart) {
   const Store store = *tarry::open("memory:?clock=manual");
   const Queue queue = store.queue("q");
   ASSERT_TRUE(queue.push({.key = "k"}));

@@ -157,9 +157,14 @@ TEST_F(WorkerOnAStore, HoldsItsLeaseWhileTheHandlerRuns) {
 }
 
 TEST_F(WorkerOnAStore, EndsWhenTheStoreIsClosed) {
-  Worker worker(queue, {.concurrency = 3},
-                [](const Delivery&, const std::stop_token&) { return ack(); });
+  push(1);
+  std::promise<void> begun;
+  Worker worker(queue, {.concurrency = 3}, [&](const Delivery&, const std::stop_token&) {
+    begun.set_value();
+    return ack();
+  });
   auto running = std::async(std::launch::async, [&] { return worker.run({}); });
+  begun.get_future().get();
   store.close();
   EXPECT_TRUE(running.get());
 }
