@@ -5,7 +5,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <utility>
 
 #include "base/thread.h"
@@ -65,7 +64,7 @@ struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
         }
         self->leave(own);
       }).detach();
-    } catch (const std::system_error&) {
+    } catch (...) {  // no thread, or no memory for one
       const EngineThreadScope scope;
       server = std::this_thread::get_id();
       while (run_one(lock)) {
