@@ -62,13 +62,12 @@ TEST(Bulk, VerbsOfTheDeadAndReasonsLookAtTheDead) {
 }
 
 TEST(Bulk, AStepThatCouldBeTakenTwiceIsRefused) {
-  for (
-      const char* body :
-      {R"({"action":"reschedule","by":"1h"})",
-       R"({"action":"reschedule","by":"1h","due_to_ms":1000000000005})",
-       R"({"action":"reschedule","by_ms":4,"due_from_ms":1000000000001,"due_to_ms":1000000000006})",
-       R"({"action":"reschedule","by_ms":-4,"due_from_ms":1000000000001,"due_to_ms":1000000000006})",
-       R"({"action":"reschedule","by_ms":0,"due_from_ms":1000000000001,"due_to_ms":1000000000006})"}) {
+  const std::string between = R"(,"due_from_ms":1000000000001,"due_to_ms":1000000000006})";
+  const std::string begun = R"({"action":"reschedule","by)";
+  for (const std::string& body :
+       {begun + R"(":"1h"})", begun + R"(":"1h","due_to_ms":1000000000005})",
+        begun + R"(_ms":4)" + between, begun + R"(_ms":-4)" + between,
+        begun + R"(_ms":0)" + between}) {
     EXPECT_NE(refusal(body).find("moved twice"), std::string::npos) << body;
   }
   for (const char* body :

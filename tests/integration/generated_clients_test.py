@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Clients that public generators make of the OpenAPI document compile, and make the README's round."""
+"""Clients that public generators make of the OpenAPI document compile, and make the round of the
+README."""
 
 import json
 import shutil

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""As process 1 of a container: what commands leave behind is reaped, signals arrive, and the exit code
-is that of the work."""
+"""As process 1 of a container: what commands leave behind is reaped, signals arrive, and the exit
+code is that of the work."""
 
 import shutil
 import signal

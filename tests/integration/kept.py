@@ -1,5 +1,5 @@
-"""What tests make of public tools is kept beside the program, by a hash of all that it is made from: a run in
-which nothing has changed makes nothing, and asks no registry."""
+"""What tests make of public tools is kept beside the program, by a hash of all that it is made from:
+a run in which nothing has changed makes nothing, and asks no registry."""
 
 import hashlib
 import os

@@ -17,8 +17,8 @@ JSON_TYPE = "application/json"
 
 
 def closed(document):
-    """The document without room for more fields. It leaves its answers open, so that generated clients
-    accept the fields of later versions; here a field that it does not name is a mistake."""
+    """The document without room for more fields. It leaves its answers open, so that generated
+    clients accept the fields of later versions; here a field that it does not name is a mistake."""
     document = copy.deepcopy(document)
     for schema in document.get("components", {}).get("schemas", {}).values():
         if "properties" in schema:

@@ -12,7 +12,8 @@ from openapi import JSON_TYPE, Client, Document
 from program import ProgramTest, Server, eventually
 
 NOT_UTF8 = "/w=="  # the byte 0xff
-# Away has 503, server_test.cpp 429, the engines' tests what 500 tells of; the rest is no operation's own.
+# Away has 503, server_test.cpp 429, the engines' tests what 500 tells of; the rest is no
+# operation's own.
 STATUSES_UNMET = {"429", "500", "503", "default"}
 # What only a server over Redis answers: Away.
 REDIS_ALONE = {("getStats", "404"), ("reshardQueue", "200"), ("reshardQueue", "404"),
@@ -123,8 +124,9 @@ class Agreement(ProgramTest):
     def claims(self):
         """c and the one without a key are due; so are b and e."""
         self.ask("advanceClock", body={"by": "1s"})
-        claimed = self.ask("claimMessages", body={"queues": ["orders"], "max": 10, "max_bytes": 1000,
-                                          "lease": "30s", "wait": "0s"}).json["messages"]
+        claimed = self.ask("claimMessages", body={
+            "queues": ["orders"], "max": 10, "max_bytes": 1000, "lease": "30s",
+            "wait": "0s"}).json["messages"]
         self.assertEqual(len(claimed), 4)
         self.receipts = [m["receipt"] for m in claimed]
         self.keys = [m["key"] for m in claimed]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Schemathesis finds no difference between the server and its OpenAPI document, but those that
-generated/schemathesis.toml lists with their reasons. For more: TARRY_SCHEMATHESIS_EXAMPLES, TARRY_SEED."""
+generated/schemathesis.toml lists with their reasons. For more: TARRY_SCHEMATHESIS_EXAMPLES and
+TARRY_SEED."""
 
 import os
 import random

@@ -21,7 +21,8 @@ def expect(wanted, got):
 
 
 client = Client(base_url=sys.argv[1])
-lamp = Push(key="order:42", payload="a lamp", delay="30m", headers=Headers.from_dict({"shop": "e1"}))
+shop = Headers.from_dict({"shop": "e1"})
+lamp = Push(key="order:42", payload="a lamp", delay="30m", headers=shop)
 expect(Outcome.PUSHED, push_message.sync("orders", client=client, body=lamp).outcome)
 conflict = push_message.sync_detailed("orders", client=client, body=lamp)
 expect(409, conflict.status_code)
@@ -41,10 +42,12 @@ moved = reschedule_messages.sync("orders", client=client, body=Reschedule(
     items=[RescheduleItem(key="order:42", delay_ms=0)])).results
 expect(Outcome.RESCHEDULED, moved[0].outcome)
 
-claimed = claim_messages.sync(client=client, body=Claim(queues=["orders"], max_=10, wait="10s")).messages
+claim = Claim(queues=["orders"], max_=10, wait="10s")
+claimed = claim_messages.sync(client=client, body=claim).messages
 expect(2, len(claimed))
 first, second = (message.receipt for message in claimed)
-extended = extend_leases.sync(client=client, body=Extend(items=[ExtendItem(receipt=first, lease="1m")]))
+more = Extend(items=[ExtendItem(receipt=first, lease="1m")])
+extended = extend_leases.sync(client=client, body=more)
 expect(Outcome.DONE, extended.results[0].outcome)
 settled = settle_claims.sync(client=client, body=Settle(items=[
     SettleItem(receipt=first, action=SettleAction.ACK),
