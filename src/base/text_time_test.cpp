@@ -62,8 +62,8 @@ TEST(ParseTime, TakesAWholeMinuteWithoutItsSeconds) {
   EXPECT_EQ(time_ms("2030-01-31T09:00Z"), time_ms("2030-01-31T09:00:00.000Z"));
   EXPECT_EQ(time_error("2030-01-31T09:00"),
             "time \"2030-01-31T09:00\" has no offset; add Z for UTC, or one like +08:00");
-  for (const std::string text : {"2030-01-31T09:00:Z", "2030-01-31T09:00.5Z", "2030-01-31T09Z",
-                                 "2030-01-31T09:00:0Z"}) {
+  for (const std::string text :
+       {"2030-01-31T09:00:Z", "2030-01-31T09:00.5Z", "2030-01-31T09Z", "2030-01-31T09:00:0Z"}) {
     EXPECT_NE(time_error(text).find("is neither RFC 3339"), std::string::npos) << text;
   }
 }

@@ -131,9 +131,7 @@ class HttpParser::Beast final : public HttpParser::Impl,
   }
   // No room is reserved by a length that is only claimed: the body grows as it comes.
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
-  std::size_t on_body_impl(beast::string_view piece, error_code&) override {
-    return take(piece);
-  }
+  std::size_t on_body_impl(beast::string_view piece, error_code&) override { return take(piece); }
   void on_chunk_header_impl(std::uint64_t, beast::string_view, error_code&) override {}
   std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view piece, error_code&) override {
     return take(piece);

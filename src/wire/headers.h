@@ -3,9 +3,10 @@
 //   "headers":     {"name":"value"}
 //   "header_list": [{"name","value"|"value_base64"}], in order
 //
-// The list stands beside the object only if the object cannot say it all: if a name occurs twice, or
-// a value is not UTF-8. The object then has the first text value of each name. Until 0.1 "headers"
-// said this itself, as [[name, value]] and {"base64":"..."}; exports of that time are still read.
+// The list stands beside the object only if the object cannot say it all: if a name occurs twice,
+// or a value is not UTF-8. The object then has the first text value of each name. Until 0.1
+// "headers" said this itself, as [[name, value]] and {"base64":"..."}; exports of that time are
+// still read.
 //
 // Thread safety: pure functions.
 #pragma once

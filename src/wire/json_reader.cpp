@@ -307,7 +307,6 @@ Result<std::int64_t> parse_moment(std::string_view text) {
   return base::parse_time_ms(text);
 }
 
-
 }  // namespace
 
 std::optional<std::int64_t> Fields::moment_of(std::string_view name, const json::value& value) {

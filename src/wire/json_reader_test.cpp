@@ -56,9 +56,10 @@ std::string push_error(const std::string& text) {
 }
 
 TEST(Fields, refuses_what_nobody_asked_for) {
-  EXPECT_EQ(push_error(R"({"prioritty":5})"),
-            "unknown field \"prioritty\"; known: key, key_base64, payload, payload_base64, "
-            "delay_ms, delay, due_ms, due, headers, header_list, priority, if_exists, max_attempts");
+  EXPECT_EQ(
+      push_error(R"({"prioritty":5})"),
+      "unknown field \"prioritty\"; known: key, key_base64, payload, payload_base64, "
+      "delay_ms, delay, due_ms, due, headers, header_list, priority, if_exists, max_attempts");
   EXPECT_EQ(push_error(R"({"messages":[],"key":"k"})"), "unknown field \"key\"; known: messages");
 }
 
@@ -326,9 +327,10 @@ TEST(Push, a_header_list_has_all_headers) {
             headers(R"("headers":{"a":"1"})"));
   // Many clients send an empty list for a field that was not set.
   EXPECT_EQ(headers(R"("headers":{"a":"1"},"header_list":[])"), headers(R"("headers":{"a":"1"})"));
-  EXPECT_EQ(headers(R"("headers":{"a":"2"},"header_list":[{"name":"a","value":"1"}])"),
-            "error: \"headers\" has \"a\" with a value that \"header_list\" does not have; give one "
-            "of them");
+  EXPECT_EQ(
+      headers(R"("headers":{"a":"2"},"header_list":[{"name":"a","value":"1"}])"),
+      "error: \"headers\" has \"a\" with a value that \"header_list\" does not have; give one "
+      "of them");
   EXPECT_EQ(headers(R"("header_list":[{"value":"1"}])"),
             "error: an item of \"header_list\" lacks \"name\"");
 }

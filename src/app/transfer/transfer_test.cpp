@@ -425,8 +425,9 @@ TEST(Transfer, LinesThatAreNoneEndTheImportAndAreNamed) {
        "line 3: "},
       {head + queue + R"({"message":{"queue":"q","key":"k","state":"ready","due_ms":1700000000}})",
        "line 3: \"due_ms\" is 1700000000, which looks like seconds"},
-      {head + queue + R"({"message":{"queue":"q","key":"k","state":"ready",)"
-                      R"("due":"2026-01-01T00:00:00Z","due_ms":1767225600001}})",
+      {head + queue +
+           R"({"message":{"queue":"q","key":"k","state":"ready",)"
+           R"("due":"2026-01-01T00:00:00Z","due_ms":1767225600001}})",
        "line 3: \"due\" is \"2026-01-01T00:00:00Z\" and \"due_ms\" is 1767225600001"},
       {head + R"({"queue":"q","settings":{},"paused":true,"paused_until_ms":1700000000})",
        "line 2: \"paused_until_ms\" is 1700000000"},

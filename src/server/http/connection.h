@@ -136,10 +136,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<char> chunk_;  // where reads go
   std::string held_;         // read, and not parsed yet
   std::optional<net::HttpParser> parser_;
-  std::size_t passed_over_ = 0;      // bytes of empty lines before the request
+  std::size_t passed_over_ = 0;  // bytes of empty lines before the request
   std::uint64_t request_bytes_ = 0;
   std::uint64_t answer_bytes_ = 0;
-  Held counted_;                     // our part of the hub's
+  Held counted_;  // our part of the hub's
   std::uint64_t settling_bytes_ = 0;
   Peer* peer_ = nullptr;                                  // until it is closed
   std::optional<std::list<Connection*>::iterator> idle_;  // its place there

@@ -140,9 +140,8 @@ void Connection::submit(Submission submission) {
   check_ = submission.check;
   claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
   // How much is read nobody knows before: most claims ask for more than there is.
-  const std::uint64_t limit = reading_
-                                  ? hub_.options.max_held_bytes / kHeldShare + counted_.answers
-                                  : std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t limit = reading_ ? hub_.options.max_held_bytes / kHeldShare + counted_.answers
+                                       : std::numeric_limits<std::uint64_t>::max();
   auto completion = [self = shared_from_this(), limit,
                      work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
     self->reply_.emplace(std::move(result), self->hub_.held_answers, limit);

@@ -214,9 +214,10 @@ TEST_F(HeldBytes, a_body_takes_no_more_than_its_length) {
   const std::uint16_t port = start(options);
   RawClient stuck(port);
   const std::string body((8 << 20) + 1, ' ');
-  stuck.send("POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
-             "Content-Type: application/json\r\nContent-Length: " +
-             std::to_string(body.size() + 1) + "\r\n\r\n" + body);
+  stuck.send(
+      "POST /v1/queues/q/messages HTTP/1.1\r\nHost: localhost\r\n"
+      "Content-Type: application/json\r\nContent-Length: " +
+      std::to_string(body.size() + 1) + "\r\n\r\n" + body);
   RawClient client(port);
   std::uint64_t held = 0;
   while (held < body.size()) {

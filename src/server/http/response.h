@@ -11,9 +11,9 @@ namespace tarry::http {
 
 struct Response {
   unsigned status = 200;
-  std::string body;         // JSON, unless content_type says otherwise
-  std::string allow;        // 405: the methods that would do
-  bool close = false;       // what follows on the connection cannot be trusted, or will not be read
+  std::string body;    // JSON, unless content_type says otherwise
+  std::string allow;   // 405: the methods that would do
+  bool close = false;  // what follows on the connection cannot be trusted, or will not be read
   // For the log: of 401, 429, from 500 on, and of items that the store failed.
   std::string reason = {};
   std::string_view content_type = {};  // of a status 200; empty: application/json

@@ -61,9 +61,7 @@ std::string make_id_prefix() {
 class Server::Impl {
  public:
   Impl(core::Engine& engine, ServerOptions options)
-      : hub_{engine, std::move(options), {}, make_id_prefix()},
-        acceptor_(io_),
-        timer_(io_) {
+      : hub_{engine, std::move(options), {}, make_id_prefix()}, acceptor_(io_), timer_(io_) {
     hub_.service = {
         engine.capabilities(), hub_.options.advance_clock, false, hub_.options.step_clock,
         &hub_.meter,           hub_.options.now,           false, hub_.options.relays};

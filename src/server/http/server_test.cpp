@@ -515,8 +515,8 @@ TEST_F(ServerTest, has_a_reserve_for_probes_and_for_what_settles_where_none_is_i
   auto purge = engine_.next();
   EXPECT_EQ(RawClient(port).get("/healthz").status, 200u);
   RawClient settles(port);
-  settles.send(RawClient::request("POST", "/v1/settle",
-                                  R"({"items":[{"receipt":"r1","action":"ack"}]})"));
+  settles.send(
+      RawClient::request("POST", "/v1/settle", R"({"items":[{"receipt":"r1","action":"ack"}]})"));
   core::ItemsReply done;
   done.items.resize(1);
   engine_.next().answer(core::Reply(done));

@@ -236,9 +236,10 @@ TEST_F(WaitingClaim, counts_for_what_is_sent_ahead) {
   start(std::move(options));
   const auto begin_body = [&] {
     auto client = std::make_unique<RawClient>(port_);
-    client->send("POST /v1/queues/q/purge HTTP/1.1\r\nHost: localhost\r\n"
-                 "Content-Type: application/json\r\nExpect: 100-continue\r\n"
-                 "Content-Length: 5000\r\n\r\n");
+    client->send(
+        "POST /v1/queues/q/purge HTTP/1.1\r\nHost: localhost\r\n"
+        "Content-Type: application/json\r\nExpect: 100-continue\r\n"
+        "Content-Length: 5000\r\n\r\n");
     return client;
   };
   RawClient ahead(port_);
