@@ -23,7 +23,7 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class ReplaceFile : public testing::Test {
+class ReplaceFile : public ::testing::Test {
  protected:
   ReplaceFile() {
     std::string name = (fs::temp_directory_path() / "tarry-test-XXXXXX").string();

@@ -60,10 +60,10 @@ TEST_F(SecretFile, HasToBeALine) {
 }
 
 TEST_F(SecretFile, MayBeWrittenByItsOwnerAlone) {
-  for (const mode_t mode : {0600, 0640, 0644, 0444, 0400}) {
+  for (const mode_t mode : {0600U, 0640U, 0644U, 0444U, 0400U}) {
     EXPECT_EQ(refusal(write("sesame", mode)), "taken") << std::oct << mode;
   }
-  for (const mode_t mode : {0666, 0622, 0660, 0602}) {
+  for (const mode_t mode : {0666U, 0622U, 0660U, 0602U}) {
     EXPECT_NE(refusal(write("sesame", mode)).find("chmod go-w"), std::string::npos)
         << std::oct << mode;
   }

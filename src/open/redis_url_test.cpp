@@ -153,7 +153,7 @@ TEST(RedisUrl, RefusesWhatIsWrongByName) {
            {"redis://h?layout=plain&wait=1", "option wait", ErrorCode::unsupported},
            {"redis://h?layout=plain&unit=min", "ms or s"},
            {"redis://h?layout=plain&zset=", "zset"},
-           {"redis://h?layout=redisson&decode=java", "raw, string or json"},
+           {"redis://h?layout=redisson&decode=java", "kryo5, fst or marshalling"},
            {"redis://h?layout=redisson&claim=both", "direct or list"},
            {"redis+cluster://h?layout=plain", "one server", ErrorCode::unsupported},
            {"redis+sentinel://h?master=m&layout=hash", "layout=hash", ErrorCode::unsupported},
