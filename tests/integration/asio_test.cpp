@@ -33,9 +33,9 @@ TEST_F(AsioTokens, FuturesOfEachVerb) {
   EXPECT_EQ(*async_push(queue, {.key = "k", .payload = "p"}, asio::use_future).get(),
             Outcome::pushed);
   EXPECT_EQ(async_get(queue, "k", asio::use_future).get()->payload, "p");
-  EXPECT_EQ(*async_reschedule(queue, "k", in(1h), asio::use_future).get(), Outcome::rescheduled);
-  auto waiting = async_claim(queue, {.wait = 2h}, asio::use_future);
-  store.manual_clock()->advance(1h);
+  EXPECT_EQ(*async_reschedule(queue, "k", in(30min), asio::use_future).get(), Outcome::rescheduled);
+  auto waiting = async_claim(queue, {.wait = 1h}, asio::use_future);
+  store.manual_clock()->advance(30min);
   const auto claimed = waiting.get();
   ASSERT_TRUE(claimed) << claimed.error();
   ASSERT_EQ(claimed->size(), 1u);
