@@ -66,12 +66,12 @@ TEST_P(Pausing, EndsByItselfAtItsTime) {
 TEST_P(Pausing, UntilATimeThatHasPassedPausesNothingAndSaysSo) {
   const Queue q = queue();
   (void)must(q.push({.key = "k", .payload = "x"}));
-  EXPECT_FALSE(must(q.pause(clock().now())));
-  EXPECT_FALSE(must(q.pause(clock().now() - 1h)));
+  EXPECT_EQ(must(q.pause(clock().now())), PauseOutcome::already_over);
+  EXPECT_EQ(must(q.pause(clock().now() - 1h)), PauseOutcome::already_over);
   EXPECT_FALSE(must(q.stats()).paused);
   EXPECT_EQ(claim_one(q).key(), "k");
-  EXPECT_TRUE(must(q.pause(clock().now() + 1ms)));
-  EXPECT_TRUE(must(q.pause()));
+  EXPECT_EQ(must(q.pause(clock().now() + 1ms)), PauseOutcome::paused);
+  EXPECT_EQ(must(q.pause()), PauseOutcome::paused);
 }
 
 TEST_P(Pausing, CanBeMadeLongerAndEndedEarly) {

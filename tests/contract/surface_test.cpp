@@ -170,9 +170,9 @@ std::vector<std::thread::id> each_verb_with_callback(const Store& store) {
     EXPECT_EQ(take(done), 0u);
   }
   {
-    Pending<bool> paused;
+    Pending<PauseOutcome> paused;
     q.pause({}, paused.callback());
-    EXPECT_TRUE(must(paused.get()));
+    EXPECT_EQ(must(paused.get()), PauseOutcome::paused);
     threads.push_back(paused.thread());
     EXPECT_TRUE(must(q.stats()).paused);
     Pending<void> resumed;

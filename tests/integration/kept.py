@@ -1,4 +1,4 @@
-"""What tests make of public tools is kept beside the program, by a hash of all that it is made from:
+"""What tests make of public tools is kept beside the program, by a hash of all that it is made of:
 a run in which nothing has changed makes nothing, and asks no registry."""
 
 import hashlib

@@ -379,7 +379,7 @@ TEST_F(RecoveryTable, B6_AHeaderAloneHasNotBegun) {
 // Several marks are what a power failure may leave of a rename.
 TEST_F(RecoveryTable, S5_OfSeveralMarksTheHighestCounts) {
   store_both();
-  for (const std::uint64_t segment : {1, 2}) {
+  for (const std::uint64_t segment : {std::uint64_t{1}, std::uint64_t{2}}) {
     test::write_all(*directory, begun_name(segment), "");
   }
   expect_messages({1, 2, 3});

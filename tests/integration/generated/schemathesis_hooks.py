@@ -1,5 +1,5 @@
-"""Values that the document cannot describe, for Schemathesis: texts of durations, and times that a store
-accepts. Waits are short, for the run's sake."""
+"""Values that the document cannot describe, for Schemathesis: texts of durations, and times that a
+store accepts. Waits are short, for the run's sake."""
 
 import schemathesis
 from hypothesis import strategies as st

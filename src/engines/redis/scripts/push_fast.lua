@@ -42,6 +42,10 @@ for i = 1, n do
 end
 
 if not taken and not far then
+  -- First: where this fails nothing is there yet that had to be counted.
+  if tonumber(ARGV[8 + 3 * n]) > tonumber(largest or 0) then
+    call('HSET', META, 'largest', ARGV[8 + 3 * n])
+  end
   call('HSET', MSGS, unpack(ARGV, first + 1, first + 2 * n))
   local entries = {}
   for i = 1, n do
@@ -51,9 +55,6 @@ if not taken and not far then
     wake(due)
   end
   call('ZADD', DUE, unpack(entries))
-  if tonumber(ARGV[8 + 3 * n]) > tonumber(largest or 0) then
-    call('HSET', META, 'largest', ARGV[8 + 3 * n])
-  end
   count('accepted', n)
   return finish({ now, later })
 end
