@@ -136,8 +136,8 @@ function(tarry_gtest target)
   endif()
   list(LENGTH arg_SOURCES files)
   if(TARRY_SANITIZE)
-    # Of HTTP before Redis both halves are run anyway; what stops a script is in the Redis server, which
-    # no sanitizer sees.
+    # Of HTTP before Redis both halves are run anyway; what stops a script is in the Redis server,
+    # which no sanitizer sees.
     tarry_shards(${target} ${arg_LABEL} ${files} RC_PARAMS=max_success=8
                  GTEST_FILTER=-*http_redis*:*StoppedScriptsTest*)
   elseif(arg_LABEL STREQUAL "contract")

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/text.h"
+#include "core/headers.h"
 #include "core/limits.h"
 #include "wire/batch.h"
 #include "wire/headers.h"
@@ -58,10 +59,11 @@ void read_filter(Fields& fields, core::MessageFilter& filter) {
   filter.reason = fields.bytes("reason", "reason_base64", scratch).value_or("");
   if (const HeaderFields given = take_headers(fields); given.given()) {
     auto headers = read_headers(given);
-    if (headers) {
+    const auto bounded = headers ? core::encode_headers(*headers) : headers.error();
+    if (bounded) {
       filter.headers = *std::move(headers);
     } else {
-      fields.fail(headers.error());
+      fields.fail(bounded.error());
     }
   }
   if (filter.due_from && filter.due_to && *filter.due_from >= *filter.due_to) {

@@ -4,6 +4,7 @@
 import subprocess
 import unittest
 from pathlib import Path
+from urllib.parse import quote
 
 from pages import blocks
 from program import PROGRAM, SOURCE, ProgramTest, Server, environment
@@ -74,7 +75,7 @@ class Examples(ProgramTest):
         path = self.directory / "shop 1.sock"
         running = self.look_inside("shop 1.sock")
         url = running.stdout.readline().rstrip("\n")
-        self.assertEqual(url, f"http+unix://{path}")
+        self.assertEqual(url, "http+unix://" + quote(str(path)))
         self.assertEqual(running.stdout.readline(), "pushed\n")
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
         # Every verb, with the command line as it is.

@@ -76,6 +76,8 @@ std::uint64_t each_allocation(const char* name, Verb verb,
       code = verb();
       fail_in = 0;
       if (code == ErrorCode::unknown_outcome) came = Came::unknown;
+      // A store in memory has no room then, as one on a full disk.
+      if (code == ErrorCode::no_space) came = Came::nothing;
     } catch (const std::bad_alloc&) {
       came = Came::nothing;
     }

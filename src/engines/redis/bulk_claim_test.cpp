@@ -334,7 +334,7 @@ TEST_F(BulkClaimTest, AStoreOfAnOlderSchemaHasNone) {
   RedisEngineOptions options;
   options.server.unix_path = server_.socket_path();
   options.clock = clock_;
-  engine_ = std::move(*open_redis(std::move(options)));
+  engine_ = *open_redis(std::move(options));
   const auto claimed = claim(kMany);
   EXPECT_EQ(entries(), static_cast<int>(kMany));
   EXPECT_EQ(count(settle(claimed, 0, kMany), Outcome::done), kMany);
