@@ -33,13 +33,12 @@ def from_json(fields, name):
     return base64.b64decode(fields.get(name + "_base64", ""))
 
 
-def value_from_json(value):
-    return base64.b64decode(value["base64"]) if isinstance(value, dict) else value.encode("utf-8")
-
-
-def headers_from_json(headers):
-    pairs = headers.items() if isinstance(headers, dict) else headers
-    return tuple((name, value_from_json(value)) for name, value in pairs)
+def headers_from_json(message):
+    """As (name, bytes), in order. Where `headers` cannot say it all there is `header_list` too."""
+    listed = message.get("header_list")
+    if listed is None:
+        return tuple((name, value.encode()) for name, value in message["headers"].items())
+    return tuple((item["name"], from_json(item, "value")) for item in listed)
 
 
 def token_of(headers):
@@ -190,7 +189,7 @@ class Client:
 
     @staticmethod
     def _delivery(claim, message):
-        headers = headers_from_json(message["headers"])
+        headers = headers_from_json(message)
         return Delivery(message["queue"], message["key"], int(message["id"]), token_of(headers),
                         from_json(message, "payload"), headers, message["receipt"],
                         message["due_ms"], message["claimed_ms"], message["lease_ms"],
@@ -266,7 +265,7 @@ class Client:
 
     @staticmethod
     def _item(message):
-        headers = headers_from_json(message["headers"])
+        headers = headers_from_json(message)
         return Item(message["queue"], message["key"], int(message["id"]), token_of(headers),
                     headers, message["state"], message.get("stopping", False), message["due_ms"],
                     message["attempt"], message["priority"], Tallies(**message["tallies"]),
