@@ -91,7 +91,8 @@ class Client {
   ~Client() {
     if (closed_ == 0) connection_->close();
     run();
-    TARRY_ASSERT(closed_ == 1 && hub_.held_bytes == 0 && hub_.settling_bytes == 0);
+    TARRY_ASSERT(closed_ == 1 && hub_.held_requests == 0 && hub_.held_answers == 0);
+    TARRY_ASSERT(hub_.settling_bytes == 0);
     connection_.reset();
     run();
     ::close(fd_);

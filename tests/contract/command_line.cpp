@@ -108,7 +108,7 @@ class CommandLineEngine final : public core::Engine {
     return core::Reply(core::ClaimReply());
   }
 
-  bool is_closed() {
+  [[nodiscard]] bool is_closed() const noexcept override {
     const std::lock_guard lock(mutex_);
     return closed_;
   }
@@ -123,7 +123,7 @@ class CommandLineEngine final : public core::Engine {
   }
 
   const std::string url_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   core::Ticket last_ticket_ = 0;
   bool closed_ = false;
   std::map<core::Ticket, Job> jobs_;

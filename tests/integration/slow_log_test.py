@@ -81,7 +81,7 @@ class SlowLog(ProgramTest):
         self.assertEqual(process.wait(timeout=60), DONE)
 
     def test_nobody_who_is_not_let_in_fills_it(self):
-        (self.directory / "token").write_text("secret")
+        (self.directory / "token").write_text("secret-of-sixteen-characters")
         with Server(self.store, "--token-file", str(self.directory / "token"), "--log-level",
                     "debug") as server:
             before = len(server.log())

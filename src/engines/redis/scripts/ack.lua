@@ -1,4 +1,5 @@
 -- The ack that has more to look at.
+call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local remember = setting(5)
 local results, stale, at = {}, false, 5
