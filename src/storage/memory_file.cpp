@@ -14,7 +14,7 @@ constexpr std::uint64_t kChunk = 1U << 20U;
 constexpr std::uint64_t kCharge = 4096;
 // Files take no chunk where not so much address space would be left behind it: what the process
 // does besides, acks and claims among it, must find memory where messages find none.
-constexpr std::size_t kLeftToOthers = std::size_t{64} << 20;
+constexpr std::size_t kLeftToOthers = std::size_t{16} << 20;
 
 constexpr std::uint64_t charge_of(std::uint64_t size) {
   return (size + kCharge - 1) / kCharge * kCharge;

@@ -146,7 +146,7 @@ TEST(MemoryStorage, NoAddressSpaceIsAFullDiskBeforeTheProcessHasNoneLeft) {
     }
     if ((*file)->write_at(size, bytes)) ::_exit(15);
     {
-      const std::vector<char> others(32U << 20U);
+      const std::vector<char> others(8U << 20U);
     }
     // Less than before, because the text has taken its part of what was left.
     if (!(*file)->truncate(size / 2) || !(*file)->allocate(size - (8U << 20U))) ::_exit(16);

@@ -74,10 +74,19 @@ std::string path_of(int directory) {
   return path;
 }
 
+bool leads_to(const std::string& path, int directory) {
+  struct stat held{}, named{};
+  return ::fstat(directory, &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         named.st_ino == held.st_ino && named.st_dev == held.st_dev;
+}
+
 class PosixDirectory final : public Directory {
  public:
   PosixDirectory(FileDescriptor fd, std::string path)
-      : fd_(std::move(fd)), path_(std::move(path)), place_(path_of(fd_.get())) {}
+      : fd_(std::move(fd)),
+        path_(std::move(path)),
+        place_(path_of(fd_.get())),
+        place_is_ours_(leads_to(place_, fd_.get())) {}
 
   Result<std::unique_ptr<File>> open(std::string_view name, OpenMode mode) override {
     const bool create = mode == OpenMode::create_new;
@@ -185,6 +194,12 @@ class PosixDirectory final : public Directory {
     if (::fstat(fd_.get(), &held) != 0) return true;
     if (held.st_nlink == 0) return false;
     if (place_.empty()) return true;
+    // Reached over another mount namespace (/proc/PID/root): a path there says nothing here, but it
+    // changes when the directory moves.
+    if (!place_is_ours_) {
+      const std::string now = path_of(fd_.get());
+      return now.empty() || now.starts_with("(unreachable)") || now == place_;
+    }
     struct stat named{};
     if (::stat(place_.c_str(), &named) == 0) {
       return named.st_ino == held.st_ino && named.st_dev == held.st_dev;
@@ -265,7 +280,8 @@ class PosixDirectory final : public Directory {
  private:
   FileDescriptor fd_;
   std::string path_;
-  std::string place_;  // the same from the root, as it was at opening; empty: not known
+  std::string place_;         // the same from the root, as it was at opening; empty: not known
+  const bool place_is_ours_;  // from the root that this process sees
   std::mutex sync_mutex_;
   bool sync_failed_ = false;
 };

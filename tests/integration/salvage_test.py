@@ -1,20 +1,31 @@
 #!/usr/bin/env python3
 """A store whose files were damaged: it is refused, check says where, salvage saves the rest."""
 
+import ctypes
 import hashlib
 import json
 import re
 import shutil
 import signal
 import struct
+import subprocess
 import unittest
 import urllib.request
 
-from program import DONE, FAILED, UNREACHABLE, USAGE, ProgramTest, Server
+from program import (DONE, FAILED, PROGRAM, UNREACHABLE, USAGE, Answer, ProgramTest, Server,
+                     environment)
 
 PAYLOAD = "x" * 900
 MESSAGES = 300
 SEGMENT_HEADER, BATCH_HEADER = 96, 48
+LIBC = ctypes.CDLL(None)
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
+
+
+def give_up_rights():
+    """Before root executes a program: files' modes hold for that too."""
+    for right in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+        LIBC.prctl(PR_CAPBSET_DROP, right, 0, 0, 0)
 
 
 def crc32c(data):
@@ -122,22 +133,46 @@ class Salvage(ProgramTest):
         damaged = self.segments(1)[1]
         self.flip(damaged, 20_000)
         lost = self.segments(0)[0]
-        lost.unlink()
-        lost.mkdir()
-        answer = self.tarry("store", "check", code=FAILED)
+        lost.chmod(0)
+        answer = self.bound("store", "check")
         self.assertRegex(answer.err, rf"shard 0 cannot be read: .*{re.escape(str(lost))}")
         self.assertRegex(answer.err, rf"{damaged} offset \d+: ")
         self.assertRegex(answer.out, r"(?m)^ *0 .* - +not read$")
         self.assertRegex(answer.out, r"(?m)^ *2 .* clean +0$")
-        answer = self.tarry("store", "check", "-o", "json", code=FAILED)
+        answer = self.bound("store", "check", "-o", "json")
         shards = answer.json["per_shard"]
         self.assertEqual(["unreadable" in shard for shard in shards], [True, False, False])
         self.assertIn(str(lost), shards[0]["unreadable"])
         self.assertEqual([len(shard["problems"]) for shard in shards], [0, 1, 0])
         self.assertGreater(shards[2]["messages"], 0)
-        info = self.tarry("store", "info", code=FAILED)
+        info = self.bound("store", "info", code=UNREACHABLE)  # other rights would do
         self.assertRegex(info.out, r"unreadable +1 of 3 shards: ")
         self.assertIn(str(lost), info.err)
+
+    def bound(self, *words, code=FAILED):
+        """Runs it as one whom files' modes bind."""
+        answer = Answer(subprocess.run(
+            [PROGRAM, *words], capture_output=True, timeout=100, cwd=self.directory, check=False,
+            env=environment(TARRY_STORE=self.store), preexec_fn=give_up_rights))
+        self.assertEqual(answer.code, code, answer)
+        return answer
+
+    def test_a_segment_that_is_a_directory(self):
+        """That is damage of its shard, as any other."""
+        self.fill(shards=2)
+        lost = self.segments(0)[0]
+        lost.unlink()
+        lost.mkdir()
+        answer = self.tarry("store", "check", "-o", "json", code=FAILED)
+        shards = answer.json["per_shard"]
+        self.assertFalse(any("unreadable" in shard for shard in shards))
+        self.assertEqual([len(shard["problems"]) for shard in shards], [1, 0])
+        self.assertIn(str(lost), shards[0]["problems"][0])
+        self.assertIn(str(lost), answer.err)
+        self.assertGreater(shards[1]["messages"], 0)
+        losses = self.salvage()["per_shard"][0]["losses"]
+        self.assertEqual([(loss["file"], loss["what"]) for loss in losses],
+                         [(str(lost), "is no regular file")])
 
     def test_what_only_a_deep_check_finds(self):
         """A payload that was wrong before its batch was sealed, as bad memory makes it."""
@@ -217,6 +252,10 @@ class Salvage(ProgramTest):
         self.assertEqual([loss["what"] for shard in answer["per_shard"]
                           for loss in shard["losses"]], ["is missing", "is missing"])
         self.assertGreater(len(self.kept()), 0)
+        shutil.rmtree(self.new)
+        (self.path / "shard-001").write_bytes(b"")
+        self.assertEqual([loss["what"] for loss in self.salvage()["per_shard"][1]["losses"]],
+                         ["is no directory"])
 
     def refused_check(self):
         """What is wrong with the first shard, though the second is missing."""

@@ -114,9 +114,11 @@ Result<ReadShard> read_shard(storage::Directory& store, const ShardState::Identi
   const std::string name = shard_directory_name(identity.shard);
   auto directory = store.subdirectory(name, false);
   if (!directory) {
+    const bool missing = directory.error().code == ErrorCode::not_found;
     const Error error = shard_directory_error(std::move(directory).error());
     if (error.code != ErrorCode::damaged) return error;
-    told.losses.push_back({store.path() + "/" + name, 0, 0, "is missing, or no directory"});
+    told.losses.push_back(
+        {store.path() + "/" + name, 0, 0, missing ? "is missing" : "is no directory"});
     return ReadShard();
   }
   return Reader(**directory, identity, clock, told, progress).run();
