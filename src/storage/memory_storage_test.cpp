@@ -148,8 +148,8 @@ TEST(MemoryStorage, NoAddressSpaceIsAFullDiskBeforeTheProcessHasNoneLeft) {
     {
       const std::vector<char> others(8U << 20U);
     }
-    // Less than before, because the text has taken its part of what was left.
-    if (!(*file)->truncate(size / 2) || !(*file)->allocate(size - (8U << 20U))) ::_exit(16);
+    // Less than before, because the rest has taken its part of what was left.
+    if (!(*file)->truncate(size / 2) || !(*file)->allocate(size / 4 * 3)) ::_exit(16);
     ::_exit(0);
   }
   int status = 0;

@@ -270,8 +270,9 @@ TEST(RedissonEntry, BothFormsUnpack) {
 // With an id of 7 bytes it would be of the new form.
 TEST(RedissonEntry, AnOldOneIsOldWhateverItsIdBeginsWith) {
   for (int first = 0; first < 256; ++first) {
-    const auto entry =
-        unpack_entry(std::string(1, static_cast<char>(first)) + "1234567\x06\0\0\0\0\0\0\0seen 0"s);
+    const std::string packed =
+        std::string(1, static_cast<char>(first)) + "1234567\x06\0\0\0\0\0\0\0seen 0"s;
+    const auto entry = unpack_entry(packed);
     ASSERT_TRUE(entry) << first;
     EXPECT_TRUE(entry->is_old) << first;
     EXPECT_EQ(entry->value, "seen 0");
