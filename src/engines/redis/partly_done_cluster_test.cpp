@@ -194,14 +194,21 @@ TEST_P(PartlyDoneInCluster, PauseAndResumeTellOnHowManyShards) {
   const Error paused = error_of(core::PauseRequest{"q", std::nullopt});
   const Error resumed = error_of(core::ResumeRequest{"q"});
   find_again();
+  // Where the records can be read, the client may drop what it knew between the two verbs: it
+  // notices at some moment that a connection is gone.
+  const auto expect_partly_or_nothing = [this](const Error& error, const std::string& verb) {
+    if (error.code == ErrorCode::unavailable) {
+      EXPECT_FALSE(is_record_away()) << error.message;
+    } else {
+      expect_partly(error, verb + " of queue q is done in part (on ");
+      EXPECT_NE(error.message.find(" of its 8 shards)"), std::string::npos) << error.message;
+    }
+  };
+  expect_partly_or_nothing(paused, "pause");
+  expect_partly_or_nothing(resumed, "resume");
   if (paused.code == ErrorCode::unavailable) {
-    EXPECT_FALSE(is_record_away());
     EXPECT_FALSE(stats("q").paused);
     EXPECT_EQ(resumed.code, ErrorCode::unavailable) << resumed.message;
-  } else {
-    expect_partly(paused, "pause of queue q is done in part (on ");
-    EXPECT_NE(paused.message.find(" of its 8 shards)"), std::string::npos) << paused.message;
-    expect_partly(resumed, "resume of queue q is done in part (on ");
   }
   (void)take<core::CountReply>(*engine_, core::PauseRequest{"q", std::nullopt});
   EXPECT_TRUE(stats("q").paused);
