@@ -11,7 +11,8 @@ import unittest
 from pathlib import Path
 
 from pages import MORE, PAGES, blocks, blocks_in, page
-from program import FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment
+from program import (FAILED, PROGRAM, SOURCE, UNKNOWN, ProgramTest, Server, environment,
+                     eventually)
 
 # Indented, as a block without fences is.
 _COMMAND = re.compile(r"^(?: {4}|\t)[ \t]*(?:\$ )?(?:[A-Z_]+=\S+ )*(?:export|tarry|curl|redis-cli|"
@@ -243,6 +244,79 @@ class Shell(ProgramTest):
                 if mark.startswith("run"):
                     self.shell(mark, text, TARRY_STORE=server.url)
             self.work(work, server, "closing order:46: a chair for Bern\n")
+
+    def of_http(self, mark):
+        text, = [text for its, _, text in blocks("docs/guide/http.md") if its == mark]
+        return text
+
+    def start(self, server_url, *words, places=()):
+        """A process of the guide's that is there until the test ends; `words` end in its text."""
+        *words, text = words
+        for shown, meant in [("http://127.0.0.1:7733", server_url)] * bool(server_url) + [*places]:
+            self.assertIn(shown, text)
+            text = text.replace(shown, meant)
+        path = f"{Path(PROGRAM).parent}:{os.environ['PATH']}"
+        process = subprocess.Popen([*words, text], stdout=subprocess.PIPE, text=True,
+                                   stderr=subprocess.DEVNULL, cwd=self.directory,
+                                   env=environment(PATH=path))
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait, timeout=60)
+        self.addCleanup(process.terminate)
+        return process
+
+    def test_a_webhook_over_http(self):
+        push = next(text for mark, _, text in blocks("docs/guide/http.md")
+                    if "queues/reminders/" in text and mark.startswith("run"))
+        text = self.of_http("hook receiver")
+        here = "HTTPServer((\"127.0.0.1\", 8000), Hook).serve_forever()"
+        self.assertIn(here, text)
+        text = text.replace(here, "server = HTTPServer((\"127.0.0.1\", 0), Hook)\n"
+                            "print(server.server_port, flush=True)\nserver.serve_forever()")
+        receiver = self.start("", sys.executable, "-c", text)
+        port = receiver.stdout.readline().strip()
+        with Server(self.store) as server:
+            relay = self.start(server.url, "bash", "-c", "exec " + self.of_http("relay hook"),
+                               places=[("127.0.0.1:8000", f"127.0.0.1:{port}")])
+            self.shell("run", push.replace("http://127.0.0.1:7733", server.url))
+            said = receiver.stdout.readline()
+            self.assertEqual(said, "trial-7 your trial ends in a week\n")
+            self.assertIn(f"`{said.strip()}`", page("docs/guide/http.md"))
+            relay.terminate()
+            relay.wait(timeout=60)
+
+    def test_a_worker_over_http_survives_restarts(self):
+        with Server(self.store) as server:
+            url = server.url
+            worker = self.start(url, sys.executable, "-c", self.of_http("worker"))
+            self.asked("push", "orders", "a chair", "--key", "order:1", store=url)
+            self.assertEqual(worker.stdout.readline(), "closing order:1 a chair\n")
+            eventually(lambda: server.answered("/v1/settle") == 1, "it is settled")
+        self.asked("push", "orders", "a table", "--key", "order:2")  # while nobody listens
+        address = url.removeprefix("http://")
+        with subprocess.Popen([PROGRAM, "serve", "--store", self.store, "--listen", address],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              env=environment()) as again:
+            self.assertTrue(again.stdout.readline())
+            self.assertEqual(worker.stdout.readline(), "closing order:2 a table\n")
+            again.kill()
+            again.wait(timeout=60)
+        with subprocess.Popen([PROGRAM, "serve", "--store", self.store, "--listen", address],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              env=environment()) as again:
+            self.assertTrue(again.stdout.readline())
+            self.asked("push", "orders", "a lamp", "--key", "order:3", store=url)
+            while (said := worker.stdout.readline()) != "closing order:3 a lamp\n":
+                # Killed before it had kept the ack, or told of it.
+                self.assertRegex(said, r"^(closing order:2 a table|too late order:2 .*)\n$")
+            again.terminate()
+            self.assertEqual(again.wait(timeout=60), 0)
+            worker.terminate()
+
+    def test_the_test_clock_over_http(self):
+        with Server("memory:", "--test-clock", cwd=self.directory) as server:
+            out = self.shell("run", self.of_http("clock").replace("http://127.0.0.1:7733",
+                                                                  server.url))
+            self.assertIn('"payload":"a week left"', out)
 
     def test_over_http(self):
         marked = blocks("docs/guide/http.md")
