@@ -38,6 +38,7 @@ OUTSIDE = {
     "openssl/": ["net"],
     "hiredis/": ["net"],
     "amqp": ["relay"],
+    "rabbitmq-c/": ["relay"],
     "curl/": ["relay"],
     "librdkafka/": ["relay"],
 }

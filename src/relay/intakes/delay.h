@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include <amqp.h>
-#include <amqp_framing.h>
 #include <tarry/result.h>
+
+#include "relay/rabbit/library.h"
 
 namespace tarry::relay {
 

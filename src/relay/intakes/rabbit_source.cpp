@@ -7,10 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <amqp.h>
-#include <amqp_framing.h>
-
 #include "relay/intakes/delay.h"
+#include "relay/rabbit/library.h"
 #include "relay/rabbit/link.h"
 #include "relay/rabbit/properties.h"
 

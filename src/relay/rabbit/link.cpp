@@ -8,11 +8,8 @@
 #include <array>
 #include <utility>
 
-#include <amqp_framing.h>
-#include <amqp_ssl_socket.h>
-#include <amqp_tcp_socket.h>
-
 #include "base/text.h"
+#include "relay/rabbit/library.h"
 
 namespace tarry::relay::rabbit {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include <amqp.h>
 #include <tarry/result.h>
 
 #include "relay/rabbit/address.h"
+#include "relay/rabbit/library.h"
 
 namespace tarry::relay::rabbit {
 

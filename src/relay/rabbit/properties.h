@@ -23,10 +23,10 @@
 #include <string_view>
 #include <vector>
 
-#include <amqp.h>
-#include <amqp_framing.h>
 #include <tarry/queue.h>
 #include <tarry/result.h>
+
+#include "relay/rabbit/library.h"
 
 namespace tarry::relay::rabbit {
 

@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <amqp.h>
-#include <amqp_framing.h>
-
+#include "relay/rabbit/library.h"
 #include "relay/rabbit/link.h"
 #include "relay/rabbit/properties.h"
 

@@ -3,12 +3,9 @@
 #ifdef TARRY_WITH_RABBITMQ
 
 #include "relay/sinks/rabbit_sink.h"
+#include "relay/rabbit/library.h"
 
 #include <gtest/gtest.h>
-
-#include <amqp.h>
-#include <amqp_framing.h>
-#include <amqp_tcp_socket.h>
 
 #include <array>
 #include <cstdlib>
