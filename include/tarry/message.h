@@ -229,6 +229,12 @@ struct MessageInfo {
   std::optional<Settlement> settlement;  ///< remembered only
   std::optional<Time> kept_until;        ///< dead and remembered: when it is forgotten
   std::string reason;                    ///< dead only: why
+  /// Of `get` alone: its queue is paused, so that nobody can claim it now.
+  bool paused = false;
+  std::optional<Time> paused_until;  ///< empty while paused: until resumed
+  /// Of `get` alone, leased, through a server: the client that claimed it there, as its address and
+  /// the User-Agent that it sent. Empty if the server does not know.
+  std::string holder;
   Headers headers;
   std::string payload;
 };

@@ -138,6 +138,9 @@ void print_sheet(Output& output, const MessageInfo& info) {
   sheet.add("queue", info.queue);
   sheet.add("id", std::to_string(info.id));
   sheet.add("state", state_text(info));
+  if (info.paused) {
+    sheet.add("queue paused", info.paused_until ? "until " + time_text(*info.paused_until) : "yes");
+  }
   if (info.settlement) {
     sheet.add("settled", fmt::format("{} at {}", to_string(info.settlement->how),
                                      time_text(info.settlement->when)));
@@ -147,6 +150,7 @@ void print_sheet(Output& output, const MessageInfo& info) {
     sheet.add("attempt", std::to_string(info.attempt));
   }
   if (info.lease_left) sheet.add("lease left", base::format_duration_ms(info.lease_left->count()));
+  if (!info.holder.empty()) sheet.add("holder", info.holder);
   if (!info.reason.empty()) sheet.add("reason", info.reason);
   if (info.kept_until) sheet.add("kept until", time_text(*info.kept_until));
   const Tallies& tallies = info.tallies;

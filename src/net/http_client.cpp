@@ -26,14 +26,20 @@ std::string host_field(const HttpClientOptions& options) {
   return (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(options.port);
 }
 
-std::string head_of(const HttpCall& call, const std::string& host, const std::string& token) {
+std::string head_of(const HttpCall& call, const std::string& host,
+                    const HttpClientOptions& options) {
+  const std::string& token = options.token;
   std::string head;
-  head.reserve(call.target.size() + host.size() + 128);
+  head.reserve(call.target.size() + host.size() + options.user_agent.size() + 160);
   head += call.method;
   head += ' ';
   head += call.target;
   head += " HTTP/1.1\r\nHost: ";
   head += host;
+  if (!options.user_agent.empty()) {
+    head += "\r\nUser-Agent: ";
+    head += options.user_agent;
+  }
   if (!token.empty()) {
     head += "\r\nAuthorization: Bearer ";
     head += token;
@@ -64,7 +70,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     auto task = std::make_shared<Task>();
     task->id = ++last_id_;
     task->deadline = Clock::now() + std::chrono::milliseconds(call.timeout_ms);
-    task->head = head_of(call, host_, options_.token);
+    task->head = head_of(call, host_, options_);
     task->body = std::move(call.body);
     task->lane = call.lane;
     task->done = std::move(done);

@@ -38,7 +38,8 @@ struct HttpClientOptions {
   std::int64_t connect_timeout_ms = 5'000;
   std::int64_t idle_timeout_ms = 60'000;  // shorter than servers', so that they seldom close first
   HttpLimits limits = {64 * 1024, 1ull << 30};
-  std::string token = {};  // sent with every call; empty: none
+  std::string token = {};       // sent with every call; empty: none
+  std::string user_agent = {};  // the same
 };
 
 enum class HttpLane : std::uint8_t {

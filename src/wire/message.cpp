@@ -31,6 +31,9 @@ MaybeError read_message_info(Fields& fields, MessageInfo& info) {
   info.settlement = read_settlement(fields);
   info.kept_until = fields.time("kept_until_ms");
   info.reason = fields.bytes("reason", "reason_base64", scratch).value_or("");
+  info.paused = fields.boolean("paused").value_or(false);
+  info.paused_until = fields.time("paused_until_ms");
+  info.holder = fields.text("holder").value_or("");
   info.payload = fields.bytes("payload", "payload_base64", scratch).value_or("");
   if (const HeaderFields headers = take_headers(fields); headers.given()) {
     auto list = read_headers(headers);
@@ -54,6 +57,9 @@ void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payloa
   if (info.settlement) write_settlement(out, *info.settlement);
   if (info.kept_until) out.time_field("kept_until", *info.kept_until);
   if (!info.reason.empty()) out.bytes_field("reason", info.reason);
+  if (info.paused) out.field_bool("paused", true);
+  if (info.paused_until) out.time_field("paused_until", *info.paused_until);
+  if (!info.holder.empty()) out.text_field("holder", info.holder);
   write_headers(out, info.headers);
   if (payload == Payload::shown) out.bytes_field("payload", info.payload);
 }

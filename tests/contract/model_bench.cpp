@@ -263,7 +263,9 @@ void ModelBench::check_key(const Model& model, KeyId id) {
   const std::optional<MessageInfo> got = contract::find(queue(), name);
   const ModelMessage* want = model.find(id);
   same("get " + text(name) + ": there", got.has_value(), want != nullptr);
-  if (got) check_info(model, *want, *got, true);
+  if (!got) return;
+  check_info(model, *want, *got, true);
+  same("get " + text(name) + ": paused", got->paused, model.paused());
 }
 
 void ModelBench::forecast(const ForecastOptions& options, const Forecast& want) {

@@ -63,6 +63,34 @@ TEST_P(Pausing, EndsByItselfAtItsTime) {
   EXPECT_FALSE(must(q.stats()).paused);
 }
 
+// Whoever looks why a message does not come.
+TEST_P(Pausing, IsToldOfEachMessage) {
+  const Queue q = queue();
+  (void)must(q.configure({.remember = kRemember}));
+  (void)must(q.push({.key = "leased", .payload = "x"}));
+  (void)claim_one(q);
+  (void)must(q.push({.key = "ready", .payload = "x"}));
+  (void)must(q.push({.key = "scheduled", .payload = "x", .due = in(1h)}));
+  const auto expect = [&](bool paused, std::optional<Time> until) {
+    for (const char* key : {"leased", "ready", "scheduled"}) {
+      const MessageInfo info = must(q.get(key));
+      EXPECT_EQ(info.paused, paused) << key;
+      EXPECT_EQ(info.paused_until, until) << key;
+    }
+  };
+  expect(false, std::nullopt);
+  must(q.pause());
+  expect(true, std::nullopt);
+  const Time until = clock().now() + 10min;
+  must(q.pause(until));
+  expect(true, until);
+  clock().advance(10min);
+  EXPECT_FALSE(must(q.get("scheduled")).paused);
+  must(q.pause());
+  must(q.resume());
+  EXPECT_FALSE(must(q.get("scheduled")).paused);
+}
+
 TEST_P(Pausing, UntilATimeThatHasPassedPausesNothingAndSaysSo) {
   const Queue q = queue();
   (void)must(q.push({.key = "k", .payload = "x"}));
@@ -338,7 +366,9 @@ TEST_P(Statistics, OfAQueueThatIsNotThere) {
 TEST_P(Statistics, NothingIsDoneToAQueueThatIsNotThere) {
   const Queue q = queue("missing");
   EXPECT_TRUE(must(q.claim()).empty());
-  EXPECT_EQ(q.get("k").error().code, ErrorCode::not_found);
+  const auto got = q.get("k");
+  EXPECT_EQ(got.error().code, ErrorCode::not_found);
+  EXPECT_EQ(got.error().message, "there is no queue missing");
   EXPECT_EQ(must(q.cancel("k")), Outcome::unknown);
   EXPECT_EQ(must(q.reschedule("k", in(1h))), Outcome::unknown);
   EXPECT_TRUE(must(q.list({})).messages.empty());
@@ -355,6 +385,19 @@ TEST_P(Statistics, NothingIsDoneToAQueueThatIsNotThere) {
   }
   EXPECT_EQ(q.stats().error().code, ErrorCode::not_found);
   EXPECT_TRUE(must(store().stats()).queues.empty());
+}
+
+// Most of these keys are where nobody has pushed: the queue is there all the same.
+TEST_P(Statistics, AMessageThatIsNotThereIsNoQueueThatIsNotThere) {
+  const Queue q = queue("there");
+  (void)must(q.push({.key = "k", .payload = "x", .due = in(1h)}));
+  for (int i = 0; i < 30; ++i) {
+    const std::string key = "key" + std::to_string(i);
+    const auto got = q.get(key);
+    ASSERT_FALSE(got);
+    EXPECT_EQ(got.error().code, ErrorCode::not_found);
+    EXPECT_EQ(got.error().message, "there is no message \"" + key + "\" in queue there");
+  }
 }
 
 TEST_P(Statistics, CountsEachState) {

@@ -251,6 +251,7 @@ class Agreement(ProgramTest):
     def queues(self):
         self.ask("pushMessage", body={"key": "now"})
         self.ask("pauseQueue", body={"until": "2200-01-01T00:00:00Z"})
+        self.assertIs(self.ask("getMessage", query={"key": "now"}).json["paused"], True)
         self.ask("getQueue")
         self.ask("pauseQueue", body={"until_ms": 4_000_000_000_000})
         self.ask("pauseQueue")

@@ -14,6 +14,8 @@ import subprocess
 import threading
 import time
 import unittest
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 from program import (DONE, FAILED, PROGRAM, UNKNOWN, UNREACHABLE, USAGE, ProgramTest, Server,
@@ -27,6 +29,35 @@ class Serve(ProgramTest):
         with Server(self.store) as server:
             self.assertIn(server.url, server.ready)
             self.assertIn(self.store, server.ready)
+
+    def test_a_message_names_who_holds_it(self):
+        with Server(self.store) as server:
+            remote = {"store": server.url}
+            self.asked("push", "q", "x", "--key", "k", **remote)
+            self.assertNotIn("holder", self.asked("get", "q", "k", **remote))
+            body = json.dumps({"queues": ["q"], "wait": "30s"}).encode()
+            request = urllib.request.Request(server.url + "/v1/claim", body, {
+                "Content-Type": "application/json", "User-Agent": "shop-worker/3"})
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                message, = json.load(answer)["messages"]
+            self.assertRegex(self.asked("get", "q", "k", **remote)["holder"],
+                             r"^127\.0\.0\.1:\d+ shop-worker/3$")
+            self.assertRegex(self.tarry("get", "q", "k", **remote).out,
+                             r"holder +127\.0\.0\.1:\d+ shop-worker/3\n")
+            self.asked("release", "q", message["receipt"], **remote)
+            self.assertNotIn("holder", self.asked("get", "q", "k", **remote))
+            # A client of ours says where it runs.
+            self.asked("claim", "q", "--wait", "30s", **remote)
+            self.assertRegex(self.asked("get", "q", "k", **remote)["holder"],
+                             r"^127\.0\.0\.1:\d+ tarry/\S+ \(\S+, process \d+\)$")
+
+    def test_a_queue_that_is_not_there_is_named(self):
+        with Server(self.store) as server:
+            self.asked("push", "q", "x", "--key", "k", store=server.url)
+            self.refused("get", "nobodys", "k", code=UNKNOWN, store=server.url,
+                         says="there is no queue nobodys")
+            self.refused("get", "q", "other", code=UNKNOWN, store=server.url,
+                         says='there is no message "other" in queue q')
 
     def test_every_command_works_over_http(self):
         with Server(self.store) as server:

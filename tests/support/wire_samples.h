@@ -316,6 +316,9 @@ inline MessageInfo any_info(bool payload) {
   info.settlement = maybe<Settlement>(any_settlement);
   info.kept_until = maybe_time();
   info.reason = any_bytes();
+  info.paused = any_flag();
+  info.paused_until = maybe_time();
+  info.holder = any_queue();
   info.headers = any_headers();
   if (payload) info.payload = any_bytes();
   return info;

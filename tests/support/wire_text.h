@@ -197,6 +197,7 @@ inline void add_info(Text& t, const MessageInfo& m) {
       .add("tallies", m.tallies)
       .add("left", m.lease_left);
   t.add("settlement", m.settlement).add("kept", m.kept_until).add("reason", m.reason);
+  t.add("paused", m.paused).add("until", m.paused_until).add("holder", m.holder);
   t.add("headers", m.headers).add("payload", m.payload);
 }
 

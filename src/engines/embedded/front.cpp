@@ -153,6 +153,8 @@ void Front::finish_part(const OperationPtr& op) {
       end_claim(op);
     } else if (std::holds_alternative<core::RemoveRequest>(op->request)) {
       go_on_removing(op);
+    } else if (std::holds_alternative<core::GetRequest>(op->request)) {
+      end_get(op);
     } else {
       complete(op);
     }

@@ -69,6 +69,7 @@ class Front final : public core::Engine, public Router {
   void dispatch(const OperationPtr& op, core::SettleRequest& request);
   void dispatch(const OperationPtr& op, core::ExtendRequest& request);
   void dispatch(const OperationPtr& op, core::GetRequest& request);
+  void end_get(const OperationPtr& op);
   void dispatch(const OperationPtr& op, core::ListRequest& request);
   void dispatch(const OperationPtr& op, core::StatsRequest& request);
   void dispatch(const OperationPtr& op, core::ForecastRequest& request);

@@ -2,6 +2,7 @@
 // it in.
 #include <algorithm>
 #include <functional>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -222,6 +223,28 @@ void Front::dispatch(const OperationPtr& op, core::GetRequest& request) {
     if (items[i].error().code != ErrorCode::not_found) return kNowhere;
     return shard_for_key(request.queue, core::view(request.bytes, request.keys[i]));
   });
+}
+
+// Shards that have none of its keys do not know the queue; where those that were asked do not,
+// another may.
+void Front::end_get(const OperationPtr& op) {
+  const auto is_absent = [](const Result<MessageInfo>& item) {
+    return !item && item.error().code == ErrorCode::not_found;
+  };
+  auto& items = std::get<core::GetReply>(op->reply).items;
+  if (op->error || op->found || std::ranges::none_of(items, is_absent)) return complete(op);
+  if (shards() > 1 && !std::exchange(op->asks_for_queue, true)) {
+    try {
+      return to_all(op);
+    } catch (const std::bad_alloc&) {  // no shard has heard of it; what is told is true as it is
+      return complete(op);
+    }
+  }
+  const auto& request = std::get<core::GetRequest>(op->request);
+  for (auto& item : items) {
+    if (is_absent(item)) item = Error{ErrorCode::not_found, "there is no queue " + request.queue};
+  }
+  complete(op);
 }
 
 void Front::dispatch(const OperationPtr& op, core::ClaimRequest& request) {

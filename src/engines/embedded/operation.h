@@ -85,10 +85,11 @@ struct Operation {
   std::uint32_t shards_changed = 0;
 
   std::vector<ShardFigures> figures;  // stats: one a shard
+  bool asks_for_queue = false;        // get: whether there is such a queue, of all shards
 
   // removals; the step is set between the parts
   RemoveStep step = RemoveStep::look;
-  bool found = false;  // these three: under merge
+  bool found = false;  // the queue, also of a get; these three: under merge
   bool decided = false;
   std::uint64_t leased = 0;
 

@@ -70,12 +70,27 @@ MessageFacts Shard::facts(Handle handle) const {
 }
 
 void Shard::execute(const core::GetRequest& request, const Part& part) {
+  const QueueId id = state_->find_queue(request.queue);
+  if (id != kNoQueue) {
+    const std::scoped_lock lock(part.op->merge);
+    part.op->found = true;
+  }
+  if (id == kNoQueue || part.op->asks_for_queue) {
+    end_part(part.op);
+    return;
+  }
+  const QueueState& queue = state_->queue(id);
   std::vector<std::pair<std::size_t, MessageFacts>> found;
   auto& reply = std::get<core::GetReply>(part.op->reply);
   each_item(part, request.keys.size(), [&](std::size_t i) {
     const Handle handle =
         resolve_or_none(request.queue, core::view(request.bytes, request.keys[i]));
-    if (handle != kNoHandle) found.emplace_back(i, facts(handle));
+    if (handle == kNoHandle) return;
+    MessageInfo& info = found.emplace_back(i, facts(handle)).second.info;
+    info.paused = is_paused(queue);
+    if (info.paused && queue.paused_until_ms) {
+      info.paused_until = Time(Millis(*queue.paused_until_ms));
+    }
   });
   tasks_.emplace_back([router = router_, op = part.op, files = files_, &reply,
                        found = std::move(found), tag = state_->store_tag(), shard = config_.number,

@@ -45,10 +45,11 @@ class GetVerb final : public ItemVerb {
   }
 
   bool read(const Place& place, RedisView given, ItemSpan items) override {
-    if (given.size() != items.size() + 1) return false;
+    if (given.size() != items.size() + 2) return false;
     const std::int64_t now = told_time(given[0]);
+    const RedisView paused = given[1];
     for (std::size_t i = 0; i < items.size(); ++i) {
-      const RedisView told = given[i + 1];
+      const RedisView told = given[i + 2];
       if (told.is_nil()) continue;
       if (told.size() == 2) {  // there was no room for it in the script's answer
         fail(items[i], no_room(items[i], static_cast<std::uint64_t>(told[1].integer())));
@@ -62,12 +63,17 @@ class GetVerb final : public ItemVerb {
              {ErrorCode::damaged, "message " + base::quoted(key_of(items[i])) + " of queue " +
                                       request_.queue + " cannot be read: " + found->info.reason});
       } else {
+        found->info.paused = !paused.is_nil();
+        if (!paused.is_nil() && !paused.text().empty()) {
+          found->info.paused_until = Time(Millis(told_time(paused)));
+        }
         take(items[i], std::move(found->info));
       }
     }
     return true;
   }
   void fail(std::uint32_t item, const Error& error) override { reply().items[item] = error; }
+  void absent(std::uint32_t item) override { fail(item, no_such_queue(request_.queue)); }
 
  private:
   [[nodiscard]] core::GetReply& reply() const { return std::get<core::GetReply>(asked_->reply); }

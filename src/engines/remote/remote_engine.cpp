@@ -1,5 +1,8 @@
 #include "engines/remote/remote_engine.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <atomic>
 #include <future>
 #include <mutex>
@@ -14,6 +17,8 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+
+#include <tarry/version.h>
 
 #include "base/assert.h"
 #include "base/thread.h"
@@ -36,6 +41,14 @@ using net::HttpMessage;
 // How long `close` waits for answers that are on their way.
 constexpr std::chrono::seconds kCloseGrace{5};
 
+// By which a server tells who holds a lease.
+std::string user_agent() {
+  std::array<char, 256> host{};
+  (void)::gethostname(host.data(), host.size() - 1);
+  return std::string("tarry/" TARRY_VERSION " (") + host.data() + ", process " +
+         std::to_string(::getpid()) + ")";
+}
+
 net::HttpClientOptions client_options(const RemoteOptions& options) {
   net::HttpClientOptions client;
   client.host = options.host;
@@ -45,6 +58,7 @@ net::HttpClientOptions client_options(const RemoteOptions& options) {
   client.reserved = options.connections;
   client.connect_timeout_ms = options.connect_timeout_ms;
   client.token = options.token;
+  client.user_agent = user_agent();
   return client;
 }
 

@@ -40,8 +40,8 @@ std::size_t memory_of(const std::string& text) noexcept {
   return text.capacity() > within ? text.capacity() : 0;
 }
 
-// Of a unix socket the user at its other end, since it has no address.
-std::string peer_name(Socket& socket) {
+// Of a unix socket the user at its other end, since it has no address. `port` stays 0 there.
+std::string peer_name(Socket& socket, std::uint16_t& port) {
   error_code error;
   const auto endpoint = socket.remote_endpoint(error);
   if (error) return "gone";
@@ -50,8 +50,10 @@ std::string peer_name(Socket& socket) {
   const void* address = nullptr;
   if (family == AF_INET) {
     address = &reinterpret_cast<const sockaddr_in*>(endpoint.data())->sin_addr;
+    port = ntohs(reinterpret_cast<const sockaddr_in*>(endpoint.data())->sin_port);
   } else if (family == AF_INET6) {
     address = &reinterpret_cast<const sockaddr_in6*>(endpoint.data())->sin6_addr;
+    port = ntohs(reinterpret_cast<const sockaddr_in6*>(endpoint.data())->sin6_port);
   } else {
     ucred user{};
     socklen_t size = sizeof user;
@@ -65,7 +67,10 @@ std::string peer_name(Socket& socket) {
 
 Connection::Connection(Hub& hub, Socket socket)
     : hub_(hub), socket_(std::move(socket)), timer_(socket_.get_executor()) {
-  std::string name = peer_name(socket_);
+  std::uint16_t port = 0;
+  std::string name = peer_name(socket_, port);
+  address_ = name.find(':') == std::string::npos ? name : "[" + name + "]";
+  if (port != 0) address_ += ":" + std::to_string(port);
   peer_ = &hub_.peers[name];
   peer_->name = std::move(name);
   ++peer_->connections;
@@ -379,7 +384,7 @@ void Connection::on_fault(net::HttpFault fault, std::string_view text) {
 
 void Connection::dispatch() {
   hub_.meter.held(hub_.held_requests, hub_.held_answers);
-  Routed routed = route(hub_.service, parser_->message(), route_);
+  Routed routed = route(hub_.service, parser_->message(), route_, address_);
   if (auto* response = std::get_if<Response>(&routed)) {
     respond(std::move(*response));
   } else {

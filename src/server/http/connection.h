@@ -141,6 +141,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::uint64_t answer_bytes_ = 0;
   Held counted_;  // our part of the hub's
   std::uint64_t settling_bytes_ = 0;
+  std::string address_;                                   // of the client, with its port
   Peer* peer_ = nullptr;                                  // until it is closed
   std::optional<std::list<Connection*>::iterator> idle_;  // its place there
   bool on_reserve_ = false;

@@ -45,6 +45,7 @@ struct Hub {
   bool draining = false;
   std::function<void(Connection*)> closed = {};
   metrics::Meter meter{engine};
+  Holders holders = {};
   Seldom failures = {};
   Seldom refusals = {};  // of connections beyond the limit
   // Notes for the log, by whether the client was let in, and by status.

@@ -21,6 +21,13 @@ bool is_conflict(Outcome outcome) noexcept {
   return outcome == Outcome::exists || outcome == Outcome::in_flight || outcome == Outcome::settled;
 }
 
+void tell_holders(const Holders* holders, core::GetReply& reply) {
+  if (holders == nullptr) return;
+  for (auto& item : reply.items) {
+    if (item) holders->tell(*item);
+  }
+}
+
 Response one_pushed(const core::PushReply& reply) {
   if (reply.items.size() != 1) {
     return problem(500, ErrorCode::misuse, "the engine's answer does not fit the request");
@@ -66,18 +73,20 @@ Routed list(Asked& asked) {
 Routed get_one(Asked& asked) {
   auto get = wire::decode_get_query(std::move(asked.queue), asked.query);
   if (!get) return problem(get.error());
-  return ask<core::GetReply>(std::move(*get), [](const core::GetReply& reply) {
-    if (reply.items.size() != 1) {
-      return problem(500, ErrorCode::misuse, "the engine's answer does not fit the request");
-    }
-    if (!reply.items.front()) return problem(reply.items.front().error());
-    Response response;
-    wire::JsonWriter out(response.body);
-    out.begin_object();
-    wire::write_message_info(out, *reply.items.front(), wire::Payload::shown);
-    out.end_object();
-    return response;
-  });
+  return ask<core::GetReply>(
+      std::move(*get), [holders = asked.service.holders](core::GetReply& reply) {
+        if (reply.items.size() != 1) {
+          return problem(500, ErrorCode::misuse, "the engine's answer does not fit the request");
+        }
+        if (!reply.items.front()) return problem(reply.items.front().error());
+        tell_holders(holders, reply);
+        Response response;
+        wire::JsonWriter out(response.body);
+        out.begin_object();
+        wire::write_message_info(out, *reply.items.front(), wire::Payload::shown);
+        out.end_object();
+        return response;
+      });
 }
 
 Routed get_many(Asked& asked) {
@@ -87,10 +96,12 @@ Routed get_many(Asked& asked) {
   if (get->request.keys.empty() && !get->bad.empty()) {
     return ok(wire::encode_get_reply({}, get->bad, payload));
   }
-  return ask<core::GetReply>(std::move(get->request),
-                             [bad = std::move(get->bad), payload](const core::GetReply& reply) {
-                               return ok(wire::encode_get_reply(reply, bad, payload));
-                             });
+  return ask<core::GetReply>(
+      std::move(get->request),
+      [holders = asked.service.holders, bad = std::move(get->bad), payload](core::GetReply& reply) {
+        tell_holders(holders, reply);
+        return ok(wire::encode_get_reply(reply, bad, payload));
+      });
 }
 
 Routed cancel(Asked& asked) {

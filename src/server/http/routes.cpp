@@ -142,7 +142,8 @@ bool settles(const net::HttpMessage& message) {
   });
 }
 
-Routed route(const Service& service, net::HttpMessage& message, std::string_view& pattern) {
+Routed route(const Service& service, net::HttpMessage& message, std::string_view& pattern,
+             std::string_view peer) {
   pattern = kNoRoute;
   std::string_view path = origin_form(message.target);
   const std::size_t mark = std::min(path.find('?'), path.size());
@@ -179,7 +180,8 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   if (method != "GET" && method != "DELETE") {
     if (auto error = query->finish()) return problem(*error);
   }
-  Asked asked{service, std::move(*queue), std::move(*query), std::move(message.body)};
+  Asked asked{service, std::move(*queue),         std::move(*query), std::move(message.body),
+              peer,    message.find("User-Agent")};
   return found->handler(asked);
 }
 

@@ -22,6 +22,7 @@
 #include "core/reply.h"
 #include "core/request.h"
 #include "net/http_message.h"
+#include "server/http/holders.h"
 #include "server/http/response.h"
 #include "server/metrics/meter.h"
 #include "server/metrics/relay_figures.h"
@@ -42,6 +43,7 @@ struct Service {
   std::function<Time()> now = {};  // the store's clock; empty: the system's
   bool draining = false;           // the server is about to stop
   std::function<std::vector<metrics::RelayFigures>()> relays = {};  // for /metrics; empty: none
+  Holders* holders = nullptr;  // told of claims, asked by get; null: nobody
 };
 
 /// A request's parts, as a handler sees them.
@@ -50,6 +52,8 @@ struct Asked {
   std::string queue;  // of the path, decoded; empty where it names none
   wire::Query query;
   std::string body;
+  std::string_view peer;          // the client's address
+  const std::string* user_agent;  // as it was sent; null: it was not
 };
 
 using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;
@@ -76,9 +80,10 @@ using Routed = std::variant<Response, Submission>;
 inline constexpr std::string_view kNoRoute = "none";
 
 /// Answers 404, 405, 400, 415 itself. Takes the message's body. `pattern`: of the route that took
-/// it, "/v1/queues/*/messages", or kNoRoute; lives as long as the program.
+/// it, "/v1/queues/*/messages", or kNoRoute; lives as long as the program. `peer`: the client's
+/// address.
 [[nodiscard]] Routed route(const Service& service, net::HttpMessage& message,
-                           std::string_view& pattern);
+                           std::string_view& pattern, std::string_view peer = {});
 
 /// Whether its route settles, extends or cancels: what takes from what there is to do.
 [[nodiscard]] bool settles(const net::HttpMessage& message);

@@ -64,7 +64,8 @@ class Server::Impl {
       : hub_{engine, std::move(options), {}, make_id_prefix()}, acceptor_(io_), timer_(io_) {
     hub_.service = {
         engine.capabilities(), hub_.options.advance_clock, false, hub_.options.step_clock,
-        &hub_.meter,           hub_.options.now,           false, hub_.options.relays};
+        &hub_.meter,           hub_.options.now,           false, hub_.options.relays,
+        &hub_.holders};
     hub_.closed = [this](Connection* connection) { on_closed(connection); };
   }
 

@@ -1,10 +1,10 @@
 -- Get. ARGV: 5 '1' with payloads, 6 bytes at most (of bodies; the first is told anyway), then the
--- members. Answers now, then for each nil, or what describe tells, or {member, its bytes} where there
+-- members. Answers now, until when the queue is paused (nil: not; empty: until resumed), then for each nil, or what describe tells, or {member, its bytes} where there
 -- is no more room.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local with_payload, most = ARGV[5] == '1', tonumber(ARGV[6])
-local replies, used = { now }, 0
+local replies, used = { now, paused or false }, 0
 for i = 7, #ARGV do
   local state, score, body = locate(ARGV[i])
   local told = false
