@@ -95,7 +95,9 @@ struct UnreadableQueue {
 };
 
 struct StoreStats {
-  std::string engine;  ///< "embedded", "remote", ...
+  std::string engine;       ///< "embedded", "redis", "redis LAYOUT" or "remote"
+  std::string served = {};  ///< remote only: the engine of the server's store
+  bool durable = true;      ///< false: `memory:`, what it holds ends with its process
   std::vector<QueueStats> queues;
   /// Not among `queues`; empty unless others can be read.
   std::vector<UnreadableQueue> unreadable = {};

@@ -129,6 +129,12 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{} MiB", grouped(bytes / kKiB / kKiB));
 }
 
+std::string engine_text(const StoreStats& stats) {
+  std::string text = stats.engine;
+  if (!stats.served.empty()) text += ", a server's " + stats.served;
+  return stats.durable ? text : text + ", in memory alone";
+}
+
 ExitCode figures(Session& session, const std::optional<std::string>& name) {
   if (name) return queue_info(session, *name);
   ExitCode code{};
@@ -142,7 +148,7 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
   }
   Sheet sheet;
   const LatenessStats& late = stats->lateness;
-  sheet.add("engine", stats->engine);
+  sheet.add("engine", engine_text(*stats));
   if (stats->disk_bytes > 0) {
     sheet.add("disk", fmt::format("{}, of which {} live", bytes_text(stats->disk_bytes),
                                   bytes_text(stats->live_bytes)));

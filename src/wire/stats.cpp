@@ -129,6 +129,8 @@ std::string encode_store_stats(const StoreStats& stats) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().text_field("engine", stats.engine);
+  if (!stats.served.empty()) out.text_field("served", stats.served);
+  out.field_bool("durable", stats.durable);
   write_queue_list(out, stats);
   out.name("lateness").begin_object().field("count", stats.lateness.count);
   out.name("p50_ms").number(stats.lateness.p50).name("p99_ms").number(stats.lateness.p99);
@@ -149,6 +151,8 @@ Result<StoreStats> decode_store_stats(std::string_view body) {
   fields.require("engine");
   fields.require("queues");
   stats.engine = fields.text("engine").value_or("");
+  stats.served = fields.text("served").value_or("");
+  stats.durable = fields.boolean("durable").value_or(true);  // an older server does not say
   const boost::json::array* queues = fields.array("queues");
   const boost::json::array* unreadable = fields.array("unreadable");
   if (const boost::json::value* lateness = fields.any("lateness")) {

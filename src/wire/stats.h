@@ -4,7 +4,8 @@
 //            "waiting_claims","paused","paused_until(_ms)","oldest_ready(_ms)",
 //            "counters":{...}}
 //   queues: {"queues":[queue,...]}
-//   store:  {"engine","queues":[...],"lateness":{"count","p50_ms",...},"disk_bytes",...}
+//   store:  {"engine","served","durable","queues":[...],
+//            "lateness":{"count","p50_ms",...},"disk_bytes",...}
 //
 // Thread safety: pure functions.
 #pragma once

@@ -30,6 +30,19 @@ class Serve(ProgramTest):
             self.assertIn(server.url, server.ready)
             self.assertIn(self.store, server.ready)
 
+    def test_stats_name_the_engine_of_the_server(self):
+        with Server("memory:") as server:
+            stats = self.asked("stats", store=server.url)
+            self.assertEqual((stats["engine"], stats["served"], stats["durable"]),
+                             ("remote", "embedded", False))
+            out = self.tarry("stats", store=server.url).out
+            self.assertRegex(out, r"engine +remote, a server's embedded, in memory alone\n")
+        with Server(self.store) as server:
+            out = self.tarry("stats", store=server.url).out
+            self.assertRegex(out, r"engine +remote, a server's embedded\n")
+        self.asked("push", "q", "x")
+        self.assertNotIn("served", self.asked("stats"))
+
     def test_a_message_names_who_holds_it(self):
         with Server(self.store) as server:
             remote = {"store": server.url}

@@ -356,6 +356,8 @@ inline QueueSettings any_settings() {
 inline StoreStats any_stats() {
   StoreStats stats;
   stats.engine = any_queue();
+  if (any_flag()) stats.served = any_queue();
+  stats.durable = any_flag();
   for (int i = *rc::gen::inRange(0, 3); i > 0; --i) {
     QueueStats q;
     q.queue = any_queue();

@@ -241,7 +241,8 @@ inline std::string text_of(const core::Reply& reply) {
       t.line("next").add("next", r.next);
     }
     void operator()(const StoreStats& s) const {
-      t.line("store").add("engine", s.engine).add("count", s.lateness.count);
+      t.line("store").add("engine", s.engine).add("served", s.served).add("durable", s.durable);
+      t.add("count", s.lateness.count);
       t.add("p50", s.lateness.p50).add("p99", s.lateness.p99).add("p999", s.lateness.p999);
       t.add("max", s.lateness.max).add("disk", s.disk_bytes).add("live", s.live_bytes);
       t.add("syncs", s.syncs);

@@ -216,6 +216,7 @@ void Front::merge_stats(Operation& op) {
     reply.syncs += shard.syncs;
   }
   reply.engine = "embedded";
+  reply.durable = config_.durable;
   for (auto& [name, stats] : queues) reply.queues.push_back(std::move(stats));
   reply.lateness = {lateness.count(), static_cast<double>(lateness.percentile(50)),
                     static_cast<double>(lateness.percentile(99)),

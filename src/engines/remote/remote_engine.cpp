@@ -102,7 +102,11 @@ Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
     return Unexpected(call.changes ? ErrorCode::unknown_outcome : ErrorCode::unavailable,
                       "the server's answer cannot be read: " + reply.error().message);
   }
-  if (auto* stats = std::get_if<StoreStats>(&*reply)) stats->engine = "remote";
+  if (auto* stats = std::get_if<StoreStats>(&*reply)) {
+    // A server may stand before another one: told is what is behind them all.
+    if (stats->served.empty()) stats->served = stats->engine;
+    stats->engine = "remote";
+  }
   return reply;
 }
 

@@ -168,7 +168,14 @@ TEST_F(RemoteEngineTest, says_who_answers_in_its_figures) {
   StoreStats stats;
   stats.engine = "embedded";
   connection.answer(wire::encode_store_stats(stats));
-  EXPECT_EQ(std::get<StoreStats>(*asked.reply.get()).engine, "remote");
+  const StoreStats told = std::get<StoreStats>(*asked.reply.get());
+  EXPECT_EQ(told.engine, "remote");
+  EXPECT_EQ(told.served, "embedded");
+  // A server that stands before another one.
+  asked = ask(core::StatsRequest{});
+  (void)connection.receive();
+  connection.answer(wire::encode_store_stats(told));
+  EXPECT_EQ(std::get<StoreStats>(*asked.reply.get()).served, "embedded");
 }
 
 TEST_F(RemoteEngineTest, refuses_itself_what_no_server_would_take) {
