@@ -42,6 +42,7 @@ Result<TopReading> read_store(const Store& store, const std::string& url,
     auto stats = store.stats();
     if (!stats) return std::move(stats).error();
     reading.queues = std::move(stats->queues);
+    reading.unreadable = std::move(stats->unreadable);
   }
   if (tools::is_server_url(url)) {
     const auto page = tools::call_server(url, "GET", "/metrics", {});
@@ -116,13 +117,12 @@ void add_top_command(CLI::App& root, Session& session) {
   CLI::App& command = add_command(
       root, "top", "What happens in the queues, redrawn each second; q ends it",
       {"tarry top", "tarry top orders --interval 5s", "tarry top --once -o json"},
-      "PENDING: scheduled or due. Rates and lateness are of the last ten intervals, and `-` where\n"
-      "there is nothing to tell; with --once lateness is since the server began. Lateness, from "
-      "due\n"
-      "time to claim, is what a server counts of the claims made through it: of a store that is "
-      "not\n"
-      "named by http:// it is `-`. It is told as the bound that so many claims kept to. Where the\n"
-      "output is no terminal each picture is printed below the one before.\n");
+      "PENDING: scheduled or due. `?`: the queue cannot be read; why stands below. Rates and\n"
+      "lateness are of the last ten intervals, and `-` where there is nothing to tell; with\n"
+      "--once lateness is since the server began. Lateness, from due time to claim, is what a\n"
+      "server counts of the claims made through it: of a store that is not named by http://\n"
+      "it is `-`. It is told as the bound that so many claims kept to. Where the output is no\n"
+      "terminal each picture is printed below the one before.\n");
   add_word(command, "QUEUE", options->queue, "Only this queue");
   add_duration(command, "--interval", options->interval,
                "Between two pictures: 100ms to 1h (default: 1s)");

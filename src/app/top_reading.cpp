@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "app/printable.h"
 #include "app/progress.h"
 #include "app/table.h"
+#include "wire/batch.h"
 
 namespace tarry::app {
 namespace {
@@ -124,6 +126,8 @@ std::vector<TopRow> top_rows(const TopReading* before, const TopReading& now) {
     row.due = stats.ready;
     row.leased = stats.leased;
     row.dead = stats.dead;
+    row.paused = stats.paused;
+    row.paused_until = stats.paused_until;
     const LatenessBuckets old = before == nullptr ? kNone : lateness_of(*before, stats.queue);
     const LatenessBuckets late = lateness_of(now, stats.queue);
     row.p50 = quantile(old, late, 0.50);
@@ -141,6 +145,11 @@ std::vector<TopRow> top_rows(const TopReading* before, const TopReading& now) {
     row.claims = rate(stats.counters.claims, then.claims);
     row.settles = rate(settled(stats.counters), settled(then));
   }
+  for (const UnreadableQueue& queue : now.unreadable) {
+    TopRow& row = rows.emplace_back();
+    row.queue = queue.queue;
+    row.unreadable = queue.error;
+  }
   return rows;
 }
 
@@ -150,6 +159,7 @@ std::string top_table(const std::vector<TopRow>& rows, std::size_t width) {
                {"DUE", true},
                {"LEASED", true},
                {"DEAD", true},
+               {"PAUSED"},
                {"PUSH/S", true},
                {"CLAIM/S", true},
                {"SETTLE/S", true},
@@ -157,18 +167,33 @@ std::string top_table(const std::vector<TopRow>& rows, std::size_t width) {
                {"LATE P99", true}},
               true);
   for (const TopRow& row : rows) {
+    if (row.unreadable) {
+      table.add({row.queue, "?", "?", "?", "?", "?", "-", "-", "-", "-", "-"});
+      continue;
+    }
     table.add({row.queue, grouped(row.pending), grouped(row.due), grouped(row.leased),
-               grouped(row.dead), rate_text(row.pushes), rate_text(row.claims),
-               rate_text(row.settles), lateness_text(row.p50), lateness_text(row.p99)});
+               grouped(row.dead), row.paused ? "yes" : "no", rate_text(row.pushes),
+               rate_text(row.claims), rate_text(row.settles), lateness_text(row.p50),
+               lateness_text(row.p99)});
   }
-  return table.text(width);
+  std::string text = table.text(width);
+  for (const TopRow& row : rows) {
+    if (!row.unreadable) continue;
+    const std::string line =
+        fmt::format("{} cannot be read: {}", row.queue, printable(row.unreadable->message));
+    text += (width > 0 ? clipped(line, width) : line) + "\n";
+  }
+  return text;
 }
 
 void write_top(wire::JsonWriter& json, const std::vector<TopRow>& rows) {
   json.begin_object().name("queues").begin_array();
   for (const TopRow& row : rows) {
+    if (row.unreadable) continue;
     json.begin_object().text_field("queue", row.queue).field("pending", row.pending);
     json.field("due", row.due).field("leased", row.leased).field("dead", row.dead);
+    json.field_bool("paused", row.paused);
+    if (row.paused_until) json.time_field("paused_until", *row.paused_until);
     write_rate(json, "pushes_per_second", row.pushes);
     write_rate(json, "claims_per_second", row.claims);
     write_rate(json, "settles_per_second", row.settles);
@@ -176,7 +201,18 @@ void write_top(wire::JsonWriter& json, const std::vector<TopRow>& rows) {
     write_quantile(json, "lateness_p99", row.p99);
     json.end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  if (std::ranges::any_of(rows, [](const TopRow& row) { return row.unreadable.has_value(); })) {
+    json.name("unreadable").begin_array();
+    for (const TopRow& row : rows) {
+      if (!row.unreadable) continue;
+      json.begin_object().text_field("queue", row.queue);
+      wire::write_error(json, *row.unreadable);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
 }
 
 }  // namespace tarry::app

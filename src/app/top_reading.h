@@ -24,6 +24,7 @@ using LatenessBuckets = std::map<double, std::uint64_t>;
 struct TopReading {
   std::chrono::steady_clock::time_point at{};
   std::vector<QueueStats> queues;
+  std::vector<UnreadableQueue> unreadable;
   std::map<std::string, LatenessBuckets, std::less<>> lateness;  // empty: nobody knows
 };
 
@@ -46,6 +47,9 @@ struct TopRow {
   std::uint64_t due = 0;
   std::uint64_t leased = 0;
   std::uint64_t dead = 0;
+  bool paused = false;
+  std::optional<Time> paused_until;
+  std::optional<Error> unreadable;  // set: nothing else is known but the name
   // A second; empty where there is no earlier reading.
   std::optional<double> pushes;
   std::optional<double> claims;
@@ -54,7 +58,8 @@ struct TopRow {
   std::optional<Quantile> p99;
 };
 
-/// One row a queue of `now`. `before` null: no rates, and lateness since the server's start.
+/// One row a queue of `now`, those that cannot be read last. `before` null: no
+/// rates, and lateness since the server's start.
 [[nodiscard]] std::vector<TopRow> top_rows(const TopReading* before, const TopReading& now);
 
 [[nodiscard]] std::string top_table(const std::vector<TopRow>& rows, std::size_t width);

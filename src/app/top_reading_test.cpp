@@ -63,7 +63,7 @@ TEST(TopReading, RatesAreOfTheTimeBetween) {
 }
 
 TEST(TopReading, AllColumnsFitAnOrdinaryTerminal) {
-  TopRow row{.queue = "ten-letter",
+  TopRow row{.queue = "five5",
              .pending = 123'456,
              .due = 1'234,
              .leased = 1'000,
@@ -74,8 +74,38 @@ TEST(TopReading, AllColumnsFitAnOrdinaryTerminal) {
              .p50 = Quantile{2.5, false},
              .p99 = Quantile{250, false}};
   EXPECT_EQ(top_table({row}, 80),
-            "QUEUE      PENDING   DUE LEASED DEAD PUSH/S CLAIM/S SETTLE/S LATE P50 LATE P99\n"
-            "ten-letter 123,456 1,234  1,000  120 18,743  18,743   18,743  <=2.5ms  <=250ms\n");
+            "QUEUE PENDING   DUE LEASED DEAD PAUSED PUSH/S CLAIM/S SETTLE/S LATE P50 LATE P99\n"
+            "five5 123,456 1,234  1,000  120 no     18,743  18,743   18,743  <=2.5ms  <=250ms\n");
+}
+
+TEST(TopReading, TellsOfPausesAndOfQueuesThatCannotBeRead) {
+  TopReading now;
+  now.queues.resize(2);
+  now.queues[0].queue = "mails";
+  now.queues[0].paused = true;
+  now.queues[0].paused_until = Time(Millis(1'600'000'000'000));
+  now.queues[1].queue = "orders";
+  now.unreadable.push_back({"broken", {ErrorCode::damaged, "its settings\ndo not read"}});
+  const auto rows = top_rows(nullptr, now);
+  EXPECT_EQ(top_table(rows, 0),
+            "QUEUE   PENDING  DUE  LEASED  DEAD  PAUSED  PUSH/S  CLAIM/S  SETTLE/S  LATE P50  LATE "
+            "P99\n"
+            "mails         0    0       0     0  yes          -        -         -         -       "
+            "  -\n"
+            "orders        0    0       0     0  no           -        -         -         -       "
+            "  -\n"
+            "broken        ?    ?       ?     ?  ?            -        -         -         -       "
+            "  -\n"
+            "broken cannot be read: its settings\\ndo not read\n");
+  std::string text;
+  wire::JsonWriter json(text);
+  write_top(json, rows);
+  EXPECT_EQ(text, R"({"queues":[{"queue":"mails","pending":0,"due":0,"leased":0,"dead":0,)"
+                  R"("paused":true,"paused_until":"2020-09-13T12:26:40.000Z",)"
+                  R"("paused_until_ms":1600000000000},)"
+                  R"({"queue":"orders","pending":0,"due":0,"leased":0,"dead":0,"paused":false}],)"
+                  R"("unreadable":[{"queue":"broken","error":{"code":"damaged",)"
+                  R"("message":"its settings\ndo not read"}}]})");
 }
 
 }  // namespace

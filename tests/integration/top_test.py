@@ -14,6 +14,7 @@ import termios
 import time
 import unittest
 
+from inbox_test import Redis
 from program import (DONE, PROGRAM, SOURCE, UNKNOWN, UNREACHABLE, USAGE, ProgramTest, Server,
                      environment)
 
@@ -70,7 +71,7 @@ class Top(ProgramTest):
         self.assertIn(self.server.url, out)
         self.assertNotIn("\x1b", out)
         self.assertNotIn("mails", out)
-        self.assertEqual(out.splitlines()[3].split()[:5], ["orders", "1", "0", "0", "1"])
+        self.assertEqual(out.splitlines()[3].split()[:6], ["orders", "1", "0", "0", "1", "no"])
 
     def test_once_is_after_one_interval(self):
         begun = time.monotonic()
@@ -135,13 +136,37 @@ class Top(ProgramTest):
         self.tarry("push", "q", "x", store=files)
         out = self.tarry("top", "--once", "--interval", "100ms", store=files).out
         self.assertEqual(out.splitlines()[3].split(),
-                         ["q", "1", "1", "0", "0", "0.0", "0.0", "0.0", "-", "-"])
+                         ["q", "1", "1", "0", "0", "no", "0.0", "0.0", "0.0", "-", "-"])
+
+    def test_a_pause_is_seen(self):
+        until = self.asked("queue", "pause", "mails", "--for", "1h")["paused_until"]
+        mails, orders = self.asked("top", "--once", "--interval", "100ms")["queues"]
+        self.assertEqual((mails["paused"], mails["paused_until"], orders["paused"]),
+                         (True, until, False))
+        lines = self.tarry("top", "--once", "--interval", "100ms").out.splitlines()
+        self.assertEqual([line.split()[5] for line in lines[2:]], ["PAUSED", "yes", "no"])
 
     def test_bad_input(self):
         self.refused("top", "nobodys", "--once", code=UNKNOWN, says="nobodys")
         for interval in ("99ms", "61m"):
             self.refused("top", "--interval", interval, says=("100ms", "1h"))
         self.refused("top", store="http://127.0.0.1:1", code=UNREACHABLE)
+
+
+class Unreadable(Redis):
+    def test_it_has_a_row_and_a_reason(self):
+        for queue in ("whole", "broken"):
+            self.tarry("push", queue, "x", "--in", "1h")
+        number = self.redis.ask("HGET", "tarry:{0}:queues", "broken").split()[0]
+        self.redis.ask("DEL", f"tarry:{{{number}}}:broken/0:due")
+        self.redis.ask("SET", f"tarry:{{{number}}}:broken/0:due", "not ours")
+        top = self.asked("top", "--once", "--interval", "100ms")
+        self.assertEqual([queue["queue"] for queue in top["queues"]], ["whole"])
+        broken, = top["unreadable"]
+        self.assertEqual((broken["queue"], broken["error"]["code"]), ("broken", "damaged"))
+        out = self.tarry("top", "--once", "--interval", "100ms").out
+        self.assertRegex(out, r"\nbroken +\? +\? ")
+        self.assertIn(f"\nbroken cannot be read: {broken['error']['message']}\n", out)
 
 
 class Pictures(ProgramTest):
