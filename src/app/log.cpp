@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "app/commands.h"
 #include "app/line_writer.h"
 #include "app/printable.h"
 #include "wire/json_writer.h"
@@ -118,6 +119,20 @@ class ServeLog::Impl {
     logger_.log(level, spdlog::string_view_t(text));
   }
 
+  [[nodiscard]] std::string ready_line(std::string_view url, std::string_view store) const {
+    if (format_ == Format::text) {
+      return fmt::format("{} serves {} on {}\n", version_line(), store, url);
+    }
+    const std::string rest = rest_of_object([&](wire::JsonWriter& json) {
+      json.field("message", "ready").field("version", TARRY_VERSION);
+      json.text_field("url", url).text_field("store", store);
+    });
+    spdlog::memory_buf_t line;
+    spdlog::pattern_formatter(kJson).format(
+        {"tarry", spdlog::level::info, spdlog::string_view_t(rest)}, line);
+    return {line.data(), line.size()};
+  }
+
   void request(const http::RequestNote& note) {
     const bool failed = !note.reason.empty();
     const auto level = failed ? spdlog::level::warn : spdlog::level::debug;
@@ -156,6 +171,9 @@ void ServeLog::info(std::string_view line) { impl_->tell(spdlog::level::info, li
 void ServeLog::warning(std::string_view line) { impl_->tell(spdlog::level::warn, line); }
 void ServeLog::error(std::string_view line) { impl_->tell(spdlog::level::err, line); }
 void ServeLog::request(const http::RequestNote& note) { impl_->request(note); }
+std::string ServeLog::ready_line(std::string_view url, std::string_view store) const {
+  return impl_->ready_line(url, store);
+}
 void ServeLog::set_level(std::string_view level) { impl_->set_level(level); }
 
 }  // namespace tarry::app

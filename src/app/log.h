@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "server/http/server.h"
@@ -35,6 +36,9 @@ class ServeLog {
   void request(const http::RequestNote& note);
 
   void set_level(std::string_view level);
+
+  /// Says that a server is ready: for stdout, with a newline. An object where the log's lines are.
+  [[nodiscard]] std::string ready_line(std::string_view url, std::string_view store) const;
 
  private:
   class Impl;

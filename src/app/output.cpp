@@ -43,6 +43,7 @@ void Output::tell(std::string_view line) { put(stderr, "tarry: " + printable(lin
 
 void Output::error(const Error& error) {
   std::fflush(stdout);
+  if (error_log_) return error_log_(error.message);
   put(stderr, "tarry: " + printable(error.message) + "\n");
   if (!json()) return;
   std::string text;

@@ -4,8 +4,10 @@
 // Thread safety: one thread at a time, but for `tell`.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <tarry/result.h>
 
@@ -47,6 +49,8 @@ class Output {
 
   /// `tarry: message` on stderr, and with `-o json` also {"error":{"code","message"}}, below it.
   void error(const Error& error);
+  /// From now on it is told there instead, without a `tarry:`; null: as before.
+  void tell_errors_to(std::function<void(std::string_view)> told) { error_log_ = std::move(told); }
   /// Prints the error and answers its exit code.
   [[nodiscard]] ExitCode fail(const Error& error);
   /// A mistake in how the program was called.
@@ -62,6 +66,7 @@ class Output {
   Format format_ = Format::table;
   Terminal out_;
   Terminal err_;
+  std::function<void(std::string_view)> error_log_;
 };
 
 }  // namespace tarry::app

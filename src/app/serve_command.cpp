@@ -100,14 +100,29 @@ class Events {
   std::size_t open_ = 0;
 };
 
-std::string ready_line(const Output& output, const std::string& url, const std::string& store) {
-  if (!output.json()) return fmt::format("{} serves {} on {}\n", version_line(), store, url);
+std::string ready_line(const Output& output, const ServeLog& log, bool logs_json,
+                       const std::string& url, const std::string& store) {
+  if (!output.json() || logs_json) return log.ready_line(url, store);
   std::string text;
   wire::JsonWriter json(text);
   json.begin_object().field("version", TARRY_VERSION).text_field("url", url);
   json.text_field("store", store).end_object();
   return text + "\n";
 }
+
+/// Whoever reads the log as JSON is told in JSON why the server ends, too.
+class ErrorsInLog {
+ public:
+  ErrorsInLog(Output& output, ServeLog& log, bool wanted) : output_(output) {
+    if (wanted) output.tell_errors_to([&log](std::string_view line) { log.error(line); });
+  }
+  ~ErrorsInLog() { output_.tell_errors_to(nullptr); }
+  ErrorsInLog(const ErrorsInLog&) = delete;
+  ErrorsInLog& operator=(const ErrorsInLog&) = delete;
+
+ private:
+  Output& output_;
+};
 
 void drain(http::Server& server, Relays& relays, Events& events, Millis deadline, ServeLog& log) {
   log.info("stopping: finishing what is under way");
@@ -255,6 +270,12 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   ExitCode code{};
   auto config = load_config(session, flags, code);
   if (!config) return code;
+  // A log whose reader has gone is no reason to die: the store still wants to be closed.
+  std::signal(SIGPIPE, SIG_IGN);
+  const bool logs_json = config->text(Which::log_format) == "json";
+  ServeLog log(config->text(Which::log_level),
+               logs_json ? ServeLog::Format::json : ServeLog::Format::text);
+  const ErrorsInLog errors(session.output, log, logs_json);
   if (const auto good = check_servable(*config); !good) return session.output.fail(good.error());
   const std::string url = config->text(Which::store_url);
   auto address = parse_listen(config->text(Which::listen));
@@ -270,11 +291,6 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   // The store's files take some too.
   const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
-  // A log whose reader has gone is no reason to die: the store still wants to be closed.
-  std::signal(SIGPIPE, SIG_IGN);
-  ServeLog log(config->text(Which::log_level), config->text(Which::log_format) == "json"
-                                                   ? ServeLog::Format::json
-                                                   : ServeLog::Format::text);
   for (const std::string& line : notes_of(*config)) log.warning(line);
   note_open_token(config->text(Which::token_file), log);
 
@@ -304,7 +320,8 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
     if (!written) return session.output.fail(written.error());
   }
   LineWriter stdout_lines(STDOUT_FILENO);
-  stdout_lines.write(ready_line(session.output, address->url(), detail::masked_url(url)));
+  stdout_lines.write(
+      ready_line(session.output, log, logs_json, address->url(), detail::masked_url(url)));
   if (clock)
     log.warning("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 

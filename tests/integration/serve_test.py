@@ -30,6 +30,29 @@ class Serve(ProgramTest):
             self.assertIn(server.url, server.ready)
             self.assertIn(self.store, server.ready)
 
+    def test_the_ready_line_is_json_where_the_log_is(self):
+        with Server(self.store, "--log-format", "json") as server:
+            ready = json.loads(server.ready)
+            self.assertEqual((ready["url"], ready["store"], ready["level"]),
+                             (server.url, self.store, "info"))
+            self.assertEqual(ready["message"], "ready")
+            self.assertIn("time", ready)
+
+    def test_why_it_cannot_start_is_json_where_the_log_is(self):
+        Path(self.directory / "store").mkdir()
+        (self.directory / "store" / "LOCK").write_text("not ours")
+        with Server("memory:") as other:
+            for words in (["--listen", f"127.0.0.1:{other.port}"],
+                          ["--listen", "127.0.0.1:0", "--token-file", "/nowhere"],
+                          ["--listen", "127.0.0.1:0"]):
+                failed = subprocess.run(
+                    [PROGRAM, "serve", "--store", self.store, "--log-format", "json", *words],
+                    capture_output=True, text=True, timeout=60, env=environment(), check=False)
+                self.assertNotEqual(failed.returncode, 0)
+                lines = [json.loads(line) for line in failed.stderr.splitlines()]
+                self.assertEqual(lines[-1]["level"], "error", failed.stderr)
+                self.assertTrue(lines[-1]["message"])
+
     def test_stats_name_the_engine_of_the_server(self):
         with Server("memory:") as server:
             stats = self.asked("stats", store=server.url)
