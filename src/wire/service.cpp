@@ -26,6 +26,15 @@ Result<Millis> decode_by(std::string_view body, std::int64_t least) {
 
 }  // namespace
 
+std::string encode_about(std::string_view version) {
+  std::string text;
+  JsonWriter out(text);
+  out.begin_object().field("service", "tarry").text_field("version", version);
+  out.field("description", "a delay queue").field("openapi", "/v1/openapi.json");
+  out.field("health", "/healthz").field("readiness", "/readyz").end_object();
+  return text;
+}
+
 std::string encode_health(const Health& health) {
   const core::Capabilities& can = health.capabilities;
   std::string text;

@@ -1,5 +1,6 @@
 // What a server says of itself, and its test clock, on the wire.
 //
+//   about:   {"service":"tarry","version","description","openapi","health","readiness"}
 //   health:  {"status":"ok","service":"tarry","version","engine","moves","durable",...}
 //   advance, suspend: {"by":"31d"} -> {"advanced_ms":N}
 //   step: {"by":"-1h"} -> {"stepped_ms":N}
@@ -22,6 +23,8 @@ struct Health {
   core::Capabilities capabilities;
 };
 
+/// What the server is, and where to read on; the same of every store.
+[[nodiscard]] std::string encode_about(std::string_view version);
 [[nodiscard]] std::string encode_health(const Health& health);
 /// What /readyz says of a store that answers.
 [[nodiscard]] std::string encode_ready();

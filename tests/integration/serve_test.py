@@ -53,6 +53,19 @@ class Serve(ProgramTest):
                 self.assertEqual(lines[-1]["level"], "error", failed.stderr)
                 self.assertTrue(lines[-1]["message"])
 
+    def test_its_root_says_what_it_is(self):
+        token = self.directory / "token"
+        token.write_text("correct-horse-battery\n")
+        with Server("memory:", "--token-file", str(token)) as server:
+            with urllib.request.urlopen(server.url + "/", timeout=60) as answer:
+                about = json.load(answer)
+            self.assertEqual((about["service"], about["openapi"], about["health"]),
+                             ("tarry", "/v1/openapi.json", "/healthz"))
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(server.url + about["openapi"], timeout=60)
+            self.assertEqual(refused.exception.code, 401)
+            refused.exception.close()
+
     def test_stats_name_the_engine_of_the_server(self):
         with Server("memory:") as server:
             stats = self.asked("stats", store=server.url)

@@ -41,6 +41,17 @@ bool has_body(const net::HttpMessage& message) noexcept {
   return length != nullptr && length->find_first_not_of('0') != std::string::npos;
 }
 
+// Of a GET or HEAD without a body; else empty.
+std::string_view path_read(const net::HttpMessage& message) noexcept {
+  if (message.method != "GET" && message.method != "HEAD") return {};
+  if (has_body(message)) return {};
+  std::string_view target = message.target;
+  if (const auto host = host_of_target(target)) {
+    target.remove_prefix(static_cast<std::size_t>(host->data() + host->size() - target.data()));
+  }
+  return target.substr(0, target.find('?'));
+}
+
 // Takes as long wherever the two differ, so that nobody can guess the token byte by byte.
 bool is_same_secret(std::string_view given, std::string_view secret) noexcept {
   unsigned differs = given.size() == secret.size() ? 0 : 1;
@@ -67,13 +78,7 @@ bool names_loopback(std::string_view host) noexcept {
 
 // Whatever else goes there may be as large as any request, and be held as long.
 bool is_probe(const net::HttpMessage& message) noexcept {
-  if (message.method != "GET" && message.method != "HEAD") return false;
-  if (has_body(message)) return false;
-  std::string_view target = message.target;
-  if (const auto host = host_of_target(target)) {
-    target.remove_prefix(static_cast<std::size_t>(host->data() + host->size() - target.data()));
-  }
-  const std::string_view path = target.substr(0, target.find('?'));
+  const std::string_view path = path_read(message);
   return path == "/healthz" || path == "/readyz";
 }
 
@@ -100,7 +105,7 @@ std::optional<Response> check_sender(const net::HttpMessage& message,
 }
 
 std::optional<Response> check_token(const net::HttpMessage& message, std::string_view token) {
-  if (token.empty() || is_probe(message)) return std::nullopt;
+  if (token.empty() || is_probe(message) || path_read(message) == "/") return std::nullopt;
   const auto refused = [](std::string_view what) {
     return problem(401, ErrorCode::permission_denied,
                    "the Authorization field " + std::string(what) +

@@ -20,7 +20,7 @@ namespace tarry::http {
 [[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
                                                    const std::vector<std::string>& hosts);
 
-/// Nothing, or 401 where `token` is not empty and the request does not carry it. GET and HEAD of
+/// Nothing, or 401 where `token` is not empty and the request does not carry it. GET and HEAD of /,
 /// /healthz and /readyz, without a body, need none: they tell nothing of what is in the store.
 [[nodiscard]] std::optional<Response> check_token(const net::HttpMessage& message,
                                                   std::string_view token);

@@ -61,7 +61,8 @@ TEST(Admission, the_token_must_be_given_where_there_is_one) {
   EXPECT_EQ(status_with({}), 401u);
   const net::HttpField good{"Authorization", "Bearer s3cret"};
   EXPECT_EQ(status_with({good, good}), 401u);
-  for (const char* open : {"/healthz", "/readyz", "/readyz?x", "http://localhost/healthz"}) {
+  for (const char* open : {"/healthz", "/readyz", "/readyz?x", "http://localhost/healthz", "/",
+                           "/?x", "http://localhost/"}) {
     EXPECT_EQ(status_with({}, open), 200u) << open;
   }
   for (const char* closed : {"/healthz/", "/v1/healthz", "/metrics", "/v1/openapi.json", "",

@@ -37,6 +37,7 @@ namespace tarry::http {
 [[nodiscard]] Routed forecast(Asked& asked);
 
 // The server.
+[[nodiscard]] Routed about(Asked& asked);
 [[nodiscard]] Routed health(Asked& asked);
 [[nodiscard]] Routed ready(Asked& asked);
 [[nodiscard]] Routed stats(Asked& asked);

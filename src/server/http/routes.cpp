@@ -47,6 +47,7 @@ constexpr std::array kRoutes = {
     Route{"POST", "/v1/queues/*/reshard", reshard},
     Route{"GET", "/v1/queues/*/forecast", forecast},
     Route{"GET", "/v1/stats", stats},
+    Route{"GET", "/", about},
     Route{"GET", "/healthz", health},
     Route{"GET", "/readyz", ready},
     Route{"GET", "/metrics", metrics_page},

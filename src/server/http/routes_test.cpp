@@ -158,7 +158,7 @@ TEST(Routes, are_those_of_the_document) {
 
 TEST(Routes, unknown_paths_and_methods) {
   for (const char* path :
-       {"/", "/v1", "/v1/queues/", "/v1/queues/q/", "/v1/queues//messages", "/v1/queues/q/nothing",
+       {"//", "/v1", "/v1/queues/", "/v1/queues/q/", "/v1/queues//messages", "/v1/queues/q/nothing",
         "/v1/queues/a/b/messages", "v1/claim", "*", "/healthz/", "http://localhost/nothing", ""}) {
     const Response response = refused("POST", path);
     EXPECT_EQ(response.status, 404u) << path;
@@ -166,6 +166,7 @@ TEST(Routes, unknown_paths_and_methods) {
   const Response response = refused("DELETE", "/v1/queues/q/messages");
   EXPECT_EQ(response.status, 405u);
   EXPECT_EQ(response.allow, "POST, GET, HEAD");
+  EXPECT_EQ(refused("POST", "/").status, 405u);
   EXPECT_EQ(refused("HEAD", "/healthz").status, 200u);
   EXPECT_EQ(refused("HEAD", "/v1/claim").status, 405u);
   EXPECT_EQ(refused("get", "/healthz").status, 405u);

@@ -65,7 +65,7 @@ struct ServerOptions : ServerLimits {
   /// Names by which clients may call it, besides localhost and the loopback addresses. A browser
   /// that was lured to another name for this address is refused.
   std::vector<std::string> hosts = {};
-  /// Not empty: every request but GET and HEAD of /healthz and /readyz must carry it, as
+  /// Not empty: every request but GET and HEAD of /, /healthz and /readyz must carry it, as
   /// `Authorization: Bearer TOKEN`; else 401.
   std::string token = {};
 

@@ -22,6 +22,12 @@ Response no_test_clock() {
 
 }  // namespace
 
+// For who has found the port and nothing else.
+Routed about(Asked& asked) {
+  if (auto error = asked.query.finish()) return problem(*error);
+  return ok(wire::encode_about(TARRY_VERSION));
+}
+
 Routed health(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
   auto well = [can = asked.service.capabilities] {
