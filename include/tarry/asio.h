@@ -17,12 +17,10 @@
 // Thread safe, as the verbs are.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -41,14 +39,13 @@ template <typename T, typename Begin, typename Token>
 auto async(Begin begin, Token&& token) {
   return boost::asio::async_initiate<Token, void(Result<T>)>(
       [](auto handler, Begin asked) {
-        using Handler = std::decay_t<decltype(handler)>;
         auto work = boost::asio::make_work_guard(boost::asio::get_associated_executor(handler));
-        // Shared, because a callback must be copyable, and a handler need not be.
-        auto held = std::make_shared<Handler>(std::move(handler));
-        asked(Callback<T>([held, work](Result<T> result) mutable {
-          boost::asio::post(work.get_executor(), [held, result = std::move(result)]() mutable {
-            std::move (*held)(std::move(result));
-          });
+        asked(Callback<T>([handler = std::move(handler),
+                           work = std::move(work)](Result<T> result) mutable {
+          boost::asio::post(work.get_executor(),
+                            [handler = std::move(handler), result = std::move(result)]() mutable {
+                              std::move(handler)(std::move(result));
+                            });
           work.reset();
         }));
       },

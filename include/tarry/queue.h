@@ -14,7 +14,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -27,6 +26,7 @@
 #include <tarry/result.h>
 #include <tarry/settings.h>
 #include <tarry/time.h>
+#include <tarry/unique_function.h>
 
 namespace tarry {
 
@@ -121,9 +121,10 @@ struct Forecast {
   std::uint64_t later = 0;  ///< behind the last bucket
 };
 
-/// An empty one is allowed: the answer is then dropped.
+/// Any callable, one that can only be moved included. An empty one is allowed: the answer is then
+/// dropped.
 template <typename T>
-using Callback = std::function<void(Result<T>)>;
+using Callback = UniqueFunction<void(Result<T>)>;
 
 class Queue {
  public:

@@ -9,5 +9,6 @@
 #include <tarry/settings.h>
 #include <tarry/store.h>
 #include <tarry/time.h>
+#include <tarry/unique_function.h>
 #include <tarry/version.h>
 #include <tarry/worker.h>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,10 +14,12 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <tarry/queue.h>
+#include <tarry/unique_function.h>
 
 namespace tarry {
 
@@ -45,7 +48,33 @@ template <typename Rep, typename Period>
 /// extended in time): another delivery may then begin.
 /// What a handler throws is a retry, and the reason kept should it have been the last attempt.
 /// Of the verdict, a delay is cut to 0 .. 100 years and a reason to 255 bytes of UTF-8.
-using Handler = std::function<Verdict(const Delivery&, std::stop_token)>;
+///
+/// Made of any callable, one that can only be moved included. Copies of a handler share it.
+class Handler {
+ public:
+  Handler() noexcept = default;
+  Handler(std::nullptr_t) noexcept {}  // NOLINT: implicit on purpose, as in std
+
+  template <typename F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, Handler> &&
+             std::is_invocable_r_v<Verdict, std::decay_t<F>&, const Delivery&, std::stop_token>)
+  Handler(F&& callable) {  // NOLINT: implicit on purpose, as in std
+    Function function(std::forward<F>(callable));
+    if (function) function_ = std::make_shared<Function>(std::move(function));
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return function_ != nullptr; }
+  /// Aborts when empty.
+  Verdict operator()(const Delivery& delivery, std::stop_token stop) const {
+    if (!function_) detail::empty_function_called();
+    return (*function_)(delivery, std::move(stop));
+  }
+
+ private:
+  using Function = UniqueFunction<Verdict(const Delivery&, std::stop_token)>;
+
+  std::shared_ptr<Function> function_;
+};
 
 struct WorkerOptions {
   std::uint32_t concurrency = 1;  ///< 1 .. 1024 handlers at once, each on its own thread

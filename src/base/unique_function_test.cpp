@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -100,6 +101,15 @@ TEST(UniqueFunction, TakesFunctionsAndDropsResultsOfVoidOnes) {
   UniqueFunction<void(int)> drops = &twice;
   drops(21);
   EXPECT_FALSE(Answer(nullptr));
+}
+
+TEST(UniqueFunction, IsEmptyWhereWhatItIsMadeOfIs) {
+  EXPECT_FALSE(Answer(static_cast<int (*)(int)>(nullptr)));
+  EXPECT_FALSE(Answer(std::function<int(int)>()));
+  EXPECT_FALSE(Answer(UniqueFunction<long(int)>()));
+  const std::function<int(int)> kept = &twice;
+  Answer copied = kept;
+  EXPECT_EQ(copied(21), 42);
 }
 
 TEST(UniqueFunction, MayBeReplacedByWhatItOwnsWhileItEnds) {

@@ -205,8 +205,9 @@ concept GetsSeveral = requires(const Q& queue) { queue.get({"a", "b"}); };
 template <typename Q>
 concept ReschedulesSeveral = requires(const Q& queue) { queue.reschedule({"a", "b"}, Due()); };
 template <typename Q>
-concept ReschedulesSeveralLater =
-    requires(const Q& queue, Callback<Answer> done) { queue.reschedule({"a", "b"}, Due(), done); };
+concept ReschedulesSeveralLater = requires(const Q& queue, Callback<Answer> done) {
+  queue.reschedule({"a", "b"}, Due(), std::move(done));
+};
 template <typename Q>
 concept AcksSeveral = requires(const Q& queue) { queue.ack({"a", "b"}); };
 template <typename Q>

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -54,6 +55,23 @@ TEST_F(WorkerOnAStore, DeliversEachMessageOnce) {
   const auto left = queue.stats();
   EXPECT_EQ(left->scheduled + left->ready + left->leased + left->dead, 0u);
   EXPECT_EQ(left->counters.acked, static_cast<std::uint64_t>(kCount));
+}
+
+TEST_F(WorkerOnAStore, AHandlerMayOwnWhatCanOnlyBeMoved) {
+  push(20);
+  std::stop_source stop;
+  auto left = std::make_unique<std::atomic<int>>(20);
+  std::vector<QueueWork> work;
+  work.push_back({queue,
+                  [left = std::move(left), &stop](const Delivery&, const std::stop_token&) {
+                    if (--*left == 0) stop.request_stop();
+                    return ack();
+                  },
+                  {.concurrency = 3}});
+  const QueueWork copy = work.front();  // shares the handler
+  Worker worker({copy});
+  EXPECT_TRUE(worker.run(stop.get_token()));
+  EXPECT_EQ(worker.stats().acked, 20u);
 }
 
 TEST_F(WorkerOnAStore, OnAStoreThatIsClosedItDoesNotBegin) {

@@ -277,7 +277,7 @@ TEST_P(Surface, ACallbackMayHoldTheLastHandleOfAClosedStore) {
   std::promise<void> dropped;
   Pending<Pushed> pending;
   mine->push({.payload = "x"}, [last, others = dropped.get_future().share(),
-                                answered = pending.callback()](Result<Pushed> result) {
+                                answered = pending.callback()](Result<Pushed> result) mutable {
     others.wait();
     last->reset();
     answered(std::move(result));
@@ -303,7 +303,7 @@ TEST_P(Surface, BlockingVerbsWorkInCallbacksOnTheExecutor) {
   Rig with_executor(GetParam(), own.executor());
   const Queue q = with_executor.store().queue("q");
   Pending<Pushed> inner;
-  q.push({.key = "a", .payload = "x"}, [&, inner_done = inner.callback()](Result<Pushed>) {
+  q.push({.key = "a", .payload = "x"}, [&, inner_done = inner.callback()](Result<Pushed>) mutable {
     inner_done(q.push({.key = "b", .payload = "x"}));
   });
   EXPECT_EQ(must(inner.get()).key, "b");
@@ -313,7 +313,7 @@ TEST_P(Surface, BlockingVerbsWorkInCallbacksOnTheExecutor) {
 TEST_P(Surface, ABlockingVerbOnTheEnginesThreadIsMisuse) {
   const Queue q = queue();
   Pending<Pushed> inner;
-  q.push({.key = "a", .payload = "x"}, [&, inner_done = inner.callback()](Result<Pushed>) {
+  q.push({.key = "a", .payload = "x"}, [&, inner_done = inner.callback()](Result<Pushed>) mutable {
     inner_done(q.push({.key = "b", .payload = "x"}));
   });
   const Result<Pushed> result = inner.get();
