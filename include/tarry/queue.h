@@ -174,8 +174,8 @@ class Queue {
   Result<std::vector<Result<Answer>>> reschedule(std::span<const Reschedule> items) const;
   void reschedule(std::span<const Reschedule> items,
                   Callback<std::vector<Result<Answer>>> done) const;
-  // One key at a time, here and below: two literals in braces would select
-  // string_view(first, last).
+  // One key at a time: two literals in braces would select string_view(first, last). So it is of
+  // the other verbs that are deleted below.
   Result<Answer> reschedule(std::initializer_list<std::string_view> keys, Due due) const = delete;
   void reschedule(std::initializer_list<std::string_view> keys, Due due,
                   Callback<Answer> done) const = delete;
@@ -183,8 +183,14 @@ class Queue {
   /// `not_found` where there is no such message; a remembered one answers without payload.
   Result<MessageInfo> get(std::string_view key) const;
   void get(std::string_view key, Callback<MessageInfo> done) const;
-  Result<MessageInfo> get(std::initializer_list<std::string_view> keys) const = delete;
-  void get(std::initializer_list<std::string_view> keys, Callback<MessageInfo> done) const = delete;
+  /// Item by item. `too_large` stands with those for which one answer (64 MiB) had no room: ask for
+  /// them again.
+  Result<std::vector<Result<MessageInfo>>> get(std::span<const std::string_view> keys) const;
+  void get(std::span<const std::string_view> keys,
+           Callback<std::vector<Result<MessageInfo>>> done) const;
+  Result<std::vector<Result<MessageInfo>>> get(std::initializer_list<std::string_view> keys) const;
+  void get(std::initializer_list<std::string_view> keys,
+           Callback<std::vector<Result<MessageInfo>>> done) const;
 
   // -- claim and settle
   /// Empty when nothing was due within `wait`, the queue is paused, or it is not there.
@@ -218,10 +224,19 @@ class Queue {
   /// The lease now ends `lease` from now (default: the queue's). `done`, or `stale` as above.
   Result<Answer> extend(std::string_view receipt, std::optional<Millis> lease = {}) const;
   void extend(std::string_view receipt, std::optional<Millis> lease, Callback<Answer> done) const;
-  Result<Answer> extend(std::initializer_list<std::string_view> receipts,
-                        std::optional<Millis> lease = {}) const = delete;
+  /// The same of several receipts, or of the deliveries that have them.
+  Result<std::vector<Result<Answer>>> extend(std::span<const std::string_view> receipts,
+                                             std::optional<Millis> lease = {}) const;
+  void extend(std::span<const std::string_view> receipts, std::optional<Millis> lease,
+              Callback<std::vector<Result<Answer>>> done) const;
+  Result<std::vector<Result<Answer>>> extend(std::initializer_list<std::string_view> receipts,
+                                             std::optional<Millis> lease = {}) const;
   void extend(std::initializer_list<std::string_view> receipts, std::optional<Millis> lease,
-              Callback<Answer> done) const = delete;
+              Callback<std::vector<Result<Answer>>> done) const;
+  Result<std::vector<Result<Answer>>> extend(std::span<const Delivery> deliveries,
+                                             std::optional<Millis> lease = {}) const;
+  void extend(std::span<const Delivery> deliveries, std::optional<Millis> lease,
+              Callback<std::vector<Result<Answer>>> done) const;
 
   // -- the queue as a whole
   /// `not_found` for a queue that is not there.

@@ -88,6 +88,15 @@ class Store {
     return settle(std::span(items.begin(), items.size()));
   }
   void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
+  /// Extends claims of any queue, each from now on (default: by its queue's lease).
+  Result<std::vector<Result<Answer>>> extend(std::span<const std::string_view> receipts,
+                                             std::optional<Millis> lease = {}) const;
+  void extend(std::span<const std::string_view> receipts, std::optional<Millis> lease,
+              Callback<std::vector<Result<Answer>>> done) const;
+  Result<std::vector<Result<Answer>>> extend(std::span<const Delivery> deliveries,
+                                             std::optional<Millis> lease = {}) const;
+  void extend(std::span<const Delivery> deliveries, std::optional<Millis> lease,
+              Callback<std::vector<Result<Answer>>> done) const;
 
   Result<StoreStats> stats() const;
   void stats(Callback<StoreStats> done) const;

@@ -201,8 +201,6 @@ TEST(OpenMemory, AStoreMayCloseWhileManyUseIt) {
 
 // In braces, two literals are also what a string_view is made of, from the one to the other.
 template <typename Q>
-concept GetsSeveral = requires(const Q& queue) { queue.get({"a", "b"}); };
-template <typename Q>
 concept ReschedulesSeveral = requires(const Q& queue) { queue.reschedule({"a", "b"}, Due()); };
 template <typename Q>
 concept ReschedulesSeveralLater = requires(const Q& queue, Callback<Answer> done) {
@@ -220,12 +218,6 @@ template <typename Q>
 concept BuriesSeveral = requires(const Q& queue) { queue.bury({"a", "b"}); };
 template <typename Q>
 concept BuriesSeveralForAReason = requires(const Q& queue) { queue.bury({"a", "b"}, "why"); };
-template <typename Q>
-concept ExtendsSeveral = requires(const Q& queue) { queue.extend({"a", "b"}); };
-template <typename Q>
-concept ExtendsSeveralLater =
-    requires(const Q& queue, Callback<Answer> done) { queue.extend({"a", "b"}, Millis(1), done); };
-static_assert(!GetsSeveral<Queue>);
 static_assert(!ReschedulesSeveral<Queue>);
 static_assert(!ReschedulesSeveralLater<Queue>);
 static_assert(!AcksSeveral<Queue>);
@@ -234,8 +226,6 @@ static_assert(!RetriesSeveralLater<Queue>);
 static_assert(!ReleasesSeveral<Queue>);
 static_assert(!BuriesSeveral<Queue>);
 static_assert(!BuriesSeveralForAReason<Queue>);
-static_assert(!ExtendsSeveral<Queue>);
-static_assert(!ExtendsSeveralLater<Queue>);
 
 TEST(OpenMemory, KeysInBracesAreABatch) {
   const Store store = opened("memory:");
@@ -252,6 +242,19 @@ TEST(OpenMemory, KeysInBracesAreABatch) {
   });
   EXPECT_EQ(told.get_future().get(), 2u);
   EXPECT_EQ(q.stats()->counters.cancelled, 4u);
+  EXPECT_EQ(q.get({"a", "b"})->size(), 2u);
+  EXPECT_EQ(q.extend({"a", "b"})->size(), 2u);
+  EXPECT_EQ(q.extend({"a", "b"}, 1s)->size(), 2u);
+  std::promise<std::size_t> got;
+  q.get({"a", "b"}, [&](const Result<std::vector<Result<MessageInfo>>>& found) {
+    got.set_value(found->size());
+  });
+  EXPECT_EQ(got.get_future().get(), 2u);
+  std::promise<std::size_t> extended;
+  q.extend({"a", "b"}, 1s, [&](const Result<std::vector<Result<Answer>>>& answers) {
+    extended.set_value(answers->size());
+  });
+  EXPECT_EQ(extended.get_future().get(), 2u);
 }
 
 TEST(OpenMemory, AStoreSettlesWithACallbackToo) {

@@ -219,12 +219,13 @@ Question<Batch<Answer>> ask_reschedule(std::string queue, std::span<const Resche
   return answers(std::move(request), std::move(sieve));
 }
 
-Question<Batch<MessageInfo>> ask_get(std::string queue, std::string_view key) {
+Question<Batch<MessageInfo>> ask_get(std::string queue, std::span<const std::string_view> keys) {
   core::GetRequest request;
   request.queue = std::move(queue);
-  Sieve sieve(1);
-  if (sieve.take(0, core::check_key(key), key.size())) {
-    request.keys.push_back(core::append(request.bytes, key));
+  Sieve sieve(keys.size());
+  for (std::size_t i = 0; i < keys.size() && !sieve.whole(); ++i) {
+    if (!sieve.take(i, core::check_key(keys[i]), keys[i].size())) continue;
+    request.keys.push_back(core::append(request.bytes, keys[i]));
   }
   return batch<MessageInfo, core::GetReply>(
       std::move(request), std::move(sieve),
@@ -271,13 +272,23 @@ Question<Batch<Answer>> ask_settle(std::span<const Settle> items) {
   return answers(std::move(request), std::move(sieve));
 }
 
-Question<Batch<Answer>> ask_extend(std::string_view receipt, std::optional<Millis> lease) {
+Question<Batch<Answer>> ask_extend(std::span<const std::string_view> receipts,
+                                   std::optional<Millis> lease) {
   core::ExtendRequest request;
-  Sieve sieve(1);
-  if (sieve.take(0, core::check_receipt(receipt), receipt.size())) {
-    request.items.push_back({core::append(request.bytes, receipt), lease});
+  Sieve sieve(receipts.size());
+  for (std::size_t i = 0; i < receipts.size() && !sieve.whole(); ++i) {
+    if (!sieve.take(i, core::check_receipt(receipts[i]), receipts[i].size())) continue;
+    request.items.push_back({core::append(request.bytes, receipts[i]), lease});
   }
   return answers(std::move(request), std::move(sieve));
+}
+
+Question<Batch<Answer>> ask_extend(std::span<const Delivery> deliveries,
+                                   std::optional<Millis> lease) {
+  std::vector<std::string_view> receipts;
+  receipts.reserve(deliveries.size());
+  for (const Delivery& delivery : deliveries) receipts.push_back(delivery.receipt());
+  return ask_extend(receipts, lease);
 }
 
 Question<StoreStats> ask_store_stats() {

@@ -30,12 +30,15 @@ using Batch = std::vector<Result<T>>;
                                                  std::span<const std::string_view> keys);
 [[nodiscard]] Question<Batch<Answer>> ask_reschedule(std::string queue,
                                                      std::span<const Reschedule> items);
-[[nodiscard]] Question<Batch<MessageInfo>> ask_get(std::string queue, std::string_view key);
+[[nodiscard]] Question<Batch<MessageInfo>> ask_get(std::string queue,
+                                                   std::span<const std::string_view> keys);
 
 [[nodiscard]] Question<std::vector<Delivery>> ask_claim(std::vector<std::string> queues,
                                                         const ClaimOptions& options);
 [[nodiscard]] Question<Batch<Answer>> ask_settle(std::span<const Settle> items);
-[[nodiscard]] Question<Batch<Answer>> ask_extend(std::string_view receipt,
+[[nodiscard]] Question<Batch<Answer>> ask_extend(std::span<const std::string_view> receipts,
+                                                 std::optional<Millis> lease);
+[[nodiscard]] Question<Batch<Answer>> ask_extend(std::span<const Delivery> deliveries,
                                                  std::optional<Millis> lease);
 
 [[nodiscard]] Question<StoreStats> ask_store_stats();

@@ -83,11 +83,30 @@ void Queue::reschedule(std::span<const Reschedule> items,
 }
 
 Result<MessageInfo> Queue::get(std::string_view key) const {
-  return ask(detail::state_of(store_), single(detail::ask_get(name_, key)));
+  return ask(detail::state_of(store_), single(detail::ask_get(name_, {&key, 1})));
 }
 
 void Queue::get(std::string_view key, Callback<MessageInfo> done) const {
-  ask(detail::state_of(store_), single(detail::ask_get(name_, key)), std::move(done));
+  ask(detail::state_of(store_), single(detail::ask_get(name_, {&key, 1})), std::move(done));
+}
+
+Result<std::vector<Result<MessageInfo>>> Queue::get(std::span<const std::string_view> keys) const {
+  return ask(detail::state_of(store_), detail::ask_get(name_, keys));
+}
+
+void Queue::get(std::span<const std::string_view> keys,
+                Callback<std::vector<Result<MessageInfo>>> done) const {
+  ask(detail::state_of(store_), detail::ask_get(name_, keys), std::move(done));
+}
+
+Result<std::vector<Result<MessageInfo>>> Queue::get(
+    std::initializer_list<std::string_view> keys) const {
+  return get(std::span(keys.begin(), keys.size()));
+}
+
+void Queue::get(std::initializer_list<std::string_view> keys,
+                Callback<std::vector<Result<MessageInfo>>> done) const {
+  get(std::span(keys.begin(), keys.size()), std::move(done));
 }
 
 // -- claim and settle
@@ -134,12 +153,42 @@ void Queue::settle(std::span<const Settle> items,
 }
 
 Result<Answer> Queue::extend(std::string_view receipt, std::optional<Millis> lease) const {
-  return ask(detail::state_of(store_), single(detail::ask_extend(receipt, lease)));
+  return ask(detail::state_of(store_), single(detail::ask_extend({&receipt, 1}, lease)));
 }
 
 void Queue::extend(std::string_view receipt, std::optional<Millis> lease,
                    Callback<Answer> done) const {
-  ask(detail::state_of(store_), single(detail::ask_extend(receipt, lease)), std::move(done));
+  ask(detail::state_of(store_), single(detail::ask_extend({&receipt, 1}, lease)), std::move(done));
+}
+
+Result<std::vector<Result<Answer>>> Queue::extend(std::span<const std::string_view> receipts,
+                                                  std::optional<Millis> lease) const {
+  return ask(detail::state_of(store_), detail::ask_extend(receipts, lease));
+}
+
+void Queue::extend(std::span<const std::string_view> receipts, std::optional<Millis> lease,
+                   Callback<std::vector<Result<Answer>>> done) const {
+  ask(detail::state_of(store_), detail::ask_extend(receipts, lease), std::move(done));
+}
+
+Result<std::vector<Result<Answer>>> Queue::extend(std::initializer_list<std::string_view> receipts,
+                                                  std::optional<Millis> lease) const {
+  return extend(std::span(receipts.begin(), receipts.size()), lease);
+}
+
+void Queue::extend(std::initializer_list<std::string_view> receipts, std::optional<Millis> lease,
+                   Callback<std::vector<Result<Answer>>> done) const {
+  extend(std::span(receipts.begin(), receipts.size()), lease, std::move(done));
+}
+
+Result<std::vector<Result<Answer>>> Queue::extend(std::span<const Delivery> deliveries,
+                                                  std::optional<Millis> lease) const {
+  return ask(detail::state_of(store_), detail::ask_extend(deliveries, lease));
+}
+
+void Queue::extend(std::span<const Delivery> deliveries, std::optional<Millis> lease,
+                   Callback<std::vector<Result<Answer>>> done) const {
+  ask(detail::state_of(store_), detail::ask_extend(deliveries, lease), std::move(done));
 }
 
 // -- the queue as a whole

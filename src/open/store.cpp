@@ -41,6 +41,26 @@ void Store::settle(std::span<const Settle> items,
   detail::ask(detail::state_of(state_), detail::ask_settle(items), std::move(done));
 }
 
+Result<std::vector<Result<Answer>>> Store::extend(std::span<const std::string_view> receipts,
+                                                  std::optional<Millis> lease) const {
+  return detail::ask(detail::state_of(state_), detail::ask_extend(receipts, lease));
+}
+
+void Store::extend(std::span<const std::string_view> receipts, std::optional<Millis> lease,
+                   Callback<std::vector<Result<Answer>>> done) const {
+  detail::ask(detail::state_of(state_), detail::ask_extend(receipts, lease), std::move(done));
+}
+
+Result<std::vector<Result<Answer>>> Store::extend(std::span<const Delivery> deliveries,
+                                                  std::optional<Millis> lease) const {
+  return detail::ask(detail::state_of(state_), detail::ask_extend(deliveries, lease));
+}
+
+void Store::extend(std::span<const Delivery> deliveries, std::optional<Millis> lease,
+                   Callback<std::vector<Result<Answer>>> done) const {
+  detail::ask(detail::state_of(state_), detail::ask_extend(deliveries, lease), std::move(done));
+}
+
 Result<StoreStats> Store::stats() const {
   return detail::ask(detail::state_of(state_), detail::ask_store_stats());
 }

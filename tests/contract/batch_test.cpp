@@ -159,6 +159,56 @@ TEST_P(Batches, OneBadItemOfASettleFailsAlone) {
   EXPECT_EQ(must(q.ack(claimed[0].receipt())), Outcome::done);
 }
 
+TEST_P(Batches, AGetAnswersItemByItem) {
+  const Queue q = queue();
+  (void)must(q.push({.key = "a", .payload = "1"}));
+  (void)must(q.push({.key = "b", .payload = "2", .due = in(1h)}));
+  const std::string long_key(core::kMaxKey + 1, 'k');
+  const std::vector<std::string_view> keys = {"b", long_key, "none", "a", "b"};
+  Pending<std::vector<Result<MessageInfo>>> later;
+  q.get(keys, later.callback());
+  for (const auto& found : {must(q.get(keys)), must(later.get())}) {
+    ASSERT_EQ(found.size(), 5u);
+    EXPECT_EQ(must(found[0]).payload, "2");
+    EXPECT_EQ(must(found[0]).state, State::scheduled);
+    EXPECT_EQ(found[1].error().code, ErrorCode::too_large);
+    EXPECT_EQ(found[2].error().code, ErrorCode::not_found);
+    EXPECT_EQ(must(found[3]).payload, "1");
+    EXPECT_EQ(must(found[4]).key, "b");
+  }
+}
+
+TEST_P(Batches, AnExtensionAnswersItemByItem) {
+  const Queue q = queue();
+  for (const char* key : {"a", "b", "c"}) (void)must(q.push({.key = key, .payload = "x"}));
+  const std::vector<Delivery> claimed = claim(q, 3, 10s);
+  ASSERT_EQ(claimed.size(), 3u);
+  EXPECT_EQ(must(q.ack(claimed[1].receipt())), Outcome::done);
+  const auto expect_extended = [&](const std::vector<Result<Answer>>& answers, Millis lease) {
+    ASSERT_EQ(answers.size(), 3u);
+    EXPECT_EQ(must(answers[0]), Outcome::done);
+    EXPECT_EQ(must(answers[1]), Outcome::stale);
+    EXPECT_EQ(must(answers[2]), Outcome::done);
+    for (const auto& each : {claimed[0], claimed[2]}) {
+      EXPECT_EQ(find(q, each.key())->lease_left, lease);
+    }
+  };
+  expect_extended(must(q.extend(claimed, 20s)), 20s);
+  const std::vector<std::string_view> receipts = {claimed[0].receipt(), claimed[1].receipt(),
+                                                  claimed[2].receipt()};
+  expect_extended(must(store().extend(receipts, 30s)), 30s);
+  Pending<std::vector<Result<Answer>>> by_receipts;
+  q.extend(receipts, 40s, by_receipts.callback());
+  expect_extended(must(by_receipts.get()), 40s);
+  Pending<std::vector<Result<Answer>>> by_deliveries;
+  store().extend(claimed, 50s, by_deliveries.callback());
+  expect_extended(must(by_deliveries.get()), 50s);
+  const auto refused = must(q.extend({"", claimed[0].receipt()}, 60s));
+  ASSERT_EQ(refused.size(), 2u);
+  EXPECT_EQ(refused[0].error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(must(refused[1]), Outcome::done);
+}
+
 TEST_P(Batches, EmptyOnesAnswerNothing) {
   const Queue q = queue();
   EXPECT_TRUE(must(q.push(std::span<const Push>())).empty());
@@ -229,6 +279,12 @@ TEST_P(Batches, OneMoreThanTheLimitIsRefusedWholeAndChangesNothing) {
   const auto settled = q.settle(acks);
   ASSERT_FALSE(settled);
   expect_names(settled.error(), {"10001", "10000"});
+  const auto got = q.get(views(keys));
+  ASSERT_FALSE(got);
+  expect_names(got.error(), {"10001", "10000"});
+  const auto extended = q.extend(views(keys), 1s);
+  ASSERT_FALSE(extended);
+  expect_names(extended.error(), {"10001", "10000"});
   EXPECT_EQ(must(q.stats()).counters.accepted, 1u);
   EXPECT_EQ(find(q, "k1")->state, State::scheduled);
 }
