@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,9 @@ struct ClaimOptions {
   std::uint64_t max_bytes = 64ull << 20;  ///< 1 .. 128 MiB of payload; one message at least
   std::optional<Millis> lease = {};       ///< default: the queue's
   Millis wait{0};                         ///< 0 .. 1 h: how long to wait for something to fall due
+  /// A request to stop ends the claim at once, as the end of its wait does: with nothing. What was
+  /// on its way by then is released, its attempt not counted. Requested before, nothing is claimed.
+  std::stop_token stop = {};
 };
 
 struct Reschedule {

@@ -34,6 +34,12 @@ Error used_in_child(const StoreState& state) {
                                  "it there"};
 }
 
+Error would_wait_for_itself() {
+  return {ErrorCode::misuse,
+          "a blocking verb on a thread of the engine would wait for itself; use its form with a "
+          "callback, or give open an executor"};
+}
+
 }  // namespace
 
 Result<core::Reply> wait_for(const StoreState& state, core::Request request) {
@@ -42,15 +48,25 @@ Result<core::Reply> wait_for(const StoreState& state, core::Request request) {
 }
 
 Result<core::Reply> wait_for(core::Engine& engine, core::Request request) {
-  if (core::on_engine_thread()) {
-    return Unexpected(ErrorCode::misuse,
-                      "a blocking verb on a thread of the engine would wait for itself; use its "
-                      "form with a callback, or give open an executor");
-  }
+  if (core::on_engine_thread()) return would_wait_for_itself();
   Waiter waiter;
   engine.submit_waiting(std::move(request), [&waiter](Result<core::Reply> reply) {
     waiter.complete(std::move(reply));
   });
+  return waiter.wait();
+}
+
+Result<core::Reply> wait_for(const StoreState& state, core::Request request, std::stop_token stop) {
+  if (state.is_in_child()) return used_in_child(state);
+  if (core::on_engine_thread()) return would_wait_for_itself();
+  if (stop.stop_requested()) return core::Reply(core::ClaimReply());
+  core::Engine& engine = state.engine();
+  Waiter waiter;
+  // Not `submit_waiting`: what was asked so cannot be withdrawn.
+  const core::Ticket ticket =
+      engine.submit(std::move(request),
+                    [&waiter](Result<core::Reply> reply) { waiter.complete(std::move(reply)); });
+  const std::stop_callback on_stop(std::move(stop), [&] { engine.withdraw(ticket); });
   return waiter.wait();
 }
 

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <new>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Question {
 [[nodiscard]] Result<core::Reply> wait_for(core::Engine& engine, core::Request request);
 /// The same; `misuse` also in a child of the process, which has no thread of the engine.
 [[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request);
+/// The same of a claim, which is withdrawn once `stop` is requested.
+[[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request,
+                                           std::stop_token stop);
 
 /// The child's `misuse` for a callback, on a thread of its own: there is no other.
 void complete_in_child(const StoreState& state, core::Completion completion);
@@ -36,9 +40,9 @@ void complete_in_child(const StoreState& state, core::Completion completion);
 void run_callback(const std::shared_ptr<const Executor>& executor,
                   base::UniqueFunction<void()> task) noexcept;
 
+/// What the reply to a question says.
 template <typename T>
-[[nodiscard]] Result<T> ask(const StoreState& state, Question<T> question) {
-  Result<core::Reply> reply = wait_for(state, std::move(question.request));
+[[nodiscard]] Result<T> told(Question<T>& question, Result<core::Reply> reply) {
   if (!reply) return std::move(reply).error();
   try {
     return question.read(*std::move(reply));
@@ -49,9 +53,17 @@ template <typename T>
 }
 
 template <typename T>
-void ask(const StoreState& state, Question<T> question, Callback<T> done) {
-  core::Completion completion = [executor = state.executor(), read = std::move(question.read),
-                                 done = std::move(done)](Result<core::Reply> reply) mutable {
+[[nodiscard]] Result<T> ask(const StoreState& state, Question<T> question) {
+  Result<core::Reply> reply = wait_for(state, std::move(question.request));
+  return told(question, std::move(reply));
+}
+
+/// What hands the reply on to `done`, by way of the executor.
+template <typename T>
+[[nodiscard]] core::Completion completion_for(const StoreState& state, Question<T>& question,
+                                              Callback<T> done) {
+  return [executor = state.executor(), read = std::move(question.read),
+          done = std::move(done)](Result<core::Reply> reply) mutable {
     if (!done) return;
     run_callback(executor, [read = std::move(read), done = std::move(done),
                             reply = std::move(reply)]() mutable {
@@ -62,6 +74,11 @@ void ask(const StoreState& state, Question<T> question, Callback<T> done) {
       }
     });
   };
+}
+
+template <typename T>
+void ask(const StoreState& state, Question<T> question, Callback<T> done) {
+  core::Completion completion = completion_for(state, question, std::move(done));
   if (state.is_in_child()) return complete_in_child(state, std::move(completion));
   state.engine().submit(std::move(question.request), std::move(completion));
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "open/ask.h"
+#include "open/claim.h"
 #include "open/questions.h"
 #include "open/store_state.h"
 
@@ -112,11 +113,11 @@ void Queue::get(std::initializer_list<std::string_view> keys,
 // -- claim and settle
 
 Result<std::vector<Delivery>> Queue::claim(const ClaimOptions& options) const {
-  return ask(detail::state_of(store_), detail::ask_claim({name_}, options));
+  return detail::claim(detail::state_of(store_), {name_}, options);
 }
 
 void Queue::claim(const ClaimOptions& options, Callback<std::vector<Delivery>> done) const {
-  ask(detail::state_of(store_), detail::ask_claim({name_}, options), std::move(done));
+  detail::claim(detail::state_of(store_), {name_}, options, std::move(done));
 }
 
 Result<Answer> Queue::ack(std::string_view receipt) const {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "open/ask.h"
+#include "open/claim.h"
 #include "open/questions.h"
 #include "open/store_state.h"
 
@@ -23,13 +24,12 @@ Queue Store::queue(std::string_view name) const { return {state_, std::string(na
 
 Result<std::vector<Delivery>> Store::claim(std::span<const std::string_view> queues,
                                            const ClaimOptions& options) const {
-  return detail::ask(detail::state_of(state_), detail::ask_claim(copied(queues), options));
+  return detail::claim(detail::state_of(state_), copied(queues), options);
 }
 
 void Store::claim(std::span<const std::string_view> queues, const ClaimOptions& options,
                   Callback<std::vector<Delivery>> done) const {
-  detail::ask(detail::state_of(state_), detail::ask_claim(copied(queues), options),
-              std::move(done));
+  detail::claim(detail::state_of(state_), copied(queues), options, std::move(done));
 }
 
 Result<std::vector<Result<Answer>>> Store::settle(std::span<const Settle> items) const {

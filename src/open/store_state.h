@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include <tarry/clock.h>
 #include <tarry/store.h>
@@ -52,14 +53,17 @@ class StoreState {
   /// As `close`, not on a thread of the engine.
   void close_engine();
 
+  /// Runs what answers a verb that the engine is not asked for, on a thread as the engine's.
+  void answer(core::AnswerThread::Task task) const { closer_->post(std::move(task)); }
+
  private:
   std::unique_ptr<core::Engine> engine_;
   std::shared_ptr<const Executor> executor_;
   std::optional<ManualClock> clock_;
   ForkMark mark_;
   std::mutex closing_;  // the second to close waits until the first has done it
-  // For the close that an engine's thread asks for. There from the beginning: by then the system
-  // may give no thread.
+  // For the close that an engine's thread asks for, and for `answer`. There from the beginning: by
+  // then the system may give no thread.
   std::unique_ptr<core::AnswerThread> closer_;
 };
 

@@ -1,5 +1,7 @@
 // Claims that wait: what answers them, who is answered, and how they end without.
+#include <future>
 #include <map>
+#include <stop_token>
 
 #include "contract.h"
 
@@ -15,7 +17,7 @@ class Waiting : public Contract {
 };
 TARRY_ON_ALL_ENGINES(Waiting);
 
-constexpr ClaimOptions kWaits{.max = 10, .lease = kLongLease, .wait = 30min};
+const ClaimOptions kWaits{.max = 10, .lease = kLongLease, .wait = 30min};
 
 TEST_P(Waiting, IsAnsweredAtOnceWhereSomethingIsDue) {
   (void)must(queue().push({.key = "k", .payload = "x"}));
@@ -261,6 +263,80 @@ TEST_P(Waiting, AWithdrawnOneLosesNothingWhateverTheRace) {
     EXPECT_EQ(must(pushed.get()).outcome, Outcome::pushed);
     std::vector<Delivery> handed = deliveries(must(waiting.get()));
     // Either it was handed over, or it was never begun; what was begun in between is released.
+    while (handed.empty()) handed = must(queue().claim({.lease = kLongLease, .wait = 1h}));
+    ASSERT_EQ(handed.size(), 1u);
+    EXPECT_EQ(handed[0].key(), key);
+    EXPECT_EQ(handed[0].attempt(), 1u);
+    EXPECT_EQ(must(queue().ack(handed[0].receipt())), Outcome::done);
+  }
+}
+
+ClaimOptions until(std::stop_token stop) {
+  ClaimOptions options = kWaits;
+  options.stop = std::move(stop);
+  return options;
+}
+
+TEST_P(Waiting, ARequestToStopEndsItWithNothing) {
+  std::stop_source stop;
+  auto waiting =
+      std::async(std::launch::async, [&] { return queue().claim(until(stop.get_token())); });
+  await_waiting(queue(), 1);
+  stop.request_stop();
+  ASSERT_EQ(waiting.wait_for(kPatience), std::future_status::ready);
+  EXPECT_TRUE(must(waiting.get()).empty());
+  wait_until("no waiting claim", [&] { return must(queue().stats()).waiting_claims == 0; });
+  (void)must(queue().push({.key = "k", .payload = "x"}));
+  EXPECT_EQ(claim_one(queue()).attempt(), 1u);
+}
+
+TEST_P(Waiting, ARequestToStopEndsOneWithACallback) {
+  (void)must(queue("other").configure({}));
+  const std::string_view names[] = {"q", "other"};
+  std::stop_source stop;
+  Pending<std::vector<Delivery>> waiting;
+  store().claim(names, until(stop.get_token()), waiting.callback());
+  await_waiting(queue("other"), 1);
+  stop.request_stop();
+  EXPECT_TRUE(must(waiting.get()).empty());
+  wait_until("no waiting claim", [&] { return must(queue().stats()).waiting_claims == 0; });
+}
+
+TEST_P(Waiting, WhereAStopWasRequestedBeforeNothingIsClaimed) {
+  (void)must(queue().push({.key = "k", .payload = "x"}));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(must(queue().claim(until(stop.get_token()))).empty());
+  Pending<std::vector<Delivery>> waiting;
+  queue().claim(until(stop.get_token()), waiting.callback());
+  EXPECT_TRUE(must(waiting.get()).empty());
+  const MessageInfo info = find(queue(), "k").value();
+  EXPECT_EQ(info.state, State::ready);
+  EXPECT_EQ(info.tallies.claims, 0u);
+}
+
+TEST_P(Waiting, AStopThatIsNeverRequestedChangesNothing) {
+  std::stop_source stop;
+  (void)must(queue().push({.key = "a", .payload = "x"}));
+  EXPECT_EQ(keys_of(must(queue().claim(until(stop.get_token())))), std::vector<std::string>{"a"});
+  const auto waiting = waiting_claim(queue(), until(stop.get_token()));
+  (void)must(queue().push({.key = "b", .payload = "x"}));
+  EXPECT_EQ(keys_of(must(waiting.get())), std::vector<std::string>{"b"});
+  stop.request_stop();  // too late for both
+  EXPECT_EQ(must(queue().stats()).leased, 2u);
+}
+
+TEST_P(Waiting, AStoppedOneLosesNothingWhateverTheRace) {
+  for (int i = 0; i < 30; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    std::stop_source stop;
+    Pending<std::vector<Delivery>> waiting;
+    queue().claim(until(stop.get_token()), waiting.callback());
+    Pending<Pushed> pushed;
+    queue().push({.key = key, .payload = "x"}, pushed.callback());
+    stop.request_stop();
+    EXPECT_EQ(must(pushed.get()).outcome, Outcome::pushed);
+    std::vector<Delivery> handed = must(waiting.get());
     while (handed.empty()) handed = must(queue().claim({.lease = kLongLease, .wait = 1h}));
     ASSERT_EQ(handed.size(), 1u);
     EXPECT_EQ(handed[0].key(), key);

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -66,6 +67,15 @@ TEST_F(AsioTokens, AHandlerRunsOnItsExecutorWhichHasWorkUntilThen) {
              }));
   loop.run();  // does not return before
   EXPECT_EQ(ran_on, std::this_thread::get_id());
+}
+
+TEST_F(AsioTokens, AClaimEndsByAStopToken) {
+  std::stop_source stop;
+  auto waiting = async_claim(queue, {.wait = 1h, .stop = stop.get_token()}, asio::use_future);
+  stop.request_stop();
+  const auto claimed = waiting.get();
+  ASSERT_TRUE(claimed) << claimed.error();
+  EXPECT_TRUE(claimed->empty());
 }
 
 TEST_F(AsioTokens, ADeferredOperationBeginsWhenItIsAskedTo) {

@@ -42,6 +42,12 @@ class Examples(ProgramTest):
         with Server("memory:") as server:
             self.assertEqual(self.run_example("callbacks", server.url), expected)
 
+    def test_until_stopped(self):
+        expected = ["order:42: a lamp", "done", "stopped"]
+        self.assertEqual(self.run_example("until_stopped"), expected)
+        with Server("memory:") as server:
+            self.assertEqual(self.run_example("until_stopped", server.url), expected)
+
     def test_time_travel(self):
         self.assertEqual(self.run_example("time_travel"), ["not a millisecond early"])
 

@@ -1,0 +1,80 @@
+#include "open/claim.h"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "open/ask.h"
+#include "open/questions.h"
+
+namespace tarry::detail {
+namespace {
+
+using Deliveries = std::vector<Delivery>;
+
+struct Withdraw {
+  core::Engine& engine;
+  core::Ticket ticket;
+  void operator()() const { engine.withdraw(ticket); }
+};
+
+// Withdraws a claim when a stop is requested, from when it was submitted until it is answered; the
+// answer may come first. The engine is there as long as there is no answer.
+//
+// `withdraw` completes nothing within the call, so it may run under the mutex.
+class StopWatch {
+ public:
+  explicit StopWatch(core::Engine& engine) : engine_(engine) {}
+
+  void begin(std::stop_token stop, core::Ticket ticket) {
+    const std::lock_guard lock(mutex_);
+    if (answered_) return;
+    on_stop_.emplace(std::move(stop), Withdraw{engine_, ticket});
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    answered_ = true;
+    on_stop_.reset();
+  }
+
+ private:
+  core::Engine& engine_;
+  std::mutex mutex_;
+  bool answered_ = false;
+  std::optional<std::stop_callback<Withdraw>> on_stop_;
+};
+
+}  // namespace
+
+Result<Deliveries> claim(const StoreState& state, std::vector<std::string> queues,
+                         const ClaimOptions& options) {
+  Question<Deliveries> question = ask_claim(std::move(queues), options);
+  if (!options.stop.stop_possible()) return ask(state, std::move(question));
+  Result<core::Reply> reply = wait_for(state, std::move(question.request), options.stop);
+  return told(question, std::move(reply));
+}
+
+void claim(const StoreState& state, std::vector<std::string> queues, const ClaimOptions& options,
+           Callback<Deliveries> done) {
+  Question<Deliveries> question = ask_claim(std::move(queues), options);
+  if (!options.stop.stop_possible()) return ask(state, std::move(question), std::move(done));
+  core::Completion completion = completion_for(state, question, std::move(done));
+  if (state.is_in_child()) return complete_in_child(state, std::move(completion));
+  if (options.stop.stop_requested()) {
+    return state.answer([completion = std::move(completion)]() mutable {
+      completion(core::Reply(core::ClaimReply()));
+    });
+  }
+  const auto watch = std::make_shared<StopWatch>(state.engine());
+  const core::Ticket ticket = state.engine().submit(
+      std::move(question.request),
+      [watch, completion = std::move(completion)](Result<core::Reply> reply) mutable {
+        watch->end();
+        completion(std::move(reply));
+      });
+  watch->begin(options.stop, ticket);
+}
+
+}  // namespace tarry::detail

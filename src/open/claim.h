@@ -1,0 +1,23 @@
+// Claims, which are the one verb that may wait for long: asked of the engine, and withdrawn once
+// their caller requests that they stop.
+//
+// Thread safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tarry/queue.h>
+
+#include "open/store_state.h"
+
+namespace tarry::detail {
+
+[[nodiscard]] Result<std::vector<Delivery>> claim(const StoreState& state,
+                                                  std::vector<std::string> queues,
+                                                  const ClaimOptions& options);
+
+void claim(const StoreState& state, std::vector<std::string> queues, const ClaimOptions& options,
+           Callback<std::vector<Delivery>> done);
+
+}  // namespace tarry::detail
