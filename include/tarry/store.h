@@ -32,6 +32,7 @@
 #include <vector>
 
 #include <tarry/clock.h>
+#include <tarry/log.h>
 #include <tarry/queue.h>
 #include <tarry/result.h>
 #include <tarry/settings.h>
@@ -48,17 +49,14 @@ using Executor = std::function<void(std::function<void()>)>;
 /// Called during long work at opening (recovery): bytes done, bytes in all.
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Told what an operator should know of a store, in one line without a newline.
-using Log = std::function<void(std::string_view line)>;
-
 struct OpenOptions {
   Executor executor = {};                 ///< where callbacks run; default: a thread of the engine
   std::optional<ManualClock> clock = {};  ///< for tests; not with http:, which has its server's
   Progress progress = {};
   std::string holder = {};  ///< written into the lock of a `file:` store; default: "pid N"
-  /// Not with http:; default: nobody is told. Called on the thread that opens and, until
-  /// the store is closed, on the engine's threads, several at once. It must be quick, and call no
-  /// verb of the store.
+  /// Told what an operator should know. Not with http:, whose server has a log; default: nobody is
+  /// told. Called on the thread that opens and, until the store is closed, on the engine's threads,
+  /// several at once. It must be quick, not throw, and call no verb of the store.
   Log log = {};
   bool create = true;  ///< false: a `file:` store that is not there is `not_found`, and not made
 };

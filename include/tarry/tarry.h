@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tarry/clock.h>
+#include <tarry/log.h>
 #include <tarry/message.h>
 #include <tarry/queue.h>
 #include <tarry/result.h>

@@ -82,7 +82,8 @@ class Lines final : public spdlog::sinks::base_sink<std::mutex> {
         fmt::format("{} lines of this log were left out, its reader is too slow", lines);
     if (json_) {
       text = rest_of_object([&](wire::JsonWriter& json) {
-        json.text_field("message", text).field("left_out", lines);
+        json.text_field("code", "lines_left_out").text_field("message", text);
+        json.field("left_out", lines);
       });
     }
     const std::lock_guard lock(lost_mutex_);
@@ -110,11 +111,14 @@ class ServeLog::Impl {
 
   void set_level(std::string_view level) { logger_.set_level(level_of(level)); }
 
-  void tell(spdlog::level::level_enum level, std::string_view line) {
+  void tell(const LogEntry& entry) {
+    const auto level = level_of(to_string(entry.level));
     if (!logger_.should_log(level)) return;
-    std::string text = printable(line);
+    std::string text = printable(entry.text);
     if (format_ == Format::json) {
-      text = rest_of_object([&](wire::JsonWriter& json) { json.text_field("message", text); });
+      text = rest_of_object([&](wire::JsonWriter& json) {
+        json.text_field("code", entry.code).text_field("message", text);
+      });
     }
     logger_.log(level, spdlog::string_view_t(text));
   }
@@ -143,7 +147,8 @@ class ServeLog::Impl {
     std::string text;
     if (format_ == Format::json) {
       text = rest_of_object([&](wire::JsonWriter& json) {
-        json.field("message", "request").text_field("request_id", note.id);
+        json.text_field("code", "request").text_field("message", "request");
+        json.text_field("request_id", note.id);
         json.text_field("method", method).text_field("route", note.route);
         json.field("status", std::uint64_t{note.status}).field("took_us", us);
         if (failed) json.text_field("reason", reason);
@@ -167,9 +172,7 @@ ServeLog::ServeLog(std::string_view level, Format format)
     : impl_(std::make_unique<Impl>(level, format)) {}
 ServeLog::~ServeLog() = default;
 
-void ServeLog::info(std::string_view line) { impl_->tell(spdlog::level::info, line); }
-void ServeLog::warning(std::string_view line) { impl_->tell(spdlog::level::warn, line); }
-void ServeLog::error(std::string_view line) { impl_->tell(spdlog::level::err, line); }
+void ServeLog::tell(const LogEntry& entry) { impl_->tell(entry); }
 void ServeLog::request(const http::RequestNote& note) { impl_->request(note); }
 std::string ServeLog::ready_line(std::string_view url, std::string_view store) const {
   return impl_->ready_line(url, store);

@@ -1,7 +1,7 @@
 // Log: what a server tells its operator on stderr, one line each, as text or as JSON.
 //
 //   2026-11-23T05:20:00.123+0000 warning the wall clock stepped by 2000 ms
-//   {"time":"2026-11-23T05:20:00.123+0000","level":"warning","message":"the wall clock ..."}
+//   {"time":"2026-11-23T05:20:00.123+0000","level":"warning","code":"clock_stepped","message":"…"}
 //
 // Invariants
 //  1. A line is one line: control bytes in what is told are escaped.
@@ -14,6 +14,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include <tarry/log.h>
 
 #include "server/http/server.h"
 
@@ -29,9 +31,14 @@ class ServeLog {
   ServeLog(const ServeLog&) = delete;
   ServeLog& operator=(const ServeLog&) = delete;
 
-  void info(std::string_view line);
-  void warning(std::string_view line);
-  void error(std::string_view line);
+  /// What every part of the program, and the store, has to say. docs/reference/log.md lists the
+  /// codes.
+  void tell(const LogEntry& entry);
+  void info(std::string_view code, std::string_view line) { tell({LogLevel::info, code, line}); }
+  void warning(std::string_view code, std::string_view line) {
+    tell({LogLevel::warning, code, line});
+  }
+  void error(std::string_view code, std::string_view line) { tell({LogLevel::error, code, line}); }
   /// At level debug; what the server failed at as a warning, with the reason.
   void request(const http::RequestNote& note);
 

@@ -32,12 +32,15 @@ std::string said(std::string_view level, Format format, Tell tell) {
 }
 
 TEST(ServeLog, ALineIsOneLineWhateverIsTold) {
-  const auto tell = [](ServeLog& log) { log.warning("a \"b\"\n\x1b[2J\r\xff %v {}\u2028"); };
+  const auto tell = [](ServeLog& log) {
+    log.warning("a_code", "a \"b\"\n\x1b[2J\r\xff %v {}\u2028");
+  };
   const std::string text = said("info", Format::text, tell);
   EXPECT_NE(text.find(R"(warning a "b"\n\x1b[2J\r\xff %v {}\u{2028})"), std::string::npos) << text;
   const std::string json = said("info", Format::json, tell);
-  EXPECT_NE(json.find(R"("level":"warning","message":"a \"b\"\\n\\x1b[2J\\r\\xff %v {})"),
-            std::string::npos)
+  EXPECT_NE(
+      json.find(R"("level":"warning","code":"a_code","message":"a \"b\"\\n\\x1b[2J\\r\\xff %v {})"),
+      std::string::npos)
       << json;
   for (const std::string& line : {text, json}) {
     EXPECT_EQ(line.find('\n'), line.size() - 1);
@@ -63,9 +66,9 @@ TEST(ServeLog, TheReadyLineIsAsTheLogsLinesAre) {
 TEST(ServeLog, LevelsLeaveOutWhatIsLess) {
   const auto all = [](ServeLog& log) {
     log.request(note_of(200));
-    log.info("i");
-    log.warning("w");
-    log.error("e");
+    log.info("c", "i");
+    log.warning("c", "w");
+    log.error("c", "e");
   };
   const auto lines = [&](std::string_view level) {
     const std::string text = said(level, Format::text, all);
@@ -78,7 +81,7 @@ TEST(ServeLog, LevelsLeaveOutWhatIsLess) {
   EXPECT_EQ(said("error", Format::text,
                  [](ServeLog& log) {
                    log.set_level("info");
-                   log.info("i");
+                   log.info("c", "i");
                  })
                 .ends_with("info i\n"),
             true);
@@ -100,11 +103,13 @@ TEST(ServeLog, RequestsAreToldWithTheirIdsAndFailuresWithTheirReasons) {
   };
   EXPECT_TRUE(said("info", Format::text, often).ends_with("failed (and 7 more like it before)\n"));
   EXPECT_TRUE(said("info", Format::json, often).ends_with("failed\",\"left_out\":7}\n"));
-  EXPECT_TRUE(said("info", Format::json, failed)
-                  .ends_with(R"("level":"warning","message":"request","request_id":"abc-1",)"
-                             R"("method":"PO\\nST","route":"/v1/claim","status":503,)"
-                             R"("took_us":42,"reason":"the disk\\nfailed"})"
-                             "\n"));
+  EXPECT_TRUE(
+      said("info", Format::json, failed)
+          .ends_with(
+              R"("level":"warning","code":"request","message":"request","request_id":"abc-1",)"
+              R"("method":"PO\\nST","route":"/v1/claim","status":503,)"
+              R"("took_us":42,"reason":"the disk\\nfailed"})"
+              "\n"));
 }
 
 }  // namespace

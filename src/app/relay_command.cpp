@@ -133,8 +133,7 @@ class Passage {
   }
 
   Relays::Hooks hooks() {
-    const auto tell = [](std::string_view line) { Output::tell(line); };
-    return {tell, tell,
+    return {Output::tell,
             [this](const Error& error) {
               // The first one ends all.
               const std::lock_guard lock(mutex_);

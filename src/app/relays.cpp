@@ -28,6 +28,15 @@ std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
                      base::format_duration_ms(relay::kLookEvery.count()));
 }
 
+std::string_view code_of(relay::Mishap mishap) {
+  switch (mishap) {
+    case relay::Mishap::failed: return "deliveries_fail";
+    case relay::Mishap::refused: return "deliveries_refused";
+    case relay::Mishap::unsettled: break;
+  }
+  return "not_settled";
+}
+
 std::string line_on_mishap(relay::Mishap mishap, const std::string& title,
                            const std::string& reason) {
   const std::string_view why = base::without_prefix(reason, title + ": ");
@@ -86,19 +95,23 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   const auto title = std::make_shared<std::string>();
   relay::Crew::Hooks hooks;
   hooks.on_breaker = [this, prefix, title](bool open, const std::string& why) {
-    if (!open) return hooks_.note(prefix + *title + " is back");
-    hooks_.warn(prefix + fmt::format("{} is down: {}; claiming rests until it is back", *title,
-                                     base::without_prefix(why, *title + ": ")));
+    if (!open) return hooks_.log({LogLevel::info, "sink_back", prefix + *title + " is back"});
+    hooks_.log({LogLevel::warning, "sink_down",
+                prefix + fmt::format("{} is down: {}; claiming rests until it is back", *title,
+                                     base::without_prefix(why, *title + ": "))});
   };
   hooks.on_outage = [this, prefix](const std::optional<Error>& outage) {
-    if (!outage) return hooks_.note(prefix + "the store is back");
-    hooks_.warn(prefix + outage->message + "; trying again");
+    if (!outage) return hooks_.log({LogLevel::info, "store_back", prefix + "the store is back"});
+    hooks_.log({LogLevel::warning, "store_away", prefix + outage->message + "; trying again"});
   };
   hooks.on_mishap = [this, prefix, title](relay::Mishap mishap, const std::string& reason) {
-    hooks_.warn(prefix + line_on_mishap(mishap, *title, reason));
+    hooks_.log(
+        {LogLevel::warning, code_of(mishap), prefix + line_on_mishap(mishap, *title, reason)});
   };
   hooks.on_queues = [this, prefix, plan](std::size_t count) {
-    (count > 0 ? hooks_.note : hooks_.warn)(prefix + line_on_queues(plan, count));
+    const std::string line = prefix + line_on_queues(plan, count);
+    if (count > 0) return hooks_.log({LogLevel::info, "relay_queues", line});
+    hooks_.log({LogLevel::warning, "relay_no_queues", line});
   };
   // Layouts, and they alone, have no pauses; nor attempts.
   if (plan.crew.relay.max_attempts && !engine.capabilities().pauses) {
@@ -111,11 +124,13 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   auto coordination = make_coordination(plan, {store, engine.capabilities().store});
   if (!coordination) return std::move(coordination).error();
   hooks.on_view = [this, prefix](const relay::Coordination::View& view, std::size_t units) {
-    hooks_.note(prefix + line_on_view(view, units));
+    hooks_.log({LogLevel::info, "relay_share", prefix + line_on_view(view, units)});
   };
   const std::string coordinator = *coordination ? (*coordination)->title() : "";
   hooks.on_trouble = [this, prefix, coordinator](const std::optional<Error>& error) {
-    (error ? hooks_.warn : hooks_.note)(prefix + line_on_trouble(coordinator, error));
+    const std::string line = prefix + line_on_trouble(coordinator, error);
+    if (!error) return hooks_.log({LogLevel::info, "coordination_back", line});
+    hooks_.log({LogLevel::warning, "coordination_down", line});
   };
   hooks.on_end = [this, prefix](const Result<void>& how) { ended(prefix, how); };
   auto crew =

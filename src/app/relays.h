@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tarry/log.h>
 #include <tarry/result.h>
 
 #include "app/relay_plan.h"
@@ -22,11 +23,9 @@ class Relays {
  public:
   /// What their operator should know. From threads of the relays.
   struct Hooks {
-    /// Of a sink, a coordination or the store that came back, and of what falls to this relay.
-    std::function<void(std::string_view line)> note;
-    /// Of a sink, a coordination or the store that went, of messages that fail, and of patterns
-    /// that match nothing.
-    std::function<void(std::string_view line)> warn;
+    /// Of a sink, a coordination or the store that went or came back, of messages that fail, of
+    /// patterns that match nothing, and of what falls to this relay.
+    Log log;
     /// A relay has ended by itself, or its sink is of no use any more.
     std::function<void(const Error&)> failed;
     /// None is at work any more; where there are none, from `start`.

@@ -114,7 +114,7 @@ std::string ready_line(const Output& output, const ServeLog& log, bool logs_json
 class ErrorsInLog {
  public:
   ErrorsInLog(Output& output, ServeLog& log, bool wanted) : output_(output) {
-    if (wanted) output.tell_errors_to([&log](std::string_view line) { log.error(line); });
+    if (wanted) output.tell_errors_to([&log](std::string_view line) { log.error("ended", line); });
   }
   ~ErrorsInLog() { output_.tell_errors_to(nullptr); }
   ErrorsInLog(const ErrorsInLog&) = delete;
@@ -125,20 +125,21 @@ class ErrorsInLog {
 };
 
 void drain(http::Server& server, Relays& relays, Events& events, Millis deadline, ServeLog& log) {
-  log.info("stopping: finishing what is under way");
+  log.info("stopping", "stopping: finishing what is under way");
   relays.stop();
   server.drain(deadline, [&events](std::size_t open) { events.drained(open); });
   const auto ended = events.wait_for_drain(std::chrono::steady_clock::now() + deadline);
   if (ended == Events::Drain::signalled) {
-    log.warning("a second signal: connections are cut, relays end at once");
+    log.warning("cut_short", "a second signal: connections are cut, relays end at once");
     relays.abandon();
   } else if (ended == Events::Drain::relays_late) {
-    log.warning(fmt::format("relays were still at work after {}; they end at once",
-                            base::format_duration_ms(deadline.count())));
+    log.warning("relays_late", fmt::format("relays were still at work after {}; they end at once",
+                                           base::format_duration_ms(deadline.count())));
     relays.abandon();
   }
   if (ended != Events::Drain::signalled && events.open() > 0) {
-    log.warning(fmt::format("{} connections were still open after {}; they are cut", events.open(),
+    log.warning("connections_cut",
+                fmt::format("{} connections were still open after {}; they are cut", events.open(),
                             base::format_duration_ms(deadline.count())));
   }
   server.stop();
@@ -146,9 +147,8 @@ void drain(http::Server& server, Relays& relays, Events& events, Millis deadline
 }
 
 Relays::Hooks hooks_of(ServeLog& log, Events& events) {
-  return {[&log](std::string_view line) { log.info(line); },
-          [&log](std::string_view line) { log.warning(line); },
-          [&log](const Error& error) { log.error(error.message); },
+  return {[&log](const LogEntry& entry) { log.tell(entry); },
+          [&log](const Error& error) { log.error("relay_ended", error.message); },
           [&events] { events.relays_ended(); }};
 }
 
@@ -190,7 +190,7 @@ http::ServerOptions server_options(const Config& config, std::optional<ManualClo
                                    ServeLog& log) {
   http::ServerOptions options;
   static_cast<http::ServerLimits&>(options) = limits_of(config);
-  options.warn = [&log](std::string_view line) { log.warning(line); };
+  options.log = [&log](const LogEntry& entry) { log.tell(entry); };
   options.on_request = [&log](const http::RequestNote& note) { log.request(note); };
   if (clock) {
     options.now = [clock] { return clock->now(); };
@@ -217,7 +217,7 @@ class WaitForStore {
     if (!std::exchange(told_, true)) {
       const std::string until =
           most_ ? " for up to " + base::format_duration_ms(most_->count()) : "";
-      log_.warning(fmt::format("{}; trying again{}", away.message, until));
+      log_.warning("store_away", fmt::format("{}; trying again{}", away.message, until));
     }
     constexpr std::chrono::milliseconds kEvery{500};
     const auto left = most_ ? *most_ - std::chrono::floor<Millis>(passed) : Millis(kEvery);
@@ -225,7 +225,7 @@ class WaitForStore {
     return true;
   }
   void over() const {
-    if (told_) log_.info("the store is there");
+    if (told_) log_.info("store_back", "the store is there");
   }
 
  private:
@@ -253,9 +253,9 @@ std::optional<Store> open_store(Session& session, const Config& config,
   Access access;
   access.create = true;
   access.clock = clock;
-  access.log = [&log](std::string_view line) { log.warning(line); };
+  access.log = [&log](const LogEntry& entry) { log.tell(entry); };
   access.made = [&log](const std::string& directory) {
-    log.info(fmt::format("made the directory {} for a new store", directory));
+    log.info("store_made", fmt::format("made the directory {} for a new store", directory));
   };
   access.again = [&wait](const Error& away) { return wait.again(away); };
   auto store = session.open(config.text(Which::store_url), std::move(access), code);
@@ -291,7 +291,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   // The store's files take some too.
   const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
-  for (const std::string& line : notes_of(*config)) log.warning(line);
+  for (const std::string& line : notes_of(*config)) log.warning("configuration", line);
   note_open_token(config->text(Which::token_file), log);
 
   std::optional<ManualClock> clock;
@@ -323,14 +323,15 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   stdout_lines.write(
       ready_line(session.output, log, logs_json, address->url(), detail::masked_url(url)));
   if (clock)
-    log.warning("the clock stands still: POST /v1/clock/advance, suspend or step moves it");
+    log.warning("test_clock",
+                "the clock stands still: POST /v1/clock/advance, suspend or step moves it");
 
   (*relays)->start();
   const Serving serving{store->engine(), engine, server, log, *token};
   while (events.wait_for_hangup()) reload(*config, all_flags(session, flags), serving);
   drain(server, **relays, events, Millis(config->number(Which::drain_timeout)), log);
   store->close();
-  log.info("stopped");
+  log.info("stopped", "stopped");
   return ExitCode::done;
 }
 

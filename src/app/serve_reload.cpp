@@ -50,7 +50,8 @@ Result<std::string> read_token(const std::string& path) {
 
 void note_open_token(const std::string& path, ServeLog& log) {
   if (path.empty() || !base::is_readable_by_all(path)) return;
-  log.warning(fmt::format("--token-file {}: every user of this machine can read it: chmod o-r {}",
+  log.warning("token_file_open",
+              fmt::format("--token-file {}: every user of this machine can read it: chmod o-r {}",
                           base::quoted(path), path));
 }
 
@@ -71,11 +72,13 @@ void note_fewer_connections(const Config& config, const http::ServerLimits& limi
   const bool is_asked_for = config.at(Which::max_connections).from != "default";
   if (limits.max_connections >= (is_asked_for ? wanted : std::min<std::uint64_t>(wanted, kEnough)))
     return;
-  log.warning(fmt::format(
-      "at most {} at once, not the {} of server.max_connections: this process may have {} open "
-      "files, and the store needs its share; raise the limit (ulimit -n, LimitNOFILE=)",
-      counted(limits.max_connections, "connection"), grouped(wanted),
-      grouped(descriptor_limit().value_or(0))));
+  log.warning(
+      "fewer_connections",
+      fmt::format(
+          "at most {} at once, not the {} of server.max_connections: this process may have {} open "
+          "files, and the store needs its share; raise the limit (ulimit -n, LimitNOFILE=)",
+          counted(limits.max_connections, "connection"), grouped(wanted),
+          grouped(descriptor_limit().value_or(0))));
 }
 
 Result<void> apply_queue_rules(core::Engine& store, const presets::QueueRules& rules,
@@ -83,9 +86,10 @@ Result<void> apply_queue_rules(core::Engine& store, const presets::QueueRules& r
   const auto changes = apply_rules(store, rules);
   if (!changes) return changes.error();
   for (const std::string& queue : changes->changed) {
-    log.info("queue " + base::quoted(queue) + ": has the settings of the configuration now");
+    log.info("queue_configured",
+             "queue " + base::quoted(queue) + ": has the settings of the configuration now");
   }
-  for (const Error& error : changes->failed) log.warning(error.message);
+  for (const Error& error : changes->failed) log.warning("queue_not_configured", error.message);
   return {};
 }
 
@@ -95,13 +99,15 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   if (!read) {
     const std::string more =
         problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : "";
-    serving.log.error("not reloaded, all stays as it was: " + problems.front() + more);
+    serving.log.error("not_reloaded",
+                      "not reloaded, all stays as it was: " + problems.front() + more);
     return;
   }
   // The file's name takes a restart; what is in it may change, so that a token can be replaced.
   auto token = read_token(held.text(Which::token_file));
   if (!token) {
-    serving.log.error("not reloaded, all stays as it was: " + token.error().message);
+    serving.log.error("not_reloaded",
+                      "not reloaded, all stays as it was: " + token.error().message);
     return;
   }
   const auto& settings = config::serve_settings();
@@ -112,14 +118,16 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     const std::string after = value_text(setting, read->held[i]);
     if (setting.reloads) {
       held.held[i] = std::move(read->held[i]);
-      serving.log.info(fmt::format("{} is {} now, no more {}", setting.name(), after, before));
+      serving.log.info("setting_changed",
+                       fmt::format("{} is {} now, no more {}", setting.name(), after, before));
     } else {
-      serving.log.warning(
-          fmt::format("{} stays {}: {} takes a restart", setting.name(), before, after));
+      serving.log.warning("needs_restart", fmt::format("{} stays {}: {} takes a restart",
+                                                       setting.name(), before, after));
     }
   }
   if (read->relays != held.relays) {
-    serving.log.warning("the relays stay as they were: a change of [[relay]] takes a restart");
+    serving.log.warning("needs_restart",
+                        "the relays stay as they were: a change of [[relay]] takes a restart");
   }
   held.queues = std::move(read->queues);
   serving.log.set_level(held.text(Which::log_level));
@@ -128,15 +136,17 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   serving.server.set_limits(limits);
   if (*token != serving.token) {
     serving.token = *token;
-    serving.log.info("another token holds now, no more the one before");
+    serving.log.info("token_changed", "another token holds now, no more the one before");
   }
   serving.server.set_token(*std::move(token));
   serving.presets.set_rules(held.queues);
   if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {
-    serving.log.error("queues that are there keep their settings: " + applied.error().message);
+    serving.log.error("rules_not_applied",
+                      "queues that are there keep their settings: " + applied.error().message);
   }
-  serving.log.info(held.file.empty() ? "reloaded; there is no file (--config, TARRY_CONFIG)"
-                                     : "reloaded " + base::quoted(held.file));
+  serving.log.info("reloaded", held.file.empty()
+                                   ? "reloaded; there is no file (--config, TARRY_CONFIG)"
+                                   : "reloaded " + base::quoted(held.file));
 }
 
 }  // namespace tarry::app

@@ -50,25 +50,33 @@ class HeldLog {
  public:
   explicit HeldLog(Log to) : to_(std::move(to)) {}
 
-  void say(std::string_view line) {
+  void tell(const LogEntry& entry) {
     const std::lock_guard lock(mutex_);
     if (held_) {
-      lines_.emplace_back(line);
+      entries_.push_back({entry.level, std::string(entry.code), std::string(entry.text)});
     } else {
-      to_(line);
+      to_(entry);
     }
   }
   void let_go() {
     const std::lock_guard lock(mutex_);
     held_ = false;
-    for (const std::string& line : std::exchange(lines_, {})) to_(line);
+    for (const Entry& entry : std::exchange(entries_, {})) {
+      to_({entry.level, entry.code, entry.text});
+    }
   }
 
  private:
+  struct Entry {
+    LogLevel level;
+    std::string code;
+    std::string text;
+  };
+
   std::mutex mutex_;
   Log to_;
   bool held_ = true;
-  std::vector<std::string> lines_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace
@@ -80,7 +88,7 @@ std::optional<Store> Session::open(ExitCode& code, Access access) {
 std::optional<Store> Session::open(const std::string& url, Access access, ExitCode& code) {
   if (!access.log) {
     // What there is to say of a shared server is for its operator: `tarry serve` says it, once.
-    access.log = url.starts_with("redis") ? Log([](std::string_view) {}) : Log(Output::tell);
+    access.log = url.starts_with("redis") ? Log([](const LogEntry&) {}) : Log(Output::tell);
   }
   if (url == kDefaultStore && store.empty()) {
     for (const std::string& line : config::mistyped_variables()) output.note(line);
@@ -95,7 +103,7 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
   OpenOptions options;
   options.clock = std::move(access.clock);
   options.create = access.create;
-  options.log = [log](std::string_view line) { log->say(line); };
+  options.log = [log](const LogEntry& entry) { log->tell(entry); };
   options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
     constexpr std::uint64_t kMiB = 1u << 20;
     progress.show(done, total, done / kMiB, "MiB");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/reference/errors.md, limits.md and urls.md say what the code does."""
+"""docs/reference/errors.md, limits.md, log.md and urls.md say what the code does."""
 
 import re
 import unittest
@@ -86,6 +86,25 @@ class Reference(unittest.TestCase):
         # 400 and 409 are the verbs'; 500 is a broken contract.
         made = {(status, code) for status, code in made if status not in ("400", "500")}
         self.assertEqual(said - {("501", "unsupported")}, made - {("501", "unsupported")})
+
+    def test_log(self):
+        page = text("docs/reference/log.md")
+        said = re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", page, re.MULTILINE)
+        self.assertEqual(len(said), len(dict(said)))
+        told = {("request", "debug, warning"), ("lines_left_out", "warning")}  # log.cpp
+        for path in (SOURCE / "src").rglob("*"):
+            if path.suffix not in (".cpp", ".h") or path.name.endswith("_test.cpp"):
+                continue
+            source = path.read_text()
+            pairs = re.findall(r'LogLevel::(\w+),\s*"(\w+)"', source)
+            pairs += re.findall(r'\blog_?\.(info|warning|error)\(\s*"(\w+)"', source)
+            pairs += [("warning", code)
+                      for code in re.findall(r'\bwarn\(\s*"(\w+)"', source)]
+            if path.name == "relays.cpp":
+                pairs += [("warning", code)
+                          for code in re.findall(r'return "(\w+)";', source)]
+            told |= {(code, level) for level, code in pairs}
+        self.assertEqual(set(said), told)
 
     def test_limits(self):
         page = text("docs/reference/limits.md")

@@ -297,7 +297,7 @@ class Serve(ProgramTest):
             status, problem = ask("GET", "/healthz")
             self.assertEqual(status, 503)
             self.assertIn("shard-000", problem["detail"])
-            self.assertRegex(server.log(), r"warning\S* shard 0 stops: .*shard-000")
+            self.assertRegex(server.log(), r"error\S* shard 0 stops: .*shard-000")
             answer = self.tarry("stats", store=server.url, code=FAILED)
             self.assertIn("shard-000", answer.err)
 

@@ -200,12 +200,13 @@ class Opening {
                    Router& router) {
     const std::string who = "shard " + std::to_string(shard) + ": ";
     if (report.torn_bytes > 0) {
-      router.log(who + "cut " + describe_tear(report));
+      router.log({LogLevel::warning, "journal_cut", who + "cut " + describe_tear(report)});
     }
     if (report.last_realtime_ms - now.realtime_ms > ClockEras::kStepMs) {
-      router.log(who + "the wall clock reads " +
-                 std::to_string(report.last_realtime_ms - now.realtime_ms) +
-                 " ms less than when the journal was last written");
+      router.log({LogLevel::warning, "clock_behind",
+                  who + "the wall clock reads " +
+                      std::to_string(report.last_realtime_ms - now.realtime_ms) +
+                      " ms less than when the journal was last written"});
     }
   }
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
+#include <tarry/log.h>
 #include <tarry/result.h>
 
 #include "core/engine.h"
@@ -35,7 +35,7 @@ struct EmbeddedOptions {
   std::shared_ptr<const timing::Clock> clock;                      // empty: the machine's
   std::string holder;                                              // for the lock; empty: "pid N"
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // recovery, in bytes
-  std::function<void(std::string_view line)> log;  // what an operator should know; any thread
+  Log log;  // what an operator should know; any thread
 };
 
 /// Opens or makes the store. Errors: `conflict` (another process holds it), `invalid_argument` (not

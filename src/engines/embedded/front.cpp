@@ -48,8 +48,8 @@ void Front::start(std::vector<ShardParts> shards, std::unique_ptr<storage::Direc
   resume_removals(going);
 }
 
-void Front::log(std::string_view line) {
-  if (config_.log) config_.log(line);
+void Front::log(const LogEntry& entry) {
+  if (config_.log) config_.log(entry);
 }
 
 core::Capabilities Front::capabilities() const {

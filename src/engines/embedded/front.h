@@ -7,12 +7,13 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include <tarry/log.h>
 
 #include "core/answer_thread.h"
 #include "core/engine.h"
@@ -34,7 +35,7 @@ class Front final : public core::Engine, public Router {
     bool durable = false;
     bool lends = false;  // who waits for an answer may run the shards meanwhile
     std::shared_ptr<const timing::Clock> clock;
-    std::function<void(std::string_view)> log;
+    Log log;
   };
 
   explicit Front(Config config);
@@ -57,7 +58,7 @@ class Front final : public core::Engine, public Router {
                     bool exhausted) override;
   void post(std::uint32_t shard, Part part) override;
   void release(const core::ClaimReply& reply) override;
-  void log(std::string_view line) override;
+  void log(const LogEntry& entry) override;
 
  private:
   // front_split.cpp: what each kind of request is to the shards

@@ -18,7 +18,8 @@ Error still_leased(const std::string& queue, std::uint64_t leased) {
 
 void Front::resume_removals(const std::vector<std::string>& queues) {
   for (const std::string& queue : queues) {
-    log("queue " + queue + ": its removal was cut short; finishing it");
+    log({LogLevel::info, "removal_resumed",
+         "queue " + queue + ": its removal was cut short; finishing it"});
     submit(core::RemoveRequest{queue, true}, [](Result<core::Reply>) {});
   }
 }

@@ -20,6 +20,8 @@
 #include <thread>
 #include <vector>
 
+#include <tarry/log.h>
+
 #include "base/histogram.h"
 #include "base/semaphore.h"
 #include "base/unique_function.h"
@@ -169,7 +171,7 @@ class Router {
   virtual void post(std::uint32_t shard, Part part) = 0;
   /// Gives back what was claimed and cannot be handed over; of the reply only receipts matter.
   virtual void release(const core::ClaimReply& reply) = 0;
-  virtual void log(std::string_view line) = 0;
+  virtual void log(const LogEntry& entry) = 0;
 };
 
 }  // namespace tarry::embedded

@@ -38,7 +38,8 @@ Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committe
 
 void Shard::fail(Error error) {
   if (failure_) return;
-  router_->log("shard " + std::to_string(config_.number) + " stops: " + error.message);
+  router_->log({LogLevel::error, "shard_stopped",
+                "shard " + std::to_string(config_.number) + " stops: " + error.message});
   // All later requests are told it. They are not at fault, whatever the file system's reason was.
   error.code = ErrorCode::io_error;
   committer_->stop();

@@ -56,6 +56,13 @@ std::optional<HeldRecords> hold(const RecordReads& records, const Grants& grants
   return records.hold(places, waiter_reads ? Hold::where_they_lie : Hold::by_copies);
 }
 
+void tell_of_memory(Router& router, std::size_t left_out) {
+  router.log({LogLevel::error, "memory_damaged",
+              "of what was claimed, " + std::to_string(left_out) +
+                  " do not check in this machine's memory: delivered from the disk when their "
+                  "leases have run out"});
+}
+
 }  // namespace
 
 bool Shard::is_paused(const QueueState& queue) const noexcept {
@@ -293,11 +300,7 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
                 if (waiter_reads) throw;  // whose thread this is
                 give_back(*router, *to, reader, grants, as_it_was);
               }
-              if (left_out > 0) {
-                router->log("of what was claimed, " + std::to_string(left_out) +
-                            " do not check in this machine's memory: delivered from the disk when "
-                            "their leases have run out");
-              }
+              if (left_out > 0) tell_of_memory(*router, left_out);
             };
             outcome.answers->emplace_back(
                 [router, op, waiter_reads, shard](const CommitOutcome& /*durable*/) {
@@ -509,8 +512,9 @@ void Shard::damaged(const Part& part) {
       state_->histories[message.history].tallies.claims != part.claims) {
     return;
   }
-  router_->log("message " + std::to_string(part.id) + " of queue " +
-               state_->queue(message.queue).name + " is damaged: set aside as dead");
+  router_->log({LogLevel::error, "message_damaged",
+                "message " + std::to_string(part.id) + " of queue " +
+                    state_->queue(message.queue).name + " is damaged: set aside as dead"});
   // Else its lease will run out, and the next claim tries again.
   if (room(256, 256, Purpose::end)) return;
   emit_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");

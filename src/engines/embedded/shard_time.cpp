@@ -24,8 +24,9 @@ void Shard::observe_step(timing::Instant now) {
   const bool stepped = state_->eras.observe(now);
   if (stepped) {
     ++figures_.clock_steps;
-    router_->log("the wall clock stepped by " + std::to_string(state_->eras.last_step_ms()) +
-                 " ms");
+    router_->log(
+        {LogLevel::warning, "clock_stepped",
+         "the wall clock stepped by " + std::to_string(state_->eras.last_step_ms()) + " ms"});
   }
   if (backwards && !TARRY_PLANTED_BUG(step_back_ignored))
     state_->step_back(now.realtime_ms, stepped);

@@ -226,7 +226,7 @@ class OneShard final : public Router {
   }
   void post(std::uint32_t /*shard*/, Part part) override { inbox_.push_back(std::move(part)); }
   void release(const core::ClaimReply&) override {}  // there is memory enough
-  void log(std::string_view line) override { lines_.emplace_back(line); }
+  void log(const LogEntry& entry) override { lines_.emplace_back(entry.text); }
 
   static constexpr std::uint64_t kSkippedIds = 1000;
 

@@ -78,8 +78,12 @@ void Identity::look_at_servers() {
 void Identity::judge(const Result<ServerFacts>& facts) {
   std::optional<Error> why;
   if (!facts) why = Error{ErrorCode::unavailable, "nothing is accepted: " + facts.error().message};
-  if (log_ && why && (!unfit_ || unfit_->message != why->message)) log_(why->message);
-  if (log_ && !why && unfit_) log_("messages are accepted again");
+  if (log_ && why && (!unfit_ || unfit_->message != why->message)) {
+    log_({LogLevel::error, "store_refuses", why->message});
+  }
+  if (log_ && !why && unfit_) {
+    log_({LogLevel::info, "store_accepts", "messages are accepted again"});
+  }
   unfit_ = std::move(why);
 }
 

@@ -9,11 +9,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string_view>
 #include <vector>
 
+#include <tarry/log.h>
 #include <tarry/result.h>
 
 #include "base/unique_function.h"
@@ -29,8 +28,6 @@ namespace tarry::redis {
 class Identity {
  public:
   using Done = base::UniqueFunction<void(Result<void>)>;
-
-  using Log = std::function<void(std::string_view)>;
 
   /// `store` is what was found when the connection was made for the first time. In a cluster, where
   /// the store's record is on one node and most of what is asked for on others, what is known holds

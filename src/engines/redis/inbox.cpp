@@ -161,14 +161,17 @@ void Inbox::recovered(std::uint32_t partition) {
   State& state = states_[partition];
   if (state.complained.empty()) return;
   state.complained.clear();
-  if (options_.log) options_.log("inbox " + partition_key(partition, "in") + " goes on");
+  if (!options_.log) return;
+  options_.log(
+      {LogLevel::info, "inbox_goes_on", "inbox " + partition_key(partition, "in") + " goes on"});
 }
 
 void Inbox::complain(std::uint32_t partition, const std::string& why) {
   State& state = states_[partition];
   if (!options_.log || state.complained == why) return;
   state.complained = why;
-  options_.log("inbox " + partition_key(partition, "in") + " waits: " + why);
+  options_.log({LogLevel::warning, "inbox_waits",
+                "inbox " + partition_key(partition, "in") + " waits: " + why});
 }
 
 void Inbox::tell_of(std::uint32_t partition, const InboxBatch& batch, std::int64_t set_aside) {
@@ -178,9 +181,10 @@ void Inbox::tell_of(std::uint32_t partition, const InboxBatch& batch, std::int64
     if (!item.why.empty()) last = &item;
   }
   if (last == nullptr) return;
-  options_.log("inbox " + partition_key(partition, "in") + ": set aside " +
-               std::to_string(set_aside) + " in " + partition_key(partition, "in:bad") +
-               "; the last is " + std::string(last->id) + ": " + last->why);
+  options_.log({LogLevel::warning, "inbox_set_aside",
+                "inbox " + partition_key(partition, "in") + ": set aside " +
+                    std::to_string(set_aside) + " in " + partition_key(partition, "in:bad") +
+                    "; the last is " + std::string(last->id) + ": " + last->why});
 }
 
 }  // namespace tarry::redis

@@ -31,12 +31,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <tarry/log.h>
 
 #include "core/limits.h"
 #include "engines/redis/inbox_batch.h"
@@ -48,7 +49,7 @@ struct InboxOptions {
   core::Limits limits;
   /// 0 (tests): not at all.
   std::int64_t hold_ms = 2'000;
-  std::function<void(std::string_view)> log;
+  Log log;
 };
 
 class Inbox {

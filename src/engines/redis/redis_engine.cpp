@@ -156,7 +156,9 @@ class RedisEngine final : public core::Engine {
           if (!facts) return done(facts.error());
           channels_ = facts->channels;
           server_.publish_on(channels_);
-          if (!facts->warning.empty() && options_.log) options_.log(facts->warning);
+          if (!facts->warning.empty() && options_.log) {
+            options_.log({LogLevel::warning, "redis_no_aof", facts->warning});
+          }
           server_.load_scripts([this, done = std::move(done)](Result<void> loaded) mutable {
             if (!loaded) return done(std::move(loaded).error());
             check_rights(server_, native_rights(),

@@ -4,13 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include <tarry/log.h>
 #include <tarry/result.h>
 
 #include "core/engine.h"
@@ -40,7 +39,7 @@ struct RedisEngineOptions {
   /// Tests only: instead of Redis's time, for all that work on the store.
   std::shared_ptr<timing::ManualClock> clock;
   /// Called with a line about what a person should know; from the engine's thread.
-  std::function<void(std::string_view)> log;
+  Log log;
 };
 
 inline constexpr std::uint32_t kDefaultPartitions = 16;

@@ -194,14 +194,19 @@ void Sweeper::failed(std::uint32_t partition, const std::string& shard_name, con
   const bool told = std::ranges::any_of(
       troubles_, [&](const auto& trouble) { return trouble.second.why == error.message; });
   troubles_[partition] = {shard_name, error.message};
-  if (!told && log_) log_("the sweep fails, and what is due may be late: " + error.message);
+  if (!told && log_) {
+    log_({LogLevel::warning, "sweep_fails",
+          "the sweep fails, and what is due may be late: " + error.message});
+  }
 }
 
 void Sweeper::succeeded(std::uint32_t partition, const std::string& shard_name) {
   const auto troubled = troubles_.find(partition);
   if (troubled == troubles_.end() || troubled->second.shard_name != shard_name) return;
   troubles_.erase(troubled);
-  if (troubles_.empty() && log_) log_("the sweep goes on");
+  if (troubles_.empty() && log_) {
+    log_({LogLevel::info, "sweep_goes_on", "the sweep goes on"});
+  }
 }
 
 }  // namespace tarry::redis

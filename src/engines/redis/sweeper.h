@@ -6,12 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
-#include <string_view>
+
+#include <tarry/log.h>
 
 #include "engines/redis/alarms.h"
 #include "engines/redis/claims.h"
@@ -22,8 +22,6 @@ namespace tarry::redis {
 
 class Sweeper {
  public:
-  using Log = std::function<void(std::string_view)>;
-
   /// `log`, which may be empty, is told once why sweeps are in vain, and once when they go on.
   Sweeper(Context& context, Alarms& alarms, Claims& claims, Inbox& inbox, Log log)
       : context_(context),

@@ -284,9 +284,10 @@ void Connection::release_unsent() {
     if (result) return work.post([] {});
     work.post([&hub, count, error = std::move(result).error()] {
       if (!is_away(error)) hub.service.engine_suspect = true;
-      hub.warn(
-          std::to_string(count) +
-          " claimed messages could not be released, and wait for their leases: " + error.message);
+      hub.warn("not_released",
+               std::to_string(count) +
+                   " claimed messages could not be released, and wait for their leases: " +
+                   error.message);
     });
   };
   try {

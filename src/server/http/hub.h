@@ -52,14 +52,15 @@ struct Hub {
   std::map<std::pair<bool, unsigned>, Seldom> notes = {};
 
   [[nodiscard]] std::string make_request_id() { return id_prefix + std::to_string(++next_id); }
-  void warn(std::string_view line) const {
-    if (options.warn) options.warn(line);
+  void warn(std::string_view code, std::string_view line) const {
+    if (options.log) options.log({LogLevel::warning, code, line});
   }
   /// Of what something could not be done for. Never throws.
   void warn_of(const std::exception& error) noexcept {
     try {
       const std::string text = "a request could not be handled: " + std::string(error.what());
-      if (const auto line = failures.line(text, Seldom::Clock::now())) warn(*line);
+      if (const auto line = failures.line(text, Seldom::Clock::now()))
+        warn("request_failed", *line);
     } catch (const std::exception&) {
       // The memory is wanted elsewhere.
     }

@@ -203,7 +203,8 @@ class Server::Impl {
   void pause_accepting(const error_code& error) {
     const auto now = Clock::now();
     if (!accept_failed_ || now - *accept_failed_ > kOneTrouble) {
-      hub_.warn("cannot accept a connection: " + error.message() + "; trying until it can");
+      hub_.warn("accept_failed",
+                "cannot accept a connection: " + error.message() + "; trying until it can");
     }
     accept_failed_ = now;
     timer_.expires_after(kAcceptPause);
@@ -240,7 +241,9 @@ class Server::Impl {
         const std::string text = "there are " + std::to_string(hub_.options.max_connections) +
                                  " connections, which is the limit; the one that was idle for the "
                                  "longest was closed";
-        if (const auto line = hub_.refusals.line(text, Clock::now())) hub_.warn(*line);
+        if (const auto line = hub_.refusals.line(text, Clock::now())) {
+          hub_.warn("connection_limit", *line);
+        }
         return;
       }
       hub_.idle.splice(hub_.idle.end(), hub_.idle, hub_.idle.begin());

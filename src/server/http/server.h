@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include <tarry/log.h>
 #include <tarry/result.h>
 #include <tarry/time.h>
 
@@ -84,8 +85,8 @@ struct ServerOptions : ServerLimits {
   std::function<Time()> now = {};
   /// Relays that work beside the server, for /metrics. Default: none.
   std::function<std::vector<metrics::RelayFigures>()> relays = {};
-  /// Told, in one line, of what its operator should know. Default: nobody.
-  std::function<void(std::string_view)> warn = {};
+  /// Told of what its operator should know. Default: nobody.
+  Log log = {};
   /// Told of every request when it is answered. Default: nobody.
   std::function<void(const RequestNote&)> on_request = {};
 };

@@ -454,7 +454,7 @@ TEST_F(ServerTest, a_request_for_which_there_is_no_memory_is_not_begun) {
   options.advance_clock = [](std::int64_t) { throw std::bad_alloc(); };
   std::promise<std::string> warned;
   std::atomic<int> warnings{0};
-  options.warn = [&](std::string_view line) {
+  options.log = [&](std::string_view line) {
     if (warnings++ == 0) warned.set_value(std::string(line));
   };
   const std::uint16_t port = start(std::move(options));
@@ -666,7 +666,7 @@ TEST_F(ServerTest, warns_once_when_descriptors_are_short_and_goes_on_when_they_a
   std::promise<std::string> first_warning;
   std::atomic<int> warnings{0};
   ServerOptions options;
-  options.warn = [&](std::string_view line) {
+  options.log = [&](std::string_view line) {
     if (warnings++ == 0) first_warning.set_value(std::string(line));
   };
   const std::uint16_t port = start(options);

@@ -29,7 +29,7 @@ class WaitingClaim : public ::testing::Test {
 
   void start(ServerOptions options) {
     options.port = 0;
-    options.warn = [this](std::string_view line) { warned_.set_value(std::string(line)); };
+    options.log = [this](std::string_view line) { warned_.set_value(std::string(line)); };
     server_.emplace(engine_, std::move(options));
     const auto port = server_->start();
     ASSERT_TRUE(port) << port.error().message;
@@ -377,7 +377,7 @@ TEST_F(WaitingClaim, whatever_leaves_a_handler_does_not_end_the_server) {
   ServerOptions options;
   options.port = 0;
   std::promise<void> warned;
-  options.warn = [&](std::string_view line) {
+  options.log = [&](std::string_view line) {
     if (line.find("could not be released") != line.npos) warned.set_value();
     throw std::runtime_error("there is no log");
   };

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tarry/log.h>
 #include <tarry/time.h>
 
 #include "core/limits.h"
@@ -25,7 +25,7 @@ struct LayoutContext {
   const LayoutSpec& spec;
   const LayoutNames& names;
   const core::Limits& limits;
-  std::function<void(std::string_view)> log;  // never empty
+  Log log;  // never empty
 };
 
 /// Adds what is the script's own to the arguments that layout_prelude.lua describes.

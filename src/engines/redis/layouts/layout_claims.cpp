@@ -101,22 +101,26 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
     if (answer->odd >= 0) {
       claims_.told_bodyless_.erase(keys_->queue);
     } else if (claims_.told_bodyless_.insert(keys_->queue).second) {
-      context.log("layout hash: messages of queue " + base::quoted(keys_->queue) +
-                  " are due, and HASH " + base::quoted(answer->first_odd, 512) +
-                  " is not there; they are left alone. Is it the right hash=?");
+      context.log({LogLevel::warning, "layout_hash_missing",
+                   "layout hash: messages of queue " + base::quoted(keys_->queue) +
+                       " are due, and HASH " + base::quoted(answer->first_odd, 512) +
+                       " is not there; they are left alone. Is it the right hash=?"});
     }
     if (answer->undecoded > 0) {
-      context.log("layout redisson: " + std::to_string(answer->undecoded) + " values of queue " +
-                  base::quoted(keys_->queue) +
-                  " are not what decode=" + std::string(to_string(context.spec.decode)) +
-                  " reads, and were handed out as they are; decode=auto or raw may fit");
+      context.log({LogLevel::warning, "layout_undecoded",
+                   "layout redisson: " + std::to_string(answer->undecoded) + " values of queue " +
+                       base::quoted(keys_->queue) +
+                       " are not what decode=" + std::string(to_string(context.spec.decode)) +
+                       " reads, and were handed out as they are; decode=auto or raw may fit"});
     }
     if (answer->wrong_unit.empty()) {
       claims_.told_units_.erase(keys_->queue);
     } else {
       const Error error = wrong_unit(context.spec, *keys_, answer->wrong_unit);
       if (claim_->reply.items.empty()) return fail(error);
-      if (claims_.told_units_.insert(keys_->queue).second) context.log(error.message);
+      if (claims_.told_units_.insert(keys_->queue).second) {
+        context.log({LogLevel::warning, "layout_unit", error.message});
+      }
     }
     // As many as were asked for, or some that were no messages: there may be more here.
     const bool more = answer->taken == wish_.max || answer->odd > 0;
@@ -176,11 +180,13 @@ void LayoutClaims::tell_odd(const LayoutKeys& keys, std::int64_t count, std::str
   const std::string which = std::to_string(count) + " in queue " + base::quoted(keys.queue) +
                             ", the first " + base::quoted(first);
   if (context_.spec.layout == Layout::hash) {
-    context_.log("layout hash: members without a body in the HASH: " + which +
-                 "; they are looked at again in 10s");
+    context_.log({LogLevel::warning, "layout_no_body",
+                  "layout hash: members without a body in the HASH: " + which +
+                      "; they are looked at again in 10s"});
   } else {
-    context_.log("layout redisson: entries that do not unpack: " + which +
-                 "; they are set aside in ZSET " + base::quoted(keys.aside, 512));
+    context_.log({LogLevel::warning, "layout_set_aside",
+                  "layout redisson: entries that do not unpack: " + which +
+                      "; they are set aside in ZSET " + base::quoted(keys.aside, 512)});
   }
 }
 

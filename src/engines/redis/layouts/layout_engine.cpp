@@ -122,8 +122,8 @@ class LayoutEngine final : public core::Engine {
  private:
   using Started = base::UniqueFunction<void(Result<void>)>;
 
-  static std::function<void(std::string_view)> log_of(const LayoutEngineOptions& options) {
-    return options.log ? options.log : [](std::string_view) {};
+  static Log log_of(const LayoutEngineOptions& options) {
+    return options.log ? options.log : [](const LogEntry&) {};
   }
 
   void check(Started done) {
@@ -133,7 +133,9 @@ class LayoutEngine final : public core::Engine {
                       const auto facts = check_server(info->view().text(), server_.name(),
                                                       {false, options_.allow_eviction});
                       if (!facts) return done(facts.error());
-                      if (!facts->warning.empty()) context_.log(facts->warning);
+                      if (!facts->warning.empty()) {
+                        context_.log({LogLevel::warning, "redis_no_aof", facts->warning});
+                      }
                       server_.load_scripts(
                           [this, done = std::move(done)](Result<void> loaded) mutable {
                             if (!loaded) return done(std::move(loaded));

@@ -2,10 +2,9 @@
 // can express is offered; what they cannot is `unsupported`. docs/formats/redis-layouts.md.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string_view>
 
+#include <tarry/log.h>
 #include <tarry/result.h>
 
 #include "core/engine.h"
@@ -24,7 +23,7 @@ struct LayoutEngineOptions {
   /// Tests only: instead of Redis's time.
   std::shared_ptr<timing::ManualClock> clock;
   /// Called with a line about what a person should know; from the engine's thread.
-  std::function<void(std::string_view)> log;
+  Log log;
 };
 
 /// Connects, checks the server, and starts the engine's thread. Errors: `invalid_argument` for
