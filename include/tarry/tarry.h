@@ -4,6 +4,7 @@
 #include <tarry/clock.h>
 #include <tarry/log.h>
 #include <tarry/message.h>
+#include <tarry/metrics.h>
 #include <tarry/queue.h>
 #include <tarry/result.h>
 #include <tarry/server.h>

@@ -1,5 +1,6 @@
 // A worker on a real store.
 #include <gtest/gtest.h>
+#include <tarry/metrics.h>
 #include <tarry/store.h>
 #include <tarry/worker.h>
 
@@ -72,6 +73,18 @@ TEST_F(WorkerOnAStore, AHandlerMayOwnWhatCanOnlyBeMoved) {
   Worker worker({copy});
   EXPECT_TRUE(worker.run(stop.get_token()));
   EXPECT_EQ(worker.stats().acked, 20u);
+}
+
+TEST_F(WorkerOnAStore, ItsClaimsCountInTheMetrics) {
+  const Metrics metrics(store);
+  ASSERT_TRUE(queue.push({.key = "k"}));
+  std::stop_source stop;
+  Worker worker(queue, {}, [&](const Delivery&, const std::stop_token&) {
+    stop.request_stop();
+    return ack();
+  });
+  ASSERT_TRUE(worker.run(stop.get_token()));
+  EXPECT_EQ(metrics.lateness().at("q").count(), 1u);
 }
 
 TEST_F(WorkerOnAStore, OnAStoreThatIsClosedItDoesNotBegin) {

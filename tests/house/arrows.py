@@ -19,11 +19,12 @@ ALLOWED = {
     "engines/embedded": ["core", "timing", "storage", "base"],
     "engines/remote": ["core", "net", "wire", "base"],
     "engines/redis": ["core", "timing", "net", "base"],
-    "open": ["engines/embedded", "engines/remote", "engines/redis", "core", "timing", "storage",
-             "net", "base"],
+    "metrics": ["core", "base"],
+    "open": ["engines/embedded", "engines/remote", "engines/redis", "metrics", "core", "timing",
+             "storage", "net", "base"],
     "worker": ["core", "base"],
     "relay": ["worker", "net", "wire", "core", "base"],
-    "server": ["core", "net", "wire", "base"],
+    "server": ["metrics", "core", "net", "wire", "base"],
     "app": ["server", "relay", "worker", "open", "wire", "core", "base"],
 }
 

@@ -48,6 +48,11 @@ class Examples(ProgramTest):
         with Server("memory:") as server:
             self.assertEqual(self.run_example("until_stopped", server.url), expected)
 
+    def test_watching(self):
+        self.assertEqual(self.run_example("watching"),
+                         ["1 claimed", 'tarry_pushes_total{queue="orders"} 1',
+                          'tarry_lateness_seconds_count{queue="orders"} 1'])
+
     def test_time_travel(self):
         self.assertEqual(self.run_example("time_travel"), ["not a millisecond early"])
 

@@ -1,4 +1,4 @@
-#include "server/metrics/exposition.h"
+#include "metrics/exposition.h"
 
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "server/metrics/lateness_meter.h"
+#include "metrics/lateness_meter.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "server/metrics/meter.h"
+#include "metrics/store_meter.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace tarry::metrics {
 
-void Meter::forget_all_but(const std::vector<QueueStats>& queues) {
+void StoreMeter::forget_all_but(const std::vector<QueueStats>& queues) {
   const auto is_gone = [&queues](std::string_view name) {
     return !std::ranges::binary_search(queues, name, {}, &QueueStats::queue);
   };
@@ -15,7 +15,7 @@ void Meter::forget_all_but(const std::vector<QueueStats>& queues) {
   lateness_.forget_all_but(queues);
 }
 
-std::vector<QueueStats> Meter::metered(std::vector<QueueStats> queues) {
+std::vector<QueueStats> StoreMeter::metered(std::vector<QueueStats> queues) {
   std::ranges::sort(queues, {}, &QueueStats::queue);
   forget_all_but(queues);
   QueueStats others;

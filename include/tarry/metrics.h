@@ -1,0 +1,68 @@
+// Metrics: how a store does, for a program that has no server: the figures of /metrics as text for
+// Prometheus, and how late messages were claimed, as numbers.
+//
+//   tarry::Metrics metrics(*store);                // once, before the first claim
+//   auto text = metrics.text();                    // in the handler of your GET /metrics
+//   for (const auto& [queue, lateness] : metrics.lateness()) { ... }
+//
+// Messages by state and counters, as numbers, are in Store::stats.
+//
+// Thread safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <tarry/result.h>
+#include <tarry/store.h>
+
+namespace tarry {
+
+/// How much later than they were due messages were claimed.
+struct LatenessHistogram {
+  /// Of the buckets, in seconds.
+  static constexpr std::array<double, 16> kBoundsSeconds = {
+      0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
+
+  /// A bucket counts what is not above its bound, but above the one before; the last what is above
+  /// all of them.
+  std::array<std::uint64_t, kBoundsSeconds.size() + 1> counts{};
+  double sum_seconds = 0;
+
+  [[nodiscard]] std::uint64_t count() const noexcept {
+    std::uint64_t all = 0;
+    for (const std::uint64_t each : counts) all += each;
+    return all;
+  }
+};
+
+class Metrics {
+ public:
+  /// Counts lateness from now on: of all that is claimed by way of this store and its copies, by
+  /// workers too, at their first attempt. That costs each claim a mutex and a search by the queue's
+  /// name; a store without Metrics pays nothing. The Metrics may outlive the store.
+  explicit Metrics(const Store& store);
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  /// By queue. The first 1,000 queues are counted each on its own, and what comes beyond them under
+  /// "*".
+  using Lateness = std::map<std::string, LatenessHistogram, std::less<>>;
+  [[nodiscard]] Lateness lateness() const;
+
+  /// In Prometheus's text format 0.0.4 (`text/plain; version=0.0.4; charset=utf-8`), what /metrics
+  /// of a server tells of its store. It asks the store for its figures, once a call, and forgets
+  /// the lateness of queues that are gone. Errors: those of Store::stats.
+  [[nodiscard]] Result<std::string> text() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarry

@@ -1,0 +1,151 @@
+#include "metrics/store_metrics.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tarry::metrics {
+namespace {
+
+double seconds_since(const std::optional<Time>& then, Time now) {
+  if (!then || *then > now) return 0;
+  return std::chrono::duration<double>(now - *then).count();
+}
+
+struct QueueCounter {
+  std::string_view name;
+  std::uint64_t QueueCounters::* value;
+  std::string_view help;
+};
+
+constexpr QueueCounter kQueueCounters[] = {
+    {"tarry_pushes_total", &QueueCounters::accepted, "Messages accepted."},
+    {"tarry_claims_total", &QueueCounters::claims, "Messages claimed."},
+    {"tarry_cancels_total", &QueueCounters::cancelled, "Messages cancelled."},
+    {"tarry_reschedules_total", &QueueCounters::reschedules, "Messages given another time."},
+    {"tarry_replaced_total", &QueueCounters::replaced, "Messages that a push replaced."},
+    {"tarry_lease_run_outs_total", &QueueCounters::run_outs,
+     "Leases that ran out before the message was settled."},
+    {"tarry_revives_total", &QueueCounters::revives, "Dead messages brought back."},
+    {"tarry_expired_total", &QueueCounters::expired, "Dead messages that were kept long enough."},
+    {"tarry_purged_total", &QueueCounters::purged, "Messages taken away by purge."},
+    {"tarry_moved_away_total", &QueueCounters::moved_away, "Messages moved to another store."},
+    {"tarry_damaged_total", &QueueCounters::damaged, "Messages set aside as damaged."},
+};
+
+struct QueueGauge {
+  std::string_view state;
+  std::uint64_t QueueStats::* value;
+};
+
+constexpr QueueGauge kStates[] = {
+    {"scheduled", &QueueStats::scheduled},   {"ready", &QueueStats::ready},
+    {"leased", &QueueStats::leased},         {"dead", &QueueStats::dead},
+    {"remembered", &QueueStats::remembered},
+};
+
+struct Settled {
+  std::string_view outcome;
+  std::uint64_t QueueCounters::* value;
+};
+
+constexpr Settled kSettles[] = {
+    {"ack", &QueueCounters::acked},
+    {"retry", &QueueCounters::retries},
+    {"release", &QueueCounters::releases},
+    {"bury", &QueueCounters::buries},
+};
+
+void write_queues(Exposition& out, const std::vector<QueueStats>& queues, Time now) {
+  out.family("tarry_messages", Kind::gauge, "Messages by state.");
+  for (const QueueStats& queue : queues) {
+    for (const QueueGauge& state : kStates) {
+      out.sample({{"queue", queue.queue}, {"state", state.state}}, queue.*state.value);
+    }
+  }
+  out.family("tarry_oldest_due_age_seconds", Kind::gauge,
+             "Since when the oldest due message has waited to be claimed; 0 where none waits.");
+  for (const QueueStats& queue : queues) {
+    out.sample({{"queue", queue.queue}}, seconds_since(queue.oldest_ready, now));
+  }
+  out.family("tarry_waiting_claims", Kind::gauge, "Claims that wait for something to fall due.");
+  for (const QueueStats& queue : queues) {
+    out.sample({{"queue", queue.queue}}, queue.waiting_claims);
+  }
+  out.family("tarry_queue_paused", Kind::gauge, "1 while the queue is paused.");
+  for (const QueueStats& queue : queues) {
+    out.sample({{"queue", queue.queue}}, std::uint64_t{queue.paused ? 1u : 0u});
+  }
+  for (const QueueCounter& counter : kQueueCounters) {
+    out.family(counter.name, Kind::counter, counter.help);
+    for (const QueueStats& queue : queues) {
+      out.sample({{"queue", queue.queue}}, queue.counters.*counter.value);
+    }
+  }
+  out.family("tarry_settles_total", Kind::counter, "Claims ended, by how.");
+  for (const QueueStats& queue : queues) {
+    for (const Settled& settled : kSettles) {
+      out.sample({{"queue", queue.queue}, {"outcome", settled.outcome}},
+                 queue.counters.*settled.value);
+    }
+  }
+}
+
+void write_lateness(Exposition& out, const LatenessMeter& meter) {
+  out.family("tarry_lateness_seconds", Kind::histogram,
+             "From due time to claim, of first attempts claimed in this process.");
+  for (const auto& [queue, histogram] : meter.lateness()) {
+    write_histogram(out, {"queue", queue}, histogram);
+  }
+}
+
+void write_store(Exposition& out, const StoreStats& stats) {
+  out.family("tarry_queues", Kind::gauge, "Queues of the store.");
+  out.sample({}, std::uint64_t{stats.queues.size() + stats.unreadable.size()});
+  out.family("tarry_queues_unreadable", Kind::gauge,
+             "Of these, queues whose figures the store cannot tell; tarry stats names them.");
+  out.sample({}, std::uint64_t{stats.unreadable.size()});
+  if (stats.engine.starts_with("redis")) {
+    out.family("tarry_redis_round_trips_total", Kind::counter,
+               "Calls to Redis since the store was opened; a script is one.");
+    out.sample({}, stats.round_trips);
+    out.family("tarry_redis_connections_total", Kind::counter,
+               "Connections to Redis that were made for them.");
+    out.sample({}, stats.connections);
+  }
+  if (stats.engine != "embedded") return;
+  out.family("tarry_journal_disk_bytes", Kind::gauge, "Disk that the journal takes.");
+  out.sample({}, stats.disk_bytes);
+  out.family("tarry_journal_live_bytes", Kind::gauge, "Of that, what is still needed.");
+  out.sample({}, stats.live_bytes);
+  out.family("tarry_journal_syncs_total", Kind::counter,
+             "Times that the journal was synced since the store was opened.");
+  out.sample({}, stats.syncs);
+}
+
+}  // namespace
+
+void write_histogram(Exposition& out, Label label, const core::LatenessHistogram& histogram) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < core::LatenessHistogram::kBoundsSeconds.size(); ++i) {
+    count += histogram.counts[i];
+    const std::string bound = number_text(core::LatenessHistogram::kBoundsSeconds[i]);
+    out.sample("_bucket", {label, {"le", bound}}, count);
+  }
+  count += histogram.counts.back();
+  out.sample("_bucket", {label, {"le", "+Inf"}}, count);
+  out.sample("_sum", {label}, histogram.sum_seconds);
+  out.sample("_count", {label}, count);
+}
+
+void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter, Time now,
+                         std::string_view version) {
+  out.family("tarry_build_info", Kind::gauge, "1; the labels say what runs.");
+  out.sample({{"version", version}, {"engine", stats.engine}}, std::uint64_t{1});
+  write_store(out, stats);
+  write_queues(out, meter.metered(stats.queues), now);
+  write_lateness(out, meter.lateness());
+}
+
+}  // namespace tarry::metrics

@@ -1,0 +1,25 @@
+// What is known of a store, for Prometheus to read: the part of /metrics that a program without a
+// server has too. docs/reference/metrics.md lists the names.
+//
+// Not thread safe.
+#pragma once
+
+#include <string_view>
+
+#include <tarry/settings.h>
+#include <tarry/time.h>
+
+#include "core/lateness_histogram.h"
+#include "metrics/exposition.h"
+#include "metrics/store_meter.h"
+
+namespace tarry::metrics {
+
+/// `now`: by the store's clock, for ages. The meter is told which queues there are.
+void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter, Time now,
+                         std::string_view version);
+
+/// The samples of a family that has begun.
+void write_histogram(Exposition& out, Label label, const core::LatenessHistogram& histogram);
+
+}  // namespace tarry::metrics
