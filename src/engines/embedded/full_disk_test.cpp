@@ -324,6 +324,36 @@ TEST_F(FullDisk, EndsGoOnWhileLongSegmentsAreCleaned) {
   }
 }
 
+// Pushes that are refused, and pushes that take what cleaning gives back, have the next segment
+// cleaned, and the next. The copies take room until a segment is done.
+TEST_F(FullDisk, CleaningForPushesRefusesNoClaimAndNothingThatEndsOne) {
+  OneShard::Options options{256 << 10, SyncPolicy::always, false};
+  options.slices.cleaning = 4096;
+  for (const std::size_t payload : {100u, 1000u}) {
+    SCOPED_TRACE(payload);
+    storage::MemoryDisk fresh{kDisk};
+    shard = std::make_unique<OneShard>(fresh.root(), clock, options);
+    std::size_t number = fill(payload);
+    ASSERT_GT(number, 500u);
+    const std::string text(payload, 'x');
+    const core::SettleAction actions[] = {core::SettleAction::ack, core::SettleAction::retry,
+                                          core::SettleAction::release, core::SettleAction::bury};
+    std::size_t pushed = 0;
+    for (std::size_t i = 0; i < 4000; ++i) {
+      clock.advance(1000);  // for the retries
+      while (push(text, number++)) ++pushed;
+      const auto reply = shard->ask(test::claim("q"));
+      ASSERT_TRUE(reply) << reply.error().message << " in round " << i;
+      const auto receipts = test::receipts_of(std::get<core::ClaimReply>(*reply));
+      ASSERT_EQ(receipts.size(), 1u);
+      const auto outcome = settle_once(receipts.front(), actions[i % 4]);
+      ASSERT_TRUE(outcome) << outcome.error().message << " in round " << i;
+    }
+    EXPECT_GT(pushed, 500u);
+    shard.reset();
+  }
+}
+
 // Every segment's opening would be longer by it, at the cost of what is kept back for acks.
 TEST_F(FullDisk, APauseMakesNoQueue) {
   shard = std::make_unique<OneShard>(disk.root(), clock,

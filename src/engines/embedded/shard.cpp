@@ -228,15 +228,19 @@ std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
                              std::uint64_t more) const noexcept {
   if (TARRY_PLANTED_BUG(nothing_kept_back)) return 0;
   const Reserve parts = reserves(more_bytes, more);
-  const std::uint64_t cleaning = parts.cleaning;
+  // What cleaning has copied already it needs no more, and the cleaned segment brings it back.
+  // Only a push asks for it all the same: pushes start one cleaning after another.
+  const std::uint64_t rest = parts.cleaning - std::min(parts.cleaning, cleaner_.spent());
+  const bool comes_back = cleaner_.running() || freeing_ != 0;
+  const std::uint64_t for_claims = comes_back ? rest : parts.cleaning;
   switch (purpose) {
-    case Purpose::accept: return cleaning + parts.growth + parts.work + parts.leases + parts.claims;
-    case Purpose::work: return cleaning + parts.growth + parts.work / 2 + parts.leases;
-    case Purpose::back: return cleaning + parts.growth + parts.work / 4;
+    case Purpose::accept:
+      return parts.cleaning + parts.growth + parts.work + parts.leases + parts.claims;
+    case Purpose::work: return for_claims + parts.growth + parts.work / 2 + parts.leases;
+    case Purpose::back: return for_claims + parts.growth + parts.work / 4;
     case Purpose::end: break;
   }
-  // What ends messages is not refused because a cleaning that makes room is half done.
-  return cleaning - std::min(cleaning, cleaner_.spent());
+  return rest;
 }
 
 void Shard::repay_cleaning() {
