@@ -22,6 +22,7 @@ using tarry::testing::RedisClusterServers;
 constexpr std::size_t kMasters = 3;
 constexpr std::uint32_t kShards = 8;  // of each queue; no master has all or none
 constexpr std::uint64_t kMessages = 80;
+constexpr int kPartitions = 16;
 
 class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
                             protected test::EngineCalls {
@@ -30,12 +31,11 @@ class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
       : servers_(kMasters, 0,
                  {"--appendonly", "yes", "--appendfsync", "always",
                   "--cluster-require-full-coverage", "no"}) {
-    RedisEngineOptions options;
     for (std::size_t i = 0; i < kMasters; ++i) {
-      options.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
+      options_.cluster.push_back({"127.0.0.1", servers_.server(i).port()});
     }
-    options.shards = kShards;
-    engine_ = PartlyRig::open(options);
+    options_.shards = kShards;
+    engine_ = PartlyRig::open(options_);
   }
 
   void push(const std::string& queue, Millis delay) {
@@ -123,7 +123,36 @@ class PartlyDoneInCluster : public ::testing::TestWithParam<std::size_t>,
     EXPECT_NE(error.message.find("Redis at 127.0.0.1:"), std::string::npos) << error.message;
   }
 
+  static std::string name_of(core::SettleAction action) {
+    return std::string(core::to_string(action));
+  }
+  // The others are told to be away, each.
+  static std::uint64_t count_done(const core::ItemsReply& reply, Outcome outcome) {
+    std::uint64_t done = 0;
+    for (const auto& item : reply.items) {
+      if (!item.error) {
+        EXPECT_EQ(item.outcome, outcome);
+        ++done;
+      } else {
+        EXPECT_EQ(item.error->code, ErrorCode::unavailable) << item.error->message;
+      }
+    }
+    return done;
+  }
+  // Of queue q, on one master.
+  std::uint64_t shards_with_attempts(std::size_t master, std::uint32_t attempts) {
+    const std::string told = servers_.ask(
+        master, {"EVAL",
+                 "local n = 0 for _, key in ipairs(redis.call('KEYS', 'tarry:*:q/*:meta')) do "
+                 "local is = redis.call('HGET', key, 'settings') or '' "
+                 "if string.match(is, '^%w+ (%w+) ') == ARGV[1] then n = n + 1 end end return n",
+                 "0", std::to_string(attempts)});
+    EXPECT_TRUE(told.starts_with(':')) << told;
+    return told.starts_with(':') ? std::stoull(told.substr(1)) : 0;
+  }
+
   RedisClusterServers servers_;
+  RedisEngineOptions options_;
   std::unique_ptr<core::Engine> engine_;
 };
 INSTANTIATE_TEST_SUITE_P(Away, PartlyDoneInCluster, ::testing::Range<std::size_t>(0, kMasters));
@@ -235,6 +264,107 @@ TEST_P(PartlyDoneInCluster, ABatchTellsOfEachItem) {
     EXPECT_GT(cancelled, 0u);
   }
   EXPECT_EQ(stats("q").scheduled, kMessages - cancelled);
+}
+
+// The same for what goes by receipt, and for new times.
+TEST_P(PartlyDoneInCluster, SettlesAndReschedulesTellOfEachItem) {
+  const std::vector<core::SettleAction> actions = {
+      core::SettleAction::ack, core::SettleAction::retry, core::SettleAction::release,
+      core::SettleAction::bury};
+  std::vector<core::SettleRequest> settles;
+  for (const core::SettleAction action : actions) {
+    const std::string queue = name_of(action);
+    push(queue, Millis(0));
+    core::ClaimRequest claim;
+    claim.queues = {queue};
+    claim.max = kMessages;
+    claim.lease = Millis(3'600'000);
+    const auto claimed = take<core::ClaimReply>(*engine_, claim);
+    ASSERT_EQ(claimed.items.size(), kMessages);
+    core::SettleRequest& settle = settles.emplace_back();
+    for (const auto& item : claimed.items) {
+      core::SettleItem one;
+      one.receipt = core::append(settle.bytes, core::view(claimed.bytes, item.receipt));
+      one.action = action;
+      if (action == core::SettleAction::retry) one.delay = Millis(3'600'000);
+      settle.items.push_back(one);
+    }
+  }
+  push("moved", Millis(3'600'000));
+  core::RescheduleRequest reschedule;
+  reschedule.queue = "moved";
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    core::RescheduleItem& item = reschedule.items.emplace_back();
+    item.key = core::append(reschedule.bytes, "k" + std::to_string(i));
+  }
+  lose();
+  std::vector<std::uint64_t> done;
+  for (const core::SettleRequest& settle : settles) {
+    done.push_back(count_done(take<core::ItemsReply>(*engine_, settle), Outcome::done));
+  }
+  const std::uint64_t moved =
+      count_done(take<core::ItemsReply>(*engine_, reschedule), Outcome::rescheduled);
+  find_again();
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    const QueueStats now = stats(name_of(actions[i]));
+    EXPECT_EQ(now.leased, kMessages - done[i]) << name_of(actions[i]);
+    EXPECT_EQ(now.counters.acked + now.scheduled + now.ready + now.dead, done[i])
+        << name_of(actions[i]);
+    if (is_record_away()) {
+      EXPECT_GT(done[i], 0u);
+    }
+    EXPECT_LT(done[i], kMessages);
+    // The same again does the rest: an item that was done is stale by now.
+    const auto again = take<core::ItemsReply>(*engine_, settles[i]);
+    EXPECT_EQ(std::ranges::count(again.items, Outcome::done, &core::ItemResult::outcome),
+              static_cast<std::ptrdiff_t>(kMessages - done[i]));
+    EXPECT_EQ(stats(name_of(actions[i])).leased, 0u);
+  }
+  EXPECT_EQ(stats("moved").ready, moved);
+}
+
+// It has looked at all shards, and one of them goes away while the settings are written.
+TEST_P(PartlyDoneInCluster, ConfigureTellsOnHowManyShards) {
+  push("q", Millis(3'600'000));
+  std::uint64_t elsewhere = 0;
+  for (std::size_t i = 0; i < kMasters; ++i) {
+    if (i != GetParam()) elsewhere += shards_with_attempts(i, QueueSettings().max_attempts);
+  }
+  ASSERT_GT(elsewhere, 0u);
+  for (int p = 0; p < kPartitions; ++p) {
+    const std::string key = PartlyRig::key(p, "holds");
+    if (servers_.first_owner(net::redis_slot(key)) != GetParam()) continue;
+    ASSERT_EQ(servers_.ask(GetParam(), {"SET", key, "1"}), "+OK\r\n");
+  }
+  RedisEngineOptions options = options_;
+  options.before_scripts = R"lua(
+if SCRIPT == 'configure' then
+  local holds = string.match(KEYS[1], '^tarry:{%d+}:') .. 'holds'
+  while redis.call('EXISTS', holds) == 1 do end
+end
+)lua";
+  const auto held = PartlyRig::open(options);
+  core::ConfigureRequest configure;
+  configure.queue = "q";
+  configure.patch.max_attempts = 77;
+  auto answer = begin(*held, configure);
+  servers_.until([&] {
+    std::uint64_t written = 0;
+    for (std::size_t i = 0; i < kMasters; ++i) {
+      if (i != GetParam()) written += shards_with_attempts(i, 77);
+    }
+    return written == elsewhere;
+  });
+  lose();
+  const auto reply = answer.get();
+  ASSERT_FALSE(reply);
+  expect_partly(reply.error(), "configure of queue q is done in part (on " +
+                                   std::to_string(elsewhere) + " of its 8 shards)");
+  find_again();
+  EXPECT_EQ(take<core::ConfigureReply>(*engine_, configure).settings.max_attempts, 77u);
+  std::uint64_t written = 0;
+  for (std::size_t i = 0; i < kMasters; ++i) written += shards_with_attempts(i, 77);
+  EXPECT_EQ(written, kShards);
 }
 
 // What one shard gave is handed over, though another cannot be asked.
