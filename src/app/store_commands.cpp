@@ -38,8 +38,10 @@ std::size_t unreadable_in(const StoreInspection& store) {
       store.per_shard, [](const auto& shard) { return shard.unreadable.has_value(); }));
 }
 
-// Damage, and a disk that fails, count more than what can be read with other rights, or later.
+// Damage, and a disk that fails, count more than what can be read with other rights, or later: in
+// the shards that could be read too.
 ExitCode tell_unreadable(Session& session, const StoreInspection& store, ExitCode code) {
+  if (problems_in(store) > 0 && unreadable_in(store) > 0) code = ExitCode::failed;
   for (const ShardInspection& shard : store.per_shard) {
     if (!shard.unreadable) continue;
     session.output.error(

@@ -145,9 +145,13 @@ class Salvage(ProgramTest):
         self.assertIn(str(lost), shards[0]["unreadable"])
         self.assertEqual([len(shard["problems"]) for shard in shards], [0, 1, 0])
         self.assertGreater(shards[2]["messages"], 0)
-        info = self.bound("store", "info", code=UNREACHABLE)  # other rights would do
+        info = self.bound("store", "info")
         self.assertRegex(info.out, r"unreadable +1 of 3 shards: ")
         self.assertIn(str(lost), info.err)
+        self.bound("store", "info", "-o", "json")
+        self.flip(damaged, 20_000)  # whole again: other rights would do
+        self.bound("store", "check", code=UNREACHABLE)
+        self.bound("store", "info", code=UNREACHABLE)
 
     def bound(self, *words, code=FAILED):
         """Runs it as one whom files' modes bind."""
