@@ -17,20 +17,29 @@
 namespace tarry::app {
 namespace {
 
+bool is_of_the_dead(const BulkVerb& verb) { return verb.states == std::vector{State::dead}; }
+
 std::string_view name_of(const BulkVerb& verb) {
   if (std::holds_alternative<ReviveAll>(verb.action)) return "reviving";
   if (!std::holds_alternative<CancelAll>(verb.action)) return "rescheduling";
-  return verb.states == std::vector{State::dead} ? "removing" : "cancelling";
+  return is_of_the_dead(verb) ? "removing" : "cancelling";
 }
 
-/// Whether there is something, and nothing that the filter does not match. Mostly one page answers.
+std::string_view everything(const BulkVerb& verb) {
+  return is_of_the_dead(verb) ? "every dead message" : "every message";
+}
+
+/// Whether the verb needs a confirmation: there is something, and nothing that the filter does not
+/// match, of the living, or of the dead where they are removed. Mostly one page answers.
 Result<bool> matches_everything(const Queue& queue, const BulkVerb& verb) {
+  const bool dead = is_of_the_dead(verb);
+  if (dead && !std::holds_alternative<CancelAll>(verb.action)) return false;  // none is lost
   if (!verb.filter.narrows()) return true;
-  if (verb.states == std::vector{State::dead}) return false;  // the living stay, whatever it says
+  const std::vector<State> states = dead ? verb.states : alive_states();
   bool other = false;
   bool any = false;
   const Error found(ErrorCode::misuse, "");  // ends the paging
-  auto error = each_page(queue, alive_states(), {}, [&](const auto& page) -> std::optional<Error> {
+  auto error = each_page(queue, states, {}, [&](const auto& page) -> std::optional<Error> {
     any = true;
     other = !std::ranges::all_of(
         page, [&](const MessageInfo& info) { return core::matches(verb.filter, info); });
@@ -256,14 +265,16 @@ ExitCode run_on_all(Session& session, const BulkVerb& verb) {
     if (!all) return output.fail(all.error());
     needs_yes = *all;
     if (needs_yes && !verb.dry_run) {
-      return output.usage(fmt::format(
-          "{} matches every message of queue {}; confirm with --yes, or count with --dry-run",
-          what_matches(verb.filter), base::quoted(verb.queue)));
+      return output.usage(
+          fmt::format("{} matches {} of queue {}; confirm with --yes, or count with --dry-run",
+                      what_matches(verb.filter), everything(verb), base::quoted(verb.queue)));
     }
   }
   code = run_pages(session, verb, queue, size_of(*stats, verb.states));
-  if (needs_yes)
-    output.note("That is every message of the queue: without --dry-run it needs --yes.");
+  if (needs_yes) {
+    output.note(fmt::format("That is {} of the queue: without --dry-run it needs --yes.",
+                            everything(verb)));
+  }
   return code;
 }
 

@@ -89,9 +89,12 @@ template <typename Chosen>
 ExitCode run_on_dead(Session& session, const DeadOptions& options, Chosen action) {
   auto filter = filter_of(options.filter);
   if (!filter) return session.output.fail(filter.error());
-  return run_on_all(
-      session,
-      {options.queue, *std::move(filter), {State::dead}, std::move(action), options.dry_run, true});
+  return run_on_all(session, {options.queue,
+                              *std::move(filter),
+                              {State::dead},
+                              std::move(action),
+                              options.dry_run,
+                              options.yes});
 }
 
 template <typename Verb>
@@ -201,7 +204,8 @@ void add_dead_commands(CLI::App& root, Session& session) {
                     {"tarry dead rm orders order:42", "tarry dead rm orders --all --yes"},
                     "One that somebody revives at the same moment may be cancelled.\n");
     add_targets(command, *options, "All the dead of the queue; needs --yes");
-    command.add_flag("--yes", options->yes, "Do it: what is removed cannot be brought back");
+    command.add_flag("--yes", options->yes,
+                     "Even where these are all the dead: what is removed\ncannot be brought back");
     set_action(command, session, [options](Session& given) { return remove(given, *options); });
   }
 }

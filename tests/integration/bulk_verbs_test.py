@@ -123,6 +123,27 @@ class Filters(ProgramTest):
         self.assertEqual(self.keys("--state", "dead"), ["b"])
         self.assertEqual(self.keys(), ["a0", "b", "k0", "k1"])
 
+    def test_all_the_dead_are_removed_with_yes_only(self):
+        for key in ("a", "b"):
+            self.bury(key, "no")
+        self.put_days(1)
+        for words in (("dead", "rm", "q", "--reason", "*"), ("dead", "rm", "q", "--reason", "no"),
+                      ("dead", "rm", "q", "--prefix", ""), ("cancel", "q", "--reason", "*"),
+                      ("cancel", "q", "--state", "dead", "--header", "shop=eu")):
+            with self.subTest(words):
+                self.refused(*words, says=("every dead message of queue", "--yes"))
+                counted = self.tarry(*words, "--dry-run")
+                self.assertRegex(counted.out, r"would match +2")
+                self.assertIn("it needs --yes", counted.err)
+        self.assertEqual(self.keys("--state", "dead"), ["a", "b"])
+        # What is revived is not lost, nor is all of it removed by what names a part.
+        self.assertEqual(self.asked("dead", "revive", "q", "--reason", "*", "--dry-run")["matched"],
+                         2)
+        self.assertEqual(self.asked("dead", "rm", "q", "--prefix", "a")["matched"], 1)
+        gone = self.asked("dead", "rm", "q", "--reason", "*", "--yes")
+        self.assertEqual(gone["outcomes"], {"cancelled": 1})
+        self.assertEqual(self.keys(), ["k0"])
+
     def test_misused(self):
         self.put_days(1)
         for words, says in (
