@@ -36,16 +36,10 @@ Result<std::string> read_token(const std::string& path) {
   if (path.empty()) return std::string();
   auto line = base::read_secret("--token-file", path);
   if (!line) return line;
-  const auto wrong = [&](std::string_view why) -> Result<std::string> {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("--token-file {}: {}", base::quoted(path), why)};
-  };
-  if (!base::is_token(*line))
-    return wrong(fmt::format("its first line is none: {}", base::kTokenRule));
-  if (line->size() >= base::kMinServerToken) return line;
-  return wrong(
-      fmt::format("a token of {} can be guessed; it needs {}, as from `openssl rand -hex 32`",
-                  counted(line->size(), "character"), base::kMinServerToken));
+  const auto good = base::check_server_token(*line);
+  if (good) return line;
+  return Error{good.error().code,
+               fmt::format("--token-file {}: {}", base::quoted(path), good.error().message)};
 }
 
 void note_open_token(const std::string& path, ServeLog& log) {
@@ -138,7 +132,9 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     serving.token = *token;
     serving.log.info("token_changed", "another token holds now, no more the one before");
   }
-  serving.server.set_token(*std::move(token));
+  if (const auto set = serving.server.set_token(*std::move(token)); !set) {
+    serving.log.error(set.error().message);
+  }
   serving.presets.set_rules(held.queues);
   if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {
     serving.log.error("rules_not_applied",

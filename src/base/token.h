@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include <tarry/result.h>
+
 namespace tarry::base {
 
 inline constexpr std::size_t kMaxToken = 1'024;  // bytes
@@ -17,5 +19,8 @@ inline constexpr std::size_t kMinServerToken = 16;  // bytes
 
 /// Errors are told with kTokenRule, and without the text, which is a secret.
 [[nodiscard]] bool is_token(std::string_view text) noexcept;
+
+/// Whether a server may ask for it. Errors: `invalid_argument`; they do not show it.
+[[nodiscard]] Result<void> check_server_token(std::string_view text);
 
 }  // namespace tarry::base

@@ -19,6 +19,7 @@
 
 #include "base/assert.h"
 #include "base/thread.h"
+#include "base/token.h"
 #include "server/http/connection.h"
 #include "server/http/hub.h"
 #include "server/http/reserved_port.h"
@@ -56,6 +57,13 @@ std::string make_id_prefix() {
   return prefix + "-";
 }
 
+Result<void> check_own_token(const std::string& token) {
+  if (token.empty()) return {};  // nobody is asked for one
+  const auto good = base::check_server_token(token);
+  if (good) return {};
+  return Error(good.error().code, "the server's token: " + good.error().message);
+}
+
 }  // namespace
 
 class Server::Impl {
@@ -72,6 +80,7 @@ class Server::Impl {
   ~Impl() { stop(); }
 
   Result<std::uint16_t> start() {
+    if (const auto good = check_own_token(hub_.options.token); !good) return good.error();
     if (hub_.options.unix_path.empty()) {
       auto place = ReservedPort::reserve(hub_.options.address, hub_.options.port);
       if (!place) return std::move(place).error();
@@ -87,6 +96,7 @@ class Server::Impl {
   }
 
   Result<std::uint16_t> start(ReservedPort place) {
+    if (const auto good = check_own_token(hub_.options.token); !good) return good.error();
     const int family = place.family();
     const std::uint16_t port = place.port();
     const auto socket = std::move(place).listen();
@@ -118,13 +128,15 @@ class Server::Impl {
     });
   }
 
-  void set_token(std::string token) {
+  Result<void> set_token(std::string token) {
+    if (const auto good = check_own_token(token); !good) return good;
     asio::post(io_, [this, token = std::move(token)]() mutable {
       const bool other = token != hub_.options.token;
       hub_.options.token = std::move(token);
       if (!other || hub_.options.token.empty()) return;
       for_each_connection([](Connection& connection) { connection.revoke(); });
     });
+    return {};
   }
 
   void set_limits(const ServerLimits& limits) {
@@ -299,7 +311,7 @@ Result<std::uint16_t> Server::start(ReservedPort place) { return impl_->start(st
 void Server::drain(Millis deadline, std::function<void(std::size_t)> done) {
   impl_->drain(deadline, std::move(done));
 }
-void Server::set_token(std::string token) { impl_->set_token(std::move(token)); }
+Result<void> Server::set_token(std::string token) { return impl_->set_token(std::move(token)); }
 
 void Server::set_limits(const ServerLimits& limits) { impl_->set_limits(limits); }
 void Server::stop() { impl_->stop(); }

@@ -67,7 +67,7 @@ struct ServerOptions : ServerLimits {
   /// that was lured to another name for this address is refused.
   std::vector<std::string> hosts = {};
   /// Not empty: every request but GET and HEAD of /, /healthz and /readyz must carry it, as
-  /// `Authorization: Bearer TOKEN`; else 401.
+  /// `Authorization: Bearer TOKEN`; else 401. As base::check_server_token wants it.
   std::string token = {};
 
   std::uint32_t max_head_bytes = 16 * 1024;          // beyond: 431
@@ -102,15 +102,16 @@ class Server {
   ~Server();  // stops
 
   /// Listens, and answers the port, 0 for a unix socket. Once. Errors: `invalid_argument` for an
-  /// address that is none or not loopback or a path that is too long, `conflict` where the port or
-  /// the path is taken, `permission_denied`, `io_error`.
+  /// address that is none or not loopback, a path that is too long or a token that is too short,
+  /// `conflict` where the port or the path is taken, `permission_denied`, `io_error`.
   [[nodiscard]] Result<std::uint16_t> start();
   /// The same in a place that was kept for it; the options' own is passed over.
   [[nodiscard]] Result<std::uint16_t> start(ReservedPort place);
 
   /// From now on this one is asked for; empty: none. Claims that wait under another one end with
-  /// 401.
-  void set_token(std::string token);
+  /// 401. Errors: `invalid_argument` for what base::check_server_token refuses; all stays as it
+  /// was.
+  [[nodiscard]] Result<void> set_token(std::string token);
 
   /// From now on these hold, for what is begun from then on.
   void set_limits(const ServerLimits& limits);

@@ -59,6 +59,28 @@ TEST_F(ServerTest, listens_on_loopback_only) {
   EXPECT_EQ(server.start().error().message, "listen address \"example\" is not an IP address");
 }
 
+TEST_F(ServerTest, takes_no_token_that_can_be_guessed) {
+  ServerOptions options;
+  options.port = 0;
+  options.token = "fifteen-letters";
+  Server refused(engine_, options);
+  const auto port = refused.start();
+  ASSERT_FALSE(port);
+  EXPECT_EQ(port.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(port.error().message.find("the server's token: a token of 15 characters"),
+            std::string::npos);
+
+  options.token = "sixteen-letters-";
+  Server server(engine_, options);
+  const auto listening = server.start();
+  ASSERT_TRUE(listening) << listening.error().message;
+  EXPECT_FALSE(server.set_token("short"));
+  RawClient client(*listening);  // and so the one before holds
+  client.send(
+      RawClient::request("GET", "/v1/stats", "", "Authorization: Bearer sixteen-letters-\r\n"));
+  EXPECT_EQ(client.receive().status, 200u);
+}
+
 TEST_F(ServerTest, names_a_port_that_is_taken) {
   ServerOptions options;
   options.port = start();
@@ -342,7 +364,7 @@ TEST_F(ServerTest, closes_after_a_fault_in_the_framing) {
 
 TEST_F(ServerTest, who_sends_a_body_that_is_refused_sees_why) {
   ServerOptions options;
-  options.token = "s3cret";
+  options.token = "s3cret-of-sixteen-characters";
   options.max_body_bytes = 16 << 20;
   options.max_held_bytes = 1 << 20;
   const std::uint16_t port = start(options);
@@ -353,13 +375,14 @@ TEST_F(ServerTest, who_sends_a_body_that_is_refused_sees_why) {
   };
   constexpr Refused kRefused[] = {
       {"", 8 << 20, 401},
-      {"Authorization: Bearer s3cret\r\nOrigin: http://evil.example\r\n", 8 << 20, 403},
-      {"Authorization: Bearer s3cret\r\n", 24 << 20, 413},
-      {"Authorization: Bearer s3cret\r\n", 8 << 20, 429},
+      {"Authorization: Bearer s3cret-of-sixteen-characters\r\nOrigin: http://evil.example\r\n",
+       8 << 20, 403},
+      {"Authorization: Bearer s3cret-of-sixteen-characters\r\n", 24 << 20, 413},
+      {"Authorization: Bearer s3cret-of-sixteen-characters\r\n", 8 << 20, 429},
   };
   RawClient holds(port);
   holds.send(RawClient::request("POST", "/v1/queues/q/purge", "{}" + std::string(2 << 20, ' '),
-                                "Authorization: Bearer s3cret\r\n"));
+                                "Authorization: Bearer s3cret-of-sixteen-characters\r\n"));
   auto held = engine_.next();
   for (const Refused& refused : kRefused) {
     RawClient client(port);
@@ -555,7 +578,7 @@ TEST_F(ServerTest, the_log_is_told_seldom_of_the_same) {
   std::mutex mutex;
   Told told;
   ServerOptions options;
-  options.token = "secret";
+  options.token = "secret-of-sixteen-characters";
   options.on_request = [&](const RequestNote& note) {
     const std::lock_guard lock(mutex);
     ++told.notes;
@@ -594,7 +617,9 @@ TEST_F(ServerTest, the_log_is_told_seldom_of_the_same) {
     return Error{ErrorCode::no_space, "full"};
   });
   const Told failed =
-      ask(RawClient::request("GET", "/v1/stats", "", "Authorization: Bearer secret\r\n"), 503);
+      ask(RawClient::request("GET", "/v1/stats", "",
+                             "Authorization: Bearer secret-of-sixteen-characters\r\n"),
+          503);
   EXPECT_EQ(failed.notes, 500);
   EXPECT_GE(failed.reasons, 1);
   EXPECT_LE(failed.reasons, most());

@@ -541,6 +541,9 @@ TEST_F(WaitingClaim, drain_ends_at_its_deadline) {
   EXPECT_EQ(client.receive().status, 503u);
 }
 
+constexpr const char* kOldToken = "old-of-sixteen-characters";
+constexpr const char* kNewToken = "new-of-sixteen-characters";
+
 std::string authorized(std::string_view token) {
   return RawClient::request("POST", "/v1/claim", kClaim,
                             "Authorization: Bearer " + std::string(token) + "\r\n");
@@ -548,20 +551,20 @@ std::string authorized(std::string_view token) {
 
 TEST_F(WaitingClaim, ends_when_another_token_takes_the_place_of_its_own) {
   ServerOptions options;
-  options.token = "old";
+  options.token = kOldToken;
   start(std::move(options));
   RawClient nothing(port_);
-  nothing.send(authorized("old"));
+  nothing.send(authorized(kOldToken));
   auto waiting = engine_.next();
   RawClient taken(port_);
-  taken.send(authorized("old"));
+  taken.send(authorized(kOldToken));
   auto claimed = engine_.next();
   RawClient coming(port_);
-  const std::string request = authorized("old");
+  const std::string request = authorized(kOldToken);
   coming.send(request.substr(0, request.size() - 1));
   EXPECT_EQ(RawClient(port_).get("/healthz").status, 200u);  // and so it has been read
-  server_->set_token("old");                                 // which changes nothing
-  server_->set_token("new");
+  ASSERT_TRUE(server_->set_token(kOldToken));                // which changes nothing
+  ASSERT_TRUE(server_->set_token(kNewToken));
   EXPECT_EQ(coming.receive().status, 401u);
   engine_.wait_for_withdrawal(waiting.ticket);
   waiting.answer(core::Reply(core::ClaimReply()));
@@ -575,7 +578,7 @@ TEST_F(WaitingClaim, ends_when_another_token_takes_the_place_of_its_own) {
   EXPECT_EQ(taken.receive().status, 401u);
 
   RawClient next(port_);
-  next.send(authorized("new"));
+  next.send(authorized(kNewToken));
   engine_.next().answer(one_claimed("r2"));
   EXPECT_EQ(next.receive().status, 200u);
   EXPECT_EQ(next.get("/healthz").status, 200u);  // it knows by now that r2 was handed over
