@@ -126,8 +126,8 @@ void give_back(Output& output, const Store& store, const std::vector<Delivery>& 
   };
   const auto released =
       answers ? static_cast<std::size_t>(std::ranges::count_if(*answers, is_done)) : 0;
-  Output::tell(fmt::format("{} claimed and could not be printed; released again: {}",
-                           counted(items.size(), "message"), grouped(released)));
+  output.tell(fmt::format("{} claimed and could not be printed; released again: {}",
+                          counted(items.size(), "message"), grouped(released)));
   if (!answers) output.error(answers.error());
 }
 

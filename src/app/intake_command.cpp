@@ -95,14 +95,16 @@ ExitCode take_in(Session& session, const IntakeFlags& flags) {
         "a memory: store ends with the program, and what the broker was told is taken in too");
   }
   std::signal(SIGPIPE, SIG_IGN);
+  session.output.wait_for_no_reader();
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
   const Queue queue = store->queue(flags.queue);
   relay::Intake intake(
-      queue.engine(), *options, [](const std::string& who, const std::string& why) {
-        Output::tell(why.empty() ? who + " is there"
-                                 : fmt::format("{} is down: {}; it is tried again", who, why));
+      queue.engine(), *options, [&](const std::string& who, const std::string& why) {
+        session.output.tell(why.empty()
+                                ? who + " is there"
+                                : fmt::format("{} is down: {}; it is tried again", who, why));
       });
   Result<void> ended;
   {

@@ -73,18 +73,18 @@ ExitCode tell_rest(Output& output, const MigrationReport& report) {
     const std::string name = "queue " + base::quoted(queue.queue);
     held = held || queue.held;
     both = both || (queue.held && queue.pauses);
-    for (const std::string& problem : queue.problems) Output::tell(name + ": " + problem);
+    for (const std::string& problem : queue.problems) output.tell(name + ": " + problem);
     if (!queue.held && queue.leased > 0) {
-      Output::tell(
+      output.tell(
           fmt::format("{}: out at consumers: {}, there until the claims have ended and this runs "
                       "again",
                       name, counted(queue.leased, "message")));
     }
     if (!queue.held && queue.left > 0) {
-      Output::tell(fmt::format("{}: {} left{}", name, counted(queue.left, "message"),
-                               queue.pauses ? ""
-                                            : "; in a layout what is out at consumers is among "
-                                              "them, so run this again when they are done"));
+      output.tell(fmt::format("{}: {} left{}", name, counted(queue.left, "message"),
+                              queue.pauses ? ""
+                                           : "; in a layout what is out at consumers is among "
+                                             "them, so run this again when they are done"));
     }
     if (!queue.held && queue.leased + queue.left > 0) code = worst(code, ExitCode::conflict);
     if (queue.held && queue.conflicts > 0) code = worst(code, ExitCode::conflict);
@@ -96,11 +96,11 @@ ExitCode tell_rest(Output& output, const MigrationReport& report) {
     }
   }
   if (report.stopped) {
-    Output::tell("stopped; run the same command again to go on");
+    output.tell("stopped; run the same command again to go on");
     code = worst(code, ExitCode::failed);
   }
   if (held) {
-    Output::tell(
+    output.tell(
         fmt::format("until it has come to its end, its queue is paused in {}: run the same "
                     "command again",
                     both ? "both stores" : "TO"));

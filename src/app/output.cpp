@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -33,25 +34,39 @@ void Output::print_line(std::string_view line) {
   put(stdout, "\n");
 }
 
+void Output::put_error(std::string line) {
+  if (error_lines_) {
+    error_lines_->write(std::move(line));
+  } else {
+    put(stderr, line);
+  }
+}
+
+void Output::wait_for_no_reader() {
+  error_lines_ = std::make_unique<LineWriter>(STDERR_FILENO, [](std::uint64_t lines) {
+    return fmt::format("tarry: {} lines were left out here, their reader is too slow\n", lines);
+  });
+}
+
 void Output::note(std::string_view line) {
   if (json()) return;
   std::fflush(stdout);
-  put(stderr, printable(line) + "\n");
+  put_error(printable(line) + "\n");
 }
 
-void Output::tell(std::string_view line) { put(stderr, "tarry: " + printable(line) + "\n"); }
+void Output::tell(std::string_view line) { put_error("tarry: " + printable(line) + "\n"); }
 
 void Output::error(const Error& error) {
   std::fflush(stdout);
   if (error_log_) return error_log_(error.message);
-  put(stderr, "tarry: " + printable(error.message) + "\n");
+  put_error("tarry: " + printable(error.message) + "\n");
   if (!json()) return;
   std::string text;
   wire::JsonWriter json(text);
   json.begin_object();
   wire::write_error(json, error);
   json.end_object();
-  put(stderr, text + "\n");
+  put_error(text + "\n");
 }
 
 ExitCode Output::fail(const Error& error) {

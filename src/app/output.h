@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <tarry/result.h>
 
 #include "app/exit_codes.h"
+#include "app/line_writer.h"
 #include "app/table.h"
 #include "app/terminal.h"
 #include "wire/json_writer.h"
@@ -45,7 +47,11 @@ class Output {
   void note(std::string_view line);
 
   /// `tarry: line` on stderr at once, in either format, for what happens meanwhile. Any thread.
-  static void tell(std::string_view line);
+  void tell(std::string_view line);
+
+  /// From now on nobody waits for the reader of stderr: what does not fit is left out, counted, and
+  /// told of. For commands that work until they are stopped; before anybody else tells something.
+  void wait_for_no_reader();
 
   /// `tarry: message` on stderr, and with `-o json` also {"error":{"code","message"}}, below it.
   void error(const Error& error);
@@ -63,10 +69,13 @@ class Output {
   [[nodiscard]] ExitCode finish(ExitCode code);
 
  private:
+  void put_error(std::string line);  // ends with a newline
+
   Format format_ = Format::table;
   Terminal out_;
   Terminal err_;
   std::function<void(std::string_view)> error_log_;
+  std::unique_ptr<LineWriter> error_lines_;  // null: stderr is waited for
 };
 
 }  // namespace tarry::app

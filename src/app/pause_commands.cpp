@@ -138,8 +138,8 @@ ExitCode pause_one(Session& session, const Store& store, const std::string& name
                                           until ? time_text(*until) : "it is resumed"));
   }
   if (is_paused) return ExitCode::done;
-  Output::tell(fmt::format("queue {} is not paused: {} has passed", name,
-                           time_text(until.value_or(Time()))));
+  session.output.tell(fmt::format("queue {} is not paused: {} has passed", name,
+                                  time_text(until.value_or(Time()))));
   return ExitCode::failed;
 }
 

@@ -93,6 +93,7 @@ class Passage {
 
   ExitCode run(const RelayFlags& flags) {
     leave_process_one_to_an_init();
+    session_.output.wait_for_no_reader();
     ExitCode code{};
     const auto plans = planned(session_, flags, code);
     if (!plans) return code;
@@ -121,19 +122,19 @@ class Passage {
 
  private:
   // Patterns that match none are told of by the relays.
-  static void tell_of_missing(const Store& store, const std::vector<RelayPlan>& plans) {
+  void tell_of_missing(const Store& store, const std::vector<RelayPlan>& plans) {
     for (const RelayPlan& plan : plans) {
       for (const std::string& queue : plan.crew.relay.queues) {
         if (core::is_beginning(queue)) continue;
         const auto stats = store.queue(queue).stats();
         if (stats || stats.error().code != ErrorCode::not_found) continue;
-        Output::tell(fmt::format("there is no queue {} yet; waiting for it", queue));
+        session_.output.tell(fmt::format("there is no queue {} yet; waiting for it", queue));
       }
     }
   }
 
   Relays::Hooks hooks() {
-    return {Output::tell,
+    return {[this](const LogEntry& entry) { session_.output.tell(entry.text); },
             [this](const Error& error) {
               // The first one ends all.
               const std::lock_guard lock(mutex_);

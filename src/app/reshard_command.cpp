@@ -77,7 +77,7 @@ ExitCode reshard(Session& session, const ReshardWords& words) {
   progress.clear();
   print(output, words.queue, last);
   if (last.done) return ExitCode::done;
-  Output::tell("stopped; the queue can be used as it is; run the same command again to go on");
+  output.tell("stopped; the queue can be used as it is; run the same command again to go on");
   return ExitCode::failed;
 }
 

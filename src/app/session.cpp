@@ -88,7 +88,9 @@ std::optional<Store> Session::open(ExitCode& code, Access access) {
 std::optional<Store> Session::open(const std::string& url, Access access, ExitCode& code) {
   if (!access.log) {
     // What there is to say of a shared server is for its operator: `tarry serve` says it, once.
-    access.log = url.starts_with("redis") ? Log([](const LogEntry&) {}) : Log(Output::tell);
+    access.log = url.starts_with("redis")
+                     ? Log([](const LogEntry&) {})
+                     : Log([this](const LogEntry& entry) { output.tell(entry.text); });
   }
   if (url == kDefaultStore && store.empty()) {
     for (const std::string& line : config::mistyped_variables()) output.note(line);

@@ -78,7 +78,7 @@ void print_export(Output& output, const ExportReport& report) {
 }
 
 ExitCode tell_left_out(Output& output, const ExportReport& report) {
-  for (const std::string& problem : report.problems) Output::tell(problem);
+  for (const std::string& problem : report.problems) output.tell(problem);
   if (report.leased > 0) {
     output.note(
         fmt::format("Out at consumers: {}; after an import they are delivered again, or "
@@ -264,13 +264,13 @@ void print_import(Output& output, const ImportReport& report) {
   output.print(table);
 }
 
-ExitCode tell_import(const ImportReport& report) {
-  for (const std::string& problem : report.problems) Output::tell(problem);
+ExitCode tell_import(Output& output, const ImportReport& report) {
+  for (const std::string& problem : report.problems) output.tell(problem);
   ExitCode code = ExitCode::done;
   if (report.failed > 0) code = worst(code, ExitCode::failed);
   if (report.conflicts > 0) code = worst(code, ExitCode::conflict);
   if (!report.held.empty()) {
-    Output::tell(fmt::format(
+    output.tell(fmt::format(
         "{} paused until an import comes to its end: import the "
         "whole file, and what is there already is only counted",
         report.held.size() == 1 ? "1 queue stays" : grouped(report.held.size()) + " queues stay"));
@@ -365,7 +365,7 @@ ExitCode import_from(Session& session, const TransferWords& words) {
   const auto done = read_lines(reader, line, total, importer, stop, output);
   const ImportReport report = importer.report();
   print_import(output, report);
-  code = tell_import(report);
+  code = tell_import(output, report);
   if (done) return code;
   output.error(done.error());
   return worst(code, code_of_end(done.error(), stop.source));

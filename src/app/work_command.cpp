@@ -68,7 +68,7 @@ class Shift {
       const auto stats = store.queue(queue).stats();
       if (!stats && stats.error().code == ErrorCode::not_found) {
         if (const auto never = core::check_new_queue(queue)) return session_.output.fail(*never);
-        Output::tell(fmt::format("there is no queue {} yet; waiting for it", queue));
+        session_.output.tell(fmt::format("there is no queue {} yet; waiting for it", queue));
       }
       add_worker(store.queue(queue));
     }
@@ -109,7 +109,7 @@ class Shift {
     if (ended.error().code == ErrorCode::unavailable) {
       // The machine's trouble, not the message's: it loses no attempt.
       if (!short_of_something_.exchange(true)) {
-        Output::tell(ended.error().message + "; trying again");
+        session_.output.tell(ended.error().message + "; trying again");
       }
       back_off(stop);
       return {.action = tarry::Action::release};
@@ -126,9 +126,9 @@ class Shift {
   void tell(const std::optional<Error>& outage) {
     const std::lock_guard lock(mutex_);
     if (outage) {
-      if (away_++ == 0) Output::tell(outage->message + "; trying again");
+      if (away_++ == 0) session_.output.tell(outage->message + "; trying again");
     } else if (--away_ == 0) {
-      Output::tell("the store is back");
+      session_.output.tell("the store is back");
     }
   }
 
@@ -136,7 +136,7 @@ class Shift {
   void tell_of_refusal(const Error& refusal) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(told_refusal_, refusal.message) == refusal.message) return;
-    Output::tell(fmt::format(
+    session_.output.tell(fmt::format(
         "the store does not settle messages, which come again once their lease has ended; the last "
         "one: {}",
         refusal.message));
@@ -215,6 +215,7 @@ ExitCode work(Session& session, const WorkOptions& options) {
   const auto startable = relay::ChildProcesses(session.trailing).check();
   if (!startable) return session.output.usage(startable.error().message);
   leave_process_one_to_an_init();
+  session.output.wait_for_no_reader();
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""tarry serve whose log, or whose ready line, nobody reads; and what may be written into it."""
+"""tarry serve whose log, or whose ready line, nobody reads; and what may be written into it. The
+same of work and relay, whose standard error nobody reads."""
 
 import fcntl
 import http.client
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -93,6 +95,46 @@ class SlowLog(ProgramTest):
                         self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 "))
             # A line a second of each, that is, where this took some minutes.
             self.assertLess(len(server.log()) - before, 1_500 * 20)
+
+
+class SlowStandardError(ProgramTest):
+    """Deliveries do not wait for whoever reads it; nor does their end."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkfifo(self.directory / "said")
+        said = os.open(self.directory / "said", os.O_RDWR)
+        self.said = os.fdopen(said, "r", encoding="utf-8")
+        self.addCleanup(self.said.close)
+
+    def start(self, *words):
+        reading, writing = full_pipe()
+        self.addCleanup(os.close, reading)
+        process = subprocess.Popen([PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=writing,
+                                   cwd=self.directory, env=environment())
+        os.close(writing)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def delivers(self, *words):
+        """It tells of a queue that is not there, and yet goes on to the one that is."""
+        with Server("memory:") as server:
+            self.asked("push", "q", "x", "--key", "a", store=server.url)
+            process = self.start("--store", server.url, *words, "--", "sh", "-c",
+                                 "exec 2>&-; echo $TARRY_KEY > said")
+            self.assertTrue(select.select([self.said], [], [], 60)[0], "it delivers")
+            self.assertEqual(self.said.readline(), "a\n")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(timeout=60), DONE)
+            self.assertEqual(
+                self.asked("queue", "info", "q", store=server.url)["counters"]["acked"], 1)
+
+    def test_work(self):
+        self.delivers("work", "typo", "q")
+
+    def test_relay(self):
+        self.delivers("relay", "typo", "q", "--to", "command")
 
 
 if __name__ == "__main__":
