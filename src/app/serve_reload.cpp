@@ -10,6 +10,7 @@
 #include "app/descriptors.h"
 #include "app/progress.h"
 #include "app/queue_presets.h"
+#include "base/assert.h"
 #include "base/secret_file.h"
 #include "base/text.h"
 #include "base/token.h"
@@ -132,9 +133,8 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     serving.token = *token;
     serving.log.info("token_changed", "another token holds now, no more the one before");
   }
-  if (const auto set = serving.server.set_token(*std::move(token)); !set) {
-    serving.log.error(set.error().message);
-  }
+  // read_token has held it to the same rule.
+  TARRY_ASSERT(serving.server.set_token(*std::move(token)).has_value());
   serving.presets.set_rules(held.queues);
   if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {
     serving.log.error("rules_not_applied",

@@ -49,7 +49,7 @@ class ClaimsTest : public ::testing::Test, public test::EngineCalls {
     ids_ = std::make_unique<Ids>(*scripts_);
     directory_ = std::make_unique<Directory>(*scripts_, store->value().partitions, 1, false);
     identity_ = std::make_unique<Identity>(*client_, *scripts_, *directory_, *ids_, steady_,
-                                           store->value(), ServerWish(), Identity::Log());
+                                           store->value(), ServerWish(), Log());
     context_.emplace(Context{*scripts_, *directory_, *ids_, *identity_});
     claims_ = std::make_unique<Claims>(*context_, alarms_, core::Limits());
   }
