@@ -45,6 +45,7 @@ class LayoutEngine final : public core::Engine {
         grace_(io_, nullptr),
         context_{server_, options_.layout, names_, options_.limits, log_of(options_)},
         claims_(context_, alarms_) {
+    server_.put_before_scripts(options_.before_scripts);
     if (!names_.only().empty()) known_.insert(names_.only());
     thread_ = base::start_thread("tarry-redis", [this] {
       const core::EngineThreadScope scope;

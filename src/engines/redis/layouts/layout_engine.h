@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <tarry/log.h>
 #include <tarry/result.h>
@@ -20,6 +21,8 @@ struct LayoutEngineOptions {
   LayoutSpec layout;
   bool allow_eviction = false;
   core::Limits limits;
+  /// Tests only: Lua that stands before each script; SCRIPT is the script's name there.
+  std::string before_scripts;
   /// Tests only: instead of Redis's time.
   std::shared_ptr<timing::ManualClock> clock;
   /// Called with a line about what a person should know; from the engine's thread.

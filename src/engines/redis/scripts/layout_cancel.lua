@@ -5,13 +5,14 @@ for i = 7, #ARGV do
   local member = ARGV[i]
   local name = name_of_lease(member)
   local lease = read_lease(name)
-  local removed = false
-  for set = 1, M do removed = remove(set, member) or removed end
-  if lease then
-    -- Kept for the receipt that is out: its holder may end what it has begun.
+  if lease and not lease[STOPPING] then
+    -- Kept for the receipt that is out: its holder may end what it has begun. Before the removal, which
+    -- may be stopped: a lease goes by its member's score.
     lease[STOPPING] = true
     write_lease(name, lease)
   end
+  local removed = false
+  for set = 1, M do removed = remove(set, member) or removed end
   replies[#replies + 1] = lease and 'stopping' or removed and 'cancelled' or 'unknown'
 end
 return replies

@@ -47,8 +47,8 @@ local function take_from_list()
     local id = string.gsub(digits, '..', function(h) return string.char(tonumber(h, 16)) end)
     if reply[7] == '' then reply[7] = form_for(value) end
     local entry = pack_entry(reply[7], id, value)
-    call('RPUSH', LIST, entry)
     hand_out(1, entry, score_of(now), now, value, true)
+    call('RPUSH', LIST, entry)  -- behind the ZADD: an entry in LIST alone would stay for ever
     call('LPOP', DEST)  -- last: stopped before, it is there twice rather than lost
   end
 end

@@ -5,11 +5,25 @@
 free_first()
 local replies, moved = {}, 0
 
+-- The body that one which was stopped has left.
+local function finish(member, seen)
+  if LAYOUT ~= 'hash' or seen == '' then return 'unknown' end
+  for set = 1, KEYS[M + 3] and M or 1 do
+    local body = call('HGET', bodies_of(set), member)
+    if body and redis.sha1hex(body) == seen then
+      call('HDEL', bodies_of(set), member)
+      moved = moved + 1
+      return 'done'
+    end
+  end
+  return 'unknown'
+end
+
 local function move_away(member, due, seen)
   local lease = read_lease(name_of_lease(member))
   local set, score = find(member)
   if lease then return lease[STOPPING] and 'unknown' or 'in_flight' end
-  if not set then return 'unknown' end
+  if not set then return finish(member, seen) end
   if format('%.0f', due_of(score)) ~= due then return 'kept' end
   if LAYOUT == 'hash' then
     local body = call('HGET', bodies_of(set), member)

@@ -120,14 +120,19 @@ local function find(member)
   end
 end
 
-local function remove(set, member, from_tail)
-  local removed = call('ZREM', KEYS[set], member)
+local function remove_body(set, member)
+  if LAYOUT ~= 'hash' then return 0 end
   -- One HASH may be that of many ZSETs, and the member in another of them.
-  if LAYOUT == 'hash' and (M == 1 or KEYS[M + 3] or not find(member)) then
-    removed = call('HDEL', bodies_of(set), member) + removed
+  for other = 1, KEYS[M + 3] and 0 or M do
+    if other ~= set and call('ZSCORE', KEYS[other], member) then return 0 end
   end
+  return call('HDEL', bodies_of(set), member)
+end
+-- Stopped in between, it leaves what neither claims nor others take for damage: an entry that is in the
+-- ZSET alone, or a body without a member.
+local function remove(set, member, from_tail)
   if LAYOUT == 'redisson' then call('LREM', LIST, from_tail and -1 or 1, member) end
-  return removed > 0
+  return call('ZREM', KEYS[set], member) + remove_body(set, member) > 0
 end
 
 local function set_aside(set, member, score)
@@ -154,21 +159,43 @@ local function lease_until(ms, nonce)
   return score, ceil(tonumber(score) * UNIT)
 end
 
--- A lease: { nonce, when it ends, the score until then, due, score before, set, member, stopping,
--- found at the list's tail, SHA-1 of a body in a HASH }. Who writes another score, or removes the member, has ended it.
+-- A lease: { nonce, when it ends, the score until then, due, score before, set, member, stopping ('a': by
+-- an ack that has begun), found at the list's tail, SHA-1 of a body in a HASH, the score before an
+-- extension }. Who writes another score, or removes the member, has ended it.
 local NONCE, ENDS, SCORE, DUE, WAS, SET, MEMBER, STOPPING, TAIL, BODY = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+local FORMER = 11
+-- An extension that was stopped has not reached the ZSET.
+local function has_score_of(lease, score)
+  local at = tonumber(score)
+  return at and (at == tonumber(lease[SCORE]) or at == tonumber(lease[FORMER]))
+end
 local function read_lease(name)
   local text = call('GET', name)
   if not text then return nil end
   local lease = cmsgpack.unpack(text)
   if lease[ENDS] <= now then return nil end
   if lease[STOPPING] then return lease end
-  local score = call('ZSCORE', KEYS[lease[SET]], lease[MEMBER])
-  if not score or tonumber(score) ~= tonumber(lease[SCORE]) then return nil end
-  return lease
+  return has_score_of(lease, call('ZSCORE', KEYS[lease[SET]], lease[MEMBER])) and lease or nil
 end
 local function write_lease(name, lease)
   if ARGV[2] ~= '' then return call('SET', name, cmsgpack.pack(lease)) end
   call('SET', name, cmsgpack.pack(lease), 'PXAT', format('%.0f', lease[ENDS]))
 end
 local function name_of_lease(member) return LEASES .. redis.sha1hex(member) end
+
+-- What was handed out goes, but for a body that is another by now: somebody pushes the key anew, and his
+-- ZADD is on its way.
+local function remove_leased(lease)
+  local set, member = lease[SET], lease[MEMBER]
+  local body = lease[BODY] and call('HGET', bodies_of(set), member)
+  if body and redis.sha1hex(body) ~= lease[BODY] then
+    call('ZREM', KEYS[set], member)
+  else
+    remove(set, member, lease[TAIL])
+  end
+end
+-- Ends what a cancel or an ack has begun. What was pushed anew meanwhile has another score.
+local function finish_stopping(lease)
+  local score = call('ZSCORE', KEYS[lease[SET]], lease[MEMBER])
+  if has_score_of(lease, score) or not score and lease[STOPPING] == 'a' then remove_leased(lease) end
+end

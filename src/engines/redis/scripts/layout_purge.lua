@@ -15,6 +15,8 @@ for i = 1, #found do
   if read_lease(name_of_lease(found[i])) then
     kept = kept + 1
   else
+    -- First, so that a purge that was stopped meets the member again.
+    remove_body(set, found[i])
     remove(set, found[i])
   end
 end

@@ -7,9 +7,13 @@ local function tell(member, outcome, due)
   reply[at + 1], reply[at + 2], reply[at + 3] = outcome, format('%.0f', due), key_of(member)
 end
 
-local function put(set, member, due, body)
+-- `before`: when what is replaced is due. Stopped in between, either body comes late rather than early,
+-- and none is made due before it is there.
+local function put(set, member, due, body, before)
+  local is_later = before and due > before
+  if is_later then call('ZADD', KEYS[set], score_of(due), member) end
   if LAYOUT == 'hash' then call('HSET', bodies_of(set), member, body) end
-  call('ZADD', KEYS[set], score_of(due), member)
+  if not is_later then call('ZADD', KEYS[set], score_of(due), member) end
 end
 
 local function push_entry(id, due, value)
@@ -27,15 +31,16 @@ local function push_one(set, member, rule, due, body)
   local at, score = find(member)
   if not at then
     -- A body that nothing makes due is to a HASH what the dead are to a store.
-    local had = LAYOUT == 'hash' and call('HEXISTS', bodies_of(set), member) == 1
-    if had and rule ~= 'p' then return tell(member, 'exists', 0) end
+    -- The same body may be this very push's, which was stopped behind its HSET: it goes on.
+    local had = LAYOUT == 'hash' and call('HGET', bodies_of(set), member)
+    if had and had ~= body and rule ~= 'p' then return tell(member, 'exists', 0) end
     put(set, member, due, body)
-    return tell(member, had and 'revived' or 'pushed', due_of(score_of(due)))
+    return tell(member, had and rule == 'p' and 'revived' or 'pushed', due_of(score_of(due)))
   end
   local before = due_of(score)
   if rule == 'r' then return tell(member, 'exists', before) end
   if rule == 'p' then
-    put(at, member, due, body)
+    put(at, member, due, body, before)
     return tell(member, 'replaced', due_of(score_of(due)))
   end
   local moves = (rule == 'e' and due < before) or (rule == 'l' and due > before)

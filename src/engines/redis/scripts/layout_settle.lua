@@ -11,18 +11,20 @@ local function settle_one(name, nonce, action, delay)
     call('DEL', name)
     return told
   end
-  if lease[STOPPING] then return done(1) end
-  local set, member = lease[SET], lease[MEMBER]
-  if action == 'a' then
-    -- Another body by now: somebody pushes the key anew, and his ZADD is on its way.
-    local body = lease[BODY] and call('HGET', bodies_of(set), member)
-    if body and redis.sha1hex(body) ~= lease[BODY] then
-      call('ZREM', KEYS[set], member)
-    else
-      remove(set, member, lease[TAIL])
-    end
+  if lease[STOPPING] then
+    finish_stopping(lease)
     return done(1)
   end
+  if action == 'a' then
+    if LAYOUT == 'hash' then
+      -- Stopped behind its ZREM, it is asked again, and finds the body by this.
+      lease[STOPPING] = 'a'
+      write_lease(name, lease)
+    end
+    remove_leased(lease)
+    return done(1)
+  end
+  local set, member = lease[SET], lease[MEMBER]
   local score = action == 'l' and lease[WAS] or score_of(later + tonumber(delay))
   call('ZADD', KEYS[set], score, member)
   tell_head(member, score)
