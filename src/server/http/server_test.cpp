@@ -75,10 +75,13 @@ TEST_F(ServerTest, takes_no_token_that_can_be_guessed) {
   const auto listening = server.start();
   ASSERT_TRUE(listening) << listening.error().message;
   EXPECT_FALSE(server.set_token("short"));
+  engine_.set_rule([](const core::Request&) -> std::optional<Result<core::Reply>> {
+    return Error{ErrorCode::no_space, "full"};
+  });
   RawClient client(*listening);  // and so the one before holds
   client.send(
       RawClient::request("GET", "/v1/stats", "", "Authorization: Bearer sixteen-letters-\r\n"));
-  EXPECT_EQ(client.receive().status, 200u);
+  EXPECT_EQ(client.receive().status, 503u);  // the engine's answer, not 401
 }
 
 TEST_F(ServerTest, names_a_port_that_is_taken) {
