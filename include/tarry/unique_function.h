@@ -111,7 +111,7 @@ class UniqueFunction<R(Args...)> {
     if constexpr (std::is_void_v<R>) {
       std::invoke(callable, std::forward<Args>(args)...);
     } else {
-      return std::invoke(callable, std::forward<Args>(args)...);
+      return static_cast<R>(std::invoke(callable, std::forward<Args>(args)...));
     }
   }
 
