@@ -49,7 +49,7 @@ struct TopRow {
   std::uint64_t dead = 0;
   bool paused = false;
   std::optional<Time> paused_until = {};
-  std::optional<Error> unreadable;  // set: nothing else is known but the name
+  std::optional<Error> unreadable = {};  // set: nothing else is known but the name
   // A second; empty where there is no earlier reading.
   std::optional<double> pushes;
   std::optional<double> claims;
