@@ -13,32 +13,42 @@ LatenessMeter::~LatenessMeter() {
   if (engine_ != nullptr) engine_->claim_watches().remove(token_);
 }
 
-core::LatenessHistogram& LatenessMeter::lateness_of(std::string_view queue) {
-  const auto found = lateness_.find(queue);
-  if (found != lateness_.end()) return found->second;
-  if (lateness_.size() >= kMaxMeteredQueues) queue = kOtherQueues;
-  return lateness_[std::string(queue)];
+LatenessMeter::Metered& LatenessMeter::metered(std::string_view queue) {
+  const auto found = queues_.find(queue);
+  if (found != queues_.end()) return found->second;
+  if (queues_.size() >= kMaxMeteredQueues) queue = kOtherQueues;
+  return queues_[std::string(queue)];
 }
 
 void LatenessMeter::claimed(const core::ClaimReply& reply) {
   const std::lock_guard lock(mutex_);
+  ++replies_;
   for (const core::ClaimedItem& item : reply.items) {
     if (item.attempt != 1) continue;
-    lateness_of(core::view(reply.bytes, item.queue)).record(Millis(item.claimed_ms - item.due_ms));
+    Metered& queue = metered(core::view(reply.bytes, item.queue));
+    queue.lateness.record(Millis(item.claimed_ms - item.due_ms));
+    queue.last_reply = replies_;
   }
 }
 
-void LatenessMeter::forget_all_but(const std::vector<QueueStats>& queues) {
+std::uint64_t LatenessMeter::replies() const {
   const std::lock_guard lock(mutex_);
-  std::erase_if(lateness_, [&](const auto& entry) {
-    return entry.first != kOtherQueues &&
+  return replies_;
+}
+
+void LatenessMeter::forget_all_but(const std::vector<QueueStats>& queues, std::uint64_t replies) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(queues_, [&](const auto& entry) {
+    return entry.first != kOtherQueues && entry.second.last_reply <= replies &&
            !std::ranges::binary_search(queues, entry.first, {}, &QueueStats::queue);
   });
 }
 
 LatenessMeter::Lateness LatenessMeter::lateness() const {
   const std::lock_guard lock(mutex_);
-  return lateness_;
+  Lateness all;
+  for (const auto& [queue, metered] : queues_) all.emplace(queue, metered.lateness);
+  return all;
 }
 
 }  // namespace tarry::metrics

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
@@ -32,19 +33,27 @@ class LatenessMeter {
 
   /// First attempts count: a retry's wait is not the store's lateness.
   void claimed(const core::ClaimReply& reply);
-  /// `queues`: sorted by name.
-  void forget_all_but(const std::vector<QueueStats>& queues);
+  /// How many replies were counted so far.
+  [[nodiscard]] std::uint64_t replies() const;
+  /// `queues`: sorted by name, asked for when so many replies had been counted. A queue that was
+  /// claimed from since is kept: it may have been made behind the look.
+  void forget_all_but(const std::vector<QueueStats>& queues, std::uint64_t replies);
 
   using Lateness = std::map<std::string, core::LatenessHistogram, std::less<>>;
   [[nodiscard]] Lateness lateness() const;
 
  private:
-  core::LatenessHistogram& lateness_of(std::string_view queue);
+  struct Metered {
+    core::LatenessHistogram lateness;
+    std::uint64_t last_reply = 0;
+  };
+  Metered& metered(std::string_view queue);
 
   core::Engine* engine_ = nullptr;
   core::ClaimWatches::Token token_ = 0;
   mutable std::mutex mutex_;
-  Lateness lateness_;
+  std::uint64_t replies_ = 0;
+  std::map<std::string, Metered, std::less<>> queues_;
 };
 
 }  // namespace tarry::metrics

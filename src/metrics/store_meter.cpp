@@ -6,18 +6,18 @@
 
 namespace tarry::metrics {
 
-void StoreMeter::forget_all_but(const std::vector<QueueStats>& queues) {
+void StoreMeter::forget_all_but(const std::vector<QueueStats>& queues, std::uint64_t replies) {
   const auto is_gone = [&queues](std::string_view name) {
     return !std::ranges::binary_search(queues, name, {}, &QueueStats::queue);
   };
   std::erase_if(alone_, is_gone);
   std::erase_if(others_, [&](const auto& entry) { return is_gone(entry.first); });
-  lateness_.forget_all_but(queues);
+  lateness_.forget_all_but(queues, replies);
 }
 
-std::vector<QueueStats> StoreMeter::metered(std::vector<QueueStats> queues) {
+std::vector<QueueStats> StoreMeter::metered(std::vector<QueueStats> queues, std::uint64_t replies) {
   std::ranges::sort(queues, {}, &QueueStats::queue);
-  forget_all_but(queues);
+  forget_all_but(queues, replies);
   QueueStats others;
   others.queue = kOtherQueues;
   std::vector<QueueStats> shown;

@@ -8,6 +8,7 @@
 //  2. No counter of the others falls, whichever queues come and go.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -26,12 +27,14 @@ class StoreMeter {
   explicit StoreMeter(core::Engine& engine) : lateness_(engine) {}
 
   /// The figures to show: each queue's that is counted alone, by name, and then the others'
-  /// together. What was kept of queues that are gone is dropped.
-  [[nodiscard]] std::vector<QueueStats> metered(std::vector<QueueStats> queues);
+  /// together. What was kept of queues that are gone is dropped. `replies`: as the LatenessMeter
+  /// had them before the figures were asked for.
+  [[nodiscard]] std::vector<QueueStats> metered(std::vector<QueueStats> queues,
+                                                std::uint64_t replies);
   [[nodiscard]] LatenessMeter& lateness() noexcept { return lateness_; }
 
  private:
-  void forget_all_but(const std::vector<QueueStats>& queues);
+  void forget_all_but(const std::vector<QueueStats>& queues, std::uint64_t replies);
 
   std::set<std::string, std::less<>> alone_;
   std::map<std::string, QueueCounters, std::less<>> others_;  // as last seen

@@ -139,12 +139,12 @@ void write_histogram(Exposition& out, Label label, const core::LatenessHistogram
   out.sample("_count", {label}, count);
 }
 
-void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter, Time now,
-                         std::string_view version) {
+void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter,
+                         std::uint64_t replies, Time now, std::string_view version) {
   out.family("tarry_build_info", Kind::gauge, "1; the labels say what runs.");
   out.sample({{"version", version}, {"engine", stats.engine}}, std::uint64_t{1});
   write_store(out, stats);
-  write_queues(out, meter.metered(stats.queues), now);
+  write_queues(out, meter.metered(stats.queues, replies), now);
   write_lateness(out, meter.lateness());
 }
 

@@ -4,6 +4,7 @@
 // Not thread safe.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include <tarry/settings.h>
@@ -15,9 +16,10 @@
 
 namespace tarry::metrics {
 
-/// `now`: by the store's clock, for ages. The meter is told which queues there are.
-void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter, Time now,
-                         std::string_view version);
+/// `replies`: as StoreMeter::metered has it. `now`: by the store's clock, for ages. The meter is
+/// told which queues there are.
+void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter,
+                         std::uint64_t replies, Time now, std::string_view version);
 
 /// The samples of a family that has begun.
 void write_histogram(Exposition& out, Label label, const core::LatenessHistogram& histogram);

@@ -39,7 +39,7 @@ bool has_line(const std::string& text, const std::string& line) {
 
 std::string text_of(const StoreStats& stats, StoreMeter& meter, std::string_view version = "1") {
   Exposition out;
-  write_store_metrics(out, stats, meter, kNow, version);
+  write_store_metrics(out, stats, meter, meter.lateness().replies(), kNow, version);
   return std::move(out).take();
 }
 
@@ -150,6 +150,15 @@ TEST(StoreMetrics, AQueueThatIsGoneLeavesNoLateness) {
   stats.queues.push_back(sample_queue("orders"));
   EXPECT_NE(text_of(stats, meter).find(R"(count{queue="orders"})"), std::string::npos);
   EXPECT_EQ(text_of({}, meter).find(R"(queue="orders")"), std::string::npos);
+}
+
+TEST(StoreMetrics, AQueueThatIsNewerThanTheLookIsNotForgotten) {
+  StoreMeter meter;
+  const std::uint64_t before = meter.lateness().replies();
+  meter.lateness().claimed(claim_of("orders", 1));
+  Exposition out;
+  write_store_metrics(out, {}, meter, before, kNow, "1");
+  EXPECT_EQ(meter.lateness().lateness().at("orders").count(), 1u);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <tarry/metrics.h>
 
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -32,13 +33,14 @@ class Metrics::Impl {
 
   [[nodiscard]] Result<std::string> text() {
     const detail::StoreState& state = detail::state_of(state_);
+    const std::uint64_t replies = meter_->lateness().replies();
     const Result<StoreStats> stats = detail::ask(state, detail::ask_store_stats());
     if (!stats) return stats.error();
     const Time now = state.clock() ? state.clock()->now()
                                    : std::chrono::floor<Millis>(std::chrono::system_clock::now());
     metrics::Exposition out;
     const std::lock_guard lock(mutex_);
-    metrics::write_store_metrics(out, *stats, *meter_, now, TARRY_VERSION);
+    metrics::write_store_metrics(out, *stats, *meter_, replies, now, TARRY_VERSION);
     return std::move(out).take();
   }
 

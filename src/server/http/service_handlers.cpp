@@ -63,14 +63,17 @@ Routed stats(Asked& asked) {
 Routed metrics_page(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
   const Service& service = asked.service;
-  return ask<StoreStats>(core::StatsRequest{}, [&service](const StoreStats& stats) {
+  const std::uint64_t replies =
+      service.meter == nullptr ? 0 : service.meter->store().lateness().replies();
+  return ask<StoreStats>(core::StatsRequest{}, [&service, replies](const StoreStats& stats) {
     const Time now =
         service.now ? service.now() : std::chrono::floor<Millis>(std::chrono::system_clock::now());
     static constexpr std::string_view kType = "text/plain; version=0.0.4; charset=utf-8";
     metrics::Meter none;
     const auto relays = service.relays ? service.relays() : std::vector<metrics::RelayFigures>();
-    Response page = ok(metrics::metrics_text(
-        stats, service.meter == nullptr ? none : *service.meter, now, TARRY_VERSION, relays));
+    Response page =
+        ok(metrics::metrics_text(stats, service.meter == nullptr ? none : *service.meter, replies,
+                                 now, TARRY_VERSION, relays));
     page.content_type = kType;
     return page;
   });

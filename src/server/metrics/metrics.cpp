@@ -84,10 +84,10 @@ void write_server(Exposition& out, const Meter& meter) {
 
 }  // namespace
 
-std::string metrics_text(const StoreStats& stats, Meter& meter, Time now, std::string_view version,
-                         std::span<const RelayFigures> relays) {
+std::string metrics_text(const StoreStats& stats, Meter& meter, std::uint64_t replies, Time now,
+                         std::string_view version, std::span<const RelayFigures> relays) {
   Exposition out;
-  write_store_metrics(out, stats, meter.store(), now, version);
+  write_store_metrics(out, stats, meter.store(), replies, now, version);
   write_relays(out, relays);
   write_server(out, meter);
   return std::move(out).take();

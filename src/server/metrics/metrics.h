@@ -3,6 +3,7 @@
 // docs/reference/metrics.md lists the names; a test compares.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,9 +16,10 @@
 
 namespace tarry::metrics {
 
-/// `now`: by the store's clock, for ages. The meter is told which queues there are.
-[[nodiscard]] std::string metrics_text(const StoreStats& stats, Meter& meter, Time now,
-                                       std::string_view version,
+/// `replies`: as StoreMeter::metered has it. `now`: by the store's clock, for ages. The meter is
+/// told which queues there are.
+[[nodiscard]] std::string metrics_text(const StoreStats& stats, Meter& meter, std::uint64_t replies,
+                                       Time now, std::string_view version,
                                        std::span<const RelayFigures> relays = {});
 
 }  // namespace tarry::metrics

@@ -19,7 +19,7 @@ TEST(Metrics, AnswersAreCountedByRouteAndStatus) {
   meter.answered("/v1/claim", 200);
   meter.answered("/v1/claim", 400);
   meter.connected();
-  const std::string text = metrics_text({}, meter, kNow, "1");
+  const std::string text = metrics_text({}, meter, 0, kNow, "1");
   EXPECT_TRUE(has_line(text, R"(tarry_http_requests_total{route="/v1/claim",code="200"} 2)"));
   EXPECT_TRUE(has_line(text, R"(tarry_http_requests_total{route="/v1/claim",code="400"} 1)"));
   EXPECT_TRUE(has_line(text, "tarry_http_connections 1"));
@@ -29,7 +29,7 @@ TEST(Metrics, TellOfTheStoreToo) {
   Meter meter;
   StoreStats stats;
   stats.engine = "embedded";
-  const std::string text = metrics_text(stats, meter, kNow, "1.2.3");
+  const std::string text = metrics_text(stats, meter, 0, kNow, "1.2.3");
   EXPECT_TRUE(has_line(text, R"(tarry_build_info{version="1.2.3",engine="embedded"} 1)"));
 }
 
