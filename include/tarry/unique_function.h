@@ -45,7 +45,8 @@ class UniqueFunction<R(Args...)> {
              std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
   UniqueFunction(F&& callable) {  // NOLINT: implicit on purpose, as in std
     using Callable = std::decay_t<F>;
-    if constexpr (detail::may_be_empty<Callable>) {
+    if constexpr (detail::may_be_empty<Callable> &&
+                  !std::is_function_v<std::remove_reference_t<F>>) {
       if (!static_cast<bool>(callable)) return;
     }
     if constexpr (fits<Callable>) {
