@@ -24,7 +24,7 @@ namespace tarry {
 
 /// How much later than they were due messages were claimed.
 struct LatenessHistogram {
-  /// Of the buckets, in seconds.
+  /// The buckets' upper bounds, in seconds.
   static constexpr std::array<double, 16> kBoundsSeconds = {
       0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
 
@@ -40,6 +40,8 @@ struct LatenessHistogram {
   }
 };
 
+/// Figures of a store for a program that runs no server. Any thread may call any member, while
+/// others claim.
 class Metrics {
  public:
   /// Counts lateness from now on: of all that is claimed by way of this store and its copies, by

@@ -23,8 +23,8 @@ class Relays {
  public:
   /// What their operator should know. From threads of the relays.
   struct Hooks {
-    /// Of a sink, a coordination or the store that went or came back, of messages that fail, of
-    /// patterns that match nothing, and of what falls to this relay.
+    /// Hears that a sink, a coordination or the store went or came back, that messages fail, that
+    /// patterns match nothing, and which share falls to this relay.
     Log log;
     /// A relay has ended by itself, or its sink is of no use any more.
     std::function<void(const Error&)> failed;

@@ -110,7 +110,7 @@ std::string ready_line(const Output& output, const ServeLog& log, bool logs_json
   return text + "\n";
 }
 
-/// Whoever reads the log as JSON is told in JSON why the server ends, too.
+/// A JSON log tells in JSON, too, why the server ends.
 class ErrorsInLog {
  public:
   ErrorsInLog(Output& output, ServeLog& log, bool wanted) : output_(output) {

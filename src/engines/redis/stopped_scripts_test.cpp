@@ -200,7 +200,7 @@ class StoppedLife : protected test::EngineCalls {
       end(queue, key, reply.items.at(at++).outcome == Outcome::done);
     }
   }
-  // What was asked to end need not come again; what was told to have ended must not.
+  // A message whose end was asked for may come again; one whose end was confirmed must not.
   void end(const std::string& queue, const std::string& key, bool told) {
     there_.erase(queue + "/" + key);
     if (told) ended_.insert(queue + "/" + key);

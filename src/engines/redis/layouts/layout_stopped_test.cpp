@@ -179,7 +179,7 @@ class StoppedLayoutLife : protected test::EngineCalls {
     }
     return reply;
   }
-  // What was asked to end need not come again; what was told to have ended must not.
+  // A message whose end was asked for may come again; one whose end was confirmed must not.
   void end(const std::string& payload, bool told) {
     there_.erase(payload);
     if (told) ended_.insert(payload);
@@ -239,7 +239,7 @@ class StoppedLayoutLife : protected test::EngineCalls {
     (void)sure<StoreStats>(stats);
     (void)sure<core::ForecastReply>(core::ForecastRequest{"q", Millis(60'000), 10});
   }
-  // Of a queue of its own; what it has left comes with what is left in the end.
+  // The purge has a queue of its own. Messages that it leaves are claimed at the end with the rest.
   void purge() {
     core::PushRequest request;
     request.queue = "purged";
@@ -378,7 +378,7 @@ TEST_F(StoppedHashLayout, ARepeatedCancelStillStopsItsHolder) {
         EXPECT_EQ(store.cancel("q", "k").outcome, Outcome::stopping);
       }
       EXPECT_EQ(store.settle(taken.at(0).receipt).outcome, Outcome::done);
-      // What is over is not looked for again: another's push may have begun.
+      // The ack leaves a body without a score alone: another client's push may have begun.
       EXPECT_EQ(scores() + bodies(), !again && command == "HDEL" ? "01" : "00");
     }
   }
