@@ -99,20 +99,28 @@ def build_shared(component, prefix, work):
     return build_with_cmake(f"{component}_shared", prefix, work)
 
 
+FREE_FUNCTIONS = ("tarry::open(", "tarry::file_url(", "tarry::detail::no_value(")
+
+
+def symbols(library, *options):
+    """What a library defines, without the ABI tags that GCC adds to names."""
+    listed = output("nm", *options, "--demangle", "--defined-only", library).splitlines()
+    rows = [line.split(" ", 2) for line in listed if re.match(r"[0-9a-f]+ \w ", line)]
+    # Versions and what the linker adds have no type or an absolute one.
+    return [re.sub(r"\[abi:\w+\]", "", name) for _, kind, name in rows if kind != "A"]
+
+
 def check_symbols(library, headers):
-    """A shared library shows what the headers declare, and nothing else."""
+    """A shared library shows what the headers declare, all of it, and nothing else."""
     public = {path.stem: path.read_text() for path in headers.glob("*.h")}
     owners = {"Store": "store", "Queue": "queue", "Delivery": "queue", "Worker": "worker",
               "Server": "server", "ManualClock": "clock", "Metrics": "metrics"}
-    # Versions and what the linker adds have no type or an absolute one.
-    listed = output("nm", "--dynamic", "--demangle", "--defined-only", library).splitlines()
-    shown = [line.split(" ", 2)[2] for line in listed if line.split(" ", 2)[1] != "A"]
+    shown = symbols(library, "--dynamic")
     classes = set()
     for symbol in shown:
-        if symbol.startswith(("tarry::open(std::basic_string_view", "tarry::detail::no_value(",
-                              "tarry::file_url(std::basic_string_view")):
+        if symbol.startswith(FREE_FUNCTIONS):
             continue
-        member = re.match(r"tarry::(\w+)::(~?\w+)(?:\[\w+:\w+\])?\(", symbol)
+        member = re.match(r"tarry::(\w+)::(~?\w+)\(", symbol)
         if not member or member[1] not in owners:
             raise AssertionError(f"{library.name} shows {symbol}")
         if not re.search(rf"(?<!\w){member[2]}\(", public[owners[member[1]]]) \
@@ -122,6 +130,11 @@ def check_symbols(library, headers):
     missing = set(owners) - classes - ({"Server"} if "embedded" in library.name else set())
     if missing:
         raise AssertionError(f"{library.name} does not show {missing}")
+    public_names = FREE_FUNCTIONS + tuple(f"tarry::{name}::" for name in classes)
+    hidden = {name for name in symbols(library.with_suffix(".a"), "--extern-only")
+              if name.startswith(public_names) and "::Impl" not in name} - set(shown)
+    if hidden:
+        raise AssertionError(f"{library.name} hides {sorted(hidden)}")
 
 
 PLUGIN = """
