@@ -179,21 +179,6 @@ void add_by(CLI::App& command, std::optional<Millis>& into,
   for (CLI::Option* other : others) by->excludes(other);
 }
 
-const std::vector<std::string_view>& if_exists_names() {
-  static const std::vector<std::string_view> kNames{
-      to_string(IfExists::reject), to_string(IfExists::keep), to_string(IfExists::replace),
-      to_string(IfExists::earlier), to_string(IfExists::later)};
-  return kNames;
-}
-
-IfExists if_exists_from(std::string_view name) noexcept {
-  for (const IfExists rule :
-       {IfExists::keep, IfExists::replace, IfExists::earlier, IfExists::later}) {
-    if (name == to_string(rule)) return rule;
-  }
-  return IfExists::reject;
-}
-
 std::vector<std::string> protect(std::vector<std::string> words) {
   for (std::string& word : words) {
     if (word != "--" && is_special(unmarked(word))) word += kMark;

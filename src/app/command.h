@@ -62,10 +62,6 @@ std::array<CLI::Option*, 2> add_when(CLI::App& command, When& into);
 void add_by(CLI::App& command, std::optional<Millis>& into,
             const std::array<CLI::Option*, 2>& others);
 
-/// The rule of that name. `name` is one that add_choice has let pass.
-[[nodiscard]] const std::vector<std::string_view>& if_exists_names();
-[[nodiscard]] IfExists if_exists_from(std::string_view name) noexcept;
-
 /// CLI11 takes a word in brackets for a list and cuts it up. Before parsing every such word is
 /// marked, and the functions above take the mark off again.
 [[nodiscard]] std::vector<std::string> protect(std::vector<std::string> words);

@@ -10,6 +10,7 @@
 #include "app/progress.h"
 #include "base/text.h"
 #include "core/engine.h"
+#include "core/if_exists.h"
 #include "wire/queue.h"
 
 namespace tarry::app {
@@ -53,7 +54,7 @@ ExitCode set_settings(Session& session, const SetOptions& options) {
   if (!store) return code;
   SettingsPatch patch = options.patch;
   if (options.max_attempts) patch.max_attempts = static_cast<std::uint32_t>(*options.max_attempts);
-  if (options.if_exists) patch.if_exists = if_exists_from(*options.if_exists);
+  if (options.if_exists) patch.if_exists = core::if_exists_from(*options.if_exists);
   const auto settings = store->queue(options.queue).configure(patch);
   if (!settings) return session.output.fail(settings.error());
   print_settings(session.output, options.queue, *settings);
@@ -160,7 +161,7 @@ void add_set_command(CLI::App& queue, Session& session) {
                "How long a key stays known after its ack or cancel: 0s to 365d");
   add_duration(command, "--dead-keep", options->patch.dead_keep,
                "How long the dead are kept: 1s to 3650d");
-  add_choice(command, "--if-exists", options->if_exists, if_exists_names(),
+  add_choice(command, "--if-exists", options->if_exists, core::if_exists_names(),
              "What a push does whose key is taken");
   set_action(command, session, [options](Session& given) { return set_settings(given, *options); });
 }

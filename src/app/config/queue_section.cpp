@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/command.h"
+#include "core/if_exists.h"
 #include "core/limits.h"
 #include "core/queue_pattern.h"
 #include "core/validation.h"
@@ -22,8 +22,8 @@ SettingsPatch read_patch(Section& section) {
   patch.backoff_max = section.duration("backoff_max", Millis(0), Millis(core::kMaxBackoffMs));
   patch.remember = section.duration("remember", Millis(0), Millis(core::kMaxRememberMs));
   patch.dead_keep = section.duration("dead_keep", Millis(1000), Millis(core::kMaxDeadKeepMs));
-  if (const auto rule = section.choice("if_exists", if_exists_names())) {
-    patch.if_exists = if_exists_from(*rule);
+  if (const auto rule = section.choice("if_exists", core::if_exists_names())) {
+    patch.if_exists = core::if_exists_from(*rule);
   }
   section.finish();
   return patch;

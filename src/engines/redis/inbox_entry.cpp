@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "core/headers.h"
+#include "core/if_exists.h"
 #include "core/time_number.h"
 #include "core/validation.h"
 
@@ -172,10 +173,7 @@ class EntryReader {
       entry_.max_attempts = static_cast<std::uint32_t>(*attempts);
     }
     if (!has(kIfExists)) return {};
-    for (const IfExists rule : {IfExists::reject, IfExists::keep, IfExists::replace,
-                                IfExists::earlier, IfExists::later}) {
-      if (*given_[kIfExists] == to_string(rule)) entry_.if_exists = rule;
-    }
+    entry_.if_exists = core::if_exists_from(*given_[kIfExists]);
     if (entry_.if_exists) return {};
     return bad_field("if_exists " + base::quoted(*given_[kIfExists]) +
                      " must be reject, keep, replace, earlier or later");
