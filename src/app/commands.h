@@ -36,10 +36,4 @@ void add_bench_command(CLI::App& root, Session& session);       // bench_command
 void add_version_command(CLI::App& root, Session& session);     // version_command.cpp
 void add_shell_commands(CLI::App& root, Session& session);      // completion, man
 
-/// A queue's settings as lines of a sheet.
-void add_settings(Sheet& sheet, const QueueSettings& settings);
-
-/// `tarry 0.1.0`
-[[nodiscard]] const char* version_line() noexcept;
-
 }  // namespace tarry::app

@@ -10,7 +10,7 @@
 #include "app/commands.h"
 #include "app/json.h"
 #include "app/progress.h"
-#include "base/text.h"
+#include "app/settings_sheet.h"
 #include "core/engine.h"
 #include "open/server_call.h"
 #include "wire/stats.h"
@@ -24,8 +24,6 @@ std::string paused_text(const QueueStats& stats) {
   if (!stats.paused) return "no";
   return stats.paused_until ? "until " + time_text(*stats.paused_until) : "yes";
 }
-
-std::string duration_text(Millis duration) { return base::format_duration_ms(duration.count()); }
 
 void print_table(Output& output, const std::vector<QueueStats>& queues) {
   Table table({{"QUEUE", false, true},
@@ -169,16 +167,6 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
 }
 
 }  // namespace
-
-void add_settings(Sheet& sheet, const QueueSettings& settings) {
-  sheet.add("lease", duration_text(settings.lease));
-  sheet.add("max attempts", std::to_string(settings.max_attempts));
-  sheet.add("backoff", fmt::format("{} to {}", duration_text(settings.backoff_min),
-                                   duration_text(settings.backoff_max)));
-  sheet.add("remember", duration_text(settings.remember));
-  sheet.add("dead keep", duration_text(settings.dead_keep));
-  sheet.add("if exists", to_string(settings.if_exists));
-}
 
 void add_queue_commands(CLI::App& root, Session& session) {
   CLI::App& queue =

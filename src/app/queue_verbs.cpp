@@ -8,6 +8,7 @@
 #include "app/commands.h"
 #include "app/json.h"
 #include "app/progress.h"
+#include "app/settings_sheet.h"
 #include "base/text.h"
 #include "core/engine.h"
 #include "core/if_exists.h"
