@@ -17,6 +17,7 @@
 #include "app/descriptors.h"
 #include "app/help.h"
 #include "app/session.h"
+#include "app/version.h"
 
 namespace tarry::app {
 namespace {

@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
-#include "app/commands.h"
 #include "app/line_writer.h"
 #include "app/printable.h"
+#include "app/version.h"
 #include "wire/json_writer.h"
 
 namespace tarry::app {

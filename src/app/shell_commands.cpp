@@ -5,6 +5,7 @@
 #include "app/commands.h"
 #include "app/completion.h"
 #include "app/man_page.h"
+#include "app/version.h"
 
 namespace tarry::app {
 namespace {

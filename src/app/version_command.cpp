@@ -46,8 +46,6 @@ ExitCode version(Session& session) {
 
 }  // namespace
 
-const char* version_line() noexcept { return "tarry " TARRY_VERSION; }
-
 void add_version_command(CLI::App& root, Session& session) {
   CLI::App& command = add_command(root, "version", "Version, compiler, and what is built in",
                                   {"tarry version", "tarry version -o json"});
