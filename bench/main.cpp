@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "app/terminal.h"
+#include "app/output/terminal.h"
 #include "figures/figures.h"
 #include "figures/plots.h"
 #include "harness/must.h"

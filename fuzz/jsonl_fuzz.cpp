@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/line_reader.h"
-#include "app/push_line.h"
+#include "app/system/line_reader.h"
+#include "app/transfer/push_line.h"
 #include "base/assert.h"
 #include "fuzz/input.h"
 #include "support/wire_text.h"

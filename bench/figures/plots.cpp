@@ -11,10 +11,10 @@
 
 #include <tarry/store.h>
 
-#include "app/chart.h"
-#include "app/lateness_plot.h"
-#include "app/load_generator.h"
-#include "app/progress.h"
+#include "app/commands/program/chart.h"
+#include "app/commands/program/lateness_plot.h"
+#include "app/commands/program/load_generator.h"
+#include "app/output/progress.h"
 #include "designs/lmdb_queue.h"
 #include "designs/rocksdb_queue.h"
 #include "designs/tarry_queue.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/table.h"
+#include "app/output/table.h"
 #include "base/assert.h"
 
 namespace tarry::bench {

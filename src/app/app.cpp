@@ -12,12 +12,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/command.h"
-#include "app/commands.h"
-#include "app/descriptors.h"
-#include "app/help.h"
-#include "app/session.h"
-#include "app/version.h"
+#include "app/command_line/command.h"
+#include "app/command_line/help.h"
+#include "app/command_line/session.h"
+#include "app/commands/commands.h"
+#include "app/output/version.h"
+#include "app/system/descriptors.h"
 
 namespace tarry::app {
 namespace {

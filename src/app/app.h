@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/exit_codes.h"
+#include "app/output/exit_codes.h"
 
 namespace tarry::app {
 

@@ -1,7 +1,7 @@
 #include <csignal>
 
 #include "app/app.h"
-#include "app/descriptors.h"
+#include "app/system/descriptors.h"
 
 int main(int argc, char** argv) {
   // Nobody can be told why, where standard error is what is missing.

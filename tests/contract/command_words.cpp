@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/exit_codes.h"
+#include "app/output/exit_codes.h"
 #include "base/text.h"
 #include "core/headers.h"
 #include "wire/batch.h"

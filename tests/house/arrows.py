@@ -25,17 +25,47 @@ ALLOWED = {
     "worker": ["core", "base"],
     "relay": ["worker", "net", "wire", "core", "base"],
     "server": ["metrics", "core", "net", "wire", "base"],
-    "app": ["server", "relay", "worker", "open", "wire", "core", "base"],
+    # The program, from the ground up. `app` itself is main and the composition root.
+    "app/system": ["base"],
+    "app/output": ["app/system", "wire", "core", "base"],
+    "app/relays": ["app/system", "relay", "open", "core", "base"],
+    "app/transfer": ["app/system", "open", "wire", "core", "base"],
+    "app/config": ["app/relays", "app/output", "app/system", "server", "open", "core", "base"],
+    "app/command_line": ["app/config", "app/output", "open", "core", "base"],
+    "app/serve": ["app/config", "app/relays", "app/output", "app/system", "server", "open", "wire",
+                  "core", "base"],
+    "app/commands": ["app/command_line", "app/output", "wire", "core", "base"],
+    "app/commands/messages": ["app/commands", "app/command_line", "app/transfer", "app/output",
+                              "app/system", "wire", "core", "base"],
+    "app/commands/queues": ["app/commands", "app/command_line", "app/output", "app/system", "open",
+                            "wire", "core", "base"],
+    "app/commands/store": ["app/commands", "app/command_line", "app/transfer", "app/output",
+                           "app/system", "open", "wire", "core", "base"],
+    "app/commands/service": ["app/commands", "app/command_line", "app/serve", "app/config",
+                             "app/relays", "app/output", "app/system", "server", "relay", "worker",
+                             "open", "wire", "core", "base"],
+    "app/commands/program": ["app/commands", "app/command_line", "app/relays", "app/output",
+                             "app/system", "core", "base"],
+    "app": ["app/commands", "app/command_line", "app/output", "app/system", "server", "relay",
+            "worker", "open", "wire", "core", "base"],
 }
+
+
+
+def below(top):
+    """That folder of the table, and those in it."""
+    return [folder for folder in ALLOWED if folder == top or folder.startswith(top + "/")]
+
 
 # Outside library (the start of the name in <...>) -> the folders that may use it.
 OUTSIDE = {
-    "boost/": ["net", "wire", "engines/remote", "engines/redis", "relay", "server", "app"],
+    "boost/": ["net", "wire", "engines/remote", "engines/redis", "relay", "server",
+               "app/transfer"],
     "xxhash": ["base", "core", "engines/embedded"],
-    "fmt/": ["relay", "server", "app"],
-    "spdlog/": ["server", "app"],
-    "CLI/": ["app"],
-    "toml++/": ["app"],
+    "fmt/": ["relay", "server", *below("app")],
+    "spdlog/": ["app/serve"],
+    "CLI/": ["app", "app/command_line", *below("app/commands")],
+    "toml++/": ["app/config"],
     "openssl/": ["net"],
     "hiredis/": ["net"],
     "amqp": ["relay"],
@@ -53,12 +83,14 @@ ADAPTERS = {"include/tarry/asio.h": "boost/asio/"}
 
 
 def folder_of(path, table=ALLOWED):
-    """The folder of the table that holds src/PATH, or None."""
-    parts = path.split("/")
-    for length in (2, 1):
+    """The innermost folder of the table that holds src/PATH, or None. A folder of which the table
+    names parts has no other parts."""
+    parts = path.split("/")[:-1]
+    for length in range(len(parts), 0, -1):
         name = "/".join(parts[:length])
-        if len(parts) > length and name in table:
-            return name
+        if name in table:
+            is_divided = any(other.startswith(name + "/") for other in table)
+            return None if is_divided and length < len(parts) else name
     return None
 
 

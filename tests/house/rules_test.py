@@ -55,6 +55,12 @@ class Arrows(unittest.TestCase):
             for other in set(arrows.ALLOWED) - {folder, *targets}:
                 self.refused(f"src/{folder}/a.cpp", f'#include "{other}/b.h"')
 
+    def test_within_the_program(self):
+        self.refused("src/app/output/a.cpp", '#include "app/session.h"')
+        self.refused("src/app/output/a.cpp", '#include "app/command_line/session.h"')
+        self.refused("src/app/commands/store/a.cpp", '#include "app/commands/queues/b.h"')
+        self.allowed("src/app/commands/store/a.cpp", '#include "app/commands/commands.h"')
+
     def test_no_cycle(self):
         for folder, targets in arrows.ALLOWED.items():
             for target in targets:
@@ -66,6 +72,8 @@ class Arrows(unittest.TestCase):
 
     def test_unknown_folder(self):
         self.refused("src/misc/a.cpp", "")
+        self.refused("src/app/misc/a.cpp", "")
+        self.allowed("src/app/config/more/a.cpp", "")
         self.refused("src/engines/other/a.cpp", "")
 
     def test_public_header(self):
@@ -86,6 +94,8 @@ class Arrows(unittest.TestCase):
         self.allowed("src/core/a_test.cpp", "#include <gtest/gtest.h>")
         self.allowed("src/core/test_disk.h", "#include <gtest/gtest.h>")
         self.allowed("src/server/a.cpp", "#include <boost/json.hpp>\n#include <sys/socket.h>")
+        self.refused("src/app/transfer/a.cpp", "#include <CLI/CLI.hpp>", "outside")
+        self.allowed("src/app/commands/store/a.cpp", "#include <CLI/CLI.hpp>")
 
     def test_comment_is_no_include(self):
         self.allowed("src/base/a.h", '// #include "core/engine.h"\n/*\n#include "core/b.h"\n*/')

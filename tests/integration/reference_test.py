@@ -67,8 +67,8 @@ class Reference(unittest.TestCase):
     def test_errors(self):
         codes = re.findall(r"case ErrorCode::(\w+): return", text("include/tarry/result.h"))
         status = cases(text("src/wire/problem.cpp"), "status_of")
-        exits = cases(text("src/app/exit_codes.cpp"), "exit_code")
-        numbers = dict(re.findall(r"(\w+) = (\d)", text("src/app/exit_codes.h")))
+        exits = cases(text("src/app/output/exit_codes.cpp"), "exit_code")
+        numbers = dict(re.findall(r"(\w+) = (\d)", text("src/app/output/exit_codes.h")))
         in_code = [(code, status[code], numbers[exits[code].split("::")[1]]) for code in codes]
         page = text("docs/reference/errors.md")
         said = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d) \|", page, re.MULTILINE)

@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "app/config/listen.h"
 #include "app/config/queue_section.h"
 #include "app/config/relay_section.h"
-#include "app/listen.h"
-#include "app/printable.h"
-#include "app/relay_coordination.h"
+#include "app/output/printable.h"
+#include "app/relays/relay_coordination.h"
 #include "base/assert.h"
 #include "base/text.h"
 #include "open/store_url.h"

@@ -13,7 +13,7 @@
 #include <tarry/result.h>
 
 #include "app/config/setting.h"
-#include "app/relay_plan.h"
+#include "app/relays/relay_plan.h"
 #include "server/presets/queue_rules.h"
 
 namespace tarry::app::config {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "app/printable.h"
+#include "app/output/printable.h"
 
 namespace tarry::app::config {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "app/relay_coordination.h"
+#include "app/relays/relay_coordination.h"
 #include "base/text.h"
 #include "core/limits.h"
 #include "core/queue_pattern.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/config/section.h"
-#include "app/relay_plan.h"
+#include "app/relays/relay_plan.h"
 
 namespace tarry::app::config {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "app/printable.h"
+#include "app/output/printable.h"
 #include "base/nearest.h"
 #include "base/text.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/config/setting.h"
-#include "app/printable.h"
+#include "app/output/printable.h"
 #include "base/nearest.h"
 
 namespace tarry::app::config {

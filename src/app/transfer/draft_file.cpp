@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "app/line_reader.h"
-#include "app/push_line.h"
+#include "app/system/line_reader.h"
+#include "app/transfer/push_line.h"
 #include "base/text.h"
 
 namespace tarry::app::transfer {

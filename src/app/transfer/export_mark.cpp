@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "app/replace_file.h"
+#include "app/system/replace_file.h"
 #include "base/text.h"
 #include "wire/json_reader.h"
 #include "wire/json_writer.h"

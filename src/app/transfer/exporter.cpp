@@ -5,9 +5,9 @@
 #include <utility>
 #include <variant>
 
-#include "app/moved_message.h"
-#include "app/told_keys.h"
 #include "app/transfer/line.h"
+#include "app/transfer/moved_message.h"
+#include "app/transfer/told_keys.h"
 #include "base/text.h"
 #include "open/ask.h"
 

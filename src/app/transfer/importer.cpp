@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "app/move_requests.h"
-#include "app/moved_message.h"
+#include "app/transfer/move_requests.h"
+#include "app/transfer/moved_message.h"
 #include "base/text.h"
 #include "open/ask.h"
 

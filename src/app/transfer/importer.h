@@ -21,8 +21,8 @@
 
 #include <tarry/result.h>
 
-#include "app/queue_hold.h"
 #include "app/transfer/line.h"
+#include "app/transfer/queue_hold.h"
 #include "core/engine.h"
 
 namespace tarry::app::transfer {

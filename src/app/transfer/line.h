@@ -21,7 +21,7 @@
 #include <tarry/result.h>
 #include <tarry/settings.h>
 
-#include "app/queue_hold.h"
+#include "app/transfer/queue_hold.h"
 
 namespace tarry::app::transfer {
 

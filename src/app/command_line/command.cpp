@@ -1,0 +1,194 @@
+#include "app/command_line/command.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+#include "base/text.h"
+#include "core/time_number.h"
+
+namespace tarry::app {
+namespace {
+
+constexpr char kMark = '\x1f';
+
+/// The parser takes `[a,b]` apart, and gives `--store=` the next word. A flag with such a value is
+/// one too, so that whole and value are told by the same mark.
+bool is_special(std::string_view word) {
+  if (word.empty() || word == "--") return true;
+  if (word.starts_with('[')) return word.ends_with(']');
+  const std::size_t equals = word.find('=');
+  if (!word.starts_with("--") || equals == std::string_view::npos) return false;
+  return is_special(word.substr(equals + 1));
+}
+
+/// Without the marks at its end.
+std::string_view unmarked(std::string_view word) {
+  return word.substr(0, word.find_last_not_of(kMark) + 1);
+}
+
+bool by_position(const std::string& name) { return name.front() != '-'; }
+
+/// `--` before a value that was forgotten, which the parser takes for the value: what stands behind
+/// it would be something else.
+void check_given(const std::string& name, const std::string& word) {
+  if (by_position(name) || word != "--") return;
+  throw CLI::ValidationError(name,
+                             fmt::format("needs a value; one that is -- is written {}=--", name));
+}
+
+/// An option that `read` makes something of; an Error from it ends the parsing.
+template <typename Read>
+CLI::Option* add(CLI::App& command, const std::string& name, const std::string& help,
+                 const std::string& type, Read read) {
+  auto* option = command.add_option_function<std::string>(
+      name,
+      [name, read](const std::string& word) {
+        const std::string shown = name.substr(name.find(',') + 1);
+        check_given(shown, word);
+        const Result<void> result = read(unprotect(word));
+        if (result) return;
+        throw CLI::ValidationError(shown, result.error().message);
+      },
+      help);
+  return option->type_name(type);
+}
+
+}  // namespace
+
+CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& summary,
+                      const std::vector<std::string>& examples, const std::string& details) {
+  CLI::App* command = parent.add_subcommand(name, summary);
+  std::string footer = details.empty() ? "Examples:" : details + "\nExamples:";
+  for (const std::string& example : examples) footer += "\n  " + example;
+  footer += "\n\nEvery command takes --store URL and -o table|json: tarry --help.";
+  command->footer(footer);
+  command->fallthrough();
+  return *command;
+}
+
+void set_action(CLI::App& command, Session& session, Action action) {
+  command.callback([&session, action = std::move(action)] { session.action = action; });
+}
+
+CLI::Option* add_word(CLI::App& command, const std::string& name, std::string& into,
+                      const std::string& help) {
+  return add(command, name, help, by_position(name) ? "" : "TEXT", [&into](std::string word) {
+    into = std::move(word);
+    return Result<void>();
+  });
+}
+
+CLI::Option* add_word(CLI::App& command, const std::string& name, std::optional<std::string>& into,
+                      const std::string& help) {
+  return add(command, name, help, by_position(name) ? "" : "TEXT", [&into](std::string word) {
+    into = std::move(word);
+    return Result<void>();
+  });
+}
+
+CLI::Option* add_words(CLI::App& command, const std::string& name, std::vector<std::string>& into,
+                       const std::string& help) {
+  auto* option = command.add_option_function<std::vector<std::string>>(
+      name,
+      [&into, name](const std::vector<std::string>& words) {
+        into.clear();
+        for (const std::string& word : words) {
+          check_given(name, word);
+          into.push_back(unprotect(word));
+        }
+      },
+      help);
+  // By flag: the words after it belong to the positions.
+  if (!by_position(name)) option->allow_extra_args(false);
+  return option->type_name(by_position(name) ? "" : "TEXT");
+}
+
+CLI::Option* add_duration(CLI::App& command, const std::string& name, std::optional<Millis>& into,
+                          const std::string& help) {
+  return add(command, name, help, "DURATION", [&into](const std::string& word) -> Result<void> {
+    const auto ms = base::parse_duration_ms(word);
+    if (!ms) return ms.error();
+    into = Millis(*ms);
+    return {};
+  });
+}
+
+CLI::Option* add_time(CLI::App& command, const std::string& name, std::optional<Time>& into,
+                      const std::string& help) {
+  return add(command, name, help, "TIME", [&into](const std::string& word) -> Result<void> {
+    const auto ms = core::parse_time_ms(word);
+    if (!ms) return ms.error();
+    into = Time(Millis(*ms));
+    return {};
+  });
+}
+
+CLI::Option* add_number(CLI::App& command, const std::string& name,
+                        std::optional<std::uint64_t>& into, std::uint64_t min, std::uint64_t max,
+                        const std::string& help) {
+  return add(command, name, help, "N", [&into, min, max](const std::string& word) -> Result<void> {
+    const auto number = base::parse_u64(word, "number", min, max);
+    if (!number) return number.error();
+    into = *number;
+    return {};
+  });
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& name,
+                        std::optional<std::string>& into,
+                        const std::vector<std::string_view>& choices, const std::string& help) {
+  const std::string type = fmt::format("{}", fmt::join(choices, "|"));
+  return add(command, name, help, type, [&into, &choices](std::string word) -> Result<void> {
+    for (const std::string_view choice : choices) {
+      if (word != choice) continue;
+      into = std::move(word);
+      return {};
+    }
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} is none of {}{}", base::quoted(word), fmt::join(choices, ", "),
+                             base::did_you_mean(word, choices))};
+  });
+}
+
+Due When::due() const noexcept {
+  if (at) return Due::at(*at);
+  return Due::after(in.value_or(Millis{0}));
+}
+
+std::array<CLI::Option*, 2> add_when(CLI::App& command, When& into) {
+  auto* in = add_duration(command, "--in", into.in, "After this long: 250ms 30s 15m 2h 7d, PT30M");
+  auto* at = add_time(command, "--at", into.at,
+                      "At this time: 2030-01-31T09:00:00+01:00, or milliseconds since 1970");
+  in->excludes(at);
+  return {in, at};
+}
+
+void add_by(CLI::App& command, std::optional<Millis>& into,
+            const std::array<CLI::Option*, 2>& others) {
+  auto* by = add(command, "--by", "By this long from its own due time: 6h, or -30m for earlier",
+                 "DURATION", [&into](const std::string& word) -> Result<void> {
+                   const bool back = word.starts_with('-');
+                   const auto ms = base::parse_duration_ms(word.substr(back ? 1 : 0));
+                   if (!ms) return ms.error();
+                   if (*ms == 0) return Error{ErrorCode::invalid_argument, "0s moves nothing"};
+                   into = Millis(back ? -*ms : *ms);
+                   return {};
+                 });
+  for (CLI::Option* other : others) by->excludes(other);
+}
+
+std::vector<std::string> protect(std::vector<std::string> words) {
+  for (std::string& word : words) {
+    if (word != "--" && is_special(unmarked(word))) word += kMark;
+  }
+  return words;
+}
+
+std::string unprotect(std::string word) {
+  if (word.ends_with(kMark) && is_special(unmarked(word))) word.pop_back();
+  return word;
+}
+
+}  // namespace tarry::app

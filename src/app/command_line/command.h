@@ -1,0 +1,70 @@
+// What commands are built with, on top of CLI11: values are read once, strictly, and by the same
+// functions as in HTTP and configuration, so that the same bad input gets the same line everywhere.
+//
+// Every `add_…` answers the option, for `->required()` and the like. The variable must live until
+// parsing is over; commands keep theirs in a shared_ptr that their action holds too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/time.h>
+#include <CLI/CLI.hpp>
+
+#include "app/command_line/session.h"
+
+namespace tarry::app {
+
+/// A command below `parent`. `summary`: one line. `examples`: lines without indent. `details`: what
+/// else its help says, in lines that end in a newline.
+CLI::App& add_command(CLI::App& parent, const std::string& name, const std::string& summary,
+                      const std::vector<std::string>& examples, const std::string& details = {});
+
+/// What the command does once everything has been parsed without an error.
+void set_action(CLI::App& command, Session& session, Action action);
+
+CLI::Option* add_word(CLI::App& command, const std::string& name, std::string& into,
+                      const std::string& help);
+CLI::Option* add_word(CLI::App& command, const std::string& name, std::optional<std::string>& into,
+                      const std::string& help);
+/// One or more words by position; by flag (`--header`) one a flag.
+CLI::Option* add_words(CLI::App& command, const std::string& name, std::vector<std::string>& into,
+                       const std::string& help);
+CLI::Option* add_duration(CLI::App& command, const std::string& name, std::optional<Millis>& into,
+                          const std::string& help);
+CLI::Option* add_time(CLI::App& command, const std::string& name, std::optional<Time>& into,
+                      const std::string& help);
+CLI::Option* add_number(CLI::App& command, const std::string& name,
+                        std::optional<std::uint64_t>& into, std::uint64_t min, std::uint64_t max,
+                        const std::string& help);
+/// `choices` outlives the command.
+CLI::Option* add_choice(CLI::App& command, const std::string& name,
+                        std::optional<std::string>& into,
+                        const std::vector<std::string_view>& choices, const std::string& help);
+
+/// --in and --at, of which one may be given.
+struct When {
+  std::optional<Millis> in;
+  std::optional<Time> at;
+
+  [[nodiscard]] bool given() const noexcept { return in || at; }
+  /// Now, where neither was given.
+  [[nodiscard]] Due due() const noexcept;
+};
+/// Answers --in and --at.
+std::array<CLI::Option*, 2> add_when(CLI::App& command, When& into);
+/// --by: a duration, with a - before it a step back; excludes the others.
+void add_by(CLI::App& command, std::optional<Millis>& into,
+            const std::array<CLI::Option*, 2>& others);
+
+/// CLI11 takes a word in brackets for a list and cuts it up. Before parsing every such word is
+/// marked, and the functions above take the mark off again.
+[[nodiscard]] std::vector<std::string> protect(std::vector<std::string> words);
+[[nodiscard]] std::string unprotect(std::string word);
+
+}  // namespace tarry::app

@@ -1,0 +1,16 @@
+// The manual, `man tarry`: one page on all commands, of what their help says.
+//
+// Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/command_line/command_tree.h"
+
+namespace tarry::app {
+
+/// Roff, with the macros of man(7). `version`: "tarry 0.1.0".
+[[nodiscard]] std::string man_page(const CommandNode& root, std::string_view version);
+
+}  // namespace tarry::app

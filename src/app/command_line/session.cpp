@@ -1,0 +1,151 @@
+#include "app/command_line/session.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "app/config/variables.h"
+#include "app/output/progress.h"
+#include "base/text.h"
+#include "open/store_url.h"
+
+namespace tarry::app {
+
+std::string Session::url() const {
+  if (!store.empty()) return store;
+  const char* given = std::getenv("TARRY_STORE");
+  return given != nullptr && *given != '\0' ? given : std::string(kDefaultStore);
+}
+
+void Session::note_if_fleeting() {
+  if (is_fleeting()) output.note("a memory: store ends with the program, and what was pushed too");
+}
+
+namespace {
+
+// Commands on one store of files follow each other, each with the store for a moment: one waits so
+// long for those before it.
+constexpr std::chrono::milliseconds kLockWait{2'000};
+constexpr std::chrono::milliseconds kLockAgain{10};
+
+// The directory that opening the store will make, parents and all: its name may be mistyped. Empty
+// where it makes none.
+std::string new_directory(const std::string& url) {
+  const auto parsed = detail::parse_store_url(url);
+  const auto* files = parsed ? std::get_if<detail::EmbeddedUrl>(&*parsed) : nullptr;
+  if (files == nullptr || files->path.empty()) return {};
+  std::error_code ignored;
+  return std::filesystem::exists(files->path, ignored) ? std::string() : files->path;
+}
+
+/// What the store says while it is opened waits until the progress line has gone. Any thread.
+class HeldLog {
+ public:
+  explicit HeldLog(Log to) : to_(std::move(to)) {}
+
+  void tell(const LogEntry& entry) {
+    const std::lock_guard lock(mutex_);
+    if (held_) {
+      entries_.push_back({entry.level, std::string(entry.code), std::string(entry.text)});
+    } else {
+      to_(entry);
+    }
+  }
+  void let_go() {
+    const std::lock_guard lock(mutex_);
+    held_ = false;
+    for (const Entry& entry : std::exchange(entries_, {})) {
+      to_({entry.level, entry.code, entry.text});
+    }
+  }
+
+ private:
+  struct Entry {
+    LogLevel level;
+    std::string code;
+    std::string text;
+  };
+
+  std::mutex mutex_;
+  Log to_;
+  bool held_ = true;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+std::optional<Store> Session::open(ExitCode& code, Access access) {
+  return open(url(), std::move(access), code);
+}
+
+std::optional<Store> Session::open(const std::string& url, Access access, ExitCode& code) {
+  if (!access.log) {
+    // What there is to say of a shared server is for its operator: `tarry serve` says it, once.
+    access.log = url.starts_with("redis")
+                     ? Log([](const LogEntry&) {})
+                     : Log([this](const LogEntry& entry) { output.tell(entry.text); });
+  }
+  if (url == kDefaultStore && store.empty()) {
+    for (const std::string& line : config::mistyped_variables()) output.note(line);
+  }
+  if (!access.made) {
+    access.made = [this](const std::string& directory) {
+      output.note("made the directory " + base::quoted(directory) + " for a new store");
+    };
+  }
+  const auto log = std::make_shared<HeldLog>(std::move(access.log));
+  Progress progress("recovering", stderr, output.err());
+  OpenOptions options;
+  options.clock = std::move(access.clock);
+  options.create = access.create;
+  options.log = [log](const LogEntry& entry) { log->tell(entry); };
+  options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
+    constexpr std::uint64_t kMiB = 1u << 20;
+    progress.show(done, total, done / kMiB, "MiB");
+  };
+  const std::string made = access.create ? new_directory(url) : std::string();
+  auto store = tarry::open(url, options);
+  const auto until = std::chrono::steady_clock::now() + kLockWait;
+  while (!store && store.error().code == ErrorCode::conflict && url.starts_with("file:") &&
+         std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kLockAgain);
+    store = tarry::open(url, options);
+  }
+  while (!store && access.again && store.error().code == ErrorCode::unavailable &&
+         url.starts_with("redis") && access.again(store.error())) {
+    store = tarry::open(url, options);
+  }
+  progress.clear();
+  log->let_go();
+  if (store) {
+    if (!made.empty()) access.made(made);
+    return std::move(*store);
+  }
+  Error error = std::move(store).error();
+  if (error.code == ErrorCode::unavailable && this->store.empty() && url == kDefaultStore) {
+    error.message +=
+        "; start one with `tarry serve --store file:DIRECTORY`, or name a store: --store URL";
+  }
+  if (error.code == ErrorCode::not_found && url.starts_with("file:")) {
+    error.message += "; `tarry push` makes one, and so does `tarry serve`";
+  }
+  if (error.code == ErrorCode::conflict && url.starts_with("file:")) {
+    error.message +=
+        "; if that is `tarry serve`, name its address instead: --store http://HOST:PORT";
+  }
+  if (error.code == ErrorCode::damaged && url.starts_with("file:")) {
+    error.message += "; `tarry store salvage DIRECTORY` makes a store of what checks";
+  }
+  output.error(error);
+  code = exit_code_of_open(error.code);
+  return std::nullopt;
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,56 @@
+// Session: what one run of the program works with: which store, and where its answers go.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/clock.h>
+#include <tarry/store.h>
+
+#include "app/output/exit_codes.h"
+#include "app/output/output.h"
+
+namespace tarry::app {
+
+inline constexpr std::string_view kDefaultStore = "http://127.0.0.1:7733";
+
+class Session;
+using Action = std::function<ExitCode(Session&)>;
+
+/// How a command opens its store.
+struct Access {
+  bool create = false;  // makes a file: store that is not there
+  std::optional<ManualClock> clock = {};
+  Log log = {};  // where the store's own log goes; empty: to stderr
+  std::function<void(const std::string& directory)> made =
+      {};  // is told of a new one; empty: a note
+  /// Asked when a store of another machine is away: true: try again. Empty: it is not tried again.
+  std::function<bool(const Error&)> again = {};
+};
+
+class Session {
+ public:
+  Output output;
+  std::string store;                  // --store; empty: not given
+  std::vector<std::string> trailing;  // what follows `--`, for `work`
+  Action action;                      // the command that was chosen
+
+  /// --store, else TARRY_STORE, else the local server.
+  [[nodiscard]] std::string url() const;
+  /// Whether its store is of this process alone, `memory:`, and ends with it.
+  [[nodiscard]] bool is_fleeting() const { return url().starts_with("memory:"); }
+  /// For who has just pushed something.
+  void note_if_fleeting();
+
+  /// Opens url(), or prints why not: empty, with the exit code in `code`. Recovery of a big `file:`
+  /// store shows its progress.
+  [[nodiscard]] std::optional<Store> open(ExitCode& code, Access access = {});
+  [[nodiscard]] std::optional<Store> open(const std::string& url, Access access, ExitCode& code);
+};
+
+}  // namespace tarry::app

@@ -1,0 +1,98 @@
+#include "app/commands/listing.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/output/json.h"
+#include "app/output/progress.h"
+#include "wire/message.h"
+
+namespace tarry::app {
+namespace {
+
+void print_listing(Session& session, const std::vector<MessageInfo>& messages,
+                   const std::string& next) {
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().name("messages").begin_array();
+      for (const MessageInfo& info : messages) {
+        json.begin_object();
+        wire::write_message_info(json, info, wire::Payload::left_out);
+        json.end_object();
+      }
+      json.end_array().field_bool("more", !next.empty()).text_field("next", next).end_object();
+    });
+    return;
+  }
+  Table table({{"KEY", false, true},
+               {"ID", true},
+               {"STATE"},
+               {"DUE"},
+               {"ATTEMPT", true},
+               {"PRIORITY", true},
+               {"REASON", false, true}});
+  for (const MessageInfo& info : messages) {
+    const std::string id = std::to_string(info.id);
+    const std::string state = state_text(info);
+    const std::string due = info.state == State::remembered ? "" : time_text(info.due);
+    const std::string attempt = std::to_string(info.attempt);
+    const std::string priority = std::to_string(info.priority);
+    table.add({info.key, id, state, due, attempt, priority, info.reason});
+  }
+  session.output.print(table);
+  if (next.empty()) return;
+  session.output.note(
+      fmt::format("{} of them; go on with --after {}, or more at once with --limit N.",
+                  grouped(messages.size()), next));
+}
+
+}  // namespace
+
+std::string state_text(const MessageInfo& info) {
+  return std::string(to_string(info.state)) + (info.stopping ? ", stopping" : "");
+}
+
+Result<void> check_known(const Queue& queue) {
+  const auto stats = queue.stats();
+  if (!stats && stats.error().code == ErrorCode::not_found) return stats.error();
+  return {};
+}
+
+ExitCode print_messages(Session& session, const std::string& queue, const Listing& listing) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue asked = store->queue(queue);
+  std::vector<MessageInfo> messages;
+  ListOptions options;
+  options.state = listing.state;
+  options.prefix = listing.filter.prefix;
+  options.after = listing.after;
+  do {
+    options.limit =
+        static_cast<std::uint32_t>(std::min(listing.limit - messages.size(), std::uint64_t{1000}));
+    auto page = asked.list(options);
+    if (!page) return session.output.fail(page.error());
+    std::ranges::copy_if(
+        page->messages, std::back_inserter(messages),
+        [&](const MessageInfo& info) { return core::matches(listing.filter, info); });
+    options.after = page->next;
+  } while (!options.after.empty() && messages.size() < listing.limit);
+  if (!options.after.empty()) {
+    // A full page may be the last one: then there is nothing to go on with.
+    options.limit = 1;
+    const auto more = asked.list(options);
+    if (more && more->messages.empty() && more->next.empty()) options.after.clear();
+  }
+  if (messages.empty()) {
+    if (const auto known = check_known(asked); !known) return session.output.fail(known.error());
+  }
+  print_listing(session, messages, options.after);
+  return ExitCode::done;
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,36 @@
+// Messages of a queue as `tarry ls` prints them.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <tarry/message.h>
+#include <tarry/queue.h>
+
+#include "app/command_line/session.h"
+#include "core/message_filter.h"
+
+namespace tarry::app {
+
+struct Listing {
+  std::optional<State> state = {};
+  core::MessageFilter filter = {};
+  std::uint64_t limit = 100;
+  std::string after = {};  ///< as a listing before it said; empty: from the start
+};
+
+/// `scheduled`, or `leased, stopping`.
+[[nodiscard]] std::string state_text(const MessageInfo& info);
+
+/// `not_found` where there is no such queue; else nothing. Lists and forecasts of it are those of
+/// an empty one, and who mistyped a name is to hear so.
+[[nodiscard]] Result<void> check_known(const Queue& queue);
+
+/// Opens the store and prints what the listing asks for, in no particular order.
+[[nodiscard]] ExitCode print_messages(Session& session, const std::string& queue,
+                                      const Listing& listing);
+
+}  // namespace tarry::app

@@ -1,0 +1,45 @@
+// Verbs on every message of a queue that a filter matches, page by page: cancel, reschedule, dead
+// revive, dead rm.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <tarry/time.h>
+
+#include "app/command_line/session.h"
+#include "core/message_filter.h"
+
+namespace tarry::app {
+
+struct CancelAll {};
+/// All to one time: a relative one counts from the first of them.
+struct MoveAllTo {
+  Due due;
+};
+/// Each to its own due time and so much more, or less.
+struct MoveAllBy {
+  Millis by;
+};
+struct ReviveAll {};
+
+struct BulkVerb {
+  std::string queue;
+  core::MessageFilter filter;
+  std::vector<State> states;  // that are looked through; not remembered
+  std::variant<CancelAll, MoveAllTo, MoveAllBy, ReviveAll> action;
+  bool dry_run = false;  // only count
+  bool yes = false;      // even where every message of the queue matches
+};
+
+/// Scheduled, ready, leased: the dead have verbs of their own.
+[[nodiscard]] const std::vector<State>& alive_states();
+
+/// SIGTERM and Ctrl-C end it after the page at hand, and what was done is told.
+[[nodiscard]] ExitCode run_on_all(Session& session, const BulkVerb& verb);
+
+}  // namespace tarry::app

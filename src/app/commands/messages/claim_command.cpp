@@ -1,0 +1,171 @@
+// tarry claim: takes what is due, under a lease, and prints it with its receipts.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/output/json.h"
+#include "app/output/progress.h"
+#include "base/text.h"
+#include "core/engine.h"
+#include "core/limits.h"
+
+namespace tarry::app {
+namespace {
+
+struct ClaimWords {
+  std::vector<std::string> queues;
+  std::optional<std::uint64_t> max;
+  std::optional<std::uint64_t> max_bytes;
+  std::optional<Millis> lease;
+  std::optional<Millis> wait;
+};
+
+// Why there is nothing, which is no failure: to be told apart from a name that was mistyped.
+std::string empty_text(const std::string& name, const Result<QueueStats>& stats) {
+  if (!stats) {
+    return stats.error().code == ErrorCode::not_found ? fmt::format("There is no queue {}.", name)
+                                                      : "Nothing is due.";
+  }
+  std::string holds;
+  for (const auto& [count, state] :
+       {std::pair(stats->scheduled, "scheduled"), std::pair(stats->ready, "ready"),
+        std::pair(stats->leased, "leased"), std::pair(stats->dead, "dead")}) {
+    if (count == 0) continue;
+    holds += fmt::format("{}{} {}", holds.empty() ? "" : ", ", grouped(count), state);
+  }
+  if (holds.empty()) holds = "it is empty";
+  if (!stats->paused) return fmt::format("Nothing is due in queue {}: {}.", name, holds);
+  return fmt::format("Queue {} is paused{}: {}.", name,
+                     stats->paused_until ? " until " + time_text(*stats->paused_until) : "", holds);
+}
+
+void print_table(Output& output, const std::vector<Delivery>& deliveries, bool name_queues) {
+  std::vector<Column> columns{{"KEY", false, true},     {"ID", true},
+                              {"ATTEMPT", true},        {"LATE", true},
+                              {"PAYLOAD", false, true}, {"RECEIPT", false, false, true}};
+  if (name_queues) columns.insert(columns.begin(), {"QUEUE", false, true});
+  Table table(std::move(columns));
+  for (const Delivery& delivery : deliveries) {
+    const std::string id = std::to_string(delivery.id());
+    const std::string attempt = std::to_string(delivery.attempt());
+    const std::string late = base::format_duration_ms(delivery.lateness().count());
+    std::vector<std::string_view> cells{delivery.key(),    id, attempt, late, delivery.payload(),
+                                        delivery.receipt()};
+    if (name_queues) cells.insert(cells.begin(), delivery.queue());
+    table.add(cells);
+  }
+  output.print(table);
+}
+
+// A server that is being stopped ends a claim that waits with `unavailable`. What falls due in the
+// rest of the wait is claimed from the next server, if one is there soon.
+Result<std::vector<Delivery>> claim_for_all_of_the_wait(const Store& store,
+                                                        const std::vector<std::string_view>& queues,
+                                                        ClaimOptions options) {
+  constexpr Millis kPause{100};
+  constexpr Millis kRestart{5'000};
+  if (store.engine().capabilities().manual_clock) return store.claim(queues, options);
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + options.wait;
+  std::optional<Clock::time_point> away_since;
+  for (;;) {
+    auto deliveries = store.claim(queues, options);
+    const auto now = Clock::now();
+    const bool away = !deliveries && deliveries.error().code == ErrorCode::unavailable;
+    if (away ? now - away_since.value_or(now) > kRestart : !deliveries || !deliveries->empty()) {
+      return deliveries;
+    }
+    away_since = away ? std::optional(away_since.value_or(now)) : std::nullopt;
+    const auto left = std::chrono::floor<Millis>(end - now);
+    if (left <= Millis{0}) return deliveries;
+    std::this_thread::sleep_for(std::min(left, kPause));
+    options.wait = std::max(left - kPause, Millis{0});
+  }
+}
+
+void print_deliveries(Session& session, const Store& store, const ClaimWords& words,
+                      const std::vector<Delivery>& deliveries) {
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().name("messages").begin_array();
+      for (const Delivery& delivery : deliveries) {
+        json.begin_object();
+        write_fields(json, delivery);
+        json.end_object();
+      }
+      json.end_array().end_object();
+    });
+  } else if (deliveries.empty()) {
+    for (const std::string& name : words.queues) {
+      session.output.note(empty_text(name, store.queue(name).stats()));
+    }
+  } else {
+    print_table(session.output, deliveries, words.queues.size() > 1);
+  }
+}
+
+// Without its receipt nobody can settle a claim, and its message would wait for the lease's end.
+void give_back(Output& output, const Store& store, const std::vector<Delivery>& deliveries) {
+  std::vector<Settle> items;
+  for (const Delivery& delivery : deliveries) {
+    Settle& item = items.emplace_back();
+    item.receipt = delivery.receipt();
+    item.action = tarry::Action::release;
+  }
+  const auto answers = store.settle(items);
+  const auto is_done = [](const Result<Answer>& answer) {
+    return answer && answer->outcome == Outcome::done;
+  };
+  const auto released =
+      answers ? static_cast<std::size_t>(std::ranges::count_if(*answers, is_done)) : 0;
+  output.tell(fmt::format("{} claimed and could not be printed; released again: {}",
+                          counted(items.size(), "message"), grouped(released)));
+  if (!answers) output.error(answers.error());
+}
+
+ExitCode claim(Session& session, const ClaimWords& words) {
+  // A reader that goes away must not end us before the claim is given back.
+  std::signal(SIGPIPE, SIG_IGN);
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  ClaimOptions options;
+  if (words.max) options.max = static_cast<std::uint32_t>(*words.max);
+  options.max_bytes = words.max_bytes.value_or(options.max_bytes);
+  options.lease = words.lease;
+  options.wait = words.wait.value_or(Millis{0});
+  const std::vector<std::string_view> queues(words.queues.begin(), words.queues.end());
+  const auto deliveries = claim_for_all_of_the_wait(*store, queues, options);
+  if (!deliveries) return session.output.fail(deliveries.error());
+  print_deliveries(session, *store, words, *deliveries);
+  if (!deliveries->empty() && !Output::flush()) give_back(session.output, *store, *deliveries);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_claim_command(CLI::App& root, Session& session) {
+  auto words = std::make_shared<ClaimWords>();
+  CLI::App& command =
+      add_command(root, "claim", "Take what is due, under a lease; settle it by its receipt",
+                  {"tarry claim orders", "tarry claim orders --wait 1m",
+                   "tarry claim orders mails --max 100 --lease 5m -o json"});
+  add_words(command, "QUEUE", words->queues, "One queue or several")->required();
+  add_number(command, "--max", words->max, 1, core::kMaxBatch, "At most so many (default: 1)");
+  add_number(command, "--max-bytes", words->max_bytes, 1, core::kMaxClaimBytes,
+             "At most so much payload, but one message anyway (default: 64 MiB)");
+  add_duration(command, "--lease", words->lease, "How long the claim holds (default: the queue's)");
+  add_duration(command, "--wait", words->wait,
+               "How long to wait for something to fall due, up to 1h (default: 0s)");
+  set_action(command, session, [words](Session& given) { return claim(given, *words); });
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,213 @@
+// tarry dead ls, revive, rm: messages that were set aside.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/command_line/filter_flags.h"
+#include "app/commands/commands.h"
+#include "app/commands/listing.h"
+#include "app/commands/messages/bulk_verbs.h"
+#include "app/commands/messages/key_pages.h"
+#include "app/output/answers.h"
+#include "app/output/progress.h"
+#include "base/text.h"
+
+namespace tarry::app {
+namespace {
+
+struct DeadOptions {
+  std::string queue;
+  std::vector<std::string> keys;
+  bool all = false;
+  bool yes = false;
+  bool dry_run = false;
+  FilterFlags filter;
+  std::optional<std::uint64_t> limit;
+  std::optional<std::string> after;
+};
+
+Error not_dead(const MessageInfo& info) {
+  return {ErrorCode::conflict,
+          fmt::format("message {} is {}, not dead", base::quoted(info.key), to_string(info.state))};
+}
+
+/// What a key answers that names no dead message: an outcome, or why not.
+Result<Answer> otherwise(const Queue& queue, const std::string& key) {
+  const auto info = queue.get(key);
+  if (info) return not_dead(*info);
+  if (info.error().code == ErrorCode::not_found) return Answer{Outcome::unknown, {}, {}};
+  return info.error();
+}
+
+// One key a call: the verb answers a count, and each key is to have an answer of its own.
+Result<Answer> revive_one(const Queue& queue, const std::string& key) {
+  const std::string_view one = key;
+  const auto count = queue.revive({&one, 1});
+  if (!count) return count.error();
+  if (*count == 1) return Answer{Outcome::revived, {}, {}};
+  return otherwise(queue, key);
+}
+
+Result<Answer> remove_one(const Queue& queue, const std::string& key) {
+  const auto info = queue.get(key);
+  if (!info || info->state != State::dead) return otherwise(queue, key);
+  return queue.cancel(key);
+}
+
+ExitCode print_count(Output& output, const DeadOptions& options, std::string_view done,
+                     std::uint64_t count) {
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().text_field("queue", options.queue).field(done, count).end_object();
+    });
+  } else {
+    output.print_line(
+        fmt::format("queue {}: {} {}", options.queue, counted(count, "message"), done));
+  }
+  return ExitCode::done;
+}
+
+constexpr const char* kDeadFilters = "--prefix, --due-between, --header or --reason";
+
+std::optional<std::string> bad_choice(const DeadOptions& options, std::string_view verb) {
+  const int ways =
+      (options.all ? 1 : 0) + (options.keys.empty() ? 0 : 1) + (options.filter.given() ? 1 : 0);
+  if (ways != 1) {
+    return fmt::format("dead {} needs {}KEYs, --all, or {}", verb, ways > 1 ? "either " : "",
+                       kDeadFilters);
+  }
+  if (options.dry_run && !options.keys.empty()) {
+    return fmt::format("--dry-run goes with --all or {} only", kDeadFilters);
+  }
+  return std::nullopt;
+}
+
+template <typename Chosen>
+ExitCode run_on_dead(Session& session, const DeadOptions& options, Chosen action) {
+  auto filter = filter_of(options.filter);
+  if (!filter) return session.output.fail(filter.error());
+  return run_on_all(session, {options.queue,
+                              *std::move(filter),
+                              {State::dead},
+                              std::move(action),
+                              options.dry_run,
+                              options.yes});
+}
+
+template <typename Verb>
+ExitCode each(Session& session, const DeadOptions& options, const Queue& queue, Verb verb) {
+  std::vector<Result<Answer>> answers;
+  for (const std::string& key : options.keys) answers.push_back(verb(queue, key));
+  return print_answers(session.output, "key", options.keys, answers);
+}
+
+ExitCode revive(Session& session, const DeadOptions& options) {
+  if (const auto bad = bad_choice(options, "revive")) return session.output.usage(*bad);
+  if (options.filter.given() || options.dry_run) return run_on_dead(session, options, ReviveAll{});
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(options.queue);
+  if (!options.all) return each(session, options, queue, revive_one);
+  const auto stats = queue.stats();  // a name that was mistyped is not "0 revived"
+  if (!stats) return session.output.fail(stats.error());
+  const auto count = queue.revive();
+  if (!count) return session.output.fail(count.error());
+  return print_count(session.output, options, "revived", *count);
+}
+
+ExitCode remove_all(Session& session, const DeadOptions& options, const Queue& queue) {
+  const auto stats = queue.stats();
+  if (!stats) return session.output.fail(stats.error());
+  Progress progress("removing", stderr, session.output.err());
+  std::uint64_t removed = 0;
+  OutcomeTally tally;
+  const auto done = each_page(queue, {State::dead}, {}, [&](const std::vector<MessageInfo>& page) {
+    const auto answers = queue.cancel(keys_of(page));
+    if (!answers) return std::optional<Error>(answers.error());
+    tally.add(*answers);
+    removed = tally.count(Outcome::cancelled);
+    progress.show(removed, stats->dead, removed, "messages");
+    return std::optional<Error>();
+  });
+  progress.clear();
+  if (done) session.output.error(*done);
+  const ExitCode code = print_count(session.output, options, "removed", removed);
+  return done ? worst(exit_code(done->code), code) : worst(tally.code(), code);
+}
+
+ExitCode remove(Session& session, const DeadOptions& options) {
+  if (const auto bad = bad_choice(options, "rm")) return session.output.usage(*bad);
+  if (options.filter.given() || options.dry_run) return run_on_dead(session, options, CancelAll{});
+  if (options.all && !options.yes) {
+    return session.output.usage(
+        fmt::format("dead rm --all removes all the dead of queue {} for good; confirm with --yes",
+                    base::quoted(options.queue)));
+  }
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(options.queue);
+  if (options.all) return remove_all(session, options, queue);
+  return each(session, options, queue, remove_one);
+}
+
+void add_targets(CLI::App& command, DeadOptions& options, const std::string& all) {
+  add_word(command, "QUEUE", options.queue, "The queue")->required();
+  add_words(command, "KEY", options.keys, "Keys of messages");
+  command.add_flag("--all", options.all, all);
+  add_filter(command, options.filter);
+  command.add_flag("--dry-run", options.dry_run, "Of those that are chosen so: only count");
+}
+
+}  // namespace
+
+void add_dead_commands(CLI::App& root, Session& session) {
+  CLI::App& dead = add_command(
+      root, "dead", "Messages that were set aside: ls, revive, rm",
+      {"tarry dead ls orders", "tarry dead revive orders --all"},
+      "A message is dead after its last attempt, when it was buried, or when its "
+      "payload is damaged.\nA queue keeps its dead for `dead_keep`: tarry queue set.\n");
+  dead.require_subcommand(1);
+  {
+    auto options = std::make_shared<DeadOptions>();
+    CLI::App& command = add_command(dead, "ls", "The dead of a queue, and why they are",
+                                    {"tarry dead ls orders", "tarry dead ls orders --limit 1000"});
+    add_word(command, "QUEUE", options->queue, "The queue")->required();
+    add_filter(command, options->filter);
+    add_number(command, "--limit", options->limit, 1, 1'000'000, "At most so many (default: 100)");
+    add_word(command, "--after", options->after, "Goes on where another ls ended, by its `next`");
+    set_action(command, session, [options](Session& given) {
+      auto filter = filter_of(options->filter);
+      if (!filter) return given.output.fail(filter.error());
+      return print_messages(given, options->queue,
+                            {State::dead, *std::move(filter), options->limit.value_or(100),
+                             options->after.value_or("")});
+    });
+  }
+  {
+    auto options = std::make_shared<DeadOptions>();
+    CLI::App& command =
+        add_command(dead, "revive", "Deliver these again: due now, attempts anew",
+                    {"tarry dead revive orders order:42 order:43", "tarry dead revive orders --all",
+                     "tarry dead revive orders --reason '*answered 503*' --dry-run"});
+    add_targets(command, *options, "All the dead of the queue");
+    set_action(command, session, [options](Session& given) { return revive(given, *options); });
+  }
+  {
+    auto options = std::make_shared<DeadOptions>();
+    CLI::App& command =
+        add_command(dead, "rm", "Remove these for good",
+                    {"tarry dead rm orders order:42", "tarry dead rm orders --all --yes"},
+                    "One that somebody revives at the same moment may be cancelled.\n");
+    add_targets(command, *options, "All the dead of the queue; needs --yes");
+    command.add_flag("--yes", options->yes,
+                     "Even where these are all the dead: what is removed\ncannot be brought back");
+    set_action(command, session, [options](Session& given) { return remove(given, *options); });
+  }
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,56 @@
+// Verbs on every message of a kind: a queue is listed page by page, and each page's keys are given
+// to a verb that takes many. Stopped at any moment, the same again does what is left.
+//
+// Thread safety: blocks the calling thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/queue.h>
+
+#include "app/output/exit_codes.h"
+
+namespace tarry::app {
+
+/// Given one page; an Error ends the paging.
+using EachPage = std::function<std::optional<Error>(const std::vector<MessageInfo>& page)>;
+
+/// Pages of at most 1,000 messages that are in one of `states` and whose keys begin with `prefix`.
+/// A page is never empty. What comes while it runs may be met or not.
+[[nodiscard]] std::optional<Error> each_page(const Queue& queue, const std::vector<State>& states,
+                                             std::string_view prefix, const EachPage& use);
+
+/// They last as long as `page`.
+[[nodiscard]] std::vector<std::string_view> keys_of(const std::vector<MessageInfo>& page);
+
+/// How many of each outcome, and of those that failed.
+class OutcomeTally {
+ public:
+  void add(const std::vector<Result<Answer>>& answers);
+  /// Of a verb that answers with a number alone; 0 adds nothing.
+  void add(Outcome outcome, std::uint64_t count);
+
+  [[nodiscard]] std::uint64_t count(Outcome outcome) const noexcept;
+  [[nodiscard]] std::uint64_t failed() const noexcept { return failed_; }
+  /// The first item that failed.
+  [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
+  /// The worst of all answers.
+  [[nodiscard]] ExitCode code() const noexcept { return code_; }
+
+ private:
+  static constexpr std::size_t kOutcomes = static_cast<std::size_t>(Outcome::stale) + 1;
+
+  std::array<std::uint64_t, kOutcomes> counts_{};
+  std::uint64_t failed_ = 0;
+  std::optional<Error> error_;
+  ExitCode code_ = ExitCode::done;
+};
+
+}  // namespace tarry::app

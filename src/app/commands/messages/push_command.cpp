@@ -1,0 +1,136 @@
+// tarry push: one message, or with --jsonl a file of them.
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/commands/messages/bulk_push.h"
+#include "app/output/json.h"
+#include "app/system/line_reader.h"
+#include "base/text.h"
+#include "core/if_exists.h"
+#include "core/limits.h"
+
+namespace tarry::app {
+namespace {
+
+struct PushOptions {
+  std::string queue;
+  std::optional<std::string> payload;
+  When when;
+  std::optional<std::string> key;
+  std::optional<std::string> if_exists;
+  std::optional<std::uint64_t> priority;
+  std::optional<std::uint64_t> max_attempts;
+  std::vector<std::string> headers;
+  std::optional<std::string> jsonl;
+
+  [[nodiscard]] bool about_one_message() const {
+    return payload || when.given() || key || priority || max_attempts || !headers.empty();
+  }
+};
+
+Result<Headers> headers_from(const std::vector<std::string>& words) {
+  Headers headers;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("--header {}: must be NAME=VALUE", base::quoted(word))};
+    }
+    headers.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  }
+  return headers;
+}
+
+ExitCode push_one(Session& session, const PushOptions& options) {
+  if (options.key && options.key->empty()) {
+    return session.output.usage(
+        "--key \"\": must be 1 to 512 bytes; leave --key out for one of ours");
+  }
+  auto headers = headers_from(options.headers);
+  if (!headers) return session.output.fail(headers.error());
+  std::string payload = options.payload.value_or("");
+  if (options.payload == "-") {
+    auto read = read_all(STDIN_FILENO, core::kMaxMaxPayload);
+    if (!read) return session.output.fail(read.error());
+    payload = std::move(*read);
+  }
+  Push push;
+  if (options.key) push.key = *options.key;
+  push.payload = payload;
+  push.due = options.when.due();
+  push.headers = std::move(*headers);
+  if (options.priority) push.priority = static_cast<std::uint32_t>(*options.priority);
+  if (options.max_attempts) push.max_attempts = static_cast<std::uint32_t>(*options.max_attempts);
+  if (options.if_exists) push.if_exists = core::if_exists_from(*options.if_exists);
+
+  ExitCode code{};
+  auto store = session.open(code, {.create = true});
+  if (!store) return code;
+  auto pushed = store->queue(options.queue).push(push);
+  if (!pushed) return session.output.fail(pushed.error());
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object();
+      write_fields(json, *pushed);
+      json.end_object();
+    });
+  } else {
+    Table table({{"OUTCOME"}, {"KEY", false, true}, {"ID", true}, {"DUE"}});
+    const std::string id = pushed->id == 0 ? "" : std::to_string(pushed->id);
+    const std::string due = pushed->id == 0 ? "" : time_text(pushed->due);
+    table.add({to_string(pushed->outcome), pushed->key, id, due});
+    session.output.print(table);
+  }
+  session.note_if_fleeting();
+  return exit_code(pushed->outcome);
+}
+
+ExitCode run(Session& session, const PushOptions& options) {
+  if (!options.jsonl) return push_one(session, options);
+  if (options.about_one_message()) {
+    return session.output.usage(
+        "with --jsonl every line names its own payload, key, time and headers: of the other flags "
+        "only --if-exists goes with it");
+  }
+  BulkPush bulk;
+  bulk.queue = options.queue;
+  bulk.file = *options.jsonl;
+  if (options.if_exists) bulk.if_exists = core::if_exists_from(*options.if_exists);
+  return bulk_push(session, bulk);
+}
+
+}  // namespace
+
+void add_push_command(CLI::App& root, Session& session) {
+  auto options = std::make_shared<PushOptions>();
+  CLI::App& push = add_command(
+      root, "push", "Hand over a message and its time; without --in or --at it is due now",
+      {"tarry push orders '{\"order\": 42}' --key order:42 --in 30m",
+       "tarry push mails --at 2030-01-31T09:00:00+01:00 - < mail.txt",
+       "tarry push orders --key order:42 --in 1h --if-exists replace",
+       "tarry push orders --jsonl orders.jsonl"});
+  add_word(push, "QUEUE", options->queue, "The queue; its first push makes it")->required();
+  add_word(push, "PAYLOAD", options->payload, "The payload; - reads it from standard input");
+  add_when(push, options->when);
+  add_word(push, "--key", options->key,
+           "Its name, to cancel and move it by (default: one of ours)");
+  add_choice(push, "--if-exists", options->if_exists, core::if_exists_names(),
+             "What to do when the key is taken (default: the queue's)");
+  add_number(push, "--priority", options->priority, 0, UINT32_MAX,
+             "Lower goes first among what is due (default: 1024)");
+  add_number(push, "--max-attempts", options->max_attempts, 1, core::kMaxAttempts,
+             "To the dead after so many (default: the queue's)");
+  add_words(push, "--header", options->headers, "May be given again")->type_name("NAME=VALUE");
+  add_word(push, "--jsonl", options->jsonl,
+           "Push the messages in FILE (- for standard input), one JSON object a line")
+      ->type_name("FILE");
+  set_action(push, session, [options](Session& given) { return run(given, *options); });
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,25 @@
+// Pictures of lateness against load: lines of text, and an SVG for a page.
+//
+// Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "app/commands/program/load_generator.h"
+
+namespace tarry::app {
+
+/// A line for each load, `-` from p50 to p99, `.` on to p99.9, on a logarithmic axis; at most
+/// `width` columns (0: 80). Ends in a newline.
+[[nodiscard]] std::string lateness_text(const std::vector<LatenessAtLoad>& runs, std::size_t width);
+
+/// The same as three lines over the load, both axes logarithmic. `title` is made printable.
+[[nodiscard]] std::string lateness_svg(const std::vector<LatenessAtLoad>& runs,
+                                       const std::string& title);
+
+/// "0.43 ms", "12 ms", "3.4 s".
+[[nodiscard]] std::string lateness_words(double microseconds);
+
+}  // namespace tarry::app

@@ -1,0 +1,232 @@
+// tarry queue pause, resume: of one queue, or of all that a pattern matches.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/output/json.h"
+#include "base/text.h"
+#include "core/engine.h"
+#include "core/queue_pattern.h"
+#include "wire/batch.h"
+
+namespace tarry::app {
+namespace {
+
+/// One queue, or all that a pattern matches.
+struct Meant {
+  std::optional<std::string> queue;  // a name, or a pattern: 'orders.*'
+  bool all = false;
+
+  [[nodiscard]] bool several() const { return all || core::is_beginning(*queue); }
+};
+
+void add_meant(CLI::App& command, Meant& into) {
+  add_word(command, "QUEUE", into.queue, "The queue, or a pattern of several: 'orders.*'");
+  command.add_flag("--all", into.all, "Every queue that there is");
+}
+
+std::optional<std::string> bad_meant(const Meant& meant, std::string_view verb) {
+  if (meant.all == meant.queue.has_value()) {
+    return fmt::format("queue {} needs {}", verb,
+                       meant.all ? "either QUEUE or --all, not both" : "QUEUE, or --all");
+  }
+  if (!meant.several() || meant.all) return std::nullopt;
+  const auto bad = core::check_queue_pattern(*meant.queue);
+  return bad ? std::optional(bad->message) : std::nullopt;
+}
+
+/// Those of the store that are meant, by name. A pattern that matches none is `not_found`.
+Result<std::vector<QueueStats>> queues_of(const Store& store, const Meant& meant) {
+  auto stats = store.stats();
+  if (!stats) return stats.error();
+  std::vector<QueueStats> queues = std::move(stats->queues);
+  if (!meant.all) {
+    std::erase_if(queues,
+                  [&](const QueueStats& one) { return !core::matches(*meant.queue, one.queue); });
+    if (queues.empty()) {
+      return Error{ErrorCode::not_found,
+                   fmt::format("no queue matches {}", base::quoted(*meant.queue))};
+    }
+  }
+  std::ranges::sort(queues, {}, &QueueStats::queue);
+  return queues;
+}
+
+/// What became of one of several queues.
+struct Paused {
+  std::string queue;
+  bool paused = false;
+  bool was_paused = false;
+  std::optional<Error> error;
+};
+
+ExitCode print_several(Output& output, const std::vector<Paused>& all,
+                       const std::optional<Time>& until) {
+  ExitCode code = ExitCode::done;
+  Table table({{"QUEUE", false, true}, {"STATE"}});
+  for (const Paused& one : all) {
+    if (one.error) {
+      output.error({one.error->code,
+                    fmt::format("queue {}: {}", base::quoted(one.queue), one.error->message)});
+      code = worst(code, exit_code(one.error->code));
+    }
+    table.add({one.queue, one.error        ? "failed"
+                          : one.paused     ? "paused"
+                          : one.was_paused ? "resumed"
+                                           : "not paused"});
+  }
+  if (!output.json()) {
+    output.print(table);
+    return code;
+  }
+  output.print_json([&](wire::JsonWriter& json) {
+    json.begin_object().name("queues").begin_array();
+    for (const Paused& one : all) {
+      json.begin_object().text_field("queue", one.queue);
+      if (one.error) {
+        wire::write_error(json, *one.error);
+      } else {
+        json.field_bool("paused", one.paused);
+        if (until && one.paused) json.time_field("paused_until", *until);
+      }
+      json.end_object();
+    }
+    json.end_array().end_object();
+  });
+  return code;
+}
+
+struct PauseOptions {
+  Meant meant;
+  std::optional<Millis> during;
+  std::optional<Time> until;
+};
+
+ExitCode pause_several(Session& session, const Store& store, const Meant& meant,
+                       const std::optional<Time>& until) {
+  const auto queues = queues_of(store, meant);
+  if (!queues) return session.output.fail(queues.error());
+  std::vector<Paused> all;
+  for (const QueueStats& queue : *queues) {
+    const auto paused = store.queue(queue.queue).pause(until);
+    all.push_back({queue.queue, paused && *paused == PauseOutcome::paused, queue.paused,
+                   paused ? std::nullopt : std::optional(paused.error())});
+  }
+  return print_several(session.output, all, until);
+}
+
+ExitCode pause_one(Session& session, const Store& store, const std::string& name,
+                   const std::optional<Time>& until) {
+  const auto paused = store.queue(name).pause(until);
+  if (!paused) return session.output.fail(paused.error());
+  const bool is_paused = *paused == PauseOutcome::paused;
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().text_field("queue", name).field_bool("paused", is_paused);
+      if (until && is_paused) json.time_field("paused_until", *until);
+      json.end_object();
+    });
+  } else if (is_paused) {
+    session.output.print_line(fmt::format("queue {} is paused until {}", name,
+                                          until ? time_text(*until) : "it is resumed"));
+  }
+  if (is_paused) return ExitCode::done;
+  session.output.tell(fmt::format("queue {} is not paused: {} has passed", name,
+                                  time_text(until.value_or(Time()))));
+  return ExitCode::failed;
+}
+
+ExitCode pause(Session& session, const PauseOptions& options) {
+  if (const auto bad = bad_meant(options.meant, "pause")) return session.output.usage(*bad);
+  std::optional<Time> until = options.until;
+  const Time now = std::chrono::ceil<Millis>(std::chrono::system_clock::now());
+  if (options.during == Millis(0)) {
+    return session.output.usage("--for 0s is no time at all; it must be from 1ms on");
+  }
+  if (options.during) until = now + *options.during;
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  // The store would end the pause that there is, as it is told. One whose clock is moved by hand
+  // knows by itself what has passed.
+  if (until && *until <= now && !store->engine().capabilities().manual_clock) {
+    return session.output.usage(
+        fmt::format("--until {} has passed; nothing was done (tarry queue resume ends a pause)",
+                    time_text(*until)));
+  }
+  if (options.meant.several()) return pause_several(session, *store, options.meant, until);
+  return pause_one(session, *store, *options.meant.queue, until);
+}
+
+ExitCode resume_several(Session& session, const Store& store, const Meant& meant) {
+  const auto queues = queues_of(store, meant);
+  if (!queues) return session.output.fail(queues.error());
+  std::vector<Paused> all;
+  for (const QueueStats& queue : *queues) {
+    const auto resumed = store.queue(queue.queue).resume();
+    all.push_back({queue.queue, false, queue.paused,
+                   resumed ? std::nullopt : std::optional(resumed.error())});
+  }
+  return print_several(session.output, all, std::nullopt);
+}
+
+ExitCode resume(Session& session, const Meant& meant) {
+  if (const auto bad = bad_meant(meant, "resume")) return session.output.usage(*bad);
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  if (meant.several()) return resume_several(session, *store, meant);
+  const std::string& name = *meant.queue;
+  const Queue queue = store->queue(name);
+  // A name that was mistyped is not answered as if something had been resumed.
+  const auto stats = queue.stats();
+  if (!stats) return session.output.fail(stats.error());
+  const auto resumed = queue.resume();
+  if (!resumed) return session.output.fail(resumed.error());
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().text_field("queue", name).field_bool("paused", false).end_object();
+    });
+  } else {
+    session.output.print_line(
+        fmt::format("queue {} {}", name, stats->paused ? "is resumed" : "was not paused"));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_pause_commands(CLI::App& queue, Session& session) {
+  {
+    auto options = std::make_shared<PauseOptions>();
+    CLI::App& command = add_command(
+        queue, "pause", "Stop claims of a queue, waiting ones included",
+        {"tarry queue pause orders", "tarry queue pause orders --for 15m",
+         "tarry queue pause orders --until 2030-01-31T09:00:00Z", "tarry queue pause 'orders.*'",
+         "tarry queue pause --all --for 15m"},
+        "Pushes, cancels and what is claimed already go on. A queue that is not there is made, "
+        "paused.\nA pattern and --all pause the queues that are there now.\n");
+    add_meant(command, options->meant);
+    auto* during = add_duration(command, "--for", options->during,
+                                "For this long from now on, by the clock of this machine");
+    auto* until =
+        add_time(command, "--until", options->until, "Until this time (default: until resumed)");
+    during->excludes(until);
+    set_action(command, session, [options](Session& given) { return pause(given, *options); });
+  }
+  auto meant = std::make_shared<Meant>();
+  CLI::App& command = add_command(
+      queue, "resume", "Let a paused queue be claimed from again",
+      {"tarry queue resume orders", "tarry queue resume 'orders.*'", "tarry queue resume --all"});
+  add_meant(command, *meant);
+  set_action(command, session, [meant](Session& given) { return resume(given, *meant); });
+}
+
+}  // namespace tarry::app

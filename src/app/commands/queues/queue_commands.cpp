@@ -1,0 +1,199 @@
+// tarry queue ls, queue info, stats: queues and their figures.
+#include <initializer_list>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/commands/queues/settings_sheet.h"
+#include "app/output/answers.h"
+#include "app/output/json.h"
+#include "app/output/progress.h"
+#include "core/engine.h"
+#include "open/server_call.h"
+#include "wire/stats.h"
+
+namespace tarry::app {
+namespace {
+
+std::string optional_time(const std::optional<Time>& time) { return time ? time_text(*time) : ""; }
+
+std::string paused_text(const QueueStats& stats) {
+  if (!stats.paused) return "no";
+  return stats.paused_until ? "until " + time_text(*stats.paused_until) : "yes";
+}
+
+void print_table(Output& output, const std::vector<QueueStats>& queues) {
+  Table table({{"QUEUE", false, true},
+               {"SCHEDULED", true},
+               {"READY", true},
+               {"LEASED", true},
+               {"DEAD", true},
+               {"OLDEST READY"},
+               {"PAUSED"}});
+  for (const QueueStats& stats : queues) {
+    const std::string scheduled = grouped(stats.scheduled);
+    const std::string ready = grouped(stats.ready);
+    const std::string leased = grouped(stats.leased);
+    const std::string dead = grouped(stats.dead);
+    const std::string oldest = optional_time(stats.oldest_ready);
+    const std::string paused = paused_text(stats);
+    table.add({stats.queue, scheduled, ready, leased, dead, oldest, paused});
+  }
+  output.print(table);
+}
+
+void tell_of_none(Session& session, const Store& store, const std::vector<QueueStats>& queues) {
+  if (!queues.empty()) return;
+  session.output.note(store.engine().capabilities().counts
+                          ? "There are no queues."
+                          : "A layout lists only queues that its URL names: zset=NAME.");
+}
+
+ExitCode list_queues(Session& session) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const auto stats = store->stats();
+  if (!stats) return session.output.fail(stats.error());
+  if (session.output.json()) {
+    session.output.print_line(wire::encode_queues(*stats));
+  } else {
+    print_table(session.output, stats->queues);
+    tell_of_none(session, *store, stats->queues);
+  }
+  return tell_unreadable(session.output, *stats);
+}
+
+void print_sheet(Output& output, const QueueStats& stats) {
+  const QueueSettings& settings = stats.settings;
+  const QueueCounters& counters = stats.counters;
+  Sheet sheet;
+  sheet.add("queue", stats.queue);
+  const auto parts = [](std::initializer_list<std::pair<std::uint64_t, const char*>> figures) {
+    std::vector<std::string> texts;
+    for (const auto& [count, what] : figures) {
+      texts.push_back(fmt::format("{} {}", grouped(count), what));
+    }
+    return texts;
+  };
+  sheet.add_parts("messages", parts({{stats.scheduled, "scheduled"},
+                                     {stats.ready, "ready"},
+                                     {stats.leased, "leased"},
+                                     {stats.dead, "dead"},
+                                     {stats.remembered, "remembered"}}));
+  sheet.add("oldest ready", optional_time(stats.oldest_ready));
+  sheet.add("paused", paused_text(stats));
+  sheet.add("waiting claims", grouped(stats.waiting_claims));
+  add_settings(sheet, settings);
+  sheet.add("accepted", grouped(counters.accepted));
+  sheet.add_parts("ended", parts({{counters.acked, "acked"},
+                                  {counters.cancelled, "cancelled"},
+                                  {counters.replaced, "replaced"},
+                                  {counters.expired, "expired"},
+                                  {counters.purged, "purged"},
+                                  {counters.moved_away, "moved away"}}));
+  sheet.add_parts("deliveries", parts({{counters.claims, "claims"},
+                                       {counters.retries, "retries"},
+                                       {counters.releases, "releases"},
+                                       {counters.run_outs, "run-outs"},
+                                       {counters.buries, "buries"}}));
+  sheet.add_parts("changes", parts({{counters.reschedules, "reschedules"},
+                                    {counters.revives, "revives"},
+                                    {counters.damaged, "damaged"}}));
+  output.print(sheet);
+}
+
+ExitCode queue_info(Session& session, const std::string& name) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const auto stats = store->queue(name).stats();
+  if (!stats) return session.output.fail(stats.error());
+  if (session.output.json()) {
+    session.output.print_line(wire::encode_queue_stats(*stats));
+  } else {
+    print_sheet(session.output, *stats);
+  }
+  return ExitCode::done;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kKiB = 1024;
+  if (bytes < 10 * kKiB) return fmt::format("{} bytes", bytes);
+  if (bytes < 10 * kKiB * kKiB) return fmt::format("{} KiB", grouped(bytes / kKiB));
+  return fmt::format("{} MiB", grouped(bytes / kKiB / kKiB));
+}
+
+std::string engine_text(const StoreStats& stats) {
+  std::string text = stats.engine;
+  if (!stats.served.empty()) text += ", a server's " + stats.served;
+  return stats.durable ? text : text + ", in memory alone";
+}
+
+ExitCode figures(Session& session, const std::optional<std::string>& name) {
+  if (name) return queue_info(session, *name);
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const auto stats = store->stats();
+  if (!stats) return session.output.fail(stats.error());
+  if (session.output.json()) {
+    session.output.print_line(wire::encode_store_stats(*stats));
+    return tell_unreadable(session.output, *stats);
+  }
+  Sheet sheet;
+  const LatenessStats& late = stats->lateness;
+  sheet.add("engine", engine_text(*stats));
+  if (stats->disk_bytes > 0) {
+    sheet.add("disk", fmt::format("{}, of which {} live", bytes_text(stats->disk_bytes),
+                                  bytes_text(stats->live_bytes)));
+  }
+  sheet.add("lateness", late.count == 0
+                            ? (tools::is_server_url(session.url())
+                                   ? "nothing was claimed since the server began"
+                                   : "only a server counts it (tarry serve)")
+                            : fmt::format("p50 {:g} ms, p99 {:g} ms, max {:g} ms of {}", late.p50,
+                                          late.p99, late.max, counted(late.count, "claim")));
+  session.output.print(sheet);
+  if (!stats->queues.empty()) {
+    session.output.print_line("");
+    print_table(session.output, stats->queues);
+  }
+  tell_of_none(session, *store, stats->queues);
+  return tell_unreadable(session.output, *stats);
+}
+
+}  // namespace
+
+void add_queue_commands(CLI::App& root, Session& session) {
+  CLI::App& queue =
+      add_command(root, "queue", "Queues: ls, info, set, pause, resume, purge, rm, reshard",
+                  {"tarry queue ls", "tarry queue info orders"});
+  queue.require_subcommand(1);
+  {
+    CLI::App& command = add_command(queue, "ls", "All queues and what is in them",
+                                    {"tarry queue ls", "tarry queue ls -o json"});
+    set_action(command, session, list_queues);
+  }
+  {
+    auto name = std::make_shared<std::string>();
+    CLI::App& command = add_command(queue, "info", "Settings, state and counters of one queue",
+                                    {"tarry queue info orders"});
+    add_word(command, "QUEUE", *name, "The queue")->required();
+    set_action(command, session, [name](Session& given) { return queue_info(given, *name); });
+  }
+  add_queue_verbs(queue, session);
+  add_reshard_command(queue, session);
+  {
+    auto name = std::make_shared<std::optional<std::string>>();
+    CLI::App& command = add_command(root, "stats", "Figures of the store, or of one queue",
+                                    {"tarry stats", "tarry stats orders", "tarry stats -o json"});
+    add_word(command, "QUEUE", *name, "The queue (default: all of them)");
+    set_action(command, session, [name](Session& given) { return figures(given, *name); });
+  }
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,202 @@
+// tarry queue set, pause, resume, purge: what is done to a queue as a whole.
+#include <chrono>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/commands/queues/settings_sheet.h"
+#include "app/output/json.h"
+#include "app/output/progress.h"
+#include "base/text.h"
+#include "core/engine.h"
+#include "core/if_exists.h"
+#include "wire/queue.h"
+
+namespace tarry::app {
+namespace {
+
+struct SetOptions {
+  std::string queue;
+  SettingsPatch patch;
+  std::optional<std::uint64_t> max_attempts;
+  std::optional<std::string> if_exists;
+
+  [[nodiscard]] bool nothing() const noexcept {
+    return !patch.lease && !patch.backoff_min && !patch.backoff_max && !patch.remember &&
+           !patch.dead_keep && !max_attempts && !if_exists;
+  }
+};
+
+void print_settings(Output& output, const std::string& queue, const QueueSettings& settings) {
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().text_field("queue", queue).name("settings").begin_object();
+      wire::write_settings(json, settings);
+      json.end_object().end_object();
+    });
+    return;
+  }
+  Sheet sheet;
+  sheet.add("queue", queue);
+  add_settings(sheet, settings);
+  output.print(sheet);
+}
+
+ExitCode set_settings(Session& session, const SetOptions& options) {
+  if (options.nothing()) {
+    return session.output.usage(
+        "queue set needs a setting: --lease, --max-attempts, --backoff-min, --backoff-max, "
+        "--remember, --dead-keep or --if-exists");
+  }
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  SettingsPatch patch = options.patch;
+  if (options.max_attempts) patch.max_attempts = static_cast<std::uint32_t>(*options.max_attempts);
+  if (options.if_exists) patch.if_exists = core::if_exists_from(*options.if_exists);
+  const auto settings = store->queue(options.queue).configure(patch);
+  if (!settings) return session.output.fail(settings.error());
+  print_settings(session.output, options.queue, *settings);
+  return ExitCode::done;
+}
+
+struct PurgeOptions {
+  std::string queue;
+  bool yes = false;
+  bool dry_run = false;
+};
+
+ExitCode purge(Session& session, const PurgeOptions& options) {
+  Output& output = session.output;
+  if (!options.yes && !options.dry_run) {
+    return output.usage(fmt::format(
+        "purge takes all of queue {} that is not leased; confirm with --yes, or count with "
+        "--dry-run",
+        base::quoted(options.queue)));
+  }
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(options.queue);
+  const auto stats = queue.stats();
+  if (!stats) return output.fail(stats.error());
+  std::uint64_t count = stats->scheduled + stats->ready + stats->dead;
+  if (!options.dry_run) {
+    const auto purged = queue.purge();
+    if (!purged) return output.fail(purged.error());
+    count = *purged;
+  }
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().text_field("queue", options.queue).field_bool("dry_run", options.dry_run);
+      json.field("purged", count).end_object();
+    });
+  } else {
+    output.print_line(fmt::format("queue {}: {}{}", options.queue, counted(count, "message"),
+                                  options.dry_run ? " would be purged" : " purged"));
+  }
+  return ExitCode::done;
+}
+
+struct RemoveOptions {
+  std::string queue;
+  bool yes = false;
+  bool dry_run = false;
+  bool force = false;
+};
+
+ExitCode remove_queue(Session& session, const RemoveOptions& options) {
+  Output& output = session.output;
+  if (!options.yes && !options.dry_run) {
+    return output.usage(fmt::format(
+        "rm takes queue {} away with all its messages, settings and counters; confirm with --yes, "
+        "or count with --dry-run",
+        base::quoted(options.queue)));
+  }
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(options.queue);
+  std::uint64_t count = 0;
+  if (options.dry_run) {
+    const auto stats = queue.stats();
+    if (!stats) return output.fail(stats.error());
+    count = stats->scheduled + stats->ready + stats->leased + stats->dead;
+  } else {
+    const auto removed = queue.remove(options.force);
+    if (!removed) return output.fail(removed.error());
+    count = *removed;
+  }
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().text_field("queue", options.queue).field_bool("dry_run", options.dry_run);
+      json.field("removed", count).end_object();
+    });
+  } else {
+    output.print_line(fmt::format("queue {} {} with {}", options.queue,
+                                  options.dry_run ? "would be removed" : "is removed",
+                                  counted(count, "message")));
+  }
+  return ExitCode::done;
+}
+
+void add_set_command(CLI::App& queue, Session& session) {
+  auto options = std::make_shared<SetOptions>();
+  CLI::App& command = add_command(
+      queue, "set", "Change settings of a queue",
+      {"tarry queue set orders --lease 2m --max-attempts 5",
+       "tarry queue set orders --backoff-min 1s --backoff-max 10m --remember 1h"},
+      "What is not named stays as it is. A queue that is not there is made. A push or a claim may\n"
+      "override what concerns it.\n");
+  add_word(command, "QUEUE", options->queue, "The queue")->required();
+  add_duration(command, "--lease", options->patch.lease, "How long a claim holds: 1ms to 7d");
+  add_number(command, "--max-attempts", options->max_attempts, 1, 65'535,
+             "Deliveries before a message is dead: 1 to 65535");
+  add_duration(command, "--backoff-min", options->patch.backoff_min,
+               "The first retry's delay; doubles with each attempt");
+  add_duration(command, "--backoff-max", options->patch.backoff_max,
+               "The longest delay of a retry, up to 365d");
+  add_duration(command, "--remember", options->patch.remember,
+               "How long a key stays known after its ack or cancel: 0s to 365d");
+  add_duration(command, "--dead-keep", options->patch.dead_keep,
+               "How long the dead are kept: 1s to 3650d");
+  add_choice(command, "--if-exists", options->if_exists, core::if_exists_names(),
+             "What a push does whose key is taken");
+  set_action(command, session, [options](Session& given) { return set_settings(given, *options); });
+}
+
+}  // namespace
+
+void add_queue_verbs(CLI::App& queue, Session& session) {
+  add_set_command(queue, session);
+  add_pause_commands(queue, session);
+  {
+    auto options = std::make_shared<PurgeOptions>();
+    CLI::App& command = add_command(
+        queue, "purge", "Remove all messages of a queue that are not leased",
+        {"tarry queue purge orders --dry-run", "tarry queue purge orders --yes"},
+        "Takes what is scheduled, ready and dead. Settings and remembered keys stay.\n");
+    add_word(command, "QUEUE", options->queue, "The queue")->required();
+    command.add_flag("--yes", options->yes, "Do it: what is purged cannot be brought back");
+    command.add_flag("--dry-run", options->dry_run, "Only count");
+    set_action(command, session, [options](Session& given) { return purge(given, *options); });
+  }
+  {
+    auto options = std::make_shared<RemoveOptions>();
+    CLI::App& command = add_command(
+        queue, "rm", "Remove a queue with all that it has",
+        {"tarry queue rm orders --dry-run", "tarry queue rm orders --yes"},
+        "Takes its messages, remembered keys, settings and counters. Refused while messages are\n"
+        "leased, unless --force: their receipts are stale then. A push makes the queue anew.\n");
+    add_word(command, "QUEUE", options->queue, "The queue")->required();
+    command.add_flag("--yes", options->yes, "Do it: what is removed cannot be brought back");
+    command.add_flag("--force", options->force, "Even while messages are leased");
+    command.add_flag("--dry-run", options->dry_run, "Only count");
+    set_action(command, session,
+               [options](Session& given) { return remove_queue(given, *options); });
+  }
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,133 @@
+// tarry top: what happens in a store, again and again.
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/commands/queues/top_reading.h"
+#include "app/output/json.h"
+#include "app/output/printable.h"
+#include "app/output/screen.h"
+#include "base/text.h"
+#include "open/server_call.h"
+#include "open/store_url.h"
+#include "wire/problem.h"
+
+namespace tarry::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kWindow = 10;  // readings that rates and lateness look back
+constexpr Millis kShortest{100};
+constexpr Millis kLongest{3'600'000};
+
+struct TopOptions {
+  std::optional<std::string> queue;
+  std::optional<Millis> interval;
+  bool once = false;
+};
+
+Result<TopReading> read_store(const Store& store, const std::string& url,
+                              const std::optional<std::string>& queue) {
+  TopReading reading;
+  if (queue) {
+    auto stats = store.queue(*queue).stats();
+    if (!stats) return std::move(stats).error();
+    reading.queues.push_back(*std::move(stats));
+  } else {
+    auto stats = store.stats();
+    if (!stats) return std::move(stats).error();
+    reading.queues = std::move(stats->queues);
+    reading.unreadable = std::move(stats->unreadable);
+  }
+  if (tools::is_server_url(url)) {
+    const auto page = tools::call_server(url, "GET", "/metrics", {});
+    if (!page) return page.error();
+    if (page->status != 200) return wire::read_problem(page->status, page->body);
+    reading.lateness = parse_lateness(page->body);
+  }
+  reading.at = std::chrono::steady_clock::now();
+  return reading;
+}
+
+std::string picture(const std::string& url, const std::vector<TopRow>& rows, const Screen& screen) {
+  const auto now = std::chrono::floor<Millis>(std::chrono::system_clock::now());
+  const std::size_t width = screen.width();
+  std::string text = fmt::format("{}  {}", detail::masked_url(url), time_text(now));
+  if (width > 0) text = clipped(text, width);
+  text += "\n\n";
+  text += rows.empty() ? "There are no queues.\n" : top_table(rows, width);
+  return text;
+}
+
+ExitCode top(Session& session, const TopOptions& options) {
+  Output& output = session.output;
+  const Millis interval = options.interval.value_or(1s);
+  if (interval < kShortest || interval > kLongest) {
+    return output.usage(fmt::format("--interval {} is not within 100ms and 1h",
+                                    base::format_duration_ms(interval.count())));
+  }
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const std::string url = session.url();
+  std::deque<TopReading> readings;
+  auto first = read_store(*store, url, options.queue);
+  if (!first) return output.fail(first.error());
+  readings.push_back(*std::move(first));
+  // One interval has seldom claims enough: what one picture tells of lateness is of all of them.
+  if (options.once) readings.front().lateness.clear();
+  std::optional<Error> failed;
+  {
+    Screen screen(!options.once && !output.json());
+    bool more = true;
+    while (more) {
+      const bool waits = options.once && readings.size() == 1;
+      const TopReading* before = readings.size() > 1 ? &readings.front() : nullptr;
+      const auto rows = top_rows(before, readings.back());
+      if (!waits && output.json()) {
+        output.print_json([&](wire::JsonWriter& json) { write_top(json, rows); });
+        std::fflush(stdout);
+      } else if (!waits) {
+        screen.draw(picture(url, rows, screen));
+      }
+      if (options.once && !waits) break;
+      if (screen.ends_within(interval)) break;
+      auto next = read_store(*store, url, options.queue);
+      if (!next) {
+        failed = std::move(next).error();
+        break;
+      }
+      readings.push_back(*std::move(next));
+      if (readings.size() > kWindow + 1) readings.pop_front();
+      more = std::ferror(stdout) == 0;
+    }
+  }
+  return failed ? output.fail(*failed) : ExitCode::done;
+}
+
+}  // namespace
+
+void add_top_command(CLI::App& root, Session& session) {
+  auto options = std::make_shared<TopOptions>();
+  CLI::App& command = add_command(
+      root, "top", "What happens in the queues, redrawn each second; q ends it",
+      {"tarry top", "tarry top orders --interval 5s", "tarry top --once -o json"},
+      "PENDING: scheduled or due. `?`: the queue cannot be read; why stands below. Rates and\n"
+      "lateness are of the last ten intervals, and `-` where there is nothing to tell; with\n"
+      "--once lateness is since the server began. Lateness, from due time to claim, is what a\n"
+      "server counts of the claims made through it: of a store that is not named by http://\n"
+      "it is `-`. It is told as the bound that so many claims kept to. Where the output is no\n"
+      "terminal each picture is printed below the one before.\n");
+  add_word(command, "QUEUE", options->queue, "Only this queue");
+  add_duration(command, "--interval", options->interval,
+               "Between two pictures: 100ms to 1h (default: 1s)");
+  command.add_flag("--once", options->once, "One picture, after one interval");
+  set_action(command, session, [options](Session& given) { return top(given, *options); });
+}
+
+}  // namespace tarry::app

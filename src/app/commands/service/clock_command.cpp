@@ -1,0 +1,48 @@
+// tarry clock advance: moves the clock of a server that was started with --test-clock.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "base/text.h"
+#include "open/server_call.h"
+#include "wire/problem.h"
+#include "wire/service.h"
+
+namespace tarry::app {
+namespace {
+
+ExitCode advance(Session& session, Millis by) {
+  Output& output = session.output;
+  std::string body;
+  wire::JsonWriter json(body);
+  json.begin_object().field("by", base::format_duration_ms(by.count())).end_object();
+  const std::string url = session.url();
+  const auto answer = tools::call_server(url, "POST", "/v1/clock/advance", std::move(body));
+  if (!answer) return output.fail(answer.error());
+  if (answer->status != 200) return output.fail(wire::read_problem(answer->status, answer->body));
+  if (output.json()) {
+    output.print_line(wire::encode_advanced(by));
+  } else {
+    output.print_line(fmt::format("the clock went on by {}", base::format_duration_ms(by.count())));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_clock_command(CLI::App& root, Session& session) {
+  CLI::App& clock = add_command(root, "clock", "The clock of a server for tests: advance",
+                                {"tarry clock advance 31d"});
+  clock.require_subcommand(1);
+  auto by = std::make_shared<std::optional<Millis>>();
+  CLI::App& command =
+      add_command(clock, "advance", "Let time pass at once on a server started with --test-clock",
+                  {"tarry serve --store memory: --test-clock", "tarry clock advance 31d"},
+                  "What falls due on the way is due when it answers.\n");
+  add_duration(command, "DURATION", *by, "How much: 0s to 36500d")->required();
+  set_action(command, session, [by](Session& given) { return advance(given, **by); });
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,132 @@
+// tarry config check: what `tarry serve` would go by, and where each value comes from.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/commands/service/serve_flags.h"
+#include "app/serve/servable.h"
+#include "base/text.h"
+#include "wire/json_writer.h"
+
+namespace tarry::app {
+namespace {
+
+using Words = std::vector<std::pair<std::string, std::string>>;
+
+// A rule's settings as they would be written.
+Words words_of(const SettingsPatch& patch) {
+  Words words;
+  const auto add_span = [&](const char* name, const std::optional<Millis>& span) {
+    if (span) words.emplace_back(name, base::format_duration_ms(span->count()));
+  };
+  add_span("lease", patch.lease);
+  if (patch.max_attempts) words.emplace_back("max_attempts", std::to_string(*patch.max_attempts));
+  add_span("backoff_min", patch.backoff_min);
+  add_span("backoff_max", patch.backoff_max);
+  add_span("remember", patch.remember);
+  add_span("dead_keep", patch.dead_keep);
+  if (patch.if_exists) words.emplace_back("if_exists", to_string(*patch.if_exists));
+  return words;
+}
+
+void print_json(Output& output, const config::Config& held, const Result<void>& servable) {
+  const auto& settings = config::serve_settings();
+  output.print_json([&](wire::JsonWriter& json) {
+    json.begin_object().name("settings").begin_array();
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      const auto& value = held.held[i].value;
+      json.begin_object().field("name", settings[i].name()).field("flag", settings[i].flag);
+      json.field("environment", settings[i].environment).field("default", settings[i].standard);
+      json.field_bool("reloads", settings[i].reloads);
+      if (value) {
+        json.text_field("value", config::shown(settings[i], *value));
+        json.text_field("from", held.held[i].from);
+      }
+      json.end_object();
+    }
+    json.end_array().name("queues").begin_array();
+    for (const presets::QueueRule& rule : held.queues.rules()) {
+      json.begin_object().text_field("pattern", rule.pattern).name("settings").begin_object();
+      for (const auto& [name, value] : words_of(rule.patch)) json.field(name, value);
+      json.end_object().end_object();
+    }
+    json.end_array().name("relays").begin_array();
+    for (const RelayPlan& plan : held.relays) {
+      json.begin_object().text_field("name", plan.crew.name).name("queues").begin_array();
+      for (const std::string& queue : plan.crew.relay.queues) json.string(queue);
+      json.end_array().text_field("to", shown_sink(plan.to));
+      json.field("threads", plan.crew.threads).field("line", plan.line).end_object();
+    }
+    json.end_array().name("notes").begin_array();
+    for (const std::string& line : notes_of(held)) json.string(line);
+    json.end_array();
+    if (!servable) json.text_field("refused", servable.error().message);
+    json.end_object();
+  });
+}
+
+void print_relays(Output& output, const std::vector<RelayPlan>& relays) {
+  if (relays.empty()) return;
+  output.print_line("");
+  Table table(
+      {{"RELAY", false, true}, {"QUEUES", false, true}, {"TO", false, true}, {"THREADS", true}});
+  for (const RelayPlan& plan : relays) {
+    table.add({plan.crew.name, fmt::format("{}", fmt::join(plan.crew.relay.queues, ", ")),
+               shown_sink(plan.to), std::to_string(plan.crew.threads)});
+  }
+  output.print(table);
+}
+
+void print_tables(Output& output, const config::Config& held) {
+  const auto& settings = config::serve_settings();
+  Table table({{"SETTING"}, {"VALUE", false, true}, {"FROM", false, true}});
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const auto& value = held.held[i].value;
+    table.add({settings[i].name(), value ? config::shown(settings[i], *value) : "",
+               value ? held.held[i].from : "nobody"});
+  }
+  output.print(table);
+  if (held.queues.empty()) return print_relays(output, held.relays);
+  output.print_line("");
+  Table rules({{"QUEUES", false, true}, {"SETTING"}, {"VALUE"}});
+  for (const presets::QueueRule& rule : held.queues.rules()) {
+    for (const auto& [name, value] : words_of(rule.patch)) rules.add({rule.pattern, name, value});
+  }
+  output.print(rules);
+  print_relays(output, held.relays);
+}
+
+}  // namespace
+
+void add_config_command(CLI::App& root, Session& session) {
+  CLI::App& parent = add_command(root, "config", "The server's configuration: check",
+                                 {"tarry config check --config tarry.toml"});
+  parent.require_subcommand(1);
+  auto flags = std::make_shared<ServeFlags>();
+  CLI::App& command = add_command(
+      parent, "check", "What tarry serve would go by, and where each value comes from",
+      {"tarry config check --config tarry.toml", "tarry config check --config tarry.toml -o json"},
+      "Takes the flags of tarry serve. Flags go before the environment, that before the file.\n"
+      "Logins in URLs are not shown, nor a webhook's path and query.\n");
+  add_serve_flags(command, *flags);
+  set_action(command, session, [flags](Session& given) {
+    ExitCode code{};
+    const auto held = load_config(given, *flags, code);
+    if (!held) return code;
+    const auto servable = check_servable(*held);
+    if (given.output.json()) {
+      print_json(given.output, *held, servable);
+    } else {
+      print_tables(given.output, *held);
+      for (const std::string& line : notes_of(*held)) given.output.note(line);
+      if (!servable) given.output.note("tarry serve refuses this: " + servable.error().message);
+    }
+    return ExitCode::done;
+  });
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,58 @@
+// tarry health: whether a store serves now, for probes and scripts.
+#include <optional>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "open/server_call.h"
+#include "wire/problem.h"
+
+namespace tarry::app {
+namespace {
+
+// A server is asked as its load balancer asks it, which knows that it is draining.
+std::optional<Error> server_trouble(const std::string& url, ExitCode& code) {
+  const auto answer = tools::call_server(url, "GET", "/readyz", {});
+  if (!answer) {
+    code = exit_code(answer.error().code);
+    return answer.error();
+  }
+  if (answer->status == 200) return std::nullopt;
+  code = ExitCode::failed;  // it was reached: `unavailable` is its word for its store
+  return wire::read_problem(answer->status, answer->body);
+}
+
+ExitCode health(Session& session) {
+  Output& output = session.output;
+  const std::string url = session.url();
+  ExitCode code = ExitCode::done;
+  if (tools::is_server_url(url)) {
+    if (const auto trouble = server_trouble(url, code)) {
+      output.error(*trouble);
+      return code;
+    }
+  } else {
+    const auto store = session.open(code);
+    if (!store) return code;
+    if (const auto stats = store->stats(); !stats) return output.fail(stats.error());
+  }
+  if (output.json()) {
+    output.print_json(
+        [](wire::JsonWriter& json) { json.begin_object().field_bool("ready", true).end_object(); });
+  } else {
+    output.print_line("ready");
+  }
+  return code;
+}
+
+}  // namespace
+
+void add_health_command(CLI::App& root, Session& session) {
+  CLI::App& command = add_command(
+      root, "health", "Ask whether the store serves now",
+      {"tarry health", "tarry --store redis://127.0.0.1 health && ./begin"},
+      "Exit code 0: ready; 1: it was reached and does not serve, and says why; 5: not reachable.\n"
+      "A server is asked for /readyz, which takes no token.\n");
+  set_action(command, session, health);
+}
+
+}  // namespace tarry::app

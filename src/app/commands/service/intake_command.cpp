@@ -1,0 +1,172 @@
+// tarry intake: takes what arrives in a queue of RabbitMQ, and acks there what the store has.
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/output/json.h"
+#include "app/output/progress.h"
+#include "app/system/signals.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "core/limits.h"
+#ifdef TARRY_WITH_RABBITMQ
+#include "app/relays/rabbit_url.h"
+#include "relay/intakes/intake.h"
+#endif
+
+namespace tarry::app {
+namespace {
+
+struct IntakeFlags {
+  std::string queue;
+  std::string from;
+  std::optional<std::uint64_t> prefetch;
+  std::optional<std::uint64_t> batch;
+  std::optional<std::string> expiration;
+  std::optional<std::string> keys;
+  std::optional<Millis> drain;
+};
+
+const std::vector<std::string_view>& expiration_rules() {
+  static const std::vector<std::string_view> rules{"keep", "delay"};
+  return rules;
+}
+const std::vector<std::string_view>& key_rules() {
+  static const std::vector<std::string_view> rules{"message-id", "made"};
+  return rules;
+}
+
+#ifdef TARRY_WITH_RABBITMQ
+
+Result<relay::IntakeOptions> intake_options(const IntakeFlags& flags) {
+  const std::string_view from = flags.from;
+  const std::size_t colon = from.find(':');
+  const std::string_view scheme = from.substr(0, colon);
+  if (colon == std::string_view::npos || (scheme != "amqp" && scheme != "amqps")) {
+    // Only the scheme: what follows may hold a password.
+    return Unexpected(
+        ErrorCode::invalid_argument,
+        fmt::format("--from: {} is no source; those are amqp:// and amqps://{}",
+                    base::quoted(scheme), base::did_you_mean(scheme, {"amqp", "amqps"})));
+  }
+  auto source = rabbit_source_options(scheme, from.substr(colon + 1));
+  if (!source) return Unexpected(source.error().code, "--from: " + source.error().message);
+  relay::IntakeOptions options;
+  options.source = *std::move(source);
+  options.source.prefetch =
+      static_cast<std::uint16_t>(flags.prefetch.value_or(options.source.prefetch));
+  options.source.expiration_is_delay = flags.expiration == "delay";
+  options.source.key_is_message_id = flags.keys != "made";
+  options.queue = flags.queue;
+  options.batch = flags.batch.value_or(options.batch);
+  options.drain = flags.drain.value_or(options.drain);
+  if (const auto good = relay::check(options); !good) return good.error();
+  return options;
+}
+
+void report(Session& session, const relay::IntakeStats& stats) {
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().field("arrived", stats.arrived).field("pushed", stats.pushed);
+      json.field("duplicates", stats.duplicates).field("renamed", stats.renamed);
+      json.field("refused", stats.refused).field("acked", stats.acked).end_object();
+    });
+    return;
+  }
+  session.output.note(
+      fmt::format("arrived {}: pushed {} (under another key {}), duplicates {}, refused {}",
+                  grouped(stats.arrived), grouped(stats.pushed), grouped(stats.renamed),
+                  grouped(stats.duplicates), grouped(stats.refused)));
+}
+
+ExitCode take_in(Session& session, const IntakeFlags& flags) {
+  const auto options = intake_options(flags);
+  if (!options) return session.output.usage(options.error().message);
+  if (session.is_fleeting()) {
+    return session.output.usage(
+        "a memory: store ends with the program, and what the broker was told is taken in too");
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  session.output.wait_for_no_reader();
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const Queue queue = store->queue(flags.queue);
+  relay::Intake intake(
+      queue.engine(), *options, [&](const std::string& who, const std::string& why) {
+        session.output.tell(why.empty()
+                                ? who + " is there"
+                                : fmt::format("{} is down: {}; it is tried again", who, why));
+      });
+  Result<void> ended;
+  {
+    std::stop_source stop;
+    const SignalWatch watch([&](int) {
+      if (stop.request_stop()) {
+        session.output.note("Stopping: what the store has been given may be confirmed.");
+      }
+    });
+    ended = intake.run(stop.get_token());
+  }
+  if (!ended) {
+    // No value that was given here: what the intake asked for was refused.
+    const ExitCode failed = session.output.fail(ended.error());
+    return failed == ExitCode::usage ? ExitCode::failed : failed;
+  }
+  report(session, intake.stats());
+  return ExitCode::done;
+}
+
+#else
+
+ExitCode take_in(Session& session, const IntakeFlags&) {
+  return session.output.fail(
+      {ErrorCode::unsupported, "--from: this build cannot talk to RabbitMQ"});
+}
+
+#endif
+
+}  // namespace
+
+void add_intake_command(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<IntakeFlags>();
+  CLI::App& command = add_command(
+      root, "intake", "Take in what producers of RabbitMQ delay",
+      {"tarry intake delayed --from 'amqp://127.0.0.1?queue=shop.delayed&exchange=shop'"},
+      "What arrives in the queue is pushed, due after its header x-delay (milliseconds), and "
+      "acked\n"
+      "there once the store has it. tarry relay --to amqp://... publishes it when it is due, with\n"
+      "its properties as they were. What cannot be taken goes to the queue NAME.refused, with the\n"
+      "reason in the header tarry-reason. A broker or a store that cannot be reached is tried "
+      "again,\n"
+      "until it is there. SIGTERM and Ctrl-C end it; the rest stays in RabbitMQ.\n");
+  add_word(command, "QUEUE", flags->queue, "Where to push")->required();
+  add_word(command, "--from", flags->from,
+           "amqp://HOST[/VHOST]?queue=NAME[&exchange=NAME][&refused=NAME];\n"
+           "an exchange is declared (fanout), as the queue is, and bound")
+      ->required()
+      ->type_name("SOURCE");
+  add_number(command, "--prefetch", flags->prefetch, 1, 65'535,
+             "Messages that RabbitMQ hands out before an ack (default: 1000)");
+  add_number(command, "--batch", flags->batch, 1, core::kMaxBatch,
+             "Messages a push (default: 500)");
+  add_choice(command, "--expiration", flags->expiration, expiration_rules(),
+             "keep: it counts once the message is published;\n"
+             "delay: without x-delay it is the delay (default: keep)");
+  add_choice(command, "--keys", flags->keys, key_rules(),
+             "What a message's key is: its message-id, if it has\n"
+             "one, or one that the store makes (default: message-id)");
+  add_duration(command, "--drain", flags->drain,
+               "After a stop, how long the store may take, up to 1h (default: 10s)");
+  set_action(command, session, [flags](Session& given) { return take_in(given, *flags); });
+}
+
+}  // namespace tarry::app

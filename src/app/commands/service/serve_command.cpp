@@ -1,0 +1,354 @@
+// tarry serve: one store, served over HTTP until a signal.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/commands/service/serve_flags.h"
+#include "app/config/listen.h"
+#include "app/output/line_writer.h"
+#include "app/output/printable.h"
+#include "app/relays/relays.h"
+#include "app/serve/log.h"
+#include "app/serve/servable.h"
+#include "app/serve/serve_reload.h"
+#include "app/system/descriptors.h"
+#include "app/system/init_process.h"
+#include "app/system/signals.h"
+#include "base/text.h"
+#include "open/store_url.h"
+#include "server/http/reserved_port.h"
+#include "server/http/server.h"
+#include "server/presets/preset_engine.h"
+
+namespace tarry::app {
+namespace {
+
+using config::Config;
+using config::Which;
+
+/// Where the main thread waits for what happens on others.
+class Events {
+ public:
+  void signalled() {
+    change([this] { ++signals_; });
+  }
+  void hung_up() {
+    change([this] { hung_up_ = true; });
+  }
+  void relays_ended() {
+    change([this] { relays_ended_ = true; });
+  }
+  void drained(std::size_t open) {
+    change([this, open] {
+      drained_ = true;
+      open_ = open;
+    });
+  }
+
+  /// True: to reload. False: to end.
+  [[nodiscard]] bool wait_for_hangup() {
+    wait([this] { return signals_ > 0 || hung_up_; });
+    return std::exchange(hung_up_, false) && signals_ == 0;
+  }
+  enum class Drain : std::uint8_t { done, signalled, relays_late };
+  /// Of server and relays, the latter until then. `signalled`: a second signal came first.
+  [[nodiscard]] Drain wait_for_drain(std::chrono::steady_clock::time_point until) {
+    std::unique_lock lock(mutex_);
+    const auto done = [this] { return (drained_ && relays_ended_) || signals_ > 1; };
+    const auto served = [this] { return drained_ || signals_ > 1; };
+    if (!changed_.wait_until(lock, until, done)) changed_.wait(lock, served);
+    if (drained_ && relays_ended_) return Drain::done;
+    return signals_ > 1 ? Drain::signalled : Drain::relays_late;
+  }
+  void wait_for_relays() {
+    wait([this] { return relays_ended_; });
+  }
+  [[nodiscard]] std::size_t open() const { return open_; }
+
+ private:
+  template <typename Change>
+  void change(Change change) {
+    const std::lock_guard lock(mutex_);
+    change();
+    changed_.notify_all();
+  }
+  template <typename Until>
+  void wait(Until until) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, until);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int signals_ = 0;
+  bool hung_up_ = false;
+  bool drained_ = false;
+  bool relays_ended_ = false;
+  std::size_t open_ = 0;
+};
+
+std::string ready_line(const Output& output, const ServeLog& log, bool logs_json,
+                       const std::string& url, const std::string& store) {
+  if (!output.json() || logs_json) return log.ready_line(url, store);
+  std::string text;
+  wire::JsonWriter json(text);
+  json.begin_object().field("version", TARRY_VERSION).text_field("url", url);
+  json.text_field("store", store).end_object();
+  return text + "\n";
+}
+
+/// A JSON log tells in JSON, too, why the server ends.
+class ErrorsInLog {
+ public:
+  ErrorsInLog(Output& output, ServeLog& log, bool wanted) : output_(output) {
+    if (wanted) output.tell_errors_to([&log](std::string_view line) { log.error("ended", line); });
+  }
+  ~ErrorsInLog() { output_.tell_errors_to(nullptr); }
+  ErrorsInLog(const ErrorsInLog&) = delete;
+  ErrorsInLog& operator=(const ErrorsInLog&) = delete;
+
+ private:
+  Output& output_;
+};
+
+void drain(http::Server& server, Relays& relays, Events& events, Millis deadline, ServeLog& log) {
+  log.info("stopping", "stopping: finishing what is under way");
+  relays.stop();
+  server.drain(deadline, [&events](std::size_t open) { events.drained(open); });
+  const auto ended = events.wait_for_drain(std::chrono::steady_clock::now() + deadline);
+  if (ended == Events::Drain::signalled) {
+    log.warning("cut_short", "a second signal: connections are cut, relays end at once");
+    relays.abandon();
+  } else if (ended == Events::Drain::relays_late) {
+    log.warning("relays_late", fmt::format("relays were still at work after {}; they end at once",
+                                           base::format_duration_ms(deadline.count())));
+    relays.abandon();
+  }
+  if (ended != Events::Drain::signalled && events.open() > 0) {
+    log.warning("connections_cut",
+                fmt::format("{} connections were still open after {}; they are cut", events.open(),
+                            base::format_duration_ms(deadline.count())));
+  }
+  server.stop();
+  events.wait_for_relays();
+}
+
+Relays::Hooks hooks_of(ServeLog& log, Events& events) {
+  return {[&log](const LogEntry& entry) { log.tell(entry); },
+          [&log](const Error& error) { log.error("relay_ended", error.message); },
+          [&events] { events.relays_ended(); }};
+}
+
+std::vector<metrics::RelayFigures> figures_of(const Relays& relays) {
+  std::vector<metrics::RelayFigures> all;
+  for (auto& [name, stats, up] : relays.stats()) {
+    metrics::RelayFigures& one = all.emplace_back();
+    one.name = std::move(name);
+    one.up = up;
+    one.claimed = stats.claimed;
+    one.confirmed = stats.confirmed;
+    one.failed = stats.failed;
+    one.acked = stats.acked;
+    one.retried = stats.retried;
+    one.buried = stats.buried;
+    one.released = stats.released;
+    one.stale = stats.stale;
+    one.in_flight = stats.in_flight;
+    one.queues = stats.queues;
+    one.breaker_openings = stats.openings;
+    one.breaker_open = stats.breaker != relay::BreakerState::closed;
+    one.lag = stats.lags;
+  }
+  return all;
+}
+
+// Called on the server's thread alone, so nothing moves the clock in between.
+Result<void> step(ManualClock& clock, std::int64_t ms) {
+  const std::int64_t to = clock.now().time_since_epoch().count() + ms;
+  if (to < 0 || to > base::kMaxTimeMs) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("a step of {} ms leaves the years from 1970 to 2200", ms)};
+  }
+  clock.step(Millis(ms));
+  return {};
+}
+
+http::ServerOptions server_options(const Config& config, std::optional<ManualClock> clock,
+                                   ServeLog& log) {
+  http::ServerOptions options;
+  static_cast<http::ServerLimits&>(options) = limits_of(config);
+  options.log = [&log](const LogEntry& entry) { log.tell(entry); };
+  options.on_request = [&log](const http::RequestNote& note) { log.request(note); };
+  if (clock) {
+    options.now = [clock] { return clock->now(); };
+    options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
+    options.step_clock = [clock](std::int64_t ms) mutable { return step(*clock, ms); };
+  }
+  return options;
+}
+
+ExitCode cannot_listen(Output& output, const Error& error) {
+  output.error(error);
+  return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
+}
+
+/// Redis may start after us, on its own machine or on ours. A signal ends the wait and the program:
+/// there is nothing to be finished.
+class WaitForStore {
+ public:
+  WaitForStore(std::optional<Millis> most, ServeLog& log) : most_(most), log_(log) {}
+
+  bool again(const Error& away) {
+    const auto passed = std::chrono::steady_clock::now() - begun_;
+    if (most_ && passed >= *most_) return false;
+    if (!std::exchange(told_, true)) {
+      const std::string until =
+          most_ ? " for up to " + base::format_duration_ms(most_->count()) : "";
+      log_.warning("store_away", fmt::format("{}; trying again{}", away.message, until));
+    }
+    constexpr std::chrono::milliseconds kEvery{500};
+    const auto left = most_ ? *most_ - std::chrono::floor<Millis>(passed) : Millis(kEvery);
+    std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(kEvery, left));
+    return true;
+  }
+  void over() const {
+    if (told_) log_.info("store_back", "the store is there");
+  }
+
+ private:
+  const std::optional<Millis> most_;
+  ServeLog& log_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  bool told_ = false;
+};
+
+/// Their commands get the limit of open files that we were started with, and no secret of ours.
+relay::ChildOptions children_of(std::optional<std::uint64_t> descriptors, const std::string& url) {
+  relay::ChildOptions children;
+  children.descriptors = descriptors;
+  children.withheld = {"TARRY_TOKEN"};
+  if (detail::masked_url(url) != url) children.withheld.emplace_back("TARRY_STORE");
+  return children;
+}
+
+/// Empty: it has been said why, and `code` is the program's.
+std::optional<Store> open_store(Session& session, const Config& config,
+                                const std::optional<ManualClock>& clock, ServeLog& log,
+                                ExitCode& code) {
+  const auto& most = config.at(Which::store_wait).value;
+  WaitForStore wait(most ? std::optional(Millis(most->number)) : std::nullopt, log);
+  Access access;
+  access.create = true;
+  access.clock = clock;
+  access.log = [&log](const LogEntry& entry) { log.tell(entry); };
+  access.made = [&log](const std::string& directory) {
+    log.info("store_made", fmt::format("made the directory {} for a new store", directory));
+  };
+  access.again = [&wait](const Error& away) { return wait.again(away); };
+  auto store = session.open(config.text(Which::store_url), std::move(access), code);
+  if (store) wait.over();
+  return store;
+}
+
+ExitCode serve(Session& session, const ServeFlags& flags) {
+  leave_process_one_to_an_init();
+  // What changes from here on is read again, if only once the store is open.
+  const HangupsKept hangups;
+  ExitCode code{};
+  auto config = load_config(session, flags, code);
+  if (!config) return code;
+  // A log whose reader has gone is no reason to die: the store still wants to be closed.
+  std::signal(SIGPIPE, SIG_IGN);
+  const bool logs_json = config->text(Which::log_format) == "json";
+  ServeLog log(config->text(Which::log_level),
+               logs_json ? ServeLog::Format::json : ServeLog::Format::text);
+  const ErrorsInLog errors(session.output, log, logs_json);
+  if (const auto good = check_servable(*config); !good) return session.output.fail(good.error());
+  const std::string url = config->text(Which::store_url);
+  auto address = parse_listen(config->text(Which::listen));
+  if (!address) return session.output.fail(address.error());
+  if (const std::string file = config->text(Which::port_file); !file.empty()) {
+    if (const auto good = check_port_file(file); !good) return session.output.fail(good.error());
+  }
+  auto token = read_token(config->text(Which::token_file));
+  if (!token) return session.output.fail(token.error());
+  // First of all: where the port is taken, no store is made or opened.
+  auto place = http::ReservedPort::reserve(address->host, address->port);
+  if (!place) return cannot_listen(session.output, place.error());
+  // The store's files take some too.
+  const auto descriptors = descriptor_limit();
+  static_cast<void>(raise_descriptor_limit());
+  for (const std::string& line : notes_of(*config)) log.warning("configuration", line);
+  note_open_token(config->text(Which::token_file), log);
+
+  std::optional<ManualClock> clock;
+  if (config->number(Which::test_clock) != 0) clock.emplace();
+  auto store = open_store(session, *config, clock, log, code);
+  if (!store) return code;
+  if (auto applied = apply_queue_rules(store->engine(), config->queues, log); !applied) {
+    return session.output.fail(applied.error());
+  }
+  presets::PresetEngine engine(store->engine(), config->queues);
+  Events events;
+  const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events),
+                                   children_of(descriptors, url));
+  if (!relays) return session.output.fail(relays.error());
+  http::ServerOptions options = server_options(*config, clock, log);
+  note_fewer_connections(*config, options, log);
+  options.token = *token;
+  options.relays = [&relays = **relays] { return figures_of(relays); };
+  http::Server server(engine, std::move(options));
+  const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
+  const auto port = server.start(std::move(*place));
+  if (!port) return cannot_listen(session.output, port.error());
+  address->port = *port;
+  if (const std::string file = config->text(Which::port_file); !file.empty()) {
+    const auto written = write_port_file(file, *port);
+    if (!written) return session.output.fail(written.error());
+  }
+  LineWriter stdout_lines(STDOUT_FILENO);
+  stdout_lines.write(
+      ready_line(session.output, log, logs_json, address->url(), detail::masked_url(url)));
+  if (clock)
+    log.warning("test_clock",
+                "the clock stands still: POST /v1/clock/advance, suspend or step moves it");
+
+  (*relays)->start();
+  const Serving serving{store->engine(), engine, server, log, *token};
+  while (events.wait_for_hangup()) reload(*config, all_flags(session, flags), serving);
+  drain(server, **relays, events, Millis(config->number(Which::drain_timeout)), log);
+  store->close();
+  log.info("stopped", "stopped");
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& root, Session& session) {
+  auto flags = std::make_shared<ServeFlags>();
+  CLI::App& command = add_command(
+      root, "serve", "Serve a store over HTTP, on this machine",
+      {"tarry serve --store file:/var/lib/tarry", "tarry serve --config /etc/tarry.toml",
+       "tarry serve --store redis://redis.example --listen 127.0.0.1:7734",
+       "tarry serve --store memory: --listen 127.0.0.1:0 --port-file port --test-clock"},
+      "Flags go before the environment, that before the file; `tarry config check` with the same\n"
+      "flags shows what holds. SIGHUP reads it anew. SIGTERM and Ctrl-C finish what is under way\n"
+      "and close the store clean; a second one ends it at once.\n");
+  add_serve_flags(command, *flags);
+  set_action(command, session, [flags](Session& given) { return serve(given, *flags); });
+}
+
+}  // namespace tarry::app

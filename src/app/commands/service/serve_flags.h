@@ -1,0 +1,31 @@
+// The flags of `tarry serve`, made from the table of settings; `tarry config check` takes the same.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "app/command_line/session.h"
+#include "app/config/config.h"
+
+namespace tarry::app {
+
+struct ServeFlags {
+  std::optional<std::string> config;  // --config
+  config::Flags values;               // without --store, which every command has
+};
+
+void add_serve_flags(CLI::App& command, ServeFlags& into);
+
+/// These, and --store.
+[[nodiscard]] config::Flags all_flags(const Session& session, const ServeFlags& flags);
+
+/// What holds with these flags, --store included. On failure every reason has been printed.
+[[nodiscard]] std::optional<config::Config> load_config(Session& session, const ServeFlags& flags,
+                                                        ExitCode& code);
+
+}  // namespace tarry::app

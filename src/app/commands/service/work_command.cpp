@@ -1,0 +1,247 @@
+// tarry work: runs a command for every message that falls due.
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <tarry/worker.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/output/json.h"
+#include "app/output/progress.h"
+#include "app/system/init_process.h"
+#include "app/system/signals.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "core/validation.h"
+#include "relay/child_process.h"
+#include "relay/message_text.h"
+
+namespace tarry::app {
+namespace {
+
+// From sysexits.h: EX_TEMPFAIL and EX_DATAERR.
+constexpr int kRetry = 75;
+constexpr int kBury = 65;
+
+constexpr std::chrono::seconds kBackOff{1};  // before a command is started again
+
+struct WorkOptions {
+  std::vector<std::string> queues;
+  std::optional<std::uint64_t> concurrency;
+  std::optional<Millis> lease;
+};
+
+Verdict failed(std::string why) {
+  return {.action = tarry::Action::retry, .reason = std::move(why)};
+}
+
+Verdict verdict_of(relay::Ended ended) {
+  if (ended.signal != 0) {
+    return failed(fmt::format("the command was ended by signal {}", ended.signal));
+  }
+  switch (ended.status) {
+    case 0: return ack();
+    case kBury: return bury("the command exited with 65");
+    case kRetry:
+    default: return failed(fmt::format("the command exited with {}", ended.status));
+  }
+}
+
+/// The workers of one run, one a queue, and what they share.
+class Shift {
+ public:
+  Shift(Session& session, const WorkOptions& options)
+      : session_(session), options_(options), commands_(session.trailing) {}
+
+  ExitCode run(const Store& store) {
+    for (const std::string& queue : options_.queues) {
+      const auto stats = store.queue(queue).stats();
+      if (!stats && stats.error().code == ErrorCode::not_found) {
+        if (const auto never = core::check_new_queue(queue)) return session_.output.fail(*never);
+        session_.output.tell(fmt::format("there is no queue {} yet; waiting for it", queue));
+      }
+      add_worker(store.queue(queue));
+    }
+    {
+      const SignalWatch watch([this](int count) { on_signal(count); });
+      std::list<std::jthread> threads;
+      for (const auto& worker : workers_) {
+        threads.push_back(base::start_jthread({"tarry-run", threads.size()}, [this, &worker] {
+          const auto ended = worker->run(stop_.get_token());
+          if (!ended) fail(ended.error());
+        }));
+      }
+    }
+    report();
+    if (!error_) return ExitCode::done;
+    return session_.output.fail(*error_);
+  }
+
+ private:
+  void add_worker(const Queue& queue) {
+    WorkerOptions options;
+    options.concurrency = static_cast<std::uint32_t>(options_.concurrency.value_or(1));
+    options.lease = options_.lease;
+    options.on_outage = [this](const std::optional<Error>& outage) { tell(outage); };
+    options.on_refusal = [this](const Error& refusal) { tell_of_refusal(refusal); };
+    workers_.push_back(std::make_unique<Worker>(
+        queue, options, [this](const Delivery& delivery, const std::stop_token& stop) {
+          return handle(delivery, stop);
+        }));
+  }
+
+  Verdict handle(const Delivery& delivery, const std::stop_token& stop) {
+    const auto ended = commands_.run(delivery.payload(), relay::variables_for(delivery));
+    if (ended) {
+      short_of_something_ = false;
+      return verdict_of(*ended);
+    }
+    if (ended.error().code == ErrorCode::unavailable) {
+      // The machine's trouble, not the message's: it loses no attempt.
+      if (!short_of_something_.exchange(true)) {
+        session_.output.tell(ended.error().message + "; trying again");
+      }
+      back_off(stop);
+      return {.action = tarry::Action::release};
+    }
+    if (ended.error().code == ErrorCode::unknown_outcome) return failed(ended.error().message);
+    // A second signal came just before it was started.
+    if (ended.error().code == ErrorCode::closed) return {.action = tarry::Action::release};
+    // The next message would fare no better. It is not the message's fault either.
+    fail(ended.error());
+    return {.action = tarry::Action::release};
+  }
+
+  /// Each queue's worker hears of it; one line is enough.
+  void tell(const std::optional<Error>& outage) {
+    const std::lock_guard lock(mutex_);
+    if (outage) {
+      if (away_++ == 0) session_.output.tell(outage->message + "; trying again");
+    } else if (--away_ == 0) {
+      session_.output.tell("the store is back");
+    }
+  }
+
+  /// What comes again is refused again, in the same words.
+  void tell_of_refusal(const Error& refusal) {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(told_refusal_, refusal.message) == refusal.message) return;
+    session_.output.tell(fmt::format(
+        "the store does not settle messages, which come again once their lease has ended; the last "
+        "one: {}",
+        refusal.message));
+  }
+
+  void back_off(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    nothing_.wait_for(lock, stop, kBackOff, [] { return false; });
+  }
+
+  /// The first one ends the shift.
+  void fail(const Error& error) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = error;
+    }
+    stop_.request_stop();
+  }
+
+  void on_signal(int count) {
+    stop_.request_stop();
+    if (count == 1) {
+      // The main thread prints nothing until the watch is over.
+      session_.output.note("Stopping: the running commands may finish; once more ends them.");
+    } else {
+      commands_.signal_all(SIGTERM);
+    }
+  }
+
+  void report() {
+    WorkerStats sum;
+    for (const auto& worker : workers_) {
+      const WorkerStats stats = worker->stats();
+      sum.delivered += stats.delivered;
+      sum.acked += stats.acked;
+      sum.retried += stats.retried;
+      sum.buried += stats.buried;
+      sum.released += stats.released;
+      sum.stale += stats.stale;
+      sum.refused += stats.refused;
+    }
+    if (session_.output.json()) {
+      session_.output.print_json([&](wire::JsonWriter& json) {
+        json.begin_object().field("delivered", sum.delivered).field("acked", sum.acked);
+        json.field("retried", sum.retried).field("buried", sum.buried);
+        json.field("released", sum.released).field("stale", sum.stale);
+        json.field("refused", sum.refused).end_object();
+      });
+      return;
+    }
+    session_.output.note(fmt::format(
+        "delivered {}: acked {}, retried {} (a message's last retry makes it dead), "
+        "buried {}, not settled {}, refused by the store {}; given back {}",
+        grouped(sum.delivered), grouped(sum.acked), grouped(sum.retried), grouped(sum.buried),
+        grouped(sum.stale - sum.refused), grouped(sum.refused), grouped(sum.released)));
+  }
+
+  Session& session_;
+  const WorkOptions& options_;
+  relay::ChildProcesses commands_;
+  std::list<std::unique_ptr<Worker>> workers_;
+  std::stop_source stop_;
+  std::atomic<bool> short_of_something_{false};
+  std::condition_variable_any nothing_;  // but a stop
+  std::mutex mutex_;
+  std::optional<Error> error_;
+  std::size_t away_ = 0;  // workers whose store is away
+  std::string told_refusal_;
+};
+
+ExitCode work(Session& session, const WorkOptions& options) {
+  if (session.trailing.empty()) {
+    return session.output.usage(
+        "work needs a command after --: tarry work QUEUE -- COMMAND [ARG]...");
+  }
+  const auto startable = relay::ChildProcesses(session.trailing).check();
+  if (!startable) return session.output.usage(startable.error().message);
+  leave_process_one_to_an_init();
+  session.output.wait_for_no_reader();
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  // A command that does not read its input is no reason to die.
+  std::signal(SIGPIPE, SIG_IGN);
+  return Shift(session, options).run(*store);
+}
+
+}  // namespace
+
+void add_work_command(CLI::App& root, Session& session) {
+  auto options = std::make_shared<WorkOptions>();
+  CLI::App& command = add_command(
+      root, "work", "Run a command for every message that falls due",
+      {"tarry work orders -- ./close-order",
+       "tarry work orders mails --concurrency 8 -- python3 handle.py"},
+      "The payload is the command's standard input. Its exit status settles: 0 is ack, 75 retry,\n"
+      "65 bury, all else retry. Its environment holds TARRY_KEY, TARRY_ID, TARRY_ATTEMPT,\n"
+      "TARRY_QUEUE and TARRY_DUE_MS. SIGTERM and Ctrl-C let the running commands finish; a second\n"
+      "one is passed on to them.\n");
+  add_words(command, "QUEUE", options->queues, "One queue or several")->required();
+  add_number(command, "--concurrency", options->concurrency, 1, 1024,
+             "Commands at once, for each queue (default: 1)");
+  add_duration(command, "--lease", options->lease,
+               "How long a claim holds; it is extended meanwhile (default: the queue's)");
+  set_action(command, session, [options](Session& given) { return work(given, *options); });
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,67 @@
+// tarry store acl: the least that a Redis user must be allowed.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/output/json.h"
+#include "base/text.h"
+#include "open/redis_acl.h"
+
+namespace tarry::app {
+namespace {
+
+constexpr std::string_view kOldRedis = "6.2";
+const std::vector<std::string_view>& redis_versions() {
+  static const std::vector<std::string_view> versions = {kOldRedis, "7.0"};
+  return versions;
+}
+
+ExitCode print_acl(Session& session, const std::string& user,
+                   const std::optional<std::string>& version) {
+  Output& output = session.output;
+  const bool is_word = std::ranges::all_of(user, [](char c) { return c > ' ' && c != 0x7F; });
+  if (user.empty() || !is_word) {
+    return output.usage("user " + base::quoted(user) +
+                        " must be a word: no spaces and no control characters");
+  }
+  const std::string url = session.url();
+  // What nobody named is no server to ask, but any one Redis.
+  const auto rules = tools::redis_acl(url == kDefaultStore ? "" : url, version == kOldRedis);
+  if (!rules) return output.usage(rules.error().message);
+  // Redis forgets what the user was allowed before.
+  std::string line = fmt::format("ACL SETUSER {} reset on >PASSWORD", user);
+  for (const std::string& rule : *rules) line += " " + rule;
+  if (!output.json()) {
+    output.print_line(line);
+    return ExitCode::done;
+  }
+  output.print_json([&](wire::JsonWriter& json) {
+    json.begin_object().text_field("user", user).text_field("command", line);
+    json.name("rules").begin_array();
+    for (const std::string& rule : *rules) json.string(rule);
+    json.end_array().end_object();
+  });
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_acl_command(CLI::App& store, Session& session) {
+  auto user = std::make_shared<std::string>("tarry");
+  auto version = std::make_shared<std::optional<std::string>>();
+  CLI::App& command = add_command(
+      store, "acl", "The least that a Redis user must be allowed, as a command for redis-cli",
+      {"tarry store acl", "tarry --store redis+cluster://10.0.0.1 store acl --user shop"},
+      "Asks no server. The store's URL says whether it is a cluster or behind sentinels; without\n"
+      "one it is for a single server. Put a password in the place of PASSWORD.\n");
+  add_word(command, "--user", *user, "The user's name (default: tarry)");
+  add_choice(command, "--redis", *version, redis_versions(),
+             "Its version: 6.2 has no sharded channels (default: 7.0)");
+  set_action(command, session,
+             [user, version](Session& given) { return print_acl(given, *user, *version); });
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,82 @@
+// tarry store backup: a second store, made beside the server that has the first one open.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/output/progress.h"
+#include "base/text.h"
+#include "open/store_tools.h"
+#include "wire/json_writer.h"
+
+namespace tarry::app {
+namespace {
+
+ExitCode back_up(Session& session, const std::string& destination) {
+  Output& output = session.output;
+  const std::string url = session.url();
+  if (url.starts_with("http:") || url.starts_with("http+unix:")) {
+    return output.usage(
+        "a backup is made from the store's directory, beside the server: name that, "
+        "--store file:PATH");
+  }
+  const auto path = tools::path_of_store(url);
+  if (!path) return output.usage(path.error().message);
+  const auto target = tools::directory_of(destination);
+  if (!target)
+    return output.usage("DIRECTORY " + base::quoted(destination) + ": " + target.error().message);
+  if (const auto store = tools::format_of_store(*path); !store) {
+    output.error(store.error());
+    return exit_code_of_open(store.error().code);
+  }
+  Progress progress("copying", stderr, output.err());
+  const auto report =
+      tools::backup_store(*path, *target, [&](std::uint64_t done, std::uint64_t total) {
+        constexpr std::uint64_t kMiB = 1u << 20;
+        progress.show(done, total, done / kMiB, "MiB");
+      });
+  progress.clear();
+  if (!report) {
+    output.error(report.error());
+    // Only the place for it may not be there.
+    return report.error().code == ErrorCode::not_found ? ExitCode::failed
+                                                       : exit_code(report.error().code);
+  }
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().field("messages", report->messages);
+      json.field("shards", std::uint64_t{report->shards}).field("linked", report->linked);
+      json.field("copied", report->copied).field("copied_bytes", report->bytes).end_object();
+    });
+    return ExitCode::done;
+  }
+  output.print_line(fmt::format(
+      "{}: {} shared, {} copied, {}", counted(report->messages, "message"),
+      counted(report->linked, "segment"), grouped(report->copied), counted(report->bytes, "byte")));
+  // Each shard's head is a copy always.
+  if (report->copied > report->shards) {
+    output.note(
+        "Segments could not be shared (another file system, or another owner's files): they "
+        "were copied.");
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_backup_command(CLI::App& store, Session& session) {
+  auto destination = std::make_shared<std::string>();
+  CLI::App& command = add_command(
+      store, "backup", "Make a second store of a file: store, also while it is used",
+      {"tarry --store file:/var/lib/tarry store backup /var/backups/tarry-monday"},
+      "DIRECTORY is new or empty. Closed segments are shared with the store (hard links), and "
+      "take\n"
+      "no room of their own until the store drops them; on another file system they are copied.\n"
+      "What was accepted before it began is in it. It is read through before it is a store.\n");
+  add_word(command, "DIRECTORY", *destination, "Where to")->required();
+  set_action(command, session,
+             [destination](Session& given) { return back_up(given, *destination); });
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,304 @@
+// tarry store info, check, audit, upgrade: is the store well, does its bookkeeping add up, and what
+// is it written in.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "app/command_line/command.h"
+#include "app/commands/commands.h"
+#include "app/output/answers.h"
+#include "app/output/json.h"
+#include "app/output/progress.h"
+#include "base/text.h"
+#include "core/engine.h"
+#include "open/store_tools.h"
+
+namespace tarry::app {
+namespace {
+
+using tools::ShardInspection;
+using tools::StoreInspection;
+
+std::uint64_t sum(const StoreInspection& store, std::uint64_t ShardInspection::* figure) {
+  return std::accumulate(
+      store.per_shard.begin(), store.per_shard.end(), std::uint64_t{0},
+      [&](std::uint64_t before, const ShardInspection& shard) { return before + shard.*figure; });
+}
+
+std::uint64_t problems_in(const StoreInspection& store) {
+  std::uint64_t count = 0;
+  for (const ShardInspection& shard : store.per_shard) count += shard.problems.size();
+  return count;
+}
+
+std::size_t unreadable_in(const StoreInspection& store) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      store.per_shard, [](const auto& shard) { return shard.unreadable.has_value(); }));
+}
+
+// Damage, and a disk that fails, count more than what can be read with other rights, or later: in
+// the shards that could be read too.
+ExitCode tell_unreadable(Session& session, const StoreInspection& store, ExitCode code) {
+  if (problems_in(store) > 0 && unreadable_in(store) > 0) code = ExitCode::failed;
+  for (const ShardInspection& shard : store.per_shard) {
+    if (!shard.unreadable) continue;
+    session.output.error(
+        {shard.unreadable->code,
+         fmt::format("shard {} cannot be read: {}", shard.shard, shard.unreadable->message)});
+    const bool elsewise = exit_code_of_open(shard.unreadable->code) == ExitCode::unreachable &&
+                          code != ExitCode::failed;
+    code = elsewise ? ExitCode::unreachable : ExitCode::failed;
+  }
+  return code;
+}
+
+std::optional<StoreInspection> inspect(Session& session, bool deep, ExitCode& code) {
+  const auto path = tools::path_of_store(session.url());
+  if (!path) {
+    code = session.output.usage(path.error().message);
+    return std::nullopt;
+  }
+  Progress progress("checking", stderr, session.output.err());
+  auto store = tools::inspect_store(*path, deep, [&](std::uint64_t done, std::uint64_t total) {
+    constexpr std::uint64_t kMiB = 1u << 20;
+    progress.show(done, total, done / kMiB, "MiB");
+  });
+  progress.clear();
+  if (store) return std::move(*store);
+  session.output.error(store.error());
+  code = exit_code_of_open(store.error().code);
+  return std::nullopt;
+}
+
+void write_fields(wire::JsonWriter& json, const ShardInspection& shard) {
+  json.field("shard", std::uint64_t{shard.shard}).field("segments", shard.segments);
+  json.field("bytes", shard.bytes).field("allocated", shard.allocated);
+  json.field("batches", shard.batches).field("records", shard.records);
+  json.field("torn_bytes", shard.torn_bytes).field("cut_batches", shard.cut_batches);
+  json.field_bool("clean", shard.clean);
+  json.field("messages", shard.messages).name("problems").begin_array();
+  for (const std::string& problem : shard.problems) json.string(problem);
+  json.end_array();
+  if (shard.unreadable) json.text_field("unreadable", shard.unreadable->message);
+}
+
+void print_json(Session& session, const StoreInspection& store) {
+  session.output.print_json([&](wire::JsonWriter& json) {
+    json.begin_object().text_field("store", session.url());
+    json.field("version", std::uint64_t{store.version});
+    json.field("store_id", fmt::format("{:016x}", store.store_id));
+    json.field("shards", std::uint64_t{store.shards});
+    if (!store.held_by.empty()) json.text_field("held_by", store.held_by);
+    json.field("problems", problems_in(store)).name("per_shard").begin_array();
+    for (const ShardInspection& shard : store.per_shard) {
+      json.begin_object();
+      write_fields(json, shard);
+      json.end_object();
+    }
+    json.end_array().end_object();
+  });
+}
+
+ExitCode store_info(Session& session) {
+  ExitCode code{};
+  const auto store = inspect(session, false, code);
+  if (!store) return code;
+  if (session.output.json()) {
+    print_json(session, *store);
+    return tell_unreadable(session, *store, ExitCode::done);
+  }
+  Sheet sheet;
+  sheet.add("store", session.url());
+  sheet.add("id", fmt::format("{:016x}", store->store_id));
+  sheet.add("format version", std::to_string(store->version));
+  sheet.add("shards", std::to_string(store->shards));
+  sheet.add("held by", store->held_by.empty() ? "nobody" : store->held_by);
+  sheet.add("messages", grouped(sum(*store, &ShardInspection::messages)));
+  sheet.add("segments", grouped(sum(*store, &ShardInspection::segments)));
+  sheet.add("journal", grouped(sum(*store, &ShardInspection::bytes)) + " bytes");
+  sheet.add("on disk", grouped(sum(*store, &ShardInspection::allocated)) + " bytes");
+  if (const std::uint64_t problems = problems_in(*store); problems > 0) {
+    sheet.add("problems", grouped(problems) + ": not all is counted; see `tarry store check`");
+  }
+  if (const std::size_t unreadable = unreadable_in(*store); unreadable > 0) {
+    sheet.add("unreadable", fmt::format("{} of {} shards: nothing of these is counted", unreadable,
+                                        store->shards));
+  }
+  session.output.print(sheet);
+  return tell_unreadable(session, *store, ExitCode::done);
+}
+
+// There is one version yet, so a store that can be read is of the newest; a newer one is refused.
+ExitCode upgrade(Session& session) {
+  Output& output = session.output;
+  const auto path = tools::path_of_store(session.url());
+  if (!path) return output.usage(path.error().message);
+  const auto format = tools::format_of_store(*path);
+  if (!format) {
+    output.error(format.error());
+    return exit_code_of_open(format.error().code);
+  }
+  if (output.json()) {
+    output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().field("version", std::uint64_t{format->version});
+      json.field("newest", std::uint64_t{format->newest})
+          .field_bool("upgraded", false)
+          .end_object();
+    });
+  } else {
+    output.print_line(
+        fmt::format("format version {}, the newest that this program writes: nothing to upgrade",
+                    format->version));
+  }
+  return ExitCode::done;
+}
+
+void print_check(Output& output, const StoreInspection& store) {
+  Table table({{"SHARD", true},
+               {"SEGMENTS", true},
+               {"BATCHES", true},
+               {"RECORDS", true},
+               {"MESSAGES", true},
+               {"TORN BYTES", true},
+               {"CUT BATCHES", true},
+               {"CLOSED"},
+               {"PROBLEMS", true}});
+  for (const ShardInspection& shard : store.per_shard) {
+    if (shard.unreadable) {
+      table.add({std::to_string(shard.shard), "-", "-", "-", "-", "-", "-", "-", "not read"});
+      continue;
+    }
+    table.add({std::to_string(shard.shard), grouped(shard.segments), grouped(shard.batches),
+               grouped(shard.records), grouped(shard.messages), grouped(shard.torn_bytes),
+               grouped(shard.cut_batches), shard.clean ? "clean" : "not clean",
+               std::to_string(shard.problems.size())});
+  }
+  output.print(table);
+  if (!store.held_by.empty()) {
+    output.note(fmt::format("{} holds the store: its figures may move.", store.held_by));
+  }
+}
+
+ExitCode check(Session& session, bool deep) {
+  ExitCode code{};
+  const auto store = inspect(session, deep, code);
+  if (!store) return code;
+  if (session.output.json()) {
+    print_json(session, *store);
+  } else {
+    print_check(session.output, *store);
+  }
+  for (const ShardInspection& shard : store->per_shard) {
+    for (const std::string& problem : shard.problems) {
+      code = worst(code, session.output.fail({ErrorCode::damaged, problem}));
+    }
+    // Of a store that is written to, batches appear while it is looked at.
+    if (shard.cut_batches == 0 || !store->held_by.empty()) continue;
+    code = worst(code, session.output.fail(
+                           {ErrorCode::damaged,
+                            fmt::format("shard {}: whoever opens the store cuts {}; `tarry store "
+                                        "salvage DIRECTORY` makes a store that has them",
+                                        shard.shard, shard.tear)}));
+  }
+  return tell_unreadable(session, *store, code);
+}
+
+ExitCode audit(Session& session) {
+  ExitCode code{};
+  auto store = session.open(code);
+  if (!store) return code;
+  const core::Capabilities can = store->engine().capabilities();
+  if (!can.counts) {
+    return session.output.fail(
+        {ErrorCode::unsupported, (can.served.empty() ? can.engine : can.served) +
+                                     ": a layout counts neither what was accepted nor what has "
+                                     "ended, so there are no books"});
+  }
+  const auto stats = store->stats();
+  if (!stats) return session.output.fail(stats.error());
+  const tools::StoreAudit audit = tools::audit(*stats);
+  if (session.output.json()) {
+    session.output.print_json([&](wire::JsonWriter& json) {
+      json.begin_object().field_bool("balanced", audit.balanced() && stats->unreadable.empty());
+      json.name("queues").begin_array();
+      for (const tools::QueueAudit& queue : audit.queues) {
+        json.begin_object().text_field("queue", queue.queue).field("accepted", queue.accepted);
+        json.field("present", queue.present).field("ended", queue.ended);
+        json.field_i64("difference", queue.difference()).end_object();
+      }
+      json.end_array();
+      if (!stats->unreadable.empty()) {
+        json.name("unreadable").begin_array();
+        for (const UnreadableQueue& queue : stats->unreadable) json.string(queue.queue);
+        json.end_array();
+      }
+      json.end_object();
+    });
+  } else {
+    Table table({{"QUEUE", false, true},
+                 {"ACCEPTED", true},
+                 {"PRESENT", true},
+                 {"ENDED", true},
+                 {"DIFFERENCE", true}});
+    for (const tools::QueueAudit& queue : audit.queues) {
+      table.add({queue.queue, grouped(queue.accepted), grouped(queue.present), grouped(queue.ended),
+                 std::to_string(queue.difference())});
+    }
+    session.output.print(table);
+  }
+  for (const tools::QueueAudit& queue : audit.queues) {
+    if (queue.difference() == 0) continue;
+    code = worst(
+        code, session.output.fail({ErrorCode::damaged,
+                                   fmt::format("queue {}: {} accepted, but {} present and {} ended",
+                                               base::quoted(queue.queue), queue.accepted,
+                                               queue.present, queue.ended)}));
+  }
+  return worst(code, tell_unreadable(session.output, *stats));
+}
+
+}  // namespace
+
+void add_store_commands(CLI::App& root, Session& session) {
+  CLI::App& store = add_command(root, "store",
+                                "The store itself: info, check, audit, backup, export, import, ...",
+                                {"tarry --store file:/var/lib/tarry store check"});
+  store.require_subcommand(1);
+  {
+    CLI::App& command =
+        add_command(store, "info", "What a file: store is and how big; changes nothing",
+                    {"tarry --store file:/var/lib/tarry store info"});
+    set_action(command, session, store_info);
+  }
+  {
+    auto deep = std::make_shared<bool>(false);
+    CLI::App& command = add_command(
+        store, "check", "Read a file: store's journal and check every batch; changes nothing",
+        {"tarry --store file:/var/lib/tarry store check",
+         "tarry --store file:/var/lib/tarry store check --deep"});
+    command.add_flag("--deep", *deep, "Check the payload of every message too");
+    set_action(command, session, [deep](Session& given) { return check(given, *deep); });
+  }
+  {
+    CLI::App& command = add_command(
+        store, "audit", "Do the books balance: is all that was accepted there, or has it ended",
+        {"tarry store audit", "tarry --store file:/var/lib/tarry store audit"});
+    set_action(command, session, audit);
+  }
+  {
+    CLI::App& command =
+        add_command(store, "upgrade", "Have a file: store written in this program's newest format",
+                    {"tarry --store file:/var/lib/tarry store upgrade"},
+                    "So far there is one format, version 1: it says so and changes nothing.\n");
+    set_action(command, session, upgrade);
+  }
+  add_salvage_command(store, session);
+  add_backup_command(store, session);
+  add_transfer_commands(store, session);
+  add_migrate_command(store, session);
+  add_acl_command(store, session);
+}
+
+}  // namespace tarry::app

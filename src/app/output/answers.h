@@ -1,0 +1,25 @@
+// What the verbs on several keys or receipts answer, item by item.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+#include <tarry/settings.h>
+
+#include "app/output/output.h"
+
+namespace tarry::app {
+
+/// One row, or JSON object, for each of `names` (keys or receipts: `what`), with its answer.
+/// Answers the worst exit code.
+[[nodiscard]] ExitCode print_answers(Output& output, std::string_view what,
+                                     const std::vector<std::string>& names,
+                                     const std::vector<Result<Answer>>& answers);
+
+/// Names each queue that the store could not tell of. Answers the worst exit code.
+[[nodiscard]] ExitCode tell_unreadable(Output& output, const StoreStats& stats);
+
+}  // namespace tarry::app

@@ -1,0 +1,43 @@
+// How relays share what they serve, as `--coordination` and `coordination =` say it:
+//
+//   all                                    claim by claim: no one has a part of his own
+//   redis                                  by leases in the store's own Redis
+//   redis://HOST[:PORT][/DB] and the like  by leases in that Redis
+//   zookeeper://HOST[:PORT][,HOST...][/PATH]   by ephemeral nodes, in /tarry unless PATH is given
+//
+// Relays that serve the same queues, as they are named, of the same store share. Which store it is,
+// a native one in Redis knows; of others only the URL tells, and of one on this machine the
+// machine.
+//
+// Thread safety: pure functions, but for files that a URL names.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "app/relays/relay_plan.h"
+#include "relay/coordination/coordination.h"
+
+namespace tarry::app {
+
+struct SharedStore {
+  std::string_view url;
+  std::string name;  // core::Capabilities::store
+};
+
+/// `invalid_argument` for what names no coordination, or a session out of bounds; `unsupported` for
+/// one that is not built in. `store`: the store's URL; empty: not known yet.
+[[nodiscard]] Result<void> check_coordination(const RelayPlan& plan, std::string_view store);
+
+/// Null for `all`. Errors as above.
+[[nodiscard]] Result<std::unique_ptr<relay::Coordination>> make_coordination(
+    const RelayPlan& plan, const SharedStore& store);
+
+/// Those that are built in.
+[[nodiscard]] std::vector<std::string_view> coordination_kinds();
+
+}  // namespace tarry::app

@@ -1,0 +1,34 @@
+#include "app/relays/relay_plan.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tarry::app {
+
+SinkWish RelayPlan::wish(std::function<void(Error)> on_broken,
+                         const relay::ChildOptions& children) const {
+  return {to, command, concurrency, children, std::move(on_broken)};
+}
+
+std::uint32_t in_flight_of(const RelayPlan& plan, std::optional<std::uint64_t> given) {
+  if (given) return static_cast<std::uint32_t>(*given);
+  return plan.to == "command" ? 2 * plan.concurrency : plan.crew.relay.in_flight;
+}
+
+Result<void> check_numbers(const RelayPlan& plan) {
+  if (plan.crew.threads > 1 && (plan.to == "stdout" || plan.to == "command")) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("threads {} must be 1 for {}{}", plan.crew.threads, plan.to,
+                             plan.to == "command" ? ", whose concurrency may be more" : "")};
+  }
+  return relay::check(plan.crew);
+}
+
+Result<void> check_sink(const RelayPlan& plan) {
+  const auto sink = make_sink(plan.wish([](const Error&) {}));
+  if (!sink) return sink.error();
+  return {};
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,49 @@
+// RelayPlan: one relay as it was asked for, by flags or by a [[relay]] section.
+//
+// Plain values. Thread safety: pure functions, but for files that a sink's URL names.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "app/relays/relay_sinks.h"
+#include "relay/crew.h"
+
+namespace tarry::app {
+
+struct RelayPlan {
+  relay::CrewOptions crew;
+  std::string to;                    // as SinkWish has it
+  std::vector<std::string> command;  // of "command"
+  std::uint32_t concurrency = 1;     // of "command"
+  std::string coordination = "all";  // as relay_coordination.h has it
+  Millis session = relay::kDefaultSession;
+  std::uint64_t line = 0;  // of the configuration; 0: from flags
+
+  /// The sink that is wanted; `on_broken` and `children` as SinkWish has them.
+  [[nodiscard]] SinkWish wish(std::function<void(Error)> on_broken,
+                              const relay::ChildOptions& children = {}) const;
+
+  /// Whether they would do the same; where it is written plays no part.
+  friend bool operator==(const RelayPlan& a, const RelayPlan& b) {
+    return a.crew == b.crew && a.to == b.to && a.command == b.command &&
+           a.concurrency == b.concurrency && a.coordination == b.coordination &&
+           a.session == b.session;
+  }
+};
+
+/// in_flight where none was given: what a command has not begun is claimed for nothing, and costs
+/// an attempt if we are killed, so it gets little.
+[[nodiscard]] std::uint32_t in_flight_of(const RelayPlan& plan, std::optional<std::uint64_t> given);
+
+/// How many messages, threads and so on; not where to. `invalid_argument`, naming value and limit.
+[[nodiscard]] Result<void> check_numbers(const RelayPlan& plan);
+/// Where to. Errors as make_sink's.
+[[nodiscard]] Result<void> check_sink(const RelayPlan& plan);
+
+}  // namespace tarry::app

@@ -1,0 +1,63 @@
+#include "app/serve/servable.h"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/config/variables.h"
+#include "app/output/printable.h"
+#include "base/text.h"
+#include "open/store_url.h"
+
+namespace tarry::app {
+
+using config::Config;
+using config::Which;
+
+namespace {
+
+Result<void> check_store(const Config& config) {
+  const std::string url = config.text(Which::store_url);
+  if (url.empty()) {
+    return Error{ErrorCode::invalid_argument,
+                 "serve needs a store of its own: --store file:DIRECTORY, memory: or redis://HOST"};
+  }
+  if (!url.starts_with("http:") && !url.starts_with("http+unix:")) return {};
+  // Not the file's fault: `tarry relay --config` takes such a one.
+  return Error{
+      ErrorCode::invalid_argument,
+      fmt::format("{}: serve needs a store of its own: file:, memory: or redis:, not {}",
+                  config.at(Which::store_url).from, base::quoted(detail::masked_url(url)))};
+}
+
+// Standard output is where the server says that it is ready.
+Result<void> check_relays(const Config& config) {
+  for (const RelayPlan& plan : config.relays) {
+    if (plan.to != "stdout") continue;
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}:{}: relay {}: to = \"stdout\" goes with tarry relay --config, not "
+                             "within serve",
+                             printable(config.file), plan.line, base::quoted(plan.crew.name))};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_servable(const Config& config) {
+  if (auto good = check_store(config); !good) return good;
+  return check_relays(config);
+}
+
+std::vector<std::string> notes_of(const Config& config) {
+  std::vector<std::string> notes = config::mistyped_variables();
+  if (config.number(Which::max_held) < config.number(Which::max_body)) {
+    notes.push_back(
+        fmt::format("server.max_held, {}, is less than server.max_body, {}: one body more may be "
+                    "held, as large as that",
+                    config.text(Which::max_held), config.text(Which::max_body)));
+  }
+  return notes;
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,148 @@
+#include "app/serve/serve_reload.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/output/progress.h"
+#include "app/serve/queue_presets.h"
+#include "app/system/descriptors.h"
+#include "base/assert.h"
+#include "base/secret_file.h"
+#include "base/text.h"
+#include "base/token.h"
+
+namespace tarry::app {
+namespace {
+
+using config::Config;
+using config::Held;
+using config::Setting;
+using config::Which;
+
+std::string value_text(const Setting& setting, const Held& held) {
+  return held.value ? config::shown(setting, *held.value) : "nothing";
+}
+
+bool differs(const Held& a, const Held& b) {
+  return a.value.has_value() != b.value.has_value() || (a.value && a.value->text != b.value->text);
+}
+
+}  // namespace
+
+Result<std::string> read_token(const std::string& path) {
+  if (path.empty()) return std::string();
+  auto line = base::read_secret("--token-file", path);
+  if (!line) return line;
+  const auto good = base::check_server_token(*line);
+  if (good) return line;
+  return Error{good.error().code,
+               fmt::format("--token-file {}: {}", base::quoted(path), good.error().message)};
+}
+
+void note_open_token(const std::string& path, ServeLog& log) {
+  if (path.empty() || !base::is_readable_by_all(path)) return;
+  log.warning("token_file_open",
+              fmt::format("--token-file {}: every user of this machine can read it: chmod o-r {}",
+                          base::quoted(path), path));
+}
+
+http::ServerLimits limits_of(const Config& config) {
+  http::ServerLimits limits;
+  limits.max_connections =
+      connections_within(raise_descriptor_limit(), config.number(Which::max_connections));
+  limits.max_body_bytes = config.number(Which::max_body);
+  limits.max_held_bytes = config.number(Which::max_held);
+  limits.idle_deadline = Millis(config.number(Which::idle_timeout));
+  return limits;
+}
+
+void note_fewer_connections(const Config& config, const http::ServerLimits& limits, ServeLog& log) {
+  // Of what nobody has asked for it is worth a word only where it is little.
+  constexpr std::size_t kEnough = 1'000;
+  const std::uint64_t wanted = config.number(Which::max_connections);
+  const bool is_asked_for = config.at(Which::max_connections).from != "default";
+  if (limits.max_connections >= (is_asked_for ? wanted : std::min<std::uint64_t>(wanted, kEnough)))
+    return;
+  log.warning(
+      "fewer_connections",
+      fmt::format(
+          "at most {} at once, not the {} of server.max_connections: this process may have {} open "
+          "files, and the store needs its share; raise the limit (ulimit -n, LimitNOFILE=)",
+          counted(limits.max_connections, "connection"), grouped(wanted),
+          grouped(descriptor_limit().value_or(0))));
+}
+
+Result<void> apply_queue_rules(core::Engine& store, const presets::QueueRules& rules,
+                               ServeLog& log) {
+  const auto changes = apply_rules(store, rules);
+  if (!changes) return changes.error();
+  for (const std::string& queue : changes->changed) {
+    log.info("queue_configured",
+             "queue " + base::quoted(queue) + ": has the settings of the configuration now");
+  }
+  for (const Error& error : changes->failed) log.warning("queue_not_configured", error.message);
+  return {};
+}
+
+void reload(Config& held, const config::Flags& flags, const Serving& serving) {
+  std::vector<std::string> problems;
+  auto read = config::load(held.file, flags, problems);
+  if (!read) {
+    const std::string more =
+        problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : "";
+    serving.log.error("not_reloaded",
+                      "not reloaded, all stays as it was: " + problems.front() + more);
+    return;
+  }
+  // The file's name takes a restart; what is in it may change, so that a token can be replaced.
+  auto token = read_token(held.text(Which::token_file));
+  if (!token) {
+    serving.log.error("not_reloaded",
+                      "not reloaded, all stays as it was: " + token.error().message);
+    return;
+  }
+  const auto& settings = config::serve_settings();
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const Setting& setting = settings[i];
+    if (!differs(held.held[i], read->held[i])) continue;
+    const std::string before = value_text(setting, held.held[i]);
+    const std::string after = value_text(setting, read->held[i]);
+    if (setting.reloads) {
+      held.held[i] = std::move(read->held[i]);
+      serving.log.info("setting_changed",
+                       fmt::format("{} is {} now, no more {}", setting.name(), after, before));
+    } else {
+      serving.log.warning("needs_restart", fmt::format("{} stays {}: {} takes a restart",
+                                                       setting.name(), before, after));
+    }
+  }
+  if (read->relays != held.relays) {
+    serving.log.warning("needs_restart",
+                        "the relays stay as they were: a change of [[relay]] takes a restart");
+  }
+  held.queues = std::move(read->queues);
+  serving.log.set_level(held.text(Which::log_level));
+  const http::ServerLimits limits = limits_of(held);
+  note_fewer_connections(held, limits, serving.log);
+  serving.server.set_limits(limits);
+  if (*token != serving.token) {
+    serving.token = *token;
+    serving.log.info("token_changed", "another token holds now, no more the one before");
+  }
+  // read_token has held it to the same rule.
+  TARRY_ASSERT(serving.server.set_token(*std::move(token)).has_value());
+  serving.presets.set_rules(held.queues);
+  if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {
+    serving.log.error("rules_not_applied",
+                      "queues that are there keep their settings: " + applied.error().message);
+  }
+  serving.log.info("reloaded", held.file.empty()
+                                   ? "reloaded; there is no file (--config, TARRY_CONFIG)"
+                                   : "reloaded " + base::quoted(held.file));
+}
+
+}  // namespace tarry::app

@@ -1,0 +1,48 @@
+// Reload: what a server does on SIGHUP. All is read anew; what can change without a restart does,
+// what cannot is named in the log and stays. With a file that is wrong nothing changes at all.
+//
+// Thread safety: one thread at a time, none of an engine's; blocks it.
+#pragma once
+
+#include <string>
+
+#include "app/config/config.h"
+#include "app/serve/log.h"
+#include "core/engine.h"
+#include "server/http/server.h"
+#include "server/presets/preset_engine.h"
+
+namespace tarry::app {
+
+/// What can be changed.
+struct Serving {
+  core::Engine& store;
+  presets::PresetEngine& presets;
+  http::Server& server;
+  ServeLog& log;
+  std::string& token;  // that is asked for now
+};
+
+/// The token that is asked for, from the file's first line; empty where no file is named. Errors:
+/// `invalid_argument`.
+[[nodiscard]] Result<std::string> read_token(const std::string& path);
+
+/// A warning where other users of the machine can read the token.
+void note_open_token(const std::string& path, ServeLog& log);
+
+/// The limits that hold by `config`, within the descriptors that the process may have.
+[[nodiscard]] http::ServerLimits limits_of(const config::Config& config);
+
+/// Where the descriptors are too few for the connections that the configuration asks for, or, where
+/// it asks for none, for 1,000: one line that says how many there may be, and why.
+void note_fewer_connections(const config::Config& config, const http::ServerLimits& limits,
+                            ServeLog& log);
+
+/// The queues that are there get the file's settings; those to come get them when they are made.
+[[nodiscard]] Result<void> apply_queue_rules(core::Engine& store, const presets::QueueRules& rules,
+                                             ServeLog& log);
+
+/// `held` becomes what holds from now on.
+void reload(config::Config& held, const config::Flags& flags, const Serving& serving);
+
+}  // namespace tarry::app

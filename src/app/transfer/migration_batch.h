@@ -1,0 +1,67 @@
+// MigrationBatch: moves some messages of one queue from a store into another, in three steps: read
+// here, put there, take away here. The queue is held in both stores.
+//
+// Invariants
+//  1. A message is taken away only after the other store has said that it has it.
+//  2. What was changed or ended here between the steps has no copy there when `move` returns
+//     without an error, unless `leaves_copies` says so.
+//  3. What is not here any more keeps its copy unless it is known that nobody, this run's own
+//     requests included, has moved it: that copy may be the only one.
+//
+// Thread safety: one thread at a time; blocks it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/result.h>
+
+#include "app/transfer/migration.h"
+
+namespace tarry::app {
+
+class MigrationBatch {
+ public:
+  /// `counts` gets what was done, messages of other states left out.
+  MigrationBatch(const MigrationEnd& from, const MigrationEnd& to, MigratedQueue& counts,
+                 std::uint64_t moved_away_before);
+
+  /// Moves those of these keys that can be moved. An error ends the migration: then some may be in
+  /// both stores, and running it again puts that right.
+  [[nodiscard]] Result<void> move(const std::vector<std::string>& keys);
+
+  /// How many messages have changed or ended here meanwhile, so that another look is worth it.
+  [[nodiscard]] std::uint64_t changed() const noexcept { return changed_; }
+
+  /// Whether a copy could not be taken back of a message that stays here: each would be delivered.
+  [[nodiscard]] bool leaves_copies() const noexcept { return leaves_copies_; }
+
+  [[nodiscard]] static Error at(const MigrationEnd& end, const std::string& queue, Error error);
+
+ private:
+  using Keys = std::vector<std::string>;
+
+  Result<std::vector<MessageInfo>> read(const MigrationEnd& end, Keys& keys);
+  Result<void> move_messages(std::vector<MessageInfo> messages);
+  Result<std::vector<MessageInfo>> put(std::vector<MessageInfo> messages);
+  Result<std::vector<MessageInfo>> same_there(std::vector<MessageInfo> messages);
+  Result<void> take_away(const std::vector<MessageInfo>& messages);
+  /// Those that are as told.
+  Result<std::vector<core::ItemResult>> take_away_seen(const MigrationEnd& end,
+                                                       const std::vector<MessageInfo>& messages);
+  Result<void> undo(const std::vector<MessageInfo>& messages);
+  Result<void> check_alone();
+  void problem(const std::string& key, const std::string& what);
+  const MigrationEnd& from_;
+  const MigrationEnd& to_;
+  MigratedQueue& counts_;
+  const std::uint64_t moved_away_before_;
+  std::uint64_t taken_ = 0;
+  std::uint64_t changed_ = 0;
+  bool leaves_copies_ = false;
+};
+
+}  // namespace tarry::app

@@ -1,7 +1,0 @@
-#include "app/version.h"
-
-namespace tarry::app {
-
-const char* version_line() noexcept { return "tarry " TARRY_VERSION; }
-
-}  // namespace tarry::app
