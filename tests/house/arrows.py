@@ -72,6 +72,7 @@ OUTSIDE = {
     "rabbitmq-c/": ["relay"],
     "curl/": ["relay"],
     "librdkafka/": ["relay"],
+    "zookeeper/": ["relay"],
 }
 TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck")
 

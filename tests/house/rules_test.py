@@ -96,6 +96,7 @@ class Arrows(unittest.TestCase):
         self.allowed("src/server/a.cpp", "#include <boost/json.hpp>\n#include <sys/socket.h>")
         self.refused("src/app/transfer/a.cpp", "#include <CLI/CLI.hpp>", "outside")
         self.allowed("src/app/commands/store/a.cpp", "#include <CLI/CLI.hpp>")
+        self.refused("src/engines/redis/a.cpp", "#include <zookeeper/zookeeper.h>", "outside")
 
     def test_comment_is_no_include(self):
         self.allowed("src/base/a.h", '// #include "core/engine.h"\n/*\n#include "core/b.h"\n*/')
