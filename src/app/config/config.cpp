@@ -17,7 +17,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "open/store_url.h"
-#include "server/http/reserved_port.h"
+#include "server/listening/reserved_port.h"
 
 namespace tarry::app::config {
 namespace {
@@ -101,7 +101,7 @@ Result<void> check_alone(Which which, const std::string& text) {
   if (which == Which::listen) {
     const auto address = parse_listen(text);
     if (!address) return address.error();
-    return http::check_listen_address(address->host);
+    return listening::check_listen_address(address->host);
   }
   if (which == Which::store_url) {
     if (const auto url = detail::parse_store_url(text); !url) return url.error();

@@ -23,13 +23,13 @@ Routed claim(Asked& asked) {
   auto claim = wire::decode_claim(asked.body);
   if (!claim) return problem(claim.error());
   const auto asked_at = base::BootClock::now();
-  return ask<core::ClaimReply>(
-      std::move(*claim),
-      [asked_at, holders = asked.service.holders,
-       holder = holder_name(asked.peer, asked.user_agent)](const core::ClaimReply& reply) mutable {
-        if (holders != nullptr) holders->note(reply, std::move(holder));
-        return ok(wire::encode_claim_reply(reply, asked_at));
-      });
+  return ask<core::ClaimReply>(std::move(*claim),
+                               [asked_at, holders = asked.service.holders,
+                                holder = session::holder_name(asked.peer, asked.user_agent)](
+                                   const core::ClaimReply& reply) mutable {
+                                 if (holders != nullptr) holders->note(reply, std::move(holder));
+                                 return ok(wire::encode_claim_reply(reply, asked_at));
+                               });
 }
 
 Routed settle(Asked& asked) { return ask_items(wire::decode_settle(asked.body)); }

@@ -519,7 +519,7 @@ void Connection::hold_answer(std::uint64_t bytes) {
 // With what the client has sent ahead, and the room for what comes next.
 void Connection::count_held() {
   if (peer_ == nullptr) return;  // it has been closed
-  Held now;
+  session::Held now;
   if (state_ != State::closed) {
     const std::size_t chunk = chunk_.capacity() > kSmallChunk ? chunk_.capacity() : 0;
     now = {request_bytes_ + memory_of(held_) + chunk, answer_bytes_};

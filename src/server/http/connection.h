@@ -32,10 +32,10 @@
 
 #include "core/engine.h"
 #include "net/http_parser.h"
-#include "server/http/held_reply.h"
 #include "server/http/hub.h"
 #include "server/http/response.h"
 #include "server/http/routes.h"
+#include "server/session/held_reply.h"
 
 namespace tarry::http {
 
@@ -94,7 +94,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void submit(Submission submission);
   void withdraw_claim();
   void on_reply();
-  void answer(HeldReply reply);
+  void answer(session::HeldReply reply);
   [[nodiscard]] bool take_receipts(const core::ClaimReply& reply);
   void collect_receipts(const core::ClaimReply& reply);
   void release_unsent();
@@ -139,10 +139,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t passed_over_ = 0;  // bytes of empty lines before the request
   std::uint64_t request_bytes_ = 0;
   std::uint64_t answer_bytes_ = 0;
-  Held counted_;  // our part of the hub's
+  session::Held counted_;  // our part of the hub's
   std::uint64_t settling_bytes_ = 0;
   std::string address_;                                   // of the client, with its port
-  Peer* peer_ = nullptr;                                  // until it is closed
+  session::Peer* peer_ = nullptr;                         // until it is closed
   std::optional<std::list<Connection*>::iterator> idle_;  // its place there
   bool on_reserve_ = false;
   bool let_in_ = false;   // its request has the token
@@ -156,8 +156,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   core::Ticket ticket_ = 0;
   MakeResponse answer_;
   decltype(Submission::then) then_;
-  std::optional<HeldReply> reply_;  // put there by the engine's thread, before its post
-  bool reading_ = false;            // the answer is as much as the store has
+  std::optional<session::HeldReply> reply_;  // put there by the engine's thread, before its post
+  bool reading_ = false;                     // the answer is as much as the store has
   Check check_ = Check::none;
   core::SettleRequest unsent_;
 

@@ -14,6 +14,7 @@
 
 #include "server/http/admission.h"
 #include "server/http/connection.h"
+#include "server/session/store_error.h"
 #include "wire/problem.h"
 
 namespace tarry::http {
@@ -59,8 +60,8 @@ std::string tell_no_paths(core::Reply& reply) {
   std::string trouble;
   const auto in = [&](auto& items) {
     for (auto& item : items) {
-      if (!item.error || !may_name_files(item.error->code)) continue;
-      std::string told = without_paths(item.error->message);
+      if (!item.error || !session::may_name_files(item.error->code)) continue;
+      std::string told = session::without_paths(item.error->message);
       if (trouble.empty() && wire::status_of(item.error->code) >= 500) {
         trouble = std::exchange(item.error->message, std::move(told));
       } else {
@@ -119,17 +120,17 @@ Response too_much(std::string_view what, std::uint64_t limit) {
 }  // namespace
 
 std::optional<Response> Connection::too_many_requests_held() const {
-  const std::uint64_t limit = hub_.options.max_held_bytes / kHeldShare;
+  const std::uint64_t limit = hub_.options.max_held_bytes / session::kHeldShare;
   if (hub_.held_requests - counted_.requests > limit) return too_much("requests", limit);
-  if (peer_->held.requests - counted_.requests <= limit / kPeerShare) return std::nullopt;
-  return too_much("requests of " + peer_->name, limit / kPeerShare);
+  if (peer_->held.requests - counted_.requests <= limit / session::kPeerShare) return std::nullopt;
+  return too_much("requests of " + peer_->name, limit / session::kPeerShare);
 }
 
 std::optional<Response> Connection::too_many_answers_held(std::uint64_t more) const {
-  const std::uint64_t limit = hub_.options.max_held_bytes / kHeldShare;
+  const std::uint64_t limit = hub_.options.max_held_bytes / session::kHeldShare;
   if (hub_.held_answers - counted_.answers - more > limit) return too_much("answers", limit);
-  if (peer_->held.answers - counted_.answers <= limit / kPeerShare) return std::nullopt;
-  return too_much("answers to " + peer_->name, limit / kPeerShare);
+  if (peer_->held.answers - counted_.answers <= limit / session::kPeerShare) return std::nullopt;
+  return too_much("answers to " + peer_->name, limit / session::kPeerShare);
 }
 
 void Connection::submit(Submission submission) {
@@ -140,8 +141,9 @@ void Connection::submit(Submission submission) {
   check_ = submission.check;
   claiming_ = std::holds_alternative<core::ClaimRequest>(submission.request);
   // How much is read nobody knows before: most claims ask for more than there is.
-  const std::uint64_t limit = reading_ ? hub_.options.max_held_bytes / kHeldShare + counted_.answers
-                                       : std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t limit =
+      reading_ ? hub_.options.max_held_bytes / session::kHeldShare + counted_.answers
+               : std::numeric_limits<std::uint64_t>::max();
   auto completion = [self = shared_from_this(), limit,
                      work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
     self->reply_.emplace(std::move(result), self->hub_.held_answers, limit);
@@ -168,7 +170,7 @@ void Connection::withdraw_claim() {
 }
 
 void Connection::on_reply() {
-  HeldReply reply = *std::exchange(reply_, std::nullopt);
+  session::HeldReply reply = *std::exchange(reply_, std::nullopt);
   const Result<core::Reply>& result = reply.result();
   ticket_ = 0;
   const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
@@ -180,12 +182,12 @@ void Connection::on_reply() {
   guard([&] { answer(std::move(reply)); });
 }
 
-void Connection::answer(HeldReply reply) {
+void Connection::answer(session::HeldReply reply) {
   Result<core::Reply>& result = reply.result();
   MakeResponse make = std::move(answer_);
   auto then = std::move(then_);
   if (!result) {
-    if (!is_away(result.error())) hub_.service.engine_suspect = true;
+    if (!session::is_away(result.error())) hub_.service.engine_suspect = true;
   } else if (check_ == Check::health) {
     hub_.service.engine_suspect = false;
   }
@@ -205,7 +207,7 @@ void Connection::answer(HeldReply reply) {
   // In JSON it may be several times as large, and others' may have become that meanwhile.
   auto busy = reading_ ? too_many_answers_held(reply.bytes()) : std::nullopt;
   if (reply.refused() && !busy) {
-    busy = too_much("answers", hub_.options.max_held_bytes / kHeldShare);
+    busy = too_much("answers", hub_.options.max_held_bytes / session::kHeldShare);
   }
   if (busy) {
     release_unsent();
@@ -230,7 +232,7 @@ void Connection::answer(HeldReply reply) {
     Response response = make(*result);
     if (response.reason.empty()) response.reason = trouble;
     respond(std::move(response));
-  } else if (check_ == Check::health && is_away(result.error())) {
+  } else if (check_ == Check::health && session::is_away(result.error())) {
     core::Reply nothing;
     respond(make(nothing));
   } else if (check_ != Check::none) {
@@ -238,7 +240,7 @@ void Connection::answer(HeldReply reply) {
   } else {
     Error error = std::move(result).error();
     // Where nothing was to change, nothing is in doubt.
-    if (reading_ && !claiming_ && is_away(error)) error.code = ErrorCode::unavailable;
+    if (reading_ && !claiming_ && session::is_away(error)) error.code = ErrorCode::unavailable;
     respond(problem(error));
   }
 }
@@ -283,7 +285,7 @@ void Connection::release_unsent() {
                      count](Result<core::Reply> result) mutable {
     if (result) return work.post([] {});
     work.post([&hub, count, error = std::move(result).error()] {
-      if (!is_away(error)) hub.service.engine_suspect = true;
+      if (!session::is_away(error)) hub.service.engine_suspect = true;
       hub.warn("not_released",
                std::to_string(count) +
                    " claimed messages could not be released, and wait for their leases: " +

@@ -16,11 +16,11 @@
 #include <boost/asio/io_context.hpp>
 
 #include "core/engine.h"
-#include "server/http/held.h"
 #include "server/http/routes.h"
-#include "server/http/seldom.h"
 #include "server/http/server.h"
 #include "server/metrics/meter.h"
+#include "server/session/held.h"
+#include "server/session/seldom.h"
 
 namespace tarry::http {
 
@@ -39,17 +39,17 @@ struct Hub {
   std::uint64_t held_requests = 0;
   std::atomic<std::uint64_t> held_answers{0};
   std::uint64_t settling_bytes = 0;  // of the requests, those that settle, extend or cancel
-  Peers peers = {};
+  session::Peers peers = {};
   // Those whose next request has not come, the one that has waited longest first.
   std::list<Connection*> idle = {};
   bool draining = false;
   std::function<void(Connection*)> closed = {};
   metrics::Meter meter{engine};
-  Holders holders = {};
-  Seldom failures = {};
-  Seldom refusals = {};  // of connections beyond the limit
+  session::Holders holders = {};
+  session::Seldom failures = {};
+  session::Seldom refusals = {};  // of connections beyond the limit
   // Notes for the log, by whether the client was let in, and by status.
-  std::map<std::pair<bool, unsigned>, Seldom> notes = {};
+  std::map<std::pair<bool, unsigned>, session::Seldom> notes = {};
 
   [[nodiscard]] std::string make_request_id() { return id_prefix + std::to_string(++next_id); }
   void warn(std::string_view code, std::string_view line) const {
@@ -59,7 +59,7 @@ struct Hub {
   void warn_of(const std::exception& error) noexcept {
     try {
       const std::string text = "a request could not be handled: " + std::string(error.what());
-      if (const auto line = failures.line(text, Seldom::Clock::now()))
+      if (const auto line = failures.line(text, session::Seldom::Clock::now()))
         warn("request_failed", *line);
     } catch (const std::exception&) {
       // The memory is wanted elsewhere.

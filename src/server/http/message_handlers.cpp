@@ -21,7 +21,7 @@ bool is_conflict(Outcome outcome) noexcept {
   return outcome == Outcome::exists || outcome == Outcome::in_flight || outcome == Outcome::settled;
 }
 
-void tell_holders(const Holders* holders, core::GetReply& reply) {
+void tell_holders(const session::Holders* holders, core::GetReply& reply) {
   if (holders == nullptr) return;
   for (auto& item : reply.items) {
     if (item) holders->tell(*item);

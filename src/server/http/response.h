@@ -27,18 +27,10 @@ struct Response {
 [[nodiscard]] Response problem(const Error& error);
 /// 503: a claim that the server, which is being stopped, waits with no longer.
 [[nodiscard]] Response closing();
-/// The engine works, and says that what it asks does not answer just now: /readyz tells that, and
-/// to start this process again would mend nothing.
-[[nodiscard]] bool is_away(const Error& error) noexcept;
 /// What /healthz answers of an engine that fails at everything, for whichever reason.
 [[nodiscard]] Response unwell(const Error& error);
 /// 503: of a request that was not begun, for want of memory.
 [[nodiscard]] Response no_memory();
-
-/// `text` with no absolute path in it, of each only the last two names: for an error of the store.
-[[nodiscard]] std::string without_paths(std::string_view text);
-/// Whether the store itself failed, whose errors may name files.
-[[nodiscard]] bool may_name_files(ErrorCode code) noexcept;
 
 /// For a problem's detail: "the <what> is over the limit of <limit> bytes".
 [[nodiscard]] std::string over_limit(std::string_view what, std::uint64_t limit);

@@ -22,10 +22,10 @@
 #include "core/reply.h"
 #include "core/request.h"
 #include "net/http_message.h"
-#include "server/http/holders.h"
 #include "server/http/response.h"
 #include "server/metrics/meter.h"
 #include "server/metrics/relay_figures.h"
+#include "server/session/holders.h"
 #include "wire/query.h"
 
 namespace tarry::http {
@@ -43,7 +43,7 @@ struct Service {
   std::function<Time()> now = {};  // the store's clock; empty: the system's
   bool draining = false;           // the server is about to stop
   std::function<std::vector<metrics::RelayFigures>()> relays = {};  // for /metrics; empty: none
-  Holders* holders = nullptr;  // told of claims, asked by get; null: nobody
+  session::Holders* holders = nullptr;  // told of claims, asked by get; null: nobody
 };
 
 /// A request's parts, as a handler sees them.

@@ -22,8 +22,8 @@
 #include "base/token.h"
 #include "server/http/connection.h"
 #include "server/http/hub.h"
-#include "server/http/reserved_port.h"
-#include "server/http/unix_listener.h"
+#include "server/listening/reserved_port.h"
+#include "server/listening/unix_listener.h"
 
 namespace tarry::http {
 namespace {
@@ -82,7 +82,7 @@ class Server::Impl {
   Result<std::uint16_t> start() {
     if (const auto good = check_own_token(hub_.options.token); !good) return good.error();
     if (hub_.options.unix_path.empty()) {
-      auto place = ReservedPort::reserve(hub_.options.address, hub_.options.port);
+      auto place = listening::ReservedPort::reserve(hub_.options.address, hub_.options.port);
       if (!place) return std::move(place).error();
       return start(std::move(*place));
     }
@@ -95,7 +95,7 @@ class Server::Impl {
     return 0;
   }
 
-  Result<std::uint16_t> start(ReservedPort place) {
+  Result<std::uint16_t> start(listening::ReservedPort place) {
     if (const auto good = check_own_token(hub_.options.token); !good) return good.error();
     const int family = place.family();
     const std::uint16_t port = place.port();
@@ -289,7 +289,7 @@ class Server::Impl {
   }
 
   Hub hub_;
-  UnixListener unix_listener_;
+  listening::UnixListener unix_listener_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
   std::function<void(std::size_t)> drained_;
   std::optional<Clock::time_point> accept_failed_;  // the last time
@@ -307,7 +307,9 @@ Server::Server(core::Engine& engine, ServerOptions options)
 Server::~Server() = default;
 
 Result<std::uint16_t> Server::start() { return impl_->start(); }
-Result<std::uint16_t> Server::start(ReservedPort place) { return impl_->start(std::move(place)); }
+Result<std::uint16_t> Server::start(listening::ReservedPort place) {
+  return impl_->start(std::move(place));
+}
 void Server::drain(Millis deadline, std::function<void(std::size_t)> done) {
   impl_->drain(deadline, std::move(done));
 }

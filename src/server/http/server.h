@@ -24,6 +24,10 @@
 #include "core/engine.h"
 #include "server/metrics/relay_figures.h"
 
+namespace tarry::listening {
+class ReservedPort;
+}
+
 namespace tarry::http {
 
 /// A request that was answered, for a log. What it was about is not told: no queue, key or payload.
@@ -91,8 +95,6 @@ struct ServerOptions : ServerLimits {
   std::function<void(const RequestNote&)> on_request = {};
 };
 
-class ReservedPort;
-
 class Server {
  public:
   /// The engine must outlive the server, and still answer while the server stops.
@@ -106,7 +108,7 @@ class Server {
   /// `conflict` where the port or the path is taken, `permission_denied`, `io_error`.
   [[nodiscard]] Result<std::uint16_t> start();
   /// The same in a place that was kept for it; the options' own is passed over.
-  [[nodiscard]] Result<std::uint16_t> start(ReservedPort place);
+  [[nodiscard]] Result<std::uint16_t> start(listening::ReservedPort place);
 
   /// From now on this one is asked for; empty: none. Claims that wait under another one end with
   /// 401. Errors: `invalid_argument` for what base::check_server_token refuses; all stays as it

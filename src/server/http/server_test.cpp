@@ -654,18 +654,6 @@ TEST_F(ServerTest, answers_name_no_path_of_the_machine) {
   EXPECT_EQ(reason.get_future().get(), failed);
 }
 
-TEST(WithoutPaths, LeavesTheLastTwoNamesOfEach) {
-  EXPECT_EQ(without_paths("/a/b/c.seg: bad"), "b/c.seg: bad");
-  EXPECT_EQ(without_paths("bad: \"/a/b/c d\", and (/e/f)."), "bad: \"b/c d\", and (e/f).");
-  EXPECT_EQ(without_paths("no such directory /a/b/c/."), "no such directory b/c.");
-  EXPECT_EQ(without_paths("redis://host:6379/0 is away, 3/4 of it"),
-            "redis://host:6379/0 is away, 3/4 of it");
-  EXPECT_EQ(without_paths("read a/b/c"), "read a/b/c");
-  EXPECT_EQ(without_paths("/a"), "a");
-  EXPECT_EQ(without_paths(""), "");
-  EXPECT_EQ(without_paths("/"), "");
-}
-
 // Leaves this process room for so many descriptors more, while it lives.
 class DescriptorLimit {
  public:

@@ -29,8 +29,8 @@
 #include "app/system/signals.h"
 #include "base/text.h"
 #include "open/store_url.h"
-#include "server/http/reserved_port.h"
 #include "server/http/server.h"
+#include "server/listening/reserved_port.h"
 #include "server/presets/preset_engine.h"
 
 namespace tarry::app {
@@ -286,7 +286,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   auto token = read_token(config->text(Which::token_file));
   if (!token) return session.output.fail(token.error());
   // First of all: where the port is taken, no store is made or opened.
-  auto place = http::ReservedPort::reserve(address->host, address->port);
+  auto place = listening::ReservedPort::reserve(address->host, address->port);
   if (!place) return cannot_listen(session.output, place.error());
   // The store's files take some too.
   const auto descriptors = descriptor_limit();

@@ -1,8 +1,8 @@
-#include "server/http/holders.h"
+#include "server/session/holders.h"
 
 #include <algorithm>
 
-namespace tarry::http {
+namespace tarry::session {
 
 void Holders::note(const core::ClaimReply& reply, std::string holder) {
   // Of a batch that is larger than all we keep, its end.
@@ -43,4 +43,4 @@ std::string holder_name(std::string_view peer, const std::string* user_agent) {
   return name;
 }
 
-}  // namespace tarry::http
+}  // namespace tarry::session

@@ -10,7 +10,7 @@
 
 #include <tarry/result.h>
 
-namespace tarry::http {
+namespace tarry::listening {
 
 class UnixListener {
  public:
@@ -31,4 +31,4 @@ class UnixListener {
   ino_t inode_ = 0;
 };
 
-}  // namespace tarry::http
+}  // namespace tarry::listening

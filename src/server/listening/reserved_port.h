@@ -11,7 +11,7 @@
 
 #include <tarry/result.h>
 
-namespace tarry::http {
+namespace tarry::listening {
 
 /// Whether a server may listen there: a loopback address, or localhost. Else `invalid_argument`.
 [[nodiscard]] Result<void> check_listen_address(const std::string& address);
@@ -48,4 +48,4 @@ class ReservedPort {
   std::string shown_;  // "127.0.0.1:7733"
 };
 
-}  // namespace tarry::http
+}  // namespace tarry::listening

@@ -13,7 +13,7 @@
 
 #include "core/reply.h"
 
-namespace tarry::http {
+namespace tarry::session {
 
 /// What a reply takes up, about.
 [[nodiscard]] std::uint64_t size_of(const core::Reply& reply) noexcept;
@@ -44,4 +44,4 @@ class HeldReply {
   bool refused_ = false;
 };
 
-}  // namespace tarry::http
+}  // namespace tarry::session

@@ -13,7 +13,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace tarry::http {
+namespace tarry::session {
 
 /// Of `max_held`, for requests as for answers.
 inline constexpr std::uint64_t kHeldShare = 2;
@@ -34,4 +34,4 @@ struct Peer {
 /// By name; a peer is there while it has connections.
 using Peers = std::unordered_map<std::string, Peer>;
 
-}  // namespace tarry::http
+}  // namespace tarry::session

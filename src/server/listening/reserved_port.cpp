@@ -1,4 +1,4 @@
-#include "server/http/reserved_port.h"
+#include "server/listening/reserved_port.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -13,7 +13,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 
-namespace tarry::http {
+namespace tarry::listening {
 namespace {
 
 using boost::asio::ip::tcp;
@@ -86,4 +86,4 @@ Error ReservedPort::failed(int error) const {
   return {code, "cannot listen on " + shown_ + ": " + std::generic_category().message(error)};
 }
 
-}  // namespace tarry::http
+}  // namespace tarry::listening

@@ -1,11 +1,11 @@
-#include "server/http/held_reply.h"
+#include "server/session/held_reply.h"
 
 #include <new>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
-namespace tarry::http {
+namespace tarry::session {
 namespace {
 
 core::ClaimReply receipts_of(const core::ClaimReply& reply) {
@@ -73,4 +73,4 @@ void HeldReply::shed() noexcept {
   bytes_ = left;
 }
 
-}  // namespace tarry::http
+}  // namespace tarry::session

@@ -19,7 +19,7 @@
 
 #include "core/reply.h"
 
-namespace tarry::http {
+namespace tarry::session {
 
 class Holders {
  public:
@@ -43,4 +43,4 @@ class Holders {
 /// bytes, with `?` for what is not printable ASCII.
 [[nodiscard]] std::string holder_name(std::string_view peer, const std::string* user_agent);
 
-}  // namespace tarry::http
+}  // namespace tarry::session

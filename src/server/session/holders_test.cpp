@@ -1,8 +1,8 @@
-#include "server/http/holders.h"
+#include "server/session/holders.h"
 
 #include <gtest/gtest.h>
 
-namespace tarry::http {
+namespace tarry::session {
 namespace {
 
 core::ClaimReply claimed(std::uint64_t first, std::size_t count, std::uint32_t claims = 1) {
@@ -60,4 +60,4 @@ TEST(Holders, are_named_by_address_and_user_agent) {
 }
 
 }  // namespace
-}  // namespace tarry::http
+}  // namespace tarry::session

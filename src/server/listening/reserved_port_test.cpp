@@ -1,4 +1,4 @@
-#include "server/http/reserved_port.h"
+#include "server/listening/reserved_port.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-namespace tarry::http {
+namespace tarry::listening {
 namespace {
 
 // 0, or what connect() found.
@@ -65,4 +65,4 @@ TEST(ReservedPort, who_reserved_it_too_hears_that_it_came_second) {
 }
 
 }  // namespace
-}  // namespace tarry::http
+}  // namespace tarry::listening

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace tarry::http {
+namespace tarry::session {
 
 class Seldom {
  public:
@@ -45,4 +45,4 @@ class Seldom {
   std::uint64_t left_out_ = 0;
 };
 
-}  // namespace tarry::http
+}  // namespace tarry::session

@@ -1,4 +1,4 @@
-#include "server/http/unix_listener.h"
+#include "server/listening/unix_listener.h"
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-namespace tarry::http {
+namespace tarry::listening {
 namespace {
 
 Error failed(const std::string& path, int error) {
@@ -85,4 +85,4 @@ void UnixListener::remove() noexcept {
   path_.clear();
 }
 
-}  // namespace tarry::http
+}  // namespace tarry::listening

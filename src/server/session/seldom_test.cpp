@@ -1,8 +1,8 @@
-#include "server/http/seldom.h"
+#include "server/session/seldom.h"
 
 #include <gtest/gtest.h>
 
-namespace tarry::http {
+namespace tarry::session {
 namespace {
 
 using std::chrono::milliseconds;
@@ -20,4 +20,4 @@ TEST(Seldom, tells_one_line_a_second_and_how_many_it_left_out) {
 }
 
 }  // namespace
-}  // namespace tarry::http
+}  // namespace tarry::session

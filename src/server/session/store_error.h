@@ -1,0 +1,21 @@
+// What a front tells a client of an error of the store: no path of the server's machine.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+namespace tarry::session {
+
+/// The engine works, and says that what it asks does not answer just now: a probe of
+/// readiness tells that, and to start this process again would mend nothing.
+[[nodiscard]] bool is_away(const Error& error) noexcept;
+/// `text` with no absolute path in it, of each only the last two names: for an error of the store.
+[[nodiscard]] std::string without_paths(std::string_view text);
+/// Whether the store itself failed, whose errors may name files.
+[[nodiscard]] bool may_name_files(ErrorCode code) noexcept;
+
+}  // namespace tarry::session
