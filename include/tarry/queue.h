@@ -125,6 +125,14 @@ struct Forecast {
   std::uint64_t later = 0;  ///< behind the last bucket
 };
 
+namespace detail {
+/// Nothing is one, and no braces make one. With an overload for lists of them, a verb of messages
+/// does not compile for `{}`, which might mean one message with nothing set, or no message at all.
+struct NoItem {
+  NoItem(const NoItem&) = delete;
+};
+}  // namespace detail
+
 /// Any callable, one that can only be moved included. An empty one is allowed: the answer is then
 /// dropped.
 template <typename T>
@@ -152,9 +160,12 @@ class Queue {
   Result<Pushed> push(const Push& message) const;
   void push(const Push& message, Callback<Pushed> done) const;
   Result<std::vector<Result<Pushed>>> push(std::span<const Push> messages) const;
+  template <typename = void>
   Result<std::vector<Result<Pushed>>> push(std::initializer_list<Push> messages) const {
     return push(std::span(messages.begin(), messages.size()));
   }
+  /// `push({})`: write `push(Push{})` for a message with an empty payload that is due now.
+  Result<Pushed> push(std::initializer_list<detail::NoItem> nothing) const = delete;
   void push(std::span<const Push> messages, Callback<std::vector<Result<Pushed>>> done) const;
 
   // -- until it is due
@@ -220,9 +231,11 @@ class Queue {
   Result<Answer> settle(const Settle& item) const;
   void settle(const Settle& item, Callback<Answer> done) const;
   Result<std::vector<Result<Answer>>> settle(std::span<const Settle> items) const;
+  template <typename = void>
   Result<std::vector<Result<Answer>>> settle(std::initializer_list<Settle> items) const {
     return settle(std::span(items.begin(), items.size()));
   }
+  Result<Answer> settle(std::initializer_list<detail::NoItem> nothing) const = delete;
   void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
 
   /// The lease now ends `lease` from now (default: the queue's). `done`, or `stale` as above.

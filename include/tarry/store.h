@@ -82,9 +82,11 @@ class Store {
              Callback<std::vector<Delivery>> done) const;
   /// Settles claims of any queue.
   Result<std::vector<Result<Answer>>> settle(std::span<const Settle> items) const;
+  template <typename = void>
   Result<std::vector<Result<Answer>>> settle(std::initializer_list<Settle> items) const {
     return settle(std::span(items.begin(), items.size()));
   }
+  Result<Answer> settle(std::initializer_list<detail::NoItem> nothing) const = delete;
   void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
   /// Extends claims of any queue, each from now on (default: by its queue's lease).
   Result<std::vector<Result<Answer>>> extend(std::span<const std::string_view> receipts,

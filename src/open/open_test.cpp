@@ -227,6 +227,27 @@ static_assert(!ReleasesSeveral<Queue>);
 static_assert(!BuriesSeveral<Queue>);
 static_assert(!BuriesSeveralForAReason<Queue>);
 
+// Empty braces might be one item or none.
+template <typename S>
+concept SettlesEmptyBraces = requires(const S& settler) { settler.settle({}); };
+template <typename Q>
+concept PushesEmptyBraces = requires(const Q& queue) { queue.push({}); };
+static_assert(!SettlesEmptyBraces<Queue>);
+static_assert(!SettlesEmptyBraces<Store>);
+static_assert(!PushesEmptyBraces<Queue>);
+
+TEST(OpenMemory, MessagesInBracesAreOneOrABatch) {
+  const Store store = opened("memory:");
+  const Queue q = store.queue("q");
+  const Push named{.key = "c"};
+  EXPECT_EQ(q.push(Push{})->outcome, Outcome::pushed);
+  EXPECT_EQ(q.push({.key = "a"})->key, "a");
+  EXPECT_EQ(q.push({{.key = "b"}, named})->size(), 2u);
+  EXPECT_EQ(q.push({Push{}, Push{}})->size(), 2u);
+  EXPECT_EQ(q.push(std::span<const Push>())->size(), 0u);
+  EXPECT_EQ(q.stats()->counters.accepted, 6u);
+}
+
 TEST(OpenMemory, KeysInBracesAreABatch) {
   const Store store = opened("memory:");
   const Queue q = store.queue("q");
