@@ -37,6 +37,27 @@ struct EngineCalls {
     EXPECT_TRUE(reply) << (reply ? "" : reply.error().message);
     return reply ? std::get<T>(std::move(*reply)) : T();
   }
+  /// The first error in it, of the whole or of an item; empty: none. That a message is not there is
+  /// none.
+  [[nodiscard]] static std::string error_in(const Result<core::Reply>& reply) {
+    if (!reply) return reply.error().message;
+    if (const auto* pushed = std::get_if<core::PushReply>(&*reply)) {
+      for (const auto& item : pushed->items) {
+        if (item.error) return item.error->message;
+      }
+    }
+    if (const auto* items = std::get_if<core::ItemsReply>(&*reply)) {
+      for (const auto& item : items->items) {
+        if (item.error) return item.error->message;
+      }
+    }
+    if (const auto* got = std::get_if<core::GetReply>(&*reply)) {
+      for (const auto& item : got->items) {
+        if (!item && item.error().code != ErrorCode::not_found) return item.error().message;
+      }
+    }
+    return "";
+  }
   /// Of one message, with a key that the store makes.
   [[nodiscard]] static core::PushRequest push_of(std::string_view queue, Millis delay) {
     core::PushRequest push;

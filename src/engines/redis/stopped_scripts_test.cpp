@@ -93,25 +93,6 @@ class StoppedLife : protected test::EngineCalls {
     return std::move(*engine);
   }
 
-  static std::string error_in(const Result<core::Reply>& reply) {
-    if (!reply) return reply.error().message;
-    if (const auto* pushed = std::get_if<core::PushReply>(&*reply)) {
-      for (const auto& item : pushed->items) {
-        if (item.error) return item.error->message;
-      }
-    }
-    if (const auto* items = std::get_if<core::ItemsReply>(&*reply)) {
-      for (const auto& item : items->items) {
-        if (item.error) return item.error->message;
-      }
-    }
-    if (const auto* got = std::get_if<core::GetReply>(&*reply)) {
-      for (const auto& item : got->items) {
-        if (!item && item.error().code != ErrorCode::not_found) return item.error().message;
-      }
-    }
-    return "";
-  }
   // Asks, and where that failed once more.
   template <typename T>
   T sure(const core::Request& request) {

@@ -98,20 +98,6 @@ class StoppedLayoutLife : protected test::EngineCalls {
     std::string receipt;
   };
 
-  static std::string error_in(const Result<core::Reply>& reply) {
-    if (!reply) return reply.error().message;
-    if (const auto* pushed = std::get_if<core::PushReply>(&*reply)) {
-      for (const auto& item : pushed->items) {
-        if (item.error) return item.error->message;
-      }
-    }
-    if (const auto* items = std::get_if<core::ItemsReply>(&*reply)) {
-      for (const auto& item : items->items) {
-        if (item.error) return item.error->message;
-      }
-    }
-    return "";
-  }
   // Asks, and where that failed once more.
   template <typename T>
   T sure(const core::Request& request) {
