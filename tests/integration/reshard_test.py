@@ -97,6 +97,10 @@ class Reshard(ProgramTest):
             self.assertIn("whole", told.out)
             self.assertIn('queue "broken" cannot be read', told.err)
             self.assertIn(due, told.err)
+        for words in (("top", "--once"), ("top", "--once", "-o", "json")):
+            told = self.tarry(*words, "--interval", "100ms", store=url, code=FAILED)
+            self.assertIn("whole", told.out)
+            self.assertIn("broken", told.out)
         told = self.tarry("store", "export", f"{self.directory}/all", store=url, code=FAILED)
         self.assertIn('queue "broken" is left out', told.err)
         told = self.tarry("store", "migrate", url, f"file:{self.directory}/files", code=FAILED)

@@ -23,6 +23,9 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
+  /// Whether somebody looks at the pictures: they are drawn over each other.
+  [[nodiscard]] bool is_whole() const noexcept { return drawn_on_; }
+
   /// Lines that end in a newline. On a terminal those that do not fit in are left out.
   void draw(std::string_view picture);
 

@@ -64,6 +64,13 @@ std::string picture(const std::string& url, const std::vector<TopRow>& rows, con
   return text;
 }
 
+// The picture has said why.
+ExitCode code_of_last(const TopReading& reading) {
+  ExitCode code = ExitCode::done;
+  for (const auto& queue : reading.unreadable) code = worst(code, exit_code(queue.error.code));
+  return code;
+}
+
 ExitCode top(Session& session, const TopOptions& options) {
   Output& output = session.output;
   const Millis interval = options.interval.value_or(1s);
@@ -81,9 +88,11 @@ ExitCode top(Session& session, const TopOptions& options) {
   readings.push_back(*std::move(first));
   // One interval has seldom claims enough: what one picture tells of lateness is of all of them.
   if (options.once) readings.front().lateness.clear();
+  bool on_screen = false;
   std::optional<Error> failed;
   {
     Screen screen(!options.once && !output.json());
+    on_screen = screen.is_whole();
     bool more = true;
     while (more) {
       const bool waits = options.once && readings.size() == 1;
@@ -107,7 +116,8 @@ ExitCode top(Session& session, const TopOptions& options) {
       more = std::ferror(stdout) == 0;
     }
   }
-  return failed ? output.fail(*failed) : ExitCode::done;
+  if (failed) return output.fail(*failed);
+  return on_screen ? ExitCode::done : code_of_last(readings.back());
 }
 
 }  // namespace
@@ -122,7 +132,8 @@ void add_top_command(CLI::App& root, Session& session) {
       "--once lateness is since the server began. Lateness, from due time to claim, is what a\n"
       "server counts of the claims made through it: of a store that is not named by http://\n"
       "it is `-`. It is told as the bound that so many claims kept to. Where the output is no\n"
-      "terminal each picture is printed below the one before.\n");
+      "terminal each picture is printed below the one before, and the exit code is 1 where the\n"
+      "last one has a queue that cannot be read.\n");
   add_word(command, "QUEUE", options->queue, "Only this queue");
   add_duration(command, "--interval", options->interval,
                "Between two pictures: 100ms to 1h (default: 1s)");
