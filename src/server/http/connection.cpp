@@ -203,7 +203,9 @@ void Connection::on_read(const error_code& error, std::size_t size) {
   read_outstanding_ = false;
   if (state_ == State::closed) return;
   if (error) {
-    on_end();
+    if (state_ != State::asking) return on_end();
+    hub_.turns.run(socket_.get_executor(),
+                   [self = shared_from_this()] { self->guard([&self] { self->on_end(); }); });
     return;
   }
   const std::string_view bytes(chunk_.data(), size);

@@ -147,7 +147,10 @@ void Connection::submit(Submission submission) {
   auto completion = [self = shared_from_this(), limit,
                      work = Work(socket_.get_executor())](Result<core::Reply> result) mutable {
     self->reply_.emplace(std::move(result), self->hub_.held_answers, limit);
-    work.post([self = std::move(self)] { self->on_reply(); });
+    work.post([self = std::move(self)] {
+      if (!self->claiming_) return self->on_reply();
+      self->hub_.turns.run(self->socket_.get_executor(), [self] { self->on_reply(); });
+    });
   };
   const auto holders = weak_from_this().use_count();
   try {

@@ -21,6 +21,7 @@
 #include "server/metrics/meter.h"
 #include "server/session/held.h"
 #include "server/session/seldom.h"
+#include "server/session/turns.h"
 
 namespace tarry::http {
 
@@ -46,6 +47,7 @@ struct Hub {
   std::function<void(Connection*)> closed = {};
   metrics::Meter meter{engine};
   session::Holders holders = {};
+  session::Turns turns = {};  // for claims that end
   session::Seldom failures = {};
   session::Seldom refusals = {};  // of connections beyond the limit
   // Notes for the log, by whether the client was let in, and by status.

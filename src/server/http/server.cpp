@@ -120,7 +120,9 @@ class Server::Impl {
       timer_.async_wait([this](const error_code& error) {
         if (!error) finish_drain();
       });
-      for_each_connection([](Connection& connection) { connection.drain(); });
+      for_each_connection([this](Connection& connection) {
+        hub_.turns.run(io_.get_executor(), [one = connection.shared_from_this()] { one->drain(); });
+      });
       // Behind one that has been accepted, and is not admitted yet.
       asio::post(io_, [this] {
         if (connections_.empty()) finish_drain();

@@ -1,0 +1,81 @@
+// Turns: what is done for connections a few at a time, so that ten thousand of them that hang up,
+// or are answered, at once let other clients' requests in between.
+//
+// Thread safety: none; the server's thread owns it.
+//
+// Invariants
+//  1. Tasks are run in the order in which they were given, each once.
+//  2. Between two events of the executor no more than kMost are run.
+//  3. While tasks are kept something is posted to the executor: its loop does not run dry.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <new>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+namespace tarry::session {
+
+class Turns {
+ public:
+  static constexpr std::size_t kMost = 16;
+
+  /// At once, where few have been run since the executor's last turn; else in a turn to come. Where
+  /// there is no memory to keep it for that, at once too. `executor`: the same each time.
+  template <typename Executor, typename Task>
+  void run(const Executor& executor, Task task) {
+    if (tasks_.empty() && run_ < kMost && arm(executor)) {
+      ++run_;
+      task();
+      return;
+    }
+    if (!keep(executor, task)) task();
+  }
+
+ private:
+  template <typename Executor, typename Task>
+  bool keep(const Executor& executor, const Task& task) {
+    if (!arm(executor)) return false;
+    try {
+      tasks_.emplace_back(task);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
+  template <typename Executor>
+  bool arm(const Executor& executor) {
+    if (armed_) return true;
+    try {
+      boost::asio::post(executor, [this, executor] { next(executor); });
+      armed_ = true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    return true;
+  }
+
+  template <typename Executor>
+  void next(const Executor& executor) {
+    armed_ = false;
+    run_ = 0;
+    // First of all: a task may throw. Without memory for the next turn this one has no end.
+    const bool in_turns = tasks_.empty() || arm(executor);
+    while (!tasks_.empty() && (run_ < kMost || !in_turns)) {
+      const std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      ++run_;
+      task();
+    }
+  }
+
+  std::deque<std::function<void()>> tasks_;
+  std::size_t run_ = 0;
+  bool armed_ = false;
+};
+
+}  // namespace tarry::session
