@@ -36,6 +36,8 @@ struct SettingsPatch {
   std::optional<Millis> remember = {};
   std::optional<Millis> dead_keep = {};
   std::optional<IfExists> if_exists = {};
+
+  friend bool operator==(const SettingsPatch&, const SettingsPatch&) = default;
 };
 
 /// Counters since the store was made; they survive restarts. At any moment

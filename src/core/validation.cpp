@@ -1,7 +1,6 @@
 #include "core/validation.h"
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "base/ascii.h"
 #include "base/bytes.h"
 #include "base/text.h"
+#include "core/settings_table.h"
 
 namespace tarry::core {
 namespace {
@@ -278,28 +278,25 @@ MaybeError check_action(Action action) {
   return check_choice("action", action, Action::bury, "ack, retry, release or bury");
 }
 
+namespace {
+
+MaybeError check_setting(const DurationSetting& row, Millis value) {
+  return check_span(row.name, value, row.min.count(), row.max.count());
+}
+MaybeError check_setting(const CountSetting& row, std::uint32_t value) {
+  return check_number(row.name, value, row.min, row.max);
+}
+MaybeError check_setting(const RuleSetting&, IfExists value) { return check_if_exists(value); }
+
+}  // namespace
+
 MaybeError check_patch(const SettingsPatch& patch, const QueueSettings& onto) {
-  if (auto error = check_lease(patch.lease)) return error;
-  if (auto error = check_if_exists(patch.if_exists)) return error;
-  if (patch.max_attempts) {
-    if (auto error = check_max_attempts(*patch.max_attempts)) return error;
-  }
-  struct Span {
-    std::string_view name;
-    std::optional<Millis> value;
-    std::int64_t min;
-    std::int64_t max;
-  };
-  const std::array spans = {
-      Span{"backoff_min", patch.backoff_min, 0, kMaxBackoffMs},
-      Span{"backoff_max", patch.backoff_max, 0, kMaxBackoffMs},
-      Span{"remember", patch.remember, 0, kMaxRememberMs},
-      Span{"dead_keep", patch.dead_keep, 1000, kMaxDeadKeepMs},
-  };
-  for (const Span& span : spans) {
-    if (!span.value) continue;
-    if (auto error = check_span(span.name, *span.value, span.min, span.max)) return error;
-  }
+  MaybeError error;
+  each_setting([&](const auto& row) {
+    const auto& change = patch.*row.change;
+    if (change && !error) error = check_setting(row, *change);
+  });
+  if (error) return error;
   const QueueSettings after = apply(patch, onto);
   if (after.backoff_min > after.backoff_max) {
     return invalid("backoff_min " + base::format_duration_ms(after.backoff_min.count()) +
@@ -397,17 +394,6 @@ MaybeError check_request(const Request& request) {
         return check_own(r);
       },
       request);
-}
-
-QueueSettings apply(const SettingsPatch& patch, QueueSettings settings) {
-  settings.lease = patch.lease.value_or(settings.lease);
-  settings.max_attempts = patch.max_attempts.value_or(settings.max_attempts);
-  settings.backoff_min = patch.backoff_min.value_or(settings.backoff_min);
-  settings.backoff_max = patch.backoff_max.value_or(settings.backoff_max);
-  settings.remember = patch.remember.value_or(settings.remember);
-  settings.dead_keep = patch.dead_keep.value_or(settings.dead_keep);
-  settings.if_exists = patch.if_exists.value_or(settings.if_exists);
-  return settings;
 }
 
 }  // namespace tarry::core

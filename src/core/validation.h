@@ -54,7 +54,4 @@ using MaybeError = std::optional<Error>;
 /// The request as a whole: queue names, batch size, claim options. Its items are not looked at.
 [[nodiscard]] MaybeError check_request(const Request& request);
 
-/// `patch` laid over `settings`; check it first.
-[[nodiscard]] QueueSettings apply(const SettingsPatch& patch, QueueSettings settings);
-
 }  // namespace tarry::core

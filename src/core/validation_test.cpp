@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/headers.h"
+#include "core/settings_table.h"
 
 namespace tarry::core {
 namespace {

@@ -1,6 +1,6 @@
 #include "wire/queue.h"
 
-#include "core/limits.h"
+#include "core/settings_table.h"
 #include "wire/items.h"
 
 namespace tarry::wire {
@@ -9,32 +9,52 @@ namespace {
 constexpr std::initializer_list<IfExists> kRules = {
     IfExists::reject, IfExists::keep, IfExists::replace, IfExists::earlier, IfExists::later};
 
+void write_setting(JsonWriter& out, const core::DurationSetting& row, Millis value) {
+  out.millis_field(row.name, value.count());
+}
+void write_setting(JsonWriter& out, const core::CountSetting& row, std::uint32_t value) {
+  out.field(row.name, std::uint64_t{value});
+}
+void write_setting(JsonWriter& out, const core::RuleSetting& row, IfExists value) {
+  out.field(row.name, to_string(value));
+}
+
+// As answers spell it.
+std::optional<Millis> read_setting(Fields& fields, const core::DurationSetting& row) {
+  const auto ms = fields.millis(row.name_ms);
+  return ms ? std::optional(Millis(*ms)) : std::nullopt;
+}
+std::optional<std::uint32_t> read_setting(Fields& fields, const core::CountSetting& row) {
+  return fields.u32(row.name);
+}
+std::optional<IfExists> read_setting(Fields& fields, const core::RuleSetting& row) {
+  return fields.choice(row.name, kRules);
+}
+
+// As requests may spell it.
+std::optional<Millis> ask_setting(Fields& fields, const core::DurationSetting& row) {
+  return fields.duration(row.name, row.name_ms);
+}
+std::optional<std::uint32_t> ask_setting(Fields& fields, const core::CountSetting& row) {
+  return fields.u32(row.name, row.min, row.max);
+}
+std::optional<IfExists> ask_setting(Fields& fields, const core::RuleSetting& row) {
+  return read_setting(fields, row);
+}
+
 std::string_view or_nothing(std::string_view body) noexcept { return body.empty() ? "{}" : body; }
 
 }  // namespace
 
 void write_settings(JsonWriter& out, const QueueSettings& settings) {
-  out.millis_field("lease", settings.lease.count());
-  out.field("max_attempts", std::uint64_t{settings.max_attempts});
-  out.millis_field("backoff_min", settings.backoff_min.count());
-  out.millis_field("backoff_max", settings.backoff_max.count());
-  out.millis_field("remember", settings.remember.count());
-  out.millis_field("dead_keep", settings.dead_keep.count());
-  out.field("if_exists", to_string(settings.if_exists));
+  core::each_setting([&](const auto& row) { write_setting(out, row, settings.*row.value); });
 }
 
 QueueSettings read_settings(Fields& fields) {
   QueueSettings settings;
-  const auto read = [&](std::string_view name_ms, Millis& into) {
-    into = Millis(fields.millis(name_ms).value_or(into.count()));
-  };
-  read("lease_ms", settings.lease);
-  settings.max_attempts = fields.u32("max_attempts").value_or(settings.max_attempts);
-  read("backoff_min_ms", settings.backoff_min);
-  read("backoff_max_ms", settings.backoff_max);
-  read("remember_ms", settings.remember);
-  read("dead_keep_ms", settings.dead_keep);
-  settings.if_exists = fields.choice("if_exists", kRules).value_or(settings.if_exists);
+  core::each_setting([&](const auto& row) {
+    settings.*row.value = read_setting(fields, row).value_or(settings.*row.value);
+  });
   return settings;
 }
 
@@ -43,13 +63,9 @@ std::string encode_configure(const core::ConfigureRequest& request) {
   std::string text;
   JsonWriter out(text);
   out.begin_object();
-  if (patch.lease) out.millis_field("lease", patch.lease->count());
-  if (patch.max_attempts) out.field("max_attempts", std::uint64_t{*patch.max_attempts});
-  if (patch.backoff_min) out.millis_field("backoff_min", patch.backoff_min->count());
-  if (patch.backoff_max) out.millis_field("backoff_max", patch.backoff_max->count());
-  if (patch.remember) out.millis_field("remember", patch.remember->count());
-  if (patch.dead_keep) out.millis_field("dead_keep", patch.dead_keep->count());
-  if (patch.if_exists) out.field("if_exists", to_string(*patch.if_exists));
+  core::each_setting([&](const auto& row) {
+    if (const auto& change = patch.*row.change) write_setting(out, row, *change);
+  });
   out.end_object();
   return text;
 }
@@ -60,13 +76,8 @@ Result<core::ConfigureRequest> decode_configure(std::string queue, std::string_v
   if (MaybeError error = document.parse(body)) return *error;
   Fields fields(document.root(), "the body", Unknown::refused);
   core::ConfigureRequest request{std::move(queue), {}};
-  request.patch.lease = fields.duration("lease", "lease_ms");
-  request.patch.max_attempts = fields.u32("max_attempts", 1, core::kMaxAttempts);
-  request.patch.backoff_min = fields.duration("backoff_min", "backoff_min_ms");
-  request.patch.backoff_max = fields.duration("backoff_max", "backoff_max_ms");
-  request.patch.remember = fields.duration("remember", "remember_ms");
-  request.patch.dead_keep = fields.duration("dead_keep", "dead_keep_ms");
-  request.patch.if_exists = fields.choice("if_exists", kRules);
+  core::each_setting(
+      [&](const auto& row) { request.patch.*row.change = ask_setting(fields, row); });
   if (MaybeError error = fields.finish()) return *error;
   return request;
 }

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "core/if_exists.h"
 #include "core/time_number.h"
 
 namespace tarry::app {
@@ -53,6 +54,13 @@ CLI::Option* add(CLI::App& command, const std::string& name, const std::string& 
       },
       help);
   return option->type_name(type);
+}
+
+Result<void> check_choice(std::string_view word, const std::vector<std::string_view>& choices) {
+  if (std::ranges::find(choices, word) != choices.end()) return {};
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("{} is none of {}{}", base::quoted(word), fmt::join(choices, ", "),
+                           base::did_you_mean(word, choices))};
 }
 
 }  // namespace
@@ -136,19 +144,36 @@ CLI::Option* add_number(CLI::App& command, const std::string& name,
   });
 }
 
+CLI::Option* add_number(CLI::App& command, const std::string& name,
+                        std::optional<std::uint32_t>& into, std::uint32_t min, std::uint32_t max,
+                        const std::string& help) {
+  return add(command, name, help, "N", [&into, min, max](const std::string& word) -> Result<void> {
+    const auto number = base::parse_u64(word, "number", min, max);
+    if (!number) return number.error();
+    into = static_cast<std::uint32_t>(*number);
+    return {};
+  });
+}
+
 CLI::Option* add_choice(CLI::App& command, const std::string& name,
                         std::optional<std::string>& into,
                         const std::vector<std::string_view>& choices, const std::string& help) {
   const std::string type = fmt::format("{}", fmt::join(choices, "|"));
   return add(command, name, help, type, [&into, &choices](std::string word) -> Result<void> {
-    for (const std::string_view choice : choices) {
-      if (word != choice) continue;
-      into = std::move(word);
-      return {};
-    }
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{} is none of {}{}", base::quoted(word), fmt::join(choices, ", "),
-                             base::did_you_mean(word, choices))};
+    if (auto known = check_choice(word, choices); !known) return known;
+    into = std::move(word);
+    return {};
+  });
+}
+
+CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<IfExists>& into,
+                      const std::string& help) {
+  const auto& choices = core::if_exists_names();
+  const std::string type = fmt::format("{}", fmt::join(choices, "|"));
+  return add(command, name, help, type, [&into, &choices](const std::string& word) -> Result<void> {
+    if (auto known = check_choice(word, choices); !known) return known;
+    into = core::if_exists_from(word);
+    return {};
   });
 }
 

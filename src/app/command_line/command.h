@@ -42,10 +42,16 @@ CLI::Option* add_time(CLI::App& command, const std::string& name, std::optional<
 CLI::Option* add_number(CLI::App& command, const std::string& name,
                         std::optional<std::uint64_t>& into, std::uint64_t min, std::uint64_t max,
                         const std::string& help);
+CLI::Option* add_number(CLI::App& command, const std::string& name,
+                        std::optional<std::uint32_t>& into, std::uint32_t min, std::uint32_t max,
+                        const std::string& help);
 /// `choices` outlives the command.
 CLI::Option* add_choice(CLI::App& command, const std::string& name,
                         std::optional<std::string>& into,
                         const std::vector<std::string_view>& choices, const std::string& help);
+
+CLI::Option* add_rule(CLI::App& command, const std::string& name, std::optional<IfExists>& into,
+                      const std::string& help);
 
 /// --in and --at, of which one may be given.
 struct When {

@@ -5,26 +5,28 @@
 #include <vector>
 
 #include "core/if_exists.h"
-#include "core/limits.h"
 #include "core/queue_pattern.h"
+#include "core/settings_table.h"
 #include "core/validation.h"
 
 namespace tarry::app::config {
 namespace {
 
+std::optional<Millis> read_setting(Section& section, const core::DurationSetting& row) {
+  return section.duration(row.name, row.min, row.max);
+}
+std::optional<std::uint32_t> read_setting(Section& section, const core::CountSetting& row) {
+  const auto count = section.count(row.name, row.min, row.max);
+  return count ? std::optional(static_cast<std::uint32_t>(*count)) : std::nullopt;
+}
+std::optional<IfExists> read_setting(Section& section, const core::RuleSetting& row) {
+  const auto rule = section.choice(row.name, core::if_exists_names());
+  return rule ? core::if_exists_from(*rule) : std::nullopt;
+}
+
 SettingsPatch read_patch(Section& section) {
   SettingsPatch patch;
-  patch.lease = section.duration("lease", Millis(1), Millis(core::kMaxLeaseMs));
-  if (const auto attempts = section.count("max_attempts", 1, core::kMaxAttempts)) {
-    patch.max_attempts = static_cast<std::uint32_t>(*attempts);
-  }
-  patch.backoff_min = section.duration("backoff_min", Millis(0), Millis(core::kMaxBackoffMs));
-  patch.backoff_max = section.duration("backoff_max", Millis(0), Millis(core::kMaxBackoffMs));
-  patch.remember = section.duration("remember", Millis(0), Millis(core::kMaxRememberMs));
-  patch.dead_keep = section.duration("dead_keep", Millis(1000), Millis(core::kMaxDeadKeepMs));
-  if (const auto rule = section.choice("if_exists", core::if_exists_names())) {
-    patch.if_exists = core::if_exists_from(*rule);
-  }
+  core::each_setting([&](const auto& row) { patch.*row.change = read_setting(section, row); });
   section.finish();
   return patch;
 }

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "base/text.h"
-#include "core/validation.h"
+#include "core/settings_table.h"
 #include "open/ask.h"
 
 namespace tarry::app {

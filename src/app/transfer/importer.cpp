@@ -9,6 +9,7 @@
 #include "app/transfer/move_requests.h"
 #include "app/transfer/moved_message.h"
 #include "base/text.h"
+#include "core/settings_table.h"
 #include "open/ask.h"
 
 namespace tarry::app::transfer {
@@ -105,10 +106,8 @@ Result<void> Importer::begin_queue(const QueueLine& line) {
   queues_[line.queue] = {before, line.pause, settings.max_attempts};
   order_.push_back(line.queue);
   if (keeps) return {};
-  const SettingsPatch patch{settings.lease,       settings.max_attempts, settings.backoff_min,
-                            settings.backoff_max, settings.remember,     settings.dead_keep,
-                            settings.if_exists};
-  const auto reply = detail::wait_for(engine_, core::ConfigureRequest{line.queue, patch});
+  const auto reply =
+      detail::wait_for(engine_, core::ConfigureRequest{line.queue, core::patch_of(settings)});
   if (!reply) return reply.error();
   return {};
 }

@@ -11,6 +11,7 @@
 #include "app/transfer/moved_message.h"
 #include "app/transfer/queue_hold.h"
 #include "base/text.h"
+#include "core/settings_table.h"
 #include "open/ask.h"
 
 namespace tarry::app {
@@ -131,10 +132,8 @@ class QueueMigration {
     // What cannot pause has no settings either but the defaults.
     const bool keeps = options_.keep_settings || !counts_.pauses;
     if (keeps && stats_of(to_.engine, counts_.queue)) return {};
-    SettingsPatch patch{settings.lease,       settings.max_attempts, settings.backoff_min,
-                        settings.backoff_max, settings.remember,     settings.dead_keep,
-                        settings.if_exists};
-    const auto reply = detail::wait_for(to_.engine, core::ConfigureRequest{counts_.queue, patch});
+    const auto reply = detail::wait_for(
+        to_.engine, core::ConfigureRequest{counts_.queue, core::patch_of(settings)});
     if (!reply) return failed(to_, reply.error());
     return {};
   }

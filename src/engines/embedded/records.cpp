@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "core/settings_table.h"
 #include "engines/embedded/record_layout.h"
 
 namespace tarry::embedded {
@@ -66,13 +67,12 @@ void encode(std::string& out, const QueueRecord& r) {
                                 (r.counters ? kCounters : 0) | (r.removed ? kRemoved : 0));
   base::ByteFiller to = begin(out, size_of(r), RecordType::queue, detail, r.name.size());
   to.u32(r.queue);
-  to.i64(r.settings.lease.count());
-  to.i64(r.settings.backoff_min.count());
-  to.i64(r.settings.backoff_max.count());
-  to.i64(r.settings.remember.count());
-  to.i64(r.settings.dead_keep.count());
-  to.u32(r.settings.max_attempts);
-  to.u32(static_cast<std::uint32_t>(r.settings.if_exists));
+  core::each_setting_of<core::DurationSetting>(
+      [&](const auto& row) { to.i64((r.settings.*row.value).count()); });
+  core::each_setting_of<core::CountSetting>(
+      [&](const auto& row) { to.u32(r.settings.*row.value); });
+  core::each_setting_of<core::RuleSetting>(
+      [&](const auto& row) { to.u32(static_cast<std::uint32_t>(r.settings.*row.value)); });
   to.i64(r.paused_until_ms.value_or(0));
   if (r.counters) {
     QueueCounters counters = *r.counters;

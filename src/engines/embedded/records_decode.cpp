@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "core/settings_table.h"
 #include "engines/embedded/record_layout.h"
 #include "engines/embedded/records.h"
 
@@ -30,27 +31,29 @@ bool take_i64(base::ByteReader& in, std::optional<std::int64_t>& value, bool pre
 // Message::set_due_ms keeps 48 bits.
 bool is_due(std::int64_t due_ms) { return due_ms >= 0 && due_ms < (std::int64_t{1} << 48); }
 
+bool read_settings(base::ByteReader& in, QueueSettings& settings) {
+  bool good = true;
+  core::each_setting_of<core::DurationSetting>([&](const auto& row) {
+    std::int64_t ms = 0;
+    good = good && in.i64(ms);
+    settings.*row.value = Millis(ms);
+  });
+  core::each_setting_of<core::CountSetting>(
+      [&](const auto& row) { good = good && in.u32(settings.*row.value); });
+  core::each_setting_of<core::RuleSetting>([&](const auto& row) {
+    std::uint32_t rule = 0;
+    good = good && in.u32(rule) && rule <= static_cast<std::uint32_t>(IfExists::later);
+    if (good) settings.*row.value = static_cast<IfExists>(rule);
+  });
+  return good;
+}
+
 std::optional<Record> decode_queue(Head head, base::ByteReader in) {
   QueueRecord r;
-  std::int64_t lease = 0;
-  std::int64_t backoff_min = 0;
-  std::int64_t backoff_max = 0;
-  std::int64_t remember = 0;
-  std::int64_t dead_keep = 0;
-  std::uint32_t if_exists = 0;
   std::int64_t paused_until = 0;
-  if (!in.u32(r.queue) || !in.i64(lease) || !in.i64(backoff_min) || !in.i64(backoff_max) ||
-      !in.i64(remember) || !in.i64(dead_keep) || !in.u32(r.settings.max_attempts) ||
-      !in.u32(if_exists) || !in.i64(paused_until) ||
-      if_exists > static_cast<std::uint32_t>(IfExists::later)) {
+  if (!in.u32(r.queue) || !read_settings(in, r.settings) || !in.i64(paused_until)) {
     return std::nullopt;
   }
-  r.settings.lease = Millis(lease);
-  r.settings.backoff_min = Millis(backoff_min);
-  r.settings.backoff_max = Millis(backoff_max);
-  r.settings.remember = Millis(remember);
-  r.settings.dead_keep = Millis(dead_keep);
-  r.settings.if_exists = static_cast<IfExists>(if_exists);
   r.paused = (head.detail & kPaused) != 0;
   r.removed = (head.detail & kRemoved) != 0;
   if ((head.detail & kPausedUntil) != 0) r.paused_until_ms = paused_until;

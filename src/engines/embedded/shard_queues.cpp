@@ -1,6 +1,7 @@
 // A queue as a whole: settings, pause, purge, revive. What touches every message goes in slices, so
 // that a purge of ten million holds nobody up.
 #include "base/planted.h"
+#include "core/settings_table.h"
 #include "core/validation.h"
 #include "engines/embedded/record_bounds.h"
 #include "engines/embedded/shard.h"

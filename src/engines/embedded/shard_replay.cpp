@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/settings_table.h"
 #include "engines/embedded/shard_state.h"
 
 namespace tarry::embedded {
@@ -16,11 +17,12 @@ bool is_sane(std::int64_t ms) noexcept {
 }
 bool is_sane(std::optional<std::int64_t> ms) noexcept { return is_sane(ms.value_or(0)); }
 bool is_sane(const QueueRecord& record) noexcept {
-  const QueueSettings& s = record.settings;
-  for (const Millis duration : {s.lease, s.backoff_min, s.backoff_max, s.remember, s.dead_keep}) {
-    if (duration.count() < 0 || !is_sane(duration.count())) return false;
-  }
-  return is_sane(record.paused_until_ms);
+  bool sane = is_sane(record.paused_until_ms);
+  core::each_setting_of<core::DurationSetting>([&](const auto& row) {
+    const std::int64_t ms = (record.settings.*row.value).count();
+    sane = sane && ms >= 0 && is_sane(ms);
+  });
+  return sane;
 }
 
 // Where a message waits to be claimed, these are what is left from before, and mean nothing.

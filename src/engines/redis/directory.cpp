@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/limits.h"
+#include "core/settings_table.h"
 #include "engines/redis/countdown.h"
 #include "engines/redis/removal.h"
 
@@ -27,6 +28,15 @@ std::int64_t number_of(std::string_view text) noexcept {
   std::int64_t value = 0;
   (void)std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
+}
+
+void read_word(std::string_view word, Millis& into) { into = Millis(number_of(word)); }
+void read_word(std::string_view word, std::uint32_t& into) {
+  into = static_cast<std::uint32_t>(number_of(word));
+}
+void read_word(std::string_view word, IfExists& into) {
+  const auto rule = std::ranges::find(kRules, word.front(), &std::pair<char, IfExists>::first);
+  if (rule != kRules.end()) into = rule->second;
 }
 
 // What scripts/open_queue.lua is told of where a queue's first shard is.
@@ -53,29 +63,26 @@ char letter_of(IfExists rule) noexcept {
   return std::ranges::find(kRules, rule, &std::pair<char, IfExists>::second)->first;
 }
 
+std::string spell_setting(Millis value) { return std::to_string(value.count()); }
+std::string spell_setting(std::uint32_t value) { return std::to_string(value); }
+std::string spell_setting(IfExists value) { return {letter_of(value)}; }
+
 std::string spell_settings(const QueueSettings& settings) {
   std::string text;
-  for (const std::int64_t value :
-       {std::int64_t{settings.lease.count()}, std::int64_t{settings.max_attempts},
-        std::int64_t{settings.backoff_min.count()}, std::int64_t{settings.backoff_max.count()},
-        std::int64_t{settings.remember.count()}, std::int64_t{settings.dead_keep.count()}}) {
-    text += std::to_string(value) + " ";
-  }
-  return text + letter_of(settings.if_exists);
+  core::each_setting([&](const auto& row) {
+    if (!text.empty()) text += ' ';
+    text += spell_setting(settings.*row.value);
+  });
+  return text;
 }
 
 QueueSettings read_settings(std::string_view text) {
-  const auto found = words_of(text);
+  const auto words = words_of(text);
   QueueSettings settings;
-  if (found.size() != 7) return settings;
-  settings.lease = Millis(number_of(found[0]));
-  settings.max_attempts = static_cast<std::uint32_t>(number_of(found[1]));
-  settings.backoff_min = Millis(number_of(found[2]));
-  settings.backoff_max = Millis(number_of(found[3]));
-  settings.remember = Millis(number_of(found[4]));
-  settings.dead_keep = Millis(number_of(found[5]));
-  const auto rule = std::ranges::find(kRules, found[6].front(), &std::pair<char, IfExists>::first);
-  if (rule != kRules.end()) settings.if_exists = rule->second;
+  std::size_t next = 0;
+  core::each_setting([&](const auto& row) {
+    if (next < words.size()) read_word(words[next++], settings.*row.value);
+  });
   return settings;
 }
 

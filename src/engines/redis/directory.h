@@ -25,6 +25,10 @@
 namespace tarry::redis {
 
 /// Settings as the scripts keep them: in QueueSettings' order, by spaces.
+/// One word of the settings in META.
+[[nodiscard]] std::string spell_setting(Millis value);
+[[nodiscard]] std::string spell_setting(std::uint32_t value);
+[[nodiscard]] std::string spell_setting(IfExists value);
 [[nodiscard]] std::string spell_settings(const QueueSettings& settings);
 [[nodiscard]] QueueSettings read_settings(std::string_view text);
 /// if_exists as the scripts have it: its letter.

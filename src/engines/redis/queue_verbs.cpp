@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/settings_table.h"
 #include "core/validation.h"
 #include "engines/redis/shard_calls.h"
 #include "engines/redis/shard_stats.h"
@@ -25,17 +26,11 @@ void write_settings(Context& context, const AskedPtr& asked) {
   calls->makes = true;
   calls->verb = "configure";
   calls->build = [&patch = request.patch](const Place&, RedisCommand& command) {
-    const auto add = [&](const auto& value) {
-      command.add(value ? std::to_string(value->count()) : "");
-    };
     command.add("set");
-    add(patch.lease);
-    command.add(patch.max_attempts ? std::to_string(*patch.max_attempts) : "");
-    add(patch.backoff_min);
-    add(patch.backoff_max);
-    add(patch.remember);
-    add(patch.dead_keep);
-    command.add(patch.if_exists ? std::string(1, letter_of(*patch.if_exists)) : "");
+    core::each_setting([&](const auto& row) {
+      const auto& change = patch.*row.change;
+      command.add(change ? spell_setting(*change) : "");
+    });
   };
   calls->read = [asked](const Place&, RedisView reply, bool&) {
     std::get<core::ConfigureReply>(asked->reply).settings = read_settings(reply.text());

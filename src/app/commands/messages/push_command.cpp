@@ -12,7 +12,6 @@
 #include "app/output/json.h"
 #include "app/system/line_reader.h"
 #include "base/text.h"
-#include "core/if_exists.h"
 #include "core/limits.h"
 
 namespace tarry::app {
@@ -23,7 +22,7 @@ struct PushOptions {
   std::optional<std::string> payload;
   When when;
   std::optional<std::string> key;
-  std::optional<std::string> if_exists;
+  std::optional<IfExists> if_exists;
   std::optional<std::uint64_t> priority;
   std::optional<std::uint64_t> max_attempts;
   std::vector<std::string> headers;
@@ -67,7 +66,7 @@ ExitCode push_one(Session& session, const PushOptions& options) {
   push.headers = std::move(*headers);
   if (options.priority) push.priority = static_cast<std::uint32_t>(*options.priority);
   if (options.max_attempts) push.max_attempts = static_cast<std::uint32_t>(*options.max_attempts);
-  if (options.if_exists) push.if_exists = core::if_exists_from(*options.if_exists);
+  push.if_exists = options.if_exists;
 
   ExitCode code{};
   auto store = session.open(code, {.create = true});
@@ -101,7 +100,7 @@ ExitCode run(Session& session, const PushOptions& options) {
   BulkPush bulk;
   bulk.queue = options.queue;
   bulk.file = *options.jsonl;
-  if (options.if_exists) bulk.if_exists = core::if_exists_from(*options.if_exists);
+  bulk.if_exists = options.if_exists;
   return bulk_push(session, bulk);
 }
 
@@ -120,8 +119,8 @@ void add_push_command(CLI::App& root, Session& session) {
   add_when(push, options->when);
   add_word(push, "--key", options->key,
            "Its name, to cancel and move it by (default: one of ours)");
-  add_choice(push, "--if-exists", options->if_exists, core::if_exists_names(),
-             "What to do when the key is taken (default: the queue's)");
+  add_rule(push, "--if-exists", options->if_exists,
+           "What to do when the key is taken (default: the queue's)");
   add_number(push, "--priority", options->priority, 0, UINT32_MAX,
              "Lower goes first among what is due (default: 1024)");
   add_number(push, "--max-attempts", options->max_attempts, 1, core::kMaxAttempts,

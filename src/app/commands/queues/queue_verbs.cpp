@@ -1,6 +1,7 @@
 // tarry queue set, pause, resume, purge: what is done to a queue as a whole.
-#include <chrono>
+#include <algorithm>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -11,7 +12,7 @@
 #include "app/output/progress.h"
 #include "base/text.h"
 #include "core/engine.h"
-#include "core/if_exists.h"
+#include "core/settings_table.h"
 #include "wire/queue.h"
 
 namespace tarry::app {
@@ -20,14 +21,36 @@ namespace {
 struct SetOptions {
   std::string queue;
   SettingsPatch patch;
-  std::optional<std::uint64_t> max_attempts;
-  std::optional<std::string> if_exists;
-
-  [[nodiscard]] bool nothing() const noexcept {
-    return !patch.lease && !patch.backoff_min && !patch.backoff_max && !patch.remember &&
-           !patch.dead_keep && !max_attempts && !if_exists;
-  }
 };
+
+// "--max-attempts"
+std::string flag_of(std::string_view setting) {
+  std::string flag = "--" + std::string(setting);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+void add_flag(CLI::App& command, const core::DurationSetting& row, SettingsPatch& patch) {
+  add_duration(command, flag_of(row.name), patch.*row.change, std::string(row.help));
+}
+void add_flag(CLI::App& command, const core::CountSetting& row, SettingsPatch& patch) {
+  add_number(command, flag_of(row.name), patch.*row.change, row.min, row.max,
+             std::string(row.help));
+}
+void add_flag(CLI::App& command, const core::RuleSetting& row, SettingsPatch& patch) {
+  add_rule(command, flag_of(row.name), patch.*row.change, std::string(row.help));
+}
+
+// "--lease, --remember or --if-exists"
+std::string all_flags() {
+  std::string text;
+  std::size_t at = 0;
+  core::each_setting([&](const auto& row) {
+    if (++at > 1) text += at < core::kSettings ? ", " : " or ";
+    text += flag_of(row.name);
+  });
+  return text;
+}
 
 void print_settings(Output& output, const std::string& queue, const QueueSettings& settings) {
   if (output.json()) {
@@ -45,18 +68,13 @@ void print_settings(Output& output, const std::string& queue, const QueueSetting
 }
 
 ExitCode set_settings(Session& session, const SetOptions& options) {
-  if (options.nothing()) {
-    return session.output.usage(
-        "queue set needs a setting: --lease, --max-attempts, --backoff-min, --backoff-max, "
-        "--remember, --dead-keep or --if-exists");
+  if (options.patch == SettingsPatch()) {
+    return session.output.usage("queue set needs a setting: " + all_flags());
   }
   ExitCode code{};
   auto store = session.open(code);
   if (!store) return code;
-  SettingsPatch patch = options.patch;
-  if (options.max_attempts) patch.max_attempts = static_cast<std::uint32_t>(*options.max_attempts);
-  if (options.if_exists) patch.if_exists = core::if_exists_from(*options.if_exists);
-  const auto settings = store->queue(options.queue).configure(patch);
+  const auto settings = store->queue(options.queue).configure(options.patch);
   if (!settings) return session.output.fail(settings.error());
   print_settings(session.output, options.queue, *settings);
   return ExitCode::done;
@@ -151,19 +169,7 @@ void add_set_command(CLI::App& queue, Session& session) {
       "What is not named stays as it is. A queue that is not there is made. A push or a claim may\n"
       "override what concerns it.\n");
   add_word(command, "QUEUE", options->queue, "The queue")->required();
-  add_duration(command, "--lease", options->patch.lease, "How long a claim holds: 1ms to 7d");
-  add_number(command, "--max-attempts", options->max_attempts, 1, 65'535,
-             "Deliveries before a message is dead: 1 to 65535");
-  add_duration(command, "--backoff-min", options->patch.backoff_min,
-               "The first retry's delay; doubles with each attempt");
-  add_duration(command, "--backoff-max", options->patch.backoff_max,
-               "The longest delay of a retry, up to 365d");
-  add_duration(command, "--remember", options->patch.remember,
-               "How long a key stays known after its ack or cancel: 0s to 365d");
-  add_duration(command, "--dead-keep", options->patch.dead_keep,
-               "How long the dead are kept: 1s to 3650d");
-  add_choice(command, "--if-exists", options->if_exists, core::if_exists_names(),
-             "What a push does whose key is taken");
+  core::each_setting([&](const auto& row) { add_flag(command, row, options->patch); });
   set_action(command, session, [options](Session& given) { return set_settings(given, *options); });
 }
 

@@ -1,26 +1,26 @@
 #include "app/commands/queues/settings_sheet.h"
 
+#include <algorithm>
 #include <string>
 
-#include <fmt/format.h>
-
 #include "base/text.h"
+#include "core/settings_table.h"
 
 namespace tarry::app {
 namespace {
 
-std::string duration_text(Millis duration) { return base::format_duration_ms(duration.count()); }
+std::string shown(Millis value) { return base::format_duration_ms(value.count()); }
+std::string shown(std::uint32_t value) { return std::to_string(value); }
+std::string shown(IfExists value) { return std::string(to_string(value)); }
 
 }  // namespace
 
 void add_settings(Sheet& sheet, const QueueSettings& settings) {
-  sheet.add("lease", duration_text(settings.lease));
-  sheet.add("max attempts", std::to_string(settings.max_attempts));
-  sheet.add("backoff", fmt::format("{} to {}", duration_text(settings.backoff_min),
-                                   duration_text(settings.backoff_max)));
-  sheet.add("remember", duration_text(settings.remember));
-  sheet.add("dead keep", duration_text(settings.dead_keep));
-  sheet.add("if exists", to_string(settings.if_exists));
+  core::each_setting([&](const auto& row) {
+    std::string name(row.name);
+    std::ranges::replace(name, '_', ' ');
+    sheet.add(name, shown(settings.*row.value));
+  });
 }
 
 }  // namespace tarry::app

@@ -10,6 +10,7 @@
 #include "app/commands/service/serve_flags.h"
 #include "app/serve/servable.h"
 #include "base/text.h"
+#include "core/settings_table.h"
 #include "wire/json_writer.h"
 
 namespace tarry::app {
@@ -17,19 +18,16 @@ namespace {
 
 using Words = std::vector<std::pair<std::string, std::string>>;
 
+std::string as_written(Millis value) { return base::format_duration_ms(value.count()); }
+std::string as_written(std::uint32_t value) { return std::to_string(value); }
+std::string as_written(IfExists value) { return std::string(to_string(value)); }
+
 // A rule's settings as they would be written.
 Words words_of(const SettingsPatch& patch) {
   Words words;
-  const auto add_span = [&](const char* name, const std::optional<Millis>& span) {
-    if (span) words.emplace_back(name, base::format_duration_ms(span->count()));
-  };
-  add_span("lease", patch.lease);
-  if (patch.max_attempts) words.emplace_back("max_attempts", std::to_string(*patch.max_attempts));
-  add_span("backoff_min", patch.backoff_min);
-  add_span("backoff_max", patch.backoff_max);
-  add_span("remember", patch.remember);
-  add_span("dead_keep", patch.dead_keep);
-  if (patch.if_exists) words.emplace_back("if_exists", to_string(*patch.if_exists));
+  core::each_setting([&](const auto& row) {
+    if (const auto& change = patch.*row.change) words.emplace_back(row.name, as_written(*change));
+  });
   return words;
 }
 

@@ -2,7 +2,7 @@
 #include <type_traits>
 
 #include "base/text.h"
-#include "core/validation.h"
+#include "core/settings_table.h"
 #include "engines/redis/layouts/layout_verbs.h"
 
 namespace tarry::redis {

@@ -4,8 +4,8 @@
 if ARGV[5] == 'set' then
   local values = {}
   for word in string.gmatch(settings, '%w+') do values[#values + 1] = word end
-  for i = 1, 7 do
-    if ARGV[5 + i] ~= '' then values[i] = ARGV[5 + i] end
+  for i = 1, #ARGV - 5 do
+    values[i] = ARGV[5 + i] ~= '' and ARGV[5 + i] or values[i] or '0'
   end
   if tonumber(values[3]) > tonumber(values[4]) then
     return redis.error_reply('BACKOFF ' .. values[3] .. ' ' .. values[4])

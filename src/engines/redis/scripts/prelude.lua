@@ -25,7 +25,7 @@ bulk = bulk or '0'
 if not generation then return redis.error_reply('GONE the queue is not there') end
 if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has other shards now') end
 -- What others wrote there is told before anything is done.
-if not settings or not string.match(settings, '^%d+ %d+ %d+ %d+ %d+ %d+ %a$') or not tonumber(largest or 0)
+if not settings or not string.match(settings, '^%d+ %d+ %d+ %d+ %d+ %d+ %a[ %w]*$') or not tonumber(largest or 0)
   or not tonumber(watched or 0) or (paused or '') ~= '' and not tonumber(paused)
   or not string.find(bulk, '^%d+') then
   return redis.error_reply('BROKEN ' .. META .. ' settings ' .. tostring(settings) .. ', paused '

@@ -1,0 +1,116 @@
+// The table of queue settings: each is one row here, and one member of QueueSettings and
+// SettingsPatch. Validation, JSON, the configuration file, the command line, the journal and the
+// Redis engine go over the rows.
+//
+// A new setting: a member in both structs of <tarry/settings.h>, and the last row of its kind. Its
+// default must be 0: that is what stores from before have of it. Redis takes it as it is, behind
+// the words of the rows before it. A journal's record gets longer by it, which is a new version of
+// the format ("Changing a format" in CONTRIBUTING.md).
+//
+// Thread safety: constants and pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include <tarry/settings.h>
+
+#include "core/limits.h"
+
+namespace tarry::core {
+
+/// What rows of every kind have. `name` is the setting's in JSON, in the configuration file and in
+/// errors; its flag has '-' for '_'.
+template <typename T>
+struct SettingRow {
+  using Value = T;
+
+  std::string_view name;
+  T QueueSettings::* value;
+  std::optional<T> SettingsPatch::* change;
+  std::string_view help;  ///< for `tarry queue set --help`
+};
+
+struct DurationSetting : SettingRow<Millis> {
+  std::string_view name_ms;  ///< in JSON, where it is whole milliseconds
+  Millis min;
+  Millis max;
+};
+
+struct CountSetting : SettingRow<std::uint32_t> {
+  std::uint32_t min;
+  std::uint32_t max;
+};
+
+struct RuleSetting : SettingRow<IfExists> {};
+
+/// In the order of the words in Redis, where a row is never moved or taken out.
+inline constexpr std::tuple kSettingsTable{
+    DurationSetting{{"lease", &QueueSettings::lease, &SettingsPatch::lease,
+                     "How long a claim holds: 1ms to 7d"},
+                    "lease_ms",
+                    Millis(1),
+                    Millis(kMaxLeaseMs)},
+    CountSetting{{"max_attempts", &QueueSettings::max_attempts, &SettingsPatch::max_attempts,
+                  "Deliveries before a message is dead: 1 to 65535"},
+                 1,
+                 kMaxAttempts},
+    DurationSetting{{"backoff_min", &QueueSettings::backoff_min, &SettingsPatch::backoff_min,
+                     "The first retry's delay; doubles with each attempt"},
+                    "backoff_min_ms",
+                    Millis(0),
+                    Millis(kMaxBackoffMs)},
+    DurationSetting{{"backoff_max", &QueueSettings::backoff_max, &SettingsPatch::backoff_max,
+                     "The longest delay of a retry, up to 365d"},
+                    "backoff_max_ms",
+                    Millis(0),
+                    Millis(kMaxBackoffMs)},
+    DurationSetting{{"remember", &QueueSettings::remember, &SettingsPatch::remember,
+                     "How long a key stays known after its ack or cancel: 0s to 365d"},
+                    "remember_ms",
+                    Millis(0),
+                    Millis(kMaxRememberMs)},
+    DurationSetting{{"dead_keep", &QueueSettings::dead_keep, &SettingsPatch::dead_keep,
+                     "How long the dead are kept: 1s to 3650d"},
+                    "dead_keep_ms",
+                    Millis(1000),
+                    Millis(kMaxDeadKeepMs)},
+    RuleSetting{{"if_exists", &QueueSettings::if_exists, &SettingsPatch::if_exists,
+                 "What a push does whose key is taken"}},
+};
+
+inline constexpr std::size_t kSettings = std::tuple_size_v<decltype(kSettingsTable)>;
+
+/// Calls `visit` with each row, in the table's order.
+template <typename Visit>
+constexpr void each_setting(Visit&& visit) {
+  std::apply([&](const auto&... rows) { (visit(rows), ...); }, kSettingsTable);
+}
+
+/// With the rows of one kind only.
+template <typename Row, typename Visit>
+constexpr void each_setting_of(Visit&& visit) {
+  each_setting([&](const auto& row) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row)>, Row>) visit(row);
+  });
+}
+
+template <typename Row>
+[[nodiscard]] consteval std::size_t settings_of() {
+  std::size_t rows = 0;
+  each_setting_of<Row>([&](const Row&) { ++rows; });
+  return rows;
+}
+
+/// `patch` laid over `settings`; check it first.
+[[nodiscard]] QueueSettings apply(const SettingsPatch& patch, QueueSettings settings);
+/// `over` laid over `onto`.
+void lay(SettingsPatch& onto, const SettingsPatch& over);
+/// A patch that makes these settings of any others.
+[[nodiscard]] SettingsPatch patch_of(const QueueSettings& settings);
+
+}  // namespace tarry::core
