@@ -4,6 +4,8 @@
 import re
 import unittest
 
+import yaml
+
 from program import SOURCE
 
 UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "ms": 1, "second": 1000,
@@ -115,6 +117,26 @@ class Reference(unittest.TestCase):
             unit = unit if unit in UNITS else unit.removesuffix("s")
             said[name] = int(number.replace(",", "")) * UNITS[unit]
         self.assertEqual(said, constants())
+
+    def test_settings_of_queues(self):
+        table = text("src/core/settings_table.h")
+        rows = re.findall(r'(Duration|Count|Rule)Setting{{"(\w+)"', table)
+        self.assertGreaterEqual(len(rows), 7)
+        names = [name for _, name in rows]
+        answered = [name + "_ms" if kind == "Duration" else name for kind, name in rows]
+        durations = {name for kind, name in rows if kind == "Duration"}
+        page = text("docs/reference/config.md").split("## Settings of queues")[1]
+        self.assertEqual(re.findall(r"^\| `(\w+)` \|", page.split("\n**")[0], re.MULTILINE), names)
+        flags = text("docs/reference/command-line.md").split("## tarry queue set")[1]
+        flags = re.findall(r"^\| `--([\w-]+)", flags.split("\n## ")[0], re.MULTILINE)
+        self.assertEqual(flags, [name.replace("_", "-") for name in names])
+        schemas = yaml.safe_load(text("docs/reference/openapi.yaml"))["components"]["schemas"]
+        self.assertEqual(schemas["Settings"]["required"], answered)
+        self.assertEqual(list(schemas["Settings"]["properties"]), answered)
+        patch = schemas["SettingsPatch"]
+        self.assertEqual(set(patch["properties"]), set(names) | set(answered))
+        self.assertEqual(patch["dependentSchemas"],
+                         {name: {"not": {"required": [name + "_ms"]}} for name in durations})
 
     def test_store_urls(self):
         store, redis = text("src/open/store_url.cpp"), text("src/open/redis_url.cpp")
