@@ -23,7 +23,7 @@
 #include "harness/scratch.h"
 #include "harness/wall.h"
 #include "relay/relay.h"
-#include "relay/sinks/rabbit_sink.h"
+#include "relay/sinks/rabbitmq/rabbit_sink.h"
 
 namespace tarry::bench {
 namespace {

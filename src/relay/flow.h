@@ -36,10 +36,10 @@
 #include "core/reply.h"
 #include "core/request.h"
 #include "relay/breaker.h"
+#include "relay/coordination/share.h"
 #include "relay/lease_end.h"
 #include "relay/options.h"
 #include "relay/rate_limit.h"
-#include "relay/share.h"
 #include "relay/sink.h"
 #include "worker/backoff.h"
 

@@ -27,7 +27,7 @@
 
 #include "core/engine.h"
 #include "relay/coordination/coordination.h"
-#include "relay/share.h"
+#include "relay/coordination/share.h"
 
 namespace tarry::relay {
 

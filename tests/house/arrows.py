@@ -23,7 +23,18 @@ ALLOWED = {
     "open": ["engines/embedded", "engines/remote", "engines/redis", "metrics", "core", "timing",
              "storage", "net", "base"],
     "worker": ["core", "base"],
-    "relay": ["worker", "net", "wire", "core", "base"],
+    # A sink is a folder, and knows no other sink. Any may use what is in `relay/sinks` itself.
+    "relay/coordination": ["net", "wire", "base"],
+    "relay": ["relay/coordination", "worker", "net", "wire", "core", "base"],
+    "relay/rabbit": ["worker", "core", "base"],
+    "relay/intakes": ["relay/rabbit", "worker", "core", "base"],
+    "relay/sinks": ["relay", "base"],
+    "relay/sinks/stdout": ["relay/sinks", "relay", "base"],
+    "relay/sinks/command": ["relay/sinks", "relay", "base"],
+    "relay/sinks/redis": ["relay/sinks", "relay", "net", "base"],
+    "relay/sinks/rabbitmq": ["relay/sinks", "relay", "relay/rabbit", "base"],
+    "relay/sinks/kafka": ["relay/sinks", "relay", "base"],
+    "relay/sinks/webhook": ["relay/sinks", "relay", "net", "base"],
     "server/metrics": ["metrics", "core", "base"],
     "server/presets": ["core", "base"],
     "server/listening": ["base"],
@@ -36,7 +47,10 @@ ALLOWED = {
     # The program, from the ground up. `app` itself is main and the composition root.
     "app/system": ["base"],
     "app/output": ["app/system", "wire", "core", "base"],
-    "app/relays": ["app/system", "relay", "open", "core", "base"],
+    "app/relays": ["app/system", "relay", "relay/coordination", "relay/intakes", "relay/sinks",
+                   "relay/sinks/stdout", "relay/sinks/command", "relay/sinks/redis",
+                   "relay/sinks/rabbitmq", "relay/sinks/kafka", "relay/sinks/webhook", "open",
+                   "core", "base"],
     "app/transfer": ["app/system", "open", "wire", "core", "base"],
     "app/config": ["app/relays", "app/output", "app/system", "server/listening", "server/presets",
                    "open", "core", "base"],
@@ -54,7 +68,7 @@ ALLOWED = {
     "app/commands/service": ["app/commands", "app/command_line", "app/serve", "app/config",
                              "app/relays", "app/output", "app/system", "server", "server/http",
                              "server/listening", "server/metrics", "server/presets", "relay",
-                             "worker", "open", "wire", "core", "base"],
+                             "relay/intakes", "worker", "open", "wire", "core", "base"],
     "app/commands/program": ["app/commands", "app/command_line", "app/relays", "app/output",
                              "app/system", "core", "base"],
     "app": ["app/commands", "app/command_line", "app/output", "app/system", "server", "relay",
@@ -70,8 +84,8 @@ def below(top):
 
 # Outside library (the start of the name in <...>) -> the folders that may use it.
 OUTSIDE = {
-    "boost/": ["net", "wire", "engines/remote", "engines/redis", "relay",
-               *below("server"), "app/transfer"],
+    "boost/": ["net", "wire", "engines/remote", "engines/redis", "relay/coordination",
+               "relay/sinks/redis", *below("server"), "app/transfer"],
     "xxhash": ["base", "core", "engines/embedded"],
     "fmt/": ["relay", *below("app")],
     "spdlog/": ["app/serve"],
@@ -79,11 +93,11 @@ OUTSIDE = {
     "toml++/": ["app/config"],
     "openssl/": ["net"],
     "hiredis/": ["net"],
-    "amqp": ["relay"],
-    "rabbitmq-c/": ["relay"],
-    "curl/": ["relay"],
-    "librdkafka/": ["relay"],
-    "zookeeper/": ["relay"],
+    "amqp": ["relay/rabbit"],
+    "rabbitmq-c/": ["relay/rabbit"],
+    "curl/": ["relay/sinks/webhook"],
+    "librdkafka/": ["relay/sinks/kafka"],
+    "zookeeper/": ["relay/coordination"],
 }
 TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck")
 

@@ -61,6 +61,12 @@ class Arrows(unittest.TestCase):
         self.refused("src/app/commands/store/a.cpp", '#include "app/commands/queues/b.h"')
         self.allowed("src/app/commands/store/a.cpp", '#include "app/commands/commands.h"')
 
+    def test_within_the_relay(self):
+        self.refused("src/relay/sinks/kafka/a.cpp", '#include "relay/sinks/redis/b.h"')
+        self.refused("src/relay/flow.cpp", '#include "relay/sinks/threaded_sink.h"')
+        self.refused("src/relay/sinks/redis/a.cpp", "#include <curl/curl.h>", "outside")
+        self.allowed("src/relay/sinks/kafka/a.cpp", '#include "relay/sinks/threaded_sink.h"')
+
     def test_no_cycle(self):
         for folder, targets in arrows.ALLOWED.items():
             for target in targets:

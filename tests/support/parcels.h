@@ -19,6 +19,11 @@
 
 namespace tarry::test {
 
+/// The parcel of message "a" with the header lang: de, as a line of JSON.
+inline constexpr const char* kLine =
+    R"({"queue":"q","id":"1","key":"a","attempt":1,"due":"2020-09-13T12:26:40.000Z",)"
+    R"("due_ms":1600000000000,"headers":{"lang":"de"},"payload":"payload-a"})";
+
 class Answers {
  public:
   /// Parcels of these messages (scripted_store.h), with ids from 1 on, due at 1 600 000 000 000;

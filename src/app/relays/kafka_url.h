@@ -9,7 +9,7 @@
 
 #include <tarry/result.h>
 
-#include "relay/sinks/kafka_settings.h"
+#include "relay/sinks/kafka/kafka_settings.h"
 
 namespace tarry::app {
 

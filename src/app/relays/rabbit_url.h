@@ -11,7 +11,7 @@
 #include <tarry/result.h>
 
 #include "relay/intakes/rabbit_source.h"
-#include "relay/sinks/rabbit_connection.h"
+#include "relay/sinks/rabbitmq/rabbit_connection.h"
 
 namespace tarry::app {
 

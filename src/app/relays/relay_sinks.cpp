@@ -21,16 +21,16 @@
 #include "open/redis_url.h"
 #include "open/store_url.h"
 #include "open/url_parts.h"
-#include "relay/sinks/command_sink.h"
-#include "relay/sinks/lines_sink.h"
-#include "relay/sinks/redis_sink.h"
+#include "relay/sinks/command/command_sink.h"
+#include "relay/sinks/redis/redis_sink.h"
+#include "relay/sinks/stdout/lines_sink.h"
 #ifdef TARRY_WITH_KAFKA
 #include "app/relays/kafka_url.h"
-#include "relay/sinks/kafka_sink.h"
+#include "relay/sinks/kafka/kafka_sink.h"
 #endif
 #ifdef TARRY_WITH_RABBITMQ
 #include "app/relays/rabbit_url.h"
-#include "relay/sinks/rabbit_sink.h"
+#include "relay/sinks/rabbitmq/rabbit_sink.h"
 #endif
 
 namespace tarry::app {

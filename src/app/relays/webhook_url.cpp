@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/token.h"
 #include "open/url_parts.h"
-#include "relay/sinks/webhook_sink.h"
+#include "relay/sinks/webhook/webhook_sink.h"
 
 namespace tarry::app {
 namespace {

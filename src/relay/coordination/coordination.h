@@ -16,7 +16,7 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
-#include "relay/share.h"
+#include "relay/coordination/share.h"
 
 namespace tarry::relay {
 

@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-#include "relay/share.h"
+#include "relay/coordination/share.h"
 
 namespace tarry::relay {
 

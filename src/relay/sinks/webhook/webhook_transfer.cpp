@@ -1,4 +1,4 @@
-#include "relay/sinks/webhook_transfer.h"
+#include "relay/sinks/webhook/webhook_transfer.h"
 
 #include <sys/socket.h>
 
@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "relay/sinks/public_address.h"
+#include "relay/sinks/webhook/public_address.h"
 
 namespace tarry::relay {
 namespace {

@@ -1,4 +1,4 @@
-#include "relay/share.h"
+#include "relay/coordination/share.h"
 
 #include <algorithm>
 #include <string_view>

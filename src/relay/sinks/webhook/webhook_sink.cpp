@@ -1,4 +1,4 @@
-#include "relay/sinks/webhook_sink.h"
+#include "relay/sinks/webhook/webhook_sink.h"
 
 #include <chrono>
 #include <deque>
@@ -10,8 +10,8 @@
 
 #include "base/assert.h"
 #include "base/thread.h"
-#include "relay/sinks/webhook_target.h"
-#include "relay/sinks/webhook_transfer.h"
+#include "relay/sinks/webhook/webhook_target.h"
+#include "relay/sinks/webhook/webhook_transfer.h"
 
 namespace tarry::relay {
 namespace {

@@ -1,4 +1,4 @@
-#include "relay/sinks/kafka_sink.h"
+#include "relay/sinks/kafka/kafka_sink.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -17,7 +17,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "relay/sinks/kafka_producer.h"
+#include "relay/sinks/kafka/kafka_producer.h"
 
 namespace tarry::relay {
 namespace {

@@ -1,4 +1,4 @@
-#include "relay/sinks/redis_sink.h"
+#include "relay/sinks/redis/redis_sink.h"
 
 #include <array>
 #include <deque>

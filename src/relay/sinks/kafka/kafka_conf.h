@@ -8,7 +8,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-#include "relay/sinks/kafka_settings.h"
+#include "relay/sinks/kafka/kafka_settings.h"
 
 namespace tarry::relay::kafka {
 

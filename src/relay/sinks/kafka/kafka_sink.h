@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "relay/sink.h"
-#include "relay/sinks/kafka_settings.h"
+#include "relay/sinks/kafka/kafka_settings.h"
 
 namespace tarry::relay {
 

@@ -1,4 +1,4 @@
-#include "relay/sinks/rabbit_connection.h"
+#include "relay/sinks/rabbitmq/rabbit_connection.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,4 +1,4 @@
-#include "relay/sinks/rabbit_sink.h"
+#include "relay/sinks/rabbitmq/rabbit_sink.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>

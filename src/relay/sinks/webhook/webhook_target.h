@@ -7,7 +7,7 @@
 
 #include <tarry/result.h>
 
-#include "relay/sinks/webhook_request.h"
+#include "relay/sinks/webhook/webhook_request.h"
 
 namespace tarry::relay {
 

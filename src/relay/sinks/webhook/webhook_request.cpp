@@ -1,4 +1,4 @@
-#include "relay/sinks/webhook_request.h"
+#include "relay/sinks/webhook/webhook_request.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "relay/sinks/kafka_producer.h"
+#include "relay/sinks/kafka/kafka_producer.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include "base/text.h"
-#include "relay/sinks/kafka_conf.h"
+#include "relay/sinks/kafka/kafka_conf.h"
 
 namespace tarry::relay {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "relay/sink.h"
-#include "relay/sinks/webhook_request.h"
+#include "relay/sinks/webhook/webhook_request.h"
 
 namespace tarry::relay {
 

@@ -14,7 +14,7 @@
 #include <tarry/result.h>
 
 #include "relay/sink.h"
-#include "relay/sinks/kafka_settings.h"
+#include "relay/sinks/kafka/kafka_settings.h"
 
 namespace tarry::relay {
 

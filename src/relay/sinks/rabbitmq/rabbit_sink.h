@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "relay/sink.h"
-#include "relay/sinks/rabbit_connection.h"
+#include "relay/sinks/rabbitmq/rabbit_connection.h"
 
 namespace tarry::relay {
 

@@ -1,4 +1,4 @@
-#include "relay/sinks/lines_sink.h"
+#include "relay/sinks/stdout/lines_sink.h"
 
 #include <fcntl.h>
 #include <poll.h>

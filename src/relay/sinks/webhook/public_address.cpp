@@ -1,4 +1,4 @@
-#include "relay/sinks/public_address.h"
+#include "relay/sinks/webhook/public_address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

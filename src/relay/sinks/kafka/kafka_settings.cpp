@@ -1,4 +1,4 @@
-#include "relay/sinks/kafka_settings.h"
+#include "relay/sinks/kafka/kafka_settings.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "relay/sinks/command_sink.h"
+#include "relay/sinks/command/command_sink.h"
 
 #include <csignal>
 #include <utility>

@@ -2,7 +2,7 @@
 // come up.
 #ifdef TARRY_WITH_RABBITMQ
 
-#include "relay/sinks/rabbit_sink.h"
+#include "relay/sinks/rabbitmq/rabbit_sink.h"
 #include "relay/rabbit/library.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Against librdkafka's mock cluster, which speaks Kafka's protocol over sockets.
 #ifdef TARRY_WITH_KAFKA
 
-#include "relay/sinks/kafka_sink.h"
+#include "relay/sinks/kafka/kafka_sink.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

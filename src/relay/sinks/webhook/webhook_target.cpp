@@ -1,4 +1,4 @@
-#include "relay/sinks/webhook_target.h"
+#include "relay/sinks/webhook/webhook_target.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -13,7 +13,7 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
-#include "relay/sinks/public_address.h"
+#include "relay/sinks/webhook/public_address.h"
 
 namespace tarry::relay {
 namespace {

@@ -1,4 +1,4 @@
-#include "relay/sinks/kafka_conf.h"
+#include "relay/sinks/kafka/kafka_conf.h"
 
 #include <algorithm>
 #include <array>
