@@ -28,7 +28,7 @@ void check_store_url(std::string_view text) {
   }
   if (const auto* redis = std::get_if<detail::RedisUrl>(&*url)) {
     TARRY_ASSERT(redis->hosts.empty() != redis->unix_path.empty());
-    for (const detail::HostAndPort& at : redis->hosts) {
+    for (const base::HostAndPort& at : redis->hosts) {
       TARRY_ASSERT(!at.host.empty() && at.host.size() <= 253 && at.port != 0);
     }
     TARRY_ASSERT(redis->hosts.size() <= 64);

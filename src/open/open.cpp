@@ -38,7 +38,7 @@ detail::EngineResult open_layout(const detail::RedisUrl& url, redis::RedisEngine
 detail::EngineResult open_redis(const detail::RedisUrl& url, const OpenOptions& options) {
   redis::RedisEngineOptions wanted;
   if (url.topology == detail::RedisUrl::Topology::cluster) {
-    for (const detail::HostAndPort& node : url.hosts) {
+    for (const base::HostAndPort& node : url.hosts) {
       wanted.cluster.push_back({node.host, node.port});
     }
   }

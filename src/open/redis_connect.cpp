@@ -15,7 +15,7 @@ Result<RedisConnect> redis_connect_of(const RedisUrl& url, Millis patience) {
   server->command_timeout_ms = patience.count();
   std::vector<net::RedisAddress> nodes;
   if (url.topology == RedisUrl::Topology::cluster) {
-    for (const HostAndPort& each : url.hosts) nodes.push_back({each.host, each.port});
+    for (const base::HostAndPort& each : url.hosts) nodes.push_back({each.host, each.port});
   }
   return RedisConnect([server = *std::move(server),
                        nodes](boost::asio::io_context& io) -> std::unique_ptr<net::Redis> {

@@ -9,7 +9,7 @@ namespace {
 
 Result<net::RedisSentinelOptions> sentinels_of(const RedisUrl& url) {
   net::RedisSentinelOptions sentinels;
-  for (const HostAndPort& each : url.hosts) {
+  for (const base::HostAndPort& each : url.hosts) {
     sentinels.addresses.push_back({each.host, each.port});
   }
   sentinels.master = url.master;

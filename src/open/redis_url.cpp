@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/url_parts.h"
 #include "core/limits.h"
 #include "open/store_url.h"
-#include "open/url_parts.h"
 
 namespace tarry::detail {
 namespace {
@@ -23,18 +23,19 @@ constexpr std::uint32_t kMostReplicas = 100;
 // Half of what an answer may take before its connection is taken for dead.
 constexpr std::int64_t kMostWaitMs = 5'000;
 
-using RedisOption = UrlOption<RedisUrl>;
+using RedisOption = base::UrlOption<RedisUrl>;
 
 Result<void> set_number(std::string_view name, std::string_view value, std::uint32_t min,
                         std::uint32_t max, std::optional<std::uint32_t>& into) {
-  const auto number = number_option(name, value, min, max);
+  const auto number = base::number_option(name, value, min, max);
   if (!number) return number.error();
   into = *number;
   return {};
 }
 
 Result<void> set_text(std::string_view name, std::string_view value, std::string& into) {
-  if (value.empty()) return invalid_url("option " + std::string(name) + " \"\" must not be empty");
+  if (value.empty())
+    return base::invalid_url("option " + std::string(name) + " \"\" must not be empty");
   into = value;
   return {};
 }
@@ -56,7 +57,7 @@ Result<void> set_choice(std::string_view option, std::string_view value,
     known += (known.empty() ? "" : &choice == &choices[N - 1] ? " or " : ", ");
     known += choice.name;
   }
-  return choice_error(option, value, known);
+  return base::choice_error(option, value, known);
 }
 
 using redis::Decode;
@@ -103,14 +104,16 @@ Result<void> set_claim(std::string_view value, RedisUrl& url) {
 }
 
 Result<void> set_payload_limit(std::string_view value, RedisUrl& url) {
-  const auto size = size_option("max_payload", value, 1, core::kMaxMaxPayload, "from 1B to 64MiB");
+  const auto size =
+      base::size_option("max_payload", value, 1, core::kMaxMaxPayload, "from 1B to 64MiB");
   if (!size) return size.error();
   url.max_payload = *size;
   return {};
 }
 
 Result<void> set_eviction(std::string_view value, RedisUrl& url) {
-  if (value != "yes" && value != "no") return choice_error("allow_eviction", value, "yes or no");
+  if (value != "yes" && value != "no")
+    return base::choice_error("allow_eviction", value, "yes or no");
   url.allow_eviction = value == "yes";
   return {};
 }
@@ -118,15 +121,15 @@ Result<void> set_eviction(std::string_view value, RedisUrl& url) {
 // "2" or "2,500ms"
 Result<void> set_wait(std::string_view value, RedisUrl& url) {
   const std::size_t comma = value.find(',');
-  const auto replicas = number_option("wait", value.substr(0, comma), 1, kMostReplicas);
+  const auto replicas = base::number_option("wait", value.substr(0, comma), 1, kMostReplicas);
   if (!replicas) return replicas.error();
   url.wait_replicas = *replicas;
   if (comma == std::string_view::npos) return {};
   const std::string_view text = value.substr(comma + 1);
   const auto timeout = base::parse_duration_ms(text);
-  if (!timeout) return invalid_url("option wait: " + timeout.error().message);
+  if (!timeout) return base::invalid_url("option wait: " + timeout.error().message);
   if (*timeout < 1 || *timeout > kMostWaitMs) {
-    return invalid_url("option wait: " + base::quoted(text) + " must be from 1ms to 5s");
+    return base::invalid_url("option wait: " + base::quoted(text) + " must be from 1ms to 5s");
   }
   url.wait_timeout_ms = *timeout;
   return {};
@@ -168,7 +171,7 @@ constexpr RedisOption kPasswordFile = {"password_file", [](std::string_view valu
                                        }};
 constexpr RedisOption kDatabase = {"db", [](std::string_view value, RedisUrl& url) -> Result<void> {
                                      const auto number =
-                                         number_option("db", value, 0, kMostDatabase);
+                                         base::number_option("db", value, 0, kMostDatabase);
                                      if (!number) return number.error();
                                      url.database = *number;
                                      return {};
@@ -239,11 +242,11 @@ std::vector<RedisOption> options_of(const Scheme& scheme) {
 // "USER:PASSWORD"; of an empty user the server's default one.
 Result<void> take_login(std::string_view text, RedisUrl& url) {
   if (text.find(':') == std::string_view::npos) {
-    return invalid_url(
+    return base::invalid_url(
         "store URL holds a user without a password; write USER:PASSWORD@ or "
         ":PASSWORD@, or the option password_file=PATH");
   }
-  auto login = parse_login("the store URL", text);
+  auto login = base::parse_login("the store URL", text);
   if (!login) return std::move(login).error();
   url.user = std::move(login->user);
   url.password = std::move(login->password).value_or("");
@@ -258,14 +261,15 @@ Result<void> check_layout(const RedisUrl& url) {
         layout.entry == EntryForm::automatic && !layout.through_list) {
       return {};
     }
-    return invalid_url(
+    return base::invalid_url(
         "options zset, hash, list, queue, unit, decode, entry and claim go with layout=plain, hash "
         "or "
         "redisson, and this is layout=native");
   }
   const std::string name = "layout=" + std::string(to_string(layout.layout));
   if (url.partitions || url.shards) {
-    return invalid_url("options partitions and shards go with layout=native, and this is " + name);
+    return base::invalid_url("options partitions and shards go with layout=native, and this is " +
+                             name);
   }
   if (url.wait_replicas > 0) {
     return Unexpected(ErrorCode::unsupported,
@@ -281,16 +285,18 @@ Result<void> check_layout(const RedisUrl& url) {
 Result<RedisUrl> checked(RedisUrl url) {
   if (auto done = check_layout(url); !done) return std::move(done).error();
   if (!url.password.empty() && !url.password_file.empty()) {
-    return invalid_url("store URL holds a password and names a password_file; one is the limit");
+    return base::invalid_url(
+        "store URL holds a password and names a password_file; one is the limit");
   }
   if (url.certificate_file.empty() != url.key_file.empty()) {
-    return invalid_url("options cert and key go together; one of them is not given");
+    return base::invalid_url("options cert and key go together; one of them is not given");
   }
   if (url.topology == RedisUrl::Topology::sentinel && url.master.empty()) {
-    return invalid_url("store URL must name the master that the sentinels watch: ?master=NAME");
+    return base::invalid_url(
+        "store URL must name the master that the sentinels watch: ?master=NAME");
   }
   if (!url.sentinel_user.empty() && url.sentinel_password_file.empty()) {
-    return invalid_url("option sentinel_user needs sentinel_password_file");
+    return base::invalid_url("option sentinel_user needs sentinel_password_file");
   }
   return url;
 }
@@ -299,13 +305,13 @@ Result<void> parse_hosts(std::string_view text, RedisUrl& url) {
   const bool one = url.topology == RedisUrl::Topology::single;
   const std::uint16_t port =
       url.topology == RedisUrl::Topology::sentinel ? kSentinelPort : kRedisPort;
-  const auto parts = one ? std::vector{text} : split(text, ',');
+  const auto parts = one ? std::vector{text} : base::split(text, ',');
   if (parts.size() > kMostHosts) {
-    return invalid_url("store URL names " + std::to_string(parts.size()) +
-                       " hosts; 64 is the limit");
+    return base::invalid_url("store URL names " + std::to_string(parts.size()) +
+                             " hosts; 64 is the limit");
   }
   for (const std::string_view part : parts) {
-    auto address = parse_authority(part, port);
+    auto address = base::parse_authority(part, port);
     if (!address) return std::move(address).error();
     url.hosts.push_back(*std::move(address));
   }
@@ -313,16 +319,17 @@ Result<void> parse_hosts(std::string_view text, RedisUrl& url) {
 }
 
 Result<RedisUrl> parse_unix(std::string_view rest, const Scheme& scheme) {
-  const auto [body, query] = split_query(rest);
+  const auto [body, query] = base::split_query(rest);
   if (!body.starts_with("///") || body.size() == 3) {
-    return invalid_url("store URL " + base::quoted("redis+unix:" + masked_url(body), 256) +
-                       " must be redis+unix:///PATH");
+    return base::invalid_url("store URL " + base::quoted("redis+unix:" + masked_url(body), 256) +
+                             " must be redis+unix:///PATH");
   }
   RedisUrl url;
-  auto path = percent_decoded("path", body.substr(2));
+  auto path = base::percent_decoded("path", body.substr(2));
   if (!path) return std::move(path).error();
   url.unix_path = *std::move(path);
-  if (auto done = parse_options<RedisUrl>(query, scheme.name, options_of(scheme), url); !done) {
+  if (auto done = base::parse_options<RedisUrl>(query, scheme.name, options_of(scheme), url);
+      !done) {
     return std::move(done).error();
   }
   return checked(std::move(url));
@@ -344,23 +351,24 @@ Result<RedisUrl> parse_redis_url(std::string_view name, std::string_view rest) {
   const Scheme& scheme = *std::ranges::find(kSchemes, name, &Scheme::name);
   if (scheme.name == "redis+unix") return parse_unix(rest, scheme);
   const std::string form = std::string(name) + std::string(scheme.form);
-  if (!rest.starts_with("//")) return invalid_url("store URL must be " + form);
+  if (!rest.starts_with("//")) return base::invalid_url("store URL must be " + form);
   rest.remove_prefix(2);
   RedisUrl url;
   url.topology = scheme.topology;
   url.tls = scheme.tls;
   // A login ends at the last @ before the options.
-  const std::size_t at = split_query(rest).body.rfind('@');
+  const std::size_t at = base::split_query(rest).body.rfind('@');
   if (at != std::string_view::npos) {
     if (auto done = take_login(rest.substr(0, at), url); !done) return std::move(done).error();
     rest.remove_prefix(at + 1);
   }
-  const auto [body, query] = split_query(rest);
+  const auto [body, query] = base::split_query(rest);
   const std::size_t slash = body.find('/');
   if (auto hosts = parse_hosts(body.substr(0, slash), url); !hosts) {
     if (query.find('@') == std::string_view::npos) return std::move(hosts).error();
     // Its beginning may be a password with a ? in it.
-    return invalid_url("store URL must be " + form + "; a ? in user or password is written %3F");
+    return base::invalid_url("store URL must be " + form +
+                             "; a ? in user or password is written %3F");
   }
   if (slash != std::string_view::npos && slash + 1 < body.size()) {
     const std::uint32_t most = url.topology == RedisUrl::Topology::cluster ? 0 : kMostDatabase;
@@ -368,7 +376,7 @@ Result<RedisUrl> parse_redis_url(std::string_view name, std::string_view rest) {
     if (!database) return database.error();
     url.database = static_cast<std::uint32_t>(*database);
   }
-  auto done = parse_options<RedisUrl>(query, scheme.name, options_of(scheme), url);
+  auto done = base::parse_options<RedisUrl>(query, scheme.name, options_of(scheme), url);
   if (!done) return std::move(done).error();
   return checked(std::move(url));
 }

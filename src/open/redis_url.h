@@ -26,8 +26,8 @@
 
 #include <tarry/result.h>
 
+#include "base/url_parts.h"
 #include "engines/redis/layouts/layout_spec.h"
-#include "open/url_parts.h"
 
 namespace tarry::detail {
 
@@ -35,7 +35,7 @@ struct RedisUrl {
   enum class Topology : std::uint8_t { single, cluster, sentinel };
 
   Topology topology = Topology::single;
-  std::vector<HostAndPort> hosts;  // one of a single server, else at least one; none: unix_path
+  std::vector<base::HostAndPort> hosts;  // of a single server one, else some; none: unix_path
   std::string unix_path;
   std::string master;  // the sentinels' name for it
   std::string sentinel_user;

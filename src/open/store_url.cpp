@@ -9,9 +9,9 @@
 #include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "base/url_parts.h"
 #include "core/limits.h"
 #include "open/redis_url.h"
-#include "open/url_parts.h"
 
 namespace tarry::detail {
 namespace {
@@ -44,7 +44,7 @@ std::string forms() {
 // -- options
 
 Result<void> set_clock(std::string_view value, EmbeddedUrl& url) {
-  if (value != "manual") return choice_error("clock", value, "manual");
+  if (value != "manual") return base::choice_error("clock", value, "manual");
   url.manual_clock = true;
   return {};
 }
@@ -57,13 +57,13 @@ Result<void> set_sync(std::string_view value, EmbeddedUrl& url) {
   } else if (value == "os") {
     url.sync = embedded::SyncPolicy::os;
   } else {
-    return choice_error("sync", value, "always, 100ms or os");
+    return base::choice_error("sync", value, "always, 100ms or os");
   }
   return {};
 }
 
 Result<void> set_shards(std::string_view value, EmbeddedUrl& url) {
-  const auto shards = number_option("shards", value, 1, core::kMaxShards);
+  const auto shards = base::number_option("shards", value, 1, core::kMaxShards);
   if (!shards) return shards.error();
   url.shards = *shards;
   return {};
@@ -71,27 +71,28 @@ Result<void> set_shards(std::string_view value, EmbeddedUrl& url) {
 
 Result<void> set_segment(std::string_view value, EmbeddedUrl& url) {
   const auto size =
-      size_option("segment", value, 64ull << 10, 256ull << 20, "from 64KiB to 256MiB");
+      base::size_option("segment", value, 64ull << 10, 256ull << 20, "from 64KiB to 256MiB");
   if (!size) return size.error();
   url.segment_bytes = *size;
   return {};
 }
 
 Result<void> set_max_payload(std::string_view value, EmbeddedUrl& url) {
-  const auto size = size_option("max_payload", value, 1, core::kMaxMaxPayload, "from 1B to 64MiB");
+  const auto size =
+      base::size_option("max_payload", value, 1, core::kMaxMaxPayload, "from 1B to 64MiB");
   if (!size) return size.error();
   url.max_payload = *size;
   return {};
 }
 
 Result<void> set_capacity(std::string_view value, EmbeddedUrl& url) {
-  const auto size = size_option("capacity", value, 1ull << 20, UINT64_MAX, "at least 1MiB");
+  const auto size = base::size_option("capacity", value, 1ull << 20, UINT64_MAX, "at least 1MiB");
   if (!size) return size.error();
   url.memory_bytes = *size;
   return {};
 }
 
-using EmbeddedOption = UrlOption<EmbeddedUrl>;
+using EmbeddedOption = base::UrlOption<EmbeddedUrl>;
 
 constexpr std::array kMemoryOptions = {
     EmbeddedOption{"clock", set_clock},       EmbeddedOption{"shards", set_shards},
@@ -106,53 +107,54 @@ constexpr std::array kFileOptions = {
 };
 
 Result<void> set_token_file(std::string_view value, RemoteUrl& url) {
-  if (value.empty()) return invalid_url("option token_file \"\" must be a path");
+  if (value.empty()) return base::invalid_url("option token_file \"\" must be a path");
   url.token_file = value;
   return {};
 }
 
-constexpr std::array kHttpOptions = {UrlOption<RemoteUrl>{"token_file", set_token_file}};
+constexpr std::array kHttpOptions = {base::UrlOption<RemoteUrl>{"token_file", set_token_file}};
 
 // -- schemes
 
 Result<StoreUrl> parse_memory(std::string_view rest) {
-  const auto [body, query] = split_query(rest);
+  const auto [body, query] = base::split_query(rest);
   if (!body.empty()) {
-    return invalid_url("memory: takes no path, and " + base::quoted(masked_url(body)) +
-                       " stands behind it");
+    return base::invalid_url("memory: takes no path, and " + base::quoted(masked_url(body)) +
+                             " stands behind it");
   }
   EmbeddedUrl url;
-  if (auto done = parse_options<EmbeddedUrl>(query, "memory", kMemoryOptions, url); !done)
+  if (auto done = base::parse_options<EmbeddedUrl>(query, "memory", kMemoryOptions, url); !done)
     return std::move(done).error();
   return StoreUrl(std::move(url));
 }
 
 Result<StoreUrl> parse_file(std::string_view rest) {
-  auto [body, query] = split_query(rest);
+  auto [body, query] = base::split_query(rest);
   if (body.starts_with("//")) {
     const std::size_t slash = body.find('/', 2);
     const std::string_view host =
         body.substr(2, slash == std::string_view::npos ? slash : slash - 2);
     if (!host.empty() && host != "localhost") {
-      return invalid_url("file: URL names the host " + base::quoted(masked_url(host)) +
-                         "; write file:PATH or file:///PATH, for a path on this machine");
+      return base::invalid_url("file: URL names the host " + base::quoted(masked_url(host)) +
+                               "; write file:PATH or file:///PATH, for a path on this machine");
     }
     body = slash == std::string_view::npos ? std::string_view() : body.substr(slash);
   }
-  if (body.empty()) return invalid_url("file: URL has an empty path; write file:PATH");
+  if (body.empty()) return base::invalid_url("file: URL has an empty path; write file:PATH");
   if (body.starts_with('~')) {
-    return invalid_url("path " + base::quoted(body) +
-                       " begins with ~, which shells replace only where a word begins: write the "
-                       "whole path, or ./~ for a directory of that name");
+    return base::invalid_url(
+        "path " + base::quoted(body) +
+        " begins with ~, which shells replace only where a word begins: write the "
+        "whole path, or ./~ for a directory of that name");
   }
   if (body.find('#') != std::string_view::npos) {
-    return invalid_url("path " + base::quoted(body) + " holds a #; write %23 for it");
+    return base::invalid_url("path " + base::quoted(body) + " holds a #; write %23 for it");
   }
   EmbeddedUrl url;
-  auto path = percent_decoded("path", body);
+  auto path = base::percent_decoded("path", body);
   if (!path) return std::move(path).error();
   url.path = *std::move(path);
-  if (auto done = parse_options<EmbeddedUrl>(query, "file", kFileOptions, url); !done)
+  if (auto done = base::parse_options<EmbeddedUrl>(query, "file", kFileOptions, url); !done)
     return std::move(done).error();
   return StoreUrl(std::move(url));
 }
@@ -161,21 +163,22 @@ Result<StoreUrl> parse_http(std::string_view rest) {
   const std::string shown = base::quoted(masked_url("http:" + std::string(rest)), 256);
   // Before all else, so that no part of a password shows as a bad host, port or path.
   if (rest.find('@') != std::string_view::npos) {
-    return invalid_url("store URL " + shown + " holds a user, for which http: has no use");
+    return base::invalid_url("store URL " + shown + " holds a user, for which http: has no use");
   }
   if (!rest.starts_with("//")) {
-    return invalid_url("store URL " + shown + " must be http://HOST[:PORT]");
+    return base::invalid_url("store URL " + shown + " must be http://HOST[:PORT]");
   }
-  const auto [body, query] = split_query(rest.substr(2));
+  const auto [body, query] = base::split_query(rest.substr(2));
   const std::size_t slash = body.find_first_of("/#");
   const std::string_view authority = body.substr(0, slash);
   if (slash != std::string_view::npos && body.substr(slash) != "/") {
-    return invalid_url("store URL " + shown + " has a path; it must end after http://HOST[:PORT]");
+    return base::invalid_url("store URL " + shown +
+                             " has a path; it must end after http://HOST[:PORT]");
   }
   RemoteUrl url;
-  if (auto done = parse_options<RemoteUrl>(query, "http", kHttpOptions, url); !done)
+  if (auto done = base::parse_options<RemoteUrl>(query, "http", kHttpOptions, url); !done)
     return std::move(done).error();
-  auto at = parse_authority(authority, url.port);
+  auto at = base::parse_authority(authority, url.port);
   if (!at) return std::move(at).error();
   url.host = std::move(at->host);
   url.port = at->port;
@@ -183,22 +186,22 @@ Result<StoreUrl> parse_http(std::string_view rest) {
 }
 
 Result<StoreUrl> parse_http_unix(std::string_view rest) {
-  const auto [body, query] = split_query(rest);
+  const auto [body, query] = base::split_query(rest);
   if (!body.starts_with("///")) {
-    return invalid_url("store URL " +
-                       base::quoted(masked_url("http+unix:" + std::string(rest)), 256) +
-                       " must be http+unix:///PATH");
+    return base::invalid_url("store URL " +
+                             base::quoted(masked_url("http+unix:" + std::string(rest)), 256) +
+                             " must be http+unix:///PATH");
   }
   if (!query.empty()) {
-    return invalid_url("option " + base::quoted(query.substr(0, query.find_first_of("=&"))) +
-                       " is not one of http+unix:, which has none");
+    return base::invalid_url("option " + base::quoted(query.substr(0, query.find_first_of("=&"))) +
+                             " is not one of http+unix:, which has none");
   }
-  auto path = percent_decoded("path", body.substr(2));
+  auto path = base::percent_decoded("path", body.substr(2));
   if (!path) return std::move(path).error();
   if (path->size() > kMaxSocketPath) {
-    return invalid_url("path " + base::quoted(*path) +
-                       " is too long for a socket: " + std::to_string(path->size()) +
-                       " bytes, at most " + std::to_string(kMaxSocketPath));
+    return base::invalid_url("path " + base::quoted(*path) +
+                             " is too long for a socket: " + std::to_string(path->size()) +
+                             " bytes, at most " + std::to_string(kMaxSocketPath));
   }
   RemoteUrl url;
   url.unix_path = *std::move(path);
@@ -227,7 +230,7 @@ std::string masked_url(std::string_view url) {
 }
 
 Result<StoreUrl> parse_store_url(std::string_view url) {
-  if (url.empty()) return invalid_url("store URL \"\" is empty; " + forms());
+  if (url.empty()) return base::invalid_url("store URL \"\" is empty; " + forms());
   const std::size_t colon = url.find(':');
   std::string scheme(url.substr(0, colon == std::string_view::npos ? 0 : colon));
   std::ranges::transform(scheme, scheme.begin(), base::to_lower);
@@ -236,7 +239,8 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
         return base::is_letter(c) || base::is_digit(c) || c == '+' || c == '-' || c == '.';
       });
   if (!well_formed) {
-    return invalid_url("store URL " + base::quoted(masked_url(url)) + " has no scheme; " + forms());
+    return base::invalid_url("store URL " + base::quoted(masked_url(url)) + " has no scheme; " +
+                             forms());
   }
   const std::string_view rest = url.substr(colon + 1);
   if (scheme == "memory") return parse_memory(rest);
@@ -247,8 +251,9 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
   if (std::ranges::find(kOtherSchemes, scheme) != kOtherSchemes.end()) {
     return Unexpected(ErrorCode::unsupported, scheme + ": is not built in; " + forms());
   }
-  return invalid_url("store URL " + base::quoted(masked_url(url)) + " has an unknown scheme; " +
-                     forms() + base::did_you_mean(scheme, all_schemes()));
+  return base::invalid_url("store URL " + base::quoted(masked_url(url)) +
+                           " has an unknown scheme; " + forms() +
+                           base::did_you_mean(scheme, all_schemes()));
 }
 
 }  // namespace tarry::detail

@@ -87,7 +87,7 @@ OUTSIDE = {
     "boost/": ["net", "wire", "engines/remote", "engines/redis", "relay/coordination",
                "relay/sinks/redis", *below("server"), "app/transfer"],
     "xxhash": ["base", "core", "engines/embedded"],
-    "fmt/": ["relay", *below("app")],
+    "fmt/": [*below("relay"), *below("app")],
     "spdlog/": ["app/serve"],
     "CLI/": ["app", "app/command_line", *below("app/commands")],
     "toml++/": ["app/config"],

@@ -1,7 +1,5 @@
 #ifdef TARRY_WITH_RABBITMQ
 
-#include "app/relays/rabbit_url.h"
-
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,8 +11,14 @@
 
 #include <gtest/gtest.h>
 
+#include "relay/intakes/rabbit_url.h"
+#include "relay/sinks/rabbitmq/rabbit_url.h"
+
 namespace tarry::app {
 namespace {
+
+using relay::rabbit_sink_options;
+using relay::rabbit_source_options;
 
 // A file that a URL names, with these bytes in it.
 class PasswordFile {

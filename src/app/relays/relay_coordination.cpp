@@ -12,10 +12,10 @@
 #include "base/hash.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "base/url_parts.h"
 #include "open/redis_connect.h"
 #include "open/redis_url.h"
 #include "open/store_url.h"
-#include "open/url_parts.h"
 #include "relay/coordination/redis_coordination.h"
 #ifdef TARRY_WITH_ZOOKEEPER
 #include "relay/coordination/zookeeper_coordination.h"
@@ -107,8 +107,8 @@ Made make_zookeeper(const RelayPlan& plan, const SharedStore& store) {
   rest.remove_prefix(2);
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   relay::ZooKeeperOptions options;
-  for (const std::string_view each : detail::split(rest.substr(0, slash), ',')) {
-    const auto host = detail::parse_authority(each, kZooKeeperPort);
+  for (const std::string_view each : base::split(rest.substr(0, slash), ',')) {
+    const auto host = base::parse_authority(each, kZooKeeperPort);
     if (!host) return no_coordination(host.error().message);
     const bool is_v6 = host->host.find(':') != std::string::npos;
     options.hosts += fmt::format("{}{}{}{}:{}", options.hosts.empty() ? "" : ",", is_v6 ? "[" : "",

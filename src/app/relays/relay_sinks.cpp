@@ -12,25 +12,25 @@
 
 #include "app/system/descriptors.h"
 #ifdef TARRY_WITH_WEBHOOK
-#include "app/relays/webhook_url.h"
+#include "relay/sinks/webhook/webhook_url.h"
 #endif
 #include "base/nearest.h"
 #include "base/text.h"
+#include "base/url_parts.h"
 #include "core/validation.h"
 #include "open/redis_server.h"
 #include "open/redis_url.h"
 #include "open/store_url.h"
-#include "open/url_parts.h"
 #include "relay/sinks/command/command_sink.h"
 #include "relay/sinks/redis/redis_sink.h"
 #include "relay/sinks/stdout/lines_sink.h"
 #ifdef TARRY_WITH_KAFKA
-#include "app/relays/kafka_url.h"
 #include "relay/sinks/kafka/kafka_sink.h"
+#include "relay/sinks/kafka/kafka_url.h"
 #endif
 #ifdef TARRY_WITH_RABBITMQ
-#include "app/relays/rabbit_url.h"
 #include "relay/sinks/rabbitmq/rabbit_sink.h"
+#include "relay/sinks/rabbitmq/rabbit_url.h"
 #endif
 
 namespace tarry::app {
@@ -59,7 +59,7 @@ Result<relay::RedisTarget> take_target(std::string_view query, std::string& rest
   static constexpr std::array<std::string_view, 3> kKinds{"list", "stream", "channel"};
   std::optional<relay::RedisTarget> target;
   std::optional<std::uint64_t> max_length;
-  for (const std::string_view part : detail::split(query, '&')) {
+  for (const std::string_view part : base::split(query, '&')) {
     const std::string_view name = part.substr(0, part.find('='));
     if (part.empty()) continue;
     if (std::ranges::find(kOfServers, name) != kOfServers.end()) {
@@ -76,7 +76,7 @@ Result<relay::RedisTarget> take_target(std::string_view query, std::string& rest
                                base::did_you_mean(name, known)));
     }
     const std::size_t equals = part.find('=');
-    const auto value = detail::percent_decoded(
+    const auto value = base::percent_decoded(
         name, equals == std::string_view::npos ? "" : part.substr(equals + 1));
     if (!value) return value.error();
     if (value->empty()) return wrong(fmt::format("option {0} needs a value: {0}=VALUE", name));
@@ -100,11 +100,11 @@ Result<relay::RedisTarget> take_target(std::string_view query, std::string& rest
 }
 
 SinkResult make_redis_sink(std::string_view scheme, std::string_view rest) {
-  const detail::BodyAndQuery parts = detail::split_query(rest);
+  const base::BodyAndQuery parts = base::split_query(rest);
   std::string options;
   auto target = take_target(parts.query, options);
   // What follows a ? may be the end of a password with one in it.
-  if (!target && parts.query.find('@') != std::string_view::npos) return detail::misplaced_login();
+  if (!target && parts.query.find('@') != std::string_view::npos) return base::misplaced_login();
   if (!target) return target.error();
   const auto url = detail::parse_redis_url(scheme, std::string(parts.body) + options);
   if (!url) return url.error();
@@ -119,7 +119,7 @@ SinkResult make_redis_sink(std::string_view scheme, std::string_view rest) {
 
 #ifdef TARRY_WITH_RABBITMQ
 SinkResult make_rabbit_sink(std::string_view scheme, std::string_view rest) {
-  auto options = rabbit_sink_options(scheme, rest);
+  auto options = relay::rabbit_sink_options(scheme, rest);
   if (!options) return wrong(options.error().message);
   return SinkResult(std::make_unique<relay::RabbitSink>(*std::move(options)));
 }
@@ -127,7 +127,7 @@ SinkResult make_rabbit_sink(std::string_view scheme, std::string_view rest) {
 
 #ifdef TARRY_WITH_KAFKA
 SinkResult make_kafka_sink(std::string_view rest) {
-  auto options = kafka_sink_options(rest);
+  auto options = relay::kafka_sink_options(rest);
   if (!options) return wrong(options.error().message);
   auto sink = relay::KafkaSink::make(*std::move(options));
   if (!sink) return sink.error();
@@ -190,7 +190,7 @@ SinkResult make_sink(const SinkWish& wish) {
   }
   if (colon != std::string::npos && (scheme == "http" || scheme == "https")) {
 #ifdef TARRY_WITH_WEBHOOK
-    return make_webhook_sink(wish.to);
+    return relay::make_webhook_sink(wish.to);
 #else
     return Unexpected(ErrorCode::unsupported, "this build knows no webhooks");
 #endif

@@ -18,8 +18,8 @@
 #include "base/text.h"
 #include "core/limits.h"
 #ifdef TARRY_WITH_RABBITMQ
-#include "app/relays/rabbit_url.h"
 #include "relay/intakes/intake.h"
+#include "relay/intakes/rabbit_url.h"
 #endif
 
 namespace tarry::app {
@@ -57,7 +57,7 @@ Result<relay::IntakeOptions> intake_options(const IntakeFlags& flags) {
         fmt::format("--from: {} is no source; those are amqp:// and amqps://{}",
                     base::quoted(scheme), base::did_you_mean(scheme, {"amqp", "amqps"})));
   }
-  auto source = rabbit_source_options(scheme, from.substr(colon + 1));
+  auto source = relay::rabbit_source_options(scheme, from.substr(colon + 1));
   if (!source) return Unexpected(source.error().code, "--from: " + source.error().message);
   relay::IntakeOptions options;
   options.source = *std::move(source);

@@ -1,4 +1,4 @@
-// Pieces of store URLs: splitting, percent signs, hosts and ports, options.
+// Pieces of URLs: splitting, percent signs, hosts and ports, options.
 //
 // Pure functions.
 #pragma once
@@ -16,7 +16,7 @@
 
 #include "base/text.h"
 
-namespace tarry::detail {
+namespace tarry::base {
 
 [[nodiscard]] Unexpected invalid_url(std::string message);
 
@@ -77,11 +77,11 @@ template <typename Url>
       return unknown_option(name, scheme, known);
     }
     if (equals == std::string_view::npos) {
-      return invalid_url("option " + base::quoted(name) + " needs a value: " + std::string(name) +
+      return invalid_url("option " + quoted(name) + " needs a value: " + std::string(name) +
                          "=VALUE");
     }
     if (std::ranges::find(seen, name) != seen.end()) {
-      return invalid_url("option " + base::quoted(name) + " is given twice; once is the limit");
+      return invalid_url("option " + quoted(name) + " is given twice; once is the limit");
     }
     seen.push_back(name);
     const auto value = percent_decoded("option " + std::string(name), part.substr(equals + 1));
@@ -100,4 +100,4 @@ template <typename Url>
 [[nodiscard]] Unexpected choice_error(std::string_view name, std::string_view value,
                                       std::string_view choices);
 
-}  // namespace tarry::detail
+}  // namespace tarry::base

@@ -8,10 +8,10 @@
 
 #include "relay/sink.h"
 
-namespace tarry::app {
+namespace tarry::relay {
 
 /// `url`: "https://host/path?query#timeout=10s&secret_file=..." Reads the files that it names.
 /// Errors: `invalid_argument`; they hold no secret.
-[[nodiscard]] Result<std::unique_ptr<relay::Sink>> make_webhook_sink(std::string_view url);
+[[nodiscard]] Result<std::unique_ptr<Sink>> make_webhook_sink(std::string_view url);
 
-}  // namespace tarry::app
+}  // namespace tarry::relay

@@ -3,19 +3,15 @@
 // Errors name the value and the limit, and never a password. Pure, but for the file.
 #pragma once
 
-#ifdef TARRY_WITH_KAFKA
-
 #include <string_view>
 
 #include <tarry/result.h>
 
 #include "relay/sinks/kafka/kafka_settings.h"
 
-namespace tarry::app {
+namespace tarry::relay {
 
 /// "//HOST[:PORT][,HOST[:PORT]...]/TOPIC[?config=FILE]"; the port is 9092 unless given.
-[[nodiscard]] Result<relay::KafkaOptions> kafka_sink_options(std::string_view rest);
+[[nodiscard]] Result<KafkaOptions> kafka_sink_options(std::string_view rest);
 
-}  // namespace tarry::app
-
-#endif
+}  // namespace tarry::relay

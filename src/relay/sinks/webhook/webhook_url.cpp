@@ -1,4 +1,4 @@
-#include "app/relays/webhook_url.h"
+#include "relay/sinks/webhook/webhook_url.h"
 
 #include <array>
 #include <cstdlib>
@@ -10,14 +10,13 @@
 #include "base/secret_file.h"
 #include "base/text.h"
 #include "base/token.h"
-#include "open/url_parts.h"
+#include "base/url_parts.h"
 #include "relay/sinks/webhook/webhook_sink.h"
 
-namespace tarry::app {
+namespace tarry::relay {
 namespace {
 
-using relay::WebhookOptions;
-using WebhookUrlOption = detail::UrlOption<WebhookOptions>;
+using WebhookUrlOption = base::UrlOption<WebhookOptions>;
 
 Unexpected wrong_webhook(std::string message) {
   return Unexpected(ErrorCode::invalid_argument, std::move(message));
@@ -38,7 +37,7 @@ Result<void> set_time(std::string_view value, WebhookOptions& options) {
 }
 
 Result<void> set_connections(std::string_view value, WebhookOptions& options) {
-  const auto number = base::parse_u64(value, "connections", 1, relay::kMaxWebhookConnections);
+  const auto number = base::parse_u64(value, "connections", 1, kMaxWebhookConnections);
   if (!number) return number.error();
   options.connections = static_cast<std::uint32_t>(*number);
   return {};
@@ -67,16 +66,16 @@ Result<void> set_signature(std::string_view value, WebhookOptions& options) {
   if (value != "v1" && value != "v2") {
     return wrong_webhook(fmt::format("signature {} must be v2 or v1", base::quoted(value)));
   }
-  options.signature = value == "v1" ? relay::WebhookSignature::v1 : relay::WebhookSignature::v2;
+  options.signature = value == "v1" ? WebhookSignature::v1 : WebhookSignature::v2;
   return {};
 }
 
 Result<void> take_secret(std::string_view from, std::string secret, WebhookOptions& options) {
   if (!options.secret.empty())
     return wrong_webhook("secret_file and secret_env exclude each other");
-  if (secret.size() < relay::kMinWebhookSecret) {
+  if (secret.size() < kMinWebhookSecret) {
     return wrong_webhook(fmt::format("the secret of {} has {} bytes; it needs {}",
-                                     base::quoted(from), secret.size(), relay::kMinWebhookSecret));
+                                     base::quoted(from), secret.size(), kMinWebhookSecret));
   }
   options.secret = std::move(secret);
   return {};
@@ -126,22 +125,22 @@ constexpr std::array<WebhookUrlOption, 13> kWebhookOptions{{
 
 }  // namespace
 
-Result<std::unique_ptr<relay::Sink>> make_webhook_sink(std::string_view url) {
+Result<std::unique_ptr<Sink>> make_webhook_sink(std::string_view url) {
   WebhookOptions options;
   const std::size_t hash = url.find('#');
   options.url = url.substr(0, hash);
   if (hash != std::string_view::npos) {
-    if (auto set = detail::parse_options<WebhookOptions>(
+    if (auto set = base::parse_options<WebhookOptions>(
             url.substr(hash + 1), url.substr(0, url.find(':')), kWebhookOptions, options);
         !set) {
       // What follows a # may be the end of a password with one in it.
-      if (url.find('@', hash) != std::string_view::npos) return detail::misplaced_login();
+      if (url.find('@', hash) != std::string_view::npos) return base::misplaced_login();
       return set.error();
     }
   }
-  auto sink = relay::WebhookSink::make(std::move(options));
+  auto sink = WebhookSink::make(std::move(options));
   if (!sink) return wrong_webhook(sink.error().message);
   return sink;
 }
 
-}  // namespace tarry::app
+}  // namespace tarry::relay

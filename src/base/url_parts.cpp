@@ -1,20 +1,20 @@
-#include "open/url_parts.h"
+#include "base/url_parts.h"
 
 #include "base/ascii.h"
 #include "base/nearest.h"
 
-namespace tarry::detail {
+namespace tarry::base {
 namespace {
 
 bool is_host_name(std::string_view host) noexcept {
   return !host.empty() && host.size() <= 253 && std::ranges::all_of(host, [](char c) {
-    return base::is_letter(c) || base::is_digit(c) || c == '.' || c == '-' || c == '_';
+    return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_';
   });
 }
 
 bool is_ipv6(std::string_view host) noexcept {
   return host.size() >= 2 && host.size() <= 45 && std::ranges::all_of(host, [](char c) {
-           return base::hex_value(c) >= 0 || c == ':' || c == '.';
+           return hex_value(c) >= 0 || c == ':' || c == '.';
          });
 }
 
@@ -29,17 +29,17 @@ Result<std::string> percent_decoded(std::string_view what, std::string_view text
   for (std::size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (c == '%') {
-      const int high = i + 1 < text.size() ? base::hex_value(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? base::hex_value(text[i + 2]) : -1;
+      const int high = i + 1 < text.size() ? hex_value(text[i + 1]) : -1;
+      const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
       if (high < 0 || low < 0) {
-        return invalid_url(std::string(what) + " " + base::quoted(text) +
+        return invalid_url(std::string(what) + " " + quoted(text) +
                            " holds a % without two hex digits; write %25 for a %");
       }
       c = static_cast<char>(high * 16 + low);
       i += 2;
     }
     if (c == '\0') {
-      return invalid_url(std::string(what) + " " + base::quoted(text) + " holds a NUL byte");
+      return invalid_url(std::string(what) + " " + quoted(text) + " holds a NUL byte");
     }
     out += c;
   }
@@ -96,7 +96,7 @@ Result<HostAndPort> parse_authority(std::string_view authority, std::uint16_t de
         close == std::string_view::npos ? std::string_view() : authority.substr(close + 1);
     if (close == std::string_view::npos || !is_ipv6(host) ||
         (!after.empty() && after.front() != ':')) {
-      return invalid_url("host " + base::quoted(authority) + " must be an IPv6 address in [ ]");
+      return invalid_url("host " + quoted(authority) + " must be an IPv6 address in [ ]");
     }
     at.host = std::string(host);
     has_port = !after.empty();
@@ -105,7 +105,7 @@ Result<HostAndPort> parse_authority(std::string_view authority, std::uint16_t de
     const std::size_t colon = authority.find(':');
     const std::string_view host = authority.substr(0, colon);
     if (!is_host_name(host)) {
-      return invalid_url("host " + base::quoted(host) +
+      return invalid_url("host " + quoted(host) +
                          " must be a name or address of 1 to 253 characters");
     }
     at.host = std::string(host);
@@ -113,7 +113,7 @@ Result<HostAndPort> parse_authority(std::string_view authority, std::uint16_t de
     if (has_port) port = authority.substr(colon + 1);
   }
   if (has_port) {
-    const auto number = base::parse_u64(port, "port", 1, 65'535);
+    const auto number = parse_u64(port, "port", 1, 65'535);
     if (!number) return number.error();
     at.port = static_cast<std::uint16_t>(*number);
   }
@@ -126,16 +126,16 @@ Unexpected unknown_option(std::string_view name, std::string_view scheme,
   for (const std::string_view other : known) {
     list += (list.empty() ? "" : ", ") + std::string(other);
   }
-  return invalid_url("option " + base::quoted(name) + " is not one of " + std::string(scheme) +
-                     ":, which are " + list + base::did_you_mean(name, known));
+  return invalid_url("option " + quoted(name) + " is not one of " + std::string(scheme) +
+                     ":, which are " + list + did_you_mean(name, known));
 }
 
 Result<std::uint64_t> size_option(std::string_view name, std::string_view value, std::uint64_t min,
                                   std::uint64_t max, std::string_view range) {
-  const Result<std::uint64_t> size = base::parse_size(value);
+  const Result<std::uint64_t> size = parse_size(value);
   if (!size) return invalid_url("option " + std::string(name) + ": " + size.error().message);
   if (*size < min || *size > max) {
-    return invalid_url("option " + std::string(name) + " " + base::quoted(value) + " must be " +
+    return invalid_url("option " + std::string(name) + " " + quoted(value) + " must be " +
                        std::string(range));
   }
   return *size;
@@ -143,14 +143,14 @@ Result<std::uint64_t> size_option(std::string_view name, std::string_view value,
 
 Result<std::uint32_t> number_option(std::string_view name, std::string_view value,
                                     std::uint32_t min, std::uint32_t max) {
-  const auto number = base::parse_u64(value, "option " + std::string(name), min, max);
+  const auto number = parse_u64(value, "option " + std::string(name), min, max);
   if (!number) return number.error();
   return static_cast<std::uint32_t>(*number);
 }
 
 Unexpected choice_error(std::string_view name, std::string_view value, std::string_view choices) {
-  return invalid_url("option " + std::string(name) + " " + base::quoted(value) + " must be " +
+  return invalid_url("option " + std::string(name) + " " + quoted(value) + " must be " +
                      std::string(choices));
 }
 
-}  // namespace tarry::detail
+}  // namespace tarry::base

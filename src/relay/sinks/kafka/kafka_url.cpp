@@ -1,6 +1,4 @@
-#ifdef TARRY_WITH_KAFKA
-
-#include "app/relays/kafka_url.h"
+#include "relay/sinks/kafka/kafka_url.h"
 
 #include <algorithm>
 #include <array>
@@ -9,12 +7,10 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "open/url_parts.h"
+#include "base/url_parts.h"
 
-namespace tarry::app {
+namespace tarry::relay {
 namespace {
-
-using relay::KafkaOptions;
 
 constexpr std::uint16_t kKafkaPort = 9092;
 constexpr std::size_t kMaxTopic = 249;
@@ -24,16 +20,16 @@ Unexpected not_kafka(std::string message) {
 }
 
 Result<void> set_config(std::string_view value, KafkaOptions& options) {
-  auto settings = relay::read_kafka_settings(std::string(value));
+  auto settings = read_kafka_settings(std::string(value));
   if (!settings) return settings.error();
   options.settings = *std::move(settings);
   return {};
 }
 
-constexpr std::array<detail::UrlOption<KafkaOptions>, 1> kKafkaOptions{{{"config", set_config}}};
+constexpr std::array<base::UrlOption<KafkaOptions>, 1> kKafkaOptions{{{"config", set_config}}};
 
 Result<std::string> read_topic(std::string_view text) {
-  auto topic = detail::percent_decoded("the topic", text);
+  auto topic = base::percent_decoded("the topic", text);
   if (!topic) return topic;
   const bool known = std::ranges::all_of(*topic, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -48,7 +44,7 @@ Result<std::string> read_topic(std::string_view text) {
   return topic;
 }
 
-Result<KafkaOptions> read_kafka_parts(const detail::BodyAndQuery& parts) {
+Result<KafkaOptions> read_kafka_parts(const base::BodyAndQuery& parts) {
   std::string_view body = parts.body;
   const std::size_t slash = body.find('/', 2);
   if (!body.starts_with("//") || slash == std::string_view::npos) {
@@ -56,8 +52,8 @@ Result<KafkaOptions> read_kafka_parts(const detail::BodyAndQuery& parts) {
   }
   const std::string_view brokers = body.substr(2, slash - 2);
   KafkaOptions options;
-  for (const std::string_view broker : detail::split(brokers, ',')) {
-    const auto where = detail::parse_authority(broker, kKafkaPort);
+  for (const std::string_view broker : base::split(brokers, ',')) {
+    const auto where = base::parse_authority(broker, kKafkaPort);
     if (!where) return where.error();
     const bool v6 = where->host.find(':') != std::string::npos;
     options.brokers += fmt::format("{}{}{}{}:{}", options.brokers.empty() ? "" : ",", v6 ? "[" : "",
@@ -66,7 +62,7 @@ Result<KafkaOptions> read_kafka_parts(const detail::BodyAndQuery& parts) {
   auto topic = read_topic(body.substr(slash + 1));
   if (!topic) return topic.error();
   options.topic = *std::move(topic);
-  if (auto set = detail::parse_options<KafkaOptions>(parts.query, "kafka", kKafkaOptions, options);
+  if (auto set = base::parse_options<KafkaOptions>(parts.query, "kafka", kKafkaOptions, options);
       !set) {
     return set.error();
   }
@@ -76,7 +72,7 @@ Result<KafkaOptions> read_kafka_parts(const detail::BodyAndQuery& parts) {
 }  // namespace
 
 Result<KafkaOptions> kafka_sink_options(std::string_view rest) {
-  const detail::BodyAndQuery parts = detail::split_query(rest);
+  const base::BodyAndQuery parts = base::split_query(rest);
   // Before all else, so that no part of a password shows as a bad host, port or topic.
   if (parts.body.find('@') != std::string_view::npos) {
     return not_kafka(
@@ -85,11 +81,9 @@ Result<KafkaOptions> kafka_sink_options(std::string_view rest) {
   }
   auto options = read_kafka_parts(parts);
   if (!options && parts.query.find('@') != std::string_view::npos) {
-    return detail::misplaced_login();
+    return base::misplaced_login();
   }
   return options;
 }
 
-}  // namespace tarry::app
-
-#endif
+}  // namespace tarry::relay

@@ -1,0 +1,19 @@
+// URLs of RabbitMQ as what an intake takes from (relay/rabbit/rabbit_url.h).
+//
+// Errors name the value and the limit, and never a password. Pure, but for password_file.
+#pragma once
+
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "relay/intakes/rabbit_source.h"
+
+namespace tarry::relay {
+
+/// `rest`: what is behind `scheme`, amqp or amqps. queue=, exchange=, refused= (queue.refused where
+/// it is not given)
+[[nodiscard]] Result<RabbitSourceOptions> rabbit_source_options(std::string_view scheme,
+                                                                std::string_view rest);
+
+}  // namespace tarry::relay

@@ -1,0 +1,64 @@
+// URLs of RabbitMQ: what a sink's and an intake's have in common: where the broker is, how one is
+// let in, and the reading of what each wants there.
+//
+// Errors name the value and the limit, and never a password. Pure functions, but for password_file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "base/url_parts.h"
+#include "relay/rabbit/address.h"
+
+namespace tarry::relay::rabbit {
+
+/// USER:PASSWORD, HOST:PORT and VHOST of "//USER:PASSWORD@HOST:PORT/VHOST".
+[[nodiscard]] Result<void> read_broker(std::string_view body, std::uint16_t default_port,
+                                       RabbitAddress& address);
+
+// Options that both have.
+[[nodiscard]] Result<void> read_heartbeat(std::string_view value, RabbitAddress& address);
+[[nodiscard]] Result<void> read_password_file(std::string_view value, RabbitAddress& address);
+[[nodiscard]] Result<void> read_tls_file(std::string_view value, std::string RabbitTls::* field,
+                                         RabbitAddress& address);
+
+template <typename Options, std::string Options::* kField>
+Result<void> set_text(std::string_view value, Options& options) {
+  options.*kField = value;
+  return {};
+}
+template <typename Options, std::string RabbitTls::* kField>
+Result<void> set_tls(std::string_view value, Options& options) {
+  return read_tls_file(value, kField, options);
+}
+template <typename Options>
+Result<void> set_heartbeat(std::string_view value, Options& options) {
+  return read_heartbeat(value, options);
+}
+template <typename Options>
+Result<void> set_password_file(std::string_view value, Options& options) {
+  return read_password_file(value, options);
+}
+
+/// `rest` is what stands behind amqp: or amqps:; `known` are its options.
+template <typename Options>
+[[nodiscard]] Result<Options> read_url(std::string_view scheme, std::string_view rest,
+                                       std::span<const base::UrlOption<Options>> known) {
+  const base::BodyAndQuery parts = base::split_query(rest);
+  Options options;
+  const bool tls = scheme == "amqps";
+  if (tls) options.tls.emplace();
+  auto read = read_broker(parts.body, tls ? 5671 : 5672, options);
+  if (read) read = base::parse_options<Options>(parts.query, scheme, known, options);
+  if (read && options.tls && options.tls->certificate_file.empty() != options.tls->key_file.empty())
+    read = base::invalid_url("cert and key go together");
+  if (read) return options;
+  if (parts.query.find('@') != std::string_view::npos) return base::misplaced_login();
+  return read.error();
+}
+
+}  // namespace tarry::relay::rabbit
