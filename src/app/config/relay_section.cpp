@@ -65,7 +65,7 @@ std::optional<std::uint32_t> number(Section& section, std::string_view key, std:
 
 // What goes with commands only, and what they need.
 void check_command(Section& section, const RelayPlan& plan, bool has_concurrency) {
-  const bool is_command = plan.to == "command";
+  const bool is_command = plan.runs_command();
   if (is_command && plan.command.empty()) {
     section.fail("command", "is missing: command = [\"PROGRAM\", \"ARGUMENT\", ...]");
   }
@@ -82,7 +82,7 @@ RelayPlan read_plan(Section& section) {
   read_name(section, plan);
   plan.to = section.text("to").value_or("");
   plan.command = section.texts("command").value_or(std::vector<std::string>());
-  const auto concurrency = number(section, "concurrency", 1, kMaxCommands);
+  const auto concurrency = number(section, "concurrency", 1, relay::kMaxCommands);
   plan.concurrency = concurrency.value_or(1);
   plan.crew.threads = number(section, "threads", 1, relay::kMaxThreads).value_or(1);
   options.in_flight = in_flight_of(plan, section.count("in_flight", 1, relay::kMaxInFlight));
@@ -115,7 +115,7 @@ void compare(Section& section, const RelayPlan& plan, const RelayPlan& before) {
     section.fail("name", fmt::format("{} is what the relay in line {} is called; give it another",
                                      base::quoted(plan.crew.name), before.line));
   }
-  if (plan.to == "stdout" && before.to == "stdout") {
+  if (plan.writes_stdout() && before.writes_stdout()) {
     section.fail("to", fmt::format("the relay in line {} writes to stdout already: their lines "
                                    "would get mixed up",
                                    before.line));
@@ -139,7 +139,7 @@ std::vector<RelayPlan> read_relays(Section& whole) {
     RelayPlan plan = read_plan(section);
     if (plan.to.empty()) {
       section.fail("to", "is missing; it names the sink, as --to of tarry relay does");
-    } else if (plan.command.empty() == (plan.to == "command")) {
+    } else if (plan.command.empty() == plan.runs_command()) {
       // It has been said.
     } else if (const auto sink = check_sink(plan); !sink) {
       section.fail("to", sink.error().message);

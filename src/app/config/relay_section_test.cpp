@@ -56,7 +56,7 @@ TEST(RelaySection, ACommandHasItsWordsAndItsConcurrency) {
   EXPECT_EQ(plans[0].command, (Names{"true", "-x", "a b"}));
   EXPECT_EQ(plans[0].concurrency, 12u);
   EXPECT_EQ(plans[0].crew.relay.in_flight, 13u);
-  const SinkWish wish = plans[0].wish({});
+  const relay::SinkWish wish = plans[0].wish({});
   EXPECT_EQ(wish.to, "command");
   EXPECT_EQ(wish.command, plans[0].command);
   EXPECT_EQ(wish.concurrency, 12u);

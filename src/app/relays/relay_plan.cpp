@@ -6,21 +6,31 @@
 
 namespace tarry::app {
 
-SinkWish RelayPlan::wish(std::function<void(Error)> on_broken,
-                         const relay::ChildOptions& children) const {
+bool RelayPlan::runs_command() const {
+  const relay::SinkKind* kind = find_sink_kind(to);
+  return kind != nullptr && kind->runs_command;
+}
+
+bool RelayPlan::writes_stdout() const {
+  const relay::SinkKind* kind = find_sink_kind(to);
+  return kind != nullptr && kind->writes_stdout;
+}
+
+relay::SinkWish RelayPlan::wish(std::function<void(Error)> on_broken,
+                                const relay::ChildOptions& children) const {
   return {to, command, concurrency, children, std::move(on_broken)};
 }
 
 std::uint32_t in_flight_of(const RelayPlan& plan, std::optional<std::uint64_t> given) {
   if (given) return static_cast<std::uint32_t>(*given);
-  return plan.to == "command" ? 2 * plan.concurrency : plan.crew.relay.in_flight;
+  return plan.runs_command() ? 2 * plan.concurrency : plan.crew.relay.in_flight;
 }
 
 Result<void> check_numbers(const RelayPlan& plan) {
-  if (plan.crew.threads > 1 && (plan.to == "stdout" || plan.to == "command")) {
+  if (plan.crew.threads > 1 && (plan.writes_stdout() || plan.runs_command())) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("threads {} must be 1 for {}{}", plan.crew.threads, plan.to,
-                             plan.to == "command" ? ", whose concurrency may be more" : "")};
+                             plan.runs_command() ? ", whose concurrency may be more" : "")};
   }
   return relay::check(plan.crew);
 }

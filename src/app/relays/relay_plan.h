@@ -25,9 +25,13 @@ struct RelayPlan {
   Millis session = relay::kDefaultSession;
   std::uint64_t line = 0;  // of the configuration; 0: from flags
 
+  // By the kind of its sink.
+  [[nodiscard]] bool runs_command() const;
+  [[nodiscard]] bool writes_stdout() const;
+
   /// The sink that is wanted; `on_broken` and `children` as SinkWish has them.
-  [[nodiscard]] SinkWish wish(std::function<void(Error)> on_broken,
-                              const relay::ChildOptions& children = {}) const;
+  [[nodiscard]] relay::SinkWish wish(std::function<void(Error)> on_broken,
+                                     const relay::ChildOptions& children = {}) const;
 
   /// Whether they would do the same; where it is written plays no part.
   friend bool operator==(const RelayPlan& a, const RelayPlan& b) {

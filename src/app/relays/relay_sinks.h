@@ -1,8 +1,8 @@
-// Sinks by name: what `--to` says, as the sink that it names.
+// The kinds of sinks that this program has, and the sink that `--to` names.
+//
+// Thread safety: pure functions, but for files that a sink's URL names.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,33 +10,26 @@
 
 #include <tarry/result.h>
 
-#include "relay/child_process.h"
-#include "relay/sink.h"
+#include "relay/sinks/kind.h"
 
 namespace tarry::app {
 
-/// Commands at once, of one relay.
-inline constexpr std::uint32_t kMaxCommands = 1'024;
+/// All of them, those that were not built in too; in the order of the help.
+[[nodiscard]] const std::vector<relay::SinkKind>& sink_kinds();
 
-struct SinkWish {
-  std::string to;                     // "stdout", "command", or a URL
-  std::vector<std::string> command;   // of "command"
-  std::uint32_t concurrency = 1;      // of "command"
-  relay::ChildOptions children = {};  // of "command"
-  /// The sink is of no use any more; from a thread of its own.
-  std::function<void(Error)> on_broken;
-};
+/// The kind that `to` names; null: none.
+[[nodiscard]] const relay::SinkKind* find_sink_kind(std::string_view to);
 
-/// The kinds that were built in.
-[[nodiscard]] std::vector<std::string_view> sink_kinds();
+/// What `--to` may be, in lines.
+[[nodiscard]] std::string sink_help();
 
-/// `to` as it may be shown: without a login, and of a webhook without path and query, in either of
-/// which many receivers want a secret. What follows # names files and is shown.
+/// `to` as it may be shown: without a login, and, where a kind hides it, without path and query.
+/// What follows # names files and is shown.
 [[nodiscard]] std::string shown_sink(std::string_view to);
 
 /// Nothing is connected before the first message. Errors: `invalid_argument` for what names no
-/// sink, `unsupported` for one that was not built in, and as ChildProcesses::check. They name
-/// neither flag nor key.
-[[nodiscard]] Result<std::unique_ptr<relay::Sink>> make_sink(const SinkWish& wish);
+/// sink, `unsupported` for one that was not built in, and as its kind's `make`. They name neither
+/// flag nor key.
+[[nodiscard]] relay::MadeSink make_sink(const relay::SinkWish& wish);
 
 }  // namespace tarry::app

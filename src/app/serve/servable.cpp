@@ -33,7 +33,7 @@ Result<void> check_store(const Config& config) {
 // Standard output is where the server says that it is ready.
 Result<void> check_relays(const Config& config) {
   for (const RelayPlan& plan : config.relays) {
-    if (plan.to != "stdout") continue;
+    if (!plan.writes_stdout()) continue;
     return Error{ErrorCode::invalid_argument,
                  fmt::format("{}:{}: relay {}: to = \"stdout\" goes with tarry relay --config, not "
                              "within serve",

@@ -15,6 +15,14 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 constexpr const char* kCompiler = "g++ " __VERSION__;
 #endif
 
+std::vector<std::string_view> sinks_built_in() {
+  std::vector<std::string_view> names;
+  for (const relay::SinkKind& kind : sink_kinds()) {
+    if (kind.make) names.push_back(kind.name);
+  }
+  return names;
+}
+
 ExitCode version(Session& session) {
   if (session.output.json()) {
     session.output.print_json([](wire::JsonWriter& json) {
@@ -26,7 +34,7 @@ ExitCode version(Session& session) {
           .plain("redis")
           .end_array();
       json.name("sinks").begin_array();
-      for (const std::string_view kind : sink_kinds()) json.plain(kind);
+      for (const std::string_view kind : sinks_built_in()) json.plain(kind);
       json.end_array().name("coordination").begin_array();
       for (const std::string_view kind : coordination_kinds()) json.plain(kind);
       json.end_array().end_object();
@@ -38,7 +46,7 @@ ExitCode version(Session& session) {
   sheet.add("compiler", kCompiler);
   sheet.add_parts("engines", {"embedded (memory: file:)", "remote (http: http+unix:)",
                               "redis (redis: rediss: redis+unix: redis+sentinel: redis+cluster:)"});
-  sheet.add("sinks", fmt::format("{}", fmt::join(sink_kinds(), ", ")));
+  sheet.add("sinks", fmt::format("{}", fmt::join(sinks_built_in(), ", ")));
   sheet.add("coordination", fmt::format("{}", fmt::join(coordination_kinds(), ", ")));
   session.output.print(sheet);
   return ExitCode::done;

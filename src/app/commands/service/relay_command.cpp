@@ -160,7 +160,7 @@ class Passage {
   void report(const Plans& plans) {
     const auto all = relays_->stats();
     const bool from_file = plans.relays.front().line > 0;
-    const auto to_stdout = [](const RelayPlan& plan) { return plan.to == "stdout"; };
+    const auto to_stdout = [](const RelayPlan& plan) { return plan.writes_stdout(); };
     if (session_.output.json()) {
       if (std::ranges::any_of(plans.relays, to_stdout)) return;
       session_.output.print_json([&](wire::JsonWriter& json) {

@@ -7,13 +7,7 @@ namespace tarry::app {
 
 void add_relay_flags(CLI::App& command, RelayFlags& into) {
   add_words(command, "QUEUE", into.queues, "Queues, or patterns of their names as 'orders.*'");
-  add_word(command, "--to", into.to,
-           "stdout (JSON lines), command (what follows --),\n"
-           "redis://HOST/DB?list=NAME, stream=NAME[&maxlen=N] or channel=NAME,\n"
-           "amqp://HOST[/VHOST]?exchange=NAME&routing_key=KEY,\n"
-           "kafka://HOST[,HOST...]/TOPIC[?config=FILE],\n"
-           "https://HOST/PATH[#secret_file=FILE&...], a webhook")
-      ->type_name("SINK");
+  add_word(command, "--to", into.to, sink_help())->type_name("SINK");
   add_word(command, "--config", into.config,
            "Relays, in TOML, in place of QUEUE and --to\n(default: TARRY_CONFIG)")
       ->type_name("FILE");
@@ -24,7 +18,7 @@ void add_relay_flags(CLI::App& command, RelayFlags& into) {
   add_number(command, "--batch", into.batch, 1, core::kMaxBatch, "Messages a claim (default: 100)");
   add_number(command, "--rate", into.rate, 1, relay::kMaxRate,
              "Messages a second (default: no limit)");
-  add_number(command, "--concurrency", into.concurrency, 1, kMaxCommands,
+  add_number(command, "--concurrency", into.concurrency, 1, relay::kMaxCommands,
              "Commands at once; in order only with 1 (default: 1)");
   add_number(command, "--max-attempts", into.max_attempts, 1, core::kMaxAttempts,
              "Dead after so many, if the queue allows more");

@@ -1,0 +1,21 @@
+// A list, stream or channel of a Redis server as a kind of sink.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "net/redis_client.h"
+#include "relay/sinks/kind.h"
+
+namespace tarry::relay {
+
+/// The server that a URL names: the scheme, and what is behind its colon. Its options are those
+/// that say which server it is.
+using RedisServerOf =
+    std::function<Result<net::RedisOptions>(std::string_view scheme, std::string_view rest)>;
+
+/// `schemes` are those that `server_of` reads. Errors of its `make`: also as `server_of`.
+[[nodiscard]] SinkKind redis_kind(std::vector<std::string_view> schemes, RedisServerOf server_of);
+
+}  // namespace tarry::relay
