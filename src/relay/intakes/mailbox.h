@@ -4,9 +4,6 @@
 // Thread safe.
 #pragma once
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <mutex>
 #include <utility>
@@ -14,7 +11,7 @@
 
 #include <tarry/result.h>
 
-#include "base/assert.h"
+#include "base/wake_event.h"
 #include "core/reply.h"
 
 namespace tarry::relay {
@@ -26,11 +23,6 @@ class Mailbox {
     Result<core::PushReply> reply;
   };
 
-  Mailbox() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { TARRY_ASSERT(wake_ >= 0); }
-  ~Mailbox() { ::close(wake_); }
-  Mailbox(const Mailbox&) = delete;
-  Mailbox& operator=(const Mailbox&) = delete;
-
   void put(Letter letter) {
     {
       const std::lock_guard lock(mutex_);
@@ -39,21 +31,16 @@ class Mailbox {
     wake();
   }
   [[nodiscard]] std::vector<Letter> take() {
-    std::uint64_t count = 0;
-    static_cast<void>(::read(wake_, &count, sizeof count));
+    wake_.clear();
     const std::lock_guard lock(mutex_);
     return std::exchange(letters_, {});
   }
-  void wake() const {
-    const std::uint64_t one = 1;
-    // Cannot fail: the counter would have to reach 2^64.
-    static_cast<void>(::write(wake_, &one, sizeof one));
-  }
+  void wake() const { wake_.set(); }
   /// Readable once there is something.
-  [[nodiscard]] int descriptor() const noexcept { return wake_; }
+  [[nodiscard]] int descriptor() const noexcept { return wake_.descriptor(); }
 
  private:
-  const int wake_;
+  const base::WakeEvent wake_;
   std::mutex mutex_;
   std::vector<Letter> letters_;
 };

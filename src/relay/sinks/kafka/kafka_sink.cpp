@@ -1,23 +1,19 @@
 #include "relay/sinks/kafka/kafka_sink.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <deque>
+#include <iterator>
 #include <map>
-#include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/wake_event.h"
 #include "relay/sinks/kafka/kafka_producer.h"
+#include "relay/sinks/sink_thread.h"
 
 namespace tarry::relay {
 namespace {
@@ -32,88 +28,40 @@ constexpr std::chrono::milliseconds kFirstGrace{1'000};
 constexpr Moment kLookForLate{50};  // at most so often: it looks at all that librdkafka has
 constexpr int kPurgePatienceMs = 50;
 constexpr int kPurgePolls = 40;
-constexpr const char* kStopped = "the relay has stopped";
 constexpr const char* kLeaseOver = "kafka: a lease ended before a broker had confirmed the message";
 
 }  // namespace
 
-class KafkaSink::Impl {
+class KafkaSink::Impl final : public SinkThread {
  public:
-  explicit Impl(KafkaOptions options)
-      : options_(std::move(options)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    if (wake_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-    thread_ = base::start_thread("tarry-sink", [this] { run(); });
-  }
-  ~Impl() {
-    close();
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    wake();
-    thread_.join();
-    ::close(wake_);
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  void send(std::vector<Parcel> parcels) {
-    {
-      const std::lock_guard lock(mutex_);
-      for (Parcel& parcel : parcels) arrived_.push_back(std::move(parcel));
-    }
-    wake();
-  }
-  void close() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    wake();
-  }
-  [[nodiscard]] std::string title() const {
+  explicit Impl(KafkaOptions options) : options_(std::move(options)) { begin(); }
+  ~Impl() override { end(); }
+  [[nodiscard]] std::string title() const override {
     return "kafka " + options_.brokers + ", topic " + base::quoted(options_.topic);
   }
 
  private:
-  void wake() const {
-    const std::uint64_t one = 1;
-    // Cannot fail: the counter would have to reach 2^64.
-    static_cast<void>(::write(wake_, &one, sizeof one));
-  }
+  void wake() override { wake_.set(); }
 
-  void run() {
-    for (;;) {
-      wait();
-      bool closed = false;
-      bool ended = false;
-      {
-        const std::lock_guard lock(mutex_);
-        for (Parcel& parcel : std::exchange(arrived_, {})) waiting_.push_back(std::move(parcel));
-        closed = closed_;
-        ended = ended_;
-      }
-      if (closed) {
-        abandon(kStopped);
-        if (ended) return;
-        continue;
-      }
-      listen(0);
-      take_back_late();
-      hand_on();
-      give_up();
-    }
-  }
-
-  void wait() const {
-    pollfd fd{wake_, POLLIN, 0};
+  void wait() override {
+    pollfd fd{wake_.descriptor(), POLLIN, 0};
     // librdkafka tells once that its queue is not empty any more: a look that came in between would
     // be the last.
     const bool waits_for_time =
         producer_ && (producer_->trouble() || !waiting_.empty() || !sent_.empty());
     static_cast<void>(::poll(&fd, 1, waits_for_time ? kStillWaitingMs : -1));
-    std::uint64_t count = 0;
-    static_cast<void>(::read(wake_, &count, sizeof count));
+    wake_.clear();
+  }
+  void work(std::deque<Parcel> arrived) override {
+    std::ranges::move(arrived, std::back_inserter(waiting_));
+    listen(0);
+    take_back_late();
+    hand_on();
+    give_up();
+  }
+  void stop(std::deque<Parcel> arrived) override {
+    std::ranges::move(arrived, std::back_inserter(waiting_));
+    break_off(kStopped);
   }
 
   void listen(int patience_ms) {
@@ -146,7 +94,7 @@ class KafkaSink::Impl {
       const auto& lease = each.second.lease;
       return lease && lease->is_over(now);
     };
-    if (std::ranges::any_of(sent_, is_late)) abandon(kLeaseOver);
+    if (std::ranges::any_of(sent_, is_late)) break_off(kLeaseOver);
   }
 
   void conclude(Parcel parcel, Answer answer) {
@@ -194,7 +142,7 @@ class KafkaSink::Impl {
   }
 
   bool open() {
-    auto opened = KafkaProducer::open(options_, wake_);
+    auto opened = KafkaProducer::open(options_, wake_.descriptor());
     if (!opened) {
       refuse(opened.error().message);
       return false;
@@ -236,11 +184,11 @@ class KafkaSink::Impl {
     // Idle connections end, too, and then nobody waits.
     const auto grace = has_worked_ ? kGrace : kFirstGrace;
     if (trouble.fatal || sent_.empty() || now - *down_since_ >= grace) {
-      abandon(trouble.reason);
+      break_off(trouble.reason);
     }
   }
 
-  void abandon(const std::string& reason) {
+  void break_off(const std::string& reason) {
     if (producer_ && !sent_.empty()) {
       producer_->abandon(reason);
       for (int i = 0; i < kPurgePolls && !sent_.empty(); ++i) listen(kPurgePatienceMs);
@@ -252,11 +200,7 @@ class KafkaSink::Impl {
   }
 
   const KafkaOptions options_;
-  const int wake_;
-  std::mutex mutex_;
-  std::deque<Parcel> arrived_;
-  bool closed_ = false;
-  bool ended_ = false;
+  const base::WakeEvent wake_;
 
   // The thread's alone. A parcel is in one of the three until it is answered.
   std::deque<Parcel> waiting_;
@@ -269,7 +213,6 @@ class KafkaSink::Impl {
   std::string why_down_;     // of what the producer answered; empty: it is not
   std::optional<Clock::time_point> down_since_;
   Moment look_for_late_at_{0};
-  std::thread thread_;
 };
 
 KafkaSink::KafkaSink(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -1,12 +1,9 @@
 #include "relay/sinks/rabbitmq/rabbit_sink.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -14,14 +11,12 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <utility>
 
-#include "base/assert.h"
 #include "base/text.h"
-#include "base/thread.h"
+#include "base/wake_event.h"
 #include "relay/rabbit/properties.h"
+#include "relay/sinks/sink_thread.h"
 
 namespace tarry::relay {
 namespace {
@@ -51,45 +46,14 @@ Answer too_large(std::size_t bytes, std::size_t most) {
 
 }  // namespace
 
-class RabbitSink::Impl {
+class RabbitSink::Impl final : public SinkThread {
  public:
   explicit Impl(RabbitOptions options)
-      : options_(std::move(options)),
-        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        pending_(std::size_t{options_.channels} + 1) {
-    if (wake_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-    thread_ = base::start_thread("tarry-sink", [this] { run(); });
+      : options_(std::move(options)), pending_(std::size_t{options_.channels} + 1) {
+    begin();
   }
-  ~Impl() {
-    close();
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    wake();
-    thread_.join();
-    ::close(wake_);
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  void send(std::vector<Parcel> parcels) {
-    {
-      const std::lock_guard lock(mutex_);
-      for (Parcel& parcel : parcels) arrived_.push_back(std::move(parcel));
-    }
-    wake();
-  }
-  void close() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-      // Ends a write that the broker does not take.
-      if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
-    }
-    wake();
-  }
-  [[nodiscard]] std::string title() const {
+  ~Impl() override { end(); }
+  [[nodiscard]] std::string title() const override {
     return "rabbitmq " + options_.host + ":" + std::to_string(options_.port) + ", exchange '" +
            options_.exchange + "'";
   }
@@ -102,43 +66,28 @@ class RabbitSink::Impl {
     std::string returned;  // why; empty: it was not
   };
 
-  void wake() const {
-    const std::uint64_t one = 1;
-    // Cannot fail: the counter would have to reach 2^64.
-    static_cast<void>(::write(wake_, &one, sizeof one));
+  void wake() override { wake_.set(); }
+  /// Ends a write that the broker does not take.
+  void interrupt() override {
+    const std::lock_guard lock(socket_mutex_);
+    if (socket_ >= 0) ::shutdown(socket_, SHUT_RDWR);
   }
 
-  void run() {
-    for (;;) {
-      wait();
-      std::deque<Parcel> parcels;
-      bool closed = false;
-      bool ended = false;
-      {
-        const std::lock_guard lock(mutex_);
-        parcels.swap(arrived_);
-        closed = closed_;
-        ended = ended_;
-      }
-      if (closed) {
-        disconnect("the relay has stopped");
-        refuse(parcels, "the relay has stopped");
-        if (ended) return;
-        continue;
-      }
-      listen();
-      publish(parcels);
-      listen();  // what came while it was publishing is in no socket any more
-      give_up_on_silence();
-    }
-  }
-
-  void wait() const {
-    std::array<pollfd, 2> fds{{{wake_, POLLIN, 0}, {-1, POLLIN, 0}}};
+  void wait() override {
+    std::array<pollfd, 2> fds{{{wake_.descriptor(), POLLIN, 0}, {-1, POLLIN, 0}}};
     if (connection_) fds[1].fd = connection_->socket();
     static_cast<void>(::poll(fds.data(), fds.size(), connection_ ? kLookAgainMs : -1));
-    std::uint64_t count = 0;
-    static_cast<void>(::read(wake_, &count, sizeof count));
+    wake_.clear();
+  }
+  void work(std::deque<Parcel> arrived) override {
+    listen();
+    publish(arrived);
+    listen();  // what came while it was publishing is in no socket any more
+    give_up_on_silence();
+  }
+  void stop(std::deque<Parcel> arrived) override {
+    disconnect(kStopped);
+    refuse(arrived, kStopped);
   }
 
   void publish(std::deque<Parcel>& parcels) {
@@ -213,14 +162,14 @@ class RabbitSink::Impl {
       return;
     }
     connection_ = *std::move(opened);
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(socket_mutex_);
     socket_ = connection_->socket();
-    if (closed_) ::shutdown(socket_, SHUT_RDWR);
+    if (is_closed()) ::shutdown(socket_, SHUT_RDWR);
   }
 
   void disconnect(const std::string& reason) {
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(socket_mutex_);
       socket_ = -1;
     }
     connection_.reset();
@@ -310,12 +259,9 @@ class RabbitSink::Impl {
   }
 
   const RabbitOptions options_;
-  const int wake_;
-  std::mutex mutex_;
-  std::deque<Parcel> arrived_;
-  bool closed_ = false;
-  bool ended_ = false;
-  int socket_ = -1;  // the connection's, for `close`
+  const base::WakeEvent wake_;
+  std::mutex socket_mutex_;
+  int socket_ = -1;  // the connection's, for `interrupt`
 
   // The thread's alone.
   std::unique_ptr<RabbitConnection> connection_;
@@ -323,7 +269,6 @@ class RabbitSink::Impl {
   std::string why_down_;
   std::string blocked_;                                      // why; empty: it is not
   std::vector<std::map<std::uint64_t, Published>> pending_;  // by channel, then tag
-  std::thread thread_;
 };
 
 RabbitSink::RabbitSink(RabbitOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}

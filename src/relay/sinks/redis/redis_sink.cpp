@@ -1,8 +1,9 @@
 #include "relay/sinks/redis/redis_sink.h"
 
+#include <algorithm>
 #include <array>
 #include <deque>
-#include <thread>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -11,8 +12,8 @@
 #include <boost/asio/post.hpp>
 
 #include "base/text.h"
-#include "base/thread.h"
 #include "relay/message_text.h"
+#include "relay/sinks/sink_thread.h"
 
 namespace tarry::relay {
 namespace {
@@ -80,44 +81,43 @@ Answer answer_of(const net::RedisAnswer& answer) {
 
 }  // namespace
 
-class RedisSink::Impl {
+class RedisSink::Impl final : public SinkThread {
  public:
   Impl(net::RedisOptions server, RedisTarget target)
       : server_(server.unix_path.empty() ? server.host + ":" + std::to_string(server.port)
                                          : server.unix_path),
         target_(std::move(target)),
-        client_(std::make_unique<net::RedisClient>(io_, std::move(server))),
-        thread_(base::start_thread("tarry-sink", [this] { io_.run(); })) {}
-
-  ~Impl() {
-    close();
+        client_(std::make_unique<net::RedisClient>(io_, std::move(server))) {
+    begin();
+  }
+  ~Impl() override {
+    end();
+    // What the client still has to answer, this thread answers.
     boost::asio::post(io_, [this] { client_.reset(); });
     guard_.reset();
-    thread_.join();
+    io_.run();
   }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  void send(std::vector<Parcel> parcels) {
-    boost::asio::post(io_, [this, parcels = std::move(parcels)]() mutable {
-      for (Parcel& parcel : parcels) waiting_.push_back(std::move(parcel));
-      begin_some();
-    });
-  }
-  /// The client fails what is outstanding, and whatever is sent from then on.
-  void close() {
-    boost::asio::post(io_, [this] {
-      client_->close();
-      begin_some();
-    });
-  }
-  [[nodiscard]] std::string title() const {
+  [[nodiscard]] std::string title() const override {
     constexpr std::array<std::string_view, 3> kKinds{"list", "stream", "channel"};
     return "redis " + server_ + ", " + std::string(kKinds[static_cast<std::size_t>(target_.kind)]) +
            " " + base::quoted(target_.name);
   }
 
  private:
+  void wake() override {
+    boost::asio::post(io_, [] {});
+  }
+  void wait() override { io_.run_one(); }
+  void work(std::deque<Parcel> arrived) override {
+    std::ranges::move(arrived, std::back_inserter(waiting_));
+    begin_some();
+  }
+  /// The client fails what is outstanding, and whatever is sent from then on.
+  void stop(std::deque<Parcel> arrived) override {
+    client_->close();
+    work(std::move(arrived));
+  }
+
   // What waits for a connection, or for a server that does not read, waits here, where its lease is
   // looked at.
   void begin_some() {
@@ -129,12 +129,12 @@ class RedisSink::Impl {
       if (parcel.is_late()) {
         parcel.done(too_late());
       } else {
-        begin(std::move(parcel));
+        begin_one(std::move(parcel));
       }
     }
   }
 
-  void begin(Parcel parcel) {
+  void begin_one(Parcel parcel) {
     const std::size_t size = parcel.delivery.payload().size() + kRestOfMessage;
     unanswered_ += size;
     client_->send(
@@ -169,7 +169,6 @@ class RedisSink::Impl {
   std::size_t unanswered_ = 0;  // bytes of what the client has, about
   bool knocking_ = false;       // a PING finds out whether there is a connection to be had
   std::unique_ptr<net::RedisClient> client_;
-  std::thread thread_;
 };
 
 RedisSink::RedisSink(net::RedisOptions server, RedisTarget target)

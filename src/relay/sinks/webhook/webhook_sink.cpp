@@ -1,15 +1,15 @@
 #include "relay/sinks/webhook/webhook_sink.h"
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
-#include <mutex>
+#include <iterator>
 #include <new>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
 #include "base/assert.h"
-#include "base/thread.h"
+#include "relay/sinks/sink_thread.h"
 #include "relay/sinks/webhook/webhook_target.h"
 #include "relay/sinks/webhook/webhook_transfer.h"
 
@@ -17,7 +17,6 @@ namespace tarry::relay {
 namespace {
 
 constexpr int kPollMs = 60'000;  // libcurl's own time-outs end it sooner
-constexpr const char* kWebhookStopped = "the relay has stopped";
 
 void begin_curl() {
   static const CURLcode begun = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -26,42 +25,17 @@ void begin_curl() {
 
 }  // namespace
 
-class WebhookSink::Impl {
+class WebhookSink::Impl final : public SinkThread {
  public:
   Impl(WebhookOptions options, WebhookTarget target)
       : options_(std::move(options)), target_(std::move(target)), multi_(curl_multi_init()) {
     if (!multi_) throw std::bad_alloc();
     curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(options_.connections));
     curl_multi_setopt(multi_.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
-    thread_ = base::start_thread("tarry-sink", [this] { run(); });
+    begin();
   }
-  ~Impl() {
-    close();
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    curl_multi_wakeup(multi_.get());
-    thread_.join();
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  void send(std::vector<Parcel> parcels) {
-    {
-      const std::lock_guard lock(mutex_);
-      for (Parcel& parcel : parcels) arrived_.push_back(std::move(parcel));
-    }
-    curl_multi_wakeup(multi_.get());
-  }
-  void close() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    curl_multi_wakeup(multi_.get());
-  }
-  [[nodiscard]] std::string title() const { return "webhook " + target_.origin; }
+  ~Impl() override { end(); }
+  [[nodiscard]] std::string title() const override { return "webhook " + target_.origin; }
 
  private:
   struct Active {
@@ -69,41 +43,35 @@ class WebhookSink::Impl {
     std::uint64_t answers_before = 0;
   };
 
-  void run() {
-    for (;;) {
-      bool closed = false;
-      {
-        const std::lock_guard lock(mutex_);
-        while (!arrived_.empty()) {
-          waiting_.push_back(std::move(arrived_.front()));
-          arrived_.pop_front();
-        }
-        closed = closed_;
-        if (ended_ && waiting_.empty() && active_.empty()) return;
-      }
-      if (closed) {
-        break_off();
-        turn_away(kWebhookStopped);
-      }
-      begin_some();
-      int running = 0;
-      curl_multi_perform(multi_.get(), &running);
-      finish_some();
-      // Without this a place that has become free would wait for the next event.
-      if (!waiting_.empty() && active_.size() < options_.connections) continue;
-      curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr);
-    }
+  void wake() override { curl_multi_wakeup(multi_.get()); }
+
+  void wait() override {
+    // Without this a place that has become free would wait for the next event.
+    if (!waiting_.empty() && active_.size() < options_.connections) return;
+    curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr);
+  }
+  void work(std::deque<Parcel> arrived) override {
+    std::ranges::move(arrived, std::back_inserter(waiting_));
+    begin_some();
+    int running = 0;
+    curl_multi_perform(multi_.get(), &running);
+    finish_some();
+  }
+  void stop(std::deque<Parcel> arrived) override {
+    std::ranges::move(arrived, std::back_inserter(waiting_));
+    break_off();
+    turn_away(kStopped);
   }
 
   void begin_some() {
     while (!waiting_.empty() && active_.size() < options_.connections) {
       Parcel parcel = std::move(waiting_.front());
       waiting_.pop_front();
-      begin(std::move(parcel));
+      begin_one(std::move(parcel));
     }
   }
 
-  void begin(Parcel parcel) {
+  void begin_one(Parcel parcel) {
     if (parcel.is_late()) return parcel.done(too_late());
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::system_clock::now().time_since_epoch());
@@ -146,7 +114,7 @@ class WebhookSink::Impl {
   void break_off() {
     for (auto& [handle, active] : std::exchange(active_, {})) {
       curl_multi_remove_handle(multi_.get(), handle);
-      active.transfer->answer(active.transfer->broken_off(kWebhookStopped));
+      active.transfer->answer(active.transfer->broken_off(kStopped));
     }
   }
 
@@ -156,17 +124,12 @@ class WebhookSink::Impl {
 
   const WebhookOptions options_;
   const WebhookTarget target_;
-  std::mutex mutex_;
-  std::deque<Parcel> arrived_;
-  bool closed_ = false;
-  bool ended_ = false;
 
   // The thread's alone, but for waking it.
   std::unique_ptr<CURLM, CurlMultiFree> multi_;
   std::deque<Parcel> waiting_;
   std::unordered_map<CURL*, Active> active_;
   std::uint64_t answers_ = 0;  // that have come
-  std::thread thread_;
 };
 
 Result<std::unique_ptr<Sink>> WebhookSink::make(WebhookOptions options) {
