@@ -219,6 +219,7 @@ class Builder {
     r.copy = (flags & 2) != 0;
     r.damaged = (flags & 4) != 0;
     if ((flags & 8) != 0) r.boot_due_ms = time();
+    if ((flags & 32) != 0) r.pushed_ms = time();
     if ((flags & 16) != 0) {
       Carried c;
       c.stage = static_cast<Stage>(1 + input_.below(5));

@@ -221,6 +221,10 @@ struct MessageInfo {
   State state = State::scheduled;
   bool stopping = false;  ///< leased, and cancelled meanwhile
   Time due{};
+  /// When the store accepted this push, by the store's clock; a `replace` is a new push, and a move
+  /// to another store none. Rounded down, on Redis to the minute. Empty: not known, since a version
+  /// wrote it that did not keep this, or the store is a layout; and of what is remembered.
+  std::optional<Time> pushed;
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t attempt = 0;       ///< attempts used so far
   std::uint32_t max_attempts = 0;  ///< its own; 0: the queue's

@@ -33,7 +33,8 @@ struct Capabilities {
   bool moves = true;       // Move: import, and migration into it
   bool moves_away = true;  // cancels of what was seen: migration from it
   bool pauses = true;
-  bool counts = true;  // counters of all that was accepted and has ended
+  bool push_times = false;  // when a message was pushed is kept, and told by `get`
+  bool counts = true;       // counters of all that was accepted and has ended
   bool forecast = false;
   bool durable = false;  // survives the end of the process
   bool manual_clock = false;

@@ -211,7 +211,8 @@ struct MoveItem {
   std::uint32_t attempt = 0;
   Tallies tallies;
   bool dead = false;
-  Slice reason;  // dead only
+  Slice reason;                           // dead only
+  std::optional<std::int64_t> pushed_ms;  // empty: not known, and so it stays
 };
 struct MoveRequest {
   std::string queue;

@@ -336,6 +336,9 @@ MaybeError check_item(const MoveRequest& request, const MoveItem& item, const Li
     return invalid("reason " + base::quoted(view(request.bytes, item.reason)) +
                    " goes with a dead message only");
   }
+  if (item.pushed_ms) {
+    if (auto error = check_moment("push time", *item.pushed_ms)) return error;
+  }
   return check_reason(view(request.bytes, item.reason));
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/store_files.h"
+#include "engines/embedded/store_lock.h"
 #include "open/store_url.h"
 #include "storage/posix_storage.h"
 
@@ -54,6 +55,20 @@ Result<StoreFormat> format_of_store(const std::string& path) {
     if (*identity) return StoreFormat{(*identity)->version, embedded::kFormatVersion};
   }
   return Unexpected(ErrorCode::not_found, "there is no store at " + base::quoted(path));
+}
+
+Result<StoreFormat> upgrade_store(const std::string& path) {
+  auto format = format_of_store(path);
+  if (!format || format->version == format->newest) return format;
+  auto directory = storage::open_directory(path, false);
+  if (!directory) return std::move(directory).error();
+  const auto lock = embedded::lock_store(**directory, "tarry store upgrade");
+  if (!lock) return lock.error();
+  const auto identity = embedded::read_identity(**directory);
+  if (!identity) return identity.error();
+  auto raised = embedded::raise_version(**directory, **identity, format->newest);
+  if (!raised) return std::move(raised).error();
+  return format_of_store(path);
 }
 
 Result<void> require_store(const std::string& path) {

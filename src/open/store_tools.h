@@ -48,6 +48,11 @@ struct StoreFormat {
 /// Reads no journal. Errors: those of `require_store`; `unsupported` for a newer version.
 [[nodiscard]] Result<StoreFormat> format_of_store(const std::string& path);
 
+/// The same, once the store is written in the newest version that this program writes, from its
+/// next opening on: what is there already stays as it is, and is read. Nothing changes where that
+/// is its version. Errors too: `conflict` where somebody has it open; io_error, `no_space`.
+[[nodiscard]] Result<StoreFormat> upgrade_store(const std::string& path);
+
 /// Reads and checks every batch of the store in that directory, without changing or opening it.
 /// `deep` checks every message's payload too.
 [[nodiscard]] Result<StoreInspection> inspect_store(const std::string& path, bool deep,

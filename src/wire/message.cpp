@@ -23,6 +23,7 @@ MaybeError read_message_info(Fields& fields, MessageInfo& info) {
   info.state = fields.choice("state", kStates).value_or(State::scheduled);
   info.stopping = fields.boolean("stopping").value_or(false);
   info.due = fields.time("due_ms").value_or(Time());
+  info.pushed = fields.time("pushed_ms");
   info.priority = fields.u32("priority").value_or(kDefaultPriority);
   info.attempt = fields.u32("attempt").value_or(0);
   info.max_attempts = fields.u32("max_attempts").value_or(0);
@@ -50,6 +51,7 @@ void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payloa
   out.field("state", to_string(info.state));
   if (info.stopping) out.field_bool("stopping", true);
   out.time_field("due", info.due);
+  if (info.pushed) out.time_field("pushed", *info.pushed);
   out.field("priority", std::uint64_t{info.priority}).field("attempt", std::uint64_t{info.attempt});
   if (info.max_attempts != 0) out.field("max_attempts", std::uint64_t{info.max_attempts});
   write_tallies(out, info.tallies);

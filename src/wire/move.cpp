@@ -25,10 +25,12 @@ MaybeError read_moved(const boost::json::value& value, core::MoveRequest& reques
   item.tallies = read_tallies(fields, Unknown::refused);
   item.dead = read_is_dead(fields);
   const auto reason = fields.bytes("reason", "reason_base64", scratch);
+  const auto pushed_at = fields.moment("pushed", "pushed_ms");
   if (MaybeError error = fields.finish()) return error;
   auto push = pushed.item(request.bytes);
   if (!push) return std::move(push).error();
   item.push = *push;
+  if (pushed_at) item.pushed_ms = pushed_at->time_since_epoch().count();
   item.reason = core::append(request.bytes, reason.value_or(""));
   request.items.push_back(item);
   return std::nullopt;
@@ -68,6 +70,7 @@ Result<std::string> encode_move(const core::MoveRequest& request) {
     if (item.attempt != 0) out.field("attempt", std::uint64_t{item.attempt});
     if (item.tallies != Tallies()) write_tallies(out, item.tallies);
     write_is_dead(out, item.dead);
+    if (item.pushed_ms) out.moment_field("pushed", *item.pushed_ms);
     if (item.reason.size > 0) out.bytes_field("reason", core::view(request.bytes, item.reason));
     out.end_object();
   }

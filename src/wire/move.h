@@ -1,6 +1,6 @@
 // Messages on their way from one store to another, on the wire: fields are spelt as get shows them.
 //
-//   import:    {"messages":[{as of a push, and "attempt","tallies","state","reason"}]}
+//   import:    {"messages":[{as of a push, and "attempt","tallies","state","pushed","reason"}]}
 //              -> as a batch of pushes; "if_exists" is "reject" or "keep", and "reject" where it is
 //                 left out, whatever the queue's
 //   move-away: {"messages":[{"key","id","due","priority","tallies","state"}]}

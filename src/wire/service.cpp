@@ -45,6 +45,7 @@ std::string encode_health(const Health& health) {
   out.text_field("version", health.version).text_field("engine", engine);
   out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);
   out.field_bool("moves", can.moves).field_bool("moves_away", can.moves_away);
+  out.field_bool("push_times", can.push_times);
   out.field_bool("pauses", can.pauses).field_bool("counts", can.counts);
   out.field_bool("forecast", can.forecast).field_bool("durable", can.durable);
   out.field_bool("manual_clock", can.manual_clock).end_object();
@@ -66,6 +67,7 @@ Result<Health> decode_health(std::string_view body) {
   can.leases = fields.boolean("leases").value_or(can.leases);
   can.moves = fields.boolean("moves").value_or(false);  // an older server says nothing of it
   can.moves_away = fields.boolean("moves_away").value_or(can.moves);
+  can.push_times = fields.boolean("push_times").value_or(false);
   can.pauses = fields.boolean("pauses").value_or(can.pauses);
   can.counts = fields.boolean("counts").value_or(can.counts);
   can.forecast = fields.boolean("forecast").value_or(can.forecast);

@@ -120,6 +120,7 @@ ModelPushed Model::put(KeyId key, const ModelPush& push, Outcome outcome) {
   message.headers = push.headers;
   message.priority = push.priority;
   message.max_attempts = push.max_attempts;
+  message.pushed = realtime_;
   set_due(message, push.due);
   ++counters_.accepted;
   const ModelPushed pushed{outcome, message.uid, key, message.due};
@@ -249,7 +250,8 @@ void Model::hold_lease(std::size_t claim, std::int64_t boottime) {
 }
 
 ModelPushed Model::move(const ModelPush& move, std::uint32_t attempt, const Tallies& tallies,
-                        const std::optional<std::string>& dead) {
+                        const std::optional<std::string>& dead,
+                        std::optional<std::int64_t> pushed_ms) {
   const bool known = move.key && messages_.contains(*move.key);
   ModelPush push = move;
   if (!push.if_exists) push.if_exists = IfExists::reject;  // not the queue's
@@ -258,6 +260,7 @@ ModelPushed Model::move(const ModelPush& move, std::uint32_t attempt, const Tall
   ModelMessage& message = messages_.at(pushed.key);
   message.attempt = attempt;
   message.tallies = tallies;
+  message.pushed = pushed_ms;
   if (dead) die(message, *dead);
   return pushed;
 }

@@ -52,6 +52,7 @@ struct ModelMessage {
   std::uint32_t max_attempts = 0;  // 0: the queue's
   Stage stage = Stage::waiting;
   std::int64_t due = 0;                  // realtime
+  std::optional<std::int64_t> pushed;    // realtime; empty: not known
   std::optional<std::int64_t> boot_due;  // a relative delay needs this boottime too
   std::uint32_t attempt = 0;
   Tallies tallies;
@@ -128,7 +129,8 @@ class Model {
   void hold_lease(std::size_t claim, std::int64_t boottime);
   /// A push that keeps what the message has been through; `dead` with a reason.
   ModelPushed move(const ModelPush& message, std::uint32_t attempt, const Tallies& tallies,
-                   const std::optional<std::string>& dead);
+                   const std::optional<std::string>& dead,
+                   std::optional<std::int64_t> pushed_ms = {});
   ModelAnswer move_away(std::size_t claim);
   /// Without `delay`, a retry waits the backoff: the model knows that only where it is 0.
   ModelAnswer settle(std::size_t claim, Action action, std::optional<std::int64_t> delay,

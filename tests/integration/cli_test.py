@@ -570,7 +570,7 @@ class StoreFiles(ProgramTest):
         self.assertEqual(upgrade, {"version": info["version"], "newest": info["version"],
                                    "upgraded": False})
         self.assertIs(upgrade["upgraded"], False, "0 would be equal to it")
-        self.assertRegex(self.tarry("store", "upgrade").out, "format version 1, .*nothing")
+        self.assertRegex(self.tarry("store", "upgrade").out, "format version 2, .*nothing")
         self.assertEqual(self.snapshot(), before)
 
     def test_they_make_nothing(self):

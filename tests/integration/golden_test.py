@@ -6,7 +6,7 @@ import shutil
 import sys
 import unittest
 
-from program import CONFLICT, SOURCE, ProgramTest, Server
+from program import CONFLICT, SOURCE, UNREACHABLE, ProgramTest, Server
 
 sys.path.insert(0, str(SOURCE / "tests" / "golden"))
 
@@ -143,6 +143,36 @@ class GoldenStore:
 class JournalV1(GoldenStore, ProgramTest):
     folder = "journal-v1"
     version = 1
+
+
+    def test_it_stays_one_until_it_is_upgraded(self):
+        def push(key):
+            def ask(api):
+                path = "/v1/queues/orders"
+                api.post(f"{path}/messages", {"messages": [{"key": key, "delay": "1h"}]})
+                return api.ask("GET", f"{path}/message?key={key}")
+            return ask
+
+        self.assertNotIn("pushed_ms", self.opened(push("before")))
+        self.assertEqual(self.asked("store", "check", "--deep")["version"], 1)
+        upgraded = self.asked("store", "upgrade")
+        self.assertEqual(upgraded, {"version": 2, "newest": 2, "upgraded": True})
+        after = self.opened(push("after"))
+        self.assertEqual(after["pushed_ms"], self.expected["now_ms"])
+        found = self.opened(golden.state_of)["orders"]["messages"].values()
+        self.assertEqual([m["key"] for m in found if "pushed_ms" in m], ["after"])
+        checked = self.asked("store", "check", "--deep")
+        self.assertEqual((checked["version"], checked["problems"]), (2, 0))
+        again = self.asked("store", "upgrade")
+        self.assertEqual(again, {"version": 2, "newest": 2, "upgraded": False})
+
+    def test_all_that_it_held_is_there_after_an_upgrade(self):
+        self.assertTrue(self.asked("store", "upgrade")["upgraded"])
+        self.assert_same(self.opened(golden.state_of), self.expected["queues"])
+
+    def test_nobody_may_have_it_open_while_it_is_upgraded(self):
+        with Server(self.store):
+            self.refused("store", "upgrade", code=UNREACHABLE, says="held by")
 
 
 class EveryGoldenStore(unittest.TestCase):

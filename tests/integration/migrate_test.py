@@ -84,6 +84,8 @@ class Migrate(ProgramTest):
                 chunk = keys[first:first + 500]
                 told = self.asked("get", queue, *chunk, chunk[0], store=store)["results"][:-1]
                 for message in told:
+                    del message["pushed"]  # of which Redis keeps the minute
+                    message["pushed_ms"] //= 60_000
                     found[queue][message["key"]] = {
                         name: value for name, value in message.items() if name not in FORGETS}
         return found

@@ -222,16 +222,18 @@ class Agreement(ProgramTest):
         results = self.ask("importMessages", queue="moved", body={"messages": [
             {"key": "a", "payload": "p", "due": "2100-01-01T00:00:00Z", "headers": {"n": "v"},
              "priority": 7, "if_exists": "reject", "max_attempts": 9, "attempt": 2,
+             "pushed": "2026-11-20T10:00:00Z",
              "tallies": {"claims": 3, "run_outs": 1, "releases": 1, "buries": 1, "revives": 1}},
             {"key_base64": NOT_UTF8, "payload_base64": NOT_UTF8, "delay": "1h", "state": "dead",
              "reason": "broken"},
             {"key": "b", "delay_ms": 5, "state": "scheduled",
-             "header_list": [{"name": "n", "value": "v"}]},
+             "header_list": [{"name": "n", "value": "v"}], "pushed_ms": 1767225600000},
             {"key": "c", "due_ms": 4_000_000_000_000, "state": "dead", "reason_base64": "eA=="},
             {"key": "d", "reason": "none is dead"}]}).json["results"]
         self.assertEqual([r.get("outcome") for r in results], ["pushed"] * 4 + [None])
         told = self.ask("getMessage", queue="moved", query={"key": "a"}).json
         self.assertEqual((told["attempt"], told["tallies"]["claims"]), (2, 3))
+        self.assertEqual(told["pushed"], "2026-11-20T10:00:00.000Z")
         away = self.ask("moveMessagesAway", queue="moved", body={"messages": [
             {"key": "a", "id": told["id"], "due": told["due"], "priority": told["priority"],
              "tallies": told["tallies"]},

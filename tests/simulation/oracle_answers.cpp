@@ -67,6 +67,9 @@ void Oracle::check(const Expectation& expected, const core::GetReply& reply) {
         (!bare && item->due.time_since_epoch().count() != message->due)) {
       return fail(8, "get answers another due, attempt, priority or tally");
     }
+    const auto pushed = bare || !message->pushed ? std::optional<Time>()
+                                                 : std::optional(Time(Millis(*message->pushed)));
+    if (item->pushed != pushed) return fail(8, "get answers another push time");
     const bool waiting = item->state == State::scheduled || item->state == State::ready;
     if (waiting != (message->stage == Message::Stage::waiting)) {
       return fail(7, "get answers state " + std::string(to_string(item->state)));

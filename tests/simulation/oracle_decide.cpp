@@ -108,7 +108,7 @@ void Oracle::decide(const core::MoveRequest& request, Expectation& expected) {
                 [&](Queue& queue, const core::MoveItem& item, const ModelPush& push) {
                   std::optional<std::string> dead;
                   if (item.dead) dead = std::string(core::view(request.bytes, item.reason));
-                  return queue.model.move(push, item.attempt, item.tallies, dead);
+                  return queue.model.move(push, item.attempt, item.tallies, dead, item.pushed_ms);
                 });
 }
 

@@ -79,6 +79,7 @@ core::Request World::move(const Step& step) {
   item.attempt = step.a % 3;
   item.tallies = {step.a, step.b, 1, 2, 3};
   item.dead = step.c % 3 == 0;
+  if (step.a % 2 == 0) item.pushed_ms = clock_.now().realtime_ms - step.b;
   if (item.dead) item.reason = core::append(request.bytes, "dead before it came");
   request.items.push_back(item);
   return request;

@@ -207,6 +207,7 @@ inline core::Request any_request() {
         item.attempt = any_u32();
         item.tallies = any_tallies();
         item.dead = any_flag();
+        if (any_flag()) item.pushed_ms = any_number<std::int64_t>();
         item.reason = core::append(r.bytes, any_bytes());
         r.items.push_back(item);
       }
@@ -315,6 +316,7 @@ inline MessageInfo any_info(bool payload) {
   info.lease_left = maybe_millis();
   info.settlement = maybe<Settlement>(any_settlement);
   info.kept_until = maybe_time();
+  info.pushed = maybe_time();
   info.reason = any_bytes();
   info.paused = any_flag();
   info.paused_until = maybe_time();

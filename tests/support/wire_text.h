@@ -178,6 +178,7 @@ inline std::string text_of(const core::Request& request) {
       for (const auto& i : r.items) {
         item(i.push, r.bytes);
         t.add("attempt", i.attempt).add("tallies", i.tallies).add("dead", i.dead);
+        t.add("pushed", i.pushed_ms);
         t.add("reason", core::view(r.bytes, i.reason));
       }
     }
@@ -196,7 +197,8 @@ inline void add_info(Text& t, const MessageInfo& m) {
       .add("max", m.max_attempts)
       .add("tallies", m.tallies)
       .add("left", m.lease_left);
-  t.add("settlement", m.settlement).add("kept", m.kept_until).add("reason", m.reason);
+  t.add("settlement", m.settlement).add("kept", m.kept_until).add("pushed", m.pushed);
+  t.add("reason", m.reason);
   t.add("paused", m.paused).add("until", m.paused_until).add("holder", m.holder);
   t.add("headers", m.headers).add("payload", m.payload);
 }

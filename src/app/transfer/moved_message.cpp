@@ -42,6 +42,7 @@ Result<core::MoveItem> move_item_of(const MessageInfo& message, std::string& byt
   item.attempt = message.attempt;
   item.tallies = message.tallies;
   item.dead = message.state == State::dead;
+  if (message.pushed) item.pushed_ms = message.pushed->time_since_epoch().count();
   if (item.dead) item.reason = core::append(bytes, message.reason);
   return item;
 }

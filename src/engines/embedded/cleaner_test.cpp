@@ -41,6 +41,7 @@ class CleanerTest : public testing::Test {
   // A message; the key and payload must outlive the test.
   Handle put(std::string_view key, std::string_view payload = "payload") {
     PutRecord record = test::put(state.slab.peek_free(), state.next_id(), key, payload);
+    record.pushed_ms = pushed_ms;
     const std::uint64_t size = encoded_size(record);
     EXPECT_TRUE(journal->ensure_room(size, size, 0));
     const auto place = journal->append(record);
@@ -97,6 +98,7 @@ class CleanerTest : public testing::Test {
   }
 
   const std::string filler = std::string(1500, 'f');
+  std::optional<std::int64_t> pushed_ms;  // of what is put
   storage::MemoryDisk disk;
   std::shared_ptr<storage::Faults> faults = std::make_shared<storage::Faults>();
   std::unique_ptr<storage::Directory> directory =
@@ -284,6 +286,7 @@ TEST_F(CleanerTest, PressedItCleansWhatIsNotWhollyLive) {
 }
 
 TEST_F(CleanerTest, CopiesEveryStateAsItIsNow) {
+  pushed_ms = clock.now().realtime_ms - 12'345;
   const Handle scheduled = put("scheduled", "payload of scheduled");
   const Handle moved = put("moved");
   const Handle leased = put("leased");
@@ -327,6 +330,10 @@ TEST_F(CleanerTest, CopiesEveryStateAsItIsNow) {
   EXPECT_EQ(read(remembered)->payload, "") << "only its key is still known";
   EXPECT_EQ(read(dead)->key, "dead");
   EXPECT_EQ(state.slab[moved].priority, 7u);
+  for (const Handle handle : {scheduled, moved, leased, stopping, dead, delayed}) {
+    EXPECT_EQ(read(handle)->pushed_ms, pushed_ms) << read(handle)->key;
+  }
+  EXPECT_FALSE(read(remembered)->pushed_ms);
 }
 
 TEST_F(CleanerTest, GoesOnSliceBySlice) {

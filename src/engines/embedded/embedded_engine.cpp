@@ -147,6 +147,7 @@ class Opening {
     parts.state->begin_replay();
 
     RecoveryOptions recovery;
+    recovery.version = identity_.version;
     recovery.store_id = identity_.store_id;
     recovery.hash_seed = identity_.hash_seed;
     recovery.shard = number;
@@ -167,6 +168,7 @@ class Opening {
     parts.committer->start_at(recovered->tail.next_batch - 1, recovered->tail.begun);
 
     Journal::Config config;
+    config.version = identity_.version;
     config.store_id = identity_.store_id;
     config.hash_seed = identity_.hash_seed;
     config.shard = number;

@@ -16,8 +16,10 @@
 
 #include "core/validation.h"
 #include "engines/embedded/inspect.h"
+#include "engines/embedded/journal_format.h"
 #include "engines/embedded/store_files.h"
 #include "engines/embedded/test_requests.h"
+#include "storage/posix_storage.h"
 #include "storage/temp_directory.h"
 #include "timing/manual_clock.h"
 
@@ -82,6 +84,57 @@ TEST_P(EmbeddedEngine, PushesAndHandsOutWhenDue) {
     EXPECT_EQ(item.outcome, Outcome::done);
   }
   EXPECT_EQ(stats(*engine, "q").counters.acked, 2u);
+}
+
+// Written as before, so that the program of before can open it again; until it is upgraded.
+TEST_P(EmbeddedEngine, AStoreOfVersion1StaysOneUntilItIsUpgraded) {
+  const std::string path = directory_.path() + "/store";
+  const StoreIdentity older{1, GetParam(), 7, 11};
+  const auto files = storage::open_directory(path, true).value();
+  ASSERT_TRUE(write_identity(*files, older));
+  const auto versions = [&] {
+    std::map<std::string, std::uint32_t> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+      if (entry.path().extension() != ".seg") continue;
+      std::ifstream file(entry.path(), std::ios::binary);
+      const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+      found[entry.path().string()] = decode_segment_header(bytes).header.version;
+    }
+    return found;
+  };
+  const auto pushed_at = [](core::Engine& engine, std::string_view key) {
+    core::GetRequest get;
+    get.queue = "q";
+    get.keys.push_back(core::append(get.bytes, key));
+    const auto reply = ask(engine, std::move(get));
+    return std::get<core::GetReply>(reply).items.at(0).value().pushed;
+  };
+
+  auto engine = open();
+  EXPECT_FALSE(engine->capabilities().push_times);
+  ask(*engine, test::push("q", "old"));
+  EXPECT_FALSE(pushed_at(*engine, "old"));
+  engine.reset();
+  const auto before = versions();
+  EXPECT_FALSE(before.empty());
+  for (const auto& [name, version] : before) EXPECT_EQ(version, 1u) << name;
+
+  ASSERT_TRUE(raise_version(*files, older, kFormatVersion));
+  engine = open();
+  EXPECT_TRUE(engine->capabilities().push_times);
+  ask(*engine, test::push("q", "new"));
+  EXPECT_EQ(pushed_at(*engine, "new"), Time(Millis(clock_->now().realtime_ms)));
+  EXPECT_FALSE(pushed_at(*engine, "old"));
+  engine.reset();
+  std::size_t newer = 0;
+  for (const auto& [name, version] : versions()) {
+    if (before.contains(name)) EXPECT_EQ(version, 1u) << name;
+    if (!before.contains(name)) newer += version == kFormatVersion ? 1 : 0;
+  }
+  EXPECT_GE(newer, 1u) << "no segment holds records of two versions";
+  engine = open();
+  EXPECT_TRUE(pushed_at(*engine, "new"));
+  EXPECT_FALSE(pushed_at(*engine, "old"));
 }
 
 TEST_P(EmbeddedEngine, OneQueueTooManyIsNotMade) {

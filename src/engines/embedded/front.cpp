@@ -56,6 +56,7 @@ core::Capabilities Front::capabilities() const {
   core::Capabilities capabilities;
   capabilities.engine = "embedded";
   capabilities.forecast = true;
+  capabilities.push_times = config_.identity.version >= kPushTimeVersion;
   capabilities.durable = config_.durable;
   capabilities.manual_clock = config_.clock->rounding_ms() == 0;
   return capabilities;

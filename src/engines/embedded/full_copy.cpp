@@ -15,6 +15,7 @@ PutRecord full_copy(const ShardState& state, const PutRecord& record) {
     again.carried = state.carried(handle);
   }
   if (message.stage() == Stage::remembered) {
+    again.pushed_ms.reset();
     again.headers = {};
     again.payload = {};
     again.payload_crc = 0;

@@ -109,6 +109,7 @@ void Journal::roll() {
   head_.salt = salt_of({config_.store_id, config_.shard, head_.number}, config_.hash_seed);
   head_.first_batch = next_batch_;
   SegmentHeader header;
+  header.version = config_.version;
   header.shard = config_.shard;
   header.store_id = config_.store_id;
   header.segment = head_.number;
@@ -136,6 +137,11 @@ void Journal::begin_record(std::size_t size) {
 }
 
 RecordPlace Journal::append(const PutRecord& record) {
+  if (record.pushed_ms && config_.version < kPushTimeVersion) {
+    PutRecord older = record;
+    older.pushed_ms.reset();
+    return append(older);
+  }
   const std::size_t size = encoded_size(record);
   begin_record(size);
   run_start_ = 0;

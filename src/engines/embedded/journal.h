@@ -13,6 +13,7 @@
 //     bytes then has another salt, and batches of lower numbers.
 //  4. A record's position is final when `append` returns, though its bytes are written later.
 //  5. A run opens with the same records wherever it begins, before its first own one.
+//  6. No record holds what the version that is written does not know.
 #pragma once
 
 #include <algorithm>
@@ -60,6 +61,7 @@ struct JournalTail {
 class Journal {
  public:
   struct Config {
+    std::uint32_t version = kFormatVersion;  // that it is written in
     std::uint64_t store_id = 0;
     std::uint64_t hash_seed = 0;
     std::uint32_t shard = 0;

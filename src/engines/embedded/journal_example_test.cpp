@@ -142,6 +142,7 @@ std::vector<std::vector<Record>> batches() {
   PutRecord put = test::put(0, 1, "order:42", "a lamp");
   put.due_ms = kPushed + kDelay;
   put.boot_due_ms = kBoot + kDelay;
+  put.pushed_ms = kPushed;
   put.headers = headers();
   const ClaimedRecord claimed{0, kBoot + kDelay + 30'000, 30'000, {{put.ref, 1, 1}}};
   return {{ClockRecord{kPushed, kBoot, 0xB007}, MarksRecord{1, 1}, queue, put},

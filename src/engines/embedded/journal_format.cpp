@@ -70,7 +70,7 @@ DecodedHeader decode_segment_header(std::string_view bytes) {
   header.seal.segment = base::load_u64(bytes.data() + 56);
   header.seal.length = base::load_u64(bytes.data() + 64);
   header.seal.last_batch = base::load_u64(bytes.data() + 72);
-  if (header.version != kFormatVersion) decoded.state = HeaderState::newer;
+  if (header.version == 0 || header.version > kFormatVersion) decoded.state = HeaderState::newer;
   return decoded;
 }
 

@@ -14,7 +14,11 @@
 
 namespace tarry::embedded {
 
-inline constexpr std::uint32_t kFormatVersion = 1;
+/// The newest version, in which new stores are written. A store keeps the version that its file
+/// STORE says until `tarry store upgrade`; all versions are read.
+inline constexpr std::uint32_t kFormatVersion = 2;
+/// From it on a put may hold when it was pushed.
+inline constexpr std::uint32_t kPushTimeVersion = 2;
 inline constexpr std::size_t kSegmentHeaderBytes = 96;
 inline constexpr std::size_t kBatchHeaderBytes = 48;
 inline constexpr std::size_t kBatchAlignment = 8;

@@ -44,7 +44,7 @@ Result<void> JournalWalk::open() {
     if (segment.state == HeaderState::newer) {
       return Unexpected(ErrorCode::unsupported, path_of(segment.number) + " is of format version " +
                                                     std::to_string(segment.header.version) +
-                                                    "; this program knows version " +
+                                                    "; this program knows versions 1 to " +
                                                     std::to_string(kFormatVersion));
     }
     files_.add(segment.number, segment.file);

@@ -71,9 +71,10 @@ static_assert(kCancelRecord <= kEndRecord && kBackRecord <= kEndRecord);
 inline constexpr std::uint64_t kQueueRecord =
     bounds::rounded(record_layout::kQueueFixed) + core::kMaxQueueName;
 
-/// A put's record without key, headers and payload: boot due and carried state included.
-inline constexpr std::uint64_t kPutOverhead =
-    kPutFixedBytes + record_layout::kBootDueField + record_layout::kCarriedFixed + core::kMaxReason;
+/// A put's record without key, headers and payload: all that may be in it included.
+inline constexpr std::uint64_t kPutOverhead = kPutFixedBytes + record_layout::kBootDueField +
+                                              record_layout::kPushedField +
+                                              record_layout::kCarriedFixed + core::kMaxReason;
 /// What else a push may write, beside a queue's first record: the end of the message it replaces.
 inline constexpr std::uint64_t kPushExtra = 64;
 static_assert(kGoneRecord <= kPushExtra && kDueRecord <= kPutOverhead);

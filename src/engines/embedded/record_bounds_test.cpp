@@ -97,6 +97,7 @@ TEST(RecordBounds, OfAPutAndItsCopy) {
   EXPECT_LE(written(record), plain + kCarriedBytes);
   record.boot_due_ms = 1;
   record.carried->reason = kReason;
+  record.pushed_ms = 1;
   EXPECT_LE(written(record), kPutOverhead + 9);
 }
 

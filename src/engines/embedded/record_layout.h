@@ -20,6 +20,7 @@ enum PutFlag : std::uint8_t {
   kCarried = 4,
   kCopy = 8,
   kDamaged = 16,
+  kPushed = 32,  // from version 2 on
 };
 enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
 enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4, kRemoved = 8 };
@@ -31,6 +32,7 @@ inline constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;
 
 // What each takes without names, reasons, headers and payloads, and without the messages of a run.
 inline constexpr std::size_t kBootDueField = 8;  // only where the delay is relative
+inline constexpr std::size_t kPushedField = 8;
 inline constexpr std::size_t kCarriedFixed = 48;
 inline constexpr std::size_t kSettingsBytes = core::settings_of<core::DurationSetting>() * 8 +
                                               core::settings_of<core::CountSetting>() * 4 +

@@ -81,6 +81,7 @@ struct PutRecord {
   bool copy = false;
   bool damaged = false;                     // payload did not check when last read
   std::optional<std::int64_t> boot_due_ms;  // relative delay: BOOTTIME it needs, this boot only
+  std::optional<std::int64_t> pushed_ms;    // empty: not known; version 1 has none
   std::optional<Carried> carried;
   std::string_view key;
   std::string_view headers;

@@ -117,7 +117,10 @@ std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
   const std::uint32_t crc = base::load_u32(fixed + kPutCrcAt);
 
   base::ByteReader in(whole.substr(kPutFixedBytes));
-  if (!take_i64(in, r.boot_due_ms, (head.detail & kBootDue) != 0)) return std::nullopt;
+  if (!take_i64(in, r.boot_due_ms, (head.detail & kBootDue) != 0) ||
+      !take_i64(in, r.pushed_ms, (head.detail & kPushed) != 0)) {
+    return std::nullopt;
+  }
   if ((head.detail & kCarried) != 0) {
     r.carried.emplace();
     if (!take_carried(in, *r.carried)) return std::nullopt;

@@ -29,7 +29,8 @@
 //   T1  good batches that nothing proves durable               written again and synced before
 //                                                              anything is served
 //   T2  in the newest nothing torn, hardly any garbage, and    it is written on; else the next
-//       no other store (a backup) has its file                 segment is begun
+//       no other store (a backup) has its file, and its        segment is begun
+//       version is the store's
 //
 // What is cut or removed as torn (S3, B4, B6) may hold batches that check: the report counts them.
 // Damage is never repaired here: the error names file and offset, and the files stay as they are.
@@ -66,6 +67,7 @@ struct RecoveryReport {
 };
 
 struct RecoveryOptions {
+  std::uint32_t version = kFormatVersion;  // that the journal is to be written in
   std::uint64_t store_id = 0;
   std::uint64_t hash_seed = 0;  // which salts segments have whose header is lost
   std::uint32_t shard = 0;

@@ -61,8 +61,10 @@ Result<bool> RecoveryRun::newest_goes_on() const {
   const SegmentInfo& last = recovered_.tail.segments.back();
   const std::uint64_t live = std::min(state_.live.of(last.number).bytes, last.used);
   const std::uint64_t most = std::max(kLeastGarbage, live / 3);
+  const Found& newest = segments_[recovered_.tail.segments.size() - 1];
+  if (newest.header.version != options_.version) return false;
   if (recovered_.report.torn_bytes > 0 || last.used - live > most) return false;
-  const auto shared = segments_[recovered_.tail.segments.size() - 1].file->is_shared();
+  const auto shared = newest.file->is_shared();
   if (!shared) return shared.error();
   return !*shared;
 }

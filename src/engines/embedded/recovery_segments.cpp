@@ -176,7 +176,7 @@ Result<void> RecoveryRun::check_header(std::size_t i) {
     return Unexpected(ErrorCode::unsupported,
                       directory_.path() + "/" + segment_name(found.number) +
                           " is of format version " + std::to_string(found.header.version) +
-                          "; this program knows version " + std::to_string(kFormatVersion));
+                          "; this program knows versions 1 to " + std::to_string(kFormatVersion));
   }
   if (headers_[i] != HeaderState::valid) {
     mark("S4 older");

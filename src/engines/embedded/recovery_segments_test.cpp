@@ -393,7 +393,7 @@ TEST_F(RecoveryTable, S7_ANewerVersionIsRefused) {
   store_both();
   test::Recovery recovery(*directory);
   EXPECT_EQ(recovery.code(), ErrorCode::unsupported);
-  EXPECT_NE(recovery.error().find(segment_name(2) + " is of format version 2"), std::string::npos)
+  EXPECT_NE(recovery.error().find(segment_name(2) + " is of format version 3"), std::string::npos)
       << recovery.error();
 }
 

@@ -128,6 +128,9 @@ Result<void> ReplyReader::describe(MessageFacts& facts) {
   } else {
     facts.info.key = std::string(put.key);
   }
+  if (put.pushed_ms && facts.info.state != State::remembered) {
+    facts.info.pushed = Time(Millis(*put.pushed_ms));
+  }
   return {};
 }
 

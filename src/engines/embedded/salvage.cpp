@@ -132,6 +132,7 @@ class Salvage {
     SalvageTarget to;
     to.directory = directory->get();
     to.clock = clock_.get();
+    to.version = identity_.version;
     to.segment_bytes = fitting_segment_bytes(
         *target_, options_->segment_bytes != 0 ? options_->segment_bytes
                                                : default_segment_bytes(*target_, identity_.shards));

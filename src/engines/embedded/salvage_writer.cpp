@@ -45,6 +45,7 @@ class Writer {
     config.hash_seed = state.identity().hash_seed;
     config.shard = state.identity().shard;
     config.segment_bytes = target.segment_bytes;
+    config.version = target.version;
     return config;
   }
 

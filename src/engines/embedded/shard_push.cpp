@@ -56,7 +56,9 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
   record.headers = core::view(bytes, item.headers);
   record.payload = core::view(bytes, item.payload);
   record.payload_crc = payload_crc;
+  record.pushed_ms = now_.realtime_ms;
   if (move != nullptr) {
+    record.pushed_ms = move->pushed_ms;
     Carried carried;
     carried.stage = move->dead ? Stage::dead : Stage::scheduled;
     carried.attempt = move->attempt;

@@ -52,7 +52,7 @@ Result<void> ShardState::replay(const PutRecord& put, std::uint64_t segment, std
     if (slab[handle].queue != put.queue) return broken("a message changed its queue");
   }
   if (put.carried && put.carried->stage == Stage::ready) return broken("unknown stage");
-  if (!is_sane(put.boot_due_ms)) return broken(kInsane);
+  if (!is_sane(put.boot_due_ms) || !is_sane(put.pushed_ms)) return broken(kInsane);
   if (put.carried && !is_sane(*put.carried)) return broken(kInsane);
   evolve(put, segment, Position(segment, offset, encoded_size(put)));
   return {};

@@ -102,6 +102,20 @@ bool has_name(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+Result<void> write_store_file(storage::Directory& directory, const StoreIdentity& identity) {
+  auto names = directory.list();
+  if (!names) return std::move(names).error();
+  if (has_name(*names, kTemporary)) {
+    if (auto removed = directory.remove(kTemporary); !removed) return removed;
+  }
+  auto file = directory.open(kTemporary, storage::OpenMode::create_new);
+  if (!file) return std::move(file).error();
+  if (auto done = (*file)->write_at(0, encode(identity)); !done) return done;
+  if (auto done = (*file)->sync_data(); !done) return done;
+  if (auto done = directory.rename(kTemporary, kName); !done) return done;
+  return directory.sync();
+}
+
 // The name of what began it, where that did not end.
 std::optional<std::string> half_made_by(const std::vector<std::string>& names) {
   if (has_name(names, kName)) return std::nullopt;
@@ -214,17 +228,13 @@ Result<void> write_identity(storage::Directory& directory, const StoreIdentity& 
     if (!made) return std::move(made).error();
   }
   if (auto synced = directory.sync(); !synced) return synced;
-  auto names = directory.list();
-  if (!names) return std::move(names).error();
-  if (has_name(*names, kTemporary)) {
-    if (auto removed = directory.remove(kTemporary); !removed) return removed;
-  }
-  auto file = directory.open(kTemporary, storage::OpenMode::create_new);
-  if (!file) return std::move(file).error();
-  if (auto done = (*file)->write_at(0, encode(identity)); !done) return done;
-  if (auto done = (*file)->sync_data(); !done) return done;
-  if (auto done = directory.rename(kTemporary, kName); !done) return done;
-  return directory.sync();
+  return write_store_file(directory, identity);
+}
+
+Result<void> raise_version(storage::Directory& directory, StoreIdentity identity,
+                           std::uint32_t version) {
+  identity.version = version;
+  return write_store_file(directory, identity);
 }
 
 }  // namespace tarry::embedded

@@ -2,8 +2,9 @@
 // its life; LOCK keeps a second process out (store_lock.h); shard-000, shard-001, ... hold the
 // journals.
 //
-// STORE is written once, whole: under another name, synced, renamed, the directory synced. A crash
-// before that leaves a directory that is made anew at the next opening.
+// STORE is written whole: under another name, synced, renamed, the directory synced. A crash before
+// that leaves a directory that is made anew at the next opening. It is written once more when the
+// store is given a newer version.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +50,11 @@ struct StoreIdentity {
 /// Makes the store: its shards' directories, then STORE.
 [[nodiscard]] Result<void> write_identity(storage::Directory& directory,
                                           const StoreIdentity& identity);
+
+/// Has the store that is there written in that version from its next opening on; only STORE
+/// changes, whole. For who has the lock.
+[[nodiscard]] Result<void> raise_version(storage::Directory& directory, StoreIdentity identity,
+                                         std::uint32_t version);
 
 [[nodiscard]] std::string shard_directory_name(std::uint32_t shard);
 /// What the failure to open one says of the store: a missing one is damage, or what is none.

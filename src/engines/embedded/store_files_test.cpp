@@ -46,6 +46,21 @@ TEST_F(StoreFiles, RoundTrip) {
                                                                  "shard-002", "shard-003"}));
 }
 
+TEST_F(StoreFiles, AnUpgradeRaisesTheVersionAndNothingElse) {
+  StoreIdentity older = kIdentity;
+  older.version = 1;
+  ASSERT_TRUE(write_identity(*directory, older));
+  const auto names = directory->list().value();
+  test::write_all(*directory, "STORE.new", "what an upgrade that was killed has left");
+  ASSERT_TRUE(raise_version(*directory, older, kFormatVersion));
+  const auto identity = read_identity(*directory).value().value();
+  EXPECT_EQ(identity.version, kFormatVersion);
+  EXPECT_EQ(identity.shards, older.shards);
+  EXPECT_EQ(identity.store_id, older.store_id);
+  EXPECT_EQ(identity.hash_seed, older.hash_seed);
+  EXPECT_EQ(directory->list().value(), names);
+}
+
 TEST_F(StoreFiles, AnEmptyDirectoryIsNoStoreYet) {
   EXPECT_FALSE(read_identity(*directory).value());
   test::write_all(*directory, kLockName, "pid 1");

@@ -94,6 +94,7 @@ inline PutRecord any_put(AnyRecord& owner) {
   r.copy = any<bool>();
   r.damaged = any<bool>();
   r.boot_due_ms = maybe_time();
+  r.pushed_ms = maybe_time();
   if (any<bool>()) {
     Carried c;
     c.stage = static_cast<Stage>(*rc::gen::inRange<int>(1, 6));

@@ -195,6 +195,10 @@ class RemoteEngine final : public core::Engine {
 
   core::Ticket submit(core::Request request, core::Completion completion) override {
     const core::Ticket ticket = ++last_ticket_;
+    // An older server refuses what it does not know.
+    if (auto* move = std::get_if<core::MoveRequest>(&request); move && !capabilities_.push_times) {
+      for (core::MoveItem& item : move->items) item.pushed_ms.reset();
+    }
     Result<wire::Call> call = encode(request);
     Pending pending;
     pending.timeout_ms = patience_ms(request, options_.request_timeout_ms);

@@ -146,6 +146,7 @@ void print_sheet(Output& output, const MessageInfo& info) {
                                      time_text(info.settlement->when)));
   } else {
     sheet.add("due", time_text(info.due));
+    if (info.pushed) sheet.add("pushed", time_text(*info.pushed));
     sheet.add("priority", std::to_string(info.priority));
     sheet.add("attempt", std::to_string(info.attempt));
   }

@@ -130,23 +130,30 @@ ExitCode store_info(Session& session) {
   return tell_unreadable(session, *store, ExitCode::done);
 }
 
-// There is one version yet, so a store that can be read is of the newest; a newer one is refused.
 ExitCode upgrade(Session& session) {
   Output& output = session.output;
   const auto path = tools::path_of_store(session.url());
   if (!path) return output.usage(path.error().message);
-  const auto format = tools::format_of_store(*path);
+  const auto before = tools::format_of_store(*path);
+  const auto format = before ? tools::upgrade_store(*path) : before;
   if (!format) {
     output.error(format.error());
     return exit_code_of_open(format.error().code);
   }
+  const bool upgraded = format->version != before->version;
   if (output.json()) {
     output.print_json([&](wire::JsonWriter& json) {
       json.begin_object().field("version", std::uint64_t{format->version});
       json.field("newest", std::uint64_t{format->newest})
-          .field_bool("upgraded", false)
+          .field_bool("upgraded", upgraded)
           .end_object();
     });
+  } else if (upgraded) {
+    output.print_line(
+        fmt::format("format version {}, which older programs refuse; it was version {}: what is "
+                    "written from now "
+                    "on is in the new one",
+                    format->version, before->version));
   } else {
     output.print_line(
         fmt::format("format version {}, the newest that this program writes: nothing to upgrade",
@@ -288,10 +295,11 @@ void add_store_commands(CLI::App& root, Session& session) {
     set_action(command, session, audit);
   }
   {
-    CLI::App& command =
-        add_command(store, "upgrade", "Have a file: store written in this program's newest format",
-                    {"tarry --store file:/var/lib/tarry store upgrade"},
-                    "So far there is one format, version 1: it says so and changes nothing.\n");
+    CLI::App& command = add_command(
+        store, "upgrade", "Have a file: store written in this program's newest format",
+        {"tarry --store file:/var/lib/tarry store upgrade"},
+        "Version 2 keeps when each message was pushed. Older programs refuse the store\n"
+        "from then on. Nobody may have it open.\n");
     set_action(command, session, upgrade);
   }
   add_salvage_command(store, session);
