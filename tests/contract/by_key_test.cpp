@@ -9,6 +9,8 @@ namespace {
 
 class ByKey : public Contract {
  protected:
+  static constexpr std::int64_t kPushedThere = 1'700'000'012'345;
+
   core::Reply ask(core::Request request) {
     return must(submit(rig().engine(), std::move(request)));
   }
@@ -32,6 +34,7 @@ class ByKey : public Contract {
     moved.push.due = due;
     moved.push.priority = 5;
     moved.attempt = 3;
+    moved.pushed_ms = kPushedThere;
     moved.tallies = {.claims = 6, .run_outs = 2, .releases = 3, .buries = 1, .revives = 1};
     return moved;
   }
@@ -150,6 +153,7 @@ TEST_P(ByKey, AMoveKeepsWhatTheMessageHasBeenThrough) {
   EXPECT_EQ(info.attempt, 3u);
   EXPECT_EQ(info.priority, 5u);
   EXPECT_EQ(info.tallies, before);
+  EXPECT_EQ(info.pushed, rig().kept_push_time(kPushedThere));
   EXPECT_EQ(info.payload, "moved payload");
   EXPECT_EQ(info.headers, (Headers{{"Age", "moved"}}));
   EXPECT_EQ(must(q.stats()).counters.accepted, 1u);
@@ -214,11 +218,13 @@ TEST_P(ByKey, AMoveOfTheDeadIsDead) {
   core::MoveItem dead = item(request, "k", at(clock().now() - 1h));
   dead.dead = true;
   dead.reason = core::append(request.bytes, "was dead there");
+  dead.pushed_ms.reset();
   request.items.push_back(dead);
   const auto reply = ask(std::move(request));
   const MessageInfo info = find(q, "k").value();
   EXPECT_EQ(info.state, State::dead);
   EXPECT_EQ(info.reason, "was dead there");
+  EXPECT_FALSE(info.pushed) << "what nobody knew is not made up";
   EXPECT_EQ(info.attempt, 3u);
   EXPECT_EQ(ms(info.kept_until.value()), now_ms() + QueueSettings{}.dead_keep.count());
   EXPECT_TRUE(nothing_due(q));

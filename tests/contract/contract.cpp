@@ -31,6 +31,7 @@ void expect_same(const std::optional<MessageInfo>& before,
   EXPECT_EQ(before->state, after->state);
   EXPECT_EQ(before->stopping, after->stopping);
   EXPECT_EQ(ms(before->due), ms(after->due));
+  EXPECT_EQ(before->pushed, after->pushed);
   EXPECT_EQ(before->priority, after->priority);
   EXPECT_EQ(before->attempt, after->attempt);
   EXPECT_EQ(before->tallies, after->tallies);

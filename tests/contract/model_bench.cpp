@@ -234,6 +234,8 @@ void ModelBench::check_info(const Model& model, const ModelMessage& want, const 
   same(name + "state", got.state, state);
   same(name + "stopping", got.stopping, want.stopping);
   same(name + "due", ms(got.due), want.due);
+  const auto pushed = state == State::remembered ? std::nullopt : want.pushed;
+  same(name + "pushed", got.pushed, rig_.kept_push_time(pushed));
   same(name + "priority", got.priority, want.priority);
   same(name + "attempt", got.attempt, want.attempt);
   same(name + "tallies", got.tallies, want.tallies);

@@ -93,6 +93,15 @@ Rig::~Rig() {
   }
 }
 
+std::optional<Time> Rig::kept_push_time(std::optional<std::int64_t> pushed_ms) const {
+  constexpr std::int64_t kRedisFrom = 1'577'836'800'000;
+  constexpr std::int64_t kMinute = 60'000;
+  if (!pushed_ms) return std::nullopt;
+  if (spec_.kind != Kind::redis) return Time(Millis(*pushed_ms));
+  if (*pushed_ms < kRedisFrom) return std::nullopt;
+  return Time(Millis(*pushed_ms / kMinute * kMinute));
+}
+
 std::int64_t Rig::now_ms() const { return clock_.now().time_since_epoch().count(); }
 
 std::string Rig::url(const std::string& options) const {

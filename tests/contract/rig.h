@@ -59,6 +59,8 @@ class Rig {
   [[nodiscard]] ManualClock& clock() noexcept { return clock_; }
   [[nodiscard]] const ManualClock& clock() const noexcept { return clock_; }
   [[nodiscard]] std::int64_t now_ms() const;
+  /// What the store tells of such a push time: Redis keeps the minute, from 2020 on.
+  [[nodiscard]] std::optional<Time> kept_push_time(std::optional<std::int64_t> pushed_ms) const;
 
   /// Of what keeps the store. `options`, of file: only, instead of the ones it was made with.
   [[nodiscard]] std::string url(const std::string& options = {}) const;

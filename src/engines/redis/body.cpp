@@ -11,7 +11,21 @@ constexpr std::uint8_t kHasId = 1;
 constexpr std::uint8_t kHasPriority = 2;
 constexpr std::uint8_t kHasMaxAttempts = 4;
 constexpr std::uint8_t kHasHeaders = 8;
+constexpr std::uint8_t kHasPushed = 16;
 constexpr std::uint8_t kRemembered = 128;
+
+// A push time is three bytes, little-endian: minutes since 2020, up to 2051. With a fourth byte a
+// message of 100 bytes would take 16 bytes more of Redis's memory.
+constexpr std::int64_t kPushedFromMs = 1'577'836'800'000;
+constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::int64_t kMostMinutes = (1 << 24) - 1;
+
+std::optional<std::uint32_t> minutes_of(std::optional<std::int64_t> pushed_ms) noexcept {
+  if (!pushed_ms || *pushed_ms < kPushedFromMs) return {};
+  const std::int64_t minutes = (*pushed_ms - kPushedFromMs) / kMinuteMs;
+  if (minutes > kMostMinutes) return {};
+  return static_cast<std::uint32_t>(minutes);
+}
 
 std::uint32_t crc_of(const Body& body, std::string_view member) noexcept {
   return base::crc32c(body.payload, base::crc32c(body.headers, base::crc32c(member)));
@@ -27,9 +41,11 @@ std::int64_t load_time(const char* from) noexcept {
 
 void append_head(std::string& out, const Body& body, std::string_view member) {
   std::uint8_t flags = 0;
+  const auto pushed = minutes_of(body.pushed_ms);
   if (body.id != 0) flags |= kHasId;
   if (body.priority != kDefaultPriority) flags |= kHasPriority;
   if (body.max_attempts != 0) flags |= kHasMaxAttempts;
+  if (pushed) flags |= kHasPushed;
   if (!body.headers.empty()) flags |= kHasHeaders;
   base::ByteWriter writer(out);
   writer.u8(flags);
@@ -40,6 +56,10 @@ void append_head(std::string& out, const Body& body, std::string_view member) {
   }
   if (body.priority != kDefaultPriority) writer.u32(body.priority);
   if (body.max_attempts != 0) writer.u16(body.max_attempts);
+  if (pushed) {
+    writer.u16(static_cast<std::uint16_t>(*pushed));
+    writer.u8(static_cast<std::uint8_t>(*pushed >> 16));
+  }
   if (!body.headers.empty()) {
     writer.u16(static_cast<std::uint16_t>(body.headers.size()));
     writer.bytes(body.headers);
@@ -58,6 +78,12 @@ std::optional<Body> read_body(std::string_view bytes) noexcept {
   }
   if ((flags & kHasPriority) != 0 && !reader.u32(body.priority)) return {};
   if ((flags & kHasMaxAttempts) != 0 && !reader.u16(body.max_attempts)) return {};
+  if ((flags & kHasPushed) != 0) {
+    std::uint16_t low = 0;
+    std::uint8_t high = 0;
+    if (!reader.u16(low) || !reader.u8(high)) return {};
+    body.pushed_ms = kPushedFromMs + (std::int64_t{high} << 16 | low) * kMinuteMs;
+  }
   if ((flags & kHasHeaders) != 0) {
     std::uint16_t size = 0;
     if (!reader.u16(size) || !reader.bytes(size, body.headers)) return {};

@@ -1,7 +1,7 @@
 // A message's body as Redis keeps it, the value of its member in MSGS:
 //
 //   u8 flags, u32 CRC-32C of member, headers and payload, [6 bytes id], [u32 priority],
-//   [u16 max_attempts], [u16 length, headers], payload
+//   [u16 max_attempts], [3 bytes push time], [u16 length, headers], payload
 //
 // What stands in brackets is there where its flag says so; integers are little-endian, ids
 // big-endian. And what is remembered of a settled one. docs/formats/redis.md says why it is so
@@ -23,6 +23,9 @@ struct Body {
   std::uint64_t id = 0;  // 0: the member is the id
   std::uint32_t priority = kDefaultPriority;
   std::uint16_t max_attempts = 0;  // 0: the queue's
+  // Kept to the minute, rounded down; what does not fit into the field is not kept. Empty: not
+  // known.
+  std::optional<std::int64_t> pushed_ms = {};
   std::string_view headers = {};
   std::string_view payload = {};
   std::uint32_t crc = 0;

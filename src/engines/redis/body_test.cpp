@@ -8,6 +8,9 @@
 namespace tarry::redis {
 namespace {
 
+constexpr std::int64_t kPushedFrom = 1'577'836'800'000;                         // 2020-01-01
+constexpr std::int64_t kPushedUpTo = kPushedFrom + ((1 << 24) - 1) * 60'000LL;  // 2051-11-24
+
 std::string bytes_of(const Body& body, std::string_view member) {
   std::string bytes;
   append_head(bytes, body, member);
@@ -22,6 +25,7 @@ void expect_same(const Body& want, std::string_view member) {
   EXPECT_EQ(got->id, want.id);
   EXPECT_EQ(got->priority, want.priority);
   EXPECT_EQ(got->max_attempts, want.max_attempts);
+  EXPECT_EQ(got->pushed_ms, want.pushed_ms);
   EXPECT_EQ(got->headers, want.headers);
   EXPECT_EQ(got->payload, want.payload);
   EXPECT_TRUE(is_sound(*got, member));
@@ -36,13 +40,27 @@ TEST(Body, HoldsEveryField) {
   expect_same({.id = 5, .payload = "p"}, "k");
   expect_same({.priority = 0}, "k");
   expect_same({.max_attempts = 3, .payload = "p"}, "k");
+  expect_same({.pushed_ms = kPushedFrom, .payload = "p"}, "k");
+  expect_same({.pushed_ms = kPushedUpTo, .headers = "h", .payload = "p"}, "k");
   expect_same({.headers = "headers", .payload = std::string_view("\0\xff", 2)}, "k");
   expect_same({.id = 1'000'000'000'000,
                .priority = 4'294'967'295,
                .max_attempts = 65'535,
+               .pushed_ms = kPushedFrom + 60'000,
                .headers = "h",
                .payload = "p"},
               "k");
+}
+
+TEST(Body, KeepsThePushTimeToTheMinuteWhereItFits) {
+  const auto kept = [](std::int64_t pushed_ms) {
+    return read_body(bytes_of({.pushed_ms = pushed_ms, .payload = "p"}, "k"))->pushed_ms;
+  };
+  EXPECT_EQ(kept(kPushedFrom + 59'999), kPushedFrom);
+  EXPECT_EQ(kept(kPushedUpTo + 59'999), kPushedUpTo);
+  EXPECT_FALSE(kept(kPushedFrom - 1));
+  EXPECT_FALSE(kept(kPushedUpTo + 60'000));
+  EXPECT_EQ(bytes_of({.pushed_ms = kPushedFrom, .payload = "p"}, "k").size(), 9u);
 }
 
 TEST(Body, ThatWasChangedDoesNotCheck) {
@@ -54,8 +72,13 @@ TEST(Body, ThatWasChangedDoesNotCheck) {
 }
 
 TEST(Body, OfAnyBytesIsReadOrRefused) {
-  const std::string whole = bytes_of(
-      {.id = 5, .priority = 1, .max_attempts = 2, .headers = "head", .payload = ""}, "key");
+  const std::string whole = bytes_of({.id = 5,
+                                      .priority = 1,
+                                      .max_attempts = 2,
+                                      .pushed_ms = kPushedFrom,
+                                      .headers = "head",
+                                      .payload = ""},
+                                     "key");
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_FALSE(read_body(std::string_view(whole).substr(0, size))) << size;
   }

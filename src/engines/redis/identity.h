@@ -45,6 +45,7 @@ class Identity {
   [[nodiscard]] const std::optional<Error>& unfit() const noexcept { return unfit_; }
   [[nodiscard]] std::uint64_t secret() const noexcept { return secret_; }
   [[nodiscard]] std::int64_t schema() const noexcept { return schema_; }
+  [[nodiscard]] bool keeps_push_times() const noexcept { return schema_ >= kPushTimeSchema; }
 
  private:
   [[nodiscard]] bool is_known() const;

@@ -222,6 +222,7 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     body.id = asked.key.empty() ? 0 : one.message_id;
     body.priority = asked.priority.value_or(kDefaultPriority);
     body.max_attempts = static_cast<std::uint16_t>(asked.max_attempts);
+    if (context_.identity.keeps_push_times()) body.pushed_ms = asked.sent_ms;
     body.headers = asked.headers;
     body.payload = asked.payload;
     std::string head;

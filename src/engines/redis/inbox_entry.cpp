@@ -180,6 +180,7 @@ class EntryReader {
   }
 
   MaybeError check_due() {
+    entry_.sent_ms = is_ahead() ? time_.now_ms : static_cast<std::int64_t>(id_.ms);
     if (has(kDue) && has(kDelay)) {
       return bad_field("due " + base::quoted(*given_[kDue]) + " and delay " +
                        base::quoted(*given_[kDelay]) + " exclude each other; one is the limit");
@@ -189,6 +190,10 @@ class EntryReader {
     }
     if (entry_.verb == InboxVerb::cancel) return {};
     return has(kDue) ? check_absolute() : check_delay();
+  }
+
+  [[nodiscard]] bool is_ahead() const {
+    return id_.ms > static_cast<std::uint64_t>(std::max<std::int64_t>(time_.now_ms, 0));
   }
 
   MaybeError check_absolute() {
@@ -204,9 +209,8 @@ class EntryReader {
   // From the entry's own time on, and never from one that is still to come: the clock may have been
   // set back, or the producer chose the id. A delay begins with the next ms, so that none is short.
   MaybeError check_delay() {
-    const auto now = static_cast<std::uint64_t>(std::max<std::int64_t>(time_.now_ms, 0));
-    const bool ahead = id_.ms > now;
-    const std::int64_t sent = ahead ? time_.now_ms : static_cast<std::int64_t>(id_.ms);
+    const bool ahead = is_ahead();
+    const std::int64_t sent = entry_.sent_ms;
     std::int64_t delay = 0;
     if (has(kDelay)) {
       const std::string_view text = *given_[kDelay];

@@ -46,6 +46,7 @@ struct InboxEntry {
   std::string_view payload;
   std::string headers;  // encoded: core/headers.h
   std::int64_t due_ms = 0;
+  std::int64_t sent_ms = 0;  // the entry's own time, or that of reading where it is ahead
   std::optional<std::uint32_t> priority;
   std::uint32_t max_attempts = 0;     // 0: the queue's
   std::optional<IfExists> if_exists;  // empty: the queue's

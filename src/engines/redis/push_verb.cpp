@@ -45,7 +45,11 @@ void add_due(RedisCommand& command, Due due) {
 class PutVerb : public ItemVerb {
  public:
   PutVerb(Context& context, AskedPtr asked, std::string_view queue, const std::string& bytes)
-      : context_(context), asked_(std::move(asked)), queue_(queue), bytes_(bytes) {}
+      : context_(context),
+        asked_(std::move(asked)),
+        queue_(queue),
+        bytes_(bytes),
+        now_ms_(context.server.clock().now_ms()) {}
 
   void set_first_id(std::uint64_t id) noexcept { first_id_ = id; }
 
@@ -111,6 +115,10 @@ class PutVerb : public ItemVerb {
   [[nodiscard]] virtual const core::PushItem& item_at(std::uint32_t item) const = 0;
   [[nodiscard]] core::PushReply& reply() const { return std::get<core::PushReply>(asked_->reply); }
 
+  [[nodiscard]] virtual std::optional<std::int64_t> pushed_at(std::uint32_t /*item*/) const {
+    return now_ms_;
+  }
+
   /// Of the bodies, at most.
   [[nodiscard]] std::int64_t longest(ItemSpan items) const {
     constexpr std::size_t kHead = 32;
@@ -147,6 +155,7 @@ class PutVerb : public ItemVerb {
     body.id = push.key.size == 0 ? 0 : first_id_ + item;
     body.priority = push.priority;
     body.max_attempts = static_cast<std::uint16_t>(push.max_attempts);
+    if (context_.identity.keeps_push_times()) body.pushed_ms = pushed_at(item);
     body.headers = core::view(bytes_, push.headers);
     body.payload = core::view(bytes_, push.payload);
     head_.clear();
@@ -158,6 +167,7 @@ class PutVerb : public ItemVerb {
   AskedPtr asked_;
   std::string_view queue_;
   const std::string& bytes_;
+  const std::int64_t now_ms_;  // one for all, however often one is built
   std::uint64_t first_id_ = 0;
   std::unordered_set<std::uint32_t> absent_;  // in the closed shards
   std::string scratch_;
@@ -268,6 +278,9 @@ class MoveVerb final : public PutVerb {
  private:
   const core::PushItem& item_at(std::uint32_t item) const override {
     return request_.items[item].push;
+  }
+  std::optional<std::int64_t> pushed_at(std::uint32_t item) const override {
+    return request_.items[item].pushed_ms;
   }
   char rule_unless_told() const override { return letter_of(IfExists::reject); }
 

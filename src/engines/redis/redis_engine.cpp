@@ -128,6 +128,7 @@ class RedisEngine final : public core::Engine {
     capabilities.durable = true;
     capabilities.forecast = true;
     capabilities.manual_clock = options_.clock != nullptr;
+    capabilities.push_times = push_times_;
     capabilities.store = store_;
     return capabilities;
   }
@@ -186,6 +187,7 @@ class RedisEngine final : public core::Engine {
   void begin(const StoreFacts& store) {
     // Not the secret itself, which is nobody else's business.
     store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
+    push_times_ = store.schema >= kPushTimeSchema;
     directory_.emplace(server_, store.partitions, options_.shards, !options_.cluster.empty());
     identity_.emplace(*redis_, server_, *directory_, ids_, steady_, store, wish(), options_.log);
     context_.emplace(Context{server_, *directory_, ids_, *identity_});
@@ -286,7 +288,8 @@ class RedisEngine final : public core::Engine {
   Ids ids_;
   Alarms alarms_;
   Alarms steady_;      // by the steady clock always
-  std::string store_;  // set before `start` returns
+  std::string store_;  // set before `start` returns, as the next
+  bool push_times_ = false;
   std::optional<Directory> directory_;
   std::optional<Identity> identity_;
   std::optional<Context> context_;

@@ -193,6 +193,8 @@ class ReshardTest : public ::testing::Test, protected test::EngineCalls {
       EXPECT_EQ(was.id, is.id) << key;
       EXPECT_EQ(was.due, is.due) << key;
       EXPECT_EQ(was.priority, is.priority) << key;
+      EXPECT_EQ(was.pushed.has_value(), was.state != State::remembered) << key;
+      EXPECT_EQ(was.pushed, is.pushed) << key;
       EXPECT_EQ(was.attempt, is.attempt) << key;
       EXPECT_EQ(was.tallies, is.tallies) << key;
       EXPECT_EQ(was.payload, is.payload) << key;

@@ -58,7 +58,7 @@ bool is_out_of_queues(const Error& error) noexcept {
 }
 
 Server::Server(net::Redis& redis, const timing::Clock* test_clock)
-    : redis_(redis), test_clock_(test_clock) {}
+    : redis_(redis), test_clock_(test_clock), clock_(test_clock) {}
 
 std::string Server::time_argument() const {
   return test_clock_ == nullptr ? "" : std::to_string(test_clock_->now().realtime_ms);

@@ -21,6 +21,7 @@
 #include "engines/redis/place.h"
 #include "engines/redis/replica_wait.h"
 #include "engines/redis/scripts.h"
+#include "engines/redis/store_clock.h"
 #include "net/redis.h"
 #include "timing/clock.h"
 
@@ -90,6 +91,7 @@ class Server {
 
   /// The time for scripts' ARGV: empty but in tests.
   [[nodiscard]] std::string time_argument() const;
+  [[nodiscard]] StoreClock& clock() noexcept { return clock_; }
   [[nodiscard]] std::string name() const { return redis_.server(); }
   /// Calls that were sent; what follows each other as one, as in a MULTI, counts as one.
   [[nodiscard]] std::uint64_t round_trips() const noexcept { return round_trips_; }
@@ -107,6 +109,7 @@ class Server {
   net::Redis& redis_;
   net::RedisChannels channels_ = net::RedisChannels::plain;
   const timing::Clock* test_clock_;
+  StoreClock clock_;
   std::string before_scripts_;
   std::array<std::string, kScripts> shas_;
   ReplicaWish wait_;

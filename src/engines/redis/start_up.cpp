@@ -7,6 +7,7 @@
 
 #include "engines/redis/item_verb.h"
 #include "engines/redis/redis_engine.h"
+#include "engines/redis/told_time.h"
 
 namespace tarry::redis {
 namespace {
@@ -54,7 +55,7 @@ std::string random_secret() {
 Result<StoreFacts> read_record(const Server& server, net::RedisView record,
                                std::optional<std::uint32_t> partitions) {
   const std::string store = "the store in Redis at " + server.name() + " ";
-  if (record.size() != 3) return strange_reply(server, Script::open_store);
+  if (record.size() != 4) return strange_reply(server, Script::open_store);
   const std::int64_t schema = record[0].integer();
   if (schema < kOldestSchema || schema > kSchema) {
     return Unexpected(ErrorCode::unsupported,
@@ -141,6 +142,7 @@ void open_store(Server& server, std::optional<std::uint32_t> partitions,
       },
       [&server, partitions, done = std::move(done)](Result<RedisReply> reply) mutable {
         if (!reply) return done(std::move(reply).error());
+        server.clock().told(told_time(reply->view()[3]));
         done(read_record(server, reply->view(), partitions));
       });
 }

@@ -35,9 +35,11 @@ struct ServerWish {
 
 /// The schema of stores that are made now; those of kOldestSchema on are used as they are
 /// (docs/formats/redis.md, Changing it).
-inline constexpr std::int64_t kSchema = 2;
+inline constexpr std::int64_t kSchema = 3;
 inline constexpr std::int64_t kOldestSchema = 1;
 inline constexpr std::int64_t kBulkSchema = 2;  // from it on no program that knows no bulk claims
+/// From it on no program that knows no push times in bodies.
+inline constexpr std::int64_t kPushTimeSchema = 3;
 
 struct StoreFacts {
   std::int64_t schema = 0;

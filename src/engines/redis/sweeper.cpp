@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engines/redis/parted.h"
+#include "engines/redis/told_time.h"
 
 namespace tarry::redis {
 namespace {
@@ -118,6 +119,7 @@ void Sweeper::ask_for_slice(std::uint32_t partition, Waited waited) {
           sweeping_.erase(partition);
           return failed(partition, "", reply.error());  // the next sweep comes
         }
+        context_.server.clock().told(told_time(reply->view()[3]));
         if (is_first) {
           succeeded(partition, "");
           tick_all(partition, reply->view()[0], passed_over);

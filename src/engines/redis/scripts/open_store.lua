@@ -1,18 +1,20 @@
 -- The store's record, made if it is not there. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues,
 -- 3 tarry:{0}:numbers; the last two hold a placeholder for good, as a shard's keys do. ARGV: 1 schema,
 -- 2 partitions, 3 the secret that made keys are checked by, 4 the oldest schema that is used. Answers
--- schema, partitions and secret as they are; of a record that the caller will refuse nothing is added to.
+-- schema, partitions and secret as they are, and now; of a record that the caller will refuse nothing is added to.
 for _, key in ipairs(KEYS) do
   local kind = redis.call('TYPE', key).ok
   if kind ~= 'none' and kind ~= 'hash' then
     return redis.error_reply('FOREIGN ' .. key .. ' is a ' .. kind)
   end
 end
+local time = redis.call('TIME')  -- before anything is written
+local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
 local schema, partitions, secret = unpack(redis.call('HMGET', KEYS[1], 'schema', 'partitions', 'secret'))
 if schema then
   local known = (tonumber(schema) or 0) >= tonumber(ARGV[4]) and tonumber(schema) <= tonumber(ARGV[1])
   if not known or not tonumber(partitions or '') or not string.find(secret or '', '^%d+$') then
-    return { schema, partitions, secret }
+    return { schema, partitions, secret, now }
   end
 end
 -- What is there is not written again: that would be refused while Redis is full.
@@ -22,4 +24,5 @@ end
 for i = 2, 3 do
   if redis.call('HEXISTS', KEYS[i], '') == 0 then redis.call('HSET', KEYS[i], '', '') end
 end
-return redis.call('HMGET', KEYS[1], 'schema', 'partitions', 'secret')
+schema, partitions, secret = unpack(redis.call('HMGET', KEYS[1], 'schema', 'partitions', 'secret'))
+return { schema, partitions, secret, now }

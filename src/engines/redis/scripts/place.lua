@@ -12,7 +12,7 @@ end
 
 local BIG = 2 ^ 50
 local DEFAULT_PRIORITY = 1024
-local HAS_ID, HAS_PRIORITY, HAS_MAX, HAS_HEADERS, REMEMBERED = 1, 2, 4, 8, 128
+local HAS_ID, HAS_PRIORITY, HAS_MAX, HAS_HEADERS, HAS_PUSHED, REMEMBERED = 1, 2, 4, 8, 16, 128
 local band = bit.band
 
 -- Of a body that is shorter than its own flags say, as if it had none: it is damaged, and only its
@@ -24,6 +24,7 @@ local function flags_of(body)
   if flags < REMEMBERED then
     if band(flags, HAS_PRIORITY) ~= 0 then size = size + 4 end
     if band(flags, HAS_MAX) ~= 0 then size = size + 2 end
+    if band(flags, HAS_PUSHED) ~= 0 then size = size + 3 end
     if band(flags, HAS_HEADERS) ~= 0 then size = size + 2 end
   end
   return #body >= size and flags or 0
