@@ -54,7 +54,7 @@ class Exporter {
   Result<void> begin() {
     const auto queues = find_queues();
     if (!queues) return queues.error();
-    if (auto done = write_(write_line(HeadLine{})); !done) return done;
+    if (auto done = write_(write_line(HeadLine{options_.version})); !done) return done;
     const Time now = wall_clock();
     for (const QueueStats& queue : *queues) {
       const QueueLine line{queue.queue, queue.settings, pause_before(queue, now)};
@@ -203,7 +203,9 @@ class Exporter {
     }
     ++at_.report.messages;
     if (message.state == State::leased) ++at_.report.leased;
-    return write_(write_line(MessageLine{message}));
+    MessageLine line{message};
+    if (options_.version < kPushTimeExport) line.message.pushed.reset();
+    return write_(write_line(line));
   }
 
   core::Engine& engine_;

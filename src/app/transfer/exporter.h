@@ -17,6 +17,7 @@
 #include <tarry/result.h>
 
 #include "app/transfer/export_mark.h"
+#include "app/transfer/line.h"
 #include "core/engine.h"
 
 namespace tarry::app::transfer {
@@ -26,6 +27,7 @@ using Visit = std::function<Result<void>(std::string_view line)>;
 struct ExportOptions {
   std::vector<std::string> queues;  // empty: all that there are
   std::uint32_t page = 500;         // messages that are asked for at once
+  std::uint32_t version = kExportVersion;
   std::stop_token stop = {};
   /// Messages written so far, and to be written in all, as far as is known.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};

@@ -50,7 +50,7 @@ Result<void> Importer::check_begin(std::string_view text) {
   const bool means_to_be = text.find("\"tarry_export\"") != std::string_view::npos;
   if (!line && means_to_be) return line.error();
   return Error{ErrorCode::invalid_argument,
-               "it is no export: {\"tarry_export\":1} must come first"};
+               "it is no export: {\"tarry_export\":2} must come first"};
 }
 
 Result<void> Importer::take(std::string_view text) {

@@ -12,12 +12,12 @@
 namespace tarry::app::transfer {
 namespace {
 
-constexpr std::uint64_t kVersion = 1;
-
 struct Writer {
   wire::JsonWriter& json;
 
-  void operator()(const HeadLine&) const { json.field("tarry_export", kVersion); }
+  void operator()(const HeadLine& line) const {
+    json.field("tarry_export", std::uint64_t{line.version});
+  }
   void operator()(const QueueLine& line) const {
     json.text_field("queue", line.queue).name("settings").begin_object();
     wire::write_settings(json, line.settings);
@@ -29,6 +29,7 @@ struct Writer {
     json.name("message").begin_object();
     json.text_field("queue", message.queue).bytes_field("key", message.key);
     json.field("state", to_string(message.state)).time_field("due", message.due);
+    if (message.pushed) json.time_field("pushed", *message.pushed);
     json.field("priority", std::uint64_t{message.priority});
     json.field("attempt", std::uint64_t{message.attempt});
     if (message.max_attempts != 0) json.field("max_attempts", std::uint64_t{message.max_attempts});
@@ -43,14 +44,14 @@ struct Writer {
 };
 
 Result<Line> read_head(wire::Fields& fields) {
-  const auto version = fields.u64("tarry_export").value_or(kVersion);
-  if (version != kVersion) {
+  const auto version = fields.u64("tarry_export").value_or(1);
+  if (version < 1 || version > kExportVersion) {
     return Error{ErrorCode::unsupported,
-                 fmt::format("the export is of version {}; this program knows version {}", version,
-                             kVersion)};
+                 fmt::format("the export is of version {}; this program knows versions 1 to {}",
+                             version, kExportVersion)};
   }
   if (auto error = fields.finish()) return *error;
-  return Line(HeadLine{});
+  return Line(HeadLine{static_cast<std::uint32_t>(version)});
 }
 
 Result<Line> read_queue(wire::Fields& fields) {
@@ -79,6 +80,7 @@ Result<Line> read_message(const boost::json::value& value) {
       fields.choice("state", {State::scheduled, State::ready, State::leased, State::dead})
           .value_or(State::ready);
   message.due = fields.moment("due", "due_ms").value_or(Time());
+  message.pushed = fields.moment("pushed", "pushed_ms");
   message.priority = fields.u32("priority").value_or(kDefaultPriority);
   message.attempt = fields.u32("attempt").value_or(0);
   message.max_attempts = fields.u32("max_attempts").value_or(0);

@@ -1,13 +1,14 @@
 // The lines of an export: JSON objects, one a line.
 //
-//   {"tarry_export":1}
+//   {"tarry_export":2}
 //   {"queue":"orders","settings":{...,"lease_ms":30000,...},"paused":false}       every queue,
 //   first
 //   {"message":{"queue","key","state","due","due_ms","priority","attempt","max_attempts","tallies",
-//               "reason","headers","payload"}}
+//               "pushed","pushed_ms","reason","headers","payload"}}
 //   {"end":true,"messages":2}       without it the file was cut off
 //
-// Bytes that are no UTF-8 come as NAME_base64. Unknown fields are refused, as over HTTP.
+// Version 1 has no push times. Bytes that are no UTF-8 come as NAME_base64. Unknown fields are
+// refused, as over HTTP.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -25,7 +26,14 @@
 
 namespace tarry::app::transfer {
 
-struct HeadLine {};
+/// The newest version of an export; all are read.
+inline constexpr std::uint32_t kExportVersion = 2;
+/// From it on a message may say when it was pushed.
+inline constexpr std::uint32_t kPushTimeExport = 2;
+
+struct HeadLine {
+  std::uint32_t version = kExportVersion;
+};
 struct QueueLine {
   std::string queue;
   QueueSettings settings;

@@ -400,8 +400,32 @@ TEST(Transfer, WhatEndsAndComesMeanwhileExplainsWhatAnExportLacks) {
   EXPECT_TRUE(report->problems.empty()) << report->problems[0];
 }
 
+TEST(Transfer, AnExportOfVersion1HasNoPushTimesAndIsRead) {
+  Store from = open_memory();
+  const Queue orders = from.queue("orders");
+  ASSERT_TRUE(orders.push({.key = "k", .payload = "p", .due = in(1h)}));
+  const auto pushed = orders.get("k").value().pushed;
+  ASSERT_TRUE(pushed);
+  for (const std::uint32_t version : {1u, 2u}) {
+    std::string text;
+    ExportOptions options;
+    options.version = version;
+    ASSERT_TRUE(export_store(from.engine(), options, [&](std::string_view line) {
+      text.append(line).append("\n");
+      return Result<void>();
+    }));
+    EXPECT_TRUE(text.starts_with("{\"tarry_export\":" + std::to_string(version) + "}\n")) << text;
+    EXPECT_EQ(text.find("pushed") != std::string::npos, version == 2) << text;
+    Store to = open_memory();
+    ImportReport report;
+    EXPECT_EQ(import_into(to, text, report).message, "");
+    EXPECT_EQ(to.queue("orders").get("k").value().pushed,
+              version == 2 ? pushed : std::optional<Time>());
+  }
+}
+
 TEST(Transfer, LinesThatAreNoneEndTheImportAndAreNamed) {
-  const std::string head = "{\"tarry_export\":1}\n";
+  const std::string head = "{\"tarry_export\":2}\n";
   const std::string queue = R"({"queue":"q","settings":{},"paused":false})"
                             "\n";
   const struct {
@@ -411,7 +435,8 @@ TEST(Transfer, LinesThatAreNoneEndTheImportAndAreNamed) {
       {"{\"key\":\"k\"}\n", "line 1: "},
       {queue, "line 1: it is no export"},
       {"", "there is nothing to import"},
-      {"{\"tarry_export\":2}\n", "line 1: the export is of version 2"},
+      {"{\"tarry_export\":3}\n",
+       "line 1: the export is of version 3; this program knows versions 1 to 2"},
       {head + head, "line 2: another export begins"},
       {head + R"({"message":{"queue":"q","key":"k","state":"ready","due_ms":0}})",
        "line 2: the line"},

@@ -38,6 +38,7 @@ struct TransferWords {
   std::string file = "-";
   std::vector<std::string> queues;
   bool keep_settings = false;
+  std::optional<std::uint64_t> version;  // of the export
 };
 
 // A line that is wrong is the file's fault, not the command line's; and a store is not out of
@@ -111,6 +112,7 @@ bool is_layout(const core::Engine& engine) {
 std::string export_of(const Session& session, const TransferWords& words) {
   std::string of = detail::masked_url(session.url());
   for (const std::string& queue : words.queues) of += " --queue " + queue;
+  if (words.version) of += " --format " + std::to_string(*words.version);
   return of;
 }
 
@@ -195,6 +197,7 @@ ExitCode export_to(Session& session, const TransferWords& words) {
   Progress progress("exporting", stderr, output.err());
   transfer::ExportOptions options;
   options.queues = words.queues;
+  if (words.version) options.version = static_cast<std::uint32_t>(*words.version);
   options.stop = stop.source.get_token();
   options.from = *from;
   options.written = [&](const transfer::Visit& visit) { return file.read_lines(visit); };
@@ -386,6 +389,9 @@ void add_transfer_commands(CLI::App& store, Session& session) {
         "command goes on where it was.\n");
     add_word(command, "FILE", words->file, "Where to, new (default: -, standard output)");
     add_words(command, "--queue", words->queues, "Only this queue; may be given again");
+    add_number(
+        command, "--format", words->version, 1, transfer::kExportVersion,
+        "Version of the lines (default: 2; 1, which older programs import, has no push times)");
     set_action(command, session, [words](Session& given) { return export_to(given, *words); });
   }
   auto words = std::make_shared<TransferWords>();
