@@ -52,6 +52,8 @@ def _messages(api, path):
         return {}
     keys = [_key_of(message) for message in listed]
     found = api.post(f"{path}/get", {"keys": keys})["results"]
+    for message in found:
+        message.pop("holder", None)  # the server knows it, not the store
     return {message["id"]: message for message in sorted(found, key=lambda m: int(m["id"]))}
 
 

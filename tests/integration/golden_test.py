@@ -175,6 +175,18 @@ class JournalV1(GoldenStore, ProgramTest):
             self.refused("store", "upgrade", code=UNREACHABLE, says="held by")
 
 
+class JournalV2(GoldenStore, ProgramTest):
+    folder = "journal-v2"
+    version = 2
+
+    def test_push_times_are_in_it(self):
+        """Of what was written by the run that made it, and of what cleaning has copied."""
+        pushed = {m["key"]: m.get("pushed_ms") for m in self.messages() if "key" in m}
+        self.assertTrue(pushed["old scheduled"] < pushed["new scheduled"])
+        for message in self.messages():
+            self.assertEqual("pushed_ms" in message, message["state"] != "remembered", message)
+
+
 class EveryGoldenStore(unittest.TestCase):
     def test_none_is_forgotten(self):
         tested = {test.folder for test in GoldenStore.__subclasses__()}
