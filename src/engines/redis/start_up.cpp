@@ -134,11 +134,11 @@ void open_store(Server& server, std::optional<std::uint32_t> partitions,
                 base::UniqueFunction<void(Result<StoreFacts>)> done) {
   server.run(
       Script::open_store,
-      [partitions, secret = random_secret()](RedisCommand& command) {
+      [&server, partitions, secret = random_secret()](RedisCommand& command) {
         command.add("3").key(partition_key(0, "store")).key(partition_key(0, "queues"));
         command.key(partition_key(0, "numbers")).add(kSchema);
         command.add(std::int64_t{partitions.value_or(kDefaultPartitions)}).add(secret);
-        command.add(kOldestSchema);
+        command.add(kOldestSchema).add(server.time_argument());
       },
       [&server, partitions, done = std::move(done)](Result<RedisReply> reply) mutable {
         if (!reply) return done(std::move(reply).error());

@@ -1,15 +1,19 @@
 -- The store's record, made if it is not there. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues,
 -- 3 tarry:{0}:numbers; the last two hold a placeholder for good, as a shard's keys do. ARGV: 1 schema,
--- 2 partitions, 3 the secret that made keys are checked by, 4 the oldest schema that is used. Answers
--- schema, partitions and secret as they are, and now; of a record that the caller will refuse nothing is added to.
+-- 2 partitions, 3 the secret that made keys are checked by, 4 the oldest schema that is used, 5 the time in
+-- ms (tests only; empty: the server's). Answers schema, partitions and secret as they are, and now; of a record
+-- that the caller will refuse nothing is added to.
 for _, key in ipairs(KEYS) do
   local kind = redis.call('TYPE', key).ok
   if kind ~= 'none' and kind ~= 'hash' then
     return redis.error_reply('FOREIGN ' .. key .. ' is a ' .. kind)
   end
 end
-local time = redis.call('TIME')  -- before anything is written
-local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+local now = ARGV[5]
+if now == '' then
+  local time = redis.call('TIME')
+  now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+end
 local schema, partitions, secret = unpack(redis.call('HMGET', KEYS[1], 'schema', 'partitions', 'secret'))
 if schema then
   local known = (tonumber(schema) or 0) >= tonumber(ARGV[4]) and tonumber(schema) <= tonumber(ARGV[1])
