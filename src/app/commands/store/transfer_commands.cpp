@@ -389,9 +389,8 @@ void add_transfer_commands(CLI::App& store, Session& session) {
         "command goes on where it was.\n");
     add_word(command, "FILE", words->file, "Where to, new (default: -, standard output)");
     add_words(command, "--queue", words->queues, "Only this queue; may be given again");
-    add_number(
-        command, "--format", words->version, 1, transfer::kExportVersion,
-        "Version of the lines (default: 2; 1, which older programs import, has no push times)");
+    add_number(command, "--format", words->version, 1, transfer::kExportVersion,
+               "Version of the lines (default: 2; 1 is for older programs)");
     set_action(command, session, [words](Session& given) { return export_to(given, *words); });
   }
   auto words = std::make_shared<TransferWords>();
