@@ -128,8 +128,11 @@ TEST_P(EmbeddedEngine, AStoreOfVersion1StaysOneUntilItIsUpgraded) {
   engine.reset();
   std::size_t newer = 0;
   for (const auto& [name, version] : versions()) {
-    if (before.contains(name)) EXPECT_EQ(version, 1u) << name;
-    if (!before.contains(name)) newer += version == kFormatVersion ? 1 : 0;
+    if (before.contains(name)) {
+      EXPECT_EQ(version, 1u) << name;
+    } else {
+      newer += version == kFormatVersion ? 1 : 0;
+    }
   }
   EXPECT_GE(newer, 1u) << "no segment holds records of two versions";
   engine = open();
