@@ -354,6 +354,52 @@ TEST_F(FullDisk, CleaningForPushesRefusesNoClaimAndNothingThatEndsOne) {
   }
 }
 
+// Segments that are cleaned give nothing back before the next sync. Meanwhile cleaning lives on its
+// own reserve, and not on what claims need.
+TEST_F(FullDisk, CleaningBeforeASyncRefusesNoClaim) {
+  const OneShard::Options options{256 << 10, SyncPolicy::always, false};
+  for (const std::size_t payload : {100u, 1000u}) {
+    SCOPED_TRACE(payload);
+    storage::MemoryDisk fresh{2 * kDisk};
+    shard = std::make_unique<OneShard>(fresh.root(), clock, options);
+    ASSERT_GT(fill(payload), 500u);
+    const std::string text(payload, 'x');
+    std::vector<std::string> held;
+    std::size_t number = 0;
+    std::size_t pushed = 0;
+    std::size_t refused = 0;
+    std::string why;
+    for (int syncs = 0; syncs < 300; ++syncs) {
+      for (std::size_t i = 0; i < held.size(); ++i) {
+        shard->submit(test::settle(
+            {held[i]}, i % 3 == 0 ? core::SettleAction::ack : core::SettleAction::release));
+      }
+      held.clear();
+      for (int turns = 0; turns < 40; ++turns) {
+        const std::string key = "n" + std::to_string(number++);
+        shard->submit(test::push("q", key.c_str(), Due(), text), [&](const auto& reply) {
+          pushed += std::get<core::PushReply>(*reply).items.front().error ? 0 : 1;
+        });
+        shard->submit(test::claim("q"), [&](const auto& reply) {
+          if (!reply) {
+            ++refused;
+            why = reply.error().message;
+            return;
+          }
+          const auto receipts = test::receipts_of(std::get<core::ClaimReply>(*reply));
+          held.insert(held.end(), receipts.begin(), receipts.end());
+        });
+        shard->turn();
+      }
+      while (shard->commit()) {
+      }
+    }
+    EXPECT_EQ(refused, 0u) << why;
+    EXPECT_GT(pushed, 500u);
+    shard.reset();
+  }
+}
+
 // Every segment's opening would be longer by it, at the cost of what is kept back for acks.
 TEST_F(FullDisk, APauseMakesNoQueue) {
   shard = std::make_unique<OneShard>(disk.root(), clock,

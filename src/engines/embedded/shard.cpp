@@ -245,7 +245,11 @@ std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
 
 void Shard::repay_cleaning() {
   if (cleaner_.spent() == 0 || cleaner_.running()) return;
-  const auto done = journal_->ensure_room(0, 0, reserves().cleaning, journal_->largest_put());
+  const Reserve parts = reserves();
+  // What was cleaned comes back after the next sync. Repaid before, out of what claims go on with
+  // until then, it would refuse them.
+  const std::uint64_t for_work = freeing_ == 0 ? 0 : parts.growth + parts.work + parts.leases;
+  const auto done = journal_->ensure_room(0, 0, parts.cleaning + for_work, journal_->largest_put());
   if (done) {
     cleaner_.repaid();
   } else if (!is_shortage(done.error())) {
