@@ -39,6 +39,9 @@ void read_word(std::string_view word, IfExists& into) {
   if (rule != kRules.end()) into = rule->second;
 }
 
+// Of settings: what the first version wrote, and any later one too.
+constexpr std::size_t kFewestWords = 7;
+
 // What scripts/open_queue.lua is told of where a queue's first shard is.
 constexpr std::string_view kAnywhere = "-";
 constexpr std::string_view kNotKnown = "?";
@@ -79,6 +82,7 @@ std::string spell_settings(const QueueSettings& settings) {
 QueueSettings read_settings(std::string_view text) {
   const auto words = words_of(text);
   QueueSettings settings;
+  if (words.size() < kFewestWords) return settings;
   std::size_t next = 0;
   core::each_setting([&](const auto& row) {
     if (next < words.size()) read_word(words[next++], settings.*row.value);
