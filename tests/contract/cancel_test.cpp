@@ -52,6 +52,7 @@ TEST_P(CancelCell, AnswersAndActsAsTheTableSays) {
       ended.payload.clear();
       ended.headers.clear();
       ended.reason.clear();
+      ended.pushed.reset();
       ended.settlement = {Ending::cancelled, clock().now()};
       ended.kept_until = clock().now() + kRemember;
       expect_same(ended, after);
