@@ -73,6 +73,16 @@ class Transfer(ProgramTest):
         one = self.export(f"file:{self.directory}/b", "--queue", "mails")
         self.assertEqual(len(one), 4)
 
+    def test_an_export_for_an_older_program_says_no_push_times(self):
+        self.fill(self.store)
+        lines = self.tarry("store", "export", "--format", "1").out.splitlines()
+        self.assertEqual(json.loads(lines[0]), {"tarry_export": 1})
+        self.assertFalse([line for line in lines if "pushed" in line])
+        told = self.tarry("store", "import", "-o", "json", store=f"file:{self.directory}/older",
+                          stdin="\n".join(lines).encode())
+        self.assertEqual(json.loads(told.out)["imported"], 1152)
+        self.assertIn("3", self.tarry("store", "export", "--format", "3", code=USAGE).err)
+
     def test_into_servers(self):
         """What file: exports is imported over HTTP, and what the server has comes out the same."""
         redis = RedisServer(parent=self.directory)
