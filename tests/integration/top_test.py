@@ -15,8 +15,8 @@ import time
 import unittest
 
 from inbox_test import Redis
-from program import (DONE, PROGRAM, SOURCE, UNKNOWN, UNREACHABLE, USAGE, ProgramTest, Server,
-                     environment)
+from program import (DONE, FAILED, PROGRAM, SOURCE, UNKNOWN, UNREACHABLE, USAGE, ProgramTest,
+                     Server, environment)
 
 
 class Terminal:
@@ -160,11 +160,11 @@ class Unreadable(Redis):
         number = self.redis.ask("HGET", "tarry:{0}:queues", "broken").split()[0]
         self.redis.ask("DEL", f"tarry:{{{number}}}:broken/0:due")
         self.redis.ask("SET", f"tarry:{{{number}}}:broken/0:due", "not ours")
-        top = self.asked("top", "--once", "--interval", "100ms")
+        top = self.asked("top", "--once", "--interval", "100ms", code=FAILED)
         self.assertEqual([queue["queue"] for queue in top["queues"]], ["whole"])
         broken, = top["unreadable"]
         self.assertEqual((broken["queue"], broken["error"]["code"]), ("broken", "damaged"))
-        out = self.tarry("top", "--once", "--interval", "100ms").out
+        out = self.tarry("top", "--once", "--interval", "100ms", code=FAILED).out
         self.assertRegex(out, r"\nbroken +\? +\? ")
         self.assertIn(f"\nbroken cannot be read: {broken['error']['message']}\n", out)
 
