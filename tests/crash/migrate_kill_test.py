@@ -57,6 +57,8 @@ def all_of(store):
         name = queue["queue"]
         for message in tarry(store, "ls", name, "--limit", "10000")["messages"]:
             assert (name, message["key"]) not in found, message
+            # Redis keeps no more of a push time than the minute.
+            message["pushed"] = message.pop("pushed_ms") // 60_000
             found[name, message["key"]] = {field: value for field, value in message.items()
                                            if field not in FORGETS}
     return found
