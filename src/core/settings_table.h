@@ -2,10 +2,10 @@
 // SettingsPatch. Validation, JSON, the configuration file, the command line, the journal and the
 // Redis engine go over the rows.
 //
-// A new setting: a member in both structs of <tarry/settings.h>, and the last row of its kind. Its
-// default must be 0: that is what stores from before have of it. Redis takes it as it is, behind
-// the words of the rows before it. A journal's record gets longer by it, which is a new version of
-// the format ("Changing a format" in CONTRIBUTING.md).
+// To add a setting, add a member to both structs of <tarry/settings.h>, and a row at the end of the
+// table. Its default must be 0: older stores do not have it, and scripts then read 0. In Redis it
+// is a further word of META's settings. In the journal it makes the queue's record longer: that is
+// a new version of the format ("Changing a format" in CONTRIBUTING.md).
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -27,8 +27,6 @@ namespace tarry::core {
 /// errors; its flag has '-' for '_'.
 template <typename T>
 struct SettingRow {
-  using Value = T;
-
   std::string_view name;
   T QueueSettings::* value;
   std::optional<T> SettingsPatch::* change;

@@ -91,7 +91,7 @@ std::string shown_sink(std::string_view to) {
   const std::size_t hash = to.find('#');
   const SinkKind* kind = find_sink_kind(to);
   const std::size_t slashes = to.find(':') + 1;
-  // One that is ill-formed: what follows a # may be the end of a password with one in it.
+  // In an ill-formed URL the text behind a # may be the end of a password.
   if (kind == nullptr || !kind->hides_target || !to.substr(slashes).starts_with("//") ||
       (hash != std::string_view::npos && to.find('@', hash) != std::string_view::npos)) {
     return detail::masked_url(to);

@@ -246,8 +246,8 @@ std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
 void Shard::repay_cleaning() {
   if (cleaner_.spent() == 0 || cleaner_.running()) return;
   const Reserve parts = reserves();
-  // What was cleaned comes back after the next sync. Repaid before, out of what claims go on with
-  // until then, it would refuse them.
+  // The room of cleaned segments comes back with the next sync. A reserve that was repaid before
+  // that would take the room on which claims go on meanwhile.
   const std::uint64_t for_work = freeing_ == 0 ? 0 : parts.growth + parts.work + parts.leases;
   const auto done = journal_->ensure_room(0, 0, parts.cleaning + for_work, journal_->largest_put());
   if (done) {

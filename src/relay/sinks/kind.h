@@ -32,7 +32,7 @@ struct SinkWish {
   /// The sink is of no use any more; from a thread of its own.
   std::function<void(Error)> on_broken;
 
-  /// Of a URL: what is before its colon, and what is behind it.
+  /// Parts of a URL: the scheme before its colon, and the rest behind it.
   [[nodiscard]] std::string_view scheme() const noexcept {
     return std::string_view(to).substr(0, to.find(':'));
   }

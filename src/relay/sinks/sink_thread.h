@@ -1,7 +1,7 @@
 // SinkThread: a sink that does all its work on one thread of its own. It hands what is sent to that
 // thread, and there calls what derives from it, which talks to the receiver.
 //
-// Thread safety: as a Sink's. What is `on the thread` needs no lock of its own.
+// Thread safety: as a Sink's. Members marked `on the thread` need no lock.
 //
 // Invariants (under mutex_)
 //  1. A parcel is in arrived_, or the thread has it, until it is answered.

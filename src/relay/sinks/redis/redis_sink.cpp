@@ -92,7 +92,7 @@ class RedisSink::Impl final : public SinkThread {
   }
   ~Impl() override {
     end();
-    // What the client still has to answer, this thread answers.
+    // This thread runs the callbacks that the client still owes.
     boost::asio::post(io_, [this] { client_.reset(); });
     guard_.reset();
     io_.run();
