@@ -12,7 +12,6 @@
 #include <tarry/result.h>
 
 #include "base/unique_function.h"
-#include "engines/embedded/message_slab.h"
 #include "engines/embedded/position.h"
 
 namespace tarry::embedded {

@@ -24,15 +24,10 @@
 #include "base/assert.h"
 #include "base/prefetch.h"
 #include "engines/embedded/chunked_array.h"
+#include "engines/embedded/handle.h"
 #include "engines/embedded/position.h"
 
 namespace tarry::embedded {
-
-using Handle = std::uint32_t;
-inline constexpr Handle kNoHandle = 0xFFFF'FFFF;
-inline constexpr Handle kMaxHandle = 0x7FFF'FFFF;  // the wheel's limit
-
-enum class Stage : std::uint8_t { free, scheduled, ready, leased, dead, remembered };
 
 struct Message {
   std::uint64_t id = 0;

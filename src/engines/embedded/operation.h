@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <tarry/log.h>
@@ -27,7 +28,7 @@
 #include "base/unique_function.h"
 #include "core/engine.h"
 #include "core/limits.h"
-#include "engines/embedded/message_slab.h"
+#include "engines/embedded/handle.h"
 #include "engines/embedded/prepared.h"
 
 namespace tarry::embedded {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engines/embedded/message_slab.h"
+#include "engines/embedded/handle.h"
 
 namespace tarry::embedded {
 

@@ -15,7 +15,7 @@
 #include <tarry/message.h>
 #include <tarry/settings.h>
 
-#include "engines/embedded/message_slab.h"
+#include "engines/embedded/handle.h"
 
 namespace tarry::embedded {
 

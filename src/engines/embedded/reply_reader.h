@@ -14,8 +14,8 @@
 #include <tarry/message.h>
 
 #include "core/reply.h"
-#include "engines/embedded/history_slab.h"
-#include "engines/embedded/message_slab.h"
+#include "engines/embedded/handle.h"
+#include "engines/embedded/position.h"
 #include "engines/embedded/record_reads.h"
 #include "engines/embedded/segment_files.h"
 

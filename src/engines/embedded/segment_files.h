@@ -13,6 +13,7 @@
 
 #include <tarry/result.h>
 
+#include "engines/embedded/position.h"
 #include "engines/embedded/records.h"
 #include "storage/storage.h"
 

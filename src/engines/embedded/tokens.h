@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engines/embedded/message_slab.h"
+#include "engines/embedded/handle.h"
 
 namespace tarry::embedded {
 
