@@ -15,15 +15,9 @@
 
 #include "base/assert.h"
 #include "engines/embedded/position.h"
+#include "engines/embedded/record_bounds.h"
 
 namespace tarry::embedded {
-
-/// What a message's full record grows by when it is copied after its first claim: what the copy
-/// carries without a reason, rounded up.
-inline constexpr std::uint64_t kCarriedBytes = 56;
-
-/// And where it was given a delay since: by a due time of BOOTTIME.
-inline constexpr std::uint64_t kBootDueBytes = 8;
 
 struct SegmentLife {
   std::uint64_t messages = 0;

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "core/limits.h"
-#include "engines/embedded/live_bytes.h"
 #include "engines/embedded/record_layout.h"
 
 namespace tarry::embedded {
@@ -21,6 +20,13 @@ namespace bounds {
 consteval std::uint64_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
 }  // namespace bounds
+
+/// What a message's full record grows by when it is copied after its first claim: what the copy
+/// carries without a reason, rounded up.
+inline constexpr std::uint64_t kCarriedBytes = 56;
+
+/// And where it was given a delay since: by a due time of BOOTTIME.
+inline constexpr std::uint64_t kBootDueBytes = 8;
 
 // What a message's end writes. A run of them is one record, which takes less.
 inline constexpr std::uint64_t kGoneRecord = bounds::rounded(record_layout::kGoneFixed + kRefBytes);
