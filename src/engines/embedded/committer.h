@@ -35,10 +35,12 @@
 #include <tarry/result.h>
 
 #include "engines/embedded/commit.h"
-#include "engines/embedded/embedded_engine.h"
 #include "engines/embedded/recent_batches.h"
 #include "engines/embedded/record_reads.h"
 #include "engines/embedded/segment_files.h"
+#include "engines/embedded/sync_policy.h"
+#include "storage/storage.h"
+#include "timing/clock.h"
 
 namespace tarry::embedded {
 

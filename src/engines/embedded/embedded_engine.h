@@ -12,17 +12,11 @@
 
 #include "core/engine.h"
 #include "core/limits.h"
+#include "engines/embedded/sync_policy.h"
 #include "storage/storage.h"
 #include "timing/clock.h"
 
 namespace tarry::embedded {
-
-/// When an answer counts as durable.
-enum class SyncPolicy : std::uint8_t {
-  always,       // after fdatasync
-  every_100ms,  // after the write; synced at most 100 ms later, which is the loss window
-  os,           // after the write; the operating system syncs when it likes
-};
 
 struct EmbeddedOptions {
   std::string path;  // empty: in RAM

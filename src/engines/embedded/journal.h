@@ -33,6 +33,7 @@
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/records.h"
 #include "engines/embedded/segment_files.h"
+#include "engines/embedded/sync_policy.h"
 #include "storage/storage.h"
 
 namespace tarry::embedded {
