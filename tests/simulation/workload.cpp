@@ -85,7 +85,7 @@ Options options_of(std::uint64_t seed) {
     if (random() % 4 < 3) options.weights[static_cast<std::size_t>(Op::room)] = 1;
   }
   options.recent_bytes =
-      one_of<std::uint64_t>(random, {0, 0, 2000, embedded::Committer::kRecentBytes});
+      one_of<std::uint64_t>(random, {0, 0, 2000, embedded::RecordReads::kRecentBytes});
   options.kept_claims = one_of<std::uint64_t>(random, {1, 10, embedded::Shard::kKeptClaims});
   // No seed that has found something (CMakeLists.txt) is among these.
   if (seed % 8 == 4 || seed % 8 == 7) {

@@ -34,7 +34,6 @@ struct SealedBatch {
   return error.code == ErrorCode::no_space || error.code == ErrorCode::unavailable;
 }
 
-class RecordReads;
 struct CommitOutcome;
 
 /// Runs once, when the job it came with is durable or has failed: on the committer's thread, but
@@ -44,7 +43,6 @@ using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
 struct CommitOutcome {
   const Error* failure = nullptr;  // set: nothing of this job may be taken as done
   std::int64_t committed_boot_ms = 0;
-  RecordReads* records = nullptr;  // valid while the task runs; null after a failure
   // What a task has still to do and reads no journal for, it appends here: it runs later, as an
   // answer. Null in answers, and after a failure.
   std::vector<CommitTask>* answers = nullptr;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engines/embedded/journal_format.h"
+#include "engines/embedded/record_reads.h"
 #include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
 #include "timing/manual_clock.h"
@@ -97,7 +98,7 @@ class CommitThreadTest : public testing::Test {
  protected:
   void make(const timing::Clock& clock, SyncPolicy policy) {
     files.add(1, directory->open(segment_name(1), storage::OpenMode::create_new).value());
-    committer.emplace(policy, *directory, files, clock);
+    committer.emplace(policy, *directory, files, clock, &reads);
     thread.emplace(
         *committer, clock, answers, [this] { ++failures; }, [this] { ++ends; },
         Gathering(std::chrono::hours(100)));
@@ -141,6 +142,7 @@ class CommitThreadTest : public testing::Test {
   timing::ManualClock standing;
   SlowSyncs slow;
   core::AnswerThread answers;
+  RecordReads reads{files, *directory};
   std::optional<Committer> committer;
   std::optional<CommitThread> thread;
   std::uint64_t number = 0;
@@ -283,9 +285,9 @@ TEST_F(CommitThreadTest, WhatIsFetchedIsRightWhateverIsReadAheadMeanwhile) {
     thread->ask_ahead(places);
     for (std::size_t at = 0; at < places.size(); at += 100) {
       CommitJob next = job("next");
-      next.answers.emplace_back([&](const CommitOutcome& outcome) {
+      next.answers.emplace_back([&](const CommitOutcome&) {
         const auto some = std::span(places).subspan(at, 100);
-        const auto found = outcome.records->fetch(some);
+        const auto found = reads.fetch(some);
         for (std::size_t i = 0; i < some.size(); ++i) {
           EXPECT_EQ(found[i], GatedFile::record_at(some[i].position.offset()));
         }

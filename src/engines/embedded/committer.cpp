@@ -79,7 +79,7 @@ Result<void> Committer::write(std::span<const BatchPtr> batches) {
   dirty_[first.segment] = file;
   open_segment_ = file;
   written_.store(batches.back()->number, std::memory_order_release);
-  for (const auto& batch : batches) recent_.add(batch);
+  for (const auto& batch : batches) reads_->written(batch);
   return {};
 }
 
@@ -105,10 +105,10 @@ Result<void> Committer::commit(const CommitJob& job) {
 }
 
 Result<void> Committer::free_segments(const CommitJob& job) {
-  for (const std::uint64_t segment : job.reuse_segments) recent_.forget(segment);
+  for (const std::uint64_t segment : job.reuse_segments) reads_->freed(segment);
   for (const std::uint64_t segment : job.remove_segments) {
     files_->remove(segment);
-    recent_.forget(segment);
+    reads_->freed(segment);
     if (auto removed = directory_->remove(segment_name(segment)); !removed) return removed;
   }
   return {};
@@ -131,7 +131,7 @@ void Committer::run(CommitJob job) {
   if (TARRY_PLANTED_BUG(answer_before_write)) {
     for (std::vector<CommitTask>* tasks : {&job.tasks, &job.answers}) {
       for (CommitTask& task : std::exchange(*tasks, {})) {
-        task({nullptr, clock_->now().boottime_ms, &records_});
+        task({nullptr, clock_->now().boottime_ms});
       }
     }
   }
@@ -139,20 +139,17 @@ void Committer::run(CommitJob job) {
     fail({ErrorCode::io_error, "the journal's directory failed; the store has stopped"});
   }
   if (!failure_) {
-    records_.expect(job.expected);  // the disk reads while we write
+    reads_->expect(job.expected);  // the disk reads while we write
     if (auto done = commit(job); !done) fail(std::move(done).error());
   }
   CommitOutcome outcome;
   outcome.failure = failure_ ? &*failure_ : nullptr;
   outcome.committed_boot_ms = clock_->now().boottime_ms;
-  if (!failure_) {
-    outcome.records = &records_;
-    outcome.answers = &job.answers;
-  }
+  if (!failure_) outcome.answers = &job.answers;
   if (!failure_ && when_durable_) when_durable_();
   for (CommitTask& task : job.tasks) task(outcome);
   outcome.answers = nullptr;
-  waits_for_disk_.store(records_.waits_for_disk(), std::memory_order_relaxed);
+  waits_for_disk_.store(reads_->waits_for_disk(), std::memory_order_relaxed);
   if (failure_ || !aside_ || !aside_(job.answers)) {
     for (CommitTask& answer : job.answers) answer(outcome);
   }

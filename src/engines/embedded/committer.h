@@ -35,8 +35,7 @@
 #include <tarry/result.h>
 
 #include "engines/embedded/commit.h"
-#include "engines/embedded/recent_batches.h"
-#include "engines/embedded/record_reads.h"
+#include "engines/embedded/journal_reads.h"
 #include "engines/embedded/segment_files.h"
 #include "engines/embedded/sync_policy.h"
 #include "storage/storage.h"
@@ -46,17 +45,14 @@ namespace tarry::embedded {
 
 class Committer {
  public:
-  /// How much of what a shard wrote last is kept in RAM to be read back from there.
-  static constexpr std::uint64_t kRecentBytes = 8ull << 20;
-
+  /// `reads`: null where nobody reads the journal while it is written. All must outlive it.
   Committer(SyncPolicy policy, storage::Directory& directory, SegmentFiles& files,
-            const timing::Clock& clock, std::uint64_t recent_bytes = kRecentBytes)
+            const timing::Clock& clock, JournalReads* reads = nullptr)
       : policy_(policy),
         directory_(&directory),
         files_(&files),
         clock_(&clock),
-        recent_(recent_bytes),
-        records_(files, recent_, directory) {}
+        reads_(reads != nullptr ? reads : &no_reads_) {}
 
   void run(CommitJob job);
   /// The job takes no waiting for a disk, as far as one can know.
@@ -73,12 +69,12 @@ class Committer {
   void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
   /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
-  /// Claims will soon ask for these: see AheadReads::read. By one thread, beside those of the rest.
+  /// Claims will soon ask for these: see JournalReads. By one thread, beside those of the rest.
   [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
-    return records_.read_ahead(places);
+    return reads_->read_ahead(places);
   }
   /// The same for what cannot be read now, because there is something else to do.
-  void expect(std::span<const RecordPlace> places) { records_.expect(places); }
+  void expect(std::span<const RecordPlace> places) { reads_->expect(places); }
   /// Reads have had to wait for the disk lately: jobs should say what their tasks will fetch.
   [[nodiscard]] bool waits_for_disk() const noexcept {
     return waits_for_disk_.load(std::memory_order_relaxed);
@@ -100,7 +96,7 @@ class Committer {
     return syncs_.load(std::memory_order_relaxed);
   }
   /// How much is kept in RAM of what was written last.
-  [[nodiscard]] std::uint64_t recent_bytes() const noexcept { return recent_.most(); }
+  [[nodiscard]] std::uint64_t recent_bytes() const noexcept { return reads_->recent_bytes(); }
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   /// Why; only once `failed`.
   [[nodiscard]] const Error& failure() const noexcept { return *failure_; }
@@ -121,8 +117,8 @@ class Committer {
   storage::Directory* directory_;
   SegmentFiles* files_;
   const timing::Clock* clock_;
-  RecentBatches recent_;
-  RecordReads records_;
+  JournalReads no_reads_;
+  JournalReads* reads_;
   Aside aside_;
   std::function<void()> when_durable_;
   std::vector<std::string_view> pieces_;  // of one write

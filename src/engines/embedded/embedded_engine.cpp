@@ -163,8 +163,9 @@ class Opening {
       parts.state->skip_ids(kLostIds);
     }
 
-    parts.committer =
-        std::make_unique<Committer>(options_.sync, *parts.directory, *parts.files, *options_.clock);
+    parts.reads = std::make_unique<RecordReads>(*parts.files, *parts.directory);
+    parts.committer = std::make_unique<Committer>(options_.sync, *parts.directory, *parts.files,
+                                                  *options_.clock, parts.reads.get());
     parts.committer->start_at(recovered->tail.next_batch - 1, recovered->tail.begun);
 
     Journal::Config config;
@@ -186,7 +187,7 @@ class Opening {
     shard.limits = options_.limits;
     shard.rounding_ms = options_.clock->rounding_ms();
     parts.shard = std::make_unique<Shard>(shard, *parts.state, *parts.journal, *parts.committer,
-                                          *parts.files, router);
+                                          *parts.reads, *parts.files, router);
     parts.shard->keep_back();
     return parts;
   }

@@ -31,7 +31,7 @@ class CloseHead : public testing::Test {
   void open(One& one, std::unique_ptr<storage::Directory> directory) {
     one.directory = std::move(directory);
     one.committer =
-        std::make_unique<Committer>(SyncPolicy::always, *one.directory, one.files, clock, 0);
+        std::make_unique<Committer>(SyncPolicy::always, *one.directory, one.files, clock);
     Journal::Config config;
     config.store_id = test::kStoreId;
     config.hash_seed = test::kHashSeed;

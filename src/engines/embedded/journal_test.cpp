@@ -20,7 +20,7 @@ class JournalTest : public testing::Test {
   void open(std::uint64_t segment_bytes, SyncPolicy policy = SyncPolicy::always,
             JournalTail tail = {}) {
     journal.reset();
-    committer = std::make_unique<Committer>(policy, *directory, files, clock, 0);
+    committer = std::make_unique<Committer>(policy, *directory, files, clock);
     committer->start_at(tail.next_batch - 1, tail.begun);
     Journal::Config config;
     config.store_id = test::kStoreId;

@@ -16,7 +16,7 @@ std::span<const std::string_view> RecordReads::fetch(std::span<const RecordPlace
   direct_.clear();
   ahead_.look();
   for (std::size_t i = 0; i < places.size(); ++i) {
-    found_[i] = recent_->find(places[i]);
+    found_[i] = recent_.find(places[i]);
     if (found_[i].empty()) found_[i] = ahead_.find(places[i]);
     base::prefetch(found_[i]);
     if (!found_[i].empty()) continue;
@@ -42,7 +42,7 @@ std::string_view RecordReads::fetch_anew(const RecordPlace& place) {
 std::optional<HeldRecords> RecordReads::hold(std::span<const RecordPlace> places, Hold how) const {
   if (distrust_->load(std::memory_order_relaxed)) return std::nullopt;
   HeldRecords held;
-  if (!recent_->find(places, held.records, held.batches)) return std::nullopt;
+  if (!recent_.find(places, held.records, held.batches)) return std::nullopt;
   held.distrust = distrust_;
   if (how == Hold::where_they_lie) return held;
   std::uint64_t size = 0;
@@ -64,7 +64,7 @@ void RecordReads::expect(std::span<const RecordPlace> places) {
   if (!waits_for_disk()) return;
   direct_.clear();
   for (const RecordPlace& place : places.first(std::min(places.size(), kMostExpected))) {
-    if (recent_->find(place).empty() && ahead_.find(place).empty()) direct_.add(place);
+    if (recent_.find(place).empty() && ahead_.find(place).empty()) direct_.add(place);
   }
   direct_.expect(*files_);
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engines/embedded/ahead_reads.h"
+#include "engines/embedded/journal_reads.h"
 #include "engines/embedded/recent_batches.h"
 #include "engines/embedded/record_runs.h"
 
@@ -29,24 +30,26 @@ struct HeldRecords {
   std::shared_ptr<std::atomic<bool>> distrust;  // set by who finds that one does not check
 };
 
-class RecordReads {
+class RecordReads final : public JournalReads {
  public:
+  /// How much of what a shard wrote last is kept in RAM to be read back from there.
+  static constexpr std::uint64_t kRecentBytes = 8ull << 20;
   /// What is copied for an answer that is made later; of more, the copy would take as long.
   static constexpr std::uint64_t kMostCopied = 256ull << 10;
   /// How records are held. Where they lie, for who reads them in a moment: for each of them a batch
   /// of megabytes may have to be kept. By copies, for who comes in a queue.
   enum class Hold : std::uint8_t { where_they_lie, by_copies };
 
-  /// `files` and `recent` must outlive it.
-  RecordReads(const SegmentFiles& files, const RecentBatches& recent,
-              const storage::Directory& directory)
+  /// `files` must outlive it.
+  RecordReads(const SegmentFiles& files, const storage::Directory& directory,
+              std::uint64_t recent_bytes = kRecentBytes)
       : files_(&files),
-        recent_(&recent),
+        recent_(recent_bytes),
         reader_(directory.make_reader()),
         ahead_(files, directory.make_reader()) {}
 
   /// The bytes of each record, at most as many as its position says; fewer, or none, where they
-  /// cannot be read. Valid until the next call, or until a batch is added to the recent ones.
+  /// cannot be read. Valid until the next call, or until a batch is written.
   [[nodiscard]] std::span<const std::string_view> fetch(std::span<const RecordPlace> places);
   /// The bytes that the file has there now, whatever was read ahead. What was fetched stays valid.
   [[nodiscard]] std::string_view fetch_anew(const RecordPlace& place);
@@ -57,21 +60,24 @@ class RecordReads {
   [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places,
                                                 Hold how) const;
 
-  /// What will be asked for soon: see AheadReads::read. By one thread, beside the one that owns
-  /// this.
-  [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
+  // -- JournalReads
+  void written(const std::shared_ptr<const SealedBatch>& batch) override { recent_.add(batch); }
+  void freed(std::uint64_t segment) override { recent_.forget(segment); }
+  /// See AheadReads::read.
+  [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) override {
     return ahead_.read(places);
   }
-  /// These will be fetched in a moment. While `waits_for_disk`, the disk is asked for them; not for
-  /// more of them than it does at a time anyway.
-  void expect(std::span<const RecordPlace> places);
-  [[nodiscard]] bool waits_for_disk() const { return reader_->has_waited(); }
+  /// While `waits_for_disk`, the disk is asked for them; not for more of them than it does at a
+  /// time anyway.
+  void expect(std::span<const RecordPlace> places) override;
+  [[nodiscard]] bool waits_for_disk() const override { return reader_->has_waited(); }
+  [[nodiscard]] std::uint64_t recent_bytes() const noexcept override { return recent_.most(); }
 
  private:
   static constexpr std::size_t kMostExpected = 1024;
 
   const SegmentFiles* files_;
-  const RecentBatches* recent_;
+  RecentBatches recent_;
   std::unique_ptr<storage::Reader> reader_;
   std::vector<std::string_view> found_;
   std::vector<std::size_t> missing_;  // of found_

@@ -58,8 +58,7 @@ class RecordReadsTest : public testing::Test {
   std::string bytes;
   std::string other = "0123456789";
   SegmentFiles files;
-  RecentBatches recent{10'000};
-  RecordReads reads{files, recent, *directory};
+  RecordReads reads{files, *directory, 10'000};
   std::vector<RecordPlace> places;
 };
 
@@ -137,7 +136,7 @@ TEST_F(RecordReadsTest, WhatIsRecentIsNotReadAtAll) {
   batch->segment = 1;
   batch->offset = 1'000;
   batch->bytes = bytes.substr(1'000, 500);
-  recent.add(batch);
+  reads.written(batch);
   want(1, 1'100, 100);
   want(1, 1'400, 100);
   EXPECT_EQ(calls_for_all(), 0u);
@@ -149,14 +148,14 @@ TEST_F(RecordReadsTest, WhatIsHeldStaysGoodWhenItIsRecentNoMore) {
     batch->segment = 1;
     batch->offset = offset;
     batch->bytes = bytes.substr(offset, 500);
-    recent.add(std::move(batch));
+    reads.written(std::move(batch));
   }
   want(1, 1'100, 100);
   want(1, 2'100, 100);
   want(1, 2'200, 100);
   const auto held = reads.hold(places, kWhereTheyLie);
   ASSERT_TRUE(held);
-  recent.forget(1);
+  reads.freed(1);
   const std::vector<std::string_view> expected{std::string_view(bytes).substr(1'100, 100),
                                                std::string_view(bytes).substr(2'100, 100),
                                                std::string_view(bytes).substr(2'200, 100)};
@@ -170,14 +169,13 @@ TEST_F(RecordReadsTest, CopiesKeepNoBatch) {
   batch->segment = 1;
   batch->bytes = bytes;
   const std::weak_ptr<const SealedBatch> kept = batch;
-  RecentBatches all{2'000'000};
-  all.add(std::move(batch));
-  RecordReads from_all{files, all, *directory};
+  RecordReads from_all{files, *directory, 2'000'000};
+  from_all.written(std::move(batch));
   want(1, 8, RecordReads::kMostCopied / 2);
   want(1, 1'100, 64);
   const auto held = from_all.hold(places, RecordReads::Hold::by_copies);
   ASSERT_TRUE(held);
-  all.forget(1);
+  from_all.freed(1);
   EXPECT_TRUE(kept.expired());
   EXPECT_EQ(held->records.at(0), std::string_view(bytes).substr(8, RecordReads::kMostCopied / 2));
   EXPECT_EQ(held->records.at(1), std::string_view(bytes).substr(1'100, 64));
@@ -187,9 +185,8 @@ TEST_F(RecordReadsTest, NotMoreIsCopiedThanIsWorthIt) {
   auto batch = std::make_shared<SealedBatch>();
   batch->segment = 1;
   batch->bytes = bytes;
-  RecentBatches all{2'000'000};
-  all.add(std::move(batch));
-  RecordReads from_all{files, all, *directory};
+  RecordReads from_all{files, *directory, 2'000'000};
+  from_all.written(std::move(batch));
   want(1, 0, RecordReads::kMostCopied / 2);
   EXPECT_TRUE(from_all.hold(places, RecordReads::Hold::by_copies));
   want(1, RecordReads::kMostCopied / 2, RecordReads::kMostCopied / 2 + 8);
@@ -201,7 +198,7 @@ TEST_F(RecordReadsTest, NothingIsHeldOnceOneDidNotCheck) {
   auto batch = std::make_shared<SealedBatch>();
   batch->segment = 1;
   batch->bytes = bytes.substr(0, 5'000);
-  recent.add(std::move(batch));
+  reads.written(std::move(batch));
   want(1, 1'100, 100);
   const auto held = reads.hold(places, kWhereTheyLie);
   ASSERT_TRUE(held);

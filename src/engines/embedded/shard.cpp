@@ -22,11 +22,12 @@ constexpr std::uint64_t kLeastStep = 16 * 1024;
 }  // namespace
 
 Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,
-             SegmentFiles& files, Router& router)
+             RecordReads& reads, SegmentFiles& files, Router& router)
     : config_(config),
       state_(&state),
       journal_(&journal),
       committer_(&committer),
+      reads_(&reads),
       files_(&files),
       router_(&router),
       cleaner_(state, journal, files, config.mark) {

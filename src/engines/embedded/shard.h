@@ -26,6 +26,7 @@
 #include "engines/embedded/journal.h"
 #include "engines/embedded/marks.h"
 #include "engines/embedded/operation.h"
+#include "engines/embedded/record_reads.h"
 #include "engines/embedded/reply_reader.h"
 #include "engines/embedded/shard_state.h"
 #include "engines/embedded/waiting_claims.h"
@@ -75,8 +76,9 @@ class Shard {
         kKeptClaims;  // so many of the messages can be claimed on a full disk
     Mark mark;
   };
+  /// `reads` is for the tasks of its jobs; the shard's own thread never touches it.
   Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,
-        SegmentFiles& files, Router& router);
+        RecordReads& reads, SegmentFiles& files, Router& router);
 
   void advance(timing::Instant now);
   /// Takes what must be kept back, before others do, as far as there is room. At opening: the last
@@ -291,6 +293,7 @@ class Shard {
   ShardState* state_;
   Journal* journal_;
   Committer* committer_;
+  RecordReads* reads_;
   SegmentFiles* files_;
   Router* router_;
   Cleaner cleaner_;

@@ -262,7 +262,7 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
       for (const Grant& grant : grants.items) expected_.push_back(grant.place);
     }
     tasks_.emplace_back(
-        [router = router_, op, files = files_, grants = std::move(grants), starts = lease_starts_,
+        [router = router_, op, files = files_, reads = reads_, grants = std::move(grants), starts = lease_starts_,
          number = first_uncommitted_ + uncommitted_.size() - 1, tag = state_->store_tag(),
          waiter_reads, shard = config_.number](const CommitOutcome& outcome) mutable {
           if (outcome.failure != nullptr) {
@@ -282,8 +282,8 @@ void Shard::deliver(const OperationPtr& op, Grants grants) {
           std::optional<HeldRecords> held;
           std::vector<std::size_t> damaged;
           try {
-            if (outcome.answers != nullptr) held = hold(*outcome.records, grants, waiter_reads);
-            if (!held) reader.add(grants, *outcome.records, reply, damaged);
+            if (outcome.answers != nullptr) held = hold(*reads, grants, waiter_reads);
+            if (!held) reader.add(grants, *reads, reply, damaged);
           } catch (const std::bad_alloc&) {
             give_back(*router, *op, reader, grants, before);
             router->finish_part(op);

@@ -29,6 +29,7 @@
 #include "engines/embedded/committer.h"
 #include "engines/embedded/journal.h"
 #include "engines/embedded/operation.h"
+#include "engines/embedded/record_reads.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/shard_state.h"
 #include "engines/embedded/sleeper.h"
@@ -40,6 +41,7 @@ struct ShardParts {
   std::unique_ptr<storage::Directory> directory;
   std::unique_ptr<SegmentFiles> files = std::make_unique<SegmentFiles>();
   std::unique_ptr<ShardState> state;
+  std::unique_ptr<RecordReads> reads;
   std::unique_ptr<Committer> committer;
   std::unique_ptr<Journal> journal;
   std::unique_ptr<Shard> shard;

@@ -14,6 +14,7 @@
 
 #include "base/crc32c.h"
 #include "engines/embedded/committer.h"
+#include "engines/embedded/record_reads.h"
 #include "engines/embedded/recovery.h"
 #include "engines/embedded/shard.h"
 #include "engines/embedded/test_journal.h"
@@ -33,7 +34,7 @@ class OneShard final : public Router {
     std::uint64_t kept_claims = Shard::kKeptClaims;
     Mark mark = {};
     bool skips_ids = false;  // after an unclean end, as the engine does
-    std::uint64_t recent_bytes = Committer::kRecentBytes;
+    std::uint64_t recent_bytes = RecordReads::kRecentBytes;
   };
 
   /// What has just been done in a turn, for who looks over the shard's shoulder.
@@ -45,7 +46,8 @@ class OneShard final : public Router {
       : directory_(std::move(directory)),
         clock_(&clock),
         state_(identity(clock), clock.now()),
-        committer_(options.policy, *directory_, files_, clock, options.recent_bytes) {
+        reads_(files_, *directory_, options.recent_bytes),
+        committer_(options.policy, *directory_, files_, clock, &reads_) {
     state_.begin_replay();
     RecoveryOptions recovery;
     recovery.store_id = kStoreId;
@@ -77,7 +79,7 @@ class OneShard final : public Router {
     shard.work_base = options.work_base;
     shard.kept_claims = options.kept_claims;
     shard.mark = options.mark;
-    shard_ = std::make_unique<Shard>(shard, state_, *journal_, committer_, files_, *this);
+    shard_ = std::make_unique<Shard>(shard, state_, *journal_, committer_, reads_, files_, *this);
     shard_->keep_back();
   }
 
@@ -352,6 +354,7 @@ class OneShard final : public Router {
   timing::ManualClock* clock_;
   SegmentFiles files_;
   ShardState state_;
+  RecordReads reads_;
   Committer committer_;
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Shard> shard_;
