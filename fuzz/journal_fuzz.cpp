@@ -20,11 +20,11 @@
 #include "base/assert.h"
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/records.h"
-#include "engines/embedded/test_disk.h"
 #include "engines/embedded/test_journal.h"
 #include "engines/embedded/test_state.h"
 #include "fuzz/input.h"
-#include "storage/virtual_disk.h"
+#include "support/disks/disk_files.h"
+#include "support/disks/virtual_disk.h"
 
 namespace tarry::embedded::fuzz {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "open/store_url.h"
-#include "storage/temp_directory.h"
+#include "support/temp_directory.h"
 
 namespace tarry {
 namespace {

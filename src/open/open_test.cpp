@@ -18,9 +18,9 @@
 
 #include "open/open_with.h"
 #include "open/store_tools.h"
-#include "storage/temp_directory.h"
 #include "support/no_threads.h"
 #include "support/scripted_engine.h"
+#include "support/temp_directory.h"
 
 namespace tarry {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "open/store_url.h"
-#include "storage/temp_directory.h"
+#include "support/temp_directory.h"
 
 namespace tarry::detail {
 namespace {

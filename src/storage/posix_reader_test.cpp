@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/temp_directory.h"
+#include "support/temp_directory.h"
 
 namespace tarry::storage {
 namespace {

@@ -25,7 +25,7 @@
 #include "storage/failure.h"
 #include "storage/memory_storage.h"
 #include "storage/posix_file.h"
-#include "storage/temp_directory.h"
+#include "support/temp_directory.h"
 
 namespace tarry::storage {
 namespace {

@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
 #include "storage/posix_storage.h"
-#include "storage/temp_directory.h"
+#include "support/disks/faulty_storage.h"
+#include "support/temp_directory.h"
 
 namespace tarry::storage {
 namespace {

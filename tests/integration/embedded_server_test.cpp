@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "storage/temp_directory.h"
 #include "support/no_threads.h"
+#include "support/temp_directory.h"
 
 namespace tarry {
 namespace {

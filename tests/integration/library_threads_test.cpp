@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "storage/temp_directory.h"
+#include "support/temp_directory.h"
 
 namespace tarry {
 namespace {

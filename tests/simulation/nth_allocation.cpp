@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/engine.h"
-#include "storage/temp_directory.h"
+#include "support/temp_directory.h"
 
 namespace {
 

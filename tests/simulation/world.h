@@ -13,7 +13,7 @@
 
 #include "engines/embedded/test_shard.h"
 #include "oracle.h"
-#include "storage/virtual_disk.h"
+#include "support/disks/virtual_disk.h"
 #include "timing/manual_clock.h"
 #include "workload.h"
 

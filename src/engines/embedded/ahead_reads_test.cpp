@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engines/embedded/journal_format.h"
-#include "engines/embedded/test_disk.h"
 #include "storage/memory_storage.h"
+#include "support/disks/disk_files.h"
 
 namespace tarry::embedded {
 namespace {

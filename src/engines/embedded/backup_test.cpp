@@ -7,9 +7,9 @@
 #include "engines/embedded/store_files.h"
 #include "engines/embedded/test_recovery.h"
 #include "engines/embedded/test_salvage.h"
-#include "engines/embedded/test_watched.h"
 #include "storage/posix_storage.h"
-#include "storage/temp_directory.h"
+#include "support/disks/watched_disk.h"
+#include "support/temp_directory.h"
 
 namespace tarry::embedded {
 namespace {

@@ -17,8 +17,8 @@
 
 #include "engines/embedded/journal_format.h"
 #include "engines/embedded/record_reads.h"
-#include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
+#include "support/disks/faulty_storage.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {

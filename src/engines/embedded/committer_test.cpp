@@ -6,11 +6,11 @@
 
 #include "engines/embedded/begun_mark.h"
 #include "engines/embedded/journal_format.h"
-#include "engines/embedded/test_disk.h"
-#include "storage/faulty_storage.h"
 #include "storage/posix_storage.h"
-#include "storage/temp_directory.h"
-#include "storage/virtual_disk.h"
+#include "support/disks/disk_files.h"
+#include "support/disks/faulty_storage.h"
+#include "support/disks/virtual_disk.h"
+#include "support/temp_directory.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {

@@ -20,7 +20,7 @@
 #include "engines/embedded/store_files.h"
 #include "engines/embedded/test_requests.h"
 #include "storage/posix_storage.h"
-#include "storage/temp_directory.h"
+#include "support/temp_directory.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {

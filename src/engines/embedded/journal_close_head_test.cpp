@@ -10,8 +10,8 @@
 
 #include "engines/embedded/journal.h"
 #include "engines/embedded/test_journal.h"
-#include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
+#include "support/disks/faulty_storage.h"
 
 namespace tarry::embedded {
 namespace {

@@ -5,8 +5,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "engines/embedded/test_journal.h"
-#include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
+#include "support/disks/faulty_storage.h"
 
 namespace tarry::embedded {
 namespace {

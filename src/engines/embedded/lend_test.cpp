@@ -12,7 +12,7 @@
 
 #include "engines/embedded/embedded_engine.h"
 #include "engines/embedded/test_requests.h"
-#include "storage/temp_directory.h"
+#include "support/temp_directory.h"
 
 namespace tarry::embedded {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engines/embedded/journal_format.h"
-#include "engines/embedded/test_disk.h"
-#include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
+#include "support/disks/disk_files.h"
+#include "support/disks/faulty_storage.h"
 
 namespace tarry::embedded {
 namespace {

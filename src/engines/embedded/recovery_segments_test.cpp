@@ -5,8 +5,8 @@
 
 #include "engines/embedded/begun_mark.h"
 #include "engines/embedded/test_recovery.h"
-#include "storage/faulty_storage.h"
-#include "storage/virtual_disk.h"
+#include "support/disks/faulty_storage.h"
+#include "support/disks/virtual_disk.h"
 
 namespace tarry::embedded {
 namespace {

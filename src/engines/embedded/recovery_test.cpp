@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engines/embedded/test_recovery.h"
-#include "storage/faulty_storage.h"
+#include "support/disks/faulty_storage.h"
 
 namespace tarry::embedded {
 namespace {

@@ -6,8 +6,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "engines/embedded/test_life.h"
-#include "storage/faulty_storage.h"
-#include "storage/virtual_disk.h"
+#include "support/disks/faulty_storage.h"
+#include "support/disks/virtual_disk.h"
 
 namespace tarry::embedded {
 namespace {

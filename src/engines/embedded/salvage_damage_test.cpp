@@ -7,8 +7,8 @@
 #include "engines/embedded/test_life.h"
 #include "engines/embedded/test_salvage.h"
 #include "engines/embedded/test_sample.h"
-#include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
+#include "support/disks/faulty_storage.h"
 
 namespace tarry::embedded {
 namespace {

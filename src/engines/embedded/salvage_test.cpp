@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "engines/embedded/test_salvage.h"
-#include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
+#include "support/disks/faulty_storage.h"
 
 namespace tarry::embedded {
 namespace {

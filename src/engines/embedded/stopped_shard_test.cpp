@@ -8,7 +8,7 @@
 
 #include "engines/embedded/embedded_engine.h"
 #include "engines/embedded/test_requests.h"
-#include "storage/virtual_disk.h"
+#include "support/disks/virtual_disk.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {

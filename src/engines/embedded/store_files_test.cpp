@@ -5,10 +5,10 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "engines/embedded/journal_format.h"
-#include "engines/embedded/test_disk.h"
-#include "storage/faulty_storage.h"
 #include "storage/memory_storage.h"
-#include "storage/virtual_disk.h"
+#include "support/disks/disk_files.h"
+#include "support/disks/faulty_storage.h"
+#include "support/disks/virtual_disk.h"
 
 namespace tarry::embedded {
 namespace {

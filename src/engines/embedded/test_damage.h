@@ -13,7 +13,7 @@
 #include "engines/embedded/test_requests.h"
 #include "engines/embedded/test_shard.h"
 #include "storage/memory_storage.h"
-#include "storage/virtual_disk.h"
+#include "support/disks/virtual_disk.h"
 
 namespace tarry::embedded::test {
 

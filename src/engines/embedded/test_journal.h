@@ -14,7 +14,7 @@
 #include "engines/embedded/recovery.h"
 #include "engines/embedded/segment_files.h"
 #include "engines/embedded/shard_state.h"
-#include "engines/embedded/test_disk.h"
+#include "support/disks/disk_files.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded::test {

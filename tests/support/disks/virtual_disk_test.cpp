@@ -1,4 +1,4 @@
-#include "storage/virtual_disk.h"
+#include "support/disks/virtual_disk.h"
 
 #include <gtest/gtest.h>
 

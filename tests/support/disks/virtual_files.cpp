@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/virtual_disk.h"
+#include "support/disks/virtual_disk.h"
 
 namespace tarry::storage {
 

@@ -27,8 +27,8 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/faulty_storage.h"
 #include "storage/storage.h"
+#include "support/disks/faulty_storage.h"
 
 namespace tarry::storage {
 

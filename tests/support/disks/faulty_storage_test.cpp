@@ -1,4 +1,4 @@
-#include "storage/faulty_storage.h"
+#include "support/disks/faulty_storage.h"
 
 #include <gtest/gtest.h>
 
