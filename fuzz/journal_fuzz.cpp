@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "engines/embedded/journal_format.h"
-#include "engines/embedded/records.h"
-#include "engines/embedded/test_journal.h"
-#include "engines/embedded/test_state.h"
+#include "engines/embedded/journal/journal_format.h"
+#include "engines/embedded/records/records.h"
 #include "fuzz/input.h"
 #include "support/disks/disk_files.h"
 #include "support/disks/virtual_disk.h"
+#include "support/embedded/journal.h"
+#include "support/embedded/state.h"
 
 namespace tarry::embedded::fuzz {
 namespace {

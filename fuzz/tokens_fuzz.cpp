@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/base64.h"
 #include "core/headers.h"
-#include "engines/embedded/tokens.h"
+#include "engines/embedded/records/tokens.h"
 #include "fuzz/input.h"
 
 namespace tarry::fuzz {

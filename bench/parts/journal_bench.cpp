@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/crc32c.h"
-#include "engines/embedded/records.h"
-#include "engines/embedded/shard_state.h"
+#include "engines/embedded/records/records.h"
+#include "engines/embedded/state/shard_state.h"
 
 namespace tarry::bench {
 namespace {

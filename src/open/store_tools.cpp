@@ -7,9 +7,9 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
-#include "engines/embedded/journal_format.h"
-#include "engines/embedded/store_files.h"
-#include "engines/embedded/store_lock.h"
+#include "engines/embedded/journal/journal_format.h"
+#include "engines/embedded/store/store_files.h"
+#include "engines/embedded/store/store_lock.h"
 #include "open/store_url.h"
 #include "storage/posix_storage.h"
 

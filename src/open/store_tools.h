@@ -13,9 +13,9 @@
 #include <tarry/settings.h>
 #include <tarry/store.h>
 
-#include "engines/embedded/backup.h"
-#include "engines/embedded/inspect.h"
-#include "engines/embedded/salvage.h"
+#include "engines/embedded/tools/backup.h"
+#include "engines/embedded/tools/inspect.h"
+#include "engines/embedded/tools/salvage.h"
 
 namespace tarry::tools {
 

@@ -30,19 +30,19 @@ class Arrows(unittest.TestCase):
 
     def test_arrow_up(self):
         self.refused("src/base/a.h", '#include "core/engine.h"')
-        self.refused("src/core/a.cpp", '#include "engines/embedded/shard.h"')
+        self.refused("src/core/a.cpp", '#include "engines/embedded/shard/shard.h"')
         self.refused("src/timing/a.cpp", '#include "core/engine.h"')
         self.refused("src/server/http/a.cpp", '#include "app/main.h"')
         self.refused("src/worker/a.cpp", '  #  include "open/open.h"')
 
     def test_sibling(self):
         self.refused("src/engines/embedded/a.cpp", '#include "engines/remote/client.h"')
-        self.refused("src/engines/remote/a.cpp", '#include "engines/embedded/shard.h"')
+        self.refused("src/engines/remote/a.cpp", '#include "engines/embedded/shard/shard.h"')
         self.refused("src/server/a.cpp", '#include "worker/pool.h"')
         self.refused("src/timing/a.cpp", '#include "storage/storage.h"')
 
     def test_a_test_obeys_too(self):
-        self.refused("src/core/a_test.cpp", '#include "engines/embedded/shard.h"')
+        self.refused("src/core/a_test.cpp", '#include "engines/embedded/shard/shard.h"')
 
     def test_every_allowed_arrow(self):
         for folder, targets in arrows.ALLOWED.items():
@@ -66,6 +66,14 @@ class Arrows(unittest.TestCase):
         self.refused("src/relay/flow.cpp", '#include "relay/sinks/threaded_sink.h"')
         self.refused("src/relay/sinks/redis/a.cpp", "#include <curl/curl.h>", "outside")
         self.allowed("src/relay/sinks/kafka/a.cpp", '#include "relay/sinks/threaded_sink.h"')
+
+    def test_within_the_embedded_engine(self):
+        self.refused("src/engines/embedded/records/a.cpp", '#include "engines/embedded/state/b.h"')
+        self.refused("src/engines/embedded/journal/a.h", '#include "engines/embedded/reading/b.h"')
+        self.refused("src/engines/embedded/shard/a.cpp", '#include "engines/embedded/tools/b.h"')
+        self.refused("src/engines/embedded/shard/a_test.cpp", '#include "engines/embedded/front.h"')
+        self.refused("src/engines/embedded/misc/a.cpp", "")
+        self.allowed("src/engines/embedded/front.h", '#include "engines/embedded/shard/shard.h"')
 
     def test_no_cycle(self):
         for folder, targets in arrows.ALLOWED.items():

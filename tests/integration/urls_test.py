@@ -21,7 +21,7 @@ NUMBER = r"([\d' <ul]+);"
 DEFAULTS = {
     ("memory:", "shards"): ("src/engines/embedded/embedded_engine.cpp",
                             r"identity_\.shards = options_\.shards == 0 \? (\d) :"),
-    ("memory:", "segment"): ("src/engines/embedded/store_files.cpp",
+    ("memory:", "segment"): ("src/engines/embedded/store/store_files.cpp",
                              "kDefaultSegmentBytes = " + NUMBER),
     ("memory:", "max_payload"): ("src/core/limits.h", "kDefaultMaxPayload = " + NUMBER),
     ("memory:", "capacity"): ("src/engines/embedded/embedded_engine.h",

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engines/embedded/tokens.h"
+#include "engines/embedded/records/tokens.h"
 
 namespace tarry::simulation {
 

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "contract/model.h"
-#include "engines/embedded/test_shard.h"
+#include "support/embedded/one_shard.h"
 #include "workload.h"
 
 namespace tarry::simulation {

@@ -1,7 +1,7 @@
 // Oracle: answers, held against what was expected of them.
 #include <algorithm>
 
-#include "engines/embedded/tokens.h"
+#include "engines/embedded/records/tokens.h"
 #include "oracle.h"
 
 namespace tarry::simulation {

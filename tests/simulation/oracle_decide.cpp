@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/headers.h"
-#include "engines/embedded/tokens.h"
+#include "engines/embedded/records/tokens.h"
 #include "oracle.h"
 
 namespace tarry::simulation {

@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "core/limits.h"
-#include "engines/embedded/shard.h"
-#include "engines/embedded/test_journal.h"
-#include "engines/embedded/tokens.h"
+#include "engines/embedded/records/tokens.h"
+#include "engines/embedded/shard/shard.h"
+#include "support/embedded/journal.h"
 
 namespace tarry::simulation {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "engines/embedded/test_shard.h"
 #include "oracle.h"
 #include "support/disks/virtual_disk.h"
+#include "support/embedded/one_shard.h"
 #include "timing/manual_clock.h"
 #include "workload.h"
 

@@ -1,7 +1,7 @@
 // World: how lives end, and begin again.
 #include <random>
 
-#include "engines/embedded/test_journal.h"
+#include "support/embedded/journal.h"
 #include "world.h"
 
 namespace tarry::simulation {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "core/answer_thread.h"
-#include "engines/embedded/committer.h"
 #include "engines/embedded/gathering.h"
+#include "engines/embedded/journal/committer.h"
 
 namespace tarry::embedded {
 

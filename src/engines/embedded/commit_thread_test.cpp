@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "engines/embedded/journal_format.h"
-#include "engines/embedded/record_reads.h"
+#include "engines/embedded/journal/journal_format.h"
+#include "engines/embedded/reading/record_reads.h"
 #include "storage/memory_storage.h"
 #include "support/disks/faulty_storage.h"
 #include "timing/manual_clock.h"

@@ -9,9 +9,9 @@
 
 #include "base/text.h"
 #include "engines/embedded/front.h"
-#include "engines/embedded/recovery.h"
-#include "engines/embedded/store_files.h"
-#include "engines/embedded/store_lock.h"
+#include "engines/embedded/recovery/recovery.h"
+#include "engines/embedded/store/store_files.h"
+#include "engines/embedded/store/store_lock.h"
 #include "storage/memory_storage.h"
 #include "storage/posix_storage.h"
 #include "timing/real_clock.h"

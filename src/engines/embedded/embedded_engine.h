@@ -12,7 +12,7 @@
 
 #include "core/engine.h"
 #include "core/limits.h"
-#include "engines/embedded/sync_policy.h"
+#include "engines/embedded/journal/sync_policy.h"
 #include "storage/storage.h"
 #include "timing/clock.h"
 

@@ -15,11 +15,11 @@
 #include <map>
 
 #include "core/validation.h"
-#include "engines/embedded/inspect.h"
-#include "engines/embedded/journal_format.h"
-#include "engines/embedded/store_files.h"
-#include "engines/embedded/test_requests.h"
+#include "engines/embedded/journal/journal_format.h"
+#include "engines/embedded/store/store_files.h"
+#include "engines/embedded/tools/inspect.h"
 #include "storage/posix_storage.h"
+#include "support/embedded/requests.h"
 #include "support/temp_directory.h"
 #include "timing/manual_clock.h"
 

@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "core/queue_sums.h"
 #include "core/validation.h"
-#include "engines/embedded/part_failure.h"
+#include "engines/embedded/shard/part_failure.h"
 
 namespace tarry::embedded {
 namespace {

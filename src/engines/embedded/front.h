@@ -19,9 +19,9 @@
 #include "core/engine.h"
 #include "core/limits.h"
 #include "core/waiting_count.h"
-#include "engines/embedded/operation.h"
+#include "engines/embedded/shard/operation.h"
 #include "engines/embedded/shard_runner.h"
-#include "engines/embedded/store_files.h"
+#include "engines/embedded/store/store_files.h"
 #include "storage/storage.h"
 #include "timing/clock.h"
 

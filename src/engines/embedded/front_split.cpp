@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "core/validation.h"
 #include "engines/embedded/front.h"
-#include "engines/embedded/key_route.h"
-#include "engines/embedded/tokens.h"
+#include "engines/embedded/records/tokens.h"
+#include "engines/embedded/store/key_route.h"
 
 namespace tarry::embedded {
 namespace {

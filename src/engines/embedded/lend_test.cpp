@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engines/embedded/embedded_engine.h"
-#include "engines/embedded/test_requests.h"
+#include "support/embedded/requests.h"
 #include "support/temp_directory.h"
 
 namespace tarry::embedded {

@@ -5,8 +5,8 @@
 #include <future>
 
 #include "engines/embedded/embedded_engine.h"
-#include "engines/embedded/test_requests.h"
 #include "support/disks/virtual_disk.h"
+#include "support/embedded/requests.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "engines/embedded/embedded_engine.h"
-#include "engines/embedded/test_requests.h"
-#include "engines/embedded/test_sample.h"
 #include "support/disks/virtual_disk.h"
+#include "support/embedded/requests.h"
+#include "support/embedded/sample.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {

@@ -9,7 +9,7 @@
 
 #include "core/engine.h"
 #include "engines/embedded/embedded_engine.h"
-#include "engines/embedded/test_requests.h"
+#include "support/embedded/requests.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {

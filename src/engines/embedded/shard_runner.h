@@ -26,13 +26,13 @@
 
 #include "core/answer_thread.h"
 #include "engines/embedded/commit_thread.h"
-#include "engines/embedded/committer.h"
-#include "engines/embedded/journal.h"
-#include "engines/embedded/operation.h"
-#include "engines/embedded/record_reads.h"
-#include "engines/embedded/shard.h"
-#include "engines/embedded/shard_state.h"
+#include "engines/embedded/journal/committer.h"
+#include "engines/embedded/journal/journal.h"
+#include "engines/embedded/reading/record_reads.h"
+#include "engines/embedded/shard/operation.h"
+#include "engines/embedded/shard/shard.h"
 #include "engines/embedded/sleeper.h"
+#include "engines/embedded/state/shard_state.h"
 
 namespace tarry::embedded {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "engines/embedded/embedded_engine.h"
-#include "engines/embedded/test_requests.h"
 #include "support/disks/virtual_disk.h"
+#include "support/embedded/requests.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::embedded {

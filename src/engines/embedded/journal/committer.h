@@ -1,0 +1,140 @@
+// Committer: writes batches, syncs them by the policy, then runs their tasks. What makes an answer
+// true. It is a plain object: a CommitThread runs it, or a test or simulator does.
+//
+// Invariants
+//  1. Batches reach their files in order; a task or answer runs after all batches up to its job's
+//     are durable, as the policy has it. Answers that are set aside run in any order with later
+//     ones; each is true, whatever fails meanwhile.
+//  2. The first failed write or sync is final: that job and all later ones fail, nothing is tried
+//     again (Linux may have dropped the dirty pages and call them clean).
+//  3. A segment's header is written only after its predecessor was synced (policy os: the seal then
+//     says that it is not proven).
+//  4. The directory is synced before the first task of a new segment.
+//  5. The begun mark names a segment only after that was synced (begun_mark.h).
+//  6. Files are removed, or left to be written again, only after the batches before are synced,
+//     whatever the policy, and after the tasks before have read what they deliver.
+//  7. Nothing is answered well after a sync that found the directory moved, or the open segment
+//     without a name: what was written is then gone with the process, or where nobody looks.
+//
+// Thread safety: `run`, `expect` and `sync_pending` by one thread at a time, `read_ahead` by one,
+// but not beside a `run` that frees files, whose room its open ones would keep; the rest by any.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/journal/commit.h"
+#include "engines/embedded/journal/journal_reads.h"
+#include "engines/embedded/journal/segment_files.h"
+#include "engines/embedded/journal/sync_policy.h"
+#include "storage/storage.h"
+#include "timing/clock.h"
+
+namespace tarry::embedded {
+
+class Committer {
+ public:
+  /// `reads`: null where nobody reads the journal while it is written. All must outlive it.
+  Committer(SyncPolicy policy, storage::Directory& directory, SegmentFiles& files,
+            const timing::Clock& clock, JournalReads* reads = nullptr)
+      : policy_(policy),
+        directory_(&directory),
+        files_(&files),
+        clock_(&clock),
+        reads_(reads != nullptr ? reads : &no_reads_) {}
+
+  void run(CommitJob job);
+  /// The job takes no waiting for a disk, as far as one can know.
+  [[nodiscard]] bool is_quick(const CommitJob& job) const noexcept;
+  /// The job is answered after a sync of its own.
+  [[nodiscard]] bool syncs_for(const CommitJob& job) const noexcept {
+    return policy_ == SyncPolicy::always && !job.batches.empty();
+  }
+  /// Asked when a job is durable: takes its answers, to run them on another thread without a
+  /// failure, or answers false and leaves them. Set before the first `run`.
+  using Aside = std::function<bool(std::vector<CommitTask>& answers)>;
+  void set_aside(Aside aside) { aside_ = std::move(aside); }
+  /// Told that a job is durable, before anybody is answered. Set before the first `run`.
+  void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
+  /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
+  void stop() noexcept { stopped_.store(true, std::memory_order_release); }
+  /// Claims will soon ask for these: see JournalReads. By one thread, beside those of the rest.
+  [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
+    return reads_->read_ahead(places);
+  }
+  /// The same for what cannot be read now, because there is something else to do.
+  void expect(std::span<const RecordPlace> places) { reads_->expect(places); }
+  /// Reads have had to wait for the disk lately: jobs should say what their tasks will fetch.
+  [[nodiscard]] bool waits_for_disk() const noexcept {
+    return waits_for_disk_.load(std::memory_order_relaxed);
+  }
+  /// Policy 100ms: syncs what is written and not synced.
+  void sync_pending();
+  [[nodiscard]] bool has_pending() const noexcept {
+    return policy_ == SyncPolicy::every_100ms && !dirty_.empty() && !failure_;
+  }
+
+  /// The last batch known durable (synced), and written.
+  [[nodiscard]] std::uint64_t durable() const noexcept {
+    return durable_.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] std::uint64_t written() const noexcept {
+    return written_.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] std::uint64_t syncs() const noexcept {
+    return syncs_.load(std::memory_order_relaxed);
+  }
+  /// How much is kept in RAM of what was written last.
+  [[nodiscard]] std::uint64_t recent_bytes() const noexcept { return reads_->recent_bytes(); }
+  [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+  /// Why; only once `failed`.
+  [[nodiscard]] const Error& failure() const noexcept { return *failure_; }
+  void start_at(std::uint64_t durable, std::uint64_t begun) noexcept;
+
+ private:
+  using BatchPtr = std::shared_ptr<const SealedBatch>;
+
+  Result<void> write(std::span<const BatchPtr> batches);
+  Result<void> commit(const CommitJob& job);
+  Result<void> free_segments(const CommitJob& job);
+  Result<void> sync_all();
+  Result<void> sync_directory();
+  Result<void> look_at_place();
+  void fail(Error error);
+
+  SyncPolicy policy_;
+  storage::Directory* directory_;
+  SegmentFiles* files_;
+  const timing::Clock* clock_;
+  JournalReads no_reads_;
+  JournalReads* reads_;
+  Aside aside_;
+  std::function<void()> when_durable_;
+  std::vector<std::string_view> pieces_;  // of one write
+  std::map<std::uint64_t, std::shared_ptr<storage::File>> dirty_;
+  bool directory_dirty_ = false;
+  std::uint64_t begun_ = 0;                      // the begun mark
+  std::shared_ptr<storage::File> open_segment_;  // that was written last
+  std::chrono::nanoseconds looked_{};            // when, at the store's place
+  std::int64_t last_sync_boot_ms_ = 0;
+  std::optional<Error> failure_;
+  std::atomic<std::uint64_t> durable_{0};
+  std::atomic<std::uint64_t> written_{0};
+  std::atomic<std::uint64_t> syncs_{0};
+  std::atomic<bool> failed_{false};
+  std::atomic<bool> waits_for_disk_{false};
+  std::atomic<bool> stopped_{false};
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,295 @@
+#include "engines/embedded/journal/journal.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/planted.h"
+
+namespace tarry::embedded {
+namespace {
+
+constexpr std::uint64_t kBatchTarget = 8ull << 20;  // a batch is closed when it gets this long
+
+}  // namespace
+
+Journal::Journal(Config config, storage::Directory& directory, SegmentFiles& files,
+                 const Committer& committer, JournalTail tail, Opening opening)
+    : config_(config),
+      directory_(&directory),
+      files_(&files),
+      committer_(&committer),
+      opening_(std::move(opening)),
+      closed_(std::move(tail.segments)),
+      was_clean_(tail.is_clean),
+      next_segment_(tail.next_segment),
+      next_batch_(tail.next_batch),
+      tail_proven_(tail.proven) {
+  largest_segment_ = config_.segment_bytes;
+  for (const SegmentInfo& segment : closed_) {
+    largest_segment_ = std::max(largest_segment_, segment.used);
+  }
+  if (tail.goes_on && !closed_.empty()) {
+    head_ = closed_.back();
+    closed_.pop_back();
+    head_file_ = files_->get(head_.number);
+    TARRY_ASSERT(head_file_ != nullptr);
+    resumed_ = true;
+  }
+  for (const SegmentInfo& segment : closed_) closed_bytes_ += segment.used;
+  std::string sample;
+  opening_(sample);
+  last_opening_bytes_ = sample.size();
+}
+
+// -- appending
+
+void Journal::open_batch() {
+  TARRY_ASSERT(open_.empty());
+  // Most are about as long as the one before; growing would copy it again and again.
+  open_.reserve(last_batch_bytes_ + last_batch_bytes_ / 8);
+  open_.assign(kBatchHeaderBytes, '\0');
+  run_start_ = 0;
+}
+
+// In a segment that an earlier run has begun.
+void Journal::open_run() {
+  const std::uint64_t needed = kBatchHeaderBytes + last_opening_bytes_ + kBatchAlignment;
+  if (head_end() + needed > head_.allocated) return roll();
+  resumed_ = false;
+  open_batch();
+  opening_(open_);
+  last_opening_bytes_ = open_.size() - kBatchHeaderBytes;
+}
+
+void Journal::seal_open_batch(std::int64_t realtime_ms) {
+  if (open_.empty()) return;
+  auto batch = std::make_shared<SealedBatch>();
+  batch->number = next_batch_++;
+  batch->segment = head_.number;
+  batch->offset = head_.used;
+  batch->segment_header = std::exchange(segment_header_, {});
+  BatchHeader header;
+  header.salt = head_.salt;
+  header.number = batch->number;
+  header.durable = committer_->durable();
+  if (TARRY_PLANTED_BUG(durable_overstated)) header.durable = header.number;
+  header.realtime_ms = realtime_ms;
+  header.body_bytes = static_cast<std::uint32_t>(open_.size() - kBatchHeaderBytes);
+  seal_batch(open_, header);
+  last_batch_bytes_ = open_.size();
+  // It may stay in RAM for a while.
+  if (open_.capacity() > 2 * open_.size()) open_.shrink_to_fit();
+  batch->bytes = std::exchange(open_, {});
+  head_.used += batch->bytes.size();
+  untaken_bytes_ += batch->bytes.size();
+  run_start_ = 0;
+  in_flight_.push_back(batch);
+  sealed_.push_back(std::move(batch));
+}
+
+void Journal::roll() {
+  seal_open_batch(last_realtime_ms_);
+  Seal seal;
+  if (head_.number != 0) {
+    const bool synced = config_.policy != SyncPolicy::os || TARRY_PLANTED_BUG(seal_overstated);
+    seal = {head_.number, head_.used, next_batch_ - 1, resumed_ ? tail_proven_ : synced};
+    resumed_ = false;
+    closed_bytes_ += head_.used;
+    largest_segment_ = std::max(largest_segment_, head_.used);
+    closed_.push_back(head_);
+  } else if (!closed_.empty()) {
+    const SegmentInfo& last = closed_.back();
+    seal = {last.number, last.used, next_batch_ - 1, tail_proven_};
+  }
+  TARRY_ASSERT(!prepared_.empty());
+  Prepared next = std::move(prepared_.front());
+  prepared_.pop_front();
+  head_ = next.info;
+  head_file_ = std::move(next.file);
+  head_.salt = salt_of({config_.store_id, config_.shard, head_.number}, config_.hash_seed);
+  head_.first_batch = next_batch_;
+  SegmentHeader header;
+  header.version = config_.version;
+  header.shard = config_.shard;
+  header.store_id = config_.store_id;
+  header.segment = head_.number;
+  header.salt = head_.salt;
+  header.first_batch = next_batch_;
+  header.seal = seal;
+  segment_header_ = encode(header);
+  head_.used = kSegmentHeaderBytes;
+  open_batch();
+  opening_(open_);
+  last_opening_bytes_ = open_.size() - kBatchHeaderBytes;
+}
+
+void Journal::begin_record(std::size_t size) {
+  if (head_.number == 0) {
+    roll();
+  } else if (resumed_) {
+    open_run();
+  }
+  if (open_.size() > kBatchTarget) seal_open_batch(last_realtime_ms_);
+  const std::uint64_t needed = (open_.empty() ? kBatchHeaderBytes : 0) + size + kBatchAlignment;
+  while (head_end() + needed > head_.allocated) roll();
+  if (open_.empty()) open_batch();
+  TARRY_ASSERT(head_end() + size <= head_.allocated);
+}
+
+RecordPlace Journal::append(const PutRecord& record) {
+  if (record.pushed_ms && config_.version < kPushTimeVersion) {
+    PutRecord older = record;
+    older.pushed_ms.reset();
+    return append(older);
+  }
+  const std::size_t size = encoded_size(record);
+  begin_record(size);
+  run_start_ = 0;
+  largest_put_ = std::max<std::uint64_t>(largest_put_, size);
+  const RecordPlace place{head_.number, Position(head_.number, head_end(), size)};
+  append_record(open_, record);
+  return place;
+}
+
+void Journal::append(const Record& record) {
+  begin_record(encoded_size(record));
+  run_start_ = 0;
+  append_record(open_, record);
+}
+
+void Journal::append(const QueueRecord& record, bool is_new) {
+  const Record as_any(record);
+  append(as_any);
+  if (is_new) last_opening_bytes_ += encoded_size(as_any) + kCountersBytes;
+}
+
+void Journal::append_gone(GoneWhy why, std::uint32_t queue, Ref ref) {
+  const auto detail = static_cast<std::uint8_t>(why);
+  if (run_start_ != 0 && run_type_ == RecordType::gone && run_detail_ == detail &&
+      run_queue_ == queue && head_end() + kRefBytes + kBatchAlignment <= head_.allocated) {
+    extend_run(open_, run_start_, ref);
+    return;
+  }
+  const Record record = GoneRecord{why, queue, {ref}};
+  begin_record(encoded_size(record));
+  run_start_ = open_.size();
+  run_type_ = RecordType::gone;
+  run_detail_ = detail;
+  run_queue_ = queue;
+  append_record(open_, record);
+}
+
+void Journal::append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
+                                std::int64_t until_ms, Ref ref) {
+  const auto detail = static_cast<std::uint8_t>(ending);
+  // One turn settles at one time, so `until` tells runs of different turns and settings apart.
+  if (run_start_ != 0 && run_type_ == RecordType::remembered && run_detail_ == detail &&
+      run_queue_ == queue && run_until_ms_ == until_ms &&
+      head_end() + kRefBytes + kBatchAlignment <= head_.allocated) {
+    extend_run(open_, run_start_, ref);
+    return;
+  }
+  const Record record = RememberedRecord{ending, queue, settled_ms, until_ms, {ref}};
+  begin_record(encoded_size(record));
+  run_start_ = open_.size();
+  run_type_ = RecordType::remembered;
+  run_detail_ = detail;
+  run_queue_ = queue;
+  run_until_ms_ = until_ms;
+  append_record(open_, record);
+}
+
+// Forgets what has reached its file: from there on it is read back.
+void Journal::forget_written() {
+  const std::uint64_t written = committer_->written();
+  while (!in_flight_.empty() && in_flight_.front()->number <= written) in_flight_.pop_front();
+}
+
+std::vector<std::shared_ptr<const SealedBatch>> Journal::take(std::int64_t realtime_ms) {
+  last_realtime_ms_ = realtime_ms;
+  seal_open_batch(realtime_ms);
+  untaken_bytes_ = 0;
+  forget_written();
+  return std::exchange(sealed_, {});
+}
+
+// -- reading
+
+// The bytes from a position on, where they have not reached the file yet; else nothing.
+std::string_view Journal::unwritten(std::uint64_t segment, Position position) {
+  if (segment == head_.number && position.offset() >= head_.used) {
+    return std::string_view(open_).substr(position.offset() - head_.used);
+  }
+  forget_written();
+  for (const auto& batch : in_flight_) {
+    if (batch->segment == segment && position.offset() >= batch->offset &&
+        position.offset() < batch->offset + batch->bytes.size()) {
+      return std::string_view(batch->bytes).substr(position.offset() - batch->offset);
+    }
+  }
+  return {};
+}
+
+// Up to where a segment is written for good, as far as is known here; the committer may be writing
+// behind it.
+std::uint64_t Journal::written_end(std::uint64_t segment) const noexcept {
+  if (!in_flight_.empty() && in_flight_.front()->segment == segment) {
+    return in_flight_.front()->offset;
+  }
+  return segment == head_.number ? head_.used : UINT64_MAX;
+}
+
+bool Journal::is_only_on_disk(const RecordPlace& place) const noexcept {
+  const auto at = std::pair(place.segment, place.position.offset());
+  if (at >= std::pair(head_.number, head_.used)) return false;  // in the open batch
+  if (!in_flight_.empty() &&
+      at >= std::pair(in_flight_.front()->segment, in_flight_.front()->offset)) {
+    return false;
+  }
+  std::uint64_t behind = head_.used;
+  if (place.segment != head_.number) {
+    if (closed_.empty() || closed_.back().number != place.segment) return true;
+    behind += closed_.back().used;
+  }
+  return behind - place.position.offset() > committer_->recent_bytes();
+}
+
+Result<PutRecord> Journal::read(std::uint64_t segment, Position position) {
+  const std::string_view bytes = unwritten(segment, position);
+  if (bytes.empty())
+    return read_put(*files_, segment, position, read_buffer_, written_end(segment));
+  auto put = decode_put(bytes);
+  if (!put) return Unexpected(ErrorCode::damaged, "no message where one should be");
+  return *put;
+}
+
+std::uint64_t Journal::payload_bytes(std::uint64_t segment, Position position) {
+  std::string_view bytes = unwritten(segment, position);
+  if (bytes.empty()) {
+    const auto file = files_->get(segment);
+    read_buffer_.resize(kPutFixedBytes);
+    if (!file || !file->read_at(position.offset(), read_buffer_)) return position.size();
+    bytes = read_buffer_;
+  }
+  return put_payload_bytes(bytes).value_or(position.size());
+}
+
+// -- the ends
+
+bool Journal::oldest_is_written() const noexcept {
+  if (closed_.empty()) return false;
+  const std::uint64_t next_first = closed_.size() > 1 ? closed_[1].first_batch : head_.first_batch;
+  return head_.number != 0 && next_first - 1 <= committer_->written();
+}
+
+void Journal::drop_oldest() {
+  TARRY_ASSERT(!closed_.empty());
+  closed_bytes_ -= closed_.front().used;
+  closed_.pop_front();
+  largest_segment_ = std::max(config_.segment_bytes, head_.used);
+  for (const SegmentInfo& segment : closed_) {
+    largest_segment_ = std::max(largest_segment_, segment.used);
+  }
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,229 @@
+// Journal: the shard's side of its journal. Encodes records into the open batch, knows where each
+// lies, rolls segments, reserves room, and reads back what cleaning and key checks need. Writing
+// and syncing are the committer's.
+//
+// Thread safety: none; the shard's thread owns it.
+//
+// Invariants
+//  1. Batch numbers rise by one, across segments; a batch lies in one segment.
+//  2. A record is appended only where room was reserved: within the head's allocated bytes, or in a
+//     segment that was prepared (created and allocated, not yet written).
+//  3. A segment's number is never used again. The file of one that was cleaned may be, under the
+//     next number: until it is written its header says whose it was, and what is left of the old
+//     bytes then has another salt, and batches of lower numbers.
+//  4. A record's position is final when `append` returns, though its bytes are written later.
+//  5. A run opens with the same records wherever it begins, before its first own one.
+//  6. No record holds what the version that is written does not know.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/journal/commit.h"
+#include "engines/embedded/journal/committer.h"
+#include "engines/embedded/journal/journal_format.h"
+#include "engines/embedded/journal/segment_files.h"
+#include "engines/embedded/journal/sync_policy.h"
+#include "engines/embedded/records/records.h"
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+struct SegmentInfo {
+  std::uint64_t number = 0;
+  std::uint64_t salt = 0;
+  std::uint64_t first_batch = 0;
+  std::uint64_t used = 0;       // bytes that hold header and batches
+  std::uint64_t allocated = 0;  // bytes on disk
+};
+
+/// Where recovery left the journal.
+struct JournalTail {
+  std::deque<SegmentInfo> segments;  // live ones, oldest first
+  std::uint64_t next_segment = 1;
+  std::uint64_t next_batch = 1;
+  std::uint64_t begun = 0;  // the begun mark
+  bool proven = true;       // the last segment was synced
+  bool is_clean = false;    // it ends with `closed`
+  /// The last segment may be written on: its file ends where it does, nothing that could be taken
+  /// for a batch of it was behind that, and no other store has the file too. Else all are closed.
+  bool goes_on = false;
+};
+
+class Journal {
+ public:
+  struct Config {
+    std::uint32_t version = kFormatVersion;  // that it is written in
+    std::uint64_t store_id = 0;
+    std::uint64_t hash_seed = 0;
+    std::uint32_t shard = 0;
+    std::uint64_t segment_bytes = 64ull << 20;
+    SyncPolicy policy = SyncPolicy::always;
+    /// One for all journals on a disk: while one of them moves room from its head to what comes
+    /// next (`close_head`), the others take none. Null: it has the disk for itself.
+    std::shared_ptr<std::shared_mutex> disk_room;
+  };
+  /// Appends the records that a new segment opens with, and each run in a segment of the one
+  /// before: clock, marks, queues with counters.
+  using Opening = std::function<void(std::string&)>;
+
+  Journal(Config config, storage::Directory& directory, SegmentFiles& files,
+          const Committer& committer, JournalTail tail, Opening opening);
+
+  RecordPlace append(const PutRecord& record);
+  void append(const Record& record);
+  /// A queue's. Where it is its first, the next segment will open with one more, counters included.
+  void append(const QueueRecord& record, bool is_new);
+  void append_gone(GoneWhy why, std::uint32_t queue, Ref ref);
+  void append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
+                         std::int64_t until_ms, Ref ref);
+
+  /// Makes sure that `bytes` of records, none longer than `largest`, can be appended and `reserve`
+  /// more stay in hand. Allocates as needed. Errors: `no_space` (nothing changed that matters);
+  /// anything else is final.
+  /// The reserve is for records of at most `largest_of_reserve`.
+  Result<void> ensure_room(std::uint64_t bytes, std::uint64_t largest, std::uint64_t reserve,
+                           std::uint64_t largest_of_reserve = 0);
+
+  /// Seals the open batch and hands over all sealed batches.
+  [[nodiscard]] std::vector<std::shared_ptr<const SealedBatch>> take(std::int64_t realtime_ms);
+  /// Bytes appended and not yet taken.
+  [[nodiscard]] std::uint64_t untaken_bytes() const noexcept {
+    return untaken_bytes_ + open_.size();
+  }
+
+  /// The record at a position, written already or not. Its views are valid until the next call of
+  /// any member. Errors: `damaged`, io_error.
+  Result<PutRecord> read(std::uint64_t segment, Position position);
+
+  /// The payload's length as the record at a position states it, without reading the payload; the
+  /// whole record's, where nothing can be read.
+  [[nodiscard]] std::uint64_t payload_bytes(std::uint64_t segment, Position position);
+
+  /// Written, and so long ago that the committer has it no longer in RAM, probably.
+  [[nodiscard]] bool is_only_on_disk(const RecordPlace& place) const noexcept;
+
+  /// Closed segments, oldest first; the head is not among them.
+  [[nodiscard]] const std::deque<SegmentInfo>& closed() const noexcept { return closed_; }
+  /// The oldest closed segment has wholly reached its file, so it can be read and removed.
+  [[nodiscard]] bool oldest_is_written() const noexcept;
+  /// On a disk that has nothing more to give: closes the head, so that what it holds can be
+  /// cleaned. Where `enough` bytes are left without its spare room, that comes back with its file;
+  /// else it goes to what comes next. False unless all is written and about `least` bytes are left
+  /// then; nothing has changed, but that somebody else may have been quicker to take some of it.
+  Result<bool> close_head(std::uint64_t least, std::uint64_t enough);
+  /// Nothing was appended since the start, and nothing has to be: it was closed in good order.
+  [[nodiscard]] bool is_as_it_was() const noexcept {
+    return was_clean_ && (resumed_ || head_.number == 0);
+  }
+  /// A record of `size` fits without further allocation.
+  [[nodiscard]] bool fits(std::uint64_t size) const noexcept { return room(size) >= size; }
+  [[nodiscard]] const SegmentInfo& head() const noexcept { return head_; }
+  /// The oldest segment has been cleaned: forgets it. Its file goes, or is kept.
+  void drop_oldest();
+  /// The file of a segment that was dropped last is kept to be written again, by `reuse_file`, once
+  /// nobody needs it any more: so nobody else on a full disk takes its room in between, and a disk
+  /// syncs faster what was written once before. Only where hardly more than `enough` is in hand (as
+  /// `ensure_room` counts it, for records of at most `largest`), and its room is worth it.
+  [[nodiscard]] bool keep_file(const SegmentInfo& dropped, std::uint64_t enough,
+                               std::uint64_t largest);
+  /// The first file that was kept becomes the last prepared segment; in the place of a shorter one
+  /// where `enough` is in hand without that. An error is final.
+  Result<void> reuse_file(std::uint64_t enough, std::uint64_t largest);
+  [[nodiscard]] std::uint64_t closed_bytes() const noexcept { return closed_bytes_; }
+  /// The longest message's record that was appended since the start, or noted.
+  [[nodiscard]] std::uint64_t largest_put() const noexcept { return largest_put_; }
+  void note_put(std::uint64_t bytes) noexcept { largest_put_ = std::max(largest_put_, bytes); }
+  /// The size of segments, or of the largest closed one if that is longer.
+  [[nodiscard]] std::uint64_t largest_segment() const noexcept { return largest_segment_; }
+  /// What a segment holds before its first message, at most.
+  [[nodiscard]] std::uint64_t opening_bytes() const noexcept;
+  /// How much less room there is where segments open with `bytes` more.
+  [[nodiscard]] std::uint64_t openings_grow_by(std::uint64_t bytes) const noexcept {
+    return (prepared_.size() + 1) * (bytes + bytes / 4);
+  }
+  [[nodiscard]] std::uint64_t disk_bytes() const noexcept;
+  /// The newest segment that holds records.
+  [[nodiscard]] std::uint64_t newest_segment() const noexcept {
+    if (head_.number != 0) return head_.number;
+    return closed_.empty() ? 0 : closed_.back().number;
+  }
+
+  /// After the last commit: cuts the head to what it holds, removes what was only prepared or kept.
+  Result<void> trim();
+
+ private:
+  struct Prepared {
+    SegmentInfo info;
+    std::shared_ptr<storage::File> file;
+  };
+
+  void begin_record(std::size_t size);
+  void open_batch();
+  void open_run();
+  void seal_open_batch(std::int64_t realtime_ms);
+  void roll();
+  void forget_written();
+  Result<void> prepare(std::uint64_t bytes);
+  Result<void> add_prepared(std::shared_ptr<storage::File> file, std::uint64_t bytes);
+  [[nodiscard]] std::uint64_t room_in(std::uint64_t segment, std::uint64_t largest) const noexcept;
+  Result<void> grow(std::uint64_t missing, std::uint64_t largest, std::uint64_t step);
+  Result<void> prepare_of(std::uint64_t spare);
+  [[nodiscard]] std::uint64_t prepared_room() const noexcept;
+  Result<void> grow_head(std::uint64_t to);
+  Result<void> grow_prepared(Prepared& prepared, std::uint64_t to);
+  Result<void> fit_openings();
+  [[nodiscard]] std::uint64_t head_end() const noexcept { return head_.used + open_.size(); }
+  [[nodiscard]] std::string_view unwritten(std::uint64_t segment, Position position);
+  [[nodiscard]] std::uint64_t written_end(std::uint64_t segment) const noexcept;
+  [[nodiscard]] std::uint64_t head_left() const noexcept;
+  [[nodiscard]] std::uint64_t room(std::uint64_t largest) const noexcept;
+  [[nodiscard]] std::uint64_t overhead() const noexcept;
+
+  Config config_;
+  storage::Directory* directory_;
+  SegmentFiles* files_;
+  const Committer* committer_;
+  Opening opening_;
+
+  std::deque<SegmentInfo> closed_;
+  std::uint64_t closed_bytes_ = 0;
+  std::uint64_t largest_segment_ = 0;
+  std::uint64_t largest_put_ = 0;
+  SegmentInfo head_;      // number 0: none yet
+  bool resumed_ = false;  // the head is another run's, which has not been written on yet
+  bool was_clean_ = false;
+  std::shared_ptr<storage::File> head_file_;
+  std::deque<Prepared> prepared_;
+  std::deque<SegmentInfo> kept_;  // cleaned; their files are to be written again
+  std::uint64_t next_segment_ = 1;
+  std::uint64_t next_batch_ = 1;
+  bool tail_proven_ = true;
+  std::uint64_t last_opening_bytes_ = 0;  // what the next segment opens with, at most
+
+  std::string open_;  // room for the header, then records; empty: no batch is open
+  std::size_t last_batch_bytes_ = 0;
+  std::string segment_header_;  // of the head, until its first batch is sealed
+  std::int64_t last_realtime_ms_ = 0;
+  std::size_t run_start_ = 0;  // in open_: a record that extend_run may lengthen; 0: none
+  RecordType run_type_ = RecordType::closed;
+  std::uint8_t run_detail_ = 0;
+  std::uint32_t run_queue_ = 0;
+  std::int64_t run_until_ms_ = 0;
+
+  std::vector<std::shared_ptr<const SealedBatch>> sealed_;    // not taken
+  std::deque<std::shared_ptr<const SealedBatch>> in_flight_;  // taken or not, not written
+  std::uint64_t untaken_bytes_ = 0;
+  std::string read_buffer_;
+};
+
+}  // namespace tarry::embedded

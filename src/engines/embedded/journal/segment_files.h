@@ -1,0 +1,72 @@
+// SegmentFiles: the open files of a shard's journal, by segment number. The shard's thread opens
+// and forgets them, the committer writes and reads them.
+//
+// Thread safety: all of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/records/position.h"
+#include "engines/embedded/records/records.h"
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+class SegmentFiles {
+ public:
+  void add(std::uint64_t segment, std::shared_ptr<storage::File> file) {
+    const std::scoped_lock lock(mutex_);
+    files_[segment] = std::move(file);
+  }
+  void remove(std::uint64_t segment) {
+    const std::scoped_lock lock(mutex_);
+    files_.erase(segment);
+  }
+  [[nodiscard]] std::shared_ptr<storage::File> get(std::uint64_t segment) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = files_.find(segment);
+    return found == files_.end() ? nullptr : found->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<storage::File>> files_;
+};
+
+/// The file of a segment that is there. `damaged`: it is no regular file.
+[[nodiscard]] Result<std::unique_ptr<storage::File>> open_segment(storage::Directory& directory,
+                                                                  std::string_view name,
+                                                                  storage::OpenMode mode);
+
+/// Reads a message's record into `buffer` and decodes it; its views point there. Errors: `damaged`
+/// where the bytes there are no such record. The payload is not checked. Nothing from `end` on is
+/// read: a position's size is rounded up, and behind the record somebody may be writing.
+[[nodiscard]] Result<PutRecord> read_put(const SegmentFiles& files, std::uint64_t segment,
+                                         Position position, std::string& buffer,
+                                         std::uint64_t end = UINT64_MAX);
+
+/// A message's record without its payload; the views of `record` point into the buffer it was read
+/// into. A short payload comes along and is there already.
+struct PutHead {
+  PutRecord record;
+  std::uint64_t segment = 0;
+  std::uint64_t payload_at = 0;  // in its file
+  std::uint32_t payload_bytes = 0;
+};
+
+/// As read_put, but reads little more than the fixed part, key and headers, however long the
+/// payload is.
+[[nodiscard]] Result<PutHead> read_put_head(const SegmentFiles& files, std::uint64_t segment,
+                                            Position position, std::string& buffer);
+
+/// The payload of such a record, checked. Errors: `damaged` where it does not check.
+[[nodiscard]] Result<std::string> read_payload(const SegmentFiles& files, const PutHead& head);
+
+}  // namespace tarry::embedded

@@ -1,0 +1,82 @@
+// SegmentScanner: reads the batches of one segment, front to back, and checks each. Recovery,
+// cleaning and `store check` read through it, so that all agree on what a good batch is.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/journal/journal_format.h"
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+class SegmentScanner {
+ public:
+  /// Reads [kSegmentHeaderBytes, end) of `file`, which must outlive the scanner. The first batch
+  /// must be number `first_batch`.
+  SegmentScanner(const storage::File& file, std::uint64_t salt, std::uint64_t first_batch,
+                 std::uint64_t end);
+
+  enum class Step : std::uint8_t {
+    batch,  // a good one: `header`, `body`, `offset`
+    end,    // exactly at the end
+    bad,    // no good batch of the next number begins at `offset`
+  };
+  /// Errors: io_error from the file.
+  Result<Step> next();
+
+  [[nodiscard]] const BatchHeader& header() const noexcept { return header_; }
+  /// The records, valid until the next call.
+  [[nodiscard]] std::string_view body() const noexcept { return body_; }
+  /// Of the batch (Step::batch), or of what is bad, or the end.
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+  /// Of the first record within the file.
+  [[nodiscard]] std::uint64_t body_offset() const noexcept { return offset_ + kBatchHeaderBytes; }
+  /// Behind the last good batch, padding included.
+  [[nodiscard]] std::uint64_t good_end() const noexcept { return next_offset_; }
+  [[nodiscard]] std::uint64_t next_number() const noexcept { return next_number_; }
+
+  struct Beyond {
+    std::uint64_t durable = 0;  // the highest that one states
+    std::uint64_t batches = 0;  // of the number that is due or a later one
+  };
+  /// The good batches of this segment from `offset` on. Looks at every aligned place, and no
+  /// further once one states that `enough` is durable.
+  Result<Beyond> beyond(std::uint64_t enough);
+
+  /// After Step::bad: the next call of `next` goes on with the first good batch behind that is of
+  /// the number that was due or a later one. False where there is none.
+  Result<bool> skip_bad();
+
+  /// Behind the last batch of this segment that begins at `good_end` or behind it, whole or not:
+  /// what was torn. Other bytes there may be an older segment's, whose file this was.
+  Result<std::uint64_t> torn_end();
+
+ private:
+  Result<std::string_view> read(std::uint64_t offset, std::uint64_t size);
+  Result<bool> load_batch(std::uint64_t offset, BatchHeader& header);
+  [[nodiscard]] bool may_be_next(std::string_view head) const;
+  Result<bool> find_good(std::uint64_t& at, BatchHeader& header);
+
+  const storage::File* file_;
+  std::uint64_t salt_;
+  std::uint64_t end_;
+  std::uint64_t next_offset_ = kSegmentHeaderBytes;
+  std::uint64_t next_number_;
+  std::uint64_t offset_ = kSegmentHeaderBytes;
+  BatchHeader header_;
+  std::string_view body_;
+  std::string buffer_;
+  std::uint64_t buffer_offset_ = 0;
+};
+
+/// The good batch, of whatever salt, right behind where the segment's header is, or was.
+[[nodiscard]] Result<std::optional<BatchHeader>> first_batch_in(const storage::File& file);
+
+}  // namespace tarry::embedded

@@ -1,0 +1,71 @@
+// RecentBatches: what was written to the journal last, still in RAM, so that a message which is
+// claimed soon after its push is delivered without asking the file for it again.
+//
+// Thread safety: none; the committer's thread owns it.
+//
+// Invariants
+//  1. Batches stand in the order in which they were written: by segment, then by offset.
+//  2. They take no more than `most` bytes of RAM.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "engines/embedded/journal/commit.h"
+#include "engines/embedded/records/position.h"
+
+namespace tarry::embedded {
+
+class RecentBatches {
+ public:
+  explicit RecentBatches(std::uint64_t most) : most_(most) {}
+
+  [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
+  /// The batch has been written, after all that were added before.
+  void add(std::shared_ptr<const SealedBatch> batch);
+  /// Segments up to this one are gone: what is kept of them would keep their files, and the room
+  /// that those take.
+  void forget(std::uint64_t segment);
+  /// The bytes of the record there, at most as many as its position says; empty where they are not
+  /// kept.
+  [[nodiscard]] std::string_view find(const RecordPlace& place) const noexcept;
+  /// Of all of them, and the batches that hold them, each once. False where one is not kept.
+  [[nodiscard]] bool find(std::span<const RecordPlace> places,
+                          std::vector<std::string_view>& records,
+                          std::vector<std::shared_ptr<const SealedBatch>>& batches) const;
+
+ private:
+  // Where a batch begins.
+  struct Start {
+    std::uint64_t segment = 0;
+    std::uint64_t offset = 0;
+    friend auto operator<=>(const Start&, const Start&) = default;
+  };
+  struct Entry {
+    std::string_view bytes;
+    std::shared_ptr<const SealedBatch> batch;  // holds them
+  };
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  void drop_oldest();
+  [[nodiscard]] std::size_t size() const noexcept { return starts_.size() - first_; }
+  [[nodiscard]] std::size_t batch_of(const RecordPlace& place) const noexcept;
+  [[nodiscard]] std::string_view bytes_in(std::size_t batch, const RecordPlace& place) const {
+    return entries_[batch].bytes.substr(place.position.offset() - starts_[batch].offset,
+                                        place.position.size());
+  }
+
+  std::uint64_t most_;
+  std::uint64_t bytes_ = 0;
+  // By batch; those before the first are gone. Starts are searched, so they lie by themselves.
+  std::vector<Start> starts_;
+  std::vector<Entry> entries_;
+  std::size_t first_ = 0;
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,92 @@
+// ReplyReader: turns what a shard decided into what its caller gets, by reading keys, headers and
+// payloads from the journal. Runs on the committer's thread, after the batches are written, so the
+// shard never waits for a disk to answer; but for what is in RAM, which any thread can do.
+//
+// Thread safety: none; one object a thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tarry/message.h>
+
+#include "core/reply.h"
+#include "engines/embedded/journal/segment_files.h"
+#include "engines/embedded/reading/record_reads.h"
+#include "engines/embedded/records/handle.h"
+#include "engines/embedded/records/position.h"
+
+namespace tarry::embedded {
+
+/// A claimed message, as decided; its bytes are still in the journal.
+struct Grant {
+  std::uint32_t queue = 0;  // of the Grants
+  bool made_key = false;
+  Handle handle = kNoHandle;
+  std::uint64_t id = 0;
+  RecordPlace place;
+  std::int64_t due_ms = 0;
+  std::int64_t lease_ms = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t priority = 0;
+  Tallies tallies;
+};
+
+/// What one claim was given, in the order in which it is delivered.
+struct Grants {
+  std::vector<Grant> items;
+  std::vector<std::string> queues;
+  std::int64_t claimed_ms = 0;
+};
+
+/// A message looked at, as it was then.
+struct MessageFacts {
+  MessageInfo info;  // all but key, headers, payload
+  Handle handle = kNoHandle;
+  std::uint64_t segment = 0;
+  Position position;
+  bool made_key = false;
+};
+
+class ReplyReader {
+ public:
+  ReplyReader(const SegmentFiles& files, std::uint32_t store_tag, std::uint16_t shard)
+      : files_(&files), store_tag_(store_tag), shard_(shard) {}
+
+  /// Appends the messages to the reply, and to `damaged` the places in `grants` of those whose
+  /// bytes do not check.
+  void add(const Grants& grants, RecordReads& records, core::ClaimReply& reply,
+           std::vector<std::size_t>& damaged);
+
+  /// The same from what is held, on any thread. What does not check there is left out of the reply,
+  /// and counted: its lease runs out, and the next claim asks the file.
+  [[nodiscard]] std::size_t add(const Grants& grants, const HeldRecords& records,
+                                core::ClaimReply& reply) const;
+
+  /// A reply of nothing but their receipts, to give them back.
+  [[nodiscard]] core::ClaimReply receipts(const Grants& grants) const;
+
+  /// Fills in the key and the push time. Reads no more of the record than all but its payload.
+  /// Errors: `damaged`.
+  Result<void> describe(MessageFacts& facts);
+  /// What the message last described takes up in an answer: key, headers, payload if wanted.
+  [[nodiscard]] std::uint64_t reply_bytes(const MessageFacts& facts, bool with_payload) const;
+  /// Fills in headers of the message last described, and the payload if wanted. (A remembered
+  /// message has neither any more.) Errors: `damaged`.
+  Result<void> complete(MessageFacts& facts, bool with_payload);
+
+ private:
+  [[nodiscard]] bool append(const Grant& grant, std::string_view bytes, core::Slice queue,
+                            std::int64_t claimed_ms, core::ClaimReply& reply) const;
+
+  const SegmentFiles* files_;
+  std::uint32_t store_tag_;
+  std::uint16_t shard_;
+  std::string buffer_;
+  PutHead described_;  // its views point into buffer_
+};
+
+}  // namespace tarry::embedded

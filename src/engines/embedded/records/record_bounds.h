@@ -1,0 +1,91 @@
+// What records take at most: the room that is made sure of before a verb is accepted, and what is
+// kept back for what must go on when the disk is full. Made of record_layout.h's parts, so that a
+// field more is counted here too; record_bounds_test.cpp fills each record to its end.
+//
+// Constants and functions without state.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/limits.h"
+#include "engines/embedded/records/record_layout.h"
+
+namespace tarry::embedded {
+namespace bounds {
+
+/// Of a record without text, rounded up.
+consteval std::uint64_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+}  // namespace bounds
+
+/// What a message's full record grows by when it is copied after its first claim: what the copy
+/// carries without a reason, rounded up.
+inline constexpr std::uint64_t kCarriedBytes = 56;
+
+/// And where it was given a delay since: by a due time of BOOTTIME.
+inline constexpr std::uint64_t kBootDueBytes = 8;
+
+// What a message's end writes. A run of them is one record, which takes less.
+inline constexpr std::uint64_t kGoneRecord = bounds::rounded(record_layout::kGoneFixed + kRefBytes);
+/// Remembered; gone is shorter, and so is that it stops.
+inline constexpr std::uint64_t kCancelRecord =
+    bounds::rounded(record_layout::kRememberedFixed + kRefBytes);
+inline constexpr std::uint64_t kDueRecord =
+    bounds::rounded(record_layout::kDueFixed + record_layout::kBootDueField);
+/// And what a copy grows by.
+inline constexpr std::uint64_t kRescheduleRecord = kDueRecord + kBootDueBytes;
+inline constexpr std::uint64_t kBackRecord =
+    bounds::rounded(record_layout::kBackFixed + record_layout::kBootDueField);
+inline constexpr std::uint64_t kExtendRecord = bounds::rounded(record_layout::kLeaseBytes);
+/// What a lease writes when it runs out, without a reason.
+inline constexpr std::uint64_t kRunOutBytes =
+    std::max(kBackRecord, bounds::rounded(record_layout::kDeadFixed));
+/// Beside kClaimedItemBytes a message.
+inline constexpr std::uint64_t kClaimedHead = bounds::rounded(record_layout::kClaimedFixed);
+
+/// What the death of a message takes: its record, and its reason, `reason` bytes long, once more
+/// when its full record is copied.
+[[nodiscard]] constexpr std::uint64_t dead_bytes(std::uint64_t reason) {
+  return bounds::rounded(record_layout::kDeadFixed) +
+         2 * std::min<std::uint64_t>(reason, core::kMaxReason);
+}
+
+// Why a message died, in the store's own words.
+inline constexpr std::string_view kRanOut = "lease ran out on attempt ";
+inline constexpr std::string_view kRetried = "retried after attempt ";
+inline constexpr std::size_t kOwnReason = 48;
+[[nodiscard]] inline std::string own_reason(std::string_view words, std::uint32_t attempt,
+                                            std::uint32_t most) {
+  return std::string(words) + std::to_string(attempt) + " of " + std::to_string(most);
+}
+
+/// A retry, where its reason is the store's own.
+inline constexpr std::uint64_t kRetryRecord = std::max(kBackRecord, dead_bytes(kOwnReason));
+/// The longest record that an expiry writes. A reason's second time has room of its own.
+inline constexpr std::uint64_t kExpiryRecord =
+    std::max({kCancelRecord, kRunOutBytes, kExtendRecord,
+              bounds::rounded(record_layout::kDeadFixed + kOwnReason)});
+/// What ends a message writes no longer record than this, and mostly a far shorter one.
+inline constexpr std::uint64_t kEndRecord = 512;
+static_assert(record_layout::kDeadFixed + core::kMaxReason <= kEndRecord);
+static_assert(kCancelRecord <= kEndRecord && kBackRecord <= kEndRecord);
+
+/// A queue's record without its counters, which take kCountersBytes.
+inline constexpr std::uint64_t kQueueRecord =
+    bounds::rounded(record_layout::kQueueFixed) + core::kMaxQueueName;
+
+/// A put's record without key, headers and payload: all that may be in it included.
+inline constexpr std::uint64_t kPutOverhead = kPutFixedBytes + record_layout::kBootDueField +
+                                              record_layout::kPushedField +
+                                              record_layout::kCarriedFixed + core::kMaxReason;
+/// What else a push may write, beside a queue's first record: the end of the message it replaces.
+inline constexpr std::uint64_t kPushExtra = 64;
+static_assert(kGoneRecord <= kPushExtra && kDueRecord <= kPutOverhead);
+
+static_assert(record_layout::kCarriedFixed <= kCarriedBytes);
+static_assert(record_layout::kBootDueField <= kBootDueBytes);
+
+}  // namespace tarry::embedded

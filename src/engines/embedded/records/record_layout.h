@@ -1,0 +1,65 @@
+// How records lie in bytes: what writing and reading them share, as docs/formats/journal.md has it.
+//
+// Every record begins: u32 length (of all of it), u8 type, u8 detail, u16 small. What `detail` and
+// `small` mean is the type's affair.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/settings_table.h"
+#include "engines/embedded/records/records.h"
+
+namespace tarry::embedded::record_layout {
+
+inline constexpr std::size_t kHead = 8;
+
+enum PutFlag : std::uint8_t {
+  kMadeKey = 1,
+  kBootDue = 2,
+  kCarried = 4,
+  kCopy = 8,
+  kDamaged = 16,
+  kPushed = 32,  // from version 2 on
+};
+enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
+enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4, kRemoved = 8 };
+
+// Of a put, from its first byte.
+inline constexpr std::size_t kPutRefAt = 8;
+inline constexpr std::size_t kPutPayloadLengthAt = 40;
+inline constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;
+
+// What each takes without names, reasons, headers and payloads, and without the messages of a run.
+inline constexpr std::size_t kBootDueField = 8;  // only where the delay is relative
+inline constexpr std::size_t kPushedField = 8;
+inline constexpr std::size_t kCarriedFixed = 48;
+inline constexpr std::size_t kSettingsBytes = core::settings_of<core::DurationSetting>() * 8 +
+                                              core::settings_of<core::CountSetting>() * 4 +
+                                              core::settings_of<core::RuleSetting>() * 4;
+inline constexpr std::size_t kQueueFixed = kHead + 4 + kSettingsBytes + 8;
+inline constexpr std::size_t kDueFixed = kHead + kRefBytes + 4 + 8 + 4;
+inline constexpr std::size_t kClaimedFixed = kHead + 4 + 4 + 8 + 8;
+inline constexpr std::size_t kBackFixed = kHead + kRefBytes + 4 + 8 + 4 + 4;
+inline constexpr std::size_t kGoneFixed = kHead + 4 + 4;
+inline constexpr std::size_t kRememberedFixed = kHead + 4 + 4 + 8 + 8;
+inline constexpr std::size_t kDeadFixed = kHead + kRefBytes + 4 + 8 + 8 + 4;
+inline constexpr std::size_t kStoppingBytes = kHead + 4 + kRefBytes;
+inline constexpr std::size_t kLeaseBytes = kHead + 4 + kRefBytes + 8 + 8;
+
+// Runs (gone, remembered) keep their count behind the queue, so that extend_run can raise it.
+inline constexpr std::size_t kRunCountAt = kHead + 4;
+
+template <typename F>
+void each_counter(QueueCounters& c, F&& field) {
+  field(c.accepted), field(c.acked), field(c.cancelled), field(c.replaced), field(c.expired);
+  field(c.purged), field(c.moved_away), field(c.claims), field(c.retries), field(c.releases);
+  field(c.run_outs), field(c.buries), field(c.revives), field(c.reschedules), field(c.damaged);
+}
+
+template <typename F>
+void each_tally(Tallies& t, F&& field) {
+  field(t.claims), field(t.run_outs), field(t.releases), field(t.buries), field(t.revives);
+}
+
+}  // namespace tarry::embedded::record_layout

@@ -1,0 +1,227 @@
+// Records: what a shard's journal is made of. They carry results (id, due, attempt), never inputs,
+// so replay needs no clock and no rules. docs/formats/journal.md holds the grammar; change a format
+// here only with its ritual: bump kFormatVersion, keep a golden file of the old version, read both.
+//
+// Plain values. Views in a decoded record point into the bytes it was decoded from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <tarry/message.h>
+#include <tarry/settings.h>
+
+#include "engines/embedded/records/handle.h"
+
+namespace tarry::embedded {
+
+enum class RecordType : std::uint8_t {
+  queue = 1,
+  put = 2,
+  due = 3,
+  claimed = 4,
+  back = 5,
+  gone = 6,
+  remembered = 7,
+  dead = 8,
+  stopping = 9,
+  lease = 10,
+  clock = 11,
+  marks = 12,
+  closed = 13,
+};
+
+/// A message by place and name: replay ignores a record whose id is not at its handle, because a
+/// later full record has superseded it.
+struct Ref {
+  Handle handle = kNoHandle;
+  std::uint64_t id = 0;
+  friend bool operator==(const Ref&, const Ref&) = default;
+};
+
+/// A queue's name, settings and pause; at the head of a segment its counters too. `removed` with a
+/// name: it was decided that the queue goes, on all shards (the store's first one says so).
+/// Without: it is gone here, and its number free.
+struct QueueRecord {
+  std::uint32_t queue = 0;
+  std::string_view name;
+  QueueSettings settings;
+  bool paused = false;
+  bool removed = false;
+  std::optional<std::int64_t> paused_until_ms;
+  std::optional<QueueCounters> counters;
+
+  [[nodiscard]] bool frees() const noexcept { return removed && name.empty(); }
+};
+
+/// What a message has been through, in a record of its full state.
+struct Carried {
+  Stage stage = Stage::scheduled;  // scheduled (ready included), leased, dead, remembered
+  bool stopping = false;
+  Ending ending = Ending::acked;
+  std::uint32_t attempt = 0;
+  Tallies tallies;
+  std::int64_t until_ms = 0;
+  std::int64_t stamp_ms = 0;
+  std::string_view reason;
+};
+
+/// A message in full. Where `copy`, cleaning wrote it again: it counts as accepted no second time.
+struct PutRecord {
+  Ref ref;
+  std::uint32_t queue = 0;
+  std::int64_t due_ms = 0;
+  std::uint32_t priority = 0;
+  std::uint16_t max_attempts = 0;  // 0: the queue's
+  bool made_key = false;           // `key` is empty: it spells store, shard, handle and id
+  bool copy = false;
+  bool damaged = false;                     // payload did not check when last read
+  std::optional<std::int64_t> boot_due_ms;  // relative delay: BOOTTIME it needs, this boot only
+  std::optional<std::int64_t> pushed_ms;    // empty: not known; version 1 has none
+  std::optional<Carried> carried;
+  std::string_view key;
+  std::string_view headers;
+  std::string_view payload;
+  std::uint32_t payload_crc = 0;
+};
+
+/// A new due time, by reschedule, push with earlier or later, or revive.
+struct DueRecord {
+  Ref ref;
+  std::uint32_t queue = 0;
+  std::int64_t due_ms = 0;
+  std::uint32_t priority = 0;
+  bool revived = false;  // was dead: attempts anew
+  std::optional<std::int64_t> boot_due_ms;
+};
+
+struct ClaimedItem {
+  Ref ref;
+  std::uint32_t claims = 0;
+  std::uint32_t attempt = 0;
+};
+struct ClaimedRecord {
+  std::uint32_t queue = 0;
+  std::int64_t lease_until_boot_ms = 0;
+  std::int64_t lease_ms = 0;
+  std::vector<ClaimedItem> items;
+};
+
+enum class BackWhy : std::uint8_t { retry = 0, release = 1, run_out = 2 };
+/// Claim ended, and the message is to be delivered again.
+struct BackRecord {
+  BackWhy why = BackWhy::retry;
+  Ref ref;
+  std::uint32_t queue = 0;
+  std::int64_t due_ms = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t priority = 0;
+  std::optional<std::int64_t> boot_due_ms;
+};
+
+enum class GoneWhy : std::uint8_t {
+  acked = 0,
+  cancelled = 1,
+  replaced = 2,
+  expired = 3,  // from the dead
+  purged = 4,
+  moved_away = 5,
+  forgotten = 6,  // was remembered: counted when it was settled
+};
+struct GoneRecord {
+  GoneWhy why = GoneWhy::acked;
+  std::uint32_t queue = 0;
+  std::vector<Ref> items;
+};
+
+struct RememberedRecord {
+  Ending ending = Ending::acked;
+  std::uint32_t queue = 0;
+  std::int64_t settled_ms = 0;
+  std::int64_t until_ms = 0;
+  std::vector<Ref> items;
+};
+
+enum class DeadWhy : std::uint8_t { buried = 0, attempts = 1, damaged = 2, run_out = 3 };
+struct DeadRecord {
+  DeadWhy why = DeadWhy::buried;
+  Ref ref;
+  std::uint32_t queue = 0;
+  std::int64_t since_ms = 0;
+  std::int64_t until_ms = 0;
+  std::uint32_t priority = 0;
+  std::string_view reason;
+};
+
+struct StoppingRecord {
+  std::uint32_t queue = 0;
+  Ref ref;
+};
+
+struct LeaseRecord {
+  std::uint32_t queue = 0;
+  Ref ref;
+  std::int64_t lease_until_boot_ms = 0;
+  std::int64_t lease_ms = 0;
+};
+
+struct ClockRecord {
+  std::int64_t realtime_ms = 0;
+  std::int64_t boottime_ms = 0;
+  std::uint64_t boot_id = 0;
+};
+
+/// `next_id`: ids below it are taken. Segments below `low_water` are not part of the journal.
+struct MarksRecord {
+  std::uint64_t next_id = 0;
+  std::uint64_t low_water = 0;
+};
+
+struct ClosedRecord {};
+
+using Record = std::variant<QueueRecord, PutRecord, DueRecord, ClaimedRecord, BackRecord,
+                            GoneRecord, RememberedRecord, DeadRecord, StoppingRecord, LeaseRecord,
+                            ClockRecord, MarksRecord, ClosedRecord>;
+
+inline constexpr std::size_t kPutFixedBytes = 52;
+inline constexpr std::size_t kRefBytes = 12;
+inline constexpr std::size_t kClaimedItemBytes = 20;
+inline constexpr std::size_t kCountersBytes = 15 * 8;  // of a queue's record that carries them
+
+/// The bytes that `append_record` will add.
+[[nodiscard]] std::size_t encoded_size(const Record& record) noexcept;
+[[nodiscard]] std::size_t encoded_size(const PutRecord& record) noexcept;
+
+void append_record(std::string& out, const Record& record);
+void append_record(std::string& out, const PutRecord& record);
+
+/// Joins one more message to the last record of `out`, which begins at `record_start` and is a
+/// GoneRecord or RememberedRecord of the same kind.
+void extend_run(std::string& out, std::size_t record_start, Ref ref);
+
+/// Takes one record from the front of `in`. Nothing where the bytes are no record.
+[[nodiscard]] std::optional<Record> take_record(std::string_view& in);
+
+/// As take_record, where a put stands at the front; else nothing, and `in` is as it was. Most
+/// records are puts, and this one does not pass through the variant.
+[[nodiscard]] std::optional<PutRecord> take_put(std::string_view& in);
+
+/// Decodes a put from bytes that begin with one, as read back from its position; they may be cut
+/// short behind it. Nothing where length, type or the checksum over all but the payload do not fit.
+/// The payload is not checked: `payload_checks` does.
+[[nodiscard]] std::optional<PutRecord> decode_put(std::string_view bytes);
+[[nodiscard]] bool payload_checks(const PutRecord& record) noexcept;
+
+/// What the first kPutFixedBytes of a put say of its message, and of its payload's length;
+/// unchecked. Nothing where no put begins there.
+[[nodiscard]] std::optional<Ref> put_ref_of(std::string_view bytes) noexcept;
+[[nodiscard]] std::optional<std::uint32_t> put_payload_bytes(std::string_view bytes) noexcept;
+
+/// The length that a record's first bytes claim; 0 where there are fewer than 8.
+[[nodiscard]] std::size_t record_length(std::string_view bytes) noexcept;
+
+}  // namespace tarry::embedded

@@ -1,0 +1,115 @@
+// JournalWalk: the good batches of a journal that is damaged, in order, and what is missing between
+// them. Recovery stops at the first bad byte; this goes on behind it.
+//
+// A batch is good where it checks, has its segment's salt, and a number above the last one's. Of a
+// segment without a header the salt is known by the store's hash seed (`salt_of`). Where that finds
+// nothing, STORE may be lost, or the segment older than that rule: then it is the salt of the batch
+// that stands where the first one does.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/journal/journal_format.h"
+#include "engines/embedded/journal/segment_files.h"
+#include "engines/embedded/journal/segment_scanner.h"
+#include "storage/storage.h"
+
+namespace tarry::embedded {
+
+/// A place where something is gone.
+struct Loss {
+  std::string file;  // with its path
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;  // 0 with a file that is missing
+  std::string what;
+};
+
+class JournalWalk {
+ public:
+  class Visitor {
+   public:
+    virtual ~Visitor() = default;
+    /// The next batch comes from a segment whose opening is lost: which boot's is not known.
+    virtual void opening_lost() = 0;
+    /// Between the batch before and the next one something is lost.
+    virtual void gap() = 0;
+    /// Answers where in `body` it could not go on reading; its size where it could.
+    virtual std::size_t batch(std::uint64_t segment, std::uint64_t body_offset,
+                              std::string_view body) = 0;
+  };
+
+  struct Figures {
+    std::uint64_t segments = 0;
+    std::uint64_t batches = 0;       // good ones
+    std::uint64_t lost_batches = 0;  // by the gaps in their numbers
+    std::uint64_t torn_bytes = 0;    // at the end of the newest segment
+    std::vector<Loss> losses;
+  };
+
+  /// `place`: of any segment.
+  JournalWalk(storage::Directory& directory, const SegmentPlace& place, std::uint64_t hash_seed)
+      : directory_(&directory), place_(place), hash_seed_(hash_seed) {}
+
+  /// Errors: `unsupported` (a segment of a newer version), `permission_denied` and the like.
+  Result<void> open();
+
+  /// From segment `first` on. `progress` is told bytes.
+  Result<Figures> run(std::uint64_t first, Visitor& visitor,
+                      const std::function<void(std::uint64_t)>& progress = {});
+
+  /// Its files, to read messages from; forgiving ones.
+  [[nodiscard]] const SegmentFiles& files() const noexcept { return files_; }
+  /// When the batch that a visitor is given was written.
+  [[nodiscard]] std::int64_t written_ms() const noexcept { return written_ms_; }
+  [[nodiscard]] std::uint64_t newest_segment() const noexcept {
+    return segments_.empty() ? 0 : segments_.back().number;
+  }
+
+ private:
+  struct Segment {
+    std::uint64_t number = 0;
+    std::uint64_t size = 0;
+    std::shared_ptr<storage::File> file;
+    HeaderState state = HeaderState::broken;
+    SegmentHeader header;
+  };
+
+  [[nodiscard]] std::string path_of(std::uint64_t segment) const;
+  [[nodiscard]] SegmentPlace place_of(std::uint64_t segment) const noexcept;
+  [[nodiscard]] bool is_ours(const Segment& segment) const noexcept;
+  [[nodiscard]] bool is_newest(std::size_t i) const noexcept;
+  void lose(std::uint64_t segment, std::uint64_t offset, std::uint64_t bytes, std::string what);
+  void lose_missing(std::uint64_t first, std::uint64_t behind);
+  void reach(std::uint64_t batch, Visitor& visitor);
+  Result<std::optional<std::uint64_t>> read_salt(std::size_t i);
+  [[nodiscard]] std::uint64_t numbers_end(std::size_t i) const;
+  Result<std::optional<std::uint64_t>> lost_salt(std::size_t i) const;
+  Result<void> walk_segment(std::size_t i, std::uint64_t salt, Visitor& visitor);
+  Result<void> look_behind(std::size_t i, SegmentScanner& scanner, const Seal* seal);
+
+  storage::Directory* directory_;
+  SegmentPlace place_;
+  std::uint64_t hash_seed_;
+  std::uint64_t begun_ = 0;  // the begun mark
+  std::vector<Segment> segments_;
+  std::set<std::uint64_t> no_files_;  // segments whose names are no regular files'
+  SegmentFiles files_;
+
+  Figures figures_;
+  std::uint64_t next_batch_ = 0;  // 0: not known yet
+  bool lost_something_ = false;   // since the last good batch
+  std::int64_t written_ms_ = 0;
+};
+
+}  // namespace tarry::embedded

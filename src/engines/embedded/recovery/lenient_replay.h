@@ -1,0 +1,87 @@
+// LenientReplay: from the good batches of a damaged journal to a state that a shard can go on from.
+// Where recovery takes a contradiction for damage, this resolves it, in favour of what is newer:
+//
+//   a full record of a message that is there    its state is replaced
+//   another message at a message's place, or    the older one had ended
+//   under its key
+//   a record of a message that is not there     counts; what it says of the message is lost
+//   a queue whose name is lost                  gets one: "salvaged-SHARD-NUMBER"
+//   a queue under another's number, or that     the one before has gone (queue_names.h)
+//   is named under another
+//
+// A message that no record tells of after the last gap may have ended in it. It stays: at least
+// once.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "engines/embedded/recovery/journal_walk.h"
+#include "engines/embedded/recovery/queue_names.h"
+#include "engines/embedded/state/shard_state.h"
+
+namespace tarry::embedded {
+
+class LenientReplay final : public JournalWalk::Visitor {
+ public:
+  /// Nothing is lost behind a queue's last record.
+  static constexpr std::int64_t kNothingLost = std::numeric_limits<std::int64_t>::max();
+
+  struct Figures {
+    JournalWalk::Figures walk;
+    std::uint64_t records = 0;
+    std::uint64_t lost_messages = 0;           // later records tell of them
+    std::uint64_t uncertain_messages = 0;      // may have ended, or changed, in what is lost
+    std::vector<std::int64_t> queues_told_ms;  // by number: when its record was; kNothingLost
+    std::vector<QueueId> unnamed;              // queues whose name is lost
+  };
+
+  /// `state` has begun replay and is empty.
+  LenientReplay(JournalWalk& walk, ShardState& state) : walk_(&walk), state_(&state) {}
+
+  /// Reads the journal twice: for names and the low-water mark, then for all else. Leaves the
+  /// links to `finish_replay`. Errors: those of the walk.
+  Result<Figures> run(const std::function<void(std::uint64_t)>& progress);
+
+ private:
+  void opening_lost() override;
+  void gap() override;
+  std::size_t batch(std::uint64_t segment, std::uint64_t body_offset,
+                    std::string_view body) override;
+
+  struct Survey;
+  void make_queues(const QueueNames& names, std::uint32_t count);
+  void take(const Record& record, std::uint64_t segment, std::uint64_t offset);
+  void take_queue(const QueueRecord& record);
+  void end(const QueueNames::Ended& ended);
+  void put(const PutRecord& record, std::uint64_t segment, std::uint64_t offset);
+  [[nodiscard]] bool known(std::uint32_t queue) const noexcept {
+    return queue < state_->queue_count();
+  }
+  /// The record's message is there. `ends`: the record is its last but for `forgotten`.
+  bool find(Ref ref, bool ends);
+  void forget(Handle handle);
+  [[nodiscard]] bool has_key(Handle handle, const PutRecord& record);
+  void finish();
+
+  JournalWalk* walk_;
+  ShardState* state_;
+  Figures figures_;
+  QueueNames names_;
+  std::uint32_t gaps_ = 0;
+  std::vector<std::uint32_t> gaps_before_queue_;  // by number: its last record
+  std::vector<std::uint32_t> gaps_before_;        // by handle: its last record
+  std::unordered_set<std::uint64_t> only_told_;   // ids of messages whose full record is lost
+  std::uint64_t newest_segment_ = 0;
+  std::string buffer_;
+};
+
+}  // namespace tarry::embedded

@@ -1,0 +1,26 @@
+// Prepared: what the thread that submits a request works out for the shards, item by item. A shard
+// has one thread, and those who ask it are many.
+//
+// Plain values: filled in before the first part is posted, then only read.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engines/embedded/records/handle.h"
+
+namespace tarry::embedded {
+
+/// A claim of the shard that the item belongs to, as a receipt names it.
+struct ClaimName {
+  Handle handle = kNoHandle;
+  std::uint32_t claims = 0;
+  std::uint64_t id = 0;
+};
+
+struct Prepared {
+  std::vector<std::uint32_t> payload_crcs;  // push, move
+  std::vector<ClaimName> claims;            // settle, extend
+};
+
+}  // namespace tarry::embedded

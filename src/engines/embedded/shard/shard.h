@@ -1,0 +1,377 @@
+// Shard: the state machine. Decides what a request does now, writes it down as records, and lets
+// the state evolve by them. Told the time, asks nothing of clocks, files or threads but through
+// Journal.
+//
+// A turn: `advance` to now, `execute` each part, `serve_waiters`, `work_slice`, then `take_job`
+// for the committer. Every answer leaves with the job whose batches hold what it rests on.
+//
+// Thread safety: none; the shard's thread owns it. Tasks it puts into jobs run on the committer's
+// thread and touch only what they own, the segment files, and the Router.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/histogram.h"
+#include "core/limits.h"
+#include "core/request.h"
+#include "engines/embedded/journal/journal.h"
+#include "engines/embedded/journal/marks.h"
+#include "engines/embedded/reading/record_reads.h"
+#include "engines/embedded/reading/reply_reader.h"
+#include "engines/embedded/shard/cleaner.h"
+#include "engines/embedded/shard/operation.h"
+#include "engines/embedded/shard/waiting_claims.h"
+#include "engines/embedded/state/shard_state.h"
+#include "timing/clock.h"
+
+namespace tarry::embedded {
+
+/// How many payload bytes a claim may still hand out. Sizes are known roughly without a look into
+/// the journal, and never too small; only a claim that comes near its limit looks.
+struct ByteBudget {
+  std::uint64_t max = 0;
+  bool first_may_exceed = true;  // one message is handed out whatever its size
+  std::uint64_t used = 0;
+  bool exact = false;
+};
+
+/// What is kept back for work is this part of the live bytes, and more.
+inline constexpr std::uint64_t kWorkShare = 16;
+
+class Shard {
+ public:
+  struct Figures {
+    std::uint64_t clock_steps = 0;
+    std::uint64_t cleaned_segments = 0;
+    std::uint64_t copied_messages = 0;
+  };
+
+  static constexpr std::uint64_t kWorkBase = 64 * 1024;
+  static constexpr std::uint64_t kKeptClaims = 65'536;
+
+  /// How much of what takes long is done in one turn: a spike of a million due messages is taken in
+  /// slices between which requests are served.
+  struct Slices {
+    std::size_t wheel = 65'536;          // messages that time moves, a wheel
+    Handle sweep = 65'536;               // handles that a purge or a list looks at
+    std::uint64_t cleaning = 512 << 10;  // bytes that cleaning reads, at least
+    std::size_t waiting = 32'768;        // queues that claims which end are taken out of
+  };
+
+  struct Config {
+    std::uint32_t number = 0;
+    core::Limits limits;
+    std::int64_t rounding_ms = 0;  // timing::Clock::rounding_ms
+    Slices slices;
+    std::uint64_t work_base = kWorkBase;  // bytes kept back for work, however little there is
+    std::uint64_t kept_claims =
+        kKeptClaims;  // so many of the messages can be claimed on a full disk
+    Mark mark;
+  };
+  /// `reads` is for the tasks of its jobs; the shard's own thread never touches it.
+  Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,
+        RecordReads& reads, SegmentFiles& files, Router& router);
+
+  void advance(timing::Instant now);
+  /// Takes what must be kept back, before others do, as far as there is room. At opening: the last
+  /// run's went with its end.
+  void keep_back();
+  void execute(Part part);
+  /// Claims that wait, for which something is due now.
+  void serve_waiters();
+  /// A slice of cleaning and of long sweeps (purge, revive all). True while there is more to do.
+  bool work_slice();
+  [[nodiscard]] CommitJob take_job();
+  /// Before the first part: what asks for the queue waits until its removal has come to its end.
+  void freeze(const std::string& queue);
+  /// The records that the next claims will probably ask for: of each queue that was claimed from
+  /// since the last call what stands in front now, where that is not still in RAM.
+  [[nodiscard]] std::vector<RecordPlace> look_ahead();
+
+  /// When to call `advance` next; by both clocks. Nothing: no need.
+  [[nodiscard]] std::optional<std::int64_t> next_realtime_ms() const;
+  [[nodiscard]] std::optional<std::int64_t> next_boottime_ms() const;
+
+  /// Set when the shard can do no more: the reason. All later parts fail with it.
+  [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
+  void fail(Error error);
+
+  /// Completes what waits; its last job syncs. Call `take_job` after.
+  void close();
+  /// Writes the record of a clean end, once that job is done: its batch then proves all before it
+  /// durable, and what is missing later is damage and no torn tail. Call `take_job` after.
+  void end_journal();
+  [[nodiscard]] const Figures& figures() const noexcept { return figures_; }
+
+ private:
+  // shard_push.cpp
+  void execute(const core::PushRequest& request, const Part& part);
+  void execute(const core::MoveRequest& request, const Part& part);
+  template <typename F>
+  void push_items(const std::string& name, const Part& part, core::PushReply& reply,
+                  std::uint64_t bytes, std::uint64_t largest, F&& push);
+  struct Pushed {
+    const std::string& bytes;  // of the request
+    const core::PushItem& item;
+    std::uint32_t payload_crc;
+    const core::MoveItem* move;  // what it is part of, or null
+  };
+  void push_one(QueueId queue, const Pushed& pushed, core::PushResult& result,
+                std::string& reply_bytes);
+  void put_new(QueueId queue, const Pushed& pushed, core::PushResult& result,
+               std::string& reply_bytes);
+  void push_onto(Handle found, IfExists rule, const Pushed& pushed, core::PushResult& result,
+                 std::string& reply_bytes);
+  // shard_verbs.cpp
+  void execute(const core::CancelRequest& request, const Part& part);
+  void execute(const core::RescheduleRequest& request, const Part& part);
+  void execute(const core::SettleRequest& request, const Part& part);
+  void execute(const core::ExtendRequest& request, const Part& part);
+  /// `seen`: not null where it is moved away.
+  void cancel_one(QueueId queue, std::string_view key, const core::Seen* seen,
+                  core::ItemResult& result);
+  [[nodiscard]] bool is_as_seen(const Message& message, const core::Seen& seen) const;
+  void reschedule_one(QueueId queue, std::string_view key, const core::RescheduleItem& item,
+                      core::ItemResult& result);
+  void settle_one(Handle handle, const core::SettleItem& item, std::string_view reason,
+                  core::ItemResult& result);
+  [[nodiscard]] Handle find_claim(const ClaimName& claim) const;
+  [[nodiscard]] bool was_acked_by(const ClaimName& claim) const;
+  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others'
+  /// outcomes are what `stale(i)` says.
+  template <typename F, typename G>
+  void each_claim(const Part& part, F&& f, G&& stale);
+  // shard_claim.cpp
+  void execute(const core::ClaimRequest& request, Part& part);
+  void wait(const OperationPtr& op);
+  /// `start_at`: of several queues the one to begin with; else they take turns.
+  [[nodiscard]] Grants claim(const core::ClaimRequest& request, std::uint32_t max,
+                             ByteBudget budget, std::optional<std::size_t> start_at = std::nullopt);
+  void claim_from(QueueId queue, const core::ClaimRequest& request, std::uint32_t max,
+                  ByteBudget& budget, Grants& grants);
+  void claim_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
+                  Grants& grants);
+  [[nodiscard]] bool fits(ByteBudget& budget, const Message& message, const Grants& grants);
+  [[nodiscard]] ClaimedRecord begin_claim(QueueId queue, const core::ClaimRequest& request) const;
+  void take(Handle handle, ClaimedRecord& record, Grants& grants);
+  void end_claim_record(ClaimedRecord record);
+  // shard_ahead.cpp
+  void note_claimed(QueueId queue, std::size_t count);
+  // shard_claim.cpp
+  [[nodiscard]] bool ends_claim(const Operation& op, std::size_t granted) const;
+  void deliver(const OperationPtr& op, Grants grants);
+  void damaged(const Part& part);
+  [[nodiscard]] bool is_paused(const QueueState& queue) const noexcept;
+  void wake_queue(QueueId queue);
+  /// Something of the queue may be claimed by key now, in whatever state.
+  void wake_by_key(QueueId queue);
+  void serve_waiters_of(WaitingClaims::QueueNo queue, std::size_t& budget);
+  void serve_waiter(WaitingClaims::Place at, std::size_t& budget);
+  [[nodiscard]] bool has_waiters_to_serve() const;
+  [[nodiscard]] bool has_any(QueueId queue, const core::ClaimRequest& request);
+  [[nodiscard]] bool can_claim(Handle handle, const core::ClaimRequest& request) const;
+  // shard_queries.cpp
+  void execute(const core::GetRequest& request, const Part& part);
+  void execute(const core::ListRequest& request, const Part& part);
+  void execute(const core::StatsRequest& request, const Part& part);
+  void execute(const core::ForecastRequest& request, const Part& part);
+  bool count_slice();
+  [[nodiscard]] MessageFacts facts(Handle handle) const;
+  [[nodiscard]] QueueStats stats_of(QueueId queue) const;
+  // shard_queues.cpp
+  void execute(const core::ConfigureRequest& request, const Part& part);
+  void execute(const core::PauseRequest& request, const Part& part);
+  void execute(const core::ResumeRequest& request, const Part& part);
+  void execute(const core::PurgeRequest& request, const Part& part);
+  void execute(const core::ReviveRequest& request, const Part& part);
+  void execute(const core::ReshardRequest& request, const Part& part);
+  // shard_remove.cpp
+  void execute(const core::RemoveRequest& request, const Part& part);
+  void decide_removal(const core::RemoveRequest& request, const Part& part);
+  void free_queue(QueueId queue, const OperationPtr& op);
+  void thaw(const std::string& queue, const OperationPtr& op);
+  /// True where it waits for the end of a removal, or has failed with it.
+  [[nodiscard]] bool parks(Part& part);
+  void fail_parked(const Error& error, const std::string& queue);
+  // shard_queues.cpp
+  void record_queue(QueueId queue, const QueueSettings& settings, bool paused,
+                    std::optional<std::int64_t> until_ms);
+  bool sweep_slice();
+  enum class SweepKind : std::uint8_t { purge, revive, remove };
+  void sweep_one(Handle handle, SweepKind kind, std::uint64_t& count);
+  // shard_time.cpp
+  void run_wheels();
+  void wake_held();
+  void due_expired(Handle handle);
+  void lease_expired(Handle handle);
+  [[nodiscard]] bool expiry_room();
+  void record_renewed_leases();
+  void observe_step(timing::Instant now);
+
+  // shard.cpp: helpers
+  /// Room that making the queue takes; 0 where it is there.
+  [[nodiscard]] std::uint64_t queue_bytes(const std::string& name) const;
+  /// The queue, made if it is not there; the error goes to every item otherwise.
+  Result<QueueId> queue_for_push(const std::string& name);
+  [[nodiscard]] Handle resolve(QueueId queue, std::string_view key);
+  [[nodiscard]] Handle resolve_or_none(const std::string& queue, std::string_view key);
+  struct DueTimes {
+    std::int64_t due_ms = 0;
+    std::optional<std::int64_t> boot_due_ms;
+  };
+  [[nodiscard]] std::optional<Error> due_times(Due due, DueTimes& times) const;
+  /// What room is wanted for decides how much must be left behind.
+  enum class Purpose : std::uint8_t {
+    accept,  // pushes, and what else makes more of the store than was
+    work,    // claims, reasons, and what else can wait for cleaning
+    back,    // what gives claims back: release, retry, bury
+    end,     // what ends messages: ack, cancel, purge, time
+  };
+  struct Reserve {
+    std::uint64_t cleaning = 0;  // for one segment
+    std::uint64_t growth = 0;    // of those that have been claimed since they were written
+    std::uint64_t work = 0;
+    std::uint64_t leases = 0;  // that they run out
+    std::uint64_t claims = 0;  // growth and leases of those that can still be claimed
+  };
+  [[nodiscard]] Reserve reserves(std::uint64_t more_bytes = 0,
+                                 std::uint64_t more = 0) const noexcept;
+  /// What must stay behind when there are `more` messages of `more_bytes` than now.
+  [[nodiscard]] std::uint64_t reserve(Purpose purpose, std::uint64_t more_bytes = 0,
+                                      std::uint64_t more = 0) const noexcept;
+  /// Takes again what cleaning has used of its reserve, if there is room.
+  void repay_cleaning();
+  /// Cleaning has spent what is kept back for it, and what it has freed is not here yet.
+  [[nodiscard]] bool cleaning_waits() const;
+  [[nodiscard]] bool cleaning_is_due();
+  /// A segment has been cleaned: its file is written again where hardly more is in hand than what
+  /// is kept back, else removed.
+  void release(const SegmentInfo& cleaned);
+  /// So many cleaned segments' files are gone, and so many may be written again.
+  void room_is_back(std::uint64_t removed, std::uint64_t reusable);
+  /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
+  std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
+                            std::uint64_t accepted = 0);
+  /// Room for a claim; where there is none for `max` messages, lowers it to what there is room for.
+  std::optional<Error> room_to_claim(const core::ClaimRequest& request, std::uint32_t& max);
+  /// Room for the settlement; where there is none for its reason beside, empties that.
+  std::optional<Error> room_to_settle(const core::SettleItem& item, std::string_view& reason);
+  void end_part(const OperationPtr& op);
+  /// Of a batch: where it does not become durable, the part's items fail.
+  void end_part(const Part& part);
+  /// Of what has changed a queue as a whole: noted, with how many messages, once it is durable.
+  void end_changing_part(const OperationPtr& op, std::uint64_t messages = 0);
+  void refuse(const Part& part);
+  template <typename F>
+  void each_item(const Part& part, std::size_t count, F&& f);
+
+  void emit(const QueueRecord& record);
+  void emit(const PutRecord& record);
+  void emit(const DueRecord& record);
+  void emit(const BackRecord& record);
+  void emit(const DeadRecord& record);
+  void emit(const StoppingRecord& record);
+  void emit(const LeaseRecord& record);
+  void emit_gone(GoneWhy why, Handle handle);
+  void emit_remembered(Ending ending, Handle handle, std::int64_t until_ms);
+  void end_message(Ending ending, Handle handle);
+  void emit_dead(DeadWhy why, Handle handle, std::uint32_t priority, std::string_view reason);
+  [[nodiscard]] RecordPlace place_of(const Message& message) const noexcept {
+    return {message.position.segment(journal_->newest_segment()), message.position};
+  }
+  [[nodiscard]] Ref ref(Handle handle) const noexcept { return {handle, state_->slab[handle].id}; }
+
+  Config config_;
+  ShardState* state_;
+  Journal* journal_;
+  Committer* committer_;
+  RecordReads* reads_;
+  SegmentFiles* files_;
+  Router* router_;
+  Cleaner cleaner_;
+  timing::Instant now_;
+  std::optional<Error> failure_;
+  std::vector<CommitTask> tasks_;
+  std::vector<RecordPlace> expected_;
+  std::vector<CommitTask> answers_;
+  std::vector<std::uint64_t> remove_segments_;
+  std::vector<std::uint64_t> reuse_segments_;
+  base::Histogram lateness_;
+  Figures figures_;
+  bool closing_ = false;
+  bool first_job_ = true;
+  std::uint64_t freeing_ = 0;  // cleaned segments whose room is on its way
+
+  WaitingClaims waiting_;
+  bool tight_ = false;    // no space was left, and nothing has been accepted since
+  std::size_t turn_ = 0;  // where a claim of several queues begins
+
+  std::vector<QueueId> claimed_;  // queues with most_claimed
+
+  // long sweeps, a slice a turn
+  struct Sweep {
+    OperationPtr op;
+    QueueId queue = 0;
+    SweepKind kind = SweepKind::purge;
+    Handle cursor = 0;
+    std::uint64_t id_limit = 0;  // what is pushed after the sweep began is left alone
+    std::uint64_t count = 0;
+  };
+  std::deque<Sweep> sweeps_;
+  void end_sweep(const Sweep& sweep);
+
+  // queues whose removal is under way
+  struct Removal {
+    bool decided = false;
+    std::optional<Error> stuck;  // it failed half-way: what asks for the queue is told
+  };
+  std::unordered_map<std::string, Removal> removals_;
+  std::vector<Part> parked_;
+  bool sync_next_ = false;  // whatever the policy
+
+  // forecasts, a slice a turn
+  struct Count {
+    OperationPtr op;
+    QueueId queue = 0;
+    std::int64_t now_ms = 0;  // when it was asked
+    Handle cursor = 0;
+    Handle end = 0;
+    core::ForecastReply found;
+  };
+  std::deque<Count> counts_;
+
+  // claims not known to be durable: their leases start when they are, and run out after that
+  struct Uncommitted {
+    std::vector<std::pair<Handle, std::uint32_t>> claims;  // handle, claim number
+    std::int64_t decided_boot_ms = 0;
+    std::int64_t first_end_boot_ms = 0;  // of its leases, as far as is known
+    bool is_committed = false;
+  };
+  struct LeaseStart {
+    std::uint64_t number = 0;
+    std::int64_t boot_ms = 0;
+  };
+  struct LeaseStarts {
+    std::mutex mutex;
+    std::vector<LeaseStart> done;
+  };
+  std::shared_ptr<LeaseStarts> lease_starts_ = std::make_shared<LeaseStarts>();
+  std::deque<Uncommitted> uncommitted_;
+  std::uint64_t first_uncommitted_ = 0;  // the number of its front
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  std::int64_t hold_boot_ms_ = kNever;  // none of their leases ends before
+  void start_leases();
+  void hold_leases();
+  template <typename F>
+  void each_leased(const Uncommitted& claimed, F&& f);
+};
+
+}  // namespace tarry::embedded

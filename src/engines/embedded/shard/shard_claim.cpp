@@ -1,0 +1,524 @@
+// Claims: taking what is due, waiting for it, handing it over.
+#include <algorithm>
+#include <new>
+
+#include "base/planted.h"
+#include "engines/embedded/records/record_bounds.h"
+#include "engines/embedded/shard/shard.h"
+#include "engines/embedded/shard/shard_items.h"
+
+namespace tarry::embedded {
+namespace {
+
+struct ClaimRoom {
+  std::uint64_t bytes;
+  std::uint64_t largest;
+  std::uint64_t later;  // not written yet, but no claim is given without room for it
+};
+
+// What a claim of at most `max` messages writes: one of several queues goes round twice.
+ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::uint64_t pending) {
+  // By key the dead can be claimed too.
+  const std::uint64_t items = std::min(max, request.keys.empty() ? pending : request.keys.size());
+  const std::uint64_t bytes = items * kClaimedItemBytes;
+  return {2 * request.queues.size() * kClaimedHead + bytes, kClaimedHead + bytes,
+          items * (kRunOutBytes + kCarriedBytes)};
+}
+
+// There is not the memory to hand over what was claimed: it is given back, whatever of it has been
+// read already. `before`: the items and bytes of the reply as they were.
+struct ReplySize {
+  explicit ReplySize(const core::ClaimReply& reply)
+      : items(reply.items.size()), bytes(reply.bytes.size()) {}
+  std::size_t items;
+  std::size_t bytes;
+};
+void give_back(Router& router, Operation& op, const ReplyReader& reader, const Grants& grants,
+               ReplySize before) {
+  auto& reply = std::get<core::ClaimReply>(op.reply);
+  reply.items.erase(reply.items.begin() + static_cast<std::ptrdiff_t>(before.items),
+                    reply.items.end());
+  reply.bytes.erase(before.bytes);
+  op.fail(no_memory());
+  try {
+    router.release(reader.receipts(grants));
+  } catch (const std::bad_alloc&) {
+    // Their leases run out.
+  }
+}
+
+std::optional<HeldRecords> hold(const RecordReads& records, const Grants& grants,
+                                bool waiter_reads) {
+  std::vector<RecordPlace> places;
+  places.reserve(grants.items.size());
+  for (const Grant& grant : grants.items) places.push_back(grant.place);
+  using Hold = RecordReads::Hold;
+  return records.hold(places, waiter_reads ? Hold::where_they_lie : Hold::by_copies);
+}
+
+void tell_of_memory(Router& router, std::size_t left_out) {
+  router.log({LogLevel::error, "memory_damaged",
+              "of what was claimed, " + std::to_string(left_out) +
+                  " do not check in this machine's memory: delivered from the disk when their "
+                  "leases have run out"});
+}
+
+}  // namespace
+
+bool Shard::is_paused(const QueueState& queue) const noexcept {
+  if (queue.frozen) return true;
+  return queue.paused && (!queue.paused_until_ms || now_.realtime_ms < *queue.paused_until_ms);
+}
+
+void Shard::wake_queue(QueueId queue) {
+  if (!waiting_.empty()) waiting_.wake(state_->queue(queue).name);
+}
+
+void Shard::wake_by_key(QueueId queue) {
+  if (!waiting_.empty()) waiting_.wake_by_key(state_->queue(queue).name);
+}
+
+// One record holds all that are claimed together. On a full disk there may be room for some.
+std::optional<Error> Shard::room_to_claim(const core::ClaimRequest& request, std::uint32_t& max) {
+  while (true) {
+    const ClaimRoom wanted = claim_room(request, max, state_->pending());
+    auto error = room(wanted.bytes + wanted.later, wanted.largest, Purpose::work);
+    if (!error || error->code != ErrorCode::no_space || max <= 1) return error;
+    max = static_cast<std::uint32_t>(std::min<std::uint64_t>(max, state_->pending() + 1) / 2);
+    max = std::max(max, 1u);
+  }
+}
+
+ClaimedRecord Shard::begin_claim(QueueId queue, const core::ClaimRequest& request) const {
+  ClaimedRecord record;
+  record.queue = queue;
+  record.lease_ms = request.lease.value_or(state_->queue(queue).settings.lease).count();
+  record.lease_until_boot_ms = now_.boottime_ms + record.lease_ms;
+  return record;
+}
+
+// Leases one message and notes what is needed to deliver it.
+void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
+  const Message& message = state_->slab[handle];
+  ClaimedItem item{ref(handle), 1, 1};
+  if (message.history != kNoHistory) {
+    const History& history = state_->histories[message.history];
+    item.claims = history.tallies.claims + 1;
+    // A dead message that is claimed by its key begins anew, as if revived.
+    const std::uint32_t next = std::min(history.attempt + 1, core::kMaxAttempts);
+    item.attempt = message.stage() == Stage::dead ? 1 : next;
+  }
+  if (item.claims == 1) lateness_.record(now_.realtime_ms - message.due_ms());
+  record.items.push_back(item);
+  state_->evolve(record, item);
+
+  Grant& grant = grants.items.emplace_back();
+  grant.queue = static_cast<std::uint32_t>(grants.queues.size() - 1);
+  grant.handle = handle;
+  grant.id = message.id;
+  grant.place = place_of(message);
+  grant.made_key = message.made_key != 0;
+  grant.due_ms = message.due_ms();
+  grant.lease_ms = record.lease_ms;
+  grant.attempt = item.attempt;
+  grant.priority = message.priority;
+  grant.tallies = state_->histories[message.history].tallies;
+}
+
+void Shard::end_claim_record(ClaimedRecord record) {
+  if (record.items.empty()) return;
+  const QueueId queue = record.queue;
+  const std::size_t count = record.items.size();
+  journal_->append(std::move(record));  // may open a segment with the counters as they are
+  state_->count_claims(queue, count);
+}
+
+// Takes the message into the budget if it may go out with the others; the first one always may.
+bool Shard::fits(ByteBudget& budget, const Message& message, const Grants& grants) {
+  const std::uint64_t rough = message.position.size();
+  if (!budget.exact && budget.used + rough <= budget.max) {
+    budget.used += rough;
+    return true;
+  }
+  if (!budget.exact) {
+    budget.exact = true;
+    budget.used = 0;
+    for (const Grant& grant : grants.items) {
+      budget.used += journal_->payload_bytes(grant.place.segment, grant.place.position);
+    }
+  }
+  const RecordPlace place = place_of(message);
+  const std::uint64_t size = journal_->payload_bytes(place.segment, place.position);
+  const bool first = grants.items.empty() && budget.first_may_exceed;
+  if (!first && budget.used + size > budget.max) return false;
+  budget.used += size;
+  return true;
+}
+
+void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint32_t max,
+                       ByteBudget& budget, Grants& grants) {
+  QueueState& queue = state_->queue(id);
+  if (queue.lanes.empty() || is_paused(queue)) return;
+  ClaimedRecord record = begin_claim(id, request);
+  const std::uint64_t most = std::min<std::uint64_t>(max, queue.lanes.size());
+  record.items.reserve(most);
+  if (grants.items.empty()) grants.items.reserve(most);
+  while (record.items.size() < max) {
+    const Handle first = queue.lanes.first();
+    // Guarantee 2: by the clock at the claim, whatever made it ready.
+    const std::int64_t now = now_.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
+    if (first == kNoHandle || state_->slab[first].due_ms() > now) break;
+    if (!fits(budget, state_->slab[first], grants)) break;
+    if (record.items.empty()) grants.queues.push_back(queue.name);
+    take(first, record, grants);
+  }
+  note_claimed(id, record.items.size());
+  end_claim_record(std::move(record));
+}
+
+bool Shard::can_claim(Handle handle, const core::ClaimRequest& request) const {
+  const Message& message = state_->slab[handle];
+  switch (message.stage()) {
+    case Stage::ready: return request.any_state || message.due_ms() <= now_.realtime_ms;
+    case Stage::scheduled:
+    case Stage::dead: return request.any_state;
+    default: return false;
+  }
+}
+
+void Shard::claim_keys(const core::ClaimRequest& request, std::uint32_t max, ByteBudget& budget,
+                       Grants& grants) {
+  const QueueId id = state_->find_queue(request.queues.front());
+  if (id == kNoQueue || is_paused(state_->queue(id))) return;
+  ClaimedRecord record = begin_claim(id, request);
+  for (const std::string& key : request.keys) {
+    if (record.items.size() >= max) break;
+    const Handle found = resolve(id, key);
+    if (found == kNoHandle) continue;  // one named twice is leased the second time
+    if (!can_claim(found, request)) continue;
+    if (!fits(budget, state_->slab[found], grants)) break;
+    if (record.items.empty()) grants.queues.push_back(request.queues.front());
+    take(found, record, grants);
+  }
+  end_claim_record(std::move(record));
+}
+
+Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBudget budget,
+                    std::optional<std::size_t> start_at) {
+  Grants grants;
+  grants.claimed_ms = now_.realtime_ms;
+  if (max == 0) return grants;
+  if (!request.keys.empty()) {
+    claim_keys(request, max, budget, grants);
+    return grants;
+  }
+  const std::size_t count = request.queues.size();
+  if (count == 1) {
+    const QueueId id = state_->find_queue(request.queues.front());
+    if (id != kNoQueue) claim_from(id, request, max, budget, grants);
+    return grants;
+  }
+  // Fairly: each queue gives its share first, then whoever has more fills up. Where the turn begins
+  // moves on, so that a claim of one message is fair in the long run too.
+  const auto share = static_cast<std::uint32_t>((max + count - 1) / count);
+  const std::size_t start = start_at ? *start_at : turn_++ % count;
+  for (const std::uint32_t quota : {share, max}) {
+    bool has_more = false;
+    for (std::size_t i = 0; i < count && grants.items.size() < max; ++i) {
+      const QueueId id = state_->find_queue(request.queues[(start + i) % count]);
+      if (id == kNoQueue) continue;
+      const std::size_t before = grants.items.size();
+      const auto left = static_cast<std::uint32_t>(max - before);
+      claim_from(id, request, std::min(quota, left), budget, grants);
+      has_more = has_more || grants.items.size() - before == quota;
+    }
+    if (!has_more) break;
+  }
+  return grants;
+}
+
+// Whether no other shard is asked for more.
+bool Shard::ends_claim(const Operation& op, std::size_t granted) const {
+  const auto& request = std::get<core::ClaimRequest>(op.request);
+  const auto& reply = std::get<core::ClaimReply>(op.reply);
+  return state_->identity().shards == 1 || op.phase.load() == ClaimPhase::taken ||
+         reply.items.size() + granted >= request.max;
+}
+
+void Shard::deliver(const OperationPtr& op, Grants grants) {
+  if (!grants.items.empty()) {
+    const bool waiter_reads = op->is_waited_for() && ends_claim(*op, grants.items.size());
+    Uncommitted& claimed = uncommitted_.emplace_back();
+    claimed.claims.reserve(grants.items.size());
+    std::int64_t lease_ms = grants.items.front().lease_ms;
+    for (const Grant& grant : grants.items) {
+      claimed.claims.emplace_back(grant.handle, grant.tallies.claims);
+      lease_ms = std::min(lease_ms, grant.lease_ms);
+    }
+    claimed.decided_boot_ms = now_.boottime_ms;
+    claimed.first_end_boot_ms = now_.boottime_ms + lease_ms;
+    hold_boot_ms_ = std::min(hold_boot_ms_, claimed.first_end_boot_ms);
+    if (committer_->waits_for_disk()) {
+      for (const Grant& grant : grants.items) expected_.push_back(grant.place);
+    }
+    tasks_.emplace_back([router = router_, op, files = files_, reads = reads_,
+                         grants = std::move(grants), starts = lease_starts_,
+                         number = first_uncommitted_ + uncommitted_.size() - 1,
+                         tag = state_->store_tag(), waiter_reads,
+                         shard = config_.number](const CommitOutcome& outcome) mutable {
+      if (outcome.failure != nullptr) {
+        op->fail(*outcome.failure);
+        router->finish_part(op);
+        return;
+      }
+      {
+        const std::scoped_lock lock(starts->mutex);
+        starts->done.push_back({number, outcome.committed_boot_ms});
+      }
+      // Reading may take its time.
+      std::get<core::ClaimReply>(op->reply).began(base::BootClock::now());
+      ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
+      auto& reply = std::get<core::ClaimReply>(op->reply);
+      const ReplySize before(reply);
+      std::optional<HeldRecords> held;
+      std::vector<std::size_t> damaged;
+      try {
+        if (outcome.answers != nullptr) held = hold(*reads, grants, waiter_reads);
+        if (!held) reader.add(grants, *reads, reply, damaged);
+      } catch (const std::bad_alloc&) {
+        give_back(*router, *op, reader, grants, before);
+        router->finish_part(op);
+        return;
+      }
+      if (held) {
+        op->rest = [router, grants = std::move(grants), reader, held = *std::move(held),
+                    waiter_reads, to = op.get()](core::ClaimReply& all) {
+          const ReplySize as_it_was(all);
+          std::size_t left_out = 0;
+          try {
+            left_out = reader.add(grants, held, all);
+          } catch (const std::bad_alloc&) {
+            if (waiter_reads) throw;  // whose thread this is
+            give_back(*router, *to, reader, grants, as_it_was);
+          }
+          if (left_out > 0) tell_of_memory(*router, left_out);
+        };
+        outcome.answers->emplace_back(
+            [router, op, waiter_reads, shard](const CommitOutcome& /*durable*/) {
+              if (!waiter_reads) op->read_rest();
+              if (op->error) return router->finish_part(op);
+              router->claim_visited(op, shard);
+            });
+        return;
+      }
+      for (const std::size_t i : damaged) {
+        const Grant& grant = grants.items[i];
+        Part part;
+        part.kind = Part::Kind::damaged;
+        part.handle = grant.handle;
+        part.id = grant.id;
+        part.claims = grant.tallies.claims;
+        router->post(shard, std::move(part));
+      }
+      router->claim_visited(op, shard);
+    });
+    return;
+  }
+  tasks_.emplace_back([router = router_, op, shard = config_.number](const CommitOutcome& outcome) {
+    if (outcome.failure != nullptr) {
+      op->fail(*outcome.failure);
+      router->finish_part(op);
+      return;
+    }
+    router->claim_visited(op, shard);
+  });
+}
+
+void Shard::execute(const core::ClaimRequest& request, Part& part) {
+  const OperationPtr& op = part.op;
+  const auto& reply = std::get<core::ClaimReply>(op->reply);
+  const auto have = static_cast<std::uint32_t>(reply.items.size());
+  std::uint32_t max = request.max - std::min(have, request.max);
+  std::uint64_t payload = 0;
+  for (const core::ClaimedItem& item : reply.items) payload += item.payload.size;
+  const std::uint64_t bytes_left =
+      request.max_bytes - std::min<std::uint64_t>(payload, request.max_bytes);
+  if (auto error = room_to_claim(request, max)) {
+    op->fail(std::move(*error));
+    end_part(op);
+    return;
+  }
+  deliver(op, claim(request, max, {bytes_left, reply.items.empty()}));
+}
+
+// -- waiting
+
+void Shard::wait(const OperationPtr& op) {
+  // It may have ended before this shard heard of it.
+  if (op->phase.load() != ClaimPhase::waiting) return;
+  if (closing_ || failure_) {
+    if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) {
+      op->fail(failure_ ? *failure_ : Error{ErrorCode::closed, "the store was closed"});
+      end_part(op);
+    }
+    return;
+  }
+  waiting_.add(op);
+}
+
+bool Shard::has_any(QueueId id, const core::ClaimRequest& request) {
+  const QueueState& queue = state_->queue(id);
+  if (is_paused(queue)) return false;
+  if (request.keys.empty()) {
+    const Handle first = queue.lanes.first();
+    return first != kNoHandle && state_->slab[first].due_ms() <= now_.realtime_ms;
+  }
+  return std::any_of(request.keys.begin(), request.keys.end(), [&](const std::string& key) {
+    const Handle found = resolve(id, key);
+    return found != kNoHandle && can_claim(found, request);
+  });
+}
+
+// Takes the claim out of its queues, and serves it where it still waits.
+void Shard::serve_waiter(WaitingClaims::Place at, std::size_t& budget) {
+  const OperationPtr op = waiting_.operation(at);
+  const std::size_t index = WaitingClaims::index(at);
+  budget -= std::min(budget, waiting_.remove(at));
+  if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::taken)) return;
+  const auto& request = std::get<core::ClaimRequest>(op->request);
+  std::uint32_t max = request.max;
+  if (auto error = room_to_claim(request, max)) {
+    op->fail(std::move(*error));
+    end_part(op);
+    return;
+  }
+  deliver(op, claim(request, max, {request.max_bytes}, index));
+}
+
+// First come, first served; but who waits for a key that is not there lets the others by.
+void Shard::serve_waiters_of(WaitingClaims::QueueNo queue, std::size_t& budget) {
+  const QueueId id = state_->find_queue(waiting_.name(queue));
+  if (id == kNoQueue) return;
+  for (WaitingClaims::Place at = waiting_.first(queue); at != WaitingClaims::kNone;) {
+    if (budget == 0) return waiting_.wake_again_first(queue);
+    const WaitingClaims::Place place = std::exchange(at, waiting_.next(at));
+    const Operation& op = *waiting_.operation(place);
+    const bool waits = op.phase.load() == ClaimPhase::waiting;
+    if (!waits || has_any(id, std::get<core::ClaimRequest>(op.request))) {
+      serve_waiter(place, budget);
+    } else if (!waiting_.any_by_key(queue)) {
+      break;
+    }
+  }
+  if (!state_->queue(id).lanes.empty()) waiting_.hold(queue);
+}
+
+// In slices: what is left over is for the next turn.
+void Shard::serve_waiters() {
+  if (failure_) {
+    waiting_.clear([this](const OperationPtr& op) {
+      if (!op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) return;
+      op->fail(*failure_);
+      end_part(op);
+    });
+    return;
+  }
+  std::size_t budget = config_.slices.waiting;
+  while (budget > 0 && waiting_.has_woken()) {
+    const WaitingClaims::QueueNo queue = waiting_.next_woken();
+    if (queue != WaitingClaims::kNone) serve_waiters_of(queue, budget);
+  }
+  // Only now: what falls due at the last moment is still delivered.
+  if (!waiting_.has_woken()) {
+    waiting_.expire(now_.boottime_ms, budget, [this](const OperationPtr& op) {
+      if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_part(op);
+    });
+  }
+  waiting_.drop_ended(budget);
+}
+
+bool Shard::has_waiters_to_serve() const {
+  const auto deadline = waiting_.next_deadline();
+  return waiting_.has_woken() || waiting_.has_ended() ||
+         (deadline && *deadline <= now_.boottime_ms);
+}
+
+// -- what happens to a claim afterwards
+
+template <typename F>
+void Shard::each_leased(const Uncommitted& claimed, F&& f) {
+  const std::size_t count = claimed.claims.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto soon = [&](std::size_t n) {
+      return i + n < count ? claimed.claims[i + n].first : kNoHandle;
+    };
+    state_->prefetch(soon(2 * kSoon));
+    state_->prefetch_history(soon(kSoon));
+    const auto [handle, claims] = claimed.claims[i];
+    if (!state_->slab.is_live(handle)) continue;
+    const Message& message = state_->slab[handle];
+    if (message.stage() != Stage::leased ||
+        state_->histories[message.history].tallies.claims != claims) {
+      continue;
+    }
+    f(handle);
+  }
+}
+
+void Shard::start_leases() {
+  std::vector<LeaseStart> starts;
+  {
+    const std::scoped_lock lock(lease_starts_->mutex);
+    starts.swap(lease_starts_->done);
+  }
+  for (const LeaseStart& start : starts) {
+    Uncommitted& claimed = uncommitted_[start.number - first_uncommitted_];
+    claimed.is_committed = true;
+    if (start.boot_ms <= claimed.decided_boot_ms || TARRY_PLANTED_BUG(lease_begins_too_early)) {
+      continue;
+    }
+    each_leased(claimed, [&](Handle handle) { state_->begin_lease(handle, start.boot_ms); });
+  }
+  while (!uncommitted_.empty() && uncommitted_.front().is_committed) {
+    uncommitted_.pop_front();
+    ++first_uncommitted_;
+  }
+}
+
+// A lease whose claim is not durable yet begins now at the earliest: were it to run out, the
+// message might be delivered twice at once, or die before anybody had it.
+void Shard::hold_leases() {
+  if (now_.boottime_ms < hold_boot_ms_ || TARRY_PLANTED_BUG(uncommitted_lease_runs_out)) return;
+  hold_boot_ms_ = kNever;
+  for (Uncommitted& claimed : uncommitted_) {
+    if (claimed.is_committed) continue;
+    if (claimed.first_end_boot_ms <= now_.boottime_ms) {
+      claimed.first_end_boot_ms = kNever;
+      each_leased(claimed, [&](Handle handle) {
+        const History& history = state_->histories[state_->slab[handle].history];
+        if (history.lease_end_ms() <= now_.boottime_ms) {
+          state_->begin_lease(handle, now_.boottime_ms);
+        }
+        claimed.first_end_boot_ms = std::min(claimed.first_end_boot_ms, history.lease_end_ms());
+      });
+    }
+    hold_boot_ms_ = std::min(hold_boot_ms_, claimed.first_end_boot_ms);
+  }
+}
+
+void Shard::damaged(const Part& part) {
+  if (failure_ || !state_->slab.holds(part.handle, part.id)) return;
+  const Message& message = state_->slab[part.handle];
+  if (message.stage() != Stage::leased ||
+      state_->histories[message.history].tallies.claims != part.claims) {
+    return;
+  }
+  router_->log({LogLevel::error, "message_damaged",
+                "message " + std::to_string(part.id) + " of queue " +
+                    state_->queue(message.queue).name + " is damaged: set aside as dead"});
+  // Else its lease will run out, and the next claim tries again.
+  if (room(256, 256, Purpose::end)) return;
+  emit_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
+}
+
+}  // namespace tarry::embedded

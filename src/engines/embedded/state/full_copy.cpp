@@ -1,0 +1,39 @@
+#include "engines/embedded/state/full_copy.h"
+
+namespace tarry::embedded {
+
+PutRecord full_copy(const ShardState& state, const PutRecord& record) {
+  const Handle handle = record.ref.handle;
+  const Message& message = state.slab[handle];
+  PutRecord again = record;
+  again.copy = true;
+  again.due_ms = message.due_ms();
+  again.priority = message.priority;
+  again.boot_due_ms = state.boot_due_ms(message);
+  again.carried.reset();
+  if (message.history != kNoHistory || message.stopping != 0) {
+    again.carried = state.carried(handle);
+  }
+  if (message.stage() == Stage::remembered) {
+    again.pushed_ms.reset();
+    again.headers = {};
+    again.payload = {};
+    again.payload_crc = 0;
+  } else if (!payload_checks(record)) {
+    again.damaged = true;
+  }
+  return again;
+}
+
+PutRecord full_copy_of_lost(const ShardState& state, Handle handle) {
+  const Message& message = state.slab[handle];
+  PutRecord lost;
+  lost.ref = {handle, message.id};
+  lost.queue = message.queue;
+  lost.max_attempts = state.max_attempts_override(handle);
+  lost.damaged = true;
+  lost.made_key = true;
+  return full_copy(state, lost);
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,19 @@
+// A message's full state as a record, for a copy of it: by cleaning, or into a salvaged journal.
+//
+// Pure functions; the views of what they answer point into the state and into the record given.
+#pragma once
+
+#include "engines/embedded/records/records.h"
+#include "engines/embedded/state/shard_state.h"
+
+namespace tarry::embedded {
+
+/// `record` is the message's newest full record, as read back; marked where its payload does not
+/// check.
+[[nodiscard]] PutRecord full_copy(const ShardState& state, const PutRecord& record);
+
+/// The same for a message whose record cannot be read: it keeps its id and place, under a key that
+/// we make.
+[[nodiscard]] PutRecord full_copy_of_lost(const ShardState& state, Handle handle);
+
+}  // namespace tarry::embedded

@@ -1,0 +1,90 @@
+// HistorySlab: what a message has been through, kept only for those that were claimed at least once
+// (or came with a past, by Move). 48 bytes each.
+//
+// Thread safety: none; the shard's thread owns it.
+//
+// Invariants
+//  1. An entry belongs to exactly one message, whose `history` names it.
+//  2. `unwritten` counts the entries that are so: their messages' records grow when cleaning copies
+//     them.
+#pragma once
+
+#include <cstdint>
+
+#include <tarry/message.h>
+
+#include "base/prefetch.h"
+#include "engines/embedded/state/chunked_array.h"
+
+namespace tarry::embedded {
+
+using HistoryHandle = std::uint32_t;
+inline constexpr HistoryHandle kNoHistory = 0xFFFF'FFFF;
+
+struct History {
+  Tallies tallies;
+  std::uint32_t attempt = 0;          // attempts used so far; a released one does not count
+  std::int64_t until_ms = 0;          // leased: BOOTTIME of its end as decided; else: REALTIME
+  std::int64_t stamp_ms = 0;          // leased: the lease's length; dead, remembered: since when
+  std::uint32_t reason = 0;           // dead: number in the shard's reasons
+  Ending ending = Ending::acked;      // remembered
+  bool unwritten : 1 = true;          // the message's full record does not hold it
+  bool reason_unwritten : 1 = false;  // dead: nor its reason, which is counted (LiveBytes)
+  std::uint16_t late_ms = 0;          // leased: it began, and so it ends, later than decided
+
+  /// BOOTTIME. The lease wheel goes by until_ms; late_ms is looked at only when that has come, for
+  /// most leases end before.
+  [[nodiscard]] std::int64_t lease_end_ms() const noexcept { return until_ms + late_ms; }
+};
+
+class HistorySlab {
+ public:
+  [[nodiscard]] History& operator[](HistoryHandle handle) noexcept { return entries_[handle]; }
+  [[nodiscard]] const History& operator[](HistoryHandle handle) const noexcept {
+    return entries_[handle];
+  }
+
+  void prefetch(HistoryHandle handle) const noexcept { base::prefetch_line(&entries_[handle]); }
+
+  [[nodiscard]] HistoryHandle allocate() {
+    HistoryHandle handle = free_;
+    if (handle != kNoHistory) {
+      free_ = entries_[handle].reason;
+      // The next one's name stands in the one before it: who allocates many would wait for each.
+      if (free_ != kNoHistory) base::prefetch_line(&entries_[free_]);
+    } else {
+      handle = entries_.size();
+      entries_.grow_to(handle + 1);
+    }
+    entries_[handle] = History{};
+    ++size_;
+    ++unwritten_;
+    return handle;
+  }
+
+  /// The message's full record holds it from now on.
+  void written(HistoryHandle handle) noexcept {
+    if (!entries_[handle].unwritten) return;
+    entries_[handle].unwritten = false;
+    --unwritten_;
+  }
+
+  void free(HistoryHandle handle) noexcept {
+    written(handle);
+    entries_[handle].reason = free_;
+    free_ = handle;
+    --size_;
+  }
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint64_t unwritten() const noexcept { return unwritten_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return entries_.bytes(); }
+
+ private:
+  ChunkedArray<History, 12> entries_;
+  HistoryHandle free_ = kNoHistory;
+  std::uint64_t size_ = 0;
+  std::uint64_t unwritten_ = 0;
+};
+
+}  // namespace tarry::embedded

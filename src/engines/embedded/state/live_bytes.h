@@ -1,0 +1,91 @@
+// LiveBytes: how much of each journal segment is still the latest full record of a message, and
+// what its copies may be longer by. What cleaning and the figures go by.
+//
+// Thread safety: none; the shard's thread owns it.
+//
+// Invariants
+//  1. `total_bytes`, `messages` and `total_reasons` are sums over all segments; bytes are in the
+//     size classes of position.h.
+//  2. No segment's growth is more than `most_growth`.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "base/assert.h"
+#include "engines/embedded/records/position.h"
+#include "engines/embedded/records/record_bounds.h"
+
+namespace tarry::embedded {
+
+struct SegmentLife {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t reasons = 0;  // bytes of those of its dead that their full records do not hold
+
+  /// What its copies may be longer by, all together.
+  [[nodiscard]] std::uint64_t growth() const noexcept { return messages * kCarriedBytes + reasons; }
+};
+
+class LiveBytes {
+ public:
+  void add(std::uint64_t segment, Position position) {
+    SegmentLife& life = segments_[segment];
+    ++life.messages;
+    life.bytes += position.size();
+    total_ += position.size();
+    ++messages_;
+    most_growth_ = std::max(most_growth_, life.growth());
+  }
+  void remove(std::uint64_t segment, Position position) {
+    const auto found = segments_.find(segment);
+    TARRY_ASSERT(found != segments_.end() && found->second.messages > 0);
+    --found->second.messages;
+    found->second.bytes -= position.size();
+    total_ -= position.size();
+    --messages_;
+    if (found->second.messages > 0) return;
+    TARRY_ASSERT(found->second.reasons == 0);
+    segments_.erase(found);
+  }
+  /// A message whose full record is in the segment is dead, for a reason that is not in it.
+  void add_reason(std::uint64_t segment, std::uint64_t bytes) {
+    SegmentLife& life = segments_.at(segment);
+    life.reasons += bytes;
+    reasons_ += bytes;
+    most_growth_ = std::max(most_growth_, life.growth());
+  }
+  /// It has it no longer, or gets another full record. Before `remove`.
+  void remove_reason(std::uint64_t segment, std::uint64_t bytes) {
+    SegmentLife& life = segments_.at(segment);
+    TARRY_ASSERT(life.reasons >= bytes);
+    life.reasons -= bytes;
+    reasons_ -= bytes;
+  }
+  /// Looks at all segments for the most that one grows by, which may have become less.
+  void measure_growth() noexcept {
+    most_growth_ = 0;
+    for (const auto& [segment, life] : segments_) {
+      most_growth_ = std::max(most_growth_, life.growth());
+    }
+  }
+  [[nodiscard]] SegmentLife of(std::uint64_t segment) const {
+    const auto found = segments_.find(segment);
+    return found == segments_.end() ? SegmentLife{} : found->second;
+  }
+  [[nodiscard]] std::uint64_t total_bytes() const noexcept { return total_; }
+  [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+  [[nodiscard]] std::uint64_t total_reasons() const noexcept { return reasons_; }
+  /// What the copies of one segment may be longer by, at most.
+  [[nodiscard]] std::uint64_t most_growth() const noexcept { return most_growth_; }
+
+ private:
+  std::map<std::uint64_t, SegmentLife> segments_;
+  std::uint64_t total_ = 0;
+  std::uint64_t messages_ = 0;
+  std::uint64_t reasons_ = 0;
+  std::uint64_t most_growth_ = 0;
+};
+
+}  // namespace tarry::embedded

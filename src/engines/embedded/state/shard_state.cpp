@@ -1,0 +1,527 @@
+#include "engines/embedded/state/shard_state.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/planted.h"
+
+namespace tarry::embedded {
+namespace {
+
+bool is_pending(Stage stage) noexcept {
+  return stage == Stage::scheduled || stage == Stage::ready || stage == Stage::leased;
+}
+
+}  // namespace
+
+std::int64_t ShardState::DueNodes::deadline(Handle handle) const noexcept {
+  const Message& message = state->slab[handle];
+  if (message.stage() == Stage::scheduled) return message.due_ms();
+  return state->histories[message.history].until_ms;
+}
+
+std::int64_t ShardState::LeaseNodes::deadline(Handle handle) const noexcept {
+  const Message& message = state->slab[handle];
+  if (message.stage() == Stage::leased) return state->histories[message.history].until_ms;
+  return state->eras.boot_due_ms(message.era, message.due_ms());
+}
+
+ShardState::ShardState(const Identity& identity, timing::Instant now)
+    : due_wheel(DueNodes{this}, std::max<std::int64_t>(now.realtime_ms, 0)),
+      lease_wheel(LeaseNodes{this}, std::max<std::int64_t>(now.boottime_ms, 0)),
+      identity_(identity) {
+  eras.observe(now);
+}
+
+std::uint64_t ShardState::key_hash(QueueId queue, std::string_view key) const noexcept {
+  return base::keyed_hash(key, identity_.hash_seed + queue * 0x9e3779b97f4a7c15ull);
+}
+
+QueueId ShardState::find_queue(std::string_view name) const {
+  const auto found = queue_ids_.find(name);
+  return found == queue_ids_.end() ? kNoQueue : found->second;
+}
+
+void ShardState::rename(QueueId id, const std::string& name) {
+  QueueState& queue = *queues_[id];
+  TARRY_ASSERT(queue.is_there() && find_queue(name) == kNoQueue);
+  queue_ids_.erase(queue.name);
+  queue.name = name;
+  queue_ids_.emplace(name, id);
+}
+
+std::uint16_t ShardState::max_attempts_override(Handle handle) const {
+  if (slab[handle].options == 0) return 0;
+  return options_.at(handle).max_attempts;
+}
+
+std::uint32_t ShardState::max_attempts(Handle handle) const {
+  const std::uint16_t own = max_attempts_override(handle);
+  return own != 0 ? own : queues_[slab[handle].queue]->settings.max_attempts;
+}
+
+std::uint64_t ShardState::ram_bytes() const noexcept {
+  return slab.bytes() + histories.bytes() + index.bytes() + ready_blocks.bytes();
+}
+
+std::optional<std::int64_t> ShardState::boot_due_ms(const Message& message) const noexcept {
+  if (message.era == 0) return std::nullopt;
+  return eras.boot_due_ms(message.era, message.due_ms());
+}
+
+Carried ShardState::carried(Handle handle) const {
+  const Message& message = slab[handle];
+  Carried carried;
+  carried.stage = message.stage() == Stage::ready ? Stage::scheduled : message.stage();
+  carried.stopping = message.stopping != 0;
+  if (message.history != kNoHistory) {
+    const History& history = histories[message.history];
+    carried.ending = history.ending;
+    carried.attempt = history.attempt;
+    carried.tallies = history.tallies;
+    carried.until_ms = message.stage() == Stage::leased ? history.lease_end_ms() : history.until_ms;
+    carried.stamp_ms = history.stamp_ms;
+    if (message.stage() == Stage::dead) carried.reason = reasons.text(history.reason);
+  }
+  return carried;
+}
+
+// -- links
+
+void ShardState::arm(Handle handle) {
+  if (replaying_) return;
+  Message& message = slab[handle];
+  switch (message.stage()) {
+    case Stage::scheduled:
+      if (message.held != 0) {
+        lease_wheel.insert(handle);
+      } else {
+        due_wheel.insert(handle);
+      }
+      return;
+    case Stage::ready: queues_[message.queue]->lanes.insert(handle); return;
+    case Stage::leased: lease_wheel.insert(handle); return;
+    case Stage::dead:
+    case Stage::remembered: due_wheel.insert(handle); return;
+    case Stage::free: break;
+  }
+  TARRY_ASSERT(false);
+}
+
+void ShardState::disarm(Handle handle) {
+  if (replaying_) return;
+  Message& message = slab[handle];
+  switch (message.stage()) {
+    case Stage::scheduled:
+      if (message.held != 0) {
+        lease_wheel.remove(handle);
+        message.held = 0;
+      } else {
+        due_wheel.remove(handle);
+      }
+      return;
+    case Stage::ready: queues_[message.queue]->lanes.remove(handle); return;
+    case Stage::leased: lease_wheel.remove(handle); return;
+    case Stage::dead:
+    case Stage::remembered: due_wheel.remove(handle); return;
+    case Stage::free: break;
+  }
+  TARRY_ASSERT(false);
+}
+
+void ShardState::set_stage(Message& message, Stage stage) noexcept {
+  QueueState& queue = *queues_[message.queue];
+  if (message.stage() != Stage::free) {
+    --queue.count[static_cast<std::size_t>(message.stage())];
+    if (is_pending(message.stage())) --pending_;
+  }
+  message.set_stage(stage);
+  if (stage != Stage::free) {
+    ++queue.count[static_cast<std::size_t>(stage)];
+    if (is_pending(stage)) ++pending_;
+  }
+}
+
+History& ShardState::history_of(Message& message) {
+  if (message.history == kNoHistory) message.history = histories.allocate();
+  return histories[message.history];
+}
+
+// Of a message that has one: until its full record holds it too, a copy is longer by it.
+void ShardState::take_reason(Message& message, std::string_view text) {
+  History& history = histories[message.history];
+  history.reason = reasons.acquire(text);
+  history.reason_unwritten = history.reason != 0;
+  if (!history.reason_unwritten) return;
+  live.add_reason(message.position.segment(newest_segment_), text.size());
+}
+
+void ShardState::count_reason_as_written(Message& message) {
+  History& history = histories[message.history];
+  if (!history.reason_unwritten) return;
+  history.reason_unwritten = false;
+  live.remove_reason(message.position.segment(newest_segment_),
+                     reasons.text(history.reason).size());
+}
+
+void ShardState::drop_reason(Message& message) {
+  History& history = histories[message.history];
+  if (history.reason == 0) return;
+  count_reason_as_written(message);
+  reasons.release(history.reason);
+  history.reason = 0;
+}
+
+void ShardState::set_due(Message& message, std::int64_t due_ms,
+                         std::optional<std::int64_t> boot_due_ms) {
+  message.set_due_ms(due_ms);
+  eras.leave(message.era);
+  message.era = 0;
+  if (boot_due_ms && same_boot_) message.era = eras.join(due_ms, *boot_due_ms);
+}
+
+// Of a message whose full record says otherwise.
+void ShardState::move_due(Message& message, std::int64_t due_ms,
+                          std::optional<std::int64_t> boot_due_ms) {
+  const bool is_written = message.era != 0 && message.boot_due_unwritten == 0;
+  set_due(message, due_ms, boot_due_ms);
+  unwritten_boot_dues_ -= message.boot_due_unwritten;
+  message.boot_due_unwritten = message.era != 0 && !is_written ? 1 : 0;
+  unwritten_boot_dues_ += message.boot_due_unwritten;
+}
+
+// The message must be disarmed.
+void ShardState::remove(Handle handle) {
+  Message& message = slab[handle];
+  if (message.made_key == 0) index.erase(handle);
+  if (message.history != kNoHistory) {
+    drop_reason(message);
+    histories.free(message.history);
+  }
+  if (message.options != 0) options_.erase(handle);
+  unwritten_boot_dues_ -= message.boot_due_unwritten;
+  eras.leave(message.era);
+  message.era = 0;
+  live.remove(message.position.segment(newest_segment_), message.position);
+  set_stage(message, Stage::free);
+  slab.free(handle);
+}
+
+// -- evolve
+
+void ShardState::evolve(const QueueRecord& record) {
+  if (record.queue >= queues_.size()) {
+    TARRY_ASSERT(record.queue == queues_.size());
+    queues_.push_back(std::make_unique<QueueState>(slab, ready_blocks));
+    free_queues_.insert(record.queue);
+  }
+  if (record.frees()) {
+    if (queues_[record.queue]->is_there()) queue_ids_.erase(queues_[record.queue]->name);
+    queues_[record.queue] = std::make_unique<QueueState>(slab, ready_blocks);
+    free_queues_.insert(record.queue);
+    return;
+  }
+  QueueState& queue = *queues_[record.queue];
+  if (!queue.is_there()) {
+    queue.name = std::string(record.name);
+    queue_ids_.emplace(queue.name, record.queue);
+    free_queues_.erase(record.queue);
+  }
+  queue.settings = record.settings;
+  queue.paused = record.paused;
+  queue.removed = record.removed;
+  queue.paused_until_ms = record.paused_until_ms;
+  if (record.counters) queue.counters = *record.counters;
+}
+
+void ShardState::restore(Handle handle, const PutRecord& record) {
+  Message& message = slab[handle];
+  const Carried& carried = *record.carried;
+  const bool has_past =
+      carried.stage != Stage::scheduled || carried.attempt != 0 || carried.tallies != Tallies{};
+  if (has_past) {
+    History& history = history_of(message);
+    history.tallies = carried.tallies;
+    history.attempt = carried.attempt;
+    history.until_ms = carried.until_ms;
+    history.stamp_ms = carried.stamp_ms;
+    history.ending = carried.ending;
+    if (carried.stage == Stage::dead) history.reason = reasons.acquire(carried.reason);
+    if (carried.stage == Stage::leased && !same_boot_) history.until_ms = kOtherBoot;
+    histories.written(message.history);
+  }
+  message.stopping = carried.stopping ? 1 : 0;
+  set_stage(message, carried.stage);
+}
+
+void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position position) {
+  newest_segment_ = std::max(newest_segment_, segment);
+  const auto [handle, id] = record.ref;
+  if (slab.holds(handle, id)) {
+    // A copy by cleaning. Live, nothing but its place changes; replayed from a segment that
+    // cleaning had not deleted yet, its state is in the copy and the links come later.
+    Message& message = slab[handle];
+    if (message.history != kNoHistory) count_reason_as_written(message);
+    live.remove(message.position.segment(newest_segment_), message.position);
+    message.position = position;
+    live.add(segment, position);
+    unwritten_boot_dues_ -= message.boot_due_unwritten;
+    message.boot_due_unwritten = 0;
+    if (record.carried && message.history != kNoHistory) histories.written(message.history);
+    // A lease begins when its claim is durable, which no record says but a copy made later.
+    if (replaying_ && record.carried && record.carried->stage == Stage::leased && same_boot_) {
+      history_of(message).until_ms = record.carried->until_ms;
+    }
+    return;
+  }
+  Message& message = slab.place(handle);
+  message.id = id;
+  message.queue = record.queue & 0x7FFF'FFFF;
+  message.priority = record.priority;
+  message.position = position;
+  live.add(segment, position);
+  set_due(message, record.due_ms, record.boot_due_ms);
+  if (TARRY_PLANTED_BUG(due_moved_by_replay) && replaying_ && record.boot_due_ms) {
+    message.set_due_ms(record.due_ms + 1);
+  }
+  message.made_key = record.made_key ? 1 : 0;
+  if (!record.made_key) {
+    const std::uint64_t hash = key_hash(record.queue, record.key);
+    message.key_hash = static_cast<std::uint32_t>(hash);
+    index.insert(handle, hash);
+  }
+  if (record.max_attempts != 0) {
+    message.options = 1;
+    options_[handle] = {record.max_attempts};
+  }
+  if (record.carried) {
+    restore(handle, record);
+  } else {
+    set_stage(message, Stage::scheduled);
+  }
+  if (!record.copy) ++counters(record.queue).accepted;
+  next_id_ = std::max(next_id_, id / identity_.shards + 1);
+  arm(handle);
+}
+
+void ShardState::evolve(const DueRecord& record) {
+  QueueCounters& counted = counters(record.queue);
+  ++(record.revived ? counted.revives : counted.reschedules);
+  const Handle handle = record.ref.handle;
+  if (!slab.holds(handle, record.ref.id)) return;
+  disarm(handle);
+  Message& message = slab[handle];
+  message.held = 0;
+  if (record.revived) {
+    History& history = history_of(message);
+    drop_reason(message);
+    history.attempt = 0;
+    ++history.tallies.revives;
+  }
+  move_due(message, record.due_ms, record.boot_due_ms);
+  message.priority = record.priority;
+  set_stage(message, Stage::scheduled);
+  arm(handle);
+}
+
+void ShardState::count_claims(QueueId queue, std::size_t count) { counters(queue).claims += count; }
+
+void ShardState::evolve(const ClaimedRecord& record, const ClaimedItem& item) {
+  const Handle handle = item.ref.handle;
+  if (!slab.holds(handle, item.ref.id)) return;
+  disarm(handle);
+  Message& message = slab[handle];
+  message.held = 0;
+  History& history = history_of(message);
+  drop_reason(message);
+  history.tallies.claims = item.claims;
+  history.attempt = item.attempt;
+  history.until_ms = same_boot_ ? record.lease_until_boot_ms : kOtherBoot;
+  if (!TARRY_PLANTED_BUG(late_left_from_before)) history.late_ms = 0;
+  history.stamp_ms = record.lease_ms;
+  set_stage(message, Stage::leased);
+  arm(handle);
+}
+
+void ShardState::evolve(const BackRecord& record) {
+  QueueCounters& counted = counters(record.queue);
+  switch (record.why) {
+    case BackWhy::retry: ++counted.retries; break;
+    case BackWhy::release: ++counted.releases; break;
+    case BackWhy::run_out: ++counted.run_outs; break;
+  }
+  const Handle handle = record.ref.handle;
+  if (!slab.holds(handle, record.ref.id)) return;
+  disarm(handle);
+  Message& message = slab[handle];
+  History& history = history_of(message);
+  history.attempt = record.attempt;
+  if (TARRY_PLANTED_BUG(attempts_reset_by_replay) && replaying_) history.attempt = 0;
+  if (record.why == BackWhy::release) ++history.tallies.releases;
+  if (record.why == BackWhy::run_out) ++history.tallies.run_outs;
+  if (record.why == BackWhy::retry) move_due(message, record.due_ms, record.boot_due_ms);
+  message.priority = record.priority;
+  set_stage(message, Stage::scheduled);
+  arm(handle);
+}
+
+void ShardState::evolve(GoneWhy why, QueueId queue, Ref ref) {
+  QueueCounters& counted = counters(queue);
+  switch (why) {
+    case GoneWhy::acked: ++counted.acked; break;
+    case GoneWhy::cancelled: ++counted.cancelled; break;
+    case GoneWhy::replaced: ++counted.replaced; break;
+    case GoneWhy::expired: ++counted.expired; break;
+    case GoneWhy::purged: ++counted.purged; break;
+    case GoneWhy::moved_away: ++counted.moved_away; break;
+    case GoneWhy::forgotten: break;
+  }
+  if (!slab.holds(ref.handle, ref.id)) return;
+  disarm(ref.handle);
+  remove(ref.handle);
+}
+
+void ShardState::evolve(Ending ending, QueueId queue, std::int64_t settled_ms,
+                        std::int64_t until_ms, Ref ref) {
+  QueueCounters& counted = counters(queue);
+  ++(ending == Ending::acked ? counted.acked : counted.cancelled);
+  if (!slab.holds(ref.handle, ref.id)) return;
+  disarm(ref.handle);
+  Message& message = slab[ref.handle];
+  History& history = history_of(message);
+  drop_reason(message);                     // it may have been dead
+  move_due(message, message.due_ms(), {});  // it waits for no BOOTTIME any more
+  history.ending = ending;
+  history.stamp_ms = settled_ms;
+  history.until_ms = until_ms;
+  message.stopping = 0;
+  set_stage(message, Stage::remembered);
+  arm(ref.handle);
+}
+
+void ShardState::evolve(const DeadRecord& record) {
+  QueueCounters& counted = counters(record.queue);
+  if (record.why == DeadWhy::buried) ++counted.buries;
+  if (record.why == DeadWhy::damaged) ++counted.damaged;
+  if (record.why == DeadWhy::run_out) ++counted.run_outs;
+  const Handle handle = record.ref.handle;
+  if (!slab.holds(handle, record.ref.id)) return;
+  disarm(handle);
+  Message& message = slab[handle];
+  History& history = history_of(message);
+  drop_reason(message);
+  if (record.why == DeadWhy::buried) ++history.tallies.buries;
+  if (record.why == DeadWhy::run_out) ++history.tallies.run_outs;
+  take_reason(message, record.reason);
+  history.stamp_ms = record.since_ms;
+  history.until_ms = record.until_ms;
+  message.priority = record.priority;
+  message.stopping = 0;
+  set_stage(message, Stage::dead);
+  arm(handle);
+}
+
+void ShardState::evolve(const StoppingRecord& record) {
+  if (slab.holds(record.ref.handle, record.ref.id)) slab[record.ref.handle].stopping = 1;
+}
+
+void ShardState::evolve(const LeaseRecord& record) {
+  const Handle handle = record.ref.handle;
+  if (!slab.holds(handle, record.ref.id)) return;
+  disarm(handle);
+  History& history = history_of(slab[handle]);
+  history.until_ms = same_boot_ ? record.lease_until_boot_ms : kOtherBoot;
+  history.late_ms = 0;
+  history.stamp_ms = record.lease_ms;
+  arm(handle);
+}
+
+void ShardState::evolve(const ClockRecord& record) {
+  same_boot_ = record.boot_id == identity_.boot_id;
+}
+
+void ShardState::evolve(const MarksRecord& record) {
+  next_id_ = std::max(next_id_, record.next_id);
+  low_water_ = std::max(low_water_, record.low_water);
+}
+
+void ShardState::append_opening(std::string& out, timing::Instant now) const {
+  append_record(out, Record(ClockRecord{now.realtime_ms, now.boottime_ms, identity_.boot_id}));
+  append_record(out, Record(MarksRecord{next_id_, low_water_}));
+  for (QueueId id = 0; id < queues_.size(); ++id) {
+    const QueueState& queue = *queues_[id];
+    QueueRecord record;
+    record.queue = id;
+    if (!queue.is_there()) {
+      record.removed = true;
+      append_record(out, Record(record));
+      continue;
+    }
+    record.name = queue.name;
+    record.removed = queue.removed;
+    record.settings = queue.settings;
+    record.paused = queue.paused;
+    record.paused_until_ms = queue.paused_until_ms;
+    if (!TARRY_PLANTED_BUG(opening_without_counters)) record.counters = queue.counters;
+    append_record(out, Record(record));
+  }
+}
+
+// -- time
+
+void ShardState::make_ready(Handle handle) {
+  Message& message = slab[handle];
+  message.held = 0;
+  set_stage(message, Stage::ready);
+  queues_[message.queue]->lanes.insert(handle);
+}
+
+void ShardState::hold(Handle handle) {
+  slab[handle].held = 1;
+  lease_wheel.insert(handle);
+}
+
+void ShardState::unhold(Handle handle) {
+  slab[handle].held = 0;
+  due_wheel.insert(handle);
+}
+
+void ShardState::postpone_lease(Handle handle, std::int64_t by_ms) {
+  History& history = histories[slab[handle].history];
+  if (by_ms <= std::numeric_limits<decltype(history.late_ms)>::max() - history.late_ms) {
+    history.late_ms = static_cast<decltype(history.late_ms)>(history.late_ms + by_ms);
+    return;
+  }
+  lease_wheel.remove(handle);
+  history.until_ms += by_ms;
+  lease_wheel.insert(handle);
+}
+
+void ShardState::begin_lease(Handle handle, std::int64_t boot_ms) {
+  const History& history = histories[slab[handle].history];
+  // It may have been extended since.
+  const std::int64_t by = boot_ms + history.stamp_ms - history.lease_end_ms();
+  if (by > 0) postpone_lease(handle, by);
+}
+
+bool ShardState::put_back_if_postponed(Handle handle, std::int64_t now_boot_ms) {
+  History& history = histories[slab[handle].history];
+  history.until_ms = history.lease_end_ms();
+  history.late_ms = 0;
+  if (history.until_ms <= now_boot_ms || TARRY_PLANTED_BUG(late_lease_not_put_back)) return false;
+  lease_wheel.insert(handle);
+  return true;
+}
+
+void ShardState::step_back(std::int64_t now_ms, bool rebase) {
+  if (rebase) due_wheel.rebase(std::max<std::int64_t>(now_ms, 0));
+  for (auto& queue : queues_) {
+    queue->lanes.remove_later_than(now_ms, [&](Handle handle) {
+      set_stage(slab[handle], Stage::scheduled);
+      due_wheel.insert(handle);
+    });
+  }
+}
+
+}  // namespace tarry::embedded

@@ -1,0 +1,253 @@
+// ShardState: all that a shard knows, and `evolve`, the only thing that changes it: one record at a
+// time, the same live as in replay. No clock, no I/O, no rules: those are Shard's (decide).
+//
+// Thread safety: none; the shard's thread owns it.
+//
+// Invariants
+//  1. Replaying the journal's records in order gives the same state as living through them did
+//     (wheel and lane links apart, which `finish_replay` makes).
+//  2. A message that is not free is in exactly one list: due wheel, lease wheel or ready lane
+//     (message_slab.h).
+//  3. For each queue: accepted = scheduled + ready + leased + dead + acked + cancelled + replaced
+//     + expired + purged + moved_away, from the first segment of the store on.
+//  4. A record whose id is not at its handle changes counters only: a later full record has
+//     superseded the rest of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/settings.h>
+
+#include "base/string_hash.h"
+#include "engines/embedded/records/records.h"
+#include "engines/embedded/state/clock_eras.h"
+#include "engines/embedded/state/history_slab.h"
+#include "engines/embedded/state/key_index.h"
+#include "engines/embedded/state/live_bytes.h"
+#include "engines/embedded/state/message_slab.h"
+#include "engines/embedded/state/ready_lanes.h"
+#include "engines/embedded/state/reasons.h"
+#include "timing/clock.h"
+#include "timing/wheel.h"
+
+namespace tarry::embedded {
+
+using QueueId = std::uint32_t;
+inline constexpr QueueId kNoQueue = 0xFFFF'FFFF;
+
+struct QueueState {
+  QueueState(MessageSlab& slab, HandleBlocks& blocks) : lanes(slab, blocks) {}
+
+  std::string name;
+  QueueSettings settings;
+  bool paused = false;
+  bool removed = false;  // it was decided that it goes
+  bool frozen = false;   // no claims: it may be about to go (Shard's, no record says it)
+  std::optional<std::int64_t> paused_until_ms;
+  QueueCounters counters;
+  std::array<std::uint64_t, 6> count{};  // by Stage
+  ReadyLanes lanes;
+  // So many at the lanes' front have been read ahead, about: others may have come before them.
+  std::size_t read_ahead = 0;
+  std::size_t most_claimed = 0;  // by one claim, since what to read ahead was last asked
+
+  /// False: its number is free, for the next queue that is made.
+  [[nodiscard]] bool is_there() const noexcept { return !name.empty(); }
+  /// In whatever stage, remembered ones included.
+  [[nodiscard]] std::uint64_t messages() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t in_stage : count) sum += in_stage;
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t in(Stage stage) const noexcept {
+    return count[static_cast<std::size_t>(stage)];
+  }
+};
+
+/// What a message may override of its queue's settings; kept only where it does.
+struct MessageOptions {
+  std::uint16_t max_attempts = 0;
+};
+
+class ShardState {
+ public:
+  struct Identity {
+    std::uint64_t store_id = 0;
+    std::uint64_t hash_seed = 0;
+    std::uint32_t shard = 0;
+    std::uint32_t shards = 1;
+    std::uint64_t boot_id = 0;
+  };
+
+  ShardState(const Identity& identity, timing::Instant now);
+  ShardState(const ShardState&) = delete;
+  ShardState& operator=(const ShardState&) = delete;
+
+  // -- replay
+  void begin_replay() noexcept;
+  /// Errors: `damaged` for a record that contradicts the state before it.
+  Result<void> replay(const Record& record, std::uint64_t segment, std::uint64_t offset);
+  Result<void> replay(const PutRecord& put, std::uint64_t segment, std::uint64_t offset);
+  /// Links everything, by `now`.
+  void finish_replay(timing::Instant now);
+  /// The leases of another boot, whose clock says nothing in this one: finish_replay began them
+  /// anew. Answers them once.
+  [[nodiscard]] std::vector<Handle> take_renewed_leases() noexcept {
+    return std::exchange(renewed_leases_, {});
+  }
+  void give_back_renewed_leases(std::vector<Handle> leases) noexcept {
+    renewed_leases_ = std::move(leases);
+  }
+
+  // -- evolve
+  void evolve(const QueueRecord& record);
+  /// `position` is where the record lies, in segment `segment`.
+  void evolve(const PutRecord& record, std::uint64_t segment, Position position);
+  void evolve(const DueRecord& record);
+  /// A claim evolves message by message while it is being decided; `count_claims` then does what
+  /// concerns its queue. Together they are the whole record.
+  void evolve(const ClaimedRecord& record, const ClaimedItem& item);
+  void count_claims(QueueId queue, std::size_t count);
+  void evolve(const BackRecord& record);
+  void evolve(GoneWhy why, QueueId queue, Ref ref);
+  void evolve(Ending ending, QueueId queue, std::int64_t settled_ms, std::int64_t until_ms,
+              Ref ref);
+  void evolve(const DeadRecord& record);
+  void evolve(const StoppingRecord& record);
+  void evolve(const LeaseRecord& record);
+  void evolve(const ClockRecord& record);
+  void evolve(const MarksRecord& record);
+
+  // -- what time does, and no record says
+  void make_ready(Handle handle);  // scheduled -> ready
+  void hold(Handle handle);        // scheduled and past due, BOOTTIME not there yet
+  void unhold(Handle handle);      // BOOTTIME is there, but it is not past due any more
+  /// A lease begins at that BOOTTIME, and not when its claim was decided.
+  void begin_lease(Handle handle, std::int64_t boot_ms);
+  /// Of a lease that the wheel has given out. True: it has not ended, and is in the wheel again.
+  [[nodiscard]] bool put_back_if_postponed(Handle handle, std::int64_t now_boot_ms);
+  /// The wall clock went back to `now_ms`: what is not due any more is scheduled again.
+  void step_back(std::int64_t now_ms, bool rebase);
+
+  /// The records that a new segment opens with: clock, marks, every queue with its counters, so
+  /// that the segments before it can go.
+  void append_opening(std::string& out, timing::Instant now) const;
+
+  // -- asking the processor early for what a handle names, if it does
+  void prefetch(Handle handle) const noexcept {
+    if (handle < slab.end()) slab.prefetch(handle);
+  }
+  void prefetch_history(Handle handle) const noexcept {
+    if (!slab.is_live(handle)) return;
+    if (const HistoryHandle at = slab[handle].history; at != kNoHistory) histories.prefetch(at);
+  }
+
+  // -- questions
+  [[nodiscard]] QueueId find_queue(std::string_view name) const;
+  [[nodiscard]] QueueState& queue(QueueId id) noexcept { return *queues_[id]; }
+  [[nodiscard]] const QueueState& queue(QueueId id) const noexcept { return *queues_[id]; }
+  /// Numbers in use or free: all queues are below.
+  [[nodiscard]] std::size_t queue_count() const noexcept { return queues_.size(); }
+  /// Those that are there.
+  [[nodiscard]] std::size_t live_queues() const noexcept { return queue_ids_.size(); }
+  /// The number for the next queue.
+  [[nodiscard]] QueueId next_queue() const noexcept {
+    return free_queues_.empty() ? static_cast<QueueId>(queues_.size()) : *free_queues_.begin();
+  }
+  [[nodiscard]] std::uint64_t key_hash(QueueId queue, std::string_view key) const noexcept;
+  [[nodiscard]] std::uint32_t store_tag() const noexcept {
+    return static_cast<std::uint32_t>(identity_.store_id);
+  }
+  [[nodiscard]] const Identity& identity() const noexcept { return identity_; }
+  /// The id that the next accepted push gets: unique in the store, rising in the shard.
+  [[nodiscard]] std::uint64_t next_id() const noexcept {
+    return next_id_ * identity_.shards + identity_.shard;
+  }
+  [[nodiscard]] std::uint64_t next_id_mark() const noexcept { return next_id_; }
+  [[nodiscard]] std::uint64_t low_water() const noexcept { return low_water_; }
+  [[nodiscard]] std::uint16_t max_attempts_override(Handle handle) const;
+  [[nodiscard]] std::uint32_t max_attempts(Handle handle) const;
+  /// Of a queue that is there; nobody has the new name. No record says it: for salvage.
+  void rename(QueueId id, const std::string& name);
+  /// Leaves out as many ids: where the end of the journal may be lost, they may have been given.
+  void skip_ids(std::uint64_t count) noexcept { next_id_ += count; }
+  /// Messages that are scheduled, ready or leased.
+  [[nodiscard]] std::uint64_t pending() const noexcept { return pending_; }
+  [[nodiscard]] std::uint64_t ram_bytes() const noexcept;
+  /// Messages whose full records grow by a BOOTTIME due when they are copied.
+  [[nodiscard]] std::uint64_t unwritten_boot_dues() const noexcept { return unwritten_boot_dues_; }
+  /// The full state of a message, for a copy; `reason` points into this state.
+  [[nodiscard]] Carried carried(Handle handle) const;
+  [[nodiscard]] std::optional<std::int64_t> boot_due_ms(const Message& message) const noexcept;
+
+  struct DueNodes {
+    ShardState* state;
+    std::uint32_t& next(Handle handle) noexcept { return state->slab[handle].next; }
+    std::uint32_t& prev(Handle handle) noexcept { return state->slab[handle].prev; }
+    [[nodiscard]] std::int64_t deadline(Handle handle) const noexcept;
+    void prefetch(Handle handle) const noexcept { state->slab.prefetch(handle); }
+  };
+  struct LeaseNodes {
+    ShardState* state;
+    std::uint32_t& next(Handle handle) noexcept { return state->slab[handle].next; }
+    std::uint32_t& prev(Handle handle) noexcept { return state->slab[handle].prev; }
+    [[nodiscard]] std::int64_t deadline(Handle handle) const noexcept;
+    void prefetch(Handle handle) const noexcept { state->slab.prefetch(handle); }
+  };
+
+  MessageSlab slab;
+  HistorySlab histories;
+  HandleBlocks ready_blocks;  // of all queues' lanes
+  Reasons reasons;
+  KeyIndex index{slab};
+  LiveBytes live;
+  ClockEras eras;
+  timing::Wheel<DueNodes> due_wheel;      // told REALTIME
+  timing::Wheel<LeaseNodes> lease_wheel;  // told BOOTTIME
+
+ private:
+  /// The end of a lease that another boot's clock counted, until finish_replay.
+  static constexpr std::int64_t kOtherBoot = std::numeric_limits<std::int64_t>::min();
+
+  void postpone_lease(Handle handle, std::int64_t by_ms);
+  void arm(Handle handle);
+  void disarm(Handle handle);
+  void set_stage(Message& message, Stage stage) noexcept;
+  void remove(Handle handle);
+  void restore(Handle handle, const PutRecord& record);
+  History& history_of(Message& message);
+  void take_reason(Message& message, std::string_view text);
+  void drop_reason(Message& message);
+  void count_reason_as_written(Message& message);
+  void set_due(Message& message, std::int64_t due_ms, std::optional<std::int64_t> boot_due_ms);
+  void move_due(Message& message, std::int64_t due_ms, std::optional<std::int64_t> boot_due_ms);
+  [[nodiscard]] QueueCounters& counters(QueueId queue) { return queues_[queue]->counters; }
+
+  Identity identity_;
+  std::vector<std::unique_ptr<QueueState>> queues_;
+  std::unordered_map<std::string, QueueId, base::StringHash, std::equal_to<>> queue_ids_;
+  std::set<QueueId> free_queues_;
+  std::unordered_map<Handle, MessageOptions> options_;
+  std::uint64_t next_id_ = 1;
+  std::uint64_t low_water_ = 1;
+  std::uint64_t pending_ = 0;
+  std::uint64_t unwritten_boot_dues_ = 0;
+  std::uint64_t newest_segment_ = 0;
+  std::vector<Handle> renewed_leases_;
+  bool replaying_ = false;
+  bool same_boot_ = true;
+};
+
+}  // namespace tarry::embedded

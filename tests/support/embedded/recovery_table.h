@@ -1,0 +1,87 @@
+// For tests of recovery: a journal of two segments, to be damaged, and what a refusal owes.
+//
+// Thread safety: none.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engines/embedded/recovery/recovery.h"
+#include "storage/memory_storage.h"
+#include "support/embedded/journal.h"
+
+namespace tarry::embedded::test {
+
+class RecoveryTable : public testing::Test {
+ protected:
+  // Messages 1 and 2 in segment 1, closed and sealed by segment 2, which holds message 3.
+  RecoveryTable() { build(true); }
+
+  void build(bool proven) {
+    one = Segment(1);
+    one.opening();
+    one.batch({put(0, 1, "a")}, 1);
+    at_b = one.batch({put(1, 2, "b")}, 2);
+    two = Segment(2, one.next_batch(), one.seal(proven));
+    two.opening(1, proven ? 3 : 0);
+    at_c = two.batch({put(2, 3, "c")}, proven ? 4 : 0);
+  }
+
+  void store_both() {
+    store(*directory, one);
+    store(*directory, two);
+  }
+
+  // But for the begun mark.
+  std::vector<std::string> names() {
+    std::vector<std::string> found = directory->list().value();
+    std::erase_if(found, [](const std::string& name) { return name.starts_with("begun-"); });
+    return found;
+  }
+
+  // What a refusal owes: code, file, offset, and files that are as they were.
+  void expect_damage(std::uint64_t segment, std::uint64_t offset) {
+    std::map<std::string, std::string> before;
+    for (const std::string& name : names()) before[name] = read_all(*directory, name);
+    Recovery recovery(*directory);
+    EXPECT_EQ(recovery.code(), ErrorCode::damaged);
+    EXPECT_NE(recovery.error().find(segment_name(segment) + " offset " + std::to_string(offset)),
+              std::string::npos)
+        << recovery.error();
+    std::map<std::string, std::string> after;
+    for (const std::string& name : names()) after[name] = read_all(*directory, name);
+    EXPECT_TRUE(before == after) << "files were changed";
+  }
+
+  void expect_missing(std::uint64_t segment) {
+    Recovery recovery(*directory);
+    EXPECT_EQ(recovery.code(), ErrorCode::damaged);
+    EXPECT_NE(recovery.error().find(segment_name(segment) + " is missing"), std::string::npos)
+        << recovery.error();
+  }
+
+  // Recovers, then again what that left: the same both times.
+  void expect_messages(const std::vector<std::uint64_t>& ids) {
+    for (int round = 0; round < 2; ++round) {
+      Recovery recovery(*directory);
+      ASSERT_TRUE(recovery.ok()) << recovery.error();
+      std::vector<std::uint64_t> found;
+      for (Handle handle = 0; handle < recovery.state.slab.end(); ++handle) {
+        if (recovery.state.slab.is_live(handle)) found.push_back(recovery.state.slab[handle].id);
+      }
+      EXPECT_EQ(found, ids) << "round " << round;
+    }
+  }
+
+  storage::MemoryDisk disk;
+  std::unique_ptr<storage::Directory> directory = disk.root();
+  Segment one{1};
+  Segment two{2};
+  std::uint64_t at_b = 0;
+  std::uint64_t at_c = 0;
+};
+
+}  // namespace tarry::embedded::test
