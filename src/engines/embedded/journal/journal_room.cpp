@@ -15,7 +15,7 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::uint64_t kStep = 4ull << 20;  // the head grows on disk by so much at a time
-constexpr std::uint64_t kPage = 4096;        // or so much, where there is little left
+constexpr std::uint64_t kSmallStep = 4096;   // or so much, where there is little left
 constexpr std::uint64_t kSlack = kBatchHeaderBytes + kBatchAlignment;
 constexpr int kMaxGrowths = 100'000;  // bounds ensure_room: 100,000 segments of the least size
 
@@ -134,7 +134,9 @@ Result<void> Journal::ensure_room(std::uint64_t bytes, std::uint64_t largest, st
         std::max(bytes - std::min(here, bytes), wanted - std::min(have, wanted)) + longest;
     // In long steps, so that it is seldom; where those do not fit, no more than needed.
     auto grown = grow(missing, longest, std::min(kStep, config_.segment_bytes));
-    if (!grown && grown.error().code == ErrorCode::no_space) grown = grow(missing, longest, kPage);
+    if (!grown && grown.error().code == ErrorCode::no_space) {
+      grown = grow(missing, longest, kSmallStep);
+    }
     if (!grown) return grown;
   }
   return Unexpected(ErrorCode::no_space,
@@ -159,9 +161,9 @@ Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
     roll();
     return true;
   }
-  const std::uint64_t spare = (head_.allocated - head_.used) / kPage * kPage;
+  const std::uint64_t spare = (head_.allocated - head_.used) / kSmallStep * kSmallStep;
   // The pages that the two files' ends and the file system's own notes may take.
-  constexpr std::uint64_t kLost = 4 * kPage;
+  constexpr std::uint64_t kLost = 4 * kSmallStep;
   const std::uint64_t opening = prepared_.empty() ? overhead() : 0;
   if (spare + prepared_room() < opening + least + kLost) return false;
   if (prepared_.empty() && spare < opening + kLost) return false;
@@ -174,7 +176,7 @@ Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
   if (auto moved = prepare_of(spare); !moved) return std::move(moved).error();
   if (prepared_.empty() || prepared_room() < least) {
     // Who shares the disk but is no shard of ours was quicker, or there is no descriptor.
-    for (std::uint64_t step = spare; step >= kPage && head_.allocated < before; step /= 2) {
+    for (std::uint64_t step = spare; step >= kSmallStep && head_.allocated < before; step /= 2) {
       static_cast<void>(grow_head(std::min(before, head_.allocated + step)));
     }
     return false;
@@ -189,7 +191,7 @@ Result<void> Journal::prepare_of(std::uint64_t spare) {
   const std::uint64_t last = prepared_.empty() ? 0 : prepared_.back().info.allocated;
   const bool lengthens = last != 0 && last < config_.segment_bytes;
   const std::uint64_t least = lengthens ? 0 : 2 * overhead();
-  for (std::uint64_t lost = kPage; lost + least < spare; lost *= 2) {
+  for (std::uint64_t lost = kSmallStep; lost + least < spare; lost *= 2) {
     const std::uint64_t bytes = spare - lost;
     auto done = lengthens
                     ? grow_prepared(prepared_.back(), std::min(config_.segment_bytes, last + bytes))
