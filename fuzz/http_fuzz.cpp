@@ -25,8 +25,7 @@
 #include "engines/embedded/embedded_engine.h"
 #include "fuzz/input.h"
 #include "net/http_parser.h"
-#include "server/http/connection.h"
-#include "server/http/hub.h"
+#include "server/http/front.h"
 #include "timing/manual_clock.h"
 #include "wire/json_reader.h"
 #include "wire/problem.h"
@@ -74,16 +73,9 @@ class Prompt final : public core::Engine {
 
 class Client {
  public:
-  Client() : connection_(std::make_shared<http::Connection>(hub_, accept())) {
-    hub_.options.max_head_bytes = 2048;
-    hub_.options.max_body_bytes = 16 << 10;
-    hub_.options.max_held_bytes = 24 << 10;
-    hub_.service.advance_clock = [](std::int64_t ms) { TARRY_ASSERT(ms >= 0); };
-    hub_.options.on_request = [this](const http::RequestNote& note) {
-      methods_.emplace_back(note.method);
-    };
-    hub_.closed = [this](http::Connection*) { ++closed_; };
-    connection_->start();
+  Client() : connection_(front_.connect(accept())) {
+    server_.closed = [this](session::Connection*) { ++closed_; };
+    connection_->start(session::Connection::Place::regular);
     run();
   }
   Client(const Client&) = delete;
@@ -91,8 +83,8 @@ class Client {
   ~Client() {
     if (closed_ == 0) connection_->close();
     run();
-    TARRY_ASSERT(closed_ == 1 && hub_.held_requests == 0 && hub_.held_answers == 0);
-    TARRY_ASSERT(hub_.settling_bytes == 0);
+    TARRY_ASSERT(closed_ == 1 && server_.held.requests() == 0 && server_.held.answers() == 0);
+    TARRY_ASSERT(server_.held.settling() == 0);
     connection_.reset();
     run();
     ::close(fd_);
@@ -111,7 +103,7 @@ class Client {
     run();
   }
   void drain() {
-    hub_.draining = true;
+    server_.draining = true;
     if (closed_ == 0) connection_->drain();
     run();
   }
@@ -121,11 +113,26 @@ class Client {
   [[nodiscard]] const std::vector<std::string>& methods() const noexcept { return methods_; }
 
  private:
-  http::Socket accept() {
+  session::Options server_options() {
+    session::Options options;
+    options.max_body_bytes = 16 << 10;
+    options.max_held_bytes = 24 << 10;
+    options.on_request = [this](const session::RequestNote& note) {
+      methods_.emplace_back(note.method);
+    };
+    return options;
+  }
+  static http::FrontOptions front_options() {
+    http::FrontOptions options;
+    options.max_head_bytes = 2048;
+    options.advance_clock = [](std::int64_t ms) { TARRY_ASSERT(ms >= 0); };
+    return options;
+  }
+  listening::Socket accept() {
     std::array<int, 2> ends{};
     TARRY_ASSERT(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
     fd_ = ends[0];
-    http::Socket socket(context_.get_executor());
+    listening::Socket socket(context_.get_executor());
     boost::system::error_code error;
     socket.assign(boost::asio::local::stream_protocol(), ends[1], error);
     TARRY_ASSERT(!error);
@@ -154,12 +161,13 @@ class Client {
 
   boost::asio::io_context context_{1};
   Prompt engine_;
-  http::Hub hub_{engine_, {}, {}, "fuzz-", 0, 0, 0, false, {}};
+  session::ServerContext server_{engine_, server_options()};
+  http::Front front_{server_, front_options()};
   int fd_ = -1;
   int closed_ = 0;
   std::string received_;
   std::vector<std::string> methods_;
-  std::shared_ptr<http::Connection> connection_;
+  std::shared_ptr<session::Connection> connection_;
 };
 
 void check_body(const net::HttpMessage& message) {

@@ -60,7 +60,7 @@ ALLOWED = {
     "server/presets": ["core", "base"],
     "server/listening": ["base"],
     # What every front shares, and the fronts: none of them knows another one.
-    "server/session": ["server/metrics", "metrics", "core", "base"],
+    "server/session": ["server/listening", "server/metrics", "metrics", "core", "base"],
     "server/http": ["server/session", "server/listening", "server/metrics", "metrics", "core",
                     "net", "wire", "base"],
     "server": ["server/http", "server/session", "server/listening", "server/metrics",

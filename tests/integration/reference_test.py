@@ -48,9 +48,11 @@ def constants():
                               ("src/wire/query.cpp", r"constexpr [\w:]+", "kMaxParameters"),
                               ("src/app/config/relay_section.cpp", "constexpr std::size_t",
                                "kMaxRelays"),
-                              ("src/server/http/server.h", r"(?:std::\w+|Millis)",
+                              ("src/server/session/options.h", r"(?:std::\w+|Millis)",
                                r"max_\w+|\w+_deadline"),
-                              ("src/server/http/server.h", "constexpr std::uint64_t",
+                              ("src/server/http/front.h", r"(?:std::\w+|Millis)",
+                               r"max_\w+|\w+_deadline"),
+                              ("src/server/session/held_bytes.h", "constexpr std::uint64_t",
                                "kSettleReserve")):
         found = re.findall(rf"{kind} ({names})\s*=\s*([^;]+);", text(path))
         assert found, path

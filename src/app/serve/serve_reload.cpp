@@ -50,8 +50,8 @@ void note_open_token(const std::string& path, ServeLog& log) {
                           base::quoted(path), path));
 }
 
-http::ServerLimits limits_of(const Config& config) {
-  http::ServerLimits limits;
+session::Limits limits_of(const Config& config) {
+  session::Limits limits;
   limits.max_connections =
       connections_within(raise_descriptor_limit(), config.number(Which::max_connections));
   limits.max_body_bytes = config.number(Which::max_body);
@@ -60,7 +60,7 @@ http::ServerLimits limits_of(const Config& config) {
   return limits;
 }
 
-void note_fewer_connections(const Config& config, const http::ServerLimits& limits, ServeLog& log) {
+void note_fewer_connections(const Config& config, const session::Limits& limits, ServeLog& log) {
   // Of what nobody has asked for it is worth a word only where it is little.
   constexpr std::size_t kEnough = 1'000;
   const std::uint64_t wanted = config.number(Which::max_connections);
@@ -126,7 +126,7 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   }
   held.queues = std::move(read->queues);
   serving.log.set_level(held.text(Which::log_level));
-  const http::ServerLimits limits = limits_of(held);
+  const session::Limits limits = limits_of(held);
   note_fewer_connections(held, limits, serving.log);
   serving.server.set_limits(limits);
   if (*token != serving.token) {

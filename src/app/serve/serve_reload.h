@@ -31,11 +31,11 @@ struct Serving {
 void note_open_token(const std::string& path, ServeLog& log);
 
 /// The limits that hold by `config`, within the descriptors that the process may have.
-[[nodiscard]] http::ServerLimits limits_of(const config::Config& config);
+[[nodiscard]] session::Limits limits_of(const config::Config& config);
 
 /// Where the descriptors are too few for the connections that the configuration asks for, or, where
 /// it asks for none, for 1,000: one line that says how many there may be, and why.
-void note_fewer_connections(const config::Config& config, const http::ServerLimits& limits,
+void note_fewer_connections(const config::Config& config, const session::Limits& limits,
                             ServeLog& log);
 
 /// The queues that are there get the file's settings; those to come get them when they are made.

@@ -109,12 +109,13 @@ TEST_F(HeldBytes, bounds_what_settles_too) {
   auto held = engine_.next();
   const std::string settle = R"({"items":[{"receipt":"r1","action":"ack"}]})";
   RawClient large(port);
-  large.send(RawClient::request("POST", "/v1/settle", settle + std::string(kSettleReserve, ' ')));
+  large.send(
+      RawClient::request("POST", "/v1/settle", settle + std::string(session::kSettleReserve, ' ')));
   EXPECT_EQ(large.receive().status, 429u);
   EXPECT_TRUE(large.wait_for_end());
   RawClient second(port);
-  second.send(
-      RawClient::request("POST", "/v1/settle", settle + std::string(kSettleReserve - 10'000, ' ')));
+  second.send(RawClient::request("POST", "/v1/settle",
+                                 settle + std::string(session::kSettleReserve - 10'000, ' ')));
   auto settles = engine_.next();
   RawClient third(port);
   EXPECT_EQ(third.post("/v1/settle", settle + std::string(20'000, ' ')).status, 429u);

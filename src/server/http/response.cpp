@@ -65,6 +65,11 @@ Response no_memory() {
                  "the server has not the memory for this request just now; nothing was done");
 }
 
+Response too_much_held(const session::OverLimit& over) {
+  return problem(429, ErrorCode::unavailable,
+                 over_limit("sum of all " + over.what + " that are held", over.limit));
+}
+
 std::string over_limit(std::string_view what, std::uint64_t limit) {
   return "the " + std::string(what) + " is over the limit of " + std::to_string(limit) + " bytes";
 }

@@ -7,6 +7,8 @@
 
 #include <tarry/result.h>
 
+#include "server/session/held_bytes.h"
+
 namespace tarry::http {
 
 struct Response {
@@ -29,6 +31,8 @@ struct Response {
 [[nodiscard]] Response closing();
 /// What /healthz answers of an engine that fails at everything, for whichever reason.
 [[nodiscard]] Response unwell(const Error& error);
+/// 429: of what others hold already.
+[[nodiscard]] Response too_much_held(const session::OverLimit& over);
 /// 503: of a request that was not begun, for want of memory.
 [[nodiscard]] Response no_memory();
 

@@ -25,6 +25,7 @@
 #include "server/http/response.h"
 #include "server/metrics/meter.h"
 #include "server/metrics/relay_figures.h"
+#include "server/session/check.h"
 #include "server/session/holders.h"
 #include "wire/query.h"
 
@@ -58,12 +59,7 @@ struct Asked {
 
 using MakeResponse = base::UniqueFunction<Response(core::Reply&)>;
 
-/// Whether an error is about the engine rather than about the one request.
-enum class Check : std::uint8_t {
-  none,
-  health,     // /healthz: and an answer says that nothing is wrong
-  readiness,  // /readyz: and an answer says no more than that there is one
-};
+using session::Check;
 
 struct Submission {
   core::Request request;

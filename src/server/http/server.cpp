@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <future>
 #include <optional>
-#include <random>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -20,8 +19,7 @@
 #include "base/assert.h"
 #include "base/thread.h"
 #include "base/token.h"
-#include "server/http/connection.h"
-#include "server/http/hub.h"
+#include "server/http/front.h"
 #include "server/listening/reserved_port.h"
 #include "server/listening/unix_listener.h"
 
@@ -31,6 +29,8 @@ namespace {
 namespace asio = boost::asio;
 using asio::generic::stream_protocol;
 using boost::system::error_code;
+using listening::Executor;
+using listening::Socket;
 using Clock = std::chrono::steady_clock;
 using Timer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, Executor>;
 
@@ -49,14 +49,6 @@ constexpr int kMostWaiting = 4'096;
 // Failures that follow each other within this are one trouble, and warned of once.
 constexpr std::chrono::minutes kOneTrouble{1};
 
-std::string make_id_prefix() {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::random_device random;
-  std::string prefix;
-  for (int i = 0; i < 8; ++i) prefix += kHex[random() % kHex.size()];
-  return prefix + "-";
-}
-
 Result<void> check_own_token(const std::string& token) {
   if (token.empty()) return {};  // nobody is asked for one
   const auto good = base::check_server_token(token);
@@ -69,24 +61,24 @@ Result<void> check_own_token(const std::string& token) {
 class Server::Impl {
  public:
   Impl(core::Engine& engine, ServerOptions options)
-      : hub_{engine, std::move(options), {}, make_id_prefix()}, acceptor_(io_), timer_(io_) {
-    hub_.service = {
-        engine.capabilities(), hub_.options.advance_clock, false, hub_.options.step_clock,
-        &hub_.meter,           hub_.options.now,           false, hub_.options.relays,
-        &hub_.holders};
-    hub_.closed = [this](Connection* connection) { on_closed(connection); };
+      : options_(std::move(options)),
+        context_(engine, options_),
+        front_(context_, options_),
+        acceptor_(io_),
+        timer_(io_) {
+    context_.closed = [this](session::Connection* connection) { on_closed(connection); };
   }
 
   ~Impl() { stop(); }
 
   Result<std::uint16_t> start() {
-    if (const auto good = check_own_token(hub_.options.token); !good) return good.error();
-    if (hub_.options.unix_path.empty()) {
-      auto place = listening::ReservedPort::reserve(hub_.options.address, hub_.options.port);
+    if (const auto good = check_own_token(context_.options.token); !good) return good.error();
+    if (options_.unix_path.empty()) {
+      auto place = listening::ReservedPort::reserve(options_.address, options_.port);
       if (!place) return std::move(place).error();
       return start(std::move(*place));
     }
-    auto socket = unix_listener_.listen(hub_.options.unix_path);
+    auto socket = unix_listener_.listen(options_.unix_path);
     if (!socket) return std::move(socket).error();
     if (const auto begun = begin(AF_UNIX, *socket); !begun) {
       unix_listener_.remove();
@@ -96,7 +88,7 @@ class Server::Impl {
   }
 
   Result<std::uint16_t> start(listening::ReservedPort place) {
-    if (const auto good = check_own_token(hub_.options.token); !good) return good.error();
+    if (const auto good = check_own_token(context_.options.token); !good) return good.error();
     const int family = place.family();
     const std::uint16_t port = place.port();
     const auto socket = std::move(place).listen();
@@ -107,12 +99,11 @@ class Server::Impl {
 
   void drain(Millis deadline, std::function<void(std::size_t)> done) {
     asio::post(io_, [this, deadline, done = std::move(done)]() mutable {
-      if (hub_.draining) {
+      if (context_.draining) {
         done(connections_.size());
         return;
       }
-      hub_.draining = true;
-      hub_.service.draining = true;
+      context_.draining = true;
       drained_ = std::move(done);
       admit_waiting();
       close_acceptor();
@@ -120,8 +111,9 @@ class Server::Impl {
       timer_.async_wait([this](const error_code& error) {
         if (!error) finish_drain();
       });
-      for_each_connection([this](Connection& connection) {
-        hub_.turns.run(io_.get_executor(), [one = connection.shared_from_this()] { one->drain(); });
+      for_each_connection([this](session::Connection& connection) {
+        context_.turns.run(io_.get_executor(),
+                           [one = connection.shared_from_this()] { one->drain(); });
       });
       // Behind one that has been accepted, and is not admitted yet.
       asio::post(io_, [this] {
@@ -133,16 +125,16 @@ class Server::Impl {
   Result<void> set_token(std::string token) {
     if (const auto good = check_own_token(token); !good) return good;
     asio::post(io_, [this, token = std::move(token)]() mutable {
-      const bool other = token != hub_.options.token;
-      hub_.options.token = std::move(token);
-      if (!other || hub_.options.token.empty()) return;
-      for_each_connection([](Connection& connection) { connection.revoke(); });
+      const bool other = token != context_.options.token;
+      context_.options.token = std::move(token);
+      if (!other || context_.options.token.empty()) return;
+      for_each_connection([](session::Connection& connection) { connection.revoke(); });
     });
     return {};
   }
 
-  void set_limits(const ServerLimits& limits) {
-    asio::post(io_, [this, limits] { static_cast<ServerLimits&>(hub_.options) = limits; });
+  void set_limits(const session::Limits& limits) {
+    asio::post(io_, [this, limits] { static_cast<session::Limits&>(context_.options) = limits; });
   }
 
   void stop() {
@@ -150,12 +142,11 @@ class Server::Impl {
     TARRY_ASSERT(thread_.get_id() != std::this_thread::get_id());
     asio::post(io_, [this] {
       stopping_ = true;
-      hub_.draining = true;
-      hub_.service.draining = true;
+      context_.draining = true;
       drained_ = nullptr;
       close_acceptor();
       timer_.cancel();
-      for_each_connection([](Connection& connection) { connection.close(); });
+      for_each_connection([](session::Connection& connection) { connection.close(); });
     });
     // The loop runs dry once nothing is open and the engine has answered everything.
     thread_.join();
@@ -183,7 +174,7 @@ class Server::Impl {
         io_.run();
         return;
       } catch (const std::exception& error) {
-        hub_.warn_of(error);
+        context_.warn_of(error);
       }
     }
   }
@@ -217,8 +208,8 @@ class Server::Impl {
   void pause_accepting(const error_code& error) {
     const auto now = Clock::now();
     if (!accept_failed_ || now - *accept_failed_ > kOneTrouble) {
-      hub_.warn("accept_failed",
-                "cannot accept a connection: " + error.message() + "; trying until it can");
+      context_.warn("accept_failed",
+                    "cannot accept a connection: " + error.message() + "; trying until it can");
     }
     accept_failed_ = now;
     timer_.expires_after(kAcceptPause);
@@ -230,50 +221,47 @@ class Server::Impl {
   }
 
   void admit(Socket socket) {
-    const std::size_t most = hub_.options.max_connections;
+    const std::size_t most = context_.options.max_connections;
     if (connections_.size() >= most) close_an_idle_one();
     const std::size_t open = connections_.size();
     if (open >= most + reserve_beside(most)) return;  // closes it
-    auto connection = std::make_shared<Connection>(hub_, std::move(socket));
+    auto connection = front_.connect(std::move(socket));
     connections_.emplace(connection.get(), connection);
-    hub_.meter.connected();
-    if (open < most) {
-      connection->start();
-    } else {
-      connection->start_on_reserve();
-    }
+    context_.meter.connected();
+    using Place = session::Connection::Place;
+    connection->start(open < most ? Place::regular : Place::reserve);
   }
 
   // Silent ones would keep everybody else out. The client of one that was only kept for later
   // connects anew.
   void close_an_idle_one() {
     constexpr int kMostTries = 8;  // something may have come that is not read yet
-    for (int tries = 0; tries < kMostTries && !hub_.idle.empty(); ++tries) {
-      Connection* longest = hub_.idle.front();
+    for (int tries = 0; tries < kMostTries && !context_.idle.empty(); ++tries) {
+      session::Connection* longest = context_.idle.front();
       const auto kept = connections_.at(longest);
       if (kept->give_way()) {
-        const std::string text = "there are " + std::to_string(hub_.options.max_connections) +
+        const std::string text = "there are " + std::to_string(context_.options.max_connections) +
                                  " connections, which is the limit; the one that was idle for the "
                                  "longest was closed";
-        if (const auto line = hub_.refusals.line(text, Clock::now())) {
-          hub_.warn("connection_limit", *line);
+        if (const auto line = refusals_.line(text, Clock::now())) {
+          context_.warn("connection_limit", *line);
         }
         return;
       }
-      hub_.idle.splice(hub_.idle.end(), hub_.idle, hub_.idle.begin());
+      context_.idle.splice(context_.idle.end(), context_.idle, context_.idle.begin());
     }
   }
 
-  void on_closed(Connection* connection) {
+  void on_closed(session::Connection* connection) {
     connections_.erase(connection);
-    hub_.meter.disconnected();
-    if (connections_.empty() && hub_.draining) finish_drain();
+    context_.meter.disconnected();
+    if (connections_.empty() && context_.draining) finish_drain();
   }
 
   // Connections leave the map while they are visited.
   template <typename Visit>
   void for_each_connection(Visit visit) {
-    std::vector<std::shared_ptr<Connection>> open;
+    std::vector<std::shared_ptr<session::Connection>> open;
     open.reserve(connections_.size());
     for (const auto& [key, connection] : connections_) open.push_back(connection);
     for (const auto& connection : open) visit(*connection);
@@ -290,9 +278,12 @@ class Server::Impl {
     if (auto done = std::exchange(drained_, nullptr)) done(connections_.size());
   }
 
-  Hub hub_;
+  const ServerOptions options_;
+  session::ServerContext context_;
+  Front front_;
+  session::LogThrottle refusals_;  // of connections beyond the limit
   listening::UnixListener unix_listener_;
-  std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
+  std::unordered_map<session::Connection*, std::shared_ptr<session::Connection>> connections_;
   std::function<void(std::size_t)> drained_;
   std::optional<Clock::time_point> accept_failed_;  // the last time
   bool stopping_ = false;
@@ -317,7 +308,7 @@ void Server::drain(Millis deadline, std::function<void(std::size_t)> done) {
 }
 Result<void> Server::set_token(std::string token) { return impl_->set_token(std::move(token)); }
 
-void Server::set_limits(const ServerLimits& limits) { impl_->set_limits(limits); }
+void Server::set_limits(const session::Limits& limits) { impl_->set_limits(limits); }
 void Server::stop() { impl_->stop(); }
 
 }  // namespace tarry::http

@@ -22,7 +22,8 @@
 #include <tarry/time.h>
 
 #include "core/engine.h"
-#include "server/metrics/relay_figures.h"
+#include "server/http/front.h"
+#include "server/session/options.h"
 
 namespace tarry::listening {
 class ReservedPort;
@@ -30,69 +31,13 @@ class ReservedPort;
 
 namespace tarry::http {
 
-/// A request that was answered, for a log. What it was about is not told: no queue, key or payload.
-struct RequestNote {
-  std::string_view id;      // X-Request-ID: the client's if it gave one that is fit for a log
-  std::string_view method;  // as it was sent; empty where it could not be read
-  std::string_view route;   // "/v1/queues/*/messages", or "none"
-  unsigned status = 0;
-  // Of 401 and 429, and where the server is why: from 500 on, and 200 where the store failed at
-  // items of a batch. It stands in one note a second of each status.
-  std::string_view reason;
-  // Notes of the same status that were left out before this one: of those with a reason the reason,
-  // of requests that were not let in the whole note.
-  std::uint64_t left_out = 0;
-  std::chrono::microseconds took{0};  // from the head's end to the answer
-};
+using session::RequestNote;
 
-/// Bodies that settle, extend or cancel come in while too much is held, so many bytes of them
-/// together: without them what was done would be done again.
-inline constexpr std::uint64_t kSettleReserve = 32ull << 20;
-
-/// What may be changed while it serves.
-struct ServerLimits {
-  // Beyond, the one that is idle for the longest is closed; where none is, 503.
-  std::size_t max_connections = 10'000;
-  std::uint64_t max_body_bytes = 192ull << 20;  // beyond: 413; a full batch in base64 fits
-  // Bodies of all connections as far as they have come, a half of this, and answers from when the
-  // engine gives them until they are taken, the other; one peer's, a half of either. Where those of
-  // others are beyond, 429 to bodies that still come, or to what reads. So none is too large where
-  // nothing else is held, and one body more and one answer more may stand there.
-  std::uint64_t max_held_bytes = 1ull << 30;
-  Millis idle_deadline = std::chrono::minutes(5);  // between requests
-};
-
-struct ServerOptions : ServerLimits {
+struct ServerOptions : session::Options, FrontOptions {
   std::string address = "127.0.0.1";  // a loopback address, or localhost
   std::uint16_t port = 7733;          // 0: any that is free
   /// Set: listens on a unix socket there, mode 0600, in place of an address and a port.
   std::string unix_path = {};
-  /// Names by which clients may call it, besides localhost and the loopback addresses. A browser
-  /// that was lured to another name for this address is refused.
-  std::vector<std::string> hosts = {};
-  /// Not empty: every request but GET and HEAD of /, /healthz and /readyz must carry it, as
-  /// `Authorization: Bearer TOKEN`; else 401. As base::check_server_token wants it.
-  std::string token = {};
-
-  std::uint32_t max_head_bytes = 16 * 1024;          // beyond: 431
-  Millis head_deadline = std::chrono::seconds(30);   // from the first byte: 408; to it, at first
-  Millis body_deadline = std::chrono::seconds(30);   // from the head's end: 408
-  Millis write_deadline = std::chrono::seconds(30);  // without any progress
-
-  /// Set: POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
-  /// --test-clock`).
-  std::function<void(std::int64_t)> advance_clock = {};
-  /// Set: POST /v1/clock/step calls it with milliseconds of either sign; the wall clock alone
-  /// moves.
-  std::function<Result<void>(std::int64_t)> step_clock = {};
-  /// The store's clock, for ages in /metrics. Default: the system's.
-  std::function<Time()> now = {};
-  /// Relays that work beside the server, for /metrics. Default: none.
-  std::function<std::vector<metrics::RelayFigures>()> relays = {};
-  /// Told of what its operator should know. Default: nobody.
-  Log log = {};
-  /// Told of every request when it is answered. Default: nobody.
-  std::function<void(const RequestNote&)> on_request = {};
 };
 
 class Server {
@@ -116,7 +61,7 @@ class Server {
   [[nodiscard]] Result<void> set_token(std::string token);
 
   /// From now on these hold, for what is begun from then on.
-  void set_limits(const ServerLimits& limits);
+  void set_limits(const session::Limits& limits);
 
   /// Takes no more connections, ends waiting claims (with what they have, else 503 `closing`),
   /// finishes every request that was begun or is on its way (within a moment), closes the rest.

@@ -1,5 +1,8 @@
 #include "server/session/store_error.h"
 
+#include <utility>
+#include <variant>
+
 namespace tarry::session {
 
 bool may_name_files(ErrorCode code) noexcept {
@@ -55,6 +58,24 @@ std::string without_paths(std::string_view text) {
 
 bool is_away(const Error& error) noexcept {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
+}
+
+std::string hide_paths(core::Reply& reply) {
+  std::string trouble;
+  const auto in = [&](auto& items) {
+    for (auto& item : items) {
+      if (!item.error || !may_name_files(item.error->code)) continue;
+      std::string told = without_paths(item.error->message);
+      if (trouble.empty() && item.error->code != ErrorCode::permission_denied) {
+        trouble = std::exchange(item.error->message, std::move(told));
+      } else {
+        item.error->message = std::move(told);
+      }
+    }
+  };
+  if (auto* pushed = std::get_if<core::PushReply>(&reply)) in(pushed->items);
+  if (auto* items = std::get_if<core::ItemsReply>(&reply)) in(items->items);
+  return trouble;
 }
 
 }  // namespace tarry::session

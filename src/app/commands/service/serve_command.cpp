@@ -189,7 +189,7 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
 http::ServerOptions server_options(const Config& config, std::optional<ManualClock> clock,
                                    ServeLog& log) {
   http::ServerOptions options;
-  static_cast<http::ServerLimits&>(options) = limits_of(config);
+  static_cast<session::Limits&>(options) = limits_of(config);
   options.log = [&log](const LogEntry& entry) { log.tell(entry); };
   options.on_request = [&log](const http::RequestNote& note) { log.request(note); };
   if (clock) {

@@ -1,5 +1,5 @@
-// A warning that may come as often as clients like: it is told at most once a second, with how many
-// were left out meanwhile.
+// LogThrottle: of a warning that may come as often as clients like, it lets one line a second
+// through. That line says how many were left out before it.
 //
 // Thread safety: none.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace tarry::session {
 
-class Seldom {
+class LogThrottle {
  public:
   using Clock = std::chrono::steady_clock;
 

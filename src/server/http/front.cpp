@@ -1,0 +1,32 @@
+#include "server/http/front.h"
+
+#include <utility>
+
+#include "server/http/connection.h"
+
+namespace tarry::http {
+
+Front::Front(session::ServerContext& context, FrontOptions options)
+    : context_(context),
+      options_(std::move(options)),
+      service_{context.engine.capabilities(),
+               options_.advance_clock,
+               false,
+               options_.step_clock,
+               &context.meter,
+               options_.now,
+               false,
+               options_.relays,
+               &context.holders} {}
+
+std::shared_ptr<session::Connection> Front::connect(listening::Socket socket) {
+  return std::make_shared<Connection>(*this, std::move(socket));
+}
+
+const Service& Front::service() {
+  service_.engine_suspect = context_.engine_suspect;
+  service_.draining = context_.draining;
+  return service_;
+}
+
+}  // namespace tarry::http

@@ -1,0 +1,63 @@
+// Front: tarry's /v1 over HTTP.
+//
+// It answers this machine only: what goes over a network wants more than a token in clear text.
+//
+// Thread safety: the server's thread only.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+#include "server/http/routes.h"
+#include "server/metrics/relay_figures.h"
+#include "server/session/front.h"
+
+namespace tarry::http {
+
+struct FrontOptions {
+  /// Names by which clients may call it, besides localhost and the loopback addresses. A browser
+  /// that was lured to another name for this address is refused.
+  std::vector<std::string> hosts = {};
+
+  std::uint32_t max_head_bytes = 16 * 1024;          // beyond: 431
+  Millis head_deadline = std::chrono::seconds(30);   // from the first byte: 408; to it, at first
+  Millis body_deadline = std::chrono::seconds(30);   // from the head's end: 408
+  Millis write_deadline = std::chrono::seconds(30);  // without any progress
+
+  /// Set: POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
+  /// --test-clock`).
+  std::function<void(std::int64_t)> advance_clock = {};
+  /// Set: POST /v1/clock/step calls it with milliseconds of either sign; the wall clock alone
+  /// moves.
+  std::function<Result<void>(std::int64_t)> step_clock = {};
+  /// The store's clock, for ages in /metrics. Default: the system's.
+  std::function<Time()> now = {};
+  /// Relays that work beside the server, for /metrics. Default: none.
+  std::function<std::vector<metrics::RelayFigures>()> relays = {};
+};
+
+class Front final : public session::Front {
+ public:
+  Front(session::ServerContext& context, FrontOptions options);
+
+  [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Socket socket) override;
+
+  [[nodiscard]] session::ServerContext& context() noexcept { return context_; }
+  [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
+  /// As it is now.
+  [[nodiscard]] const Service& service();
+
+ private:
+  session::ServerContext& context_;
+  const FrontOptions options_;
+  Service service_;
+};
+
+}  // namespace tarry::http

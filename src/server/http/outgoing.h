@@ -1,0 +1,46 @@
+// Outgoing: an answer on its way to a client, as far as it has been written.
+//
+// Thread safety: none.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+
+namespace tarry::http {
+
+class Outgoing {
+ public:
+  void begin(std::string head, std::string body) noexcept {
+    head_ = std::move(head);
+    body_ = std::move(body);
+    written_ = 0;
+  }
+  /// What is left.
+  [[nodiscard]] std::array<boost::asio::const_buffer, 2> rest() const noexcept {
+    namespace asio = boost::asio;
+    if (written_ < head_.size()) return {asio::buffer(head_) + written_, asio::buffer(body_)};
+    return {asio::const_buffer(), asio::buffer(body_) + (written_ - head_.size())};
+  }
+  /// True: all has been written.
+  [[nodiscard]] bool advance(std::size_t size) noexcept {
+    written_ += size;
+    return written_ == head_.size() + body_.size();
+  }
+  /// Gives the body's memory back.
+  void end() noexcept {
+    head_.clear();
+    body_ = {};
+  }
+  [[nodiscard]] std::size_t body_size() const noexcept { return body_.size(); }
+
+ private:
+  std::string head_;
+  std::string body_;
+  std::size_t written_ = 0;
+};
+
+}  // namespace tarry::http

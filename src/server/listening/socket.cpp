@@ -1,0 +1,72 @@
+#include "server/listening/socket.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include <boost/asio/ip/tcp.hpp>
+
+namespace tarry::listening {
+namespace {
+
+using boost::system::error_code;
+
+// `port` stays 0 where there is none.
+std::string name_of(Socket& socket, std::uint16_t& port) {
+  error_code error;
+  const auto endpoint = socket.remote_endpoint(error);
+  if (error) return "gone";
+  const int family = endpoint.data()->sa_family;
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* address = nullptr;
+  if (family == AF_INET) {
+    address = &reinterpret_cast<const sockaddr_in*>(endpoint.data())->sin_addr;
+    port = ntohs(reinterpret_cast<const sockaddr_in*>(endpoint.data())->sin_port);
+  } else if (family == AF_INET6) {
+    address = &reinterpret_cast<const sockaddr_in6*>(endpoint.data())->sin6_addr;
+    port = ntohs(reinterpret_cast<const sockaddr_in6*>(endpoint.data())->sin6_port);
+  } else {
+    ucred user{};
+    socklen_t size = sizeof user;
+    ::getsockopt(socket.native_handle(), SOL_SOCKET, SO_PEERCRED, &user, &size);
+    return "user " + std::to_string(user.uid);
+  }
+  return ::inet_ntop(family, address, text.data(), text.size()) == nullptr ? "?" : text.data();
+}
+
+}  // namespace
+
+RemoteEnd remote_end_of(Socket& socket) {
+  std::uint16_t port = 0;
+  RemoteEnd end;
+  end.name = name_of(socket, port);
+  end.address = end.name.find(':') == std::string::npos ? end.name : "[" + end.name + "]";
+  if (port != 0) end.address += ":" + std::to_string(port);
+  return end;
+}
+
+void prepare(Socket& socket) {
+  error_code ignored;
+  socket.set_option(boost::asio::ip::tcp::no_delay(true), ignored);  // not of a unix socket
+  socket.non_blocking(true, ignored);
+}
+
+bool has_hung_up(Socket& socket) {
+  pollfd watched{socket.native_handle(), POLLRDHUP, 0};
+  return ::poll(&watched, 1, 0) > 0;
+}
+
+void acknowledge(Socket& socket) {
+  const int now = 1;
+  // A unix socket has no such thing.
+  static_cast<void>(
+      ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_QUICKACK, &now, sizeof now));
+}
+
+}  // namespace tarry::listening

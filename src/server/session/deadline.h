@@ -1,0 +1,67 @@
+// Deadline: when a connection has waited long enough. To set a later one costs nothing: the timer
+// that is armed looks again when it fires.
+//
+// Thread safety: the server's thread only.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include <tarry/time.h>
+
+#include "server/listening/socket.h"
+#include "server/session/connection.h"
+
+namespace tarry::session {
+
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// The connection owns it.
+  Deadline(Connection& connection, const listening::Executor& executor)
+      : connection_(connection), timer_(executor) {}
+
+  /// The connection's `on_deadline` is called then, unless another one is set before.
+  void set(Millis from_now, Clock::time_point latest = Clock::time_point::max()) {
+    deadline_ = std::min(Clock::now() + from_now, latest);
+    if (deadline_ < armed_) arm();
+  }
+  void clear() noexcept { deadline_ = Clock::time_point::max(); }
+  /// As `clear`, and lets the connection go.
+  void end() {
+    clear();
+    timer_.cancel();
+  }
+
+ private:
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>,
+                                                  listening::Executor>;
+
+  void arm() {
+    armed_ = deadline_;
+    timer_.expires_at(deadline_);
+    timer_.async_wait(
+        [this, owner = connection_.shared_from_this()](const boost::system::error_code& error) {
+          if (!error) owner->guard([this] { on_timer(); });
+        });
+  }
+  void on_timer() {
+    armed_ = Clock::time_point::max();
+    if (deadline_ == Clock::time_point::max()) return;
+    if (Clock::now() < deadline_) {
+      arm();
+    } else {
+      connection_.on_deadline();
+    }
+  }
+
+  Connection& connection_;
+  Timer timer_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  Clock::time_point armed_ = Clock::time_point::max();  // max: no wait is outstanding
+};
+
+}  // namespace tarry::session

@@ -1,0 +1,50 @@
+// EngineWork: what an engine still owes a server. Until it is paid, and not for as long as the
+// engine happens to keep the completion, the server's thread does not end.
+//
+// Thread safety: made on one thread, used on one, which may be another.
+#pragma once
+
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/require.hpp>
+
+#include <tarry/time.h>
+
+#include "server/listening/socket.h"
+
+namespace tarry::session {
+
+class EngineWork {
+ public:
+  explicit EngineWork(const listening::Executor& executor)
+      : executor_(
+            boost::asio::require(executor, boost::asio::execution::outstanding_work.tracked)) {}
+
+  /// Runs a small task that can be copied on the server's thread. The engine's thread waits where
+  /// there is not even the memory for that: what it answers must not be lost.
+  template <typename Task>
+  void post(Task task) noexcept {
+    constexpr Millis kMemoryPause{10};
+    const auto executor = std::move(*executor_);
+    executor_.reset();
+    for (;;) {
+      try {
+        boost::asio::post(executor, task);
+        return;
+      } catch (const std::bad_alloc&) {
+        std::this_thread::sleep_for(kMemoryPause);
+      }
+    }
+  }
+
+ private:
+  using Tracked = decltype(boost::asio::require(std::declval<listening::Executor>(),
+                                                boost::asio::execution::outstanding_work.tracked));
+  std::optional<Tracked> executor_;
+};
+
+}  // namespace tarry::session

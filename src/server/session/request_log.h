@@ -1,0 +1,62 @@
+// RequestLog: tells the log of each request that was answered.
+//
+// Invariants
+//  1. Of requests that were not let in, one note a second of each status: nobody can have lines
+//     written as often as he likes.
+//  2. Of requests that were let in each is told, with its reason once a second of each status: a
+//     store that fails at everything is not worth more.
+//
+// Thread safety: none; the server's thread owns it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "server/session/log_throttle.h"
+
+namespace tarry::session {
+
+/// A request that was answered, for a log. What it was about is not told: no queue, key or payload.
+struct RequestNote {
+  std::string_view id;      // X-Request-ID: the client's if it gave one that is fit for a log
+  std::string_view method;  // as it was sent; empty where it could not be read
+  std::string_view route;   // "/v1/queues/*/messages", or "none"
+  unsigned status = 0;
+  // Of 401 and 429, and where the server is why: from 500 on, and 200 where the store failed at
+  // items of a batch. It stands in one note a second of each status.
+  std::string_view reason;
+  // Notes of the same status that were left out before this one: of those with a reason the reason,
+  // of requests that were not let in the whole note.
+  std::uint64_t left_out = 0;
+  std::chrono::microseconds took{0};  // from the head's end to the answer
+};
+
+class RequestLog {
+ public:
+  using Tell = std::function<void(const RequestNote&)>;
+
+  /// Empty: nobody is told.
+  explicit RequestLog(Tell tell) : tell_(std::move(tell)) {}
+
+  [[nodiscard]] bool is_read() const noexcept { return static_cast<bool>(tell_); }
+  /// `let_in`: whether the client has shown that it may ask.
+  void note(RequestNote note, bool let_in) {
+    if (!let_in || !note.reason.empty()) {
+      const auto left_out = throttles_[{let_in, note.status}].turn(LogThrottle::Clock::now());
+      if (!left_out && !let_in) return;
+      if (!left_out) note.reason = {};
+      note.left_out = left_out.value_or(0);
+    }
+    tell_(note);
+  }
+
+ private:
+  Tell tell_;
+  std::map<std::pair<bool, unsigned>, LogThrottle> throttles_;  // whether let in, status
+};
+
+}  // namespace tarry::session

@@ -1,0 +1,62 @@
+// ServerContext: what the fronts and connections of one server share.
+//
+// Thread safety: the server's thread only, but for `held.answers_sum()`.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <list>
+#include <string>
+#include <string_view>
+
+#include "core/engine.h"
+#include "server/metrics/meter.h"
+#include "server/session/held_bytes.h"
+#include "server/session/holders.h"
+#include "server/session/log_throttle.h"
+#include "server/session/options.h"
+#include "server/session/request_log.h"
+#include "server/session/turns.h"
+
+namespace tarry::session {
+
+class Connection;
+
+class ServerContext {
+ public:
+  /// The engine outlives it.
+  ServerContext(core::Engine& asked, Options given);
+  ServerContext(const ServerContext&) = delete;
+  ServerContext& operator=(const ServerContext&) = delete;
+
+  core::Engine& engine;
+  Options options;
+  HeldBytes held{options};
+  RequestLog requests{options.on_request};
+  metrics::Meter meter{engine};
+  Holders holders = {};
+  Turns turns = {};  // for claims that end
+  // Those whose next request has not come, the one that has waited longest first.
+  std::list<Connection*> idle = {};
+  std::function<void(Connection*)> closed = {};  // told of each connection once
+  bool draining = false;                         // the server is about to stop
+  // The last that is known of the engine is an error. That may have been the one request's, or the
+  // engine has stopped: a probe of health then asks.
+  bool engine_suspect = false;
+
+  /// Of a request whose client gave none.
+  [[nodiscard]] std::string make_request_id() { return id_prefix_ + std::to_string(++last_id_); }
+  void warn(std::string_view code, std::string_view line) const {
+    if (options.log) options.log({LogLevel::warning, code, line});
+  }
+  /// Of what something could not be done for. Never throws.
+  void warn_of(const std::exception& error) noexcept;
+
+ private:
+  const std::string id_prefix_;
+  std::uint64_t last_id_ = 0;
+  LogThrottle failures_ = {};
+};
+
+}  // namespace tarry::session

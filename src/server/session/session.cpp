@@ -1,0 +1,203 @@
+#include "server/session/session.h"
+
+#include <limits>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "server/session/engine_work.h"
+#include "server/session/store_error.h"
+
+namespace tarry::session {
+namespace {
+
+// Whatever is answered with what is stored: as much as the store has, while a change is answered
+// with a few words for each item.
+bool reads(const core::Request& request) noexcept {
+  return std::visit(
+      [](const auto& asked) {
+        using Asked = std::decay_t<decltype(asked)>;
+        return std::is_same_v<Asked, core::ClaimRequest> ||
+               std::is_same_v<Asked, core::GetRequest> ||
+               std::is_same_v<Asked, core::ListRequest> ||
+               std::is_same_v<Asked, core::StatsRequest> ||
+               std::is_same_v<Asked, core::ForecastRequest>;
+      },
+      request);
+}
+
+// What a claim takes besides its body for as long as it waits.
+std::uint64_t size_of(const core::ClaimRequest& claim) noexcept {
+  return (claim.queues.size() + claim.keys.size()) * sizeof(std::string);
+}
+
+}  // namespace
+
+Session::Session(ServerContext& context, Connection& connection, listening::Socket& socket)
+    : context_(context),
+      connection_(connection),
+      socket_(socket),
+      remote_(listening::remote_end_of(socket)),
+      held_(context.held, remote_.name) {}
+
+void Session::become_idle() {
+  become_busy();
+  idle_ = context_.idle.insert(context_.idle.end(), &connection_);
+}
+
+void Session::become_busy() {
+  if (idle_) context_.idle.erase(*std::exchange(idle_, std::nullopt));
+}
+
+std::optional<OverLimit> Session::admit(const core::Request& request, Check check) {
+  if (const auto* claim = std::get_if<core::ClaimRequest>(&request)) {
+    held_.hold_waiting(size_of(*claim));
+  }
+  if (check != Check::none || !reads(request)) return std::nullopt;
+  return held_.answers_over();
+}
+
+bool Session::submit(core::Request request, Check check) {
+  check_ = check;
+  claiming_ = std::holds_alternative<core::ClaimRequest>(request);
+  reading_ = check == Check::none && reads(request);
+  // How much is read nobody knows before: most claims ask for more than there is.
+  const std::uint64_t limit = reading_ ? context_.held.limit() + held_.answers()
+                                       : std::numeric_limits<std::uint64_t>::max();
+  auto completion = [this, owner = connection_.shared_from_this(), limit,
+                     work =
+                         EngineWork(socket_.get_executor())](Result<core::Reply> result) mutable {
+    reply_.emplace(std::move(result), context_.held.answers_sum(), limit);
+    work.post([this, owner = std::move(owner)] {
+      if (!claiming_) return on_reply();
+      context_.turns.run(socket_.get_executor(), [this, owner] { on_reply(); });
+    });
+  };
+  const auto owners = connection_.weak_from_this().use_count();
+  try {
+    ticket_ = context_.engine.submit(std::move(request), std::move(completion));
+  } catch (const std::bad_alloc& error) {
+    context_.warn_of(error);
+    // What the engine has kept the completion of it may carry out all the same.
+    if (connection_.weak_from_this().use_count() < owners) return false;
+    connection_.close();
+    return true;
+  }
+  if (context_.draining || client_ended_) end_wait();
+  return true;
+}
+
+void Session::handed_over() {
+  unsent_.clear();
+  claiming_ = false;
+}
+
+void Session::end_wait() {
+  if (claim_waits()) context_.engine.withdraw(ticket_);
+}
+
+void Session::client_ended() {
+  client_ended_ = true;
+  end_wait();
+}
+
+bool Session::revoke() {
+  if (!claim_waits()) return false;
+  revoked_ = true;
+  end_wait();
+  return true;
+}
+
+void Session::close() {
+  closed_ = true;
+  become_busy();
+  held_.leave();
+  release_unsent();
+  const bool waits = claim_waits();
+  context_.closed(&connection_);
+  if (!waits) return;
+  try {
+    end_wait();
+  } catch (const std::exception& error) {
+    context_.warn_of(error);  // it waits to its end, and what it gets is released then
+  }
+}
+
+void Session::on_reply() {
+  HeldReply reply = *std::exchange(reply_, std::nullopt);
+  ticket_ = 0;
+  const auto* claimed = reply.result() ? std::get_if<core::ClaimReply>(&*reply.result()) : nullptr;
+  if (claimed != nullptr && claiming_ && !note_unsent(*claimed)) {
+    connection_.close();
+    release_unsent();  // where it was closed already
+    return;
+  }
+  connection_.guard([&] { hand_over(std::move(reply)); });
+}
+
+void Session::hand_over(HeldReply reply) {
+  Result<core::Reply>& result = reply.result();
+  if (!result) {
+    if (!is_away(result.error())) context_.engine_suspect = true;
+  } else if (check_ == Check::health) {
+    context_.engine_suspect = false;
+  }
+  if (closed_) {
+    release_unsent();
+    return;
+  }
+  if (claiming_ && (client_ended_ || listening::has_hung_up(socket_))) {
+    connection_.close();
+    return;
+  }
+  if (const auto refusal = refusal_of(reply)) {
+    release_unsent();
+    connection_.on_refused(*refusal);
+    return;
+  }
+  // Where nothing was to change, nothing is in doubt.
+  if (!result && reading_ && !claiming_ && is_away(result.error())) {
+    result = Unexpected(ErrorCode::unavailable, std::string(result.error().message));
+  }
+  connection_.on_reply(reply);
+}
+
+// Without receipts nothing can be given back, so all else makes room for them.
+bool Session::note_unsent(const core::ClaimReply& reply) {
+  try {
+    unsent_.note(reply);
+    return true;
+  } catch (const std::bad_alloc&) {
+    connection_.free_memory();
+  }
+  try {
+    unsent_.note(reply);
+  } catch (const std::bad_alloc& error) {
+    context_.warn_of(error);
+  }
+  return false;
+}
+
+std::optional<Refusal> Session::refusal_of(HeldReply& reply) {
+  using Why = Refusal::Why;
+  if (std::exchange(revoked_, false)) return Refusal{Why::token_replaced};
+  // In JSON it may be several times as large, and others' may have become that meanwhile.
+  if (reading_) {
+    if (auto over = held_.answers_over(reply.bytes())) {
+      return Refusal{Why::too_much_held, *std::move(over)};
+    }
+  }
+  if (reply.refused()) {
+    return Refusal{Why::too_much_held, OverLimit{"answers", context_.held.limit()}};
+  }
+  // An empty answer would say that nothing was due, and be asked for again at once.
+  const Result<core::Reply>& result = reply.result();
+  const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
+  if (claiming_ && context_.draining && claimed != nullptr && claimed->items.empty()) {
+    return Refusal{Why::closing};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tarry::session

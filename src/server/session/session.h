@@ -1,0 +1,101 @@
+// Session: what one connection does besides its protocol: who its client is, what it holds, and the
+// one request that it has at the engine.
+//
+// A hang-up, of whichever kind, ends in `close` and nowhere else. It is seen
+//  - by the read that is outstanding while a claim waits: `client_ended`;
+//  - not at all where nothing more is read (a client sends too far ahead): `end_wait` withdraws the
+//    claim, and the socket is asked before an answer is handed over;
+//  - by a write that fails, or makes no progress: the front closes.
+//
+// Thread safety: the server's thread only; the engine's completions come there by post.
+//
+// Invariants
+//  1. At most one request is at the engine. Its answer comes to the connection once, as a reply or
+//  a
+//     refusal, or the connection is closed.
+//  2. A claim whose client has hung up, whose token was replaced or whose server drains does not
+//     wait: it is withdrawn, also when it is submitted after that.
+//  3. What a claim took is unsent from the engine's answer until `handed_over`. Where the
+//  connection
+//     is closed or refuses the answer before that, it is released.
+//  4. The server is told once that the connection is closed.
+//  5. It is among the idle between `become_idle` and `become_busy` or `close`.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+
+#include "core/engine.h"
+#include "server/listening/socket.h"
+#include "server/session/check.h"
+#include "server/session/connection.h"
+#include "server/session/held_bytes.h"
+#include "server/session/held_reply.h"
+#include "server/session/server_context.h"
+#include "server/session/unsent_claims.h"
+
+namespace tarry::session {
+
+class Session {
+ public:
+  /// The connection owns both the session and the socket.
+  Session(ServerContext& context, Connection& connection, listening::Socket& socket);
+
+  /// Of the client, with its port.
+  [[nodiscard]] const std::string& address() const noexcept { return remote_.address; }
+  [[nodiscard]] HeldBytes::Part& held() noexcept { return held_; }
+  [[nodiscard]] const HeldBytes::Part& held() const noexcept { return held_; }
+
+  void become_idle();
+  void become_busy();
+
+  /// Whether a request may go to the engine now: what waits, and answers that nobody takes, count
+  /// too, since whoever reads on meanwhile makes more of them. What settles or cancels makes less,
+  /// and is let through. Probes are small.
+  [[nodiscard]] std::optional<OverLimit> admit(const core::Request& request, Check check);
+  /// Asks the engine. False: it has not begun, for want of memory.
+  [[nodiscard]] bool submit(core::Request request, Check check);
+  /// What the engine answered has been written to the client in full.
+  void handed_over();
+
+  /// A claim waits no longer: it is answered with what it has. Nothing where none waits.
+  void end_wait();
+  /// The client sends no more; perhaps it still reads. One that only stopped sending cannot be told
+  /// from one that is gone: a claim is safe with neither, any other request is carried out.
+  void client_ended();
+  [[nodiscard]] bool has_client_ended() const noexcept { return client_ended_; }
+  /// The token was replaced. False: no claim waits.
+  [[nodiscard]] bool revoke();
+  /// The connection is closed. Once.
+  void close();
+
+ private:
+  void on_reply();
+  void hand_over(HeldReply reply);
+  [[nodiscard]] bool note_unsent(const core::ClaimReply& reply);
+  [[nodiscard]] std::optional<Refusal> refusal_of(HeldReply& reply);
+  [[nodiscard]] bool claim_waits() const noexcept { return claiming_ && ticket_ != 0; }
+  void release_unsent() { unsent_.release(context_, socket_.get_executor()); }
+
+  ServerContext& context_;
+  Connection& connection_;
+  listening::Socket& socket_;
+  const listening::RemoteEnd remote_;
+  HeldBytes::Part held_;
+  std::optional<std::list<Connection*>::iterator> idle_;  // its place there
+  bool client_ended_ = false;
+  bool revoked_ = false;
+  bool closed_ = false;
+
+  // Of the request at the engine.
+  core::Ticket ticket_ = 0;
+  Check check_ = Check::none;
+  bool claiming_ = false;
+  bool reading_ = false;            // the answer is as much as the store has
+  std::optional<HeldReply> reply_;  // put there by the engine's thread, before its post
+  UnsentClaims unsent_;
+};
+
+}  // namespace tarry::session

@@ -1,0 +1,47 @@
+#include "server/session/unsent_claims.h"
+
+#include <string>
+#include <utility>
+
+#include "server/session/engine_work.h"
+#include "server/session/store_error.h"
+
+namespace tarry::session {
+
+void UnsentClaims::note(const core::ClaimReply& reply) {
+  std::size_t bytes = 0;
+  for (const core::ClaimedItem& item : reply.items) bytes += item.receipt.size;
+  core::SettleRequest releases;
+  releases.items.reserve(reply.items.size());
+  releases.bytes.reserve(bytes);
+  for (const core::ClaimedItem& item : reply.items) {
+    core::SettleItem release;
+    release.receipt = core::append(releases.bytes, core::view(reply.bytes, item.receipt));
+    release.action = core::SettleAction::release;
+    releases.items.push_back(release);
+  }
+  settles_ = std::move(releases);
+}
+
+void UnsentClaims::release(ServerContext& context, const listening::Executor& executor) {
+  if (settles_.items.empty()) return;
+  const std::size_t count = settles_.items.size();
+  auto completion = [&context, work = EngineWork(executor),
+                     count](Result<core::Reply> result) mutable {
+    if (result) return work.post([] {});
+    work.post([&context, count, error = std::move(result).error()] {
+      if (!is_away(error)) context.engine_suspect = true;
+      context.warn("not_released",
+                   std::to_string(count) +
+                       " claimed messages could not be released, and wait for their leases: " +
+                       error.message);
+    });
+  };
+  try {
+    context.engine.submit(std::exchange(settles_, {}), std::move(completion));
+  } catch (const std::exception& error) {
+    context.warn_of(error);  // they wait for their leases
+  }
+}
+
+}  // namespace tarry::session
