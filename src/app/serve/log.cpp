@@ -137,7 +137,7 @@ class ServeLog::Impl {
     return {line.data(), line.size()};
   }
 
-  void request(const http::RequestNote& note) {
+  void request(const session::RequestNote& note) {
     const bool failed = !note.reason.empty();
     const auto level = failed ? spdlog::level::warn : spdlog::level::debug;
     if (!logger_.should_log(level)) return;
@@ -173,7 +173,7 @@ ServeLog::ServeLog(std::string_view level, Format format)
 ServeLog::~ServeLog() = default;
 
 void ServeLog::tell(const LogEntry& entry) { impl_->tell(entry); }
-void ServeLog::request(const http::RequestNote& note) { impl_->request(note); }
+void ServeLog::request(const session::RequestNote& note) { impl_->request(note); }
 std::string ServeLog::ready_line(std::string_view url, std::string_view store) const {
   return impl_->ready_line(url, store);
 }

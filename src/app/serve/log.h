@@ -17,7 +17,7 @@
 
 #include <tarry/log.h>
 
-#include "server/http/server.h"
+#include "server/session/request_log.h"
 
 namespace tarry::app {
 
@@ -40,7 +40,7 @@ class ServeLog {
   }
   void error(std::string_view code, std::string_view line) { tell({LogLevel::error, code, line}); }
   /// At level debug; what the server failed at as a warning, with the reason.
-  void request(const http::RequestNote& note);
+  void request(const session::RequestNote& note);
 
   void set_level(std::string_view level);
 

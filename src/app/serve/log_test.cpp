@@ -9,8 +9,8 @@ namespace {
 
 using Format = ServeLog::Format;
 
-http::RequestNote note_of(unsigned status) {
-  http::RequestNote note;
+session::RequestNote note_of(unsigned status) {
+  session::RequestNote note;
   note.id = "abc-1";
   note.method = "PO\nST";
   note.route = "/v1/claim";
@@ -97,7 +97,7 @@ TEST(ServeLog, RequestsAreToldWithTheirIdsAndFailuresWithTheirReasons) {
                   .ends_with("warning request abc-1 PO\\nST /v1/claim: 503 after 42 us: "
                              "the disk\\nfailed\n"));
   const auto often = [](ServeLog& log) {
-    http::RequestNote note = note_of(503);
+    session::RequestNote note = note_of(503);
     note.left_out = 7;
     log.request(note);
   };

@@ -9,8 +9,8 @@
 #include "app/config/config.h"
 #include "app/serve/log.h"
 #include "core/engine.h"
-#include "server/http/server.h"
 #include "server/presets/preset_engine.h"
+#include "server/session/fronts.h"
 
 namespace tarry::app {
 
@@ -18,7 +18,7 @@ namespace tarry::app {
 struct Serving {
   core::Engine& store;
   presets::PresetEngine& presets;
-  http::Server& server;
+  session::Fronts& server;
   ServeLog& log;
   std::string& token;  // that is asked for now
 };

@@ -29,4 +29,10 @@ const Service& Front::service() {
   return service_;
 }
 
+session::MakeFront make_front(FrontOptions options) {
+  return [options = std::move(options)](session::ServerContext& context) {
+    return std::make_unique<Front>(context, options);
+  };
+}
+
 }  // namespace tarry::http

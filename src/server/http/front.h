@@ -60,4 +60,7 @@ class Front final : public session::Front {
   Service service_;
 };
 
+/// For a place where a server listens.
+[[nodiscard]] session::MakeFront make_front(FrontOptions options);
+
 }  // namespace tarry::http

@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -29,9 +30,10 @@
 #include "app/system/signals.h"
 #include "base/text.h"
 #include "open/store_url.h"
-#include "server/http/server.h"
+#include "server/http/front.h"
 #include "server/listening/reserved_port.h"
 #include "server/presets/preset_engine.h"
+#include "server/session/fronts.h"
 
 namespace tarry::app {
 namespace {
@@ -124,7 +126,8 @@ class ErrorsInLog {
   Output& output_;
 };
 
-void drain(http::Server& server, Relays& relays, Events& events, Millis deadline, ServeLog& log) {
+void drain(session::Fronts& server, Relays& relays, Events& events, Millis deadline,
+           ServeLog& log) {
   log.info("stopping", "stopping: finishing what is under way");
   relays.stop();
   server.drain(deadline, [&events](std::size_t open) { events.drained(open); });
@@ -186,12 +189,18 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
   return {};
 }
 
-http::ServerOptions server_options(const Config& config, std::optional<ManualClock> clock,
-                                   ServeLog& log) {
-  http::ServerOptions options;
+session::Options server_options(const Config& config, const std::string& token, ServeLog& log) {
+  session::Options options;
   static_cast<session::Limits&>(options) = limits_of(config);
+  options.token = token;
   options.log = [&log](const LogEntry& entry) { log.tell(entry); };
-  options.on_request = [&log](const http::RequestNote& note) { log.request(note); };
+  options.on_request = [&log](const session::RequestNote& note) { log.request(note); };
+  return options;
+}
+
+http::FrontOptions http_options(std::optional<ManualClock> clock, const Relays& relays) {
+  http::FrontOptions options;
+  options.relays = [&relays] { return figures_of(relays); };
   if (clock) {
     options.now = [clock] { return clock->now(); };
     options.advance_clock = [clock](std::int64_t ms) mutable { clock->advance(Millis(ms)); };
@@ -306,17 +315,18 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const auto relays = Relays::make(store->engine(), url, config->relays, hooks_of(log, events),
                                    children_of(descriptors, url));
   if (!relays) return session.output.fail(relays.error());
-  http::ServerOptions options = server_options(*config, clock, log);
+  session::Options options = server_options(*config, *token, log);
   note_fewer_connections(*config, options, log);
-  options.token = *token;
-  options.relays = [&relays = **relays] { return figures_of(relays); };
-  http::Server server(engine, std::move(options));
+  session::Fronts server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
-  const auto port = server.start(std::move(*place));
-  if (!port) return cannot_listen(session.output, port.error());
-  address->port = *port;
+  address->port = place->port();
+  std::vector<session::Listening> places;
+  places.push_back({http::make_front(http_options(clock, **relays)), std::move(*place)});
+  if (const auto begun = server.start(std::move(places)); !begun) {
+    return cannot_listen(session.output, begun.error());
+  }
   if (const std::string file = config->text(Which::port_file); !file.empty()) {
-    const auto written = write_port_file(file, *port);
+    const auto written = write_port_file(file, address->port);
     if (!written) return session.output.fail(written.error());
   }
   LineWriter stdout_lines(STDOUT_FILENO);

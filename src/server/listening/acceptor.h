@@ -1,0 +1,57 @@
+// Acceptor: takes the connections of one place where a server listens.
+//
+// Invariants
+//  1. It accepts until it is closed. After a failure (out of descriptors, mostly) it pauses, since
+//     somebody has to close first; failures that follow each other are told of once.
+//  2. Whatever `accepted` throws ends no accepting: `resume` goes on.
+//
+// Thread safety: the server's thread only, but for `open`.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <tarry/result.h>
+
+#include "server/listening/socket.h"
+
+namespace tarry::listening {
+
+class Acceptor {
+ public:
+  using Accepted = std::function<void(Socket)>;
+  using Failed = std::function<void(const std::string& reason)>;
+
+  Acceptor(boost::asio::io_context& io, Accepted accepted, Failed failed);
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+
+  /// Takes over a socket that listens. Errors: `io_error`; the socket is closed then.
+  [[nodiscard]] Result<void> open(int family, int socket);
+  /// Accepts, unless it does or is closed.
+  void resume();
+  /// Takes those that have connected already: to close would reset them, with what they sent.
+  void take_waiting();
+  void close();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>;
+
+  void pause(const boost::system::error_code& error);
+
+  const Accepted accepted_;
+  const Failed failed_;
+  boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol, Executor> acceptor_;
+  Timer timer_;
+  std::optional<Clock::time_point> last_failure_;
+  bool accepts_ = false;  // or will, after a pause
+};
+
+}  // namespace tarry::listening

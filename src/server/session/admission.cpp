@@ -1,0 +1,58 @@
+#include "server/session/admission.h"
+
+#include <algorithm>
+#include <string>
+
+namespace tarry::session {
+namespace {
+
+// Beyond these a flood is not worth an answer. At most a quarter of the connections: where
+// descriptors are few, they are wanted elsewhere.
+std::size_t reserve_beside(std::size_t connections) {
+  constexpr std::size_t kMostOnReserve = 100;
+  return std::clamp<std::size_t>(connections / 4, 1, kMostOnReserve);
+}
+
+}  // namespace
+
+Admission::Admission(ServerContext& context, std::function<void()> emptied)
+    : context_(context), emptied_(std::move(emptied)) {
+  context_.closed = [this](Connection* connection) { on_closed(connection); };
+}
+
+void Admission::admit(Front& front, listening::Socket socket) {
+  const std::size_t most = context_.options.max_connections;
+  if (open_.size() >= most) close_an_idle_one();
+  const std::size_t before = open_.size();
+  if (before >= most + reserve_beside(most)) return;  // closes it
+  const auto connection = front.connect(std::move(socket));
+  open_.emplace(connection.get(), connection);
+  context_.meter.connected();
+  connection->start(before < most ? Connection::Place::regular : Connection::Place::reserve);
+}
+
+void Admission::close_an_idle_one() {
+  constexpr int kMostTries = 8;  // something may have come that is not read yet
+  auto& idle = context_.idle;
+  for (int tries = 0; tries < kMostTries && !idle.empty(); ++tries) {
+    const auto longest = open_.at(idle.front());
+    if (longest->give_way()) {
+      const std::string text = "there are " + std::to_string(context_.options.max_connections) +
+                               " connections, which is the limit; the one that was idle for the "
+                               "longest was closed";
+      if (const auto line = refusals_.line(text, LogThrottle::Clock::now())) {
+        context_.warn("connection_limit", *line);
+      }
+      return;
+    }
+    idle.splice(idle.end(), idle, idle.begin());
+  }
+}
+
+void Admission::on_closed(Connection* connection) {
+  open_.erase(connection);
+  context_.meter.disconnected();
+  if (open_.empty()) emptied_();
+}
+
+}  // namespace tarry::session
