@@ -26,4 +26,13 @@ Result<void> check_server_token(std::string_view text) {
                         ", as from `openssl rand -hex 32`");
 }
 
+bool is_same_secret(std::string_view given, std::string_view secret) noexcept {
+  unsigned differs = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = secret[i % secret.size()];
+    differs |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(other);
+  }
+  return differs == 0;
+}
+
 }  // namespace tarry::base

@@ -1,4 +1,4 @@
-// What may stand behind `Authorization: Bearer`.
+// Tokens: what may stand behind `Authorization: Bearer`, and whether it is the right one.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -22,5 +22,9 @@ inline constexpr std::size_t kMinServerToken = 16;  // bytes
 
 /// Whether a server may ask for it. Errors: `invalid_argument`; they do not show it.
 [[nodiscard]] Result<void> check_server_token(std::string_view text);
+
+/// Takes as long wherever the two differ, so that nobody can guess the secret byte by byte. The
+/// secret is not empty.
+[[nodiscard]] bool is_same_secret(std::string_view given, std::string_view secret) noexcept;
 
 }  // namespace tarry::base

@@ -97,7 +97,7 @@ TEST(LibraryThreads, HaveNamesAndLeaveSignalsToTheProgram) {
   }
   EXPECT_EQ(unnamed, 1u);
   for (const char* name : {"tarry-shard-0", "tarry-shard-1", "tarry-sync-1", "tarry-answers",
-                           "tarry-close", "tarry-http", "tarry-remote", "tarry-worker-0"}) {
+                           "tarry-close", "tarry-server", "tarry-remote", "tarry-worker-0"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
   work.let_go.set_value();

@@ -65,6 +65,17 @@ class RawClient {
     }
   }
 
+  /// Of a protocol of lines: the next one without its end; what came where none did.
+  std::string receive_line() {
+    std::size_t end = 0;
+    while ((end = held_.find('\n')) == std::string::npos) {
+      if (!fill()) return std::exchange(held_, {});
+    }
+    std::string line = held_.substr(0, end);
+    held_.erase(0, end + 1);
+    return line;
+  }
+
   /// "POST path", a body, and whatever fields beside the usual.
   net::HttpMessage ask(std::string_view method, std::string_view path, std::string_view body = "",
                        std::string_view fields = "") {

@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
+#include "base/token.h"
 
 namespace tarry::http {
 namespace {
@@ -50,16 +51,6 @@ std::string_view path_read(const net::HttpMessage& message) noexcept {
     target.remove_prefix(static_cast<std::size_t>(host->data() + host->size() - target.data()));
   }
   return target.substr(0, target.find('?'));
-}
-
-// Takes as long wherever the two differ, so that nobody can guess the token byte by byte.
-bool is_same_secret(std::string_view given, std::string_view secret) noexcept {
-  unsigned differs = given.size() == secret.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const char other = secret[i % secret.size()];
-    differs |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(other);
-  }
-  return differs == 0;
 }
 
 bool is_ours(std::string_view host, const std::vector<std::string>& hosts) {
@@ -122,7 +113,7 @@ std::optional<Response> check_token(const net::HttpMessage& message, std::string
   }
   given.remove_prefix(kScheme.size());
   while (given.starts_with(' ')) given.remove_prefix(1);
-  if (!is_same_secret(given, token)) return refused("holds another token");
+  if (!base::is_same_secret(given, token)) return refused("holds another token");
   return std::nullopt;
 }
 

@@ -7,7 +7,7 @@
 namespace tarry::http {
 
 Front::Front(session::ServerContext& context, FrontOptions options)
-    : context_(context),
+    : session::Front(context, "http"),
       options_(std::move(options)),
       service_{context.engine.capabilities(),
                options_.advance_clock,
@@ -24,8 +24,8 @@ std::shared_ptr<session::Connection> Front::connect(listening::Socket socket) {
 }
 
 const Service& Front::service() {
-  service_.engine_suspect = context_.engine_suspect;
-  service_.draining = context_.draining;
+  service_.engine_suspect = context().engine_suspect;
+  service_.draining = context().draining;
   return service_;
 }
 

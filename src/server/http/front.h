@@ -26,10 +26,9 @@ struct FrontOptions {
   /// that was lured to another name for this address is refused.
   std::vector<std::string> hosts = {};
 
-  std::uint32_t max_head_bytes = 16 * 1024;          // beyond: 431
-  Millis head_deadline = std::chrono::seconds(30);   // from the first byte: 408; to it, at first
-  Millis body_deadline = std::chrono::seconds(30);   // from the head's end: 408
-  Millis write_deadline = std::chrono::seconds(30);  // without any progress
+  std::uint32_t max_head_bytes = 16 * 1024;         // beyond: 431
+  Millis head_deadline = std::chrono::seconds(30);  // from the first byte: 408; to it, at first
+  Millis body_deadline = std::chrono::seconds(30);  // from the head's end: 408
 
   /// Set: POST /v1/clock/advance and suspend call it with milliseconds (`tarry serve
   /// --test-clock`).
@@ -49,13 +48,11 @@ class Front final : public session::Front {
 
   [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Socket socket) override;
 
-  [[nodiscard]] session::ServerContext& context() noexcept { return context_; }
   [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
   /// As it is now.
   [[nodiscard]] const Service& service();
 
  private:
-  session::ServerContext& context_;
   const FrontOptions options_;
   Service service_;
 };

@@ -5,17 +5,10 @@
 namespace tarry::http {
 namespace {
 
-constexpr std::size_t kLargeRead = 64 * 1024;
 constexpr std::size_t kMostAhead = 64 * 1024;
 constexpr std::size_t kMostPassedOver = 8;  // four empty lines before a request
 
 }  // namespace
-
-std::span<char> RequestReader::room(bool large) {
-  chunk_.resize(large ? kLargeRead : kSmallRead);
-  if (!large) chunk_.shrink_to_fit();
-  return chunk_;
-}
 
 bool RequestReader::is_full() const noexcept { return ahead_.size() >= kMostAhead; }
 
@@ -67,9 +60,6 @@ void RequestReader::forget_bytes() {
   forget_ahead();
 }
 
-std::uint64_t RequestReader::memory() const noexcept {
-  const std::size_t chunk = chunk_.capacity() > kSmallRead ? chunk_.capacity() : 0;
-  return session::memory_of(ahead_) + chunk;
-}
+std::uint64_t RequestReader::memory() const noexcept { return session::memory_of(ahead_); }
 
 }  // namespace tarry::http

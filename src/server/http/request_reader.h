@@ -1,10 +1,8 @@
 // RequestReader: the bytes of one connection, as requests: the one that is coming in, and what its
 // client has sent ahead (pipelining).
 //
-// Invariants
-//  1. At most one request is in the parser; what lies behind it is kept, up to kMostAhead bytes and
-//     one read more, until `next`.
-//  2. An idle connection keeps no more than kSmallRead bytes of room.
+// Invariant: at most one request is in the parser; what lies behind it is kept, up to
+// kMostAhead bytes and one read more, until `next`.
 //
 // Thread safety: none.
 #pragma once
@@ -12,10 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "net/http_parser.h"
 
@@ -23,8 +19,6 @@ namespace tarry::http {
 
 class RequestReader {
  public:
-  static constexpr std::size_t kSmallRead = 4 * 1024;
-
   /// What came of some bytes.
   struct Step {
     std::size_t used = 0;     // how many of them belong to the request
@@ -33,13 +27,6 @@ class RequestReader {
     std::optional<net::HttpFault> fault = {};
     std::string_view fault_text = {};
   };
-
-  /// Room for the next read; what was read before is gone. `large`: for a body.
-  [[nodiscard]] std::span<char> room(bool large);
-  /// The first of that room's bytes.
-  [[nodiscard]] std::string_view read(std::size_t size) const noexcept {
-    return {chunk_.data(), size};
-  }
 
   /// Parses. `limits` hold for a request that begins with these bytes.
   [[nodiscard]] Step feed(std::string_view bytes, const net::HttpLimits& limits);
@@ -52,10 +39,6 @@ class RequestReader {
   /// Nothing more is to be read until something of it has been taken.
   [[nodiscard]] bool is_full() const noexcept;
 
-  /// Nothing of a request has come.
-  [[nodiscard]] bool is_silent() const noexcept {
-    return ahead_.empty() && passed_over_ == 0 && !has_begun();
-  }
   [[nodiscard]] bool has_begun() const noexcept { return parser_ && parser_->started(); }
   [[nodiscard]] bool has_head() const noexcept { return has_head_; }
   /// While has_begun.
@@ -66,14 +49,13 @@ class RequestReader {
   /// Keeps the head of the request alone.
   void forget_bytes();
 
-  /// What was sent ahead, and the room for what comes next, where that is large.
+  /// Of what was sent ahead.
   [[nodiscard]] std::uint64_t memory() const noexcept;
 
  private:
   [[nodiscard]] std::size_t pass_over_empty_lines(std::string_view bytes) noexcept;
 
-  std::vector<char> chunk_;  // where reads go
-  std::string ahead_;        // read, and not parsed yet
+  std::string ahead_;  // read, and not parsed yet
   std::optional<net::HttpParser> parser_;
   std::size_t passed_over_ = 0;  // bytes of empty lines before the request
   bool has_head_ = false;

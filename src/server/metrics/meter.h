@@ -12,32 +12,46 @@
 
 namespace tarry::metrics {
 
+/// Of the clients of one protocol.
+class FrontMeter {
+ public:
+  /// `route` lives as long as the program.
+  void answered(std::string_view route, unsigned status) { ++answers_[{route, status}]; }
+  void connected() noexcept { ++connections_; }
+  void disconnected() noexcept { --connections_; }
+
+  using Answers = std::map<std::pair<std::string_view, unsigned>, std::uint64_t>;
+  [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
+  [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+
+ private:
+  Answers answers_;
+  std::uint64_t connections_ = 0;
+};
+
 class Meter {
  public:
   Meter() = default;
   /// Of the server of that engine, which outlives this.
   explicit Meter(core::Engine& engine) : store_(engine) {}
 
-  /// `route` lives as long as the program.
-  void answered(std::string_view route, unsigned status) { ++answers_[{route, status}]; }
-  void connected() noexcept { ++connections_; }
-  void disconnected() noexcept { --connections_; }
-  /// Bytes: of requests as far as they have come, and of answers until they are taken.
+  /// The one of that name, which lives as long as the program; it stays where it is.
+  [[nodiscard]] FrontMeter& front(std::string_view name) { return fronts_[name]; }
+  /// Bytes, of all fronts: of requests as far as they have come, and of answers until they are
+  /// taken.
   void held(std::uint64_t requests, std::uint64_t answers) noexcept {
     held_requests_ = requests;
     held_answers_ = answers;
   }
 
-  using Answers = std::map<std::pair<std::string_view, unsigned>, std::uint64_t>;
-  [[nodiscard]] const Answers& answers() const noexcept { return answers_; }
-  [[nodiscard]] std::uint64_t connections() const noexcept { return connections_; }
+  using Fronts = std::map<std::string_view, FrontMeter>;
+  [[nodiscard]] const Fronts& fronts() const noexcept { return fronts_; }
   [[nodiscard]] std::uint64_t held_requests() const noexcept { return held_requests_; }
   [[nodiscard]] std::uint64_t held_answers() const noexcept { return held_answers_; }
   [[nodiscard]] StoreMeter& store() noexcept { return store_; }
 
  private:
-  Answers answers_;
-  std::uint64_t connections_ = 0;
+  Fronts fronts_;
   std::uint64_t held_requests_ = 0;
   std::uint64_t held_answers_ = 0;
   StoreMeter store_;

@@ -68,14 +68,19 @@ void write_relays(Exposition& out, std::span<const RelayFigures> relays) {
   }
 }
 
-void write_server(Exposition& out, const Meter& meter) {
-  out.family("tarry_http_requests_total", Kind::counter, "Requests answered, by route and status.");
-  for (const auto& [answer, count] : meter.answers()) {
+void write_front(Exposition& out, std::string_view name, const FrontMeter& front) {
+  const std::string prefix = "tarry_" + std::string(name);
+  out.family(prefix + "_requests_total", Kind::counter, "Requests answered, by route and status.");
+  for (const auto& [answer, count] : front.answers()) {
     const std::string code = std::to_string(answer.second);
     out.sample({{"route", answer.first}, {"code", code}}, count);
   }
-  out.family("tarry_http_connections", Kind::gauge, "Connections that are open.");
-  out.sample({}, meter.connections());
+  out.family(prefix + "_connections", Kind::gauge, "Connections that are open.");
+  out.sample({}, front.connections());
+}
+
+void write_server(Exposition& out, const Meter& meter) {
+  for (const auto& [name, front] : meter.fronts()) write_front(out, name, front);
   out.family("tarry_http_held_bytes", Kind::gauge,
              "Memory for requests that come in and answers that go out.");
   out.sample({{"held", "requests"}}, meter.held_requests());

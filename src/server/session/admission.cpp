@@ -27,7 +27,7 @@ void Admission::admit(Front& front, listening::Socket socket) {
   if (before >= most + reserve_beside(most)) return;  // closes it
   const auto connection = front.connect(std::move(socket));
   open_.emplace(connection.get(), connection);
-  context_.meter.connected();
+  front.meter().connected();
   connection->start(before < most ? Connection::Place::regular : Connection::Place::reserve);
 }
 
@@ -50,8 +50,8 @@ void Admission::close_an_idle_one() {
 }
 
 void Admission::on_closed(Connection* connection) {
+  connection->front().meter().disconnected();
   open_.erase(connection);
-  context_.meter.disconnected();
   if (open_.empty()) emptied_();
 }
 

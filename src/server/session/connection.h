@@ -1,62 +1,91 @@
-// Connection: one client's connection as what all fronts share sees it. A front's own class reads
-// and writes its protocol; the session that it owns (session.h) asks the engine for it.
+// Connection: one client's connection, as far as it is the same in every protocol. It reads and
+// writes bytes, asks the engine through its session (session.h), makes room for others, drains, and
+// deals with hang-ups. Each front derives its own class, which knows what the bytes mean.
 //
-// Thread safety: lives on the server's thread. Made by its front with std::make_shared.
+//     reading -> asking -> writing -> reading ...     ask, send, next_request
+//        \-------------------/   \--> lingering       linger
+//
+// A hang-up is dealt with here and in the session. A front never sees one. It is noticed
+//  - by the read that is outstanding: a waiting claim is withdrawn; with no request in progress the
+//    connection closes;
+//  - not at all while the front is full, since nothing is read then. So a claim does not wait: it
+//  is
+//    withdrawn at once, and the socket is asked before the answer is handed over;
+//  - by a write that fails or makes no progress for `write_deadline`: the connection closes.
+// All of them end in `close`, which releases what the client was not handed.
+//
+// Thread safety: the server's thread only. Made by its front with std::make_shared.
 //
 // Invariants
-//  1. No exception leaves it (memory that there is not, mostly): each event runs under `guard`.
-//  2. Whatever ends it goes through its `close`, and that through its session's.
+//  1. At most one request is in progress. While there is one, a read is outstanding, unless the
+//     front is full or the client has ended.
+//  2. No exception leaves it (mostly for want of memory): each event runs under `guard`. A request
+//     of which the engine has not heard is refused then. Any other connection is closed, as if its
+//     client had gone.
+//  3. Whatever ends it goes through `close`, and that through its session's.
+//  4. An idle connection keeps no more than kSmallRead bytes of room.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "server/session/held_bytes.h"
+#include <boost/system/error_code.hpp>
+
+#include <tarry/time.h>
+
+#include "core/request.h"
+#include "server/listening/socket.h"
+#include "server/session/check.h"
+#include "server/session/deadline.h"
 #include "server/session/held_reply.h"
+#include "server/session/outgoing.h"
+#include "server/session/refusal.h"
+#include "server/session/request_log.h"
+#include "server/session/session.h"
 
 namespace tarry::session {
 
-/// Why a request that the engine has answered is refused all the same.
-struct Refusal {
-  enum class Why : std::uint8_t {
-    token_replaced,  // while it waited
-    too_much_held,   // `over` says of what
-    closing,         // the server, and the claim has got nothing
-  };
-  Why why;
-  OverLimit over = {};
-};
+class Front;
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   /// How it is let in. Where there are too many already, on the reserve: only what settles, extends
-  /// or cancels and probes are answered, one request; anything else is told of the limit.
+  /// or cancels and probes are answered, one request; anything else is refused.
   enum class Place : std::uint8_t { regular, reserve };
 
-  Connection() = default;
+  Connection(Front& front, listening::Socket socket);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   virtual ~Connection() = default;
 
-  virtual void start(Place place) = 0;
+  void start(Place place);
   /// Closes where nothing of a next request has come, or where nothing is to follow its answer.
   /// False: something has.
-  [[nodiscard]] virtual bool give_way() = 0;
+  [[nodiscard]] bool give_way();
   /// The token has changed: a claim that waits, or a request that is coming in, ends refused.
-  virtual void revoke() = 0;
+  void revoke();
   /// Finishes the request in progress, or one that comes within a moment, and closes.
-  virtual void drain() = 0;
-  virtual void close() = 0;
+  void drain();
+  void close();
+  [[nodiscard]] Front& front() const noexcept { return front_; }
 
   // Called by its session and its deadline, never when it is closed.
 
-  /// The engine's answer. What it claimed is the client's once the session is told so.
+  /// The engine's answer. What it claimed is the client's once `send` has written an answer in
+  /// full.
   virtual void on_reply(HeldReply& reply) = 0;
+  /// The request is not carried out, or its answer is not given: the front says so to the client.
+  /// While it `is_reading`, bytes of the request are missing, or those behind it are lost.
   virtual void on_refused(const Refusal& refusal) = 0;
   /// Nothing that the client sent is of use any more: receipts want the memory.
   virtual void free_memory() noexcept = 0;
-  virtual void on_deadline() = 0;
+  void on_deadline();
 
   /// What an event calls for, and what is left to do where that throws.
   template <typename Step>
@@ -69,7 +98,75 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
  protected:
-  virtual void on_exception(const std::exception& error) = 0;
+  /// How far a request has come in that is not answered yet.
+  enum class Incoming : std::uint8_t { nothing, head, body };
+
+  // What a front says of its protocol.
+
+  /// More bytes, behind those that were handed over before. The front keeps what lies beyond the
+  /// request that they complete; it is called without bytes when the next one's turn has come.
+  virtual void on_bytes(std::string_view bytes) = 0;
+  [[nodiscard]] virtual Incoming incoming() const noexcept = 0;
+  /// It keeps so much that nothing more is to be read until the next request's turn.
+  [[nodiscard]] virtual bool is_full() const noexcept = 0;
+  /// Memory of what it keeps beyond the request, in bytes.
+  [[nodiscard]] virtual std::uint64_t kept() const noexcept = 0;
+  /// The answer has been written in full: `next_request` or `linger` follows.
+  virtual void on_sent() = 0;
+  /// How long a new connection may say nothing.
+  [[nodiscard]] virtual Millis first_deadline() const { return between_requests(); }
+
+  // What a front may ask for.
+
+  [[nodiscard]] Session& session() noexcept { return session_; }
+  [[nodiscard]] ServerContext& context() const noexcept;
+  [[nodiscard]] bool is_reading() const noexcept { return state_ == State::reading; }
+  [[nodiscard]] Millis between_requests() const;
+  /// `on_refused` with `late` comes then, unless another deadline is set before.
+  void set_deadline(Millis from_now) { deadline_.set(from_now); }
+  /// The request that comes in takes so much memory now.
+  void hold_request(std::uint64_t bytes) { session_.held().hold_request(bytes, input()); }
+
+  /// Asks the engine: `on_reply` or `on_refused` follows, or the connection closes.
+  void ask(core::Request request, Check check = Check::none);
+  /// The same, once more for a request that the engine has answered in part.
+  void ask_more(core::Request request, Check check = Check::none);
+  /// The request has its answer, which `send` follows. From now on it cannot be refused.
+  void begin_answer(const RequestNote& note);
+  /// Writes the answer; `on_sent` follows, or the connection closes.
+  void send(std::string head, std::string body);
+  /// Writes at once what the socket takes at once: nothing depends on it.
+  void try_send(std::string_view text);
+  void next_request();
+  /// Closes once the client has. What it still sends is thrown away, for `most`: to close with
+  /// bytes unread would reset the connection, and the client might never see its answer.
+  void linger(Millis most);
+
+ private:
+  using Clock = Deadline::Clock;
+  enum class State : std::uint8_t { reading, asking, writing, lingering, closed };
+
+  void read();
+  void on_read(const boost::system::error_code& error, std::size_t size);
+  void on_client_ended();
+  void throw_away(std::size_t size);
+  void write();
+  void on_write(const boost::system::error_code& error, std::size_t size);
+  void on_written();
+  void on_exception(const std::exception& error);
+  /// Memory of what was read and is no request yet, and of the room for what comes next.
+  [[nodiscard]] std::uint64_t input() const noexcept;
+
+  Front& front_;
+  listening::Socket socket_;
+  Session session_;
+  Deadline deadline_;
+  State state_ = State::reading;
+  bool read_outstanding_ = false;
+  std::vector<char> chunk_;  // where reads go
+  Outgoing outgoing_;
+  std::uint64_t lingered_ = 0;  // bytes
+  Clock::time_point lingers_until_;
 };
 
 }  // namespace tarry::session

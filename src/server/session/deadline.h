@@ -12,9 +12,10 @@
 #include <tarry/time.h>
 
 #include "server/listening/socket.h"
-#include "server/session/connection.h"
 
 namespace tarry::session {
+
+class Connection;
 
 class Deadline {
  public:
@@ -40,23 +41,8 @@ class Deadline {
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>,
                                                   listening::Executor>;
 
-  void arm() {
-    armed_ = deadline_;
-    timer_.expires_at(deadline_);
-    timer_.async_wait(
-        [this, owner = connection_.shared_from_this()](const boost::system::error_code& error) {
-          if (!error) owner->guard([this] { on_timer(); });
-        });
-  }
-  void on_timer() {
-    armed_ = Clock::time_point::max();
-    if (deadline_ == Clock::time_point::max()) return;
-    if (Clock::now() < deadline_) {
-      arm();
-    } else {
-      connection_.on_deadline();
-    }
-  }
+  void arm();
+  void on_timer();
 
   Connection& connection_;
   Timer timer_;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "server/listening/socket.h"
 #include "server/session/connection.h"
@@ -14,12 +15,21 @@ namespace tarry::session {
 
 class Front {
  public:
-  Front() = default;
+  /// `name`: in the names of its metrics, "http"; lives as long as the program.
+  Front(ServerContext& context, std::string_view name)
+      : context_(context), meter_(context.meter.front(name)) {}
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
   virtual ~Front() = default;
 
   [[nodiscard]] virtual std::shared_ptr<Connection> connect(listening::Socket socket) = 0;
+
+  [[nodiscard]] ServerContext& context() noexcept { return context_; }
+  [[nodiscard]] metrics::FrontMeter& meter() noexcept { return meter_; }
+
+ private:
+  ServerContext& context_;
+  metrics::FrontMeter& meter_;
 };
 
 /// The context outlives the front.

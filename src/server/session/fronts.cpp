@@ -46,8 +46,7 @@ class Fronts::Impl {
         return opened;
       }
     }
-    for (OpenFront& front : fronts_) front.acceptor.resume();
-    thread_ = base::start_thread("tarry-http", [this] { run(); });
+    thread_ = base::start_thread("tarry-server", [this] { run(); });
     return {};
   }
 

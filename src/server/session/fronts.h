@@ -6,8 +6,7 @@
 // waiting claim holds its connection and nothing else. What a claim took and could not be handed
 // over (the client hung up, the write failed) is released, its attempt not counted.
 //
-// To add a front: a folder beside http/ with a Front, and a Listening where the server is
-// put together.
+// "How to add a front" in docs/architecture.md has the steps.
 //
 // Thread safety: all members may be called from any thread but its own; the callbacks run on its
 // own, and must be quick.

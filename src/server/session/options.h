@@ -29,9 +29,10 @@ struct Limits {
 };
 
 struct Options : Limits {
-  /// Not empty: every request but GET and HEAD of /, /healthz and /readyz must carry it, as
-  /// `Authorization: Bearer TOKEN`; else 401. As base::check_server_token wants it.
+  /// Not empty: clients must show it, in the way of their protocol. As base::check_server_token
+  /// wants it.
   std::string token = {};
+  Millis write_deadline = std::chrono::seconds(30);  // without any progress
   /// Told of what its operator should know. Default: nobody.
   Log log = {};
   /// Told of every request when it is answered. Default: nobody.

@@ -22,17 +22,17 @@ namespace tarry::session {
 
 /// A request that was answered, for a log. What it was about is not told: no queue, key or payload.
 struct RequestNote {
-  std::string_view id;      // X-Request-ID: the client's if it gave one that is fit for a log
+  std::string_view id;      // the client's if it gave one that is fit for a log
   std::string_view method;  // as it was sent; empty where it could not be read
-  std::string_view route;   // "/v1/queues/*/messages", or "none"
-  unsigned status = 0;
+  std::string_view route;   // "/v1/queues/*/messages", or "none"; lives as long as the program
+  unsigned status = 0;      // HTTP's, whatever the protocol
   // Of 401 and 429, and where the server is why: from 500 on, and 200 where the store failed at
   // items of a batch. It stands in one note a second of each status.
   std::string_view reason;
   // Notes of the same status that were left out before this one: of those with a reason the reason,
   // of requests that were not let in the whole note.
   std::uint64_t left_out = 0;
-  std::chrono::microseconds took{0};  // from the head's end to the answer
+  std::chrono::microseconds took{0};  // from when it was known what is asked to the answer
 };
 
 class RequestLog {
@@ -42,9 +42,9 @@ class RequestLog {
   /// Empty: nobody is told.
   explicit RequestLog(Tell tell) : tell_(std::move(tell)) {}
 
-  [[nodiscard]] bool is_read() const noexcept { return static_cast<bool>(tell_); }
   /// `let_in`: whether the client has shown that it may ask.
   void note(RequestNote note, bool let_in) {
+    if (!tell_) return;
     if (!let_in || !note.reason.empty()) {
       const auto left_out = throttles_[{let_in, note.status}].turn(LogThrottle::Clock::now());
       if (!left_out && !let_in) return;

@@ -6,7 +6,9 @@
 #include <utility>
 #include <variant>
 
+#include "server/session/connection.h"
 #include "server/session/engine_work.h"
+#include "server/session/front.h"
 #include "server/session/store_error.h"
 
 namespace tarry::session {
@@ -48,6 +50,18 @@ void Session::become_idle() {
 
 void Session::become_busy() {
   if (idle_) context_.idle.erase(*std::exchange(idle_, std::nullopt));
+}
+
+std::optional<Refusal> Session::begin(Urgency urgency) {
+  become_busy();
+  held_.set_settling(urgency == Urgency::settles);
+  if (!on_reserve_ || urgency != Urgency::ordinary) return std::nullopt;
+  return Refusal{Refusal::Why::too_many_connections};
+}
+
+void Session::answered(const RequestNote& note) {
+  context_.requests.note(note, let_in_);
+  connection_.front().meter().answered(note.route, note.status);
 }
 
 std::optional<OverLimit> Session::admit(const core::Request& request, Check check) {
@@ -110,15 +124,15 @@ bool Session::revoke() {
 }
 
 void Session::close() {
+  const bool waits = claim_waits();
   closed_ = true;
   become_busy();
   held_.leave();
   release_unsent();
-  const bool waits = claim_waits();
   context_.closed(&connection_);
   if (!waits) return;
   try {
-    end_wait();
+    context_.engine.withdraw(ticket_);
   } catch (const std::exception& error) {
     context_.warn_of(error);  // it waits to its end, and what it gets is released then
   }

@@ -1,23 +1,15 @@
-// Session: what one connection does besides its protocol: who its client is, what it holds, and the
-// one request that it has at the engine.
-//
-// A hang-up, of whichever kind, ends in `close` and nowhere else. It is seen
-//  - by the read that is outstanding while a claim waits: `client_ended`;
-//  - not at all where nothing more is read (a client sends too far ahead): `end_wait` withdraws the
-//    claim, and the socket is asked before an answer is handed over;
-//  - by a write that fails, or makes no progress: the front closes.
+// Session: what one connection does at the store: who its client is, what it holds, and the one
+// request that it has at the engine. How its bytes come and go is the connection's (connection.h).
 //
 // Thread safety: the server's thread only; the engine's completions come there by post.
 //
 // Invariants
 //  1. At most one request is at the engine. Its answer comes to the connection once, as a reply or
-//  a
-//     refusal, or the connection is closed.
+//     a refusal, or the connection is closed.
 //  2. A claim whose client has hung up, whose token was replaced or whose server drains does not
 //     wait: it is withdrawn, also when it is submitted after that.
 //  3. What a claim took is unsent from the engine's answer until `handed_over`. Where the
-//  connection
-//     is closed or refuses the answer before that, it is released.
+//     connection is closed or refuses the answer before that, it is released.
 //  4. The server is told once that the connection is closed.
 //  5. It is among the idle between `become_idle` and `become_busy` or `close`.
 #pragma once
@@ -30,13 +22,23 @@
 #include "core/engine.h"
 #include "server/listening/socket.h"
 #include "server/session/check.h"
-#include "server/session/connection.h"
 #include "server/session/held_bytes.h"
 #include "server/session/held_reply.h"
+#include "server/session/refusal.h"
+#include "server/session/request_log.h"
 #include "server/session/server_context.h"
 #include "server/session/unsent_claims.h"
 
 namespace tarry::session {
+
+class Connection;
+
+/// What a request is to a server that is short of something.
+enum class Urgency : std::uint8_t {
+  ordinary,
+  settles,  // or extends or cancels: it takes from what there is to do
+  probe,    // of health; small
+};
 
 class Session {
  public:
@@ -49,7 +51,19 @@ class Session {
   [[nodiscard]] const HeldBytes::Part& held() const noexcept { return held_; }
 
   void become_idle();
-  void become_busy();
+  void become_busy();  // `begin` does, too
+
+  /// There are too many connections: it may do little (`Connection::Place`).
+  void use_reserve() noexcept { on_reserve_ = true; }
+  [[nodiscard]] bool is_on_reserve() const noexcept { return on_reserve_; }
+
+  /// Whether the client has shown the server's token (base::is_same_secret) or needs none. It holds
+  /// until it is set again.
+  void set_let_in(bool let_in) noexcept { let_in_ = let_in; }
+  /// A request begins, as far as is known of it before its body. Refused: on the reserve.
+  [[nodiscard]] std::optional<Refusal> begin(Urgency urgency);
+  /// A request has been answered: for the log and the metrics.
+  void answered(const RequestNote& note);
 
   /// Whether a request may go to the engine now: what waits, and answers that nobody takes, count
   /// too, since whoever reads on meanwhile makes more of them. What settles or cancels makes less,
@@ -76,7 +90,7 @@ class Session {
   void hand_over(HeldReply reply);
   [[nodiscard]] bool note_unsent(const core::ClaimReply& reply);
   [[nodiscard]] std::optional<Refusal> refusal_of(HeldReply& reply);
-  [[nodiscard]] bool claim_waits() const noexcept { return claiming_ && ticket_ != 0; }
+  [[nodiscard]] bool claim_waits() const noexcept { return claiming_ && ticket_ != 0 && !closed_; }
   void release_unsent() { unsent_.release(context_, socket_.get_executor()); }
 
   ServerContext& context_;
@@ -85,6 +99,8 @@ class Session {
   const listening::RemoteEnd remote_;
   HeldBytes::Part held_;
   std::optional<std::list<Connection*>::iterator> idle_;  // its place there
+  bool on_reserve_ = false;
+  bool let_in_ = false;
   bool client_ended_ = false;
   bool revoked_ = false;
   bool closed_ = false;

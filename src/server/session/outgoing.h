@@ -10,7 +10,7 @@
 
 #include <boost/asio/buffer.hpp>
 
-namespace tarry::http {
+namespace tarry::session {
 
 class Outgoing {
  public:
@@ -43,4 +43,4 @@ class Outgoing {
   std::size_t written_ = 0;
 };
 
-}  // namespace tarry::http
+}  // namespace tarry::session

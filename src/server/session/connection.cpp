@@ -1,0 +1,255 @@
+#include "server/session/connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+
+#include "base/assert.h"
+#include "server/session/front.h"
+#include "server/session/server_context.h"
+
+namespace tarry::session {
+namespace {
+
+using boost::system::error_code;
+
+constexpr std::size_t kSmallRead = 4 * 1024;
+constexpr std::size_t kLargeRead = 64 * 1024;       // within a body
+constexpr std::uint64_t kMaxLingered = 1ull << 30;  // the largest body that any server may be given
+constexpr Millis kLinger{1'000};                    // without anything more to throw away
+// What was sent before its client could know of the drain is in the kernel, or on its way.
+constexpr Millis kDrainGrace{200};
+
+}  // namespace
+
+Connection::Connection(Front& front, listening::Socket socket)
+    : front_(front),
+      socket_(std::move(socket)),
+      session_(front.context(), *this, socket_),
+      deadline_(*this, socket_.get_executor()) {}
+
+ServerContext& Connection::context() const noexcept { return front_.context(); }
+
+void Connection::on_exception(const std::exception& error) {
+  try {
+    context().warn_of(error);
+    if (state_ == State::reading && incoming() != Incoming::nothing) {
+      on_refused({Refusal::Why::no_memory});
+      return;
+    }
+  } catch (const std::exception&) {
+    // Not even for that: it is closed without an answer.
+  }
+  close();
+}
+
+void Connection::start(Place place) {
+  if (place == Place::reserve) session_.use_reserve();
+  guard([this] {
+    listening::prepare(socket_);
+    session_.become_idle();
+    // Whoever connects means to ask; only between requests there is time.
+    deadline_.set(std::min(between_requests(), first_deadline()));
+    read();
+  });
+}
+
+bool Connection::give_way() {
+  const bool silent = state_ == State::reading && incoming() == Incoming::nothing;
+  if (!silent && state_ != State::lingering) return false;
+  error_code ignored;
+  if (socket_.available(ignored) > 0) return false;
+  close();
+  return true;
+}
+
+void Connection::revoke() {
+  guard([this] {
+    if (session_.revoke()) return;
+    if (state_ == State::reading && incoming() == Incoming::body) {
+      on_refused({Refusal::Why::token_replaced});
+    }
+  });
+}
+
+void Connection::drain() {
+  guard([this] {
+    session_.end_wait();
+    if (state_ == State::reading && incoming() == Incoming::nothing) {
+      deadline_.set(between_requests());
+    }
+  });
+}
+
+void Connection::close() {
+  if (state_ == State::closed) return;
+  const auto self = shared_from_this();
+  state_ = State::closed;
+  error_code ignored;
+  socket_.close(ignored);
+  deadline_.end();
+  session_.close();
+}
+
+void Connection::read() {
+  if (read_outstanding_ || session_.has_client_ended() || state_ == State::closed) return;
+  if (is_full()) {
+    session_.end_wait();
+    return;
+  }
+  const Incoming coming = state_ == State::reading ? incoming() : Incoming::nothing;
+  const bool large = coming == Incoming::body || lingered_ > kSmallRead;
+  chunk_.resize(large ? kLargeRead : kSmallRead);
+  if (!large) chunk_.shrink_to_fit();
+  if (large || coming != Incoming::nothing) listening::acknowledge(socket_);
+  read_outstanding_ = true;
+  socket_.async_read_some(
+      boost::asio::buffer(chunk_.data(), chunk_.size()),
+      [this, self = shared_from_this()](const error_code& error, std::size_t size) {
+        guard([&] { on_read(error, size); });
+      });
+}
+
+void Connection::on_read(const error_code& error, std::size_t size) {
+  read_outstanding_ = false;
+  if (state_ == State::closed) return;
+  if (error) {
+    if (state_ != State::asking) return on_client_ended();
+    context().turns.run(socket_.get_executor(), [this, self = shared_from_this()] {
+      guard([this] { on_client_ended(); });
+    });
+    return;
+  }
+  if (state_ == State::lingering) {
+    throw_away(size);
+  } else {
+    on_bytes({chunk_.data(), size});
+  }
+  session_.held().hold_input(input());
+  read();
+}
+
+void Connection::on_client_ended() {
+  if (state_ == State::closed) return;
+  session_.client_ended();
+  if (state_ == State::reading || state_ == State::lingering) close();
+}
+
+void Connection::throw_away(std::size_t size) {
+  lingered_ += size;
+  if (lingered_ > kMaxLingered) {
+    close();
+  } else {
+    deadline_.set(kLinger, lingers_until_);
+  }
+}
+
+void Connection::ask(core::Request request, Check check) {
+  state_ = State::asking;
+  if (auto over = session_.admit(request, check)) {
+    on_refused({Refusal::Why::too_much_held, *std::move(over)});
+    return;
+  }
+  ask_more(std::move(request), check);
+}
+
+void Connection::ask_more(core::Request request, Check check) {
+  state_ = State::asking;
+  deadline_.clear();
+  if (!session_.submit(std::move(request), check)) on_refused({Refusal::Why::no_memory});
+}
+
+void Connection::begin_answer(const RequestNote& note) {
+  state_ = State::writing;
+  session_.become_busy();
+  session_.answered(note);
+}
+
+void Connection::send(std::string head, std::string body) {
+  TARRY_ASSERT(state_ == State::writing);
+  outgoing_.begin(std::move(head), std::move(body));
+  session_.held().set_settling(false);
+  session_.held().hold_answer(outgoing_.body_size(), input());
+  deadline_.set(context().options.write_deadline);
+  write();
+}
+
+void Connection::try_send(std::string_view text) {
+  error_code ignored;
+  socket_.write_some(boost::asio::buffer(text), ignored);
+}
+
+void Connection::write() {
+  socket_.async_write_some(outgoing_.rest(), [this, self = shared_from_this()](
+                                                 const error_code& error, std::size_t size) {
+    guard([&] { on_write(error, size); });
+  });
+}
+
+void Connection::on_write(const error_code& error, std::size_t size) {
+  if (state_ == State::closed) return;
+  if (error) {
+    close();
+    return;
+  }
+  if (outgoing_.advance(size)) {
+    on_written();
+  } else {
+    deadline_.set(context().options.write_deadline);
+    write();
+  }
+}
+
+void Connection::on_written() {
+  session_.handed_over();
+  outgoing_.end();
+  session_.held().hold_answer(0, input());
+  on_sent();
+}
+
+void Connection::next_request() {
+  state_ = State::reading;
+  deadline_.set(between_requests());
+  session_.become_idle();
+  on_bytes({});
+  if (state_ == State::reading && session_.has_client_ended()) {
+    close();
+    return;
+  }
+  read();
+}
+
+void Connection::linger(Millis most) {
+  if (session_.has_client_ended()) {
+    close();
+    return;
+  }
+  state_ = State::lingering;
+  session_.become_idle();
+  session_.held().hold_input(input());
+  error_code ignored;
+  socket_.shutdown(boost::asio::socket_base::shutdown_send, ignored);
+  lingers_until_ = Clock::now() + most;
+  deadline_.set(kLinger, lingers_until_);
+  read();
+}
+
+void Connection::on_deadline() {
+  if (state_ == State::reading && incoming() != Incoming::nothing) {
+    on_refused({Refusal::Why::late});
+  } else {
+    close();
+  }
+}
+
+Millis Connection::between_requests() const {
+  const Millis idle = context().options.idle_deadline;
+  return context().draining ? std::min(kDrainGrace, idle) : idle;
+}
+
+std::uint64_t Connection::input() const noexcept {
+  return kept() + (chunk_.capacity() > kSmallRead ? chunk_.capacity() : 0);
+}
+
+}  // namespace tarry::session

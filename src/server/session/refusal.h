@@ -1,0 +1,25 @@
+// Refusal: why a session refuses a request, for its front to say in its protocol's words.
+//
+// Plain values.
+#pragma once
+
+#include <cstdint>
+
+#include "server/session/held_bytes.h"
+
+namespace tarry::session {
+
+struct Refusal {
+  enum class Why : std::uint8_t {
+    too_many_connections,  // over `Limits::max_connections`, and this request may not pass
+    token_replaced,        // while the request waited or came in
+    too_much_held,         // `over` says of what
+    no_memory,             // nothing was done
+    late,                  // the request did not arrive in time
+    closing,               // the server stops, and the claim has got nothing
+  };
+  Why why;
+  OverLimit over = {};
+};
+
+}  // namespace tarry::session
