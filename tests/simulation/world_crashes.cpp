@@ -207,7 +207,9 @@ void World::rot(std::uint32_t seed) {
     if (!copy->flip(name, random() % *size, static_cast<std::uint8_t>(1 + random() % 255)))
       continue;
     count("fault.rot");
-    const auto mark = [this](std::string_view row) { count("mark." + std::string(row)); };
+    const auto mark = [this](embedded::Row row) {
+      count("mark." + std::string(embedded::name_of(row)));
+    };
     const embedded::test::Recovery recovery(*copy->root(), true, clock_.boot_id(), clock_.now(),
                                             mark);
     if (!recovery.ok()) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -124,9 +126,11 @@ inline std::vector<std::string> segments_in(const storage::Directory& directory)
 
 /// A state that `recover` has filled, or the reason why not.
 struct Recovery {
+  using RowMark = std::function<void(Row)>;
+
   explicit Recovery(storage::Directory& directory, bool read_only = false,
                     std::uint64_t boot_id = kBootId,
-                    timing::Instant now = timing::ManualClock::kStart, const Mark& mark = {})
+                    timing::Instant now = timing::ManualClock::kStart, const RowMark& mark = {})
       : state(identity(boot_id), now), result(run(directory, read_only, mark)) {
     if (result) state.finish_replay(now);
   }
@@ -140,6 +144,7 @@ struct Recovery {
   }
 
   [[nodiscard]] bool ok() const { return result.has_value(); }
+  [[nodiscard]] bool took(Row row) const { return rows.contains(row); }
   [[nodiscard]] std::string error() const {
     return result ? std::string() : result.error().message;
   }
@@ -150,16 +155,20 @@ struct Recovery {
 
   SegmentFiles files;
   ShardState state;
+  std::set<Row> rows;  // of the table, that were taken
   Result<Recovered> result;
 
  private:
-  Result<Recovered> run(storage::Directory& directory, bool read_only, const Mark& mark) {
+  Result<Recovered> run(storage::Directory& directory, bool read_only, const RowMark& mark) {
     state.begin_replay();
     RecoveryOptions options;
     options.store_id = kStoreId;
     options.hash_seed = kHashSeed;
     options.read_only = read_only;
-    options.mark = mark;
+    options.mark = [&](Row row) {
+      rows.insert(row);
+      if (mark) mark(row);
+    };
     return recover(directory, files, state, options);
   }
 };

@@ -52,7 +52,7 @@ class OneShard final : public Router {
     RecoveryOptions recovery;
     recovery.store_id = kStoreId;
     recovery.hash_seed = kHashSeed;
-    recovery.mark = options.mark;
+    if (options.mark) recovery.mark = [&](Row row) { options.mark(name_of(row)); };
     auto recovered = recover(*directory_, files_, state_, recovery);
     if (!recovered) {
       error_ = recovered.error();

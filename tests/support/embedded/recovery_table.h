@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -42,12 +43,13 @@ class RecoveryTable : public testing::Test {
     return found;
   }
 
-  // What a refusal owes: code, file, offset, and files that are as they were.
-  void expect_damage(std::uint64_t segment, std::uint64_t offset) {
+  // What a refusal owes: its row, code, file, offset, and files that are as they were.
+  void expect_damage(Row row, std::uint64_t segment, std::uint64_t offset) {
     std::map<std::string, std::string> before;
     for (const std::string& name : names()) before[name] = read_all(*directory, name);
     Recovery recovery(*directory);
     EXPECT_EQ(recovery.code(), ErrorCode::damaged);
+    EXPECT_TRUE(recovery.took(row)) << name_of(row);
     EXPECT_NE(recovery.error().find(segment_name(segment) + " offset " + std::to_string(offset)),
               std::string::npos)
         << recovery.error();
@@ -56,18 +58,23 @@ class RecoveryTable : public testing::Test {
     EXPECT_TRUE(before == after) << "files were changed";
   }
 
-  void expect_missing(std::uint64_t segment) {
+  void expect_missing(Row row, std::uint64_t segment) {
     Recovery recovery(*directory);
     EXPECT_EQ(recovery.code(), ErrorCode::damaged);
+    EXPECT_TRUE(recovery.took(row)) << name_of(row);
     EXPECT_NE(recovery.error().find(segment_name(segment) + " is missing"), std::string::npos)
         << recovery.error();
   }
 
-  // Recovers, then again what that left: the same both times.
-  void expect_messages(const std::vector<std::uint64_t>& ids) {
+  // Recovers, by the rows if some are named, then again what that left: the same both times.
+  void expect_messages(const std::vector<std::uint64_t>& ids,
+                       std::initializer_list<Row> rows = {}) {
     for (int round = 0; round < 2; ++round) {
       Recovery recovery(*directory);
       ASSERT_TRUE(recovery.ok()) << recovery.error();
+      if (round == 0) {
+        for (const Row row : rows) EXPECT_TRUE(recovery.took(row)) << name_of(row);
+      }
       std::vector<std::uint64_t> found;
       for (Handle handle = 0; handle < recovery.state.slab.end(); ++handle) {
         if (recovery.state.slab.is_live(handle)) found.push_back(recovery.state.slab[handle].id);

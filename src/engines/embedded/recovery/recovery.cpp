@@ -10,7 +10,7 @@ Result<Recovered> RecoveryRun::run() {
   if (auto done = open_segments(); !done) return std::move(done).error();
   if (auto done = drop_unwritten(); !done) return std::move(done).error();
   if (auto done = check_begun(); !done) return std::move(done).error();
-  if (segments_.empty()) mark(doomed_.empty() ? "S1" : "S1 after S2");
+  if (segments_.empty()) mark(doomed_.empty() ? Row::s1 : Row::s1_after_s2);
   if (!segments_.empty()) {
     if (auto done = find_low_water(); !done) return std::move(done).error();
     if (auto done = drop_below_low_water(); !done) return std::move(done).error();
@@ -42,8 +42,8 @@ Unexpected RecoveryRun::damage(std::uint64_t segment, std::uint64_t offset,
                                             " offset " + std::to_string(offset) + ": " + what);
 }
 
-Unexpected RecoveryRun::missing(std::uint64_t segment) const {
-  mark("S5");
+Unexpected RecoveryRun::missing(Row row, std::uint64_t segment) const {
+  mark(row);
   return Unexpected(ErrorCode::damaged,
                     directory_.path() + "/" + segment_name(segment) + " is missing");
 }

@@ -1,39 +1,7 @@
-// Recovery: from the segments on disk to the state before the crash. The decision table, whose rows
-// the code and docs/formats/journal.md name alike:
+// Recovery: from the segments on disk to the state before the crash. Its decision table is code:
+// recovery_rows.h.
 //
-//   what is found                                              what is done
-//   S1  no segment at all                                      a new journal
-//   S2  newest file(s) zeros: prepared, never written; or      removed
-//       with an older segment's header: made of its file
-//   S3  newest file, header does not check; or another one,    torn while it was made: removed,
-//       if no seal of a later one is proven (policy os)        with the later ones
-//   S4  as S2 or S3, but its first batch checks, or a batch    damage
-//       in it or a later one states one of it durable, or
-//       the begun mark is not below it; or another file,
-//       header does not check
-//   S5  a segment at or above the low-water mark is missing,   damage
-//       or that of the begun mark is
-//   S6  a segment below the low-water mark                     ignored, removed
-//   S7  a header of a newer version, or of another store       refused
-//   B1  a batch that checks, of the number that is next        replayed
-//   B2  no good batch at the seal's length, number as sealed   the segment's end
-//   B3  no good batch before that, the seal is proven          damage
-//   B4  no good batch before that, the seal is not proven      torn tail: cut; later segments too,
-//       (policy os)                                            if nothing in them proves it durable
-//   B5  no good batch in the newest, a later batch of it       damage
-//       states this one durable; or it is the first, and
-//       the begun mark says that it was
-//   B6  no good batch in the newest, nothing proves it         torn tail: cut
-//   R1  a record that does not decode or contradicts the       damage
-//       state, in a batch that checks
-//   T1  good batches that nothing proves durable               written again and synced before
-//                                                              anything is served
-//   T2  in the newest nothing torn, hardly any garbage, and    it is written on; else the next
-//       no other store (a backup) has its file, and its        segment is begun
-//       version is the store's
-//
-// What is cut or removed as torn (S3, B4, B6) may hold batches that check: the report counts them.
-// Damage is never repaired here: the error names file and offset, and the files stay as they are.
+// Thread safety: functions without state.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +12,8 @@
 #include <tarry/result.h>
 
 #include "engines/embedded/journal/journal.h"
-#include "engines/embedded/journal/marks.h"
 #include "engines/embedded/journal/segment_files.h"
+#include "engines/embedded/recovery/recovery_rows.h"
 #include "engines/embedded/state/shard_state.h"
 #include "storage/storage.h"
 
@@ -73,7 +41,7 @@ struct RecoveryOptions {
   std::uint32_t shard = 0;
   bool read_only = false;                             // look, change nothing
   std::function<void(std::uint64_t bytes)> progress;  // bytes read since the last call
-  Mark mark;                                          // rows of the table above
+  std::function<void(Row)> mark;                      // told which rows were taken; may be empty
 };
 
 struct Recovered {

@@ -35,7 +35,7 @@ Result<void> RecoveryRun::settle_tail() {
   auto goes_on = newest_goes_on();
   if (!goes_on) return std::move(goes_on).error();
   tail.goes_on = *goes_on;
-  if (*goes_on) mark("T2");
+  if (*goes_on) mark(Row::t2);
   return {};
 }
 
@@ -116,7 +116,7 @@ Result<void> RecoveryRun::rewrite_unproven() {
     break;
   }
   if (first.segment == UINT64_MAX) return {};
-  mark(unproven_.empty() ? "T1 header" : "T1");
+  mark(unproven_.empty() ? Row::t1_header : Row::t1);
   for (std::size_t i = 0; i < recovered_.tail.segments.size(); ++i) {
     const SegmentInfo& segment = recovered_.tail.segments[i];
     if (segment.number < first.segment) continue;

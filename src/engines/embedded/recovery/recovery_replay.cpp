@@ -12,7 +12,7 @@ Result<void> RecoveryRun::replay_all() {
     if (!whole) return std::move(whole).error();
     if (*whole) continue;
     while (segments_.size() > i + 1) {
-      mark("B4 later");
+      mark(Row::b4_later);  // its batches have numbers behind those that are cut
       recovered_.report.torn_bytes += segments_.back().size;
       doomed_.push_back(segments_.back().number);
       segments_.pop_back();
@@ -24,12 +24,14 @@ Result<void> RecoveryRun::replay_all() {
 
 Result<void> RecoveryRun::check_guess() {
   const std::uint64_t low_water = state_.low_water();
-  if (low_water < segments_.front().number) return missing(segments_.front().number - 1);
+  if (low_water < segments_.front().number) {
+    return missing(Row::s5, segments_.front().number - 1);
+  }
   while (segments_.front().number < low_water && segments_.size() > 1) {
-    mark("S6 by replay");
+    mark(Row::s6_by_replay);
     const std::uint64_t number = segments_.front().number;
     if (state_.live.of(number).messages != 0) {
-      mark("R1 left below");
+      mark(Row::r1_left_below);  // cleaning copies them before it raises the mark
       return damage(number, 0, "messages are left below the low-water mark");
     }
     drop_front();
@@ -48,7 +50,7 @@ Result<bool> RecoveryRun::replay_segment(std::size_t i) {
     auto step = scanner.next();
     if (!step) return std::move(step).error();
     if (*step != SegmentScanner::Step::batch) break;
-    mark("B1");
+    mark(Row::b1);
     if (auto done = replay_batch(found, scanner); !done) return std::move(done).error();
     if (options_.progress && scanner.good_end() - reported > kPiece) {
       options_.progress(scanner.good_end() - reported);
@@ -68,7 +70,7 @@ Result<bool> RecoveryRun::replay_segment(std::size_t i) {
   ++recovered_.report.segments;
   if (seal != nullptr && seal->segment == found.number && end == seal->length &&
       scanner.next_number() == seal->last_batch + 1) {
-    mark("B2");
+    mark(Row::b2);
     return true;
   }
   const auto broken = [&] {
@@ -80,17 +82,17 @@ Result<bool> RecoveryRun::replay_segment(std::size_t i) {
   if (!beyond) return std::move(beyond).error();
   if (TARRY_PLANTED_BUG(damage_taken_for_a_torn_tail)) return seal == nullptr;
   if (seal != nullptr && seal->proven) {
-    mark("B3");
+    mark(Row::b3);  // all of the segment was synced before its successor was begun
     return broken();
   }
   if (std::max(proven_, *beyond) >= scanner.next_number()) {
-    mark(seal == nullptr ? "B5" : "B4 proven");
+    mark(seal == nullptr ? Row::b5 : Row::b4_proven);  // it was synced, so it was lost later
     return broken();
   }
   auto torn = scanner.torn_end();
   if (!torn) return std::move(torn).error();
   if (seal != nullptr || *torn > end) tear(found.number, end, *torn - end);
-  mark(seal == nullptr ? "B6" : "B4");
+  mark(seal == nullptr ? Row::b6 : Row::b4);  // what was never synced may be lost
   return seal == nullptr;
 }
 
@@ -134,11 +136,11 @@ Result<void> RecoveryRun::replay_batch(const Found& found, const SegmentScanner&
       recovered_.report.clean = std::holds_alternative<ClosedRecord>(*record);
       done = state_.replay(*record, found.number, offset);
     } else {
-      mark("R1");
+      mark(Row::r1);  // the batch checks: its writer was wrong, not the disk
       return damage(found.number, offset, "a record does not decode");
     }
     if (!done) {
-      mark("R1 contradicts");
+      mark(Row::r1_contradicts);
       return damage(found.number, offset, done.error().message);
     }
   }

@@ -1,5 +1,5 @@
-// The rows B and R of the table in recovery.h, each by its name; and what replay makes of leases,
-// delays and queues.
+// The rows B and R of the table in recovery_rows.h, each by its name; and what replay makes of
+// leases, delays and queues.
 #include <gtest/gtest.h>
 
 #include "support/embedded/recovery_table.h"
@@ -49,13 +49,13 @@ TEST_F(RecoveryTable, B2_TheSealSaysWhereASegmentEnds) {
 TEST_F(RecoveryTable, B3_ABadBatchWithinAProvenSealIsDamage) {
   one.bytes()[at_b + 70] ^= 1;
   store_both();
-  expect_damage(1, at_b);
+  expect_damage(Row::b3, 1, at_b);
 }
 
 TEST_F(RecoveryTable, B3_ACutSegmentWithinAProvenSealIsDamage) {
   one.bytes().resize(at_b);
   store_both();
-  expect_damage(1, at_b);
+  expect_damage(Row::b3, 1, at_b);
 }
 
 TEST_F(RecoveryTable, B4_ABadBatchBeforeAnUnprovenSealIsATornTail) {
@@ -105,7 +105,7 @@ TEST_F(RecoveryTable, B4_IsDamageIfALaterSegmentProvesIt) {
   two.batch({MarksRecord{4, 1}}, 3);
   one.bytes()[at_b + 70] ^= 1;
   store_both();
-  expect_damage(1, at_b);
+  expect_damage(Row::b4_proven, 1, at_b);
 }
 
 TEST_F(RecoveryTable, B5_ABadBatchThatALaterOneProvesIsDamage) {
@@ -128,7 +128,7 @@ TEST_F(RecoveryTable, B5_ABadBatchThatALaterOneProvesIsDamage) {
   }
   two.bytes()[at_c + 8] ^= 1;
   store_both();
-  expect_damage(2, at_c);
+  expect_damage(Row::b5, 2, at_c);
 }
 
 TEST_F(RecoveryTable, B6_ABadBatchThatNothingProvesIsATornTail) {
@@ -180,7 +180,7 @@ TEST_F(RecoveryTable, R1_ARecordThatDoesNotDecodeIsDamage) {
   DueRecord bad{Ref{0, 1}, 0, -1, 0, false, {}};  // a due time before 1970
   two.batch({MarksRecord{4, 1}, bad}, 5);
   store_both();
-  expect_damage(2, batch + kBatchHeaderBytes + encoded_size(MarksRecord{4, 1}));
+  expect_damage(Row::r1, 2, batch + kBatchHeaderBytes + encoded_size(MarksRecord{4, 1}));
 }
 
 TEST_F(RecoveryTable, R1_ARecordThatContradictsTheStateIsDamage) {
@@ -231,7 +231,8 @@ TEST_F(RecoveryTable, R1_ARecordThatContradictsTheStateIsDamage) {
     ASSERT_GT(queue_batch, 0u);
     const std::uint64_t batch = two.batch({record}, 6);
     store_both();
-    expect_damage(2, batch + kBatchHeaderBytes);
+    const bool is_mark = std::holds_alternative<MarksRecord>(record);  // it is looked for before
+    expect_damage(is_mark ? Row::r1_above : Row::r1_contradicts, 2, batch + kBatchHeaderBytes);
   }
 }
 

@@ -1,6 +1,7 @@
 // One recovery of one shard, in three parts, each a file: which segments are of the journal
 // (recovery_segments.cpp), what is in them (recovery_replay.cpp), and an end that one can write on
-// from (recovery_end.cpp). recovery.h names the rows of its table, as `mark` does.
+// from (recovery_end.cpp). Every branch that decides marks its row
+// (recovery_rows.h).
 //
 // Thread safety: none.
 #pragma once
@@ -41,12 +42,12 @@ class RecoveryRun {
 
   void tear(std::uint64_t segment, std::uint64_t offset, std::uint64_t bytes);
   void cut(std::uint64_t segment, std::uint64_t batches);
-  void mark(std::string_view row) const {
+  void mark(Row row) const {
     if (options_.mark) options_.mark(row);
   }
   [[nodiscard]] Unexpected damage(std::uint64_t segment, std::uint64_t offset,
                                   const std::string& what) const;
-  [[nodiscard]] Unexpected missing(std::uint64_t segment) const;
+  [[nodiscard]] Unexpected missing(Row row, std::uint64_t segment) const;
 
   // -- which segments
   Result<void> open_segments();

@@ -54,7 +54,7 @@ Result<void> RecoveryRun::drop_unwritten() {
   }
   const std::size_t first = first_unwritten();
   if (first < segments_.size() && segments_[first].number <= begun_) {
-    mark("S4 begun");
+    mark(Row::s4_begun);  // the mark is raised after a sync of the segment: it had a header
     return lost_header(segments_[first].number);
   }
   while (segments_.size() > first) {
@@ -120,7 +120,7 @@ Result<void> RecoveryRun::drop_newest() {
     auto first = first_batch_in(*found.file);
     if (!first) return std::move(first).error();
     if (*first && (*first)->number >= least) {
-      mark("S4");
+      mark(Row::s4);
       return lost_header(found.number);
     }
   }
@@ -135,10 +135,12 @@ Result<void> RecoveryRun::drop_newest() {
   } else if (recovered_.report.torn_bytes > 0) {  // not the newest that was written
     tear(found.number, 0, 0);
   }
-  if (headers_.back() == HeaderState::blank) {
-    mark(found.header.segment == 0 ? "S2" : "S2 older");
+  if (has_header) {
+    mark(Row::s3_later);  // it cannot follow a segment that is not there
+  } else if (headers_.back() == HeaderState::broken) {
+    mark(Row::s3);  // nobody was answered on the strength of a header that was never synced
   } else {
-    mark(has_header ? "S3 later" : "S3");
+    mark(found.header.segment == 0 ? Row::s2 : Row::s2_older);  // files are prepared ahead
   }
   oldest_unwritten_ = found.number;
   doomed_.push_back(found.number);
@@ -156,35 +158,37 @@ Unexpected RecoveryRun::lost_header(std::uint64_t segment) const {
 // was known durable, or if it is all there is of a journal that began before it.
 Result<void> RecoveryRun::check_unwritten() {
   if (unwritten_proof_ >= recovered_.tail.next_batch) {
-    mark("S4 by proof");
+    mark(Row::s4_by_proof);
     return lost_header(oldest_unwritten_);
   }
-  if (segments_.empty() && oldest_unwritten_ > 1) return missing(oldest_unwritten_ - 1);
+  if (segments_.empty() && oldest_unwritten_ > 1) {
+    return missing(Row::s5_before, oldest_unwritten_ - 1);
+  }
   return {};
 }
 
 // Where the newest ones are missing, nothing but the mark tells of them.
 Result<void> RecoveryRun::check_begun() const {
   const std::uint64_t newest = segments_.empty() ? 0 : segments_.back().number;
-  return newest < begun_ ? missing(begun_) : Result<void>();
+  return newest < begun_ ? missing(Row::s5_begun, begun_) : Result<void>();
 }
 
 Result<void> RecoveryRun::check_header(std::size_t i) {
   const Found& found = segments_[i];
   if (headers_[i] == HeaderState::newer) {
-    mark("S7 newer");
+    mark(Row::s7_newer);
     return Unexpected(ErrorCode::unsupported,
                       directory_.path() + "/" + segment_name(found.number) +
                           " is of format version " + std::to_string(found.header.version) +
                           "; this program knows versions 1 to " + std::to_string(kFormatVersion));
   }
   if (headers_[i] != HeaderState::valid) {
-    mark("S4 older");
+    mark(Row::s4_older);  // the seal of a later one proves that it was synced
     return damage(found.number, 0, "the segment's header does not check");
   }
   if (found.header.store_id != options_.store_id || found.header.shard != options_.shard ||
       found.header.segment != found.number) {
-    mark("S7");
+    mark(Row::s7);
     return damage(found.number, 0, "the segment belongs to another store, shard or place");
   }
   return {};
@@ -207,7 +211,8 @@ Result<void> RecoveryRun::find_low_water() {
         std::string_view one = body.substr(0, length);
         const auto record = take_record(one);
         const auto* marks = record ? std::get_if<MarksRecord>(&*record) : nullptr;
-        if (marks != nullptr && marks->low_water > newest.number) {  // R1
+        if (marks != nullptr && marks->low_water > newest.number) {
+          mark(Row::r1_above);
           return damage(newest.number,
                         scanner.body_offset() +
                             static_cast<std::uint64_t>(body.data() - scanner.body().data()),
@@ -238,12 +243,12 @@ Result<void> RecoveryRun::drop_below_low_water() {
     mark_is_guess_ = true;
   }
   while (!segments_.empty() && segments_.front().number < low_water_) {
-    mark("S6");
+    mark(Row::s6);  // its cleaning had ended, but for the removal
     drop_front();
   }
   std::uint64_t expected = low_water_;
   for (std::size_t i = 0; i < segments_.size(); ++i, ++expected) {
-    if (segments_[i].number != expected) return missing(expected);  // S5
+    if (segments_[i].number != expected) return missing(Row::s5, expected);
     if (auto checked = check_header(i); !checked) return checked;
     proven_ = std::max(proven_, proven_by_header(segments_[i].header));
     if (expected == begun_) proven_ = std::max(proven_, segments_[i].header.first_batch);

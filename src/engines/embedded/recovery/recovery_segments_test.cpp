@@ -1,4 +1,4 @@
-// The rows S of the table in recovery.h, each by its name.
+// The rows S of the table in recovery_rows.h, each by its name.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ TEST_F(RecoveryTable, S4_TheNewestUnderALaterNameIsDamage) {
   two.batch({put(9, 9, "nine")}, two.next_batch() - 1);
   test::store(*directory, one);
   test::write_all(*directory, segment_name(3), two.bytes());
-  expect_damage(3, 0);
+  expect_damage(Row::s4, 3, 0);
 }
 
 // A segment of which only the header was written begins with the same batch as the one behind it.
@@ -101,7 +101,7 @@ TEST_F(RecoveryTable, S4_ABrokenHeaderBehindASegmentWithoutABatchIsDamage) {
   three.bytes()[40] = static_cast<char>(three.bytes()[40] ^ 1);
   store_both();
   test::store(*directory, three);
-  expect_damage(3, 0);
+  expect_damage(Row::s4, 3, 0);
 }
 
 TEST_F(RecoveryTable, S2_OnlyBlankFilesIsANewJournal) {
@@ -197,19 +197,19 @@ TEST_F(RecoveryTable, S4_AnOlderTornHeaderIsDamageIfALaterSegmentProvesIt) {
   two.bytes().replace(0, 512, std::string(512, '\0'));
   store_both();
   test::store(*directory, three);
-  expect_damage(2, 0);
+  expect_damage(Row::s4_by_proof, 2, 0);
 }
 
 TEST_F(RecoveryTable, S4_ABrokenHeaderOfAnotherFileIsDamage) {
   one.bytes()[40] ^= 1;
   store_both();
-  expect_damage(1, 0);
+  expect_damage(Row::s4_older, 1, 0);
 }
 
 TEST_F(RecoveryTable, S4_ABlankFileThatIsNotTheNewestIsDamage) {
   std::fill(one.bytes().begin(), one.bytes().end(), '\0');
   store_both();
-  expect_damage(1, 0);
+  expect_damage(Row::s4_older, 1, 0);
 }
 
 TEST_F(RecoveryTable, S4_ABrokenHeaderOfTheNewestIsDamageIfItsFirstBatchChecks) {
@@ -221,7 +221,7 @@ TEST_F(RecoveryTable, S4_ABrokenHeaderOfTheNewestIsDamageIfItsFirstBatchChecks) 
     broken.bytes()[at] ^= 1;
     test::store(*directory, one);
     test::store(*directory, broken);
-    expect_damage(2, 0);
+    expect_damage(Row::s4, 2, 0);
   }
 }
 
@@ -229,10 +229,10 @@ TEST_F(RecoveryTable, S4_ABrokenHeaderOfTheNewestIsDamageIfALaterBatchProvesIt) 
   // The first sector is gone, first batch included; the second batch knew the first one durable.
   two.bytes().replace(0, at_c, std::string(at_c, '\x11'));
   store_both();
-  expect_damage(2, 0);
+  expect_damage(Row::s4_by_proof, 2, 0);
   two.bytes().replace(0, at_c, std::string(at_c, '\0'));
   store_both();
-  expect_damage(2, 0);
+  expect_damage(Row::s4_by_proof, 2, 0);
 }
 
 // However much of its front reads as zeros: a file is blank only where all of it is.
@@ -245,7 +245,7 @@ TEST_F(RecoveryTable, S4_AFrontOfZerosIsDamageIfALaterBatchProvesIt) {
     SCOPED_TRACE(zeros);
     two.bytes().replace(0, zeros, std::string(zeros, '\0'));
     store_both();
-    expect_damage(2, 0);
+    expect_damage(Row::s4_by_proof, 2, 0);
   }
 }
 
@@ -254,17 +254,17 @@ TEST_F(RecoveryTable, S5_AMissingSegmentIsDamage) {
   three.opening();
   test::store(*directory, one);
   test::store(*directory, three);
-  expect_missing(2);
+  expect_missing(Row::s5, 2);
 }
 
 TEST_F(RecoveryTable, S5_AMissingOldestSegmentIsDamage) {
   test::store(*directory, two);
-  expect_missing(1);
+  expect_missing(Row::s5, 1);
 }
 
 TEST_F(RecoveryTable, S5_NothingButATornSegmentThatIsNotTheFirstIsDamage) {
   test::write_all(*directory, segment_name(2), "torn");
-  expect_missing(1);
+  expect_missing(Row::s5_before, 1);
 }
 
 TEST_F(RecoveryTable, S6_WhatIsBelowTheMarkIsIgnoredAndRemoved) {
@@ -274,7 +274,7 @@ TEST_F(RecoveryTable, S6_WhatIsBelowTheMarkIsIgnoredAndRemoved) {
   two.batch({GoneRecord{GoneWhy::acked, 0, {Ref{0, 1}}}, copy, MarksRecord{4, 2}}, 5);
   one.bytes()[at_b + 60] ^= 1;  // nobody looks any more
   store_both();
-  expect_messages({2, 3});
+  expect_messages({2, 3}, {Row::s6});
   EXPECT_EQ(names(), std::vector<std::string>{segment_name(2)});
 }
 
@@ -311,7 +311,7 @@ TEST_F(RecoveryTable, S6_AMarkThatIsCutAwayCountsForNothing) {
   two.bytes()[torn + 60] ^= 1;
   store_both();
   test::store(*directory, three);
-  expect_messages({1, 2, 3});
+  expect_messages({1, 2, 3}, {Row::b4, Row::b4_later});
   EXPECT_EQ(names(), (std::vector<std::string>{segment_name(1), segment_name(2)}));
 }
 
@@ -325,8 +325,19 @@ TEST_F(RecoveryTable, S6_TheSecondSegmentMayBeTornInItsFirstBatchAndKnowNoMark) 
   torn.rewrite_header();
   store_both();
   test::store(*directory, torn);
-  expect_messages({3});
+  expect_messages({3}, {Row::s6_by_replay});
   EXPECT_EQ(names(), (std::vector<std::string>{segment_name(2), segment_name(3)}));
+}
+
+// Where only replay shows the mark, and messages below it that nobody has copied.
+TEST_F(RecoveryTable, R1_MessagesLeftBelowTheMarkAreDamage) {
+  two.batch({MarksRecord{4, 2}}, 5);
+  Segment torn(3, two.next_batch(), two.seal());
+  torn.opening(2);
+  torn.bytes().resize(torn.bytes().size() - 9);
+  store_both();
+  test::store(*directory, torn);
+  expect_damage(Row::r1_left_below, 1, 0);
 }
 
 // The mark that recovery and the committer leave: what is lost now was there.
@@ -339,7 +350,7 @@ TEST_F(RecoveryTable, S4_TheOnlySegmentWithoutAHeaderIsDamageIfItHasBegun) {
     test::write_all(*directory, segment_name(1), bytes);
     expect_messages({1, 2});
     test::write_all(*directory, segment_name(1), instead);
-    expect_damage(1, 0);
+    expect_damage(Row::s4_begun, 1, 0);
   }
 }
 
@@ -347,16 +358,16 @@ TEST_F(RecoveryTable, S4_ANewestSegmentOfZerosIsDamageIfItHasBegun) {
   store_both();
   expect_messages({1, 2, 3});
   test::write_all(*directory, segment_name(2), std::string(two.bytes().size(), '\0'));
-  expect_damage(2, 0);
+  expect_damage(Row::s4_begun, 2, 0);
 }
 
 TEST_F(RecoveryTable, S5_AMissingNewestSegmentIsDamageIfItHasBegun) {
   store_both();
   expect_messages({1, 2, 3});
   ASSERT_TRUE(directory->remove(segment_name(2)));
-  expect_missing(2);
+  expect_missing(Row::s5_begun, 2);
   ASSERT_TRUE(directory->remove(segment_name(1)));
-  expect_missing(2);
+  expect_missing(Row::s5_begun, 2);
 }
 
 TEST_F(RecoveryTable, B5_AFirstBatchThatDoesNotCheckIsDamageIfItHasBegun) {
@@ -365,7 +376,7 @@ TEST_F(RecoveryTable, B5_AFirstBatchThatDoesNotCheckIsDamageIfItHasBegun) {
   std::string bytes = one.bytes();
   std::fill(bytes.begin() + kSegmentHeaderBytes, bytes.end(), '\0');
   test::write_all(*directory, segment_name(1), bytes);
-  expect_damage(1, kSegmentHeaderBytes);
+  expect_damage(Row::b5, 1, kSegmentHeaderBytes);
 }
 
 // The header alone proves nothing of a batch that was never written.
@@ -384,7 +395,7 @@ TEST_F(RecoveryTable, S5_OfSeveralMarksTheHighestCounts) {
   }
   expect_messages({1, 2, 3});
   ASSERT_TRUE(directory->remove(segment_name(2)));
-  expect_missing(2);
+  expect_missing(Row::s5_begun, 2);
 }
 
 TEST_F(RecoveryTable, S7_ANewerVersionIsRefused) {
@@ -393,6 +404,7 @@ TEST_F(RecoveryTable, S7_ANewerVersionIsRefused) {
   store_both();
   test::Recovery recovery(*directory);
   EXPECT_EQ(recovery.code(), ErrorCode::unsupported);
+  EXPECT_TRUE(recovery.took(Row::s7_newer));
   EXPECT_NE(recovery.error().find(segment_name(2) + " is of format version 3"), std::string::npos)
       << recovery.error();
 }
@@ -407,7 +419,7 @@ TEST_F(RecoveryTable, S7_AnotherStoresSegmentIsRefused) {
     two.rewrite_header();
     test::store(*directory, one);
     test::write_all(*directory, segment_name(2), two.bytes());
-    expect_damage(2, 0);
+    expect_damage(Row::s7, 2, 0);
   }
 }
 

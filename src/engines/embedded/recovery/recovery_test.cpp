@@ -1,4 +1,4 @@
-// The rows T1 and T2 of the table in recovery.h, and what recovery owes besides.
+// The rows T1 and T2 of the table in recovery_rows.h, and what recovery owes besides.
 #include "engines/embedded/recovery/recovery.h"
 
 #include <gtest/gtest.h>
