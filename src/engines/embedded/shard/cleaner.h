@@ -19,8 +19,8 @@
 #include <tarry/result.h>
 
 #include "engines/embedded/journal/journal.h"
-#include "engines/embedded/journal/marks.h"
 #include "engines/embedded/journal/segment_scanner.h"
+#include "engines/embedded/shard/marks.h"
 #include "engines/embedded/state/shard_state.h"
 
 namespace tarry::embedded {

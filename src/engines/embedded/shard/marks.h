@@ -1,0 +1,16 @@
+// Marks: names of branches that a shard has taken (`cleaning.finished`). The simulator listens, and
+// fails if no world has taken one of them. Recovery marks rows of its table instead
+// (recovery_rows.h).
+//
+// Thread safety: called on the thread that takes the branch.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace tarry::embedded {
+
+/// Empty: nobody listens.
+using Mark = std::function<void(std::string_view branch)>;
+
+}  // namespace tarry::embedded
