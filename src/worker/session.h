@@ -112,7 +112,7 @@ class Session {
 
   void work();
   void work_on(Lock& lock, JobId id);
-  void drop(JobId id);
+  void give_back(JobId id);
   [[nodiscard]] Verdict handle(const Job& job) const;
   [[nodiscard]] Verdict thrown(std::string_view what) const;
   void accept(Delivery delivery, Moment begun, Moment now);

@@ -213,7 +213,7 @@ void Session::work() {
       if (Clock::now() < jobs_.at(id).lease_end) {
         work_on(lock, id);
       } else {
-        drop(id);
+        give_back(id);
       }
     }
     turns_.give();
@@ -221,9 +221,11 @@ void Session::work() {
 }
 
 // It waited longer than its lease, and the store was away meanwhile: by now it may be another's.
-void Session::drop(JobId id) {
+void Session::give_back(JobId id) {
   --counters_.waiting;
-  ++counters_.stale;
+  Job& job = jobs_.at(id);
+  outbox_.push_back(
+      {std::move(job.delivery), {core::SettleAction::release, {}, {}}, job.lease_end});
   jobs_.erase(id);
   news();
 }
