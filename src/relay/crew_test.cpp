@@ -17,7 +17,7 @@
 
 #include <tarry/store.h>
 
-#include "relay/test_sink.h"
+#include "support/scripted_sink.h"
 #include "support/scripted_store.h"
 
 namespace tarry::relay {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "relay/test_sink.h"
+#include "support/scripted_sink.h"
 #include "support/scripted_store.h"
 
 namespace tarry::relay {
