@@ -6,22 +6,16 @@
 #include <utility>
 #include <variant>
 
-#include "base/assert.h"
 #include "base/text.h"
+#include "core/claimed.h"
 #include "core/headers.h"
+#include "core/reply_as.h"
 #include "core/validation.h"
 
 namespace tarry::detail {
 namespace {
 
 using core::MaybeError;
-
-template <typename R>
-R take(core::Reply& reply) {
-  R* kind = std::get_if<R>(&reply);
-  TARRY_ASSERT(kind != nullptr);
-  return std::move(*kind);
-}
 
 Time moment(std::int64_t ms) noexcept { return Time(Millis(ms)); }
 
@@ -94,7 +88,7 @@ template <typename T, typename ReplyKind, typename R, typename Read>
 Question<Batch<T>> batch(R request, Sieve sieve, Read read) {
   if (sieve.whole()) request = emptied(std::move(request));
   return {std::move(request), [sieve = std::move(sieve), read](core::Reply reply) mutable {
-            auto kind = take<ReplyKind>(reply);
+            auto kind = core::reply_as<ReplyKind>(std::move(reply));
             return sieve.merge<T>(kind.items, [&](auto& item) { return read(kind, item); });
           }};
 }
@@ -149,16 +143,6 @@ MaybeError check_reason(std::string_view reason) {
   if (reason.size() <= core::kMaxReason) return {};
   return Error{ErrorCode::too_large, "reason " + base::quoted(reason) + " is over the limit of " +
                                          std::to_string(core::kMaxReason) + " bytes"};
-}
-
-core::SettleAction wider(Action action) noexcept {
-  switch (action) {
-    case Action::ack: return core::SettleAction::ack;
-    case Action::retry: return core::SettleAction::retry;
-    case Action::release: return core::SettleAction::release;
-    case Action::bury: return core::SettleAction::bury;
-  }
-  TARRY_ASSERT(false);
 }
 
 }  // namespace
@@ -241,8 +225,8 @@ Question<std::vector<Delivery>> ask_claim(std::vector<std::string> queues,
   request.lease = options.lease;
   request.wait = options.wait;
   return {std::move(request), [](core::Reply reply) -> Result<std::vector<Delivery>> {
-            const auto shared =
-                std::make_shared<const core::ClaimReply>(take<core::ClaimReply>(reply));
+            const auto shared = std::make_shared<const core::ClaimReply>(
+                core::reply_as<core::ClaimReply>(std::move(reply)));
             std::vector<Delivery> deliveries;
             deliveries.reserve(shared->items.size());
             for (std::size_t i = 0; i < shared->items.size(); ++i) {
@@ -264,7 +248,7 @@ Question<Batch<Answer>> ask_settle(std::span<const Settle> items) {
     if (!sieve.take(i, std::move(refused), item.receipt.size() + item.reason.size())) continue;
     core::SettleItem& sent = request.items.emplace_back();
     sent.receipt = core::append(request.bytes, item.receipt);
-    sent.action = wider(item.action);
+    sent.action = core::settle_action(item.action);
     sent.delay = item.delay;
     sent.priority = item.priority;
     sent.reason = core::append(request.bytes, item.reason);
@@ -292,8 +276,9 @@ Question<Batch<Answer>> ask_extend(std::span<const Delivery> deliveries,
 }
 
 Question<StoreStats> ask_store_stats() {
-  return {core::StatsRequest{},
-          [](core::Reply reply) -> Result<StoreStats> { return take<StoreStats>(reply); }};
+  return {core::StatsRequest{}, [](core::Reply reply) -> Result<StoreStats> {
+            return core::reply_as<StoreStats>(std::move(reply));
+          }};
 }
 
 Question<QueueStats> ask_queue_stats(std::string queue) {
@@ -301,7 +286,7 @@ Question<QueueStats> ask_queue_stats(std::string queue) {
   return {std::move(request), [queue = std::move(queue)](core::Reply reply) -> Result<QueueStats> {
             // The engine takes no name for all queues.
             if (auto error = core::check_queue_name(queue)) return *std::move(error);
-            auto stats = take<StoreStats>(reply);
+            auto stats = core::reply_as<StoreStats>(std::move(reply));
             const auto found = std::ranges::find(stats.queues, queue, &QueueStats::queue);
             if (found != stats.queues.end()) return std::move(*found);
             return Unexpected(ErrorCode::not_found,
@@ -318,7 +303,7 @@ Question<Page> ask_list(std::string queue, const ListOptions& options) {
   request.limit = options.limit;
   request.whole = options.whole;
   return {std::move(request), [](core::Reply reply) -> Result<Page> {
-            auto list = take<core::ListReply>(reply);
+            auto list = core::reply_as<core::ListReply>(std::move(reply));
             return Page{std::move(list.messages), std::move(list.next)};
           }};
 }
@@ -326,7 +311,7 @@ Question<Page> ask_list(std::string queue, const ListOptions& options) {
 Question<Forecast> ask_forecast(std::string queue, const ForecastOptions& options) {
   return {core::ForecastRequest{std::move(queue), options.width, options.buckets},
           [width = options.width](core::Reply reply) -> Result<Forecast> {
-            auto found = take<core::ForecastReply>(reply);
+            auto found = core::reply_as<core::ForecastReply>(std::move(reply));
             return Forecast{width, found.due_now, std::move(found.buckets), found.later};
           }};
 }
@@ -334,15 +319,16 @@ Question<Forecast> ask_forecast(std::string queue, const ForecastOptions& option
 Question<QueueSettings> ask_configure(std::string queue, const SettingsPatch& patch) {
   return {core::ConfigureRequest{std::move(queue), patch},
           [](core::Reply reply) -> Result<QueueSettings> {
-            return take<core::ConfigureReply>(reply).settings;
+            return core::reply_as<core::ConfigureReply>(std::move(reply)).settings;
           }};
 }
 
 Question<PauseOutcome> ask_pause(std::string queue, std::optional<Time> until) {
   return {core::PauseRequest{std::move(queue), until},
           [](core::Reply reply) -> Result<PauseOutcome> {
-            return take<core::CountReply>(reply).count > 0 ? PauseOutcome::paused
-                                                           : PauseOutcome::already_over;
+            return core::reply_as<core::CountReply>(std::move(reply)).count > 0
+                       ? PauseOutcome::paused
+                       : PauseOutcome::already_over;
           }};
 }
 
@@ -352,20 +338,22 @@ Question<void> ask_resume(std::string queue) {
 
 Question<std::uint64_t> ask_purge(std::string queue) {
   return {core::PurgeRequest{std::move(queue)}, [](core::Reply reply) -> Result<std::uint64_t> {
-            return take<core::CountReply>(reply).count;
+            return core::reply_as<core::CountReply>(std::move(reply)).count;
           }};
 }
 
 Question<std::uint64_t> ask_remove(std::string queue, bool force) {
   return {core::RemoveRequest{std::move(queue), force},
           [](core::Reply reply) -> Result<std::uint64_t> {
-            return take<core::CountReply>(reply).count;
+            return core::reply_as<core::CountReply>(std::move(reply)).count;
           }};
 }
 
 Question<ReshardStep> ask_reshard(std::string queue, std::uint32_t shards, std::uint64_t turn) {
   return {core::ReshardRequest{std::move(queue), shards, turn},
-          [](core::Reply reply) -> Result<ReshardStep> { return take<ReshardStep>(reply); }};
+          [](core::Reply reply) -> Result<ReshardStep> {
+            return core::reply_as<ReshardStep>(std::move(reply));
+          }};
 }
 
 Question<std::uint64_t> ask_revive(std::string queue, std::span<const std::string_view> keys) {
@@ -384,7 +372,7 @@ Question<std::uint64_t> ask_revive(std::string queue, std::span<const std::strin
   return {std::move(request),
           [whole = std::move(whole)](core::Reply reply) -> Result<std::uint64_t> {
             if (whole) return *whole;
-            return take<core::CountReply>(reply).count;
+            return core::reply_as<core::CountReply>(std::move(reply)).count;
           }};
 }
 
