@@ -43,7 +43,8 @@ ALLOWED = {
     "open": ["engines/embedded", "engines/embedded/tools", "engines/embedded/store",
              "engines/embedded/journal", "engines/remote", "engines/redis", "metrics", "core",
              "timing", "storage", "net", "base"],
-    "worker": ["core", "base"],
+    "leases": ["core", "base"],
+    "worker": ["leases", "core", "base"],
     # A sink is a folder, and knows no other sink. Any may use what is in `relay/sinks` itself.
     "relay/coordination": ["net", "wire", "base"],
     "relay": ["relay/coordination", "worker", "net", "wire", "core", "base"],

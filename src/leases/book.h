@@ -1,0 +1,213 @@
+// Book: the lease protocol of a worker or a relay. It knows which claims are held and until when,
+// and it says what to send to the store: a claim, extensions, settlements.
+//
+// The book does no I/O, has no thread and reads no clock. Its owner tells it the time, sends the
+// requests that it returns, and tells it what the store answered. `claim`, `settle` and `extend`
+// return nothing while there is nothing of their kind to send; `next` says when to ask again.
+//
+//   a message      hold -> extend, extended, extend ... -> end -> settle -> settled
+//   a lease        is extended after a third of it. If the store is not available, the book asks
+//                  again after a tenth of it, at most 1 s later. If the store refuses (the engine
+//                  has no extensions), the book does not ask again: the lease runs its time. If the
+//                  store says that the lease has run out, the claim is lost.
+//   a settlement   is sent with all that gathered while the one before it was under way. If its
+//                  answer is lost, or the store is not available, the book sends it again.
+//   a claim, a settlement   that failed is sent again after 100 ms, then after twice as long, up to
+//                  5 s.
+//   an error       that waiting does not mend stops the book, as `stop` does.
+//
+// Thread safety: none.
+//
+// Invariants
+//  1. A claim that was held is in exactly one place: held_, outbox_ or settling_. It leaves the
+//  last
+//     of them counted once: as acked, retried, buried, released or stale.
+//  2. At most one request of each kind is under way.
+//  3. The book never believes that a lease holds longer than the store does: it counts a lease from
+//     the beginning of the claim, or from the moment when it asked for the extension.
+//  4. A claim that is lost is neither extended nor settled.
+//  5. Any other claim that has ended is sent to the store at least once, whatever the clock says.
+//  It
+//     is sent again only while its lease holds; after a stop, for 10 s after it ended; once
+//     abandoned, never.
+//  6. After a stop nothing is claimed, and nothing new is held.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/time.h>
+
+#include "core/reply.h"
+#include "core/request.h"
+#include "leases/backoff.h"
+#include "leases/moment.h"
+#include "leases/settlement.h"
+
+namespace tarry::leases {
+
+struct BookOptions {
+  std::optional<Millis> lease = {};  // of claims; empty: the queue's
+  // After a stop: how long leases are extended; empty: as long as they are held.
+  std::optional<Millis> hold = {};
+};
+
+/// How claims ended.
+struct Counts {
+  std::uint64_t acked = 0;
+  std::uint64_t retried = 0;
+  std::uint64_t buried = 0;
+  std::uint64_t released = 0;
+  std::uint64_t stale = 0;    // not settled: the lease had run out, or the store refused
+  std::uint64_t refused = 0;  // of the stale: what the store refused to settle
+  std::uint64_t run_out = 0;  // leases that the store would not extend any more
+
+  Counts& operator+=(const Counts& other) noexcept;
+  friend bool operator==(const Counts&, const Counts&) = default;
+};
+
+/// The end of a lease that is lost, whatever the clock says: before all time.
+inline constexpr Moment kLost = Moment::min();
+
+class Book {
+ public:
+  using Id = std::uint64_t;
+
+  explicit Book(BookOptions options) : options_(options) {}
+
+  // -- what to send
+
+  /// For up to `most` messages, at least 1. The owner adds the queues, and may shorten the wait.
+  [[nodiscard]] std::optional<core::ClaimRequest> claim(std::uint32_t most, Moment now);
+  [[nodiscard]] std::optional<core::SettleRequest> settle(Moment now);
+  [[nodiscard]] std::optional<core::ExtendRequest> extend(Moment now);
+  /// The owner no longer wants the claim that is under way. True: withdraw it now; once a claim.
+  [[nodiscard]] bool withdraw() noexcept;
+
+  /// When `settle` or `extend` has something to send; empty: not before something happens.
+  [[nodiscard]] std::optional<Moment> next() const noexcept;
+  /// No claim is under way, nothing stops the next one, and the store keeps up with settlements.
+  [[nodiscard]] bool may_claim() const noexcept;
+  [[nodiscard]] Moment claim_at() const noexcept { return claim_at_; }
+
+  // -- what came of it
+
+  /// The moment from which the leases of the reply count; empty: the claim failed.
+  [[nodiscard]] std::optional<Moment> claimed(
+      const Result<std::shared_ptr<const core::ClaimReply>>& reply, Moment now);
+  void settled(const Result<core::ItemsReply>& reply, Moment now);
+  struct Change {
+    Id id = 0;
+    Moment end = kLost;  // of its lease, from now on
+  };
+  /// Of the claims that are still held: those whose leases were extended, and those that are lost.
+  [[nodiscard]] std::vector<Change> extended(const Result<core::ItemsReply>& reply, Moment now);
+
+  // -- claims
+
+  /// One message of a claim that was answered. Empty: the book releases it at once, because it has
+  /// stopped, or because the answer was under way until the lease was over.
+  [[nodiscard]] std::optional<Id> hold(std::string_view receipt, Millis lease, Moment begun,
+                                       Moment now);
+  /// What becomes of a claim that is held. Of one that is lost: nothing but that it is counted.
+  void end(Id id, Settlement settlement, Moment now);
+  /// Of a claim that is held.
+  [[nodiscard]] Moment lease_end(Id id) const { return held_.at(id).end; }
+  /// Those whose leases are over by the clock, whatever the store says of them later. Told again
+  /// when others join them.
+  [[nodiscard]] std::vector<Id> lapsed(Moment now);
+  /// When to ask for them; empty: no lease ends.
+  [[nodiscard]] std::optional<Moment> lapse_at() const noexcept { return lapse_at_; }
+
+  // -- the end
+
+  /// Idempotent. `why`: an error that ends the owner; the first one stays.
+  void stop(Moment now, std::optional<Error> why = {});
+  /// What the store does not take at once is given up; the leases run out.
+  void abandon() noexcept { abandoned_ = true; }
+  [[nodiscard]] const std::optional<Moment>& stopped_at() const noexcept { return stopped_at_; }
+  [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
+  /// Nothing is held, to be settled or under way.
+  [[nodiscard]] bool is_idle() const noexcept;
+
+  // -- what to tell
+
+  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+  /// The counts since the last call.
+  [[nodiscard]] Counts take_counts() noexcept { return std::exchange(counts_, {}); }
+  /// Claims that are held, or not settled yet.
+  [[nodiscard]] std::size_t size() const noexcept {
+    return held_.size() + outbox_.size() + settling_.size();
+  }
+  /// How many messages the claim that is under way asks for; 0: none is.
+  [[nodiscard]] std::uint32_t claiming() const noexcept { return claiming_; }
+  /// Why the store cannot be asked now; empty: it answers.
+  [[nodiscard]] std::optional<Error> outage() const;
+  /// Why the store last refused to settle a claim; empty: no refusal since the last call.
+  [[nodiscard]] std::optional<Error> take_refusal() noexcept {
+    return std::exchange(refusal_, std::nullopt);
+  }
+
+ private:
+  enum class Kind : std::uint8_t { claim, settle, extend };
+
+  struct Held {
+    std::string receipt;
+    Millis lease{0};
+    Moment end{0};  // of the lease
+    Moment extend_at{0};
+    bool extendable = true;
+  };
+  struct Ended {
+    std::string receipt;
+    Settlement settlement;
+    Moment lease_end{0};
+    Moment at{0};
+    bool sent = false;
+  };
+
+  [[nodiscard]] bool may_repeat(const Ended& ended, Moment now) const noexcept;
+  void answered(Kind kind) noexcept;
+  /// True: to be sent again. False: the book has stopped.
+  [[nodiscard]] bool failed(Kind kind, const Error& error, Moment now);
+  void settle_item(Ended ended, const core::ItemResult& answer, Moment now);
+  void extend_item(Held& held, const core::ItemResult& answer, Moment now);
+
+  const BookOptions options_;
+
+  Id next_id_ = 1;
+  std::unordered_map<Id, Held> held_;
+  std::deque<Ended> outbox_;
+  std::vector<Ended> settling_;
+  std::vector<Id> extending_;
+  Moment extend_sent_{0};
+  std::optional<Moment> extend_at_;  // no held claim's is earlier; empty: none needs it
+  std::optional<Moment> lapse_at_;   // no lease ends earlier, but those that have ended
+
+  std::uint32_t claiming_ = 0;
+  bool withdrawn_ = false;
+  Moment claim_at_{0};
+  Backoff claim_backoff_;
+  Moment settle_at_{0};
+  Backoff settle_backoff_;
+
+  std::optional<Moment> stopped_at_;
+  bool abandoned_ = false;
+  std::optional<Error> error_;
+
+  Counts counts_;
+  std::array<std::optional<Error>, 3> outages_;  // by Kind
+  std::optional<Error> refusal_;
+};
+
+}  // namespace tarry::leases
