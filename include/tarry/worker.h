@@ -85,9 +85,9 @@ struct WorkerOptions {
   /// 0 .. 24 h after a stop the leases of running handlers are still extended; default: until
   /// they return. A handler that outlives it no longer keeps its message from others.
   std::optional<Millis> drain = {};
-  /// Told once where the store gives no messages for now and the worker tries again (the error),
-  /// and once when it does again (nothing). On a thread that also signals stop tokens, and waits
-  /// for it; `run` returns when it has returned.
+  /// Told once when the store cannot be asked for now and the worker tries again (the error), and
+  /// once when it answers again (nothing). On a thread that also signals stop tokens, and waits for
+  /// it; `run` returns when it has returned.
   std::function<void(const std::optional<Error>&)> on_outage = {};
   /// Told why the store refused to settle a message, which comes again once its lease has run out
   /// (a layout, for one, has no place for what is buried). Once for those that come together, on
@@ -137,7 +137,7 @@ class Worker {
   /// signalled), releases what had not begun, and returns once all of that is settled.
   ///
   /// While the store is `unavailable` (or full, or an answer was lost) it tries again after 100 ms
-  /// to 5 s; it keeps a verdict until the lease has run out, or until 10 s after it was stopped.
+  /// to 5 s; it keeps a verdict until the lease has run out, or, once stopped, for 10 s.
   ///
   /// Once one of several queues can no longer be served, all of them end.
   ///

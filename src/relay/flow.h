@@ -35,13 +35,13 @@
 
 #include "core/reply.h"
 #include "core/request.h"
+#include "leases/backoff.h"
 #include "relay/breaker.h"
 #include "relay/coordination/share.h"
 #include "relay/lease_end.h"
 #include "relay/options.h"
 #include "relay/rate_limit.h"
 #include "relay/sink.h"
-#include "worker/backoff.h"
 
 namespace tarry::relay {
 
@@ -157,9 +157,9 @@ class Flow {
   bool withdrawn_ = false;
   bool outdated_ = false;  // it waits on other queues than are served now
   Moment claim_at_{0};
-  worker::Backoff claim_backoff_;
+  leases::Backoff claim_backoff_;
   Moment settle_at_{0};
-  worker::Backoff settle_backoff_;
+  leases::Backoff settle_backoff_;
 
   std::optional<Moment> stopped_at_;
   bool sink_closed_ = false;

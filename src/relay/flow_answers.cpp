@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/limits.h"
+#include "leases/settlement.h"
 #include "relay/flow.h"
-#include "worker/verdicts.h"
 
 namespace tarry::relay {
 namespace {
@@ -178,7 +178,7 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
   Held held = std::move(found->second);
   held_.erase(found);
   held_bytes_ -= held.delivery.payload().size();
-  if (!answer.reason.empty()) stats_.last_error = worker::fit_reason(answer.reason);
+  if (!answer.reason.empty()) stats_.last_error = leases::fit_reason(answer.reason);
   const bool was_open = breaker_.state() == BreakerState::open;
   switch (answer.fate) {
     case Fate::confirmed:
@@ -222,7 +222,7 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
 void Flow::count(Mishap mishap, const std::string& reason) {
   Mishaps& all = mishaps_[static_cast<std::size_t>(mishap)];
   ++all.count;
-  all.reason = worker::fit_reason(reason);
+  all.reason = leases::fit_reason(reason);
 }
 
 void Flow::end(Held held, core::SettleAction action, Answer answer) {
@@ -237,7 +237,7 @@ void Flow::end(Held held, core::SettleAction action, Answer answer) {
   }
   const bool is_retry = ending.action == core::SettleAction::retry;
   if (is_retry || ending.action == core::SettleAction::bury) {
-    ending.reason = worker::fit_reason(answer.reason);
+    ending.reason = leases::fit_reason(answer.reason);
   }
   if (is_retry && answer.after) {
     ending.delay = std::clamp(*answer.after, Millis(0), Millis(core::kMaxDelayMs));

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <utility>
-#include <variant>
 
-#include "base/assert.h"
 #include "base/thread.h"
 #include "core/queue_pattern.h"
-#include "worker/verdicts.h"
+#include "core/reply_as.h"
+#include "leases/settlement.h"
 
 namespace tarry::relay {
 
@@ -80,13 +79,12 @@ void Lookout::look(const std::stop_token& stop) {
   const auto answer = std::make_shared<Answer>();
   engine_.submit(core::StatsRequest{.queue = {}, .names_only = true},
                  [answer](Result<core::Reply> reply) {
+                   auto stats = core::reply_as<StoreStats>(std::move(reply));
                    const std::lock_guard lock(answer->mutex);
-                   if (reply) {
-                     StoreStats* stats = std::get_if<StoreStats>(&*reply);
-                     TARRY_ASSERT(stats != nullptr);
+                   if (stats) {
                      answer->queues = std::move(stats->queues);
                    } else {
-                     answer->queues = std::move(reply).error();
+                     answer->queues = std::move(stats).error();
                    }
                    answer->changed.notify_all();
                  });
@@ -101,7 +99,7 @@ void Lookout::take(const Result<std::vector<QueueStats>>& queues) {
   if (!queues) {
     // What was found before is served on; whether the store is of use, the claims tell.
     if (queues.error().code == ErrorCode::closed) return hooks_.on_closed();
-    last_error_ = worker::fit_reason("the queues cannot be looked up: " + queues.error().message);
+    last_error_ = leases::fit_reason("the queues cannot be looked up: " + queues.error().message);
     return;
   }
   last_error_.clear();

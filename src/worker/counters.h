@@ -10,20 +10,14 @@
 #include <tarry/worker.h>
 
 #include "base/histogram.h"
-#include "worker/verdicts.h"
+#include "leases/book.h"
+#include "leases/settlement.h"
 
 namespace tarry::worker {
 
 class Counters {
  public:
   std::atomic<std::uint64_t> delivered{0};
-  std::atomic<std::uint64_t> acked{0};
-  std::atomic<std::uint64_t> retried{0};
-  std::atomic<std::uint64_t> buried{0};
-  std::atomic<std::uint64_t> released{0};
-  std::atomic<std::uint64_t> stale{0};
-  std::atomic<std::uint64_t> refused{0};
-  std::atomic<std::uint64_t> run_out{0};
   std::atomic<std::uint64_t> in_flight{0};
   std::atomic<std::uint64_t> waiting{0};
 
@@ -31,25 +25,30 @@ class Counters {
     const std::lock_guard lock(mutex_);
     lateness_.record(lateness.count());
   }
+  void ended(const leases::Counts& counts) {
+    if (counts == leases::Counts()) return;
+    const std::lock_guard lock(mutex_);
+    ended_ += counts;
+  }
   void threw(std::string_view what) {
     const std::lock_guard lock(mutex_);
     ++thrown_;
-    last_error_ = fit_reason(what);
+    last_error_ = leases::fit_reason(what);
   }
 
   /// Adds these to a sum: counts to `stats`, lateness to `lateness`.
   void add_to(WorkerStats& stats, base::Histogram& lateness) const {
     stats.delivered += delivered;
-    stats.acked += acked;
-    stats.retried += retried;
-    stats.buried += buried;
-    stats.released += released;
-    stats.stale += stale;
-    stats.refused += refused;
-    stats.run_out += run_out;
     stats.in_flight += in_flight;
     stats.waiting += waiting;
     const std::lock_guard lock(mutex_);
+    stats.acked += ended_.acked;
+    stats.retried += ended_.retried;
+    stats.buried += ended_.buried;
+    stats.released += ended_.released;
+    stats.stale += ended_.stale;
+    stats.refused += ended_.refused;
+    stats.run_out += ended_.run_out;
     stats.thrown += thrown_;
     if (!last_error_.empty()) stats.last_error = last_error_;
     lateness.merge(lateness_);
@@ -57,6 +56,7 @@ class Counters {
 
  private:
   mutable std::mutex mutex_;
+  leases::Counts ended_;
   std::uint64_t thrown_ = 0;
   std::string last_error_;
   base::Histogram lateness_;

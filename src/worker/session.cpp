@@ -2,21 +2,13 @@
 
 #include <algorithm>
 #include <system_error>
+#include <thread>
+#include <vector>
 
+#include "base/boot_clock.h"
 #include "base/thread.h"
 
 namespace tarry::worker {
-namespace {
-
-/// Long, because waiting costs nothing; not endless, so that a connection which died unnoticed
-/// does not keep a worker idle for ever.
-constexpr Millis kClaimWait{20'000};
-constexpr std::size_t kSettleBatch = 1'000;
-/// Verdicts that the store has not taken yet; claiming rests while there are more.
-constexpr std::size_t kMaxOutbox = 10'000;
-constexpr std::chrono::seconds kDrainPatience{10};
-
-}  // namespace
 
 Session::Session(core::Engine& engine, const std::string& queue, const WorkerOptions& options,
                  const Handler& handler, Counters& counters, Turns& turns)
@@ -25,7 +17,8 @@ Session::Session(core::Engine& engine, const std::string& queue, const WorkerOpt
       options_(options),
       handler_(handler),
       counters_(counters),
-      turns_(turns) {}
+      turns_(turns),
+      book_({options.lease, options.drain}) {}
 
 Result<void> Session::run(std::stop_token stop) {
   std::vector<std::jthread> threads;
@@ -56,7 +49,7 @@ Result<void> Session::run(std::stop_token stop) {
     tell_wanted_.notify_one();
   }
   threads.clear();
-  if (error_) return *std::move(error_);
+  if (book_.error()) return *book_.error();
   return {};
 }
 
@@ -64,33 +57,26 @@ Result<void> Session::run(std::stop_token stop) {
 
 void Session::control(Lock& lock) {
   for (;;) {
-    const Moment now = Clock::now();
+    const Moment now = leases::moment_now();
     look_for_lapsed(now);
-    // Each step lets go of the lock, and what the ones before it looked at may have changed.
     if (drain(lock, now) || settle(lock, now) || extend(lock, now) || claim(lock, now)) continue;
-    if (is_done()) return;
+    if (stopping_ && book_.is_idle()) return;
     wait_for_news(lock);
   }
 }
 
-bool Session::is_done() const noexcept {
-  return stopping_ && !claiming_ && !settling_ && !extending_ && jobs_.empty() && outbox_.empty();
-}
-
 std::optional<Session::Moment> Session::next_moment() const {
-  std::optional<Moment> next;
-  const auto consider = [&next](Moment moment) { next = next ? std::min(*next, moment) : moment; };
-  if (wants_claim()) consider(claim_at_);
-  if (!settling_ && !outbox_.empty()) consider(settle_at_);
-  if (!extending_ && extend_at_) consider(*extend_at_);
-  if (lapse_at_) consider(*lapse_at_);
+  std::optional<Moment> next = book_.next();
+  const auto consider = [&next](Moment moment) { next = std::min(next.value_or(moment), moment); };
+  if (wants_claim()) consider(book_.claim_at());
+  if (book_.lapse_at()) consider(*book_.lapse_at());
   return next;
 }
 
 void Session::wait_for_news(Lock& lock) {
   const auto arrived = [this] { return news_; };
   if (const std::optional<Moment> until = next_moment()) {
-    news_arrived_.wait_until(lock, *until, arrived);
+    news_arrived_.wait_until(lock, base::BootClock::time_point(*until), arrived);
   } else {
     news_arrived_.wait(lock, arrived);
   }
@@ -102,101 +88,51 @@ std::size_t Session::room() const noexcept {
   return most - std::min(most, jobs_.size());
 }
 
-bool Session::wants_claim() const noexcept {
-  return !stopping_ && !claiming_ && room() > 0 && outbox_.size() < kMaxOutbox;
+bool Session::wants_claim() const noexcept { return book_.may_claim() && room() > 0; }
+
+core::Ticket Session::submit(Lock& lock, core::Request request,
+                             void (Session::*answered)(Result<core::Reply>)) {
+  lock.unlock();
+  const core::Ticket ticket = engine_.submit(
+      std::move(request),
+      [this, answered](Result<core::Reply> reply) { (this->*answered)(std::move(reply)); });
+  lock.lock();
+  return ticket;
 }
 
 bool Session::claim(Lock& lock, Moment now) {
-  if (!wants_claim() || now < claim_at_) return false;
-  core::ClaimRequest request;
-  request.queues = {queue_};
-  request.max = static_cast<std::uint32_t>(room());
-  request.lease = options_.lease;
-  request.wait = kClaimWait;
-  claiming_ = true;
-  withdrawn_ = false;
-  lock.unlock();
-  claim_ticket_ = engine_.submit(
-      std::move(request), [this](Result<core::Reply> reply) { on_claimed(std::move(reply)); });
-  lock.lock();
+  if (!wants_claim()) return false;
+  auto request = book_.claim(static_cast<std::uint32_t>(room()), now);
+  if (!request) return false;
+  request->queues = {queue_};
+  claim_ticket_ = submit(lock, *std::move(request), &Session::on_claimed);
   return true;
 }
 
 bool Session::settle(Lock& lock, Moment now) {
-  if (settling_ || outbox_.empty() || now < settle_at_) return false;
-  const bool patient = !stopped_at_ || now < *stopped_at_ + kDrainPatience;
-  std::vector<Verdicted> sent;
-  core::SettleRequest request;
-  while (!outbox_.empty() && sent.size() < kSettleBatch) {
-    Verdicted verdicted = std::move(outbox_.front());
-    outbox_.pop_front();
-    if (verdicted.tried && (now >= verdicted.lease_end || !patient)) {
-      ++counters_.stale;
-      continue;
-    }
-    core::SettleItem& item = request.items.emplace_back();
-    item.receipt = core::append(request.bytes, verdicted.delivery.receipt());
-    item.action = verdicted.settlement.action;
-    item.delay = verdicted.settlement.delay;
-    item.reason = core::append(request.bytes, verdicted.settlement.reason);
-    verdicted.tried = true;
-    sent.push_back(std::move(verdicted));
-  }
-  if (sent.empty()) return true;
-  settling_ = true;
-  lock.unlock();
-  engine_.submit(std::move(request),
-                 [this, sent = std::move(sent)](Result<core::Reply> reply) mutable {
-                   on_settled(std::move(sent), std::move(reply));
-                 });
-  lock.lock();
+  auto request = book_.settle(now);
+  pass_on();
+  if (!request) return false;
+  submit(lock, *std::move(request), &Session::on_settled);
   return true;
 }
 
 bool Session::extend(Lock& lock, Moment now) {
-  if (extending_ || !extend_at_ || now < *extend_at_) return false;
-  extend_at_.reset();
-  if (!holds_on(now)) return false;
-  core::ExtendRequest request;
-  std::vector<JobId> sent;
-  for (const auto& [id, job] : jobs_) {
-    if (!job.extendable) continue;
-    if (now < job.extend_at) {
-      wake_to_extend(job.extend_at);
-      continue;
-    }
-    sent.push_back(id);
-    request.items.push_back(
-        {core::append(request.bytes, job.delivery.receipt()), job.delivery.lease()});
-  }
-  if (sent.empty()) return false;
-  extending_ = true;
-  lock.unlock();
-  engine_.submit(std::move(request),
-                 [this, sent = std::move(sent), now](Result<core::Reply> reply) {
-                   on_extended(sent, now, std::move(reply));
-                 });
-  lock.lock();
+  auto request = book_.extend(now);
+  if (!request) return false;
+  submit(lock, *std::move(request), &Session::on_extended);
   return true;
-}
-
-bool Session::holds_on(Moment now) const noexcept {
-  return !stopped_at_ || !options_.drain || now - *stopped_at_ < *options_.drain;
 }
 
 bool Session::drain(Lock& lock, Moment now) {
   if (!stopping_) return false;
-  if (!stopped_at_) stopped_at_ = now;
   for (const JobId id : waiting_) {
-    const auto job = jobs_.find(id);
-    outbox_.push_back({std::move(job->second.delivery),
-                       Settlement{core::SettleAction::release, {}, {}}, job->second.lease_end});
-    jobs_.erase(job);
+    book_.end(id, {.action = core::SettleAction::release}, now);
+    jobs_.erase(id);
   }
   counters_.waiting -= waiting_.size();
   waiting_.clear();
-  if (!claiming_ || withdrawn_) return false;
-  withdrawn_ = true;
+  if (!book_.withdraw()) return false;
   lock.unlock();
   engine_.withdraw(claim_ticket_);
   lock.lock();
@@ -205,14 +141,9 @@ bool Session::drain(Lock& lock, Moment now) {
 
 // Whatever the store has to say of it yet: from now on another delivery may begin.
 void Session::look_for_lapsed(Moment now) {
-  if (!lapse_at_ || now < *lapse_at_) return;
-  lapse_at_.reset();
-  for (auto& [id, job] : jobs_) {
-    if (job.lease_end > now) {
-      wake_at_end_of(job);
-    } else if (job.begun && !std::exchange(job.lapsed, true)) {
-      want_signals();
-    }
+  for (const JobId id : book_.lapsed(now)) {
+    Job& job = jobs_.at(id);
+    if (job.begun && !std::exchange(job.over, true)) want_signals();
   }
 }
 
@@ -221,9 +152,15 @@ void Session::look_for_lapsed(Moment now) {
 void Session::tell() {
   Lock lock(mutex_);
   for (;;) {
-    if (signal_handlers(lock) || tell_of_outage(lock) || tell_of_refusal(lock)) continue;
-    if (finished_) return;
-    tell_wanted_.wait(lock);
+    std::vector<base::UniqueFunction<void()>> calls = take_calls();
+    if (calls.empty() && finished_) return;
+    if (calls.empty()) {
+      tell_wanted_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    for (auto& call : calls) call();
+    lock.lock();
   }
 }
 
@@ -232,37 +169,22 @@ void Session::want_signals() {
   tell_wanted_.notify_one();
 }
 
-bool Session::signal_handlers(Lock& lock) {
-  if (!std::exchange(signal_wanted_, false)) return false;
-  std::vector<std::stop_source> sources;
-  for (auto& [id, job] : jobs_) {
-    if (job.begun && (stopping_ || job.lost || job.lapsed) && !std::exchange(job.signalled, true)) {
-      sources.push_back(job.stop);
+std::vector<base::UniqueFunction<void()>> Session::take_calls() {
+  std::vector<base::UniqueFunction<void()>> calls;
+  const bool signals = std::exchange(signal_wanted_, false);
+  for (auto job = jobs_.begin(); signals && job != jobs_.end(); ++job) {
+    auto& [id, one] = *job;
+    if (one.begun && (stopping_ || one.over) && !std::exchange(one.signalled, true)) {
+      calls.emplace_back([stop = one.stop]() mutable { stop.request_stop(); });
     }
   }
-  lock.unlock();
-  for (std::stop_source& source : sources) source.request_stop();
-  lock.lock();
-  return true;
-}
-
-bool Session::tell_of_outage(Lock& lock) {
-  if (outages_.empty()) return false;
-  const std::optional<Error> outage = std::move(outages_.front());
-  outages_.pop_front();
-  lock.unlock();
-  options_.on_outage(outage);
-  lock.lock();
-  return true;
-}
-
-bool Session::tell_of_refusal(Lock& lock) {
-  if (!refusal_) return false;
-  const Error refusal = *std::exchange(refusal_, {});
-  lock.unlock();
-  options_.on_refusal(refusal);
-  lock.lock();
-  return true;
+  for (auto& outage : std::exchange(outages_, {})) {
+    calls.emplace_back([this, outage = std::move(outage)] { options_.on_outage(outage); });
+  }
+  if (auto refusal = std::exchange(refusal_, {})) {
+    calls.emplace_back([this, refusal = *std::move(refusal)] { options_.on_refusal(refusal); });
+  }
+  return calls;
 }
 
 }  // namespace tarry::worker

@@ -47,9 +47,9 @@ ALLOWED = {
     "worker": ["leases", "core", "base"],
     # A sink is a folder, and knows no other sink. Any may use what is in `relay/sinks` itself.
     "relay/coordination": ["net", "wire", "base"],
-    "relay": ["relay/coordination", "worker", "net", "wire", "core", "base"],
-    "relay/rabbit": ["worker", "core", "base"],
-    "relay/intakes": ["relay/rabbit", "worker", "core", "base"],
+    "relay": ["relay/coordination", "leases", "net", "wire", "core", "base"],
+    "relay/rabbit": ["leases", "core", "base"],
+    "relay/intakes": ["relay/rabbit", "leases", "core", "base"],
     "relay/sinks": ["relay", "base"],
     "relay/sinks/stdout": ["relay/sinks", "relay", "base"],
     "relay/sinks/command": ["relay/sinks", "relay", "base"],

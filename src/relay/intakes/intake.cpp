@@ -9,9 +9,9 @@
 #include <utility>
 #include <variant>
 
-#include "base/assert.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "core/reply_as.h"
 #include "core/validation.h"
 #include "relay/intakes/mailbox.h"
 
@@ -23,13 +23,6 @@ constexpr std::int64_t kLookAgainMs = 500;  // heartbeats
 IntakeFlow::Moment steady_moment() {
   return std::chrono::duration_cast<IntakeFlow::Moment>(
       std::chrono::steady_clock::now().time_since_epoch());
-}
-
-Result<core::PushReply> push_reply(Result<core::Reply> reply) {
-  if (!reply) return reply.error();
-  auto* pushed = std::get_if<core::PushReply>(&*reply);
-  TARRY_ASSERT(pushed != nullptr);
-  return std::move(*pushed);
 }
 
 }  // namespace
@@ -188,7 +181,7 @@ class Intake::Impl {
   void submit(IntakeFlow::Push push) {
     engine_.submit(std::move(push.request),
                    [mailbox = mailbox_, batch = push.batch](Result<core::Reply> reply) {
-                     mailbox->put({batch, push_reply(std::move(reply))});
+                     mailbox->put({batch, core::reply_as<core::PushReply>(std::move(reply))});
                    });
   }
 
@@ -226,7 +219,7 @@ class Intake::Impl {
   const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
   IntakeFlow flow_;
   std::unique_ptr<RabbitSource> source_;
-  worker::Backoff backoff_;
+  leases::Backoff backoff_;
   IntakeFlow::Moment connect_at_{0};
   std::optional<IntakeFlow::Moment> stopped_at_;
   std::optional<std::string> ended_;  // why nothing comes; the connection lasts until all is acked

@@ -18,14 +18,9 @@ enum class Remedy { set_aside, again, give_up };
 
 /// What may become of a message that the store did not take.
 Remedy remedy_for(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-    case ErrorCode::too_large: return Remedy::set_aside;
-    case ErrorCode::unavailable:
-    case ErrorCode::no_space:
-    case ErrorCode::unknown_outcome: return Remedy::again;
-    default: return Remedy::give_up;
-  }
+  if (leases::is_passing(code)) return Remedy::again;
+  const bool of_this_one = code == ErrorCode::invalid_argument || code == ErrorCode::too_large;
+  return of_this_one ? Remedy::set_aside : Remedy::give_up;
 }
 
 void add(core::PushRequest& request, const Arrival& arrival) {

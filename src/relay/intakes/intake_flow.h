@@ -33,8 +33,8 @@
 
 #include "core/reply.h"
 #include "core/request.h"
+#include "leases/backoff.h"
 #include "relay/intakes/arrival.h"
-#include "worker/backoff.h"
 
 namespace tarry::relay {
 
@@ -124,13 +124,13 @@ class IntakeFlow {
   std::map<std::uint64_t, Refusal> being_set_aside_;  // by tag
   std::size_t aside_at_once_ = kMostAsideAtOnce;
   std::optional<Moment> aside_rest_until_;
-  worker::Backoff aside_backoff_;
+  leases::Backoff aside_backoff_;
   std::string aside_trouble_;
   std::deque<Ack> acks_;
   std::set<std::uint64_t> open_;  // tags that are not done
   std::uint64_t last_batch_ = 0;
   std::optional<Moment> rest_until_;
-  worker::Backoff backoff_;
+  leases::Backoff backoff_;
   std::string trouble_;
   std::optional<Error> error_;
   bool stopped_ = false;

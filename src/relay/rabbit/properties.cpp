@@ -8,8 +8,8 @@
 #include "base/base64.h"
 #include "base/text.h"
 #include "core/headers.h"
+#include "leases/settlement.h"
 #include "relay/rabbit/link.h"
-#include "worker/verdicts.h"
 
 namespace tarry::relay::rabbit {
 namespace {
@@ -279,7 +279,7 @@ std::unique_ptr<Properties> properties_of_refused(const Headers& headers, std::s
     }
   }
   auto properties = std::make_unique<Properties>(std::move(kept));
-  properties->add("tarry-reason", worker::fit_reason(reason));
+  properties->add("tarry-reason", leases::fit_reason(reason));
   for (auto& [name, value] : told) properties->add(name, std::move(value));
   // It came by AMQP, so that AMQP can say it.
   static_cast<void>(properties->restore({}, Copies::set_aside));
