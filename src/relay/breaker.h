@@ -9,30 +9,20 @@
 // Pure state; moments are handed in. Not thread safe.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <random>
 #include <set>
-#include <string_view>
 
 #include <tarry/time.h>
 
+#include "leases/moment.h"
+
 namespace tarry::relay {
 
-/// Milliseconds of a clock that never steps, and goes on while the machine sleeps.
-using Moment = std::chrono::milliseconds;
+using leases::Moment;
 
 enum class BreakerState : std::uint8_t { closed, open, half_open };
-
-[[nodiscard]] constexpr std::string_view to_string(BreakerState state) noexcept {
-  switch (state) {
-    case BreakerState::closed: return "closed";
-    case BreakerState::open: return "open";
-    case BreakerState::half_open: return "half_open";
-  }
-  return "unknown";
-}
 
 struct BreakerOptions {
   std::uint32_t failures = 5;  // different messages in a row

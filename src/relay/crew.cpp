@@ -32,14 +32,10 @@ BreakerState better(BreakerState a, BreakerState b) {
 }
 
 void add(RelayStats& sum, const RelayStats& one) {
+  static_cast<leases::Counts&>(sum) += one;
   sum.claimed += one.claimed;
   sum.confirmed += one.confirmed;
-  sum.acked += one.acked;
   sum.failed += one.failed;
-  sum.retried += one.retried;
-  sum.buried += one.buried;
-  sum.released += one.released;
-  sum.stale += one.stale;
   sum.in_flight += one.in_flight;
   sum.openings += one.openings;
   sum.queues = std::max(sum.queues, one.queues);

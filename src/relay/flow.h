@@ -1,6 +1,6 @@
 // Flow: what a relay does next, as a state machine: it claims, hands on, waits for the sink's
-// answers, extends leases meanwhile, settles. It does no I/O and reads no clock: `next` says what
-// is to be done now, the other functions tell it what came of it.
+// answers, settles. Its book of leases extends them meanwhile. The flow does no I/O and reads no
+// clock: `next` says what is to be done now, the other functions tell it what came of it.
 //
 // Order: messages are handed on in the order in which the store gave them out, which is by priority
 // and due time within a shard; one claim is under way at a time, so claims do not overtake each
@@ -9,20 +9,18 @@
 // Not thread safe.
 //
 // Invariants
-//  1. Every claimed message is in exactly one place: held_ (with the sink), outbox_, or settling_.
+//  1. held_ has what the book holds: the messages that the sink has, or gets next.
 //  2. A message is acked only after the sink has answered `confirmed` for this very claim.
 //  3. held_.size() + what is being claimed <= in_flight; 1 while the breaker is half-open, and
 //     nothing is claimed while it is open. held_bytes_ <= in_flight_bytes, but for the last message
 //     claimed, and what is in no held message is not kept in memory for longer than it is.
 //  4. What the sink did not take because it is down, or the lease was over, is released: no attempt
 //     is counted.
-//  5. One request of each kind is under way at most.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +33,7 @@
 
 #include "core/reply.h"
 #include "core/request.h"
-#include "leases/backoff.h"
+#include "leases/book.h"
 #include "relay/breaker.h"
 #include "relay/coordination/share.h"
 #include "relay/lease_end.h"
@@ -47,7 +45,7 @@ namespace tarry::relay {
 
 class Flow {
  public:
-  using JobId = std::uint64_t;
+  using JobId = leases::Book::Id;
 
   struct Job {
     JobId id = 0;
@@ -81,10 +79,10 @@ class Flow {
   void answered(JobId id, Answer answer, Moment now);
   void stop(Moment now);
   /// After a stop: what the store does not take at once is given up; the leases run out.
-  void abandon() noexcept { abandoned_ = true; }
+  void abandon() noexcept { book_.abandon(); }
 
   /// Why it ended by itself; empty where it was stopped.
-  [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
+  [[nodiscard]] const std::optional<Error>& error() const noexcept { return book_.error(); }
   [[nodiscard]] RelayStats stats() const;
   struct Mishaps {
     std::uint64_t count = 0;
@@ -94,45 +92,27 @@ class Flow {
     return mishaps_[static_cast<std::size_t>(mishap)];
   }
   [[nodiscard]] BreakerState breaker() const noexcept { return breaker_.state(); }
-  /// Why the store could not be asked the last time; empty where it has answered since.
-  [[nodiscard]] const std::optional<Error>& outage() const noexcept { return outage_; }
+  /// Why the store cannot be asked now; empty: it answers.
+  [[nodiscard]] std::optional<Error> outage() const { return book_.outage(); }
 
  private:
   struct Held {
     Delivery delivery;
     Moment claimed_at{0};
-    Moment lease_end{0};
-    Moment extend_at{0};
-    std::shared_ptr<LeaseEnd> lease = {};  // tells the sink of lease_end
-    bool extendable = true;
-    bool lost = false;  // the lease has run out, says the store
-  };
-  struct Ending {
-    std::string receipt;
-    core::SettleAction action = core::SettleAction::ack;
-    std::optional<Millis> delay;  // of a retry; empty: the queue's backoff
-    std::string reason;           // the sink's; of a retry or bury
-    Moment lease_end{0};
-    bool tried = false;
+    std::shared_ptr<LeaseEnd> lease;  // tells the sink
   };
 
   [[nodiscard]] std::optional<Step> stop_step(Moment now);
-  [[nodiscard]] std::optional<Step> settle(Moment now);
-  [[nodiscard]] std::optional<Step> extend(Moment now);
   [[nodiscard]] std::optional<Step> claim(Moment now);
   void choose_queues(core::ClaimRequest& request);
   [[nodiscard]] Wait wait() const;
   [[nodiscard]] std::uint32_t room() const noexcept;
   [[nodiscard]] std::uint64_t room_bytes() const noexcept;
   [[nodiscard]] bool wants_claim() const noexcept;
-  [[nodiscard]] bool is_idle() const noexcept;
+  void take(Delivery delivery, Moment begun, Moment now);
   void count(Mishap mishap, const std::string& reason);
-  void end(Held held, core::SettleAction action, Answer answer);
-  void settle_item(Ending ending, const core::ItemResult& answer, Moment now);
-  static void hold_until(Held& held, Moment end) noexcept;
-  void extend_item(Held& held, Moment now, const core::ItemResult& answer);
-  [[nodiscard]] bool may_try_again(const Error& error, Moment now);
-  void fail(std::optional<Error> error, Moment now);
+  void end(JobId id, const Delivery& delivery, core::SettleAction action, Answer answer,
+           Moment now);
 
   const RelayOptions options_;
   Breaker breaker_;
@@ -140,33 +120,17 @@ class Flow {
   RelayStats stats_;
   std::array<Mishaps, kMishaps.size()> mishaps_;
 
-  JobId next_job_ = 1;
+  leases::Book book_;
   std::unordered_map<JobId, Held> held_;
   std::uint64_t held_bytes_ = 0;  // their payloads
   HandOn to_hand_on_;
-  std::deque<Ending> outbox_;
-  std::vector<Ending> settling_;
-  std::vector<JobId> extending_;
-  Moment extend_sent_{0};
-  std::optional<Moment> extend_at_;  // no held message's is earlier; empty: none needs it
 
   std::vector<Share> shares_;
   std::size_t first_share_ = 0;  // of the next claim
+  bool outdated_ = false;        // the claim under way waits on other queues than are served now
 
-  std::uint32_t claiming_ = 0;  // how many were asked for; 0: no claim is under way
-  bool withdrawn_ = false;
-  bool outdated_ = false;  // it waits on other queues than are served now
-  Moment claim_at_{0};
-  leases::Backoff claim_backoff_;
-  Moment settle_at_{0};
-  leases::Backoff settle_backoff_;
-
-  std::optional<Moment> stopped_at_;
   bool sink_closed_ = false;
   bool sink_abandoned_ = false;
-  bool abandoned_ = false;
-  std::optional<Error> error_;
-  std::optional<Error> outage_;
 };
 
 }  // namespace tarry::relay

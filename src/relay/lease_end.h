@@ -7,15 +7,12 @@
 
 #include <atomic>
 
-#include "base/boot_clock.h"
-#include "relay/breaker.h"
+#include "leases/moment.h"
 
 namespace tarry::relay {
 
-/// The clock that a relay's moments are of.
-[[nodiscard]] inline Moment moment_now() noexcept {
-  return std::chrono::duration_cast<Moment>(base::BootClock::now().time_since_epoch());
-}
+using leases::Moment;
+using leases::moment_now;
 
 class LeaseEnd {
  public:

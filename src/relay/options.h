@@ -11,6 +11,7 @@
 #include <tarry/time.h>
 
 #include "core/lateness_histogram.h"
+#include "leases/book.h"
 #include "relay/breaker.h"
 
 namespace tarry::relay {
@@ -44,15 +45,11 @@ enum class Mishap : std::uint8_t {
 };
 inline constexpr std::array kMishaps{Mishap::failed, Mishap::refused, Mishap::unsettled};
 
-struct RelayStats {
+/// With what became of the claims in the store.
+struct RelayStats : leases::Counts {
   std::uint64_t claimed = 0;
   std::uint64_t confirmed = 0;  // by the sink
-  std::uint64_t acked = 0;      // and then in the store
   std::uint64_t failed = 0;     // answers `again` and `unknown`
-  std::uint64_t retried = 0;
-  std::uint64_t buried = 0;
-  std::uint64_t released = 0;   // attempt not counted: the sink was down, or the relay stopped
-  std::uint64_t stale = 0;      // not settled: the lease had run out, or the store refused
   std::uint64_t in_flight = 0;  // claimed and not yet settled
   std::uint64_t openings = 0;   // of the breaker
   std::uint64_t queues = 0;     // that it serves now

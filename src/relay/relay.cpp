@@ -1,22 +1,20 @@
 #include "relay/relay.h"
 
-#include <memory>
 #include <utility>
 #include <variant>
 
-#include "base/assert.h"
+#include "core/reply_as.h"
 
 namespace tarry::relay {
 namespace {
 
 constexpr Millis kTellMishapsEvery{60'000};
 
-template <typename R>
-Result<R> kind_of(Result<core::Reply> reply) {
-  if (!reply) return reply.error();
-  R* kind = std::get_if<R>(&*reply);
-  TARRY_ASSERT(kind != nullptr);
-  return std::move(*kind);
+template <typename Call>
+void unlocked(std::unique_lock<std::mutex>& lock, Call&& call) {
+  lock.unlock();
+  call();
+  lock.lock();
 }
 
 }  // namespace
@@ -32,18 +30,14 @@ void Relay::tell_of_breaker(Lock& lock) {
   if (!hooks_.on_breaker || told_already) return;
   told_open_ = !told_open_;
   const std::string why = flow_.stats().last_error;
-  lock.unlock();
-  hooks_.on_breaker(told_open_, why);
-  lock.lock();
+  unlocked(lock, [&] { hooks_.on_breaker(told_open_, why); });
 }
 
 void Relay::tell_of_outage(Lock& lock) {
-  if (!hooks_.on_outage || flow_.outage().has_value() == told_outage_) return;
-  told_outage_ = !told_outage_;
   const std::optional<Error> outage = flow_.outage();
-  lock.unlock();
-  hooks_.on_outage(outage);
-  lock.lock();
+  if (!hooks_.on_outage || outage.has_value() == told_outage_) return;
+  told_outage_ = !told_outage_;
+  unlocked(lock, [&] { hooks_.on_outage(outage); });
 }
 
 void Relay::tell_of_mishaps(Lock& lock) {
@@ -59,17 +53,13 @@ void Relay::tell_of_mishaps(Lock& lock) {
     if (mishap == Mishap::failed && flow_.breaker() != BreakerState::closed) continue;
     told.next = now + kTellMishapsEvery;
     const std::string why = flow_.mishaps(mishap).reason;
-    lock.unlock();
-    hooks_.on_mishap(mishap, why);
-    lock.lock();
+    unlocked(lock, [&] { hooks_.on_mishap(mishap, why); });
   }
 }
 
 void Relay::tell_of_failure(Lock& lock) {
   if (!hooks_.on_failed || !flow_.error() || std::exchange(told_failed_, true)) return;
-  lock.unlock();
-  hooks_.on_failed();
-  lock.lock();
+  unlocked(lock, hooks_.on_failed);
 }
 
 template <typename Tell>
@@ -116,34 +106,30 @@ RelayStats Relay::stats() const {
 }
 
 void Relay::perform(Lock& lock, core::ClaimRequest request) {
-  lock.unlock();
-  claim_ = engine_.submit(std::move(request), [this](Result<core::Reply> reply) {
-    auto claimed = kind_of<core::ClaimReply>(std::move(reply));
-    Result<std::shared_ptr<const core::ClaimReply>> shared =
-        claimed ? Result<std::shared_ptr<const core::ClaimReply>>(
-                      std::make_shared<const core::ClaimReply>(*std::move(claimed)))
-                : claimed.error();
-    news([&](Moment now) { flow_.claimed(std::move(shared), now); });
+  unlocked(lock, [&] {
+    claim_ = engine_.submit(std::move(request), [this](Result<core::Reply> reply) {
+      auto claimed = core::shared_claim(std::move(reply));
+      news([&](Moment now) { flow_.claimed(std::move(claimed), now); });
+    });
   });
-  lock.lock();
+}
+
+template <typename Answered>
+void Relay::ask(Lock& lock, core::Request request, Answered answered) {
+  unlocked(lock, [&] {
+    engine_.submit(std::move(request), [this, answered](Result<core::Reply> reply) {
+      const auto items = core::reply_as<core::ItemsReply>(std::move(reply));
+      news([&](Moment now) { (flow_.*answered)(items, now); });
+    });
+  });
 }
 
 void Relay::perform(Lock& lock, core::SettleRequest request) {
-  lock.unlock();
-  engine_.submit(std::move(request), [this](Result<core::Reply> reply) {
-    const auto items = kind_of<core::ItemsReply>(std::move(reply));
-    news([&](Moment now) { flow_.settled(items, now); });
-  });
-  lock.lock();
+  ask(lock, std::move(request), &Flow::settled);
 }
 
 void Relay::perform(Lock& lock, core::ExtendRequest request) {
-  lock.unlock();
-  engine_.submit(std::move(request), [this](Result<core::Reply> reply) {
-    const auto items = kind_of<core::ItemsReply>(std::move(reply));
-    news([&](Moment now) { flow_.extended(items, now); });
-  });
-  lock.lock();
+  ask(lock, std::move(request), &Flow::extended);
 }
 
 void Relay::perform(Lock& lock, Flow::HandOn hand_on) {
@@ -156,27 +142,19 @@ void Relay::perform(Lock& lock, Flow::HandOn hand_on) {
                        },
                        std::move(job.lease)});
   }
-  lock.unlock();
-  sink_.send(std::move(parcels));
-  lock.lock();
+  unlocked(lock, [&] { sink_.send(std::move(parcels)); });
 }
 
 void Relay::perform(Lock& lock, Flow::Withdraw) {
-  lock.unlock();
-  engine_.withdraw(claim_);
-  lock.lock();
+  unlocked(lock, [this] { engine_.withdraw(claim_); });
 }
 
 void Relay::perform(Lock& lock, Flow::CloseSink) {
-  lock.unlock();
-  sink_.close();
-  lock.lock();
+  unlocked(lock, [this] { sink_.close(); });
 }
 
 void Relay::perform(Lock& lock, Flow::AbandonSink) {
-  lock.unlock();
-  sink_.abandon();
-  lock.lock();
+  unlocked(lock, [this] { sink_.abandon(); });
 }
 
 void Relay::perform(Lock& lock, Flow::Wait wait) {

@@ -63,6 +63,8 @@ class Relay {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
+  template <typename Answered>
+  void ask(Lock& lock, core::Request request, Answered answered);
   void perform(Lock& lock, core::ClaimRequest request);
   void perform(Lock& lock, core::SettleRequest request);
   void perform(Lock& lock, core::ExtendRequest request);
