@@ -47,11 +47,14 @@ MaybeError check_text(std::string_view what, std::string_view value, std::size_t
   return invalid(std::string(what) + " \"\" must be from 1 to " + std::to_string(limit) + " bytes");
 }
 
-MaybeError check_span(std::string_view what, Millis value, std::int64_t min, std::int64_t max) {
-  if (value.count() >= min && value.count() <= max) return {};
+}  // namespace
+
+MaybeError check_span(std::string_view what, Millis value, std::int64_t min_ms,
+                      std::int64_t max_ms) {
+  if (value.count() >= min_ms && value.count() <= max_ms) return {};
   return invalid(std::string(what) + " " + base::format_duration_ms(value.count()) +
-                 " must be from " + base::format_duration_ms(min) + " to " +
-                 base::format_duration_ms(max));
+                 " must be from " + base::format_duration_ms(min_ms) + " to " +
+                 base::format_duration_ms(max_ms));
 }
 
 MaybeError check_number(std::string_view what, std::uint64_t value, std::uint64_t min,
@@ -60,6 +63,8 @@ MaybeError check_number(std::string_view what, std::uint64_t value, std::uint64_
   return invalid(std::string(what) + " " + std::to_string(value) + " must be from " +
                  std::to_string(min) + " to " + std::to_string(max));
 }
+
+namespace {
 
 MaybeError check_moment(std::string_view what, std::int64_t ms) {
   if (ms >= 0 && ms <= base::kMaxTimeMs) return {};

@@ -23,6 +23,12 @@ namespace tarry::core {
 
 using MaybeError = std::optional<Error>;
 
+/// `what` names the value in the error; a span is told as a duration.
+[[nodiscard]] MaybeError check_number(std::string_view what, std::uint64_t value, std::uint64_t min,
+                                      std::uint64_t max);
+[[nodiscard]] MaybeError check_span(std::string_view what, Millis value, std::int64_t min_ms,
+                                    std::int64_t max_ms);
+
 /// 1 to 127 of A-Z a-z 0-9 and -+/;.$_():@ not beginning with '-' (beanstalkd's tube names fit).
 [[nodiscard]] MaybeError check_queue_name(std::string_view name);
 /// Of what would make the queue: none is made that is `.` or `..`.

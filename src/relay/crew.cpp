@@ -6,6 +6,7 @@
 
 #include "base/thread.h"
 #include "core/queue_pattern.h"
+#include "core/validation.h"
 
 namespace tarry::relay {
 namespace {
@@ -56,11 +57,7 @@ Error too_many_threads(std::uint32_t threads, const std::string& of, std::uint32
 Result<void> check(const CrewOptions& options) {
   if (auto good = check(options.relay); !good) return good;
   const std::uint32_t threads = options.threads;
-  if (threads < 1 || threads > kMaxThreads) {
-    return Error{
-        ErrorCode::invalid_argument,
-        "threads " + std::to_string(threads) + " must be from 1 to " + std::to_string(kMaxThreads)};
-  }
+  if (auto error = core::check_number("threads", threads, 1, kMaxThreads)) return *std::move(error);
   const RelayOptions& relay = options.relay;
   if (threads > relay.in_flight) return too_many_threads(threads, "in_flight", relay.in_flight);
   if (relay.rate > 0 && threads > relay.rate) return too_many_threads(threads, "rate", relay.rate);

@@ -30,20 +30,18 @@ Error invalid(std::string message) {
 }
 
 std::optional<Error> check(const WorkerOptions& options, const Handler& handler) {
-  if (options.concurrency < 1 || options.concurrency > kMaxConcurrency) {
-    return invalid("concurrency " + std::to_string(options.concurrency) + " must be from 1 to " +
-                   std::to_string(kMaxConcurrency));
-  }
-  if (options.prefetch > kMaxPrefetch) {
-    return invalid("prefetch " + std::to_string(options.prefetch) + " must be from 0 to " +
-                   std::to_string(kMaxPrefetch));
+  for (const core::MaybeError& error :
+       {core::check_number("concurrency", options.concurrency, 1, kMaxConcurrency),
+        core::check_number("prefetch", options.prefetch, 0, kMaxPrefetch),
+        core::check_lease(options.lease)}) {
+    if (error) return error;
   }
   if (options.drain && (*options.drain < Millis(0) || *options.drain > kMaxDrain)) {
     return invalid("drain " + base::format_duration_ms(options.drain->count()) +
                    " must be from 0s to 24h");
   }
   if (!handler) return invalid("the worker's handler is empty");
-  return core::check_lease(options.lease);
+  return std::nullopt;
 }
 
 std::optional<Error> check(const std::vector<QueueWork>& queues) {

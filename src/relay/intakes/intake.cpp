@@ -28,20 +28,16 @@ IntakeFlow::Moment steady_moment() {
 }  // namespace
 
 Result<void> check(const IntakeOptions& options) {
-  if (auto error = core::check_queue_name(options.queue)) return *std::move(error);
-  if (auto error = core::check_new_queue(options.queue)) return *std::move(error);
+  for (const core::MaybeError& error :
+       {core::check_queue_name(options.queue), core::check_new_queue(options.queue),
+        core::check_number("batch", options.batch, 1, core::kMaxBatch),
+        core::check_number("prefetch", options.source.prefetch, 1, 65'535),
+        core::check_span("drain", options.drain, 0, Millis(std::chrono::hours(1)).count())}) {
+    if (error) return *error;
+  }
   const auto wrong = [](const std::string& message) {
     return Error{ErrorCode::invalid_argument, message};
   };
-  if (options.batch < 1 || options.batch > core::kMaxBatch) {
-    return wrong("batch " + std::to_string(options.batch) + " must be from 1 to " +
-                 std::to_string(core::kMaxBatch));
-  }
-  if (options.source.prefetch < 1) return wrong("prefetch 0 must be from 1 to 65535");
-  if (options.drain < Millis(0) || options.drain > std::chrono::hours(1)) {
-    return wrong("drain " + base::format_duration_ms(options.drain.count()) +
-                 " must be from 0s to 1h");
-  }
   const std::array<std::pair<const char*, const std::string*>, 3> names{
       {{"queue", &options.source.queue},
        {"exchange", &options.source.exchange},
