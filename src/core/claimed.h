@@ -3,9 +3,10 @@
 // Pure functions.
 #pragma once
 
-#include <tarry/message.h>
+#include <cstddef>
 
 #include "base/assert.h"
+#include "core/reply.h"
 #include "core/request.h"
 
 namespace tarry::core {
@@ -19,6 +20,21 @@ namespace tarry::core {
     case Action::bury: return SettleAction::bury;
   }
   TARRY_ASSERT(false);
+}
+
+/// Gives all messages of the reply back, their attempts not counted: nobody can take them any more.
+[[nodiscard]] inline SettleRequest release_of(const ClaimReply& reply) {
+  SettleRequest request;
+  std::size_t bytes = 0;
+  for (const ClaimedItem& claimed : reply.items) bytes += claimed.receipt.size;
+  request.items.reserve(reply.items.size());
+  request.bytes.reserve(bytes);
+  for (const ClaimedItem& claimed : reply.items) {
+    SettleItem& item = request.items.emplace_back();
+    item.receipt = append(request.bytes, view(reply.bytes, claimed.receipt));
+    item.action = SettleAction::release;
+  }
+  return request;
 }
 
 }  // namespace tarry::core

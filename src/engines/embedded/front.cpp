@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "core/claimed.h"
 #include "core/queue_sums.h"
 #include "core/validation.h"
 #include "engines/embedded/shard/part_failure.h"
@@ -319,15 +320,8 @@ void Front::end_claim(const OperationPtr& op) {
 
 void Front::release(const core::ClaimReply& reply) {
   if (reply.items.empty()) return;
-  core::SettleRequest request;
-  for (const core::ClaimedItem& claimed : reply.items) {
-    core::SettleItem item;
-    item.receipt = core::append(request.bytes, core::view(reply.bytes, claimed.receipt));
-    item.action = core::SettleAction::release;
-    request.items.push_back(item);
-  }
   // Where the store is closing the leases run out instead.
-  submit(std::move(request), [](Result<core::Reply>) {});
+  submit(core::release_of(reply), [](Result<core::Reply>) {});
 }
 
 void Front::withdraw(core::Ticket ticket) {

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "core/claimed.h"
+
 namespace tarry::redis {
 namespace {
 
@@ -154,15 +156,8 @@ void WaitingClaims::answer(const ClaimPtr& claim, Error error) {
 
 AskedPtr WaitingClaims::release_of(const core::ClaimReply& reply) {
   if (reply.items.empty()) return nullptr;
-  core::SettleRequest request;
-  for (const core::ClaimedItem& claimed : reply.items) {
-    core::SettleItem item;
-    item.receipt = core::append(request.bytes, core::view(reply.bytes, claimed.receipt));
-    item.action = core::SettleAction::release;
-    request.items.push_back(item);
-  }
   auto asked = std::make_shared<Asked>();
-  asked->request = std::move(request);
+  asked->request = core::release_of(reply);
   asked->completion = [](Result<core::Reply>) {};
   return asked;
 }

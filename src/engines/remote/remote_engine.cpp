@@ -23,6 +23,7 @@
 #include "base/assert.h"
 #include "base/thread.h"
 #include "core/answer_thread.h"
+#include "core/claimed.h"
 #include "core/validation.h"
 #include "net/http_client.h"
 #include "wire/call.h"
@@ -137,14 +138,7 @@ net::HttpLane lane_of(const core::Request& request, std::int64_t wait_ms) {
 std::optional<core::SettleRequest> release_of(const Result<core::Reply>& result) {
   const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
   if (claimed == nullptr || claimed->items.empty()) return std::nullopt;
-  core::SettleRequest settle;
-  for (const core::ClaimedItem& item : claimed->items) {
-    core::SettleItem release;
-    release.receipt = core::append(settle.bytes, core::view(claimed->bytes, item.receipt));
-    release.action = core::SettleAction::release;
-    settle.items.push_back(release);
-  }
-  return settle;
+  return core::release_of(*claimed);
 }
 
 // Thread safe. What follows the mutex is the io thread's alone.

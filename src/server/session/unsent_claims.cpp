@@ -3,25 +3,13 @@
 #include <string>
 #include <utility>
 
+#include "core/claimed.h"
 #include "server/session/engine_work.h"
 #include "server/session/store_error.h"
 
 namespace tarry::session {
 
-void UnsentClaims::note(const core::ClaimReply& reply) {
-  std::size_t bytes = 0;
-  for (const core::ClaimedItem& item : reply.items) bytes += item.receipt.size;
-  core::SettleRequest releases;
-  releases.items.reserve(reply.items.size());
-  releases.bytes.reserve(bytes);
-  for (const core::ClaimedItem& item : reply.items) {
-    core::SettleItem release;
-    release.receipt = core::append(releases.bytes, core::view(reply.bytes, item.receipt));
-    release.action = core::SettleAction::release;
-    releases.items.push_back(release);
-  }
-  settles_ = std::move(releases);
-}
+void UnsentClaims::note(const core::ClaimReply& reply) { settles_ = core::release_of(reply); }
 
 void UnsentClaims::release(ServerContext& context, const listening::Executor& executor) {
   if (settles_.items.empty()) return;
