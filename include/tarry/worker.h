@@ -115,7 +115,7 @@ struct WorkerStats {
   std::uint64_t thrown = 0;    ///< handlers that ended by an exception
   std::uint64_t in_flight = 0;  ///< handlers that run now
   std::uint64_t waiting = 0;    ///< claimed, and not begun yet
-  Millis lateness_p50{0};       ///< of all that was claimed, within 2 %
+  Millis lateness_p50{0};       ///< of first attempts, from due time to claim; within 2 %
   Millis lateness_p99{0};
   Millis lateness_max{0};
   std::string last_error = {};  ///< what() of the last exception, cut to 255 bytes of UTF-8

@@ -3,7 +3,9 @@
 // Pure functions.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "base/assert.h"
 #include "core/reply.h"
@@ -35,6 +37,18 @@ namespace tarry::core {
     item.action = SettleAction::release;
   }
   return request;
+}
+
+/// How late a message was handed out, in ms, at least 0: two readings of a clock may cross. Only of
+/// first attempts: what a later one waited for is not the store's doing.
+[[nodiscard]] inline std::optional<std::int64_t> lateness_ms(std::uint32_t attempt,
+                                                             std::int64_t due_ms,
+                                                             std::int64_t claimed_ms) noexcept {
+  if (attempt != 1) return std::nullopt;
+  return std::max<std::int64_t>(claimed_ms - due_ms, 0);
+}
+[[nodiscard]] inline std::optional<std::int64_t> lateness_ms(const ClaimedItem& item) noexcept {
+  return lateness_ms(item.attempt, item.due_ms, item.claimed_ms);
 }
 
 }  // namespace tarry::core

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/claimed.h"
+
 namespace tarry::metrics {
 
 LatenessMeter::LatenessMeter(core::Engine& engine)
@@ -24,9 +26,10 @@ void LatenessMeter::claimed(const core::ClaimReply& reply) {
   const std::lock_guard lock(mutex_);
   ++replies_;
   for (const core::ClaimedItem& item : reply.items) {
-    if (item.attempt != 1) continue;
+    const auto late = core::lateness_ms(item);
+    if (!late) continue;
     Metered& queue = metered(core::view(reply.bytes, item.queue));
-    queue.lateness.record(Millis(item.claimed_ms - item.due_ms));
+    queue.lateness.record(Millis(*late));
     queue.last_reply = replies_;
   }
 }

@@ -31,7 +31,7 @@ class LatenessMeter {
   LatenessMeter& operator=(const LatenessMeter&) = delete;
   ~LatenessMeter();
 
-  /// First attempts count: a retry's wait is not the store's lateness.
+  /// What core::lateness_ms says of its messages counts.
   void claimed(const core::ClaimReply& reply);
   /// How many replies were counted so far.
   [[nodiscard]] std::uint64_t replies() const;

@@ -10,6 +10,7 @@
 #include <tarry/worker.h>
 
 #include "base/histogram.h"
+#include "core/claimed.h"
 #include "leases/book.h"
 #include "leases/settlement.h"
 
@@ -21,9 +22,11 @@ class Counters {
   std::atomic<std::uint64_t> in_flight{0};
   std::atomic<std::uint64_t> waiting{0};
 
-  void claimed(Millis lateness) {
+  void claimed(const core::ClaimReply& reply) {
     const std::lock_guard lock(mutex_);
-    lateness_.record(lateness.count());
+    for (const core::ClaimedItem& item : reply.items) {
+      if (const auto late = core::lateness_ms(item)) lateness_.record(*late);
+    }
   }
   void ended(const leases::Counts& counts) {
     if (counts == leases::Counts()) return;

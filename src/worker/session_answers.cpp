@@ -17,6 +17,7 @@ void Session::on_claimed(Result<core::Reply> reply) {
   const std::lock_guard lock(mutex_);
   const Moment now = leases::moment_now();
   if (const auto begun = book_.claimed(claimed, now)) {
+    counters_.claimed(**claimed);
     for (std::size_t i = 0; i < (*claimed)->items.size(); ++i) {
       accept(Delivery(*claimed, i), *begun, now);
     }
@@ -51,7 +52,6 @@ void Session::on_extended(Result<core::Reply> reply) {
 // -- jobs
 
 void Session::accept(Delivery delivery, Moment begun, Moment now) {
-  counters_.claimed(delivery.lateness());
   const auto id = book_.hold(delivery.receipt(), delivery.lease(), begun, now);
   if (!id) return;
   jobs_.emplace(*id, Job(std::move(delivery)));

@@ -255,6 +255,22 @@ TEST_F(WorkerWithAClock, AnExceptionIsTriedAgainAfterTheBackoffOfTheQueue) {
   EXPECT_EQ(first.stats().last_error, "not yet");
 }
 
+TEST_F(WorkerWithAClock, ItsLatenessIsOfFirstAttempts) {
+  Queue queue = store.queue("q");
+  ASSERT_TRUE(queue.push({.key = "k"}));
+  Worker worker(queue, {}, [&](const Delivery& delivery, const std::stop_token&) {
+    stop.request_stop();
+    return delivery.attempt() == 1 ? retry(0ms) : ack();
+  });
+  clock.advance(20ms);
+  EXPECT_TRUE(worker.run(stop.get_token()));
+  clock.advance(1h);
+  stop = std::stop_source();
+  EXPECT_TRUE(worker.run(stop.get_token()));
+  EXPECT_EQ(worker.stats().acked, 1u);
+  EXPECT_EQ(worker.stats().lateness_max, 20ms);
+}
+
 TEST_F(WorkerWithAClock, AHandlerWhoseLeaseRanOutIsToldAndItsVerdictIsStale) {
   Queue queue = store.queue("q");
   ASSERT_TRUE(queue.push({.key = "k"}));

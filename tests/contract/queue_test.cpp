@@ -466,6 +466,22 @@ TEST_P(Statistics, MeasureLateness) {
   EXPECT_NEAR(lateness.max, 4000, 400);
 }
 
+TEST_P(Statistics, MeasureLatenessOfFirstAttempts) {
+  const Queue q = queue();
+  (void)must(q.push({.payload = "x"}));
+  std::uint64_t first_attempts = 0;
+  for (int i = 0; i < 4; ++i) {
+    const Delivery delivery = claim_one(q);
+    if (delivery.attempt() == 1) ++first_attempts;
+    // What is released is claimed for its first attempt again.
+    const auto outcome = i == 0 ? q.release(delivery.receipt()) : q.retry(delivery.receipt(), 1s);
+    EXPECT_EQ(must(outcome), Outcome::done);
+    clock().advance(1s);
+  }
+  EXPECT_GE(first_attempts, 2u);
+  EXPECT_EQ(must(store().stats()).lateness.count, first_attempts);
+}
+
 TEST_P(Statistics, TellWhatTheEngineCanDo) {
   const core::Capabilities capabilities = rig().engine().capabilities();
   EXPECT_TRUE(capabilities.by_key);

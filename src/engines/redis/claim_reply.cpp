@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/claimed.h"
 #include "core/limits.h"
 #include "engines/redis/body.h"
 #include "engines/redis/member.h"
@@ -146,8 +147,7 @@ std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
     return std::nullopt;
   }
   for (std::size_t i = items; i < into.items.size(); ++i) {
-    const core::ClaimedItem& item = into.items[i];
-    if (item.attempt == 1) lateness.record(item.claimed_ms - item.due_ms);
+    if (const auto late = core::lateness_ms(into.items[i])) lateness.record(*late);
   }
   return answer;
 }

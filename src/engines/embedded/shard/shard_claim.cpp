@@ -3,6 +3,7 @@
 #include <new>
 
 #include "base/planted.h"
+#include "core/claimed.h"
 #include "engines/embedded/records/record_bounds.h"
 #include "engines/embedded/shard/shard.h"
 #include "engines/embedded/shard/shard_items.h"
@@ -108,7 +109,8 @@ void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
     const std::uint32_t next = std::min(history.attempt + 1, core::kMaxAttempts);
     item.attempt = message.stage() == Stage::dead ? 1 : next;
   }
-  if (item.claims == 1) lateness_.record(now_.realtime_ms - message.due_ms());
+  const auto late = core::lateness_ms(item.attempt, message.due_ms(), now_.realtime_ms);
+  if (late) lateness_.record(*late);
   record.items.push_back(item);
   state_->evolve(record, item);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/claimed.h"
 #include "engines/redis/layouts/layout_verbs.h"
 
 namespace tarry::redis {
@@ -58,7 +59,7 @@ std::optional<LookAnswer> read_look(const LayoutSpec& spec, const LayoutKeys& ke
     item.attempt = 1;
     item.priority = kDefaultPriority;
     item.tallies.claims = 1;
-    lateness.record(std::max<std::int64_t>(now - item.due_ms, 0));
+    if (const auto late = core::lateness_ms(item)) lateness.record(*late);
     answer.bytes += body.size();
     if (decoded.is_odd) ++answer.undecoded;
     ++answer.taken;
