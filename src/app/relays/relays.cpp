@@ -49,10 +49,7 @@ std::string line_on_mishap(relay::Mishap mishap, const std::string& title,
       return fmt::format("{}: messages are refused for good; the last one: {}", title, why);
     case relay::Mishap::unsettled: break;
   }
-  return fmt::format(
-      "the store does not settle messages, which come again once their lease has ended; the last "
-      "one: {}",
-      reason);
+  return not_settled_line(reason);
 }
 
 std::string line_on_view(const relay::Coordination::View& view, std::size_t units) {
@@ -70,6 +67,13 @@ std::string line_on_trouble(const std::string& title, const std::optional<Error>
 }
 
 }  // namespace
+
+std::string not_settled_line(std::string_view reason) {
+  return fmt::format(
+      "the store does not settle messages, which come again once their lease has ended; the last "
+      "one: {}",
+      reason);
+}
 
 Result<std::unique_ptr<Relays>> Relays::make(core::Engine& engine, std::string_view store,
                                              const std::vector<RelayPlan>& plans, Hooks hooks,

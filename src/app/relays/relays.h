@@ -19,6 +19,9 @@
 
 namespace tarry::app {
 
+/// Why the store refused to settle a message; of relays and of `tarry work`.
+[[nodiscard]] std::string not_settled_line(std::string_view reason);
+
 class Relays {
  public:
   /// What their operator should know. From threads of the relays.

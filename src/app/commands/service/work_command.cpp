@@ -3,13 +3,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <tarry/worker.h>
@@ -18,10 +17,10 @@
 #include "app/commands/commands.h"
 #include "app/output/json.h"
 #include "app/output/progress.h"
+#include "app/relays/relays.h"
 #include "app/system/init_process.h"
 #include "app/system/signals.h"
 #include "base/text.h"
-#include "base/thread.h"
 #include "core/validation.h"
 #include "relay/child_process.h"
 #include "relay/message_text.h"
@@ -57,47 +56,43 @@ Verdict verdict_of(relay::Ended ended) {
   }
 }
 
-/// The workers of one run, one a queue, and what they share.
+/// One run: a worker on all queues, and what its commands share.
 class Shift {
  public:
   Shift(Session& session, const WorkOptions& options)
       : session_(session), options_(options), commands_(session.trailing) {}
 
   ExitCode run(const Store& store) {
+    std::vector<QueueWork> queues;
     for (const std::string& queue : options_.queues) {
       const auto stats = store.queue(queue).stats();
       if (!stats && stats.error().code == ErrorCode::not_found) {
         if (const auto never = core::check_new_queue(queue)) return session_.output.fail(*never);
         session_.output.tell(fmt::format("there is no queue {} yet; waiting for it", queue));
       }
-      add_worker(store.queue(queue));
+      queues.push_back(work_on(store.queue(queue)));
     }
+    Worker worker(std::move(queues));
     {
       const SignalWatch watch([this](int count) { on_signal(count); });
-      std::list<std::jthread> threads;
-      for (const auto& worker : workers_) {
-        threads.push_back(base::start_jthread({"tarry-run", threads.size()}, [this, &worker] {
-          const auto ended = worker->run(stop_.get_token());
-          if (!ended) fail(ended.error());
-        }));
-      }
+      if (const auto ended = worker.run(stop_.get_token()); !ended) fail(ended.error());
     }
-    report();
-    if (!error_) return ExitCode::done;
-    return session_.output.fail(*error_);
+    report(worker.stats());
+    return error_ ? session_.output.fail(*error_) : ExitCode::done;
   }
 
  private:
-  void add_worker(const Queue& queue) {
+  QueueWork work_on(Queue queue) {
     WorkerOptions options;
     options.concurrency = static_cast<std::uint32_t>(options_.concurrency.value_or(1));
     options.lease = options_.lease;
     options.on_outage = [this](const std::optional<Error>& outage) { tell(outage); };
     options.on_refusal = [this](const Error& refusal) { tell_of_refusal(refusal); };
-    workers_.push_back(std::make_unique<Worker>(
-        queue, options, [this](const Delivery& delivery, const std::stop_token& stop) {
-          return handle(delivery, stop);
-        }));
+    return {std::move(queue),
+            [this](const Delivery& delivery, const std::stop_token& stop) {
+              return handle(delivery, stop);
+            },
+            std::move(options)};
   }
 
   Verdict handle(const Delivery& delivery, const std::stop_token& stop) {
@@ -122,7 +117,7 @@ class Shift {
     return {.action = tarry::Action::release};
   }
 
-  /// Each queue's worker hears of it; one line is enough.
+  /// It is told for each queue; one line is enough.
   void tell(const std::optional<Error>& outage) {
     const std::lock_guard lock(mutex_);
     if (outage) {
@@ -136,10 +131,7 @@ class Shift {
   void tell_of_refusal(const Error& refusal) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(told_refusal_, refusal.message) == refusal.message) return;
-    session_.output.tell(fmt::format(
-        "the store does not settle messages, which come again once their lease has ended; the last "
-        "one: {}",
-        refusal.message));
+    session_.output.tell(not_settled_line(refusal.message));
   }
 
   void back_off(const std::stop_token& stop) {
@@ -166,18 +158,7 @@ class Shift {
     }
   }
 
-  void report() {
-    WorkerStats sum;
-    for (const auto& worker : workers_) {
-      const WorkerStats stats = worker->stats();
-      sum.delivered += stats.delivered;
-      sum.acked += stats.acked;
-      sum.retried += stats.retried;
-      sum.buried += stats.buried;
-      sum.released += stats.released;
-      sum.stale += stats.stale;
-      sum.refused += stats.refused;
-    }
+  void report(const WorkerStats& sum) {
     if (session_.output.json()) {
       session_.output.print_json([&](wire::JsonWriter& json) {
         json.begin_object().field("delivered", sum.delivered).field("acked", sum.acked);
@@ -197,13 +178,12 @@ class Shift {
   Session& session_;
   const WorkOptions& options_;
   relay::ChildProcesses commands_;
-  std::list<std::unique_ptr<Worker>> workers_;
   std::stop_source stop_;
   std::atomic<bool> short_of_something_{false};
   std::condition_variable_any nothing_;  // but a stop
   std::mutex mutex_;
   std::optional<Error> error_;
-  std::size_t away_ = 0;  // workers whose store is away
+  std::size_t away_ = 0;  // queues whose store is
   std::string told_refusal_;
 };
 
