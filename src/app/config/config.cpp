@@ -98,7 +98,7 @@ FromFile read_config(const std::string& file, std::vector<std::string>& problems
 // What whoever starts with it would be refused for, though no server is asked and no file looked
 // at.
 Result<void> check_alone(Which which, const std::string& text) {
-  if (which == Which::listen) {
+  if (setting_of(which).kind == Kind::address) {
     const auto address = parse_listen(text);
     if (!address) return address.error();
     return listening::check_listen_address(address->host);

@@ -27,8 +27,8 @@ std::vector<Setting> make_settings() {
        365 * 24 * kHour, false,
        "How long to try, at the start, to reach a Redis that is\naway (default: until it is "
        "there)"},
-      {"server", "listen", "--listen", "TARRY_LISTEN", Kind::text, "ADDRESS", "127.0.0.1:7733", 0,
-       0, false, "HOST:PORT; port 0: any"},
+      {"server", "listen", "--listen", "TARRY_LISTEN", Kind::address, "ADDRESS", "127.0.0.1:7733",
+       0, 0, false, "HOST:PORT; port 0: any"},
       {"server", "port_file", "--port-file", "TARRY_PORT_FILE", Kind::text, "FILE", "", 0, 0, false,
        "Write the port there once it listens"},
       {"server", "token_file", "--token-file", "TARRY_TOKEN_FILE", Kind::text, "FILE", "", 0, 0,
@@ -107,6 +107,7 @@ Result<Value> parse_value(const Setting& setting, std::string_view text) {
   if (text.empty()) return Error{ErrorCode::invalid_argument, "must not be empty"};
   switch (setting.kind) {
     case Kind::text:
+    case Kind::address:
     case Kind::url: return Value{std::string(text), 0};
     case Kind::choice: {
       const auto known = check_choice(text, setting.choices);
@@ -136,6 +137,7 @@ std::optional<Value> read_value(const Setting& setting, Section& section) {
   };
   switch (setting.kind) {
     case Kind::text:
+    case Kind::address:
     case Kind::url:
     case Kind::choice: {
       auto text = setting.kind == Kind::choice ? section.choice(setting.key, setting.choices)

@@ -17,7 +17,7 @@
 
 namespace tarry::app::config {
 
-enum class Kind { text, url, choice, yes_no, count, size, duration };
+enum class Kind { text, address, url, choice, yes_no, count, size, duration };
 
 struct Setting {
   std::string_view section;      // of the file

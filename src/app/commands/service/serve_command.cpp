@@ -209,6 +209,24 @@ http::FrontOptions http_options(std::optional<ManualClock> clock, const Relays& 
   return options;
 }
 
+/// A port that is kept for a front, until the store is open and clients are let in.
+struct Place {
+  Address address;
+  listening::ReservedPort port;
+};
+
+/// None where the setting names no address.
+Result<std::optional<Place>> reserve(const Config& config, Which listen) {
+  const std::string text = config.text(listen);
+  if (text.empty()) return std::optional<Place>();
+  auto address = parse_listen(text);
+  if (!address) return address.error();
+  auto port = listening::ReservedPort::reserve(address->host, address->port);
+  if (!port) return port.error();
+  address->port = port->port();
+  return std::optional(Place{std::move(*address), std::move(*port)});
+}
+
 ExitCode cannot_listen(Output& output, const Error& error) {
   output.error(error);
   return error.code == ErrorCode::invalid_argument ? ExitCode::usage : ExitCode::failed;
@@ -287,16 +305,14 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   const ErrorsInLog errors(session.output, log, logs_json);
   if (const auto good = check_servable(*config); !good) return session.output.fail(good.error());
   const std::string url = config->text(Which::store_url);
-  auto address = parse_listen(config->text(Which::listen));
-  if (!address) return session.output.fail(address.error());
   if (const std::string file = config->text(Which::port_file); !file.empty()) {
     if (const auto good = check_port_file(file); !good) return session.output.fail(good.error());
   }
   auto token = read_token(config->text(Which::token_file));
   if (!token) return session.output.fail(token.error());
   // First of all: where the port is taken, no store is made or opened.
-  auto place = listening::ReservedPort::reserve(address->host, address->port);
-  if (!place) return cannot_listen(session.output, place.error());
+  auto http = reserve(*config, Which::listen);
+  if (!http) return cannot_listen(session.output, http.error());
   // The store's files take some too.
   const auto descriptors = descriptor_limit();
   static_cast<void>(raise_descriptor_limit());
@@ -319,19 +335,19 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
   note_fewer_connections(*config, options, log);
   session::Fronts server(engine, std::move(options));
   const SignalWatch watch([&events](int) { events.signalled(); }, [&events] { events.hung_up(); });
-  address->port = place->port();
+  const Address address = (*http)->address;  // the setting is never empty
   std::vector<session::Listening> places;
-  places.push_back({http::make_front(http_options(clock, **relays)), std::move(*place)});
+  places.push_back({http::make_front(http_options(clock, **relays)), std::move((*http)->port)});
   if (const auto begun = server.start(std::move(places)); !begun) {
     return cannot_listen(session.output, begun.error());
   }
   if (const std::string file = config->text(Which::port_file); !file.empty()) {
-    const auto written = write_port_file(file, address->port);
+    const auto written = write_port_file(file, address.port);
     if (!written) return session.output.fail(written.error());
   }
   LineWriter stdout_lines(STDOUT_FILENO);
   stdout_lines.write(
-      ready_line(session.output, log, logs_json, address->url(), detail::masked_url(url)));
+      ready_line(session.output, log, logs_json, address.url(), detail::masked_url(url)));
   if (clock)
     log.warning("test_clock",
                 "the clock stands still: POST /v1/clock/advance, suspend or step moves it");
