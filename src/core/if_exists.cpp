@@ -1,26 +1,18 @@
 #include "core/if_exists.h"
 
-#include <array>
-
 namespace tarry::core {
-namespace {
-
-constexpr std::array kEveryRule{IfExists::reject, IfExists::keep, IfExists::replace,
-                                IfExists::earlier, IfExists::later};
-
-}  // namespace
 
 const std::vector<std::string_view>& if_exists_names() {
   static const std::vector<std::string_view> kNames = [] {
     std::vector<std::string_view> names;
-    for (const IfExists rule : kEveryRule) names.push_back(to_string(rule));
+    for (const IfExists rule : kEveryIfExists) names.push_back(to_string(rule));
     return names;
   }();
   return kNames;
 }
 
 std::optional<IfExists> if_exists_from(std::string_view name) noexcept {
-  for (const IfExists rule : kEveryRule) {
+  for (const IfExists rule : kEveryIfExists) {
     if (name == to_string(rule)) return rule;
   }
   return std::nullopt;

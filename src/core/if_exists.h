@@ -3,6 +3,7 @@
 // Pure functions.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,11 @@
 
 namespace tarry::core {
 
-/// reject, keep, replace, earlier, later: in the order of their numbers.
+/// In the order of their numbers.
+inline constexpr std::initializer_list<IfExists> kEveryIfExists = {
+    IfExists::reject, IfExists::keep, IfExists::replace, IfExists::earlier, IfExists::later};
+
+/// Their names, in the same order.
 [[nodiscard]] const std::vector<std::string_view>& if_exists_names();
 /// Empty where no rule is called so.
 [[nodiscard]] std::optional<IfExists> if_exists_from(std::string_view name) noexcept;

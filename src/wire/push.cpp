@@ -1,6 +1,7 @@
 #include "wire/push.h"
 
 #include "core/headers.h"
+#include "core/if_exists.h"
 #include "core/limits.h"
 #include "wire/headers.h"
 
@@ -61,8 +62,7 @@ PushFields::PushFields(Fields& fields)
   item_.due = fields.due().value_or(Due());
   headers_ = take_headers(fields);
   item_.priority = fields.u32("priority").value_or(kDefaultPriority);
-  item_.if_exists = fields.choice("if_exists", {IfExists::reject, IfExists::keep, IfExists::replace,
-                                                IfExists::earlier, IfExists::later});
+  item_.if_exists = fields.choice("if_exists", core::kEveryIfExists);
   item_.max_attempts = fields.u32("max_attempts", 0, core::kMaxAttempts).value_or(0);
   if (key_ && key_->empty()) {
     fields.fail(

@@ -1,13 +1,11 @@
 #include "wire/queue.h"
 
+#include "core/if_exists.h"
 #include "core/settings_table.h"
 #include "wire/items.h"
 
 namespace tarry::wire {
 namespace {
-
-constexpr std::initializer_list<IfExists> kRules = {
-    IfExists::reject, IfExists::keep, IfExists::replace, IfExists::earlier, IfExists::later};
 
 void write_setting(JsonWriter& out, const core::DurationSetting& row, Millis value) {
   out.millis_field(row.name, value.count());
@@ -28,7 +26,7 @@ std::optional<std::uint32_t> read_setting(Fields& fields, const core::CountSetti
   return fields.u32(row.name);
 }
 std::optional<IfExists> read_setting(Fields& fields, const core::RuleSetting& row) {
-  return fields.choice(row.name, kRules);
+  return fields.choice(row.name, core::kEveryIfExists);
 }
 
 // As requests may spell it.
