@@ -26,10 +26,11 @@ constexpr const char* kSummary =
     "tarry: a delay queue. Hands a message back when its time has come: never early, never lost.";
 
 constexpr const char* kFooter =
-    "Durations: 250ms 30s 15m 2h 7d, PT30M. Times: 2030-01-31T09:00:00Z, with an offset always,\n"
-    "or milliseconds since 1970.\n"
-    "Exit codes: 0 done; 1 failed; 2 usage; 3 unknown: no such message; 4 conflict: exists, in\n"
-    "flight, stopping, settled, stale; 5 store not reachable. Of several keys the worst counts.";
+    "Durations: 250ms 30s 15m 2h 7d, PT30M. Times: 2030-01-31T09:00:00Z (an offset is\n"
+    "required), or milliseconds since 1970.\n"
+    "Exit codes: 0 done; 1 failed; 2 usage; 3 unknown: no such message; 4 conflict: exists,\n"
+    "in flight, stopping, settled, stale; 5 store not reachable. With several keys or\n"
+    "receipts the exit code is the worst of them; from worst to best: 5, 1, 2, 4, 3, 0.";
 
 const std::vector<std::string_view>& format_names() {
   static const std::vector<std::string_view> kNames{"table", "json"};
@@ -124,7 +125,7 @@ ExitCode act(Session& session) {
     const std::string why = refused.what();
     return session.output.fail(
         {ErrorCode::unavailable,
-         "the system gives no thread or descriptor: " + why + limit_in_words(why)});
+         "cannot get a thread or a file descriptor from the system: " + why + limit_in_words(why)});
   }
 }
 

@@ -173,8 +173,8 @@ class Backup(ProgramTest):
         within = str(self.directory / "store" / "within")
         self.assertIn("lies in the store",
                       self.tarry("store", "backup", within, code=USAGE).err)
-        for store, said in (("http://127.0.0.1:1", "beside the server"),
-                            ("http+unix:///no/such.sock", "beside the server"),
+        for store, said in (("http://127.0.0.1:1", "run it on that machine"),
+                            ("http+unix:///no/such.sock", "run it on that machine"),
                             ("memory:", "only a store on this machine's disk"),
                             ("redis://127.0.0.1:1", "only a store on this machine's disk")):
             self.assertIn(said, self.tarry("store", "backup", str(self.directory / "new"),

@@ -331,12 +331,12 @@ class BadInput(ProgramTest):
             (["pusg", "q"], 'did you mean "push"?'),
             (["queue"], "tarry queue needs a command"),
             (["queue", "lss"], 'did you mean "ls"?'),
-            (["queue", "--", "ls"], '"ls" stands behind --, and a command goes before it'),
+            (["queue", "--", "ls"], '"ls" stands after --; put the command before --'),
             (["--", "push", "q"], "needs a command"),
             (["--store"], "--store needs a value: URL"),
             (["queue", "-o"], "--output needs a value: table|json"),
             (["bury", "q", "r1", "--reason", "--", "x"],
-             "--reason: needs a value; one that is -- is written --reason=--"),
+             "--reason: needs a value; to give the value --, write --reason=--"),
             (["push", "q", "--header", "--", "x"], "--header: needs a value"),
             (["--store", "--", "ls"], "--store: needs a value"),
             (["push", "q", "--key=", "x"], '--key ""'),
@@ -346,10 +346,13 @@ class BadInput(ProgramTest):
             (["relay", "..", "--to", "stdout"], 'queue name ".." is a step within a path'),
             (["push", "q", "x", "--kye", "k"], "did you mean --key?"),
             (["push", "q", "x", "--prioritty=7"], "did you mean --priority?"),
-            (["push", "q", "x", "--frobnicate"], 'unknown flag "--frobnicate"'),
+            (["push", "q", "x", "--frobnicate"],
+             'unknown flag "--frobnicate" (known: --in, --at, '),
+            (["get", "q", "k", "--by=5m"],
+             'unknown flag "--by=5m". To pass a value that starts with'),
             (["push", "q", "x", "--in", "1s", "--in", "2s"], "--in is given 2 times"),
             (["push", "q", "x", "--in"], "--in needs a value: DURATION"),
-            (["push", "q", "-x"], "a word that begins with - goes behind --"),
+            (["push", "q", "-x"], "To pass a value that starts with '-', put it after --"),
             (["push", "q", "x", "--", "-y"], 'one argument too many: "-y"'),
             (["queue", "pause", "q", "--for", "0s"], "--for 0s"),
             (["export", "x"], "did you mean tarry store export?"),
@@ -525,7 +528,7 @@ class Help(ProgramTest):
                              (("push", "q", "--jsonl", "-"), b'{"payload":"hello"}\n')):
             with self.subTest(words):
                 said = self.tarry(*words, store="memory:", stdin=stdin).err
-                self.assertIn("a memory: store ends with the program", said)
+                self.assertIn("a memory: store ends with this command", said)
                 self.assertNotIn("memory:", self.tarry(*words, stdin=stdin).err)
 
     def test_a_mistyped_variable_for_the_store(self):
@@ -599,7 +602,7 @@ class StoreFiles(ProgramTest):
         self.refused("store", "upgrade", store="file:/nowhere/at/all", code=UNREACHABLE,
                      says="there is no store at")
         self.refused("queue", "set", "q", "--lease", "1m", store="file:/nowhere/at/all",
-                     code=UNREACHABLE, says="`tarry push` makes one")
+                     code=UNREACHABLE, says="`tarry push` or `tarry serve` creates one")
         self.refused("store", "check", store="memory:", says="file:PATH")
 
     def test_no_store_there(self):

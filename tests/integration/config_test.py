@@ -229,8 +229,8 @@ class Config(ProgramTest):
 
     def test_a_limit_that_one_body_may_pass_is_noted(self):
         flags = ("--max-held", "2MiB", "--max-body", "3MiB")
-        said = ["server.max_held, 2MiB, is less than server.max_body, 3MiB: one body more may be "
-                "held, as large as that"]
+        said = ["server.max_held, 2MiB, is less than server.max_body, 3MiB: memory may exceed it "
+                "by one request of that size"]
         self.assertEqual(check("--store", "memory:", *flags).stderr.splitlines(), said)
         self.assertEqual(json.loads(check(*flags, "-o", "json").stdout)["notes"], said)
         with Server("memory:", *flags) as server:
@@ -315,11 +315,11 @@ class Reload(ProgramTest):
                 'drain_timeout = "8s"\n[log]\nlevel = "debug"\nformat = "json"\n'
                 '[queue."orders.*"]\nlease = "9s"\nremember = "1m"\n'
                 '[queue."new"]\nlease = "5s"\n', "reloaded")
-            for line in ("max_body is 1MiB now, no more 2KiB", "max_connections is 77 now",
-                         "idle_timeout is 9s now", "drain_timeout is 8s now",
-                         "log.level is debug now, no more info",
-                         "test_clock stays false: true takes a restart",
-                         "log.format stays text: json takes a restart",
+            for line in ("max_body is now 1MiB, it was 2KiB", "max_connections is now 77",
+                         "idle_timeout is now 9s", "drain_timeout is now 8s",
+                         "log.level is now debug, it was info",
+                         "test_clock stays false: the change to true needs a restart",
+                         "log.format stays text: the change to json needs a restart",
                          'queue "orders.eu": has the settings'):
                 self.assertIn(line, log)
             # Flags go before the file, now as before.
@@ -340,7 +340,8 @@ class Reload(ProgramTest):
             for text in (bad + "leas = 1\nlese = 2\n", "[a\n"):
                 log = self.reload(server, text, "not reloaded")
                 self.assertEqual(len(log.splitlines()), 1, log)
-                self.assertRegex(log, r"error\S* not reloaded, all stays as it was: .*toml:\d+: ")
+                self.assertRegex(log, r"error\S* not reloaded, everything stays as it was: "
+                                      r".*toml:\d+: ")
             self.file.unlink()
             self.assertIn("cannot be read", self.reload_without_file(server))
             self.assertEqual(self.push(server, 3000), 413)
@@ -363,7 +364,7 @@ class Reload(ProgramTest):
                              (200, 401))
             log = self.reload(server, self.FILE, "reloaded")
             self.assertNotIn("token-2", log)
-            self.assertIn("another token holds now", log)
+            self.assertIn("the token has changed", log)
             self.assertEqual((status("first-token-1-of-16"), status("second-token-2-of-16")),
                              (401, 200))
             token_file.write_text("\n")

@@ -218,8 +218,8 @@ class Leases(Coordinated, ProgramTest):
                              says=why)
         for how in ("redis://host", "zookeeper://host"):
             self.refused("relay", "q", "--to", "stdout", "--coordination", how, store="memory:",
-                         says=f'"{how}" needs a store that several processes can open, which '
-                              '"memory:" is not')
+                         says=f'"{how}" needs a store that several processes can open; '
+                              '"memory:" is not one')
         self.refused("relay", "q", "--to", "stdout", "--coordination", "all", "--session", "10ms",
                      store="memory:", says="session 10ms must be from 1s to 10m")
 
@@ -254,7 +254,7 @@ class Ephemerals(Coordinated, ProgramTest):
         member = self.drain()
         member.await_share(12, 1)
         self.zookeeper.kill()
-        member.await_line("is away: .*; it goes on with the shards that it has")
+        member.await_line("cannot be reached: .*; the relay keeps the shards that it has")
         self.push(0, 24)
         eventually(lambda: len(self.arrived()) == 24, "it goes on")
         self.zookeeper.start()

@@ -564,7 +564,7 @@ class Intake(ProgramTest):
                 refused = self.refused("intake", "q", *words, says=says)
                 self.assertNotIn("secret", refused.err)
         self.refused("intake", "q", "--from", broker + "?queue=a", store="memory:",
-                     says="ends with the program")
+                     says="ends with this command")
         self.refused("intake", "no spaces", "--from", broker + "?queue=a", says='"no spaces"')
         self.refused("intake", ".", "--from", broker + "?queue=a", says="a step within a path")
         for source, code, says in (

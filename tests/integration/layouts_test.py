@@ -80,10 +80,11 @@ class Plain(LayoutTest):
         with subprocess.Popen([PROGRAM, "relay", "delayqueue", "--to", "command", "--", "sh", "-c",
                                "exit 65"], stderr=subprocess.PIPE, text=True,
                               env=environment(TARRY_STORE=self.store)) as relay:
-            self.assertIn("messages are refused for good; the last one: the command exited with 65",
+            self.assertIn("messages are refused for good; the last error: the command exited "
+                          "with 65",
                           relay.stderr.readline())
-            self.assertRegex(relay.stderr.readline(), "the store does not settle messages, .*; the "
-                             "last one: .* it has no place for the dead")
+            self.assertRegex(relay.stderr.readline(), "messages cannot be settled in the store; "
+                             ".*; the last error: .* it has no place for the dead")
             relay.terminate()
             self.assertIn("buried 0, not settled 1;", relay.stderr.read())
         self.assertEqual(relay.returncode, DONE)
@@ -93,8 +94,8 @@ class Plain(LayoutTest):
         with subprocess.Popen([PROGRAM, "work", "delayqueue", "--", "sh", "-c", "exit 65"],
                               stderr=subprocess.PIPE, text=True,
                               env=environment(TARRY_STORE=self.store)) as worker:
-            self.assertRegex(worker.stderr.readline(), "the store does not settle messages, .*; the"
-                             " last one: .* it has no place for the dead")
+            self.assertRegex(worker.stderr.readline(), "messages cannot be settled in the store; "
+                             ".*; the last error: .* it has no place for the dead")
             worker.terminate()
             self.assertIn("buried 0, not settled 0, refused by the store 1;", worker.stderr.read())
         self.assertEqual(worker.returncode, DONE)

@@ -212,7 +212,7 @@ class Migrate(ProgramTest):
             self.tarry("push", "orders", "x", "--key", key)
         receipt = self.asked("claim", "orders", "--lease", "1h")["messages"][0]["receipt"]
         answer = self.tarry("store", "migrate", self.store, self.redis.url, code=CONFLICT, store="")
-        self.assertIn('queue "orders": out at consumers: 1 message,', answer.err)
+        self.assertIn('queue "orders": claimed by consumers: 1 message;', answer.err)
         self.tarry("release", "orders", receipt)
         told = self.migrate(self.store, self.redis.url)
         self.assertTrue(told["complete"], told)
@@ -232,7 +232,7 @@ class Migrate(ProgramTest):
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, FAILED, err)
-        self.assertIn("run the same command again to go on", err)
+        self.assertIn("run the same command again to continue", err)
         self.assertIn("in both", out)
         for store in (self.redis.url, self.other):
             self.assertTrue(self.asked("queue", "info", "orders", store=store)["paused"])
@@ -316,7 +316,7 @@ class Migrate(ProgramTest):
                 self.refused("store", "migrate", *ends, code=USAGE, says="--queue", store="")
                 self.assertFalse((self.directory / "other").exists())
             answer = self.tarry("store", "audit", store=server.url, code=FAILED)
-            self.assertIn("counts neither", answer.err)
+            self.assertIn("does not count", answer.err)
         self.assertEqual(self.redis.ask("DBSIZE"), 0)
         self.assertFalse(self.asked("queue", "info", "orders")["paused"])
         self.tarry("push", "orders", "x", store=self.redis.url)

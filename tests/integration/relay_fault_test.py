@@ -165,7 +165,7 @@ class TheStoreIsAway(ProgramTest):
             go.write("go\n")
         relay.send_signal(signal.SIGTERM)
         # That the store is away may be told before.
-        self.assertTrue(any(b"once more ends it now" in line for line in relay.stderr))
+        self.assertTrue(any(b"a second signal ends this now" in line for line in relay.stderr))
         relay.send_signal(signal.SIGTERM)
         _, err = relay.communicate(timeout=60)
         self.assertEqual(relay.returncode, DONE, err)

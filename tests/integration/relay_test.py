@@ -329,7 +329,7 @@ class Relay(ProgramTest):
                 (("--to", "stdot"), 'did you mean "stdout"?'),
                 (("--to", "redsi://user:secret@host/"), 'did you mean "redis"?'),
                 (("--to", "command"), "needs a command after --"),
-                (("--to", "stdout", "--", "cat"), "what follows -- is for --to command"),
+                (("--to", "stdout", "--", "cat"), "a command after -- needs --to command"),
                 (("--to", "command", "--", "/no/such"), 'cannot run "/no/such"'),
                 (("--to", "redis://127.0.0.1/0"), "needs list=NAME, stream=NAME or channel=NAME"),
                 (("--to", "redis://127.0.0.1/0?list=a&stream=b"), "exclude each other"),
@@ -337,7 +337,7 @@ class Relay(ProgramTest):
                 (("--to", "redis://127.0.0.1/0?stream=a&maxlen=0"), "maxlen"),
                 (("--to", "redis://127.0.0.1/0?list=a&shards=3"), '"shards" is not one of a sink'),
                 (("--to", "redis://127.0.0.1/0?strem=a"), 'did you mean "stream"?'),
-                (("--to", "redis+cluster://127.0.0.1?list=a"), "a Redis Cluster is no sink yet"),
+                (("--to", "redis+cluster://127.0.0.1?list=a"), "a Redis Cluster cannot be a sink"),
                 (("--to", "amqp:127.0.0.1"), "a broker's URL is amqp://HOST"),
                 (("--to", "amqp://u:secret@127.0.0.1/"), "needs exchange=NAME, or routing_key="),
                 (("--to", "amqp://127.0.0.1/?exchang=a"), '"exchang" is not one of amqp:'),
@@ -367,13 +367,13 @@ class Relay(ProgramTest):
                 (("--to", "stdout", "--threads", "65"), "--threads"),
                 (("--to", "stdout", "--threads", "2"), "threads 2 must be 1 for stdout"),
                 (("--to", "command", "--threads", "2", "--", "cat"),
-                 "threads 2 must be 1 for command, whose concurrency may be more"),
+                 "threads 2 must be 1 for command; raise its concurrency instead"),
                 (("--to", "redis://127.0.0.1/0?list=a", "--threads", "4", "--in-flight", "3"),
                  "threads 4 must not be more than in_flight, which is 3"),
                 (("--to", "redis://127.0.0.1/0?list=a", "--threads", "4", "--rate", "3"),
                  "threads 4 must not be more than rate, which is 3"),
                 (("--in-flight", "5"), "--to is required"),
-                (("--config", "x.toml"), "QUEUE, --to and their flags go without it")):
+                (("--config", "x.toml"), "leave out QUEUE, --to and their flags")):
             if words[1].startswith("amqp") and "rabbitmq" not in sinks:
                 continue
             if words[1].startswith("kafka") and "kafka" not in sinks:
@@ -392,7 +392,7 @@ class Relay(ProgramTest):
         empty = self.directory / "empty.toml"
         empty.write_text("[server]\n")
         self.refused("relay", "--config", str(empty), says="has no [[relay]] section")
-        self.refused("relay", "--config", str(empty), "--", "cat", says="not with --config")
+        self.refused("relay", "--config", str(empty), "--", "cat", says="not to --config")
         self.tarry("relay", "q", "--to", "stdout", store="http://127.0.0.1:1", code=UNREACHABLE)
 
 
@@ -451,7 +451,7 @@ class FromAFile(ProgramTest):
                 + self.section("mails", to=self.redis.url + "?list=m"))
             relay = self.start("--config", file)
             self.assertIn(b"there is no queue mails yet", relay.stderr.readline())
-            self.assertIn(b'relay "orders": no queue matches orders.*; it looks again every 5s',
+            self.assertIn(b'relay "orders": no queue matches orders.*; looking again every 5s',
                           relay.stderr.readline())
             for queue, key in (("mails", "a"), ("orders.eu", "b"), ("orders", "c")):
                 self.asked("push", queue, "x", "--key", key, store=server.url)
@@ -487,7 +487,7 @@ class FromAFile(ProgramTest):
         sections = [self.section(f"q{i}", to=self.redis.url + "?list=l") for i in range(257)]
         self.asked("config", "check", "--config", self.write("".join(sections[:256])))
         self.refused("config", "check", "--config", self.write("".join(sections)),
-                     says=":769: relay: is one more than 256 relays")
+                     says=":769: relay: is too much: at most 256 relays")
 
     def test_a_server_runs_them_and_tells_of_them(self):
         file = self.write(self.section("orders.*", name="shop", to=self.redis.url + "?list=o"))
@@ -507,7 +507,7 @@ class FromAFile(ProgramTest):
             before = server.log()
             self.write(self.section("orders.*", name="shop", to=self.redis.url + "?list=p"))
             server.process.send_signal(signal.SIGHUP)
-            eventually(lambda: "a change of [[relay]] takes a restart" in
+            eventually(lambda: "a change of [[relay]] needs a restart" in
                        server.log()[len(before):], "the reload is told of")
         # It stopped clean; what was not handed on is there for the next one.
         self.redis.start()
@@ -567,7 +567,7 @@ class FromAFile(ProgramTest):
                 (f'[[relay]]\nqueue = "a b"\nto = "{good}"\n', ':2: relay.queue: '),
                 (f'[[relay]]\nqueue = "a*b"\nto = "{good}"\n', 'may have a * at its end only'),
                 (f'[[relay]]\nqueue = "a"\nqueues = ["b"]\nto = "{good}"\n',
-                 ':3: relay.queues: goes without queue'),
+                 ':3: relay.queues: cannot be given together with queue'),
                 ('[[relay]]\nqueue = "a"\nto = "carrier-pigeon"\n',
                  ':3: relay.to: "carrier-pigeon" names no sink'),
                 (self.section("a", to=good, theads=2), 'did you mean "threads"?'),
@@ -579,23 +579,23 @@ class FromAFile(ProgramTest):
                  "1 to 64 characters of ASCII, without spaces"),
                 (self.section("a", to="command", command=["/no/such"]), 'cannot run "/no/such"'),
                 (self.section("a", to=good) + self.section("b", to=good, name="a"),
-                 "is what the relay in line 1 is called; give it another"),
-                (self.section("a", to=good) * 2, "give it another"),
+                 "is the name of the relay in line 1 already; choose another"),
+                (self.section("a", to=good) * 2, "choose another"),
                 (self.section("a", to="stdout") + self.section("b", to="stdout"),
                  "the relay in line 1 writes to stdout already"),
                 (self.section("a", to="command"), "relay.command: is missing"),
-                (self.section("a", to=good, command=["cat"]), 'goes with to = "command" only'),
-                (self.section("a", to=good, concurrency=2), 'goes with to = "command" only'),
+                (self.section("a", to=good, command=["cat"]), 'needs to = "command"'),
+                (self.section("a", to=good, concurrency=2), 'needs to = "command"'),
                 (f'[[relay]]\nqueues = ["a", "b", "a"]\nto = "{good}"\n',
                  'queue "a" is named twice'),
                 (self.section("shop.*", to=good)
                  + self.section("shop.eu", to=self.redis.url + "?list=b"),
-                 'its queue "shop.eu" and queue "shop.*" of the relay in line 1 can be the same'),
+                 'its queue "shop.eu" can be the same as queue "shop.*" of the relay in line 1'),
                 ("[relay]\n", "[[relay]]")):
             with self.subTest(text):
                 self.refused("config", "check", "--config", self.write(text), says=says)
         file = self.write(self.section("a", to="stdout"))
-        self.refused("serve", "--config", file, says='"stdout" goes with tarry relay --config',
+        self.refused("serve", "--config", file, says='"stdout" needs tarry relay --config',
                      store="memory:")
 
 

@@ -161,7 +161,7 @@ class Serve(ProgramTest):
         self.assertFalse((self.directory / "nowhere").exists())
         os.mkfifo(self.directory / "fifo")
         refusal = self.tarry(*serve, "fifo", code=USAGE).err.splitlines()[-1]
-        self.assertIn("nobody has it open to read", refusal)
+        self.assertIn("no process has it open to read", refusal)
 
     def test_a_port_file_may_be_a_pipe(self):
         fifo = self.directory / "fifo"

@@ -191,7 +191,7 @@ class Clock(ProgramTest):
                              {"advanced_ms": 29 * 86_400_000})
             self.assertEqual(self.asked("claim", "q", store=server.url)["messages"], [])
             told = self.tarry("clock", "advance", "1d", store=server.url).out
-            self.assertEqual(told, "the clock went on by 1d\n")
+            self.assertEqual(told, "the clock moved forward by 1d\n")
             self.assertEqual(len(self.asked("claim", "q", store=server.url)["messages"]), 1)
             for by, says in (("-1s", '"-1s"'), ("40000d", '"40000d"'), ("soon", '"soon"')):
                 self.refused("clock", "advance", by, store=server.url, says=says)

@@ -130,16 +130,17 @@ class Transfer(ProgramTest):
         self.assertEqual((told["complete"], told["imported"], told["held"]),
                          (False, 697, ["mails", "orders"]))
         self.assertRegex(answer.err, "tarry: line 701: .*: it was cut off")
-        self.assertIn("stay paused until an import comes to its end", answer.err)
+        self.assertIn("stay paused until an import is complete", answer.err)
         whole = "\n".join(lines) + "\n"
         told = self.asked("store", "import", "-", store=other, stdin=whole.encode())
         self.assertEqual((told["found"], told["imported"]), (697, 1152 - 697))
         self.assertEqual(sorted(self.export(other)), sorted(lines))
 
     def test_what_is_no_export_makes_no_store(self):
-        for text, why in ((b"", "no line came"), (b'{"a":1}\n', "line 1: it is no export"),
+        for text, why in ((b"", "the input is empty"), (b'{"a":1}\n', "line 1: it is no export"),
                           (b"zz\n", "line 1: it is no export"),
-                          (b"\n \n{}\n", "line 3: it is no export"), (b"\n\n", "no line came"),
+                          (b"\n \n{}\n", "line 3: it is no export"),
+                          (b"\n\n", "the input is empty"),
                           (b'{"tarry_export":3}\n', "line 1: ")):
             self.refused("store", "import", code=FAILED, stdin=text, says=why,
                          store=f"file:{self.directory}/new")
@@ -216,7 +217,7 @@ class Transfer(ProgramTest):
         self.assertFalse(file.exists())
         if how == signal.SIGTERM:
             self.assertEqual(exporting.returncode, FAILED, "no store was out of reach")
-            self.assertIn("the same command goes on with it", error)
+            self.assertIn("the same command continues it", error)
 
     def test_an_export_that_was_cut_short_is_gone_on_with(self):
         self.many(self.store)
@@ -230,7 +231,7 @@ class Transfer(ProgramTest):
                                                        "orders", code=CONFLICT).err)
             self.assertTrue(part.exists())
             answer = self.tarry("store", "export", str(file))
-            self.assertIn(f"going on behind {began['messages']:,} messages", answer.err)
+            self.assertIn(f"continuing after {began['messages']:,} messages", answer.err)
             self.assertEqual(sorted(file.read_text().splitlines()), whole)
             self.assertEqual(list(self.directory.glob("*.part*")), [])
 
@@ -285,7 +286,7 @@ class Transfer(ProgramTest):
                 "total": 1, "messages": 0, "leased": 0, "remembered": 0, "problems": []}
         part.write_text("short")
         mark.write_text(json.dumps(kept))
-        self.assertIn("5 bytes of the 10 that were written",
+        self.assertIn("only 5 of the 10 bytes that were written",
                       self.tarry("store", "export", str(file), code=FAILED).err)
         mark.write_text(json.dumps(kept)[:-20])
         self.assertIn("does not say how far",
@@ -303,7 +304,7 @@ class Transfer(ProgramTest):
                 self.tarry("push", queue, "x", "--key", "twice", "--max-attempts", "2", store=store)
                 self.tarry("claim", queue, "--max", "2", "--lease", "1h", store=store)
                 answer = self.tarry("store", "export", "--queue", queue, store=store)
-                self.assertIn("or dead where that is the last attempt", answer.err)
+                self.assertIn("or makes them dead after their last attempt", answer.err)
                 self.tarry("store", "import", store=other, stdin=answer.bytes)
                 claimed = self.asked("claim", queue, "--max", "2", store=other)["messages"]
                 self.assertEqual([(one["key"], one["attempt"]) for one in claimed], [("twice", 2)])
@@ -346,7 +347,8 @@ class Transfer(ProgramTest):
         other = f"file:{self.directory}/other"
         self.tarry("push", "orders", "mine", "--key", "k:7", store=other)
         answer = self.tarry("store", "import", file, "--keep-settings", store=other, code=CONFLICT)
-        self.assertIn('queue "orders", message "k:7" is not imported: its key is there already',
+        self.assertIn('queue "orders", message "k:7" is not imported: its key belongs to '
+                      "another message already",
                       answer.err)
 
     def test_the_settings_of_queues_that_are_there(self):
@@ -375,13 +377,13 @@ class Transfer(ProgramTest):
         file = self.directory / "export.jsonl"
         self.tarry("push", "q", "x", "--key", "k")
         self.tarry("store", "export", str(file))
-        self.assertIn(f'"{file}" is there already',
+        self.assertIn(f'"{file}" exists already',
                       self.tarry("store", "export", str(file), code=CONFLICT).err)
         self.refused("store", "import", str(self.directory), says="is a directory")
         absent = str(self.directory / "no" / "file")
         self.assertIn("No such file", self.tarry("store", "export", absent, code=USAGE).err)
         self.assertIn("cannot read", self.tarry("store", "import", absent, code=USAGE).err)
-        self.assertIn("ends with the program",
+        self.assertIn("ends with this command",
                       self.tarry("store", "import", str(file), store="memory:", code=USAGE).err)
         self.assertIn("there is no queue",
                       self.tarry("store", "export", "--queue", "none", code=3).err)

@@ -36,7 +36,7 @@ bool by_position(const std::string& name) { return name.front() != '-'; }
 void check_given(const std::string& name, const std::string& word) {
   if (by_position(name) || word != "--") return;
   throw CLI::ValidationError(name,
-                             fmt::format("needs a value; one that is -- is written {}=--", name));
+                             fmt::format("needs a value; to give the value --, write {}=--", name));
 }
 
 /// An option that `read` makes something of; an Error from it ends the parsing.
@@ -70,7 +70,7 @@ CLI::App& add_command(CLI::App& parent, const std::string& name, const std::stri
   CLI::App* command = parent.add_subcommand(name, summary);
   std::string footer = details.empty() ? "Examples:" : details + "\nExamples:";
   for (const std::string& example : examples) footer += "\n  " + example;
-  footer += "\n\nEvery command takes --store URL and -o table|json: tarry --help.";
+  footer += "\n\nEvery command accepts --store URL and -o table|json: see tarry --help.";
   command->footer(footer);
   command->fallthrough();
   return *command;
@@ -192,7 +192,9 @@ std::array<CLI::Option*, 2> add_when(CLI::App& command, When& into) {
 
 void add_by(CLI::App& command, std::optional<Millis>& into,
             const std::array<CLI::Option*, 2>& others) {
-  auto* by = add(command, "--by", "By this long from its own due time: 6h, or -30m for earlier",
+  auto* by = add(command, "--by",
+                 "Move each by this much from its own due time: 6h, or\n"
+                 "-30m for earlier",
                  "DURATION", [&into](const std::string& word) -> Result<void> {
                    const bool back = word.starts_with('-');
                    const auto ms = base::parse_duration_ms(word.substr(back ? 1 : 0));

@@ -35,27 +35,29 @@ Result<std::optional<Time>> one_end(std::string_view text) {
 }  // namespace
 
 void add_filter(CLI::App& command, FilterFlags& into) {
-  add_word(command, "--prefix", into.prefix, "Only keys that begin so");
+  add_word(command, "--prefix", into.prefix, "Only keys that begin with TEXT");
   add_word(command, "--due-between", into.due_between,
-           "Only what is due from FROM on and before TO; either may\nbe left out: FROM, or ,TO")
+           "Only messages due at FROM or later, and before TO; one may\n"
+           "be left out: FROM, or ,TO")
       ->type_name("FROM,TO");
-  add_words(command, "--header", into.headers, "Only with this header; may be given again")
+  add_words(command, "--header", into.headers, "Only messages with this header; may be repeated")
       ->type_name("NAME=VALUE");
   add_word(command, "--reason", into.reason,
-           "Only the dead with such a reason: * is any text, ? one\nbyte")
+           "Only dead messages whose reason matches: * is any text,\n"
+           "? is one byte")
       ->type_name("GLOB");
 }
 
 void add_state(CLI::App& command, FilterFlags& into, bool with_remembered) {
   add_choice(command, "--state", into.state, names_of_states(with_remembered),
-             "Only what is in this state");
+             "Only messages in this state");
 }
 
 Result<void> parse_due_between(std::string_view text, core::MessageFilter& into) {
   const std::size_t comma = text.find(',');
   if (comma == std::string_view::npos || text == ",") {
     return not_a_filter(
-        fmt::format("--due-between {} must be FROM,TO: two times, of which one may be left out",
+        fmt::format("--due-between {} must be FROM,TO: two times; one of them may be left out",
                     base::quoted(text)));
   }
   const auto from = one_end(text.substr(0, comma));
@@ -85,7 +87,7 @@ Result<core::MessageFilter> filter_of(const FilterFlags& flags) {
     filter.headers.push_back({word.substr(0, equals), word.substr(equals + 1)});
   }
   if (flags.reason) {
-    if (flags.reason->empty()) return not_a_filter("--reason is empty; * is any reason");
+    if (flags.reason->empty()) return not_a_filter("--reason is empty; to match any reason, use *");
     filter.reason = *flags.reason;
   }
   return filter;

@@ -19,6 +19,21 @@ std::string path_of(const CLI::App& command) {
   return path_of(*command.get_parent()) + " " + command.get_name();
 }
 
+/// The command's own flags, as "--in, --at, --prefix, ..."; empty where it has none.
+std::string some_flags(const CLI::App& command) {
+  constexpr std::size_t kMost = 8;  // more than these make the line hard to read
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option == command.get_help_ptr() || option->get_lnames().empty()) continue;
+    names.push_back("--" + option->get_lnames().front());
+  }
+  if (names.size() > kMost) {
+    names.resize(kMost);
+    names.emplace_back("...");
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string unknown_flag(const CLI::App& command, const std::string& flag) {
   std::vector<std::string> names;
   for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
@@ -32,9 +47,11 @@ std::string unknown_flag(const CLI::App& command, const std::string& flag) {
   // Of one letter any other is as near.
   const auto meant =
       name.size() > 2 ? base::nearest(name, {names.begin(), names.end()}) : std::string_view();
-  line += meant.empty() ? "; a word that begins with - goes behind --"
-                        : fmt::format("; did you mean {}?", meant);
-  return line;
+  if (!meant.empty()) return line + fmt::format("; did you mean {}?", meant);
+  if (const std::string known = some_flags(command); !known.empty()) {
+    line += fmt::format(" (known: {})", known);
+  }
+  return line + ". To pass a value that starts with '-', put it after --";
 }
 
 std::string unknown_command(const CLI::App& command, const std::string& word) {
@@ -112,7 +129,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error,
     if (!only_words && word.size() > 1 && word.front() == '-') {
       line = unknown_flag(command, word);
     } else if (only_words && !command.get_subcommands({}).empty()) {
-      line = fmt::format("{} stands behind --, and a command goes before it", base::quoted(word));
+      line = fmt::format("{} stands after --; put the command before --", base::quoted(word));
     } else if (!command.get_subcommands({}).empty()) {
       line = unknown_command(command, word);
     } else {

@@ -25,7 +25,8 @@ std::string Session::url() const {
 }
 
 void Session::note_if_fleeting() {
-  if (is_fleeting()) output.note("a memory: store ends with the program, and what was pushed too");
+  if (is_fleeting())
+    output.note("a memory: store ends with this command, and what was pushed is lost with it");
 }
 
 namespace {
@@ -134,14 +135,15 @@ std::optional<Store> Session::open(const std::string& url, Access access, ExitCo
         "; start one with `tarry serve --store file:DIRECTORY`, or name a store: --store URL";
   }
   if (error.code == ErrorCode::not_found && url.starts_with("file:")) {
-    error.message += "; `tarry push` makes one, and so does `tarry serve`";
+    error.message += "; `tarry push` or `tarry serve` creates one";
   }
   if (error.code == ErrorCode::conflict && url.starts_with("file:")) {
     error.message +=
         "; if that is `tarry serve`, name its address instead: --store http://HOST:PORT";
   }
   if (error.code == ErrorCode::damaged && url.starts_with("file:")) {
-    error.message += "; `tarry store salvage DIRECTORY` makes a store of what checks";
+    error.message +=
+        "; `tarry store salvage DIRECTORY` makes a new store of the parts that are intact";
   }
   output.error(error);
   code = exit_code_of_open(error.code);

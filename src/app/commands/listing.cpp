@@ -46,7 +46,7 @@ void print_listing(Session& session, const std::vector<MessageInfo>& messages,
   session.output.print(table);
   if (next.empty()) return;
   session.output.note(
-      fmt::format("{} of them; go on with --after {}, or more at once with --limit N.",
+      fmt::format("{} shown; continue with --after {}, or show more at once with --limit N.",
                   grouped(messages.size()), next));
 }
 

@@ -24,7 +24,7 @@ std::vector<std::string> read_queues(Section& section) {
   const auto one = section.text("queue");
   auto several = section.texts("queues");
   if (one && several) {
-    section.fail("queues", "goes without queue, which stands there too");
+    section.fail("queues", "cannot be given together with queue");
     return {};
   }
   if (one) several = std::vector{*one};
@@ -70,8 +70,8 @@ void check_command(Section& section, const RelayPlan& plan, bool has_concurrency
     section.fail("command", "is missing: command = [\"PROGRAM\", \"ARGUMENT\", ...]");
   }
   if (is_command) return;
-  if (!plan.command.empty()) section.fail("command", "goes with to = \"command\" only");
-  if (has_concurrency) section.fail("concurrency", "goes with to = \"command\" only");
+  if (!plan.command.empty()) section.fail("command", "needs to = \"command\"");
+  if (has_concurrency) section.fail("concurrency", "needs to = \"command\"");
 }
 
 RelayPlan read_plan(Section& section) {
@@ -112,22 +112,24 @@ std::optional<std::pair<std::string, std::string>> common(const RelayPlan& a, co
 
 void compare(Section& section, const RelayPlan& plan, const RelayPlan& before) {
   if (plan.crew.name == before.crew.name) {
-    section.fail("name", fmt::format("{} is what the relay in line {} is called; give it another",
-                                     base::quoted(plan.crew.name), before.line));
+    section.fail("name",
+                 fmt::format("{} is the name of the relay in line {} already; choose another",
+                             base::quoted(plan.crew.name), before.line));
   }
   if (plan.writes_stdout() && before.writes_stdout()) {
-    section.fail("to", fmt::format("the relay in line {} writes to stdout already: their lines "
-                                   "would get mixed up",
-                                   before.line));
+    section.fail(
+        "to",
+        fmt::format("the relay in line {} writes to stdout already: their lines would be mixed up",
+                    before.line));
     return;
   }
   if (plan.to == before.to && plan.command == before.command) return;
   if (const auto both = common(plan, before)) {
-    section.fail("",
-                 fmt::format("its queue {} and queue {} of the relay in line {} can be the "
-                             "same, and their sinks are written differently: which of them "
-                             "got a message would be chance",
-                             base::quoted(both->first), base::quoted(both->second), before.line));
+    section.fail(
+        "",
+        fmt::format("its queue {} can be the same as queue {} of the relay in line {}, but the "
+                    "sinks are written differently: each message would go to one of them by chance",
+                    base::quoted(both->first), base::quoted(both->second), before.line));
   }
 }
 
@@ -138,7 +140,7 @@ std::vector<RelayPlan> read_relays(Section& whole) {
   for (Section& section : whole.sections("relay")) {
     RelayPlan plan = read_plan(section);
     if (plan.to.empty()) {
-      section.fail("to", "is missing; it names the sink, as --to of tarry relay does");
+      section.fail("to", "is missing; it names the sink, like --to of tarry relay");
     } else if (plan.command.empty() == plan.runs_command()) {
       // It has been said.
     } else if (const auto sink = check_sink(plan); !sink) {
@@ -153,7 +155,7 @@ std::vector<RelayPlan> read_relays(Section& whole) {
     for (const RelayPlan& before : plans) compare(section, plan, before);
     plans.push_back(std::move(plan));
     if (plans.size() > kMaxRelays) {
-      section.fail("", fmt::format("is one more than {} relays", kMaxRelays));
+      section.fail("", fmt::format("is too much: at most {} relays", kMaxRelays));
       break;
     }
   }

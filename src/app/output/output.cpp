@@ -44,7 +44,7 @@ void Output::put_error(std::string line) {
 
 void Output::wait_for_no_reader() {
   error_lines_ = std::make_unique<LineWriter>(STDERR_FILENO, [](std::uint64_t lines) {
-    return fmt::format("tarry: {} lines were left out here, their reader is too slow\n", lines);
+    return fmt::format("tarry: {} lines were left out here: the reader is too slow\n", lines);
   });
 }
 

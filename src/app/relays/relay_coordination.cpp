@@ -120,7 +120,7 @@ Made make_zookeeper(const RelayPlan& plan, const SharedStore& store) {
   const bool has_gap = options.path.find("//") != std::string::npos ||
                        (options.path + "/").find("/./") != std::string::npos ||
                        (options.path + "/").find("/../") != std::string::npos;
-  if (has_gap) return no_coordination(base::quoted(options.path) + " is no path of a ZooKeeper");
+  if (has_gap) return no_coordination(base::quoted(options.path) + " is no path in ZooKeeper");
   options.group = group_of(plan, store);
   options.session = plan.session;
   return Made(std::make_unique<relay::ZooKeeperCoordination>(std::move(options)));
@@ -158,7 +158,7 @@ Made make_coordination(const RelayPlan& plan, const SharedStore& store) {
   const std::string_view engine = split_url(store.url).scheme;
   if (url.scheme.size() > 0 && (engine == "file" || engine == "memory")) {
     return no_coordination(
-        fmt::format("{} needs a store that several processes can open, which {} is not",
+        fmt::format("{} needs a store that several processes can open; {} is not one",
                     base::quoted(detail::masked_url(plan.coordination)),
                     base::quoted(detail::masked_url(store.url))));
   }

@@ -30,7 +30,7 @@ Result<void> check_numbers(const RelayPlan& plan) {
   if (plan.crew.threads > 1 && (plan.writes_stdout() || plan.runs_command())) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("threads {} must be 1 for {}{}", plan.crew.threads, plan.to,
-                             plan.runs_command() ? ", whose concurrency may be more" : "")};
+                             plan.runs_command() ? "; raise its concurrency instead" : "")};
   }
   return relay::check(plan.crew);
 }

@@ -27,7 +27,7 @@ Result<net::RedisOptions> redis_sink_server(std::string_view scheme, std::string
   if (!url) return url.error();
   if (url->topology == detail::RedisUrl::Topology::cluster) {
     return Unexpected(ErrorCode::unsupported,
-                      "a Redis Cluster is no sink yet; one server or sentinels are");
+                      "a Redis Cluster cannot be a sink; use one server or sentinels");
   }
   return detail::redis_server_of(*url);
 }
@@ -54,7 +54,7 @@ Unexpected names_no_sink(std::string_view scheme) {
   forms.pop_back();
   // Only the scheme: what follows may hold a password.
   return Unexpected(ErrorCode::invalid_argument,
-                    fmt::format("{} names no sink; those are {} and {}{}", base::quoted(scheme),
+                    fmt::format("{} names no sink; known are {} and {}{}", base::quoted(scheme),
                                 fmt::join(forms, ", "), last, base::did_you_mean(scheme, known)));
 }
 
@@ -105,7 +105,7 @@ std::string shown_sink(std::string_view to) {
 relay::MadeSink make_sink(const relay::SinkWish& wish) {
   const SinkKind* kind = find_sink_kind(wish.to);
   if (!wish.command.empty() && (kind == nullptr || !kind->runs_command)) {
-    return Unexpected(ErrorCode::invalid_argument, "what follows -- is for --to command");
+    return Unexpected(ErrorCode::invalid_argument, "a command after -- needs --to command");
   }
   if (kind == nullptr) return names_no_sink(wish.scheme());
   if (!kind->make) return Unexpected(ErrorCode::unsupported, std::string(kind->absent));

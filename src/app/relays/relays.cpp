@@ -23,7 +23,7 @@ std::string kind_of(const core::Engine& engine) {
 std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
   if (count > 0)
     return fmt::format("{} {} now", count, count == 1 ? "queue matches" : "queues match");
-  return fmt::format("no queue matches {}; it looks again every {}",
+  return fmt::format("no queue matches {}; looking again every {}",
                      fmt::join(plan.crew.relay.queues, ", "),
                      base::format_duration_ms(relay::kLookEvery.count()));
 }
@@ -43,10 +43,10 @@ std::string line_on_mishap(relay::Mishap mishap, const std::string& title,
   switch (mishap) {
     case relay::Mishap::failed:
       return fmt::format(
-          "{}: messages fail, and are tried again after their queue's backoff; the last one: {}",
+          "{}: messages fail, and are tried again after their queue's backoff; the last error: {}",
           title, why);
     case relay::Mishap::refused:
-      return fmt::format("{}: messages are refused for good; the last one: {}", title, why);
+      return fmt::format("{}: messages are refused for good; the last error: {}", title, why);
     case relay::Mishap::unsettled: break;
   }
   return not_settled_line(reason);
@@ -60,9 +60,8 @@ std::string line_on_view(const relay::Coordination::View& view, std::size_t unit
 std::string line_on_trouble(const std::string& title, const std::optional<Error>& error) {
   if (!error) return fmt::format("coordination: {} is back", title);
   return fmt::format(
-      "coordination: {} is away: {}; it goes on with the shards that it has, or, where it was "
-      "never "
-      "told of any, with all once a session has passed",
+      "coordination: {} cannot be reached: {}; the relay keeps the shards that it has; if it was "
+      "never given any, it takes all once a session has passed",
       title, error->message);
 }
 
@@ -70,8 +69,8 @@ std::string line_on_trouble(const std::string& title, const std::optional<Error>
 
 std::string not_settled_line(std::string_view reason) {
   return fmt::format(
-      "the store does not settle messages, which come again once their lease has ended; the last "
-      "one: {}",
+      "messages cannot be settled in the store; they are delivered again after their lease; the "
+      "last error: {}",
       reason);
 }
 
@@ -101,8 +100,8 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   hooks.on_breaker = [this, prefix, title](bool open, const std::string& why) {
     if (!open) return hooks_.log({LogLevel::info, "sink_back", prefix + *title + " is back"});
     hooks_.log({LogLevel::warning, "sink_down",
-                prefix + fmt::format("{} is down: {}; claiming rests until it is back", *title,
-                                     base::without_prefix(why, *title + ": "))});
+                prefix + fmt::format("{} is down: {}; the relay claims nothing until it is back",
+                                     *title, base::without_prefix(why, *title + ": "))});
   };
   hooks.on_outage = [this, prefix](const std::optional<Error>& outage) {
     if (!outage) return hooks_.log({LogLevel::info, "store_back", prefix + "the store is back"});
@@ -121,9 +120,10 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
   if (plan.crew.relay.max_attempts && !engine.capabilities().pauses) {
     return Error{
         ErrorCode::unsupported,
-        prefix + fmt::format("max_attempts {}: this store, {}, counts no attempts, and has "
-                             "no place for the dead",
-                             *plan.crew.relay.max_attempts, kind_of(engine))};
+        prefix +
+            fmt::format(
+                "max_attempts {}: this store, {}, counts no attempts and keeps no dead messages",
+                *plan.crew.relay.max_attempts, kind_of(engine))};
   }
   auto coordination = make_coordination(plan, {store, engine.capabilities().store});
   if (!coordination) return std::move(coordination).error();

@@ -79,7 +79,7 @@ class Lines final : public spdlog::sinks::base_sink<std::mutex> {
   // On the writer's thread, or within a line: so it has a formatter of its own.
   std::string lost_line(std::uint64_t lines) {
     std::string text =
-        fmt::format("{} lines of this log were left out, its reader is too slow", lines);
+        fmt::format("{} lines of this log were left out: the reader is too slow", lines);
     if (json_) {
       text = rest_of_object([&](wire::JsonWriter& json) {
         json.text_field("code", "lines_left_out").text_field("message", text);

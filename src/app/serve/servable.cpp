@@ -34,10 +34,11 @@ Result<void> check_store(const Config& config) {
 Result<void> check_relays(const Config& config) {
   for (const RelayPlan& plan : config.relays) {
     if (!plan.writes_stdout()) continue;
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}:{}: relay {}: to = \"stdout\" goes with tarry relay --config, not "
-                             "within serve",
-                             printable(config.file), plan.line, base::quoted(plan.crew.name))};
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format(
+            "{}:{}: relay {}: to = \"stdout\" needs tarry relay --config; serve cannot run it",
+            printable(config.file), plan.line, base::quoted(plan.crew.name))};
   }
   return {};
 }
@@ -53,8 +54,8 @@ std::vector<std::string> notes_of(const Config& config) {
   std::vector<std::string> notes = config::mistyped_variables();
   if (config.number(Which::max_held) < config.number(Which::max_body)) {
     notes.push_back(
-        fmt::format("server.max_held, {}, is less than server.max_body, {}: one body more may be "
-                    "held, as large as that",
+        fmt::format("server.max_held, {}, is less than server.max_body, {}: memory may exceed it "
+                    "by one request of that size",
                     config.text(Which::max_held), config.text(Which::max_body)));
   }
   return notes;

@@ -95,14 +95,14 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     const std::string more =
         problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : "";
     serving.log.error("not_reloaded",
-                      "not reloaded, all stays as it was: " + problems.front() + more);
+                      "not reloaded, everything stays as it was: " + problems.front() + more);
     return;
   }
   // The file's name takes a restart; what is in it may change, so that a token can be replaced.
   auto token = read_token(held.text(Which::token_file));
   if (!token) {
     serving.log.error("not_reloaded",
-                      "not reloaded, all stays as it was: " + token.error().message);
+                      "not reloaded, everything stays as it was: " + token.error().message);
     return;
   }
   const auto& settings = config::serve_settings();
@@ -114,15 +114,16 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
     if (setting.reloads) {
       held.held[i] = std::move(read->held[i]);
       serving.log.info("setting_changed",
-                       fmt::format("{} is {} now, no more {}", setting.name(), after, before));
+                       fmt::format("{} is now {}, it was {}", setting.name(), after, before));
     } else {
-      serving.log.warning("needs_restart", fmt::format("{} stays {}: {} takes a restart",
-                                                       setting.name(), before, after));
+      serving.log.warning("needs_restart",
+                          fmt::format("{} stays {}: the change to {} needs a restart",
+                                      setting.name(), before, after));
     }
   }
   if (read->relays != held.relays) {
     serving.log.warning("needs_restart",
-                        "the relays stay as they were: a change of [[relay]] takes a restart");
+                        "the relays stay as they were: a change of [[relay]] needs a restart");
   }
   held.queues = std::move(read->queues);
   serving.log.set_level(held.text(Which::log_level));
@@ -131,14 +132,14 @@ void reload(Config& held, const config::Flags& flags, const Serving& serving) {
   serving.server.set_limits(limits);
   if (*token != serving.token) {
     serving.token = *token;
-    serving.log.info("token_changed", "another token holds now, no more the one before");
+    serving.log.info("token_changed", "the token has changed; the one before is refused");
   }
   // read_token has held it to the same rule.
   TARRY_ASSERT(serving.server.set_token(*std::move(token)).has_value());
   serving.presets.set_rules(held.queues);
   if (auto applied = apply_queue_rules(serving.store, held.queues, serving.log); !applied) {
     serving.log.error("rules_not_applied",
-                      "queues that are there keep their settings: " + applied.error().message);
+                      "existing queues keep their settings: " + applied.error().message);
   }
   serving.log.info("reloaded", held.file.empty()
                                    ? "reloaded; there is no file (--config, TARRY_CONFIG)"

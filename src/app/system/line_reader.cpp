@@ -31,7 +31,7 @@ Result<bool> read_some(int fd, std::string& into) {
   return got > 0;
 }
 
-Error stopped() { return {ErrorCode::closed, "stopped while it waited for more input"}; }
+Error stopped() { return {ErrorCode::closed, "stopped while waiting for more input"}; }
 
 }  // namespace
 

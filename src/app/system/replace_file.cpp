@@ -44,7 +44,7 @@ Result<Node> node_at(const std::string& path) {
   if (S_ISREG(status.st_mode)) return refused("it is a link to a file; name the file itself");
   if (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)) return Node::written;
   return refused(S_ISDIR(status.st_mode) ? "it is a directory"
-                                         : "it is neither a file, a FIFO nor a character device");
+                                         : "it is not a file, a FIFO or a character device");
 }
 
 /// Writes and closes; 0, or the errno value of what failed.
@@ -65,7 +65,7 @@ int write_and_close(int fd, std::string_view text) {
 Result<void> write_to_node(const std::string& path, std::string_view text) {
   // A FIFO that nobody reads would hold us up for ever.
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0 && errno == ENXIO) return cannot_be_written(path, "nobody has it open to read");
+  if (fd < 0 && errno == ENXIO) return cannot_be_written(path, "no process has it open to read");
   if (fd < 0) return failed_to_write(path, errno);
   const int wrong = write_and_close(fd, text);
   if (wrong != 0) return failed_to_write(path, wrong);

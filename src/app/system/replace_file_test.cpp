@@ -53,7 +53,7 @@ TEST_F(ReplaceFile, AFifoIsWrittenToAndStaysOne) {
   EXPECT_TRUE(check_replaceable(path));
   const auto unread = replace_file(path, "1\n");
   ASSERT_FALSE(unread);
-  EXPECT_NE(unread.error().message.find("nobody has it open to read"), std::string::npos);
+  EXPECT_NE(unread.error().message.find("no process has it open to read"), std::string::npos);
   const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_GE(fd, 0);
   EXPECT_TRUE(replace_file(path, "1\n"));

@@ -50,7 +50,7 @@ Result<void> DraftFile::open() {
   if (::access(path_.c_str(), F_OK) == 0) {
     return Unexpected(
         ErrorCode::conflict,
-        fmt::format("{} is there already; remove it, or name another file", base::quoted(path_)));
+        fmt::format("{} exists already; remove it, or name another file", base::quoted(path_)));
   }
   constexpr mode_t kOwnerOnly = 0600;  // what is in a store may be nobody else's business
   const int fd = ::open(draft().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
@@ -59,7 +59,7 @@ Result<void> DraftFile::open() {
     const int why = errno;
     ::close(fd);
     if (why != EWOULDBLOCK) return failure("lock", draft(), why);
-    return Unexpected(ErrorCode::conflict, "another process writes " + base::quoted(draft()));
+    return Unexpected(ErrorCode::conflict, "another process is writing " + base::quoted(draft()));
   }
   fd_ = fd;
   return {};
@@ -107,7 +107,7 @@ Result<void> DraftFile::write_out() {
   const std::size_t most = is_file() || stop_ == nullptr ? buffer_.size() : PIPE_BUF;
   for (std::size_t at = 0; at < buffer_.size();) {
     if (!is_file() && stop_ != nullptr && !stop_->wait_for(fd_, POLLOUT)) {
-      return Unexpected(ErrorCode::closed, "stopped while it waited for the reader of its output");
+      return Unexpected(ErrorCode::closed, "stopped while waiting for the reader of its output");
     }
     const ssize_t wrote = ::write(fd_, buffer_.data() + at, std::min(most, buffer_.size() - at));
     if (wrote < 0 && errno == EINTR) continue;

@@ -170,8 +170,8 @@ class Exporter {
     at_.report.problems.push_back(
         "queue " + base::quoted(queue) + ": its counters say that " +
         std::to_string(too_many ? most : least) + " messages at " + (too_many ? "most" : "least") +
-        " were there all the while, but its list told " + std::to_string(at_.listed) +
-        ": this export is not whole (see tarry store audit)");
+        " were there all the time, but its list gave " + std::to_string(at_.listed) +
+        ": this export is not complete (see tarry store audit)");
     return {};
   }
 

@@ -50,7 +50,7 @@ Result<void> Importer::check_begin(std::string_view text) {
   const bool means_to_be = text.find("\"tarry_export\"") != std::string_view::npos;
   if (!line && means_to_be) return line.error();
   return Error{ErrorCode::invalid_argument,
-               "it is no export: {\"tarry_export\":2} must come first"};
+               "it is no export: the first line must be {\"tarry_export\":2}"};
 }
 
 Result<void> Importer::take(std::string_view text) {
@@ -64,9 +64,9 @@ Result<void> Importer::take(std::string_view text) {
   if (!line) {
     done = std::move(line).error();
   } else if (ended_) {
-    done = Error{ErrorCode::invalid_argument, "there is more behind the export's end"};
+    done = Error{ErrorCode::invalid_argument, "there is more after the end of the export"};
   } else if (begun_ && std::holds_alternative<HeadLine>(*line)) {
-    done = Error{ErrorCode::invalid_argument, "another export begins amid this one"};
+    done = Error{ErrorCode::invalid_argument, "another export begins inside this one"};
   } else if (const auto* queue = std::get_if<QueueLine>(&*line)) {
     done = begin_queue(*queue);
   } else if (auto* message = std::get_if<MessageLine>(&*line)) {
@@ -191,8 +191,9 @@ Result<void> Importer::look(std::vector<MessageInfo> taken) {
       ++report_.found;
     } else {
       ++report_.conflicts;
-      problem(message,
-              "its key is there already: another message's, or its own, and changed since");
+      problem(
+          message,
+          "its key belongs to another message already, or to this one and it has changed since");
     }
   }
   return {};
@@ -201,20 +202,20 @@ Result<void> Importer::look(std::vector<MessageInfo> taken) {
 Result<void> Importer::finish() {
   if (auto done = flush(); !done) return at_line(std::move(done).error());
   if (report_.lines == 0) {
-    return Error{ErrorCode::invalid_argument, "there is nothing to import: no line came"};
+    return Error{ErrorCode::invalid_argument, "there is nothing to import: the input is empty"};
   }
   if (!ended_) {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("line {}: the file ends here, and the export does not: it was cut off",
-                             report_.lines)};
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("line {}: the file ends here, but the export is not complete: it was cut off",
+                    report_.lines)};
   }
   // More are no harm: a message that comes twice is there already.
   if (read_ < told_) {
-    return Error{
-        ErrorCode::invalid_argument,
-        fmt::format("line {}: the export has {} messages, and {} came before its end: lines are "
-                    "missing",
-                    report_.lines, told_, read_)};
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("line {}: the export has {} messages, but only {} came before its "
+                             "end: lines are missing",
+                             report_.lines, told_, read_)};
   }
   if (auto done = let_go(); !done) return done;
   report_.complete = true;

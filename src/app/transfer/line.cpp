@@ -47,7 +47,7 @@ Result<Line> read_head(wire::Fields& fields) {
   const auto version = fields.u64("tarry_export").value_or(1);
   if (version < 1 || version > kExportVersion) {
     return Error{ErrorCode::unsupported,
-                 fmt::format("the export is of version {}; this program knows versions 1 to {}",
+                 fmt::format("the export has version {}; this program knows versions 1 to {}",
                              version, kExportVersion)};
   }
   if (auto error = fields.finish()) return *error;

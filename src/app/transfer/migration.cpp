@@ -67,15 +67,15 @@ class QueueMigration {
     if (resumed_ && counts_.conflicts > 0) {
       counts_.problems.push_back(
           std::to_string(counts_.conflicts) + " keys belong to other messages in " + to_.name +
-          ", which a run that was cut short may have put there: cancel one of each two" +
+          "; a run that was cut short may have put them there: cancel one of each two" +
           kWhereRemembered + ", and run the same command again");
       return {};
     }
     if (batch.leaves_copies()) {
-      counts_.problems.push_back("some of what stays is in " + to_.name +
-                                 " too: let the servers take larger bodies, or cancel one of each "
-                                 "two" +
-                                 kWhereRemembered + ", and run the same command again");
+      counts_.problems.push_back(
+          "some of the messages that stay are in " + to_.name +
+          " too: raise the servers' largest body, or cancel one of each two" + kWhereRemembered +
+          ", and run the same command again");
       return {};
     }
     return let_go();
@@ -233,10 +233,9 @@ Result<WantedQueues> queues_of(const MigrationEnd& from, const std::vector<std::
     }
     auto& all = std::get<StoreStats>(*reply);
     if (all.queues.empty() && !from.engine.capabilities().pauses) {
-      return Unexpected(ErrorCode::invalid_argument,
-                        from.name +
-                            ": its keys do not say which queues there are; name them, "
-                            "by --queue each");
+      return Unexpected(
+          ErrorCode::invalid_argument,
+          from.name + ": its keys do not say which queues there are; name each with --queue");
     }
     return WantedQueues{std::move(all.queues), std::move(all.unreadable)};
   }

@@ -181,8 +181,8 @@ Result<void> MigrationBatch::check_alone() {
   if (stats->counters.moved_away == moved_away_before_ + taken_) return {};
   return at(from_, counts_.queue,
             {ErrorCode::conflict,
-             "somebody else moves its messages too; let one of them do it; or a request of this "
-             "run was carried out twice; run it again"});
+             "another program moves its messages too, or a request of this run was carried out "
+             "twice; let only one program move them, and run it again"});
 }
 
 // Takes back what was put there; what somebody has changed there since is his.
@@ -204,8 +204,7 @@ Result<void> MigrationBatch::undo(const std::vector<MessageInfo>& messages) {
       if (error->code != ErrorCode::too_large) return at(to_, counts_.queue, *error);
       leaves_copies_ = true;
       ++counts_.conflicts;
-      problem((*there)[i].key,
-              "its copy in " + to_.name + " cannot be taken back: " + error->message);
+      problem((*there)[i].key, "its copy in " + to_.name + " cannot be removed: " + error->message);
     }
   }
   return {};

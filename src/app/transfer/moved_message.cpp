@@ -92,10 +92,9 @@ Result<std::vector<MessageInfo>> get_messages(
 namespace {
 
 Error is_older(std::string_view name) {
-  return {ErrorCode::unsupported,
-          std::string(name) +
-              ": the server is older than this program and cannot move messages; update it, "
-              "or stop it and name the store that it keeps"};
+  return {ErrorCode::unsupported, std::string(name) +
+                                      ": the server is older than this program and cannot move "
+                                      "messages; update it, or stop it and name its own store"};
 }
 
 }  // namespace

@@ -178,7 +178,7 @@ TEST(Transfer, AFileWithAHoleIsRefusedAndItsQueuesStayHeld) {
   Store to = open_memory();
   ImportReport report;
   EXPECT_NE(import_into(to, joined(holed), report)
-                .message.find("the export has 6 messages, and 5 came before its end"),
+                .message.find("the export has 6 messages, but only 5 came before its end"),
             std::string::npos);
   EXPECT_FALSE(report.complete);
   EXPECT_FALSE(report.held.empty());
@@ -384,7 +384,7 @@ TEST(Transfer, AnExportThatLacksWhatTheQueueCountsSaysSo) {
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->problems.size(), 1u);
   EXPECT_NE(report->problems[0].find("queue \"orders\""), std::string::npos) << report->problems[0];
-  EXPECT_NE(report->problems[0].find("not whole"), std::string::npos) << report->problems[0];
+  EXPECT_NE(report->problems[0].find("not complete"), std::string::npos) << report->problems[0];
 }
 
 TEST(Transfer, WhatEndsAndComesMeanwhileExplainsWhatAnExportLacks) {
@@ -436,7 +436,7 @@ TEST(Transfer, LinesThatAreNoneEndTheImportAndAreNamed) {
       {queue, "line 1: it is no export"},
       {"", "there is nothing to import"},
       {"{\"tarry_export\":3}\n",
-       "line 1: the export is of version 3; this program knows versions 1 to 2"},
+       "line 1: the export has version 3; this program knows versions 1 to 2"},
       {head + head, "line 2: another export begins"},
       {head + R"({"message":{"queue":"q","key":"k","state":"ready","due_ms":0}})",
        "line 2: the line"},
@@ -459,7 +459,7 @@ TEST(Transfer, LinesThatAreNoneEndTheImportAndAreNamed) {
       {head + R"({"queue":"-q","settings":{}})", "line 2: "},
       {head + R"({"queue":"q"})", "line 2: "},
       {head + "\n\n[]", "line 4: "},
-      {head + "{\"end\":true,\"messages\":0}\n" + queue, "line 3: there is more behind"},
+      {head + "{\"end\":true,\"messages\":0}\n" + queue, "line 3: there is more after the end"},
   };
   for (const auto& [text, expected] : cases) {
     Store to = open_memory();

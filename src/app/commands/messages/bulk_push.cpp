@@ -266,7 +266,7 @@ ExitCode summarise(Session& session, Tally tally, std::uint64_t lines) {
   }
   if (!tally.end) return code;
   output.error({tally.end->error.code,
-                fmt::format("stopped: nothing from line {} on is sure to be pushed: {}",
+                fmt::format("stopped: messages from line {} on may not have been pushed: {}",
                             tally.end->line, tally.end->error.message)});
   return worst(code, exit_code(tally.end->error.code));
 }
@@ -302,9 +302,11 @@ void on_stop_signal(base::StopEvent& stop, int count) {
 
 ExitCode tell_of_input(Output& output, const Error& error, std::uint64_t lines) {
   if (error.code != ErrorCode::closed) return output.fail(error);
-  output.error({error.code, fmt::format("stopped by a signal after line {}: what follows was not "
-                                        "read, and is not pushed",
-                                        lines)});
+  output.error(
+      {error.code,
+       fmt::format(
+           "stopped by a signal after line {}: the lines after it were not read and not pushed",
+           lines)});
   return ExitCode::failed;
 }
 

@@ -231,7 +231,7 @@ ExitCode run_pages(Session& session, const BulkVerb& verb, const Queue& queue,
         if (auto failed = bulk.apply(page)) return failed;
         progress.show(std::min(bulk.looked(), total), total, bulk.matched(), "messages");
         if (!stopped) return std::nullopt;
-        return Error(ErrorCode::closed, "stopped by a signal: only a part is done");
+        return Error(ErrorCode::closed, "stopped by a signal: only part of the work is done");
       });
   const OutcomeTally& tally = bulk.tally();
   progress.clear();

@@ -143,9 +143,9 @@ ExitCode remove(Session& session, const DeadOptions& options) {
   if (const auto bad = bad_choice(options, "rm")) return session.output.usage(*bad);
   if (options.filter.given() || options.dry_run) return run_on_dead(session, options, CancelAll{});
   if (options.all && !options.yes) {
-    return session.output.usage(
-        fmt::format("dead rm --all removes all the dead of queue {} for good; confirm with --yes",
-                    base::quoted(options.queue)));
+    return session.output.usage(fmt::format(
+        "dead rm --all removes all dead messages of queue {} for good; confirm with --yes",
+        base::quoted(options.queue)));
   }
   ExitCode code{};
   auto store = session.open(code);
@@ -160,26 +160,29 @@ void add_targets(CLI::App& command, DeadOptions& options, const std::string& all
   add_words(command, "KEY", options.keys, "Keys of messages");
   command.add_flag("--all", options.all, all);
   add_filter(command, options.filter);
-  command.add_flag("--dry-run", options.dry_run, "Of those that are chosen so: only count");
+  command.add_flag("--dry-run", options.dry_run, "Only count the messages that the flags choose");
 }
 
 }  // namespace
 
 void add_dead_commands(CLI::App& root, Session& session) {
   CLI::App& dead = add_command(
-      root, "dead", "Messages that were set aside: ls, revive, rm",
+      root, "dead", "Dead messages, which were set aside: ls, revive, rm",
       {"tarry dead ls orders", "tarry dead revive orders --all"},
-      "A message is dead after its last attempt, when it was buried, or when its "
-      "payload is damaged.\nA queue keeps its dead for `dead_keep`: tarry queue set.\n");
+      "A message is dead after its last attempt, after a bury, or when its payload is damaged.\n"
+      "A queue keeps its dead for `dead_keep`: see tarry queue set.\n");
   dead.require_subcommand(1);
   {
     auto options = std::make_shared<DeadOptions>();
-    CLI::App& command = add_command(dead, "ls", "The dead of a queue, and why they are",
-                                    {"tarry dead ls orders", "tarry dead ls orders --limit 1000"});
+    CLI::App& command =
+        add_command(dead, "ls", "List the dead messages of a queue with their reasons",
+                    {"tarry dead ls orders", "tarry dead ls orders --limit 1000"});
     add_word(command, "QUEUE", options->queue, "The queue")->required();
     add_filter(command, options->filter);
-    add_number(command, "--limit", options->limit, 1, 1'000'000, "At most so many (default: 100)");
-    add_word(command, "--after", options->after, "Goes on where another ls ended, by its `next`");
+    add_number(command, "--limit", options->limit, 1, 1'000'000,
+               "At most N messages (default: 100)");
+    add_word(command, "--after", options->after,
+             "Continue where an earlier ls ended, with its `next`");
     set_action(command, session, [options](Session& given) {
       auto filter = filter_of(options->filter);
       if (!filter) return given.output.fail(filter.error());
@@ -191,21 +194,22 @@ void add_dead_commands(CLI::App& root, Session& session) {
   {
     auto options = std::make_shared<DeadOptions>();
     CLI::App& command =
-        add_command(dead, "revive", "Deliver these again: due now, attempts anew",
+        add_command(dead, "revive", "Deliver dead messages again: due now, attempts start anew",
                     {"tarry dead revive orders order:42 order:43", "tarry dead revive orders --all",
                      "tarry dead revive orders --reason '*answered 503*' --dry-run"});
-    add_targets(command, *options, "All the dead of the queue");
+    add_targets(command, *options, "All dead messages of the queue");
     set_action(command, session, [options](Session& given) { return revive(given, *options); });
   }
   {
     auto options = std::make_shared<DeadOptions>();
     CLI::App& command =
-        add_command(dead, "rm", "Remove these for good",
+        add_command(dead, "rm", "Remove dead messages for good",
                     {"tarry dead rm orders order:42", "tarry dead rm orders --all --yes"},
-                    "One that somebody revives at the same moment may be cancelled.\n");
-    add_targets(command, *options, "All the dead of the queue; needs --yes");
+                    "If somebody revives a message at the same moment, it may be cancelled.\n");
+    add_targets(command, *options, "All dead messages of the queue; needs --yes");
     command.add_flag("--yes", options->yes,
-                     "Even where these are all the dead: what is removed\ncannot be brought back");
+                     "Confirm when the flags choose all the dead: what is\n"
+                     "removed cannot be brought back");
     set_action(command, session, [options](Session& given) { return remove(given, *options); });
   }
 }

@@ -81,7 +81,7 @@ Result<Due> due_by(const Queue& queue, const std::string& key, Millis by) {
   const std::int64_t to = (info->due + by).time_since_epoch().count();
   if (to >= 0 && to <= base::kMaxTimeMs) return Due::at(Time(Millis(to)));
   return Error{ErrorCode::invalid_argument,
-               fmt::format("--by {} of {} leaves the years from 1970 to 2200",
+               fmt::format("--by {}: {} would fall outside the years from 1970 to 2200",
                            base::format_duration_ms(by.count()), base::quoted(key))};
 }
 
@@ -229,23 +229,26 @@ ExitCode list(Session& session, const ListingOptions& options) {
                          options.after.value_or("")});
 }
 
+constexpr const char* kCancelHelp =
+    "Once the answer is `cancelled`, no delivery of the message begins. At `stopping`, a\n"
+    "consumer has it: that delivery may finish, and no other begins.\n";
+
 constexpr const char* kFilterHelp =
-    "KEYs, or flags that choose: of what is scheduled, ready or leased (or of another --state) "
-    "all\n"
-    "that meets every one of them. Stopped half-way, the same command again does the rest. The\n"
-    "answer counts each outcome.\n";
+    "Give KEYs, or flags that choose messages. A message must match every flag, and be\n"
+    "scheduled, ready or leased, or in the --state that is given. If the command is stopped\n"
+    "half-way, run it again to do the rest. The answer counts each outcome.\n";
 
 constexpr const char* kByHelp =
-    "--by moves each from its own due time; stopped half-way, the same command again would move\n"
-    "some a second time, unless a --due-between leaves out what has been moved.\n";
+    "--by moves each message from its own due time. Run again after a stop half-way, it moves\n"
+    "some messages a second time, unless --due-between leaves out those that were moved.\n";
 
 void add_targets(CLI::App& command, KeysOptions& options) {
   add_word(command, "QUEUE", options.queue, "The queue")->required();
   add_words(command, "KEY", options.keys, "Keys of messages");
   add_filter(command, options.filter);
   add_state(command, options.filter, false);
-  command.add_flag("--dry-run", options.dry_run, "Of those that are chosen so: only count");
-  command.add_flag("--yes", options.yes, "Even where these are all messages of the queue");
+  command.add_flag("--dry-run", options.dry_run, "Only count the messages that the flags choose");
+  command.add_flag("--yes", options.yes, "Confirm when the flags choose all messages of the queue");
 }
 
 }  // namespace
@@ -254,17 +257,18 @@ void add_message_commands(CLI::App& root, Session& session) {
   {
     auto options = std::make_shared<KeysOptions>();
     CLI::App& command = add_command(
-        root, "cancel", "No delivery of these messages begins any more",
+        root, "cancel", "Cancel these messages",
         {"tarry cancel orders order:42", "tarry cancel orders order:42 order:43 -o json",
          "tarry cancel orders --prefix customer:7: --header shop=eu --dry-run"},
-        kFilterHelp);
+        std::string(kCancelHelp) + kFilterHelp);
     add_targets(command, *options);
     set_action(command, session, [options](Session& given) { return cancel(given, *options); });
   }
   {
     auto options = std::make_shared<KeysOptions>();
-    CLI::App& command = add_command(root, "get", "Everything that is known of these messages",
-                                    {"tarry get orders order:42"});
+    CLI::App& command =
+        add_command(root, "get", "Show everything that is known about these messages",
+                    {"tarry get orders order:42"});
     add_word(command, "QUEUE", options->queue, "The queue")->required();
     add_words(command, "KEY", options->keys, "Keys of messages")->required();
     set_action(command, session, [options](Session& given) { return get(given, *options); });
@@ -272,7 +276,7 @@ void add_message_commands(CLI::App& root, Session& session) {
   {
     auto options = std::make_shared<KeysOptions>();
     CLI::App& command =
-        add_command(root, "reschedule", "Give these messages another time; dead ones live again",
+        add_command(root, "reschedule", "Give these messages another due time; revives dead ones",
                     {"tarry reschedule orders order:42 --in 1h",
                      "tarry reschedule orders order:42 --at 2030-01-31T09:00:00Z",
                      "tarry reschedule orders --prefix customer:7: --in 1d",
@@ -281,19 +285,21 @@ void add_message_commands(CLI::App& root, Session& session) {
     add_targets(command, *options);
     add_by(command, options->by, add_when(command, options->when));
     add_number(command, "--priority", options->priority, 0, UINT32_MAX,
-               "With KEYs: another priority too (default: the one it has)");
+               "With KEYs only: another priority (default: unchanged)");
     set_action(command, session, [options](Session& given) { return reschedule(given, *options); });
   }
   {
     auto options = std::make_shared<ListingOptions>();
-    CLI::App& command = add_command(root, "ls", "Messages of a queue, in no particular order",
+    CLI::App& command = add_command(root, "ls", "List the messages of a queue, in no defined order",
                                     {"tarry ls orders", "tarry ls orders --state dead",
                                      "tarry ls orders --prefix order: --limit 1000"});
     add_word(command, "QUEUE", options->queue, "The queue")->required();
     add_filter(command, options->filter);
     add_state(command, options->filter, true);
-    add_number(command, "--limit", options->limit, 1, 1'000'000, "At most so many (default: 100)");
-    add_word(command, "--after", options->after, "Goes on where another ls ended, by its `next`");
+    add_number(command, "--limit", options->limit, 1, 1'000'000,
+               "At most N messages (default: 100)");
+    add_word(command, "--after", options->after,
+             "Continue where an earlier ls ended, with its `next`");
     set_action(command, session, [options](Session& given) { return list(given, *options); });
   }
 }

@@ -49,7 +49,7 @@ Result<Headers> headers_from(const std::vector<std::string>& words) {
 ExitCode push_one(Session& session, const PushOptions& options) {
   if (options.key && options.key->empty()) {
     return session.output.usage(
-        "--key \"\": must be 1 to 512 bytes; leave --key out for one of ours");
+        "--key \"\": must be 1 to 512 bytes; leave --key out to have a key generated");
   }
   auto headers = headers_from(options.headers);
   if (!headers) return session.output.fail(headers.error());
@@ -94,8 +94,8 @@ ExitCode run(Session& session, const PushOptions& options) {
   if (!options.jsonl) return push_one(session, options);
   if (options.about_one_message()) {
     return session.output.usage(
-        "with --jsonl every line names its own payload, key, time and headers: of the other flags "
-        "only --if-exists goes with it");
+        "with --jsonl every line has its own payload, key, time and headers: the only other flag "
+        "allowed is --if-exists");
   }
   BulkPush bulk;
   bulk.queue = options.queue;
@@ -109,23 +109,24 @@ ExitCode run(Session& session, const PushOptions& options) {
 void add_push_command(CLI::App& root, Session& session) {
   auto options = std::make_shared<PushOptions>();
   CLI::App& push = add_command(
-      root, "push", "Hand over a message and its time; without --in or --at it is due now",
+      root, "push", "Push a message with its due time; without --in or --at it is due now",
       {"tarry push orders '{\"order\": 42}' --key order:42 --in 30m",
        "tarry push mails --at 2030-01-31T09:00:00+01:00 - < mail.txt",
        "tarry push orders --key order:42 --in 1h --if-exists replace",
        "tarry push orders --jsonl orders.jsonl"});
-  add_word(push, "QUEUE", options->queue, "The queue; its first push makes it")->required();
+  add_word(push, "QUEUE", options->queue, "The queue; the first push creates it")->required();
   add_word(push, "PAYLOAD", options->payload, "The payload; - reads it from standard input");
   add_when(push, options->when);
   add_word(push, "--key", options->key,
-           "Its name, to cancel and move it by (default: one of ours)");
+           "Your name for the message; used to cancel or reschedule it\n"
+           "(default: generated)");
   add_rule(push, "--if-exists", options->if_exists,
-           "What to do when the key is taken (default: the queue's)");
+           "What to do if the key is taken (default: the queue's)");
   add_number(push, "--priority", options->priority, 0, UINT32_MAX,
-             "Lower goes first among what is due (default: 1024)");
+             "Among due messages, lower goes first (default: 1024)");
   add_number(push, "--max-attempts", options->max_attempts, 1, core::kMaxAttempts,
-             "To the dead after so many (default: the queue's)");
-  add_words(push, "--header", options->headers, "May be given again")->type_name("NAME=VALUE");
+             "Give up (dead) after N attempts (default: the queue's)");
+  add_words(push, "--header", options->headers, "May be repeated")->type_name("NAME=VALUE");
   add_word(push, "--jsonl", options->jsonl,
            "Push the messages in FILE (- for standard input), one JSON object a line")
       ->type_name("FILE");

@@ -50,7 +50,7 @@ CLI::App& add(CLI::App& root, Session& session, tarry::Action action, const std:
 
 void add_priority(CLI::App& command, SettleOptions& options) {
   add_number(command, "--priority", options.priority, 0, UINT32_MAX,
-             "Another priority from now on (default: the one it has)");
+             "Another priority from now on (default: unchanged)");
 }
 
 struct ExtendOptions {
@@ -77,42 +77,42 @@ void add_settle_commands(CLI::App& root, Session& session) {
   using enum tarry::Action;
   {
     auto options = std::make_shared<SettleOptions>();
-    add(root, session, ack, "Done: these messages are not delivered again",
+    add(root, session, ack, "End claims as done; the messages are not delivered again",
         {"tarry ack orders RECEIPT"}, options);
   }
   {
     auto options = std::make_shared<SettleOptions>();
     CLI::App& command =
-        add(root, session, retry, "Deliver these again after a delay, as a new attempt",
+        add(root, session, retry, "Deliver messages again after a delay; this attempt counts",
             {"tarry retry orders RECEIPT", "tarry retry orders RECEIPT --in 10s"}, options);
-    add_duration(command, "--in", options->in, "After this long (default: the queue's backoff)");
-    add_word(command, "--reason", options->reason, "Why, should it have been the last attempt");
+    add_duration(command, "--in", options->in, "The delay (default: the queue's backoff)");
+    add_word(command, "--reason", options->reason, "The reason, kept if this was the last attempt");
     add_priority(command, *options);
   }
   {
     auto options = std::make_shared<SettleOptions>();
     CLI::App& command =
-        add(root, session, release, "Give these back: due now, the attempt is not counted",
+        add(root, session, release, "Give messages back: due now; this attempt does not count",
             {"tarry release orders RECEIPT"}, options);
     add_priority(command, *options);
   }
   {
     auto options = std::make_shared<SettleOptions>();
-    CLI::App& command = add(root, session, bury, "Set these aside, to the dead",
+    CLI::App& command = add(root, session, bury, "Set messages aside, as dead",
                             {"tarry bury orders RECEIPT --reason 'no such order'"}, options);
-    add_word(command, "--reason", options->reason, "Why, up to 255 bytes");
+    add_word(command, "--reason", options->reason, "The reason, up to 255 bytes");
     add_priority(command, *options);
   }
   {
     auto options = std::make_shared<ExtendOptions>();
     CLI::App& command =
-        add_command(root, "extend", "Hold these claims for longer",
+        add_command(root, "extend", "Extend the leases of claims",
                     {"tarry extend orders RECEIPT", "tarry extend orders RECEIPT --lease 10m"});
     add_word(command, "QUEUE", options->queue, "The queue")->required();
     add_words(command, "RECEIPT", options->receipts, "Receipts, as `tarry claim` printed them")
         ->required();
     add_duration(command, "--lease", options->lease,
-                 "From now on, 1ms to 7d (default: the queue's lease)");
+                 "Lease from now on, 1ms to 7d (default: the queue's)");
     set_action(command, session, [options](Session& given) { return extend(given, *options); });
   }
 }

@@ -191,20 +191,20 @@ void add_bench_command(CLI::App& root, Session& session) {
       root, "bench", "Measure a store: rates of push, claim and settle, lateness under load",
       {"tarry bench --store file:/tmp/bench", "tarry bench --store memory: --batch 1 --clients 1",
        "tarry bench --each 10s --plot lateness.svg"},
-      "Works on a queue of its own, in batches, by so many clients at once. First each verb on "
-      "its\n"
-      "own; then messages fall due at 1 to 60 % of that rate, and lateness is what passes until a\n"
-      "claimer has them, by this machine's clock.\n");
-  add_word(bench, "--queue", options->queue, "An empty one (default: tarry-bench)")
+      "Uses a queue of its own, with batches and several clients. It first measures each verb\n"
+      "alone. Then messages fall due at 1 to 60 % of the rate of all three verbs, one after the\n"
+      "other. Lateness is the time until a client has claimed them, by this machine's clock.\n");
+  add_word(bench, "--queue", options->queue, "An empty queue (default: tarry-bench)")
       ->type_name("QUEUE");
   add_number(bench, "--messages", options->messages, 1'000, kMostMessages,
-             "So many for the rates (default: 100000)");
-  add_number(bench, "--clients", options->clients, 1, 256, "So many threads (default: 4)");
+             "Messages to measure the rates with (default: 100000)");
+  add_number(bench, "--clients", options->clients, 1, 256, "Number of threads (default: 4)");
   add_number(bench, "--batch", options->batch, 1, core::kMaxBatch,
-             "Messages in one verb (default: 256)");
-  add_number(bench, "--payload", options->payload, 0, 1 << 20, "Bytes of each (default: 100)");
+             "Messages in one batch (default: 256)");
+  add_number(bench, "--payload", options->payload, 0, 1 << 20,
+             "Size of each payload in bytes (default: 100)");
   add_duration(bench, "--each", options->each, "How long each load lasts (default: 2s)");
-  add_word(bench, "--plot", options->plot, "Draws lateness against load into FILE, as SVG")
+  add_word(bench, "--plot", options->plot, "Draw lateness against load into FILE, as SVG")
       ->type_name("FILE");
   set_action(bench, session, [options](Session& given) {
     if (options->each && (*options->each < Millis(100) || *options->each > kMostEach)) {

@@ -152,9 +152,9 @@ Result<LoadRates> LoadGenerator::rates(std::uint64_t messages) {
       if (!deliveries) return std::move(deliveries).error();
       if (deliveries->empty()) {
         if (Steady::now() - last > kPatience) {
-          return Error{
-              ErrorCode::unavailable,
-              "messages do not come back: does somebody else claim from " + queue_.name() + "?"};
+          return Error{ErrorCode::unavailable,
+                       "pushed messages do not come back: does another program claim from " +
+                           queue_.name() + "?"};
         }
         // The store's clock may be behind this machine's.
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -87,16 +87,16 @@ ExitCode forecast(Session& session, const ForecastWords& words) {
 void add_forecast_command(CLI::App& root, Session& session) {
   auto words = std::make_shared<ForecastWords>();
   CLI::App& command = add_command(
-      root, "forecast", "How much falls due when, as a bar chart",
+      root, "forecast", "Show how many messages fall due when, as a bar chart",
       {"tarry forecast orders", "tarry forecast orders --width 1h --buckets 24",
        "tarry forecast orders -o json"},
-      "Counts what is scheduled or ready, from now on. Without --width and --buckets it\n"
-      "takes the width that shows everything in 20 rows.\n");
+      "Counts scheduled and ready messages, from now on. Without --width and --buckets it\n"
+      "chooses the width that shows all of them in 20 rows.\n");
   add_word(command, "QUEUE", words->queue, "The queue")->required();
   add_duration(command, "--width", words->width,
-               "How long each row is (default with --buckets: 1m)");
+               "Time span of each row (default with --buckets: 1m)");
   add_number(command, "--buckets", words->buckets, 1, core::kMaxForecastBuckets,
-             "How many rows, 1 to 10000 (default with --width: 20)");
+             "Number of rows, 1 to 10000 (default with --width: 20)");
   set_action(command, session, [words](Session& given) { return forecast(given, *words); });
 }
 

@@ -28,8 +28,8 @@ struct Meant {
 };
 
 void add_meant(CLI::App& command, Meant& into) {
-  add_word(command, "QUEUE", into.queue, "The queue, or a pattern of several: 'orders.*'");
-  command.add_flag("--all", into.all, "Every queue that there is");
+  add_word(command, "QUEUE", into.queue, "The queue, or a pattern for several: 'orders.*'");
+  command.add_flag("--all", into.all, "All queues");
 }
 
 std::optional<std::string> bad_meant(const Meant& meant, std::string_view verb) {
@@ -148,7 +148,7 @@ ExitCode pause(Session& session, const PauseOptions& options) {
   std::optional<Time> until = options.until;
   const Time now = std::chrono::ceil<Millis>(std::chrono::system_clock::now());
   if (options.during == Millis(0)) {
-    return session.output.usage("--for 0s is no time at all; it must be from 1ms on");
+    return session.output.usage("--for 0s is no pause; give at least 1ms");
   }
   if (options.during) until = now + *options.during;
   ExitCode code{};
@@ -207,15 +207,16 @@ void add_pause_commands(CLI::App& queue, Session& session) {
   {
     auto options = std::make_shared<PauseOptions>();
     CLI::App& command = add_command(
-        queue, "pause", "Stop claims of a queue, waiting ones included",
+        queue, "pause", "Stop all claims of a queue, waiting ones too",
         {"tarry queue pause orders", "tarry queue pause orders --for 15m",
          "tarry queue pause orders --until 2030-01-31T09:00:00Z", "tarry queue pause 'orders.*'",
          "tarry queue pause --all --for 15m"},
-        "Pushes, cancels and what is claimed already go on. A queue that is not there is made, "
-        "paused.\nA pattern and --all pause the queues that are there now.\n");
+        "Pushes and cancels go on, and messages that are claimed already can be settled. A queue\n"
+        "that does not exist is created, paused. A pattern and --all pause the queues that exist\n"
+        "now.\n");
     add_meant(command, options->meant);
     auto* during = add_duration(command, "--for", options->during,
-                                "For this long from now on, by the clock of this machine");
+                                "For this long from now, by this machine's clock");
     auto* until =
         add_time(command, "--until", options->until, "Until this time (default: until resumed)");
     during->excludes(until);
@@ -223,7 +224,7 @@ void add_pause_commands(CLI::App& queue, Session& session) {
   }
   auto meant = std::make_shared<Meant>();
   CLI::App& command = add_command(
-      queue, "resume", "Let a paused queue be claimed from again",
+      queue, "resume", "Allow claims of a paused queue again",
       {"tarry queue resume orders", "tarry queue resume 'orders.*'", "tarry queue resume --all"});
   add_meant(command, *meant);
   set_action(command, session, [meant](Session& given) { return resume(given, *meant); });

@@ -153,7 +153,7 @@ ExitCode figures(Session& session, const std::optional<std::string>& name) {
   }
   sheet.add("lateness", late.count == 0
                             ? (tools::is_server_url(session.url())
-                                   ? "nothing was claimed since the server began"
+                                   ? "nothing was claimed since the server started"
                                    : "only a server counts it (tarry serve)")
                             : fmt::format("p50 {:g} ms, p99 {:g} ms, max {:g} ms of {}", late.p50,
                                           late.p99, late.max, counted(late.count, "claim")));
@@ -174,14 +174,15 @@ void add_queue_commands(CLI::App& root, Session& session) {
                   {"tarry queue ls", "tarry queue info orders"});
   queue.require_subcommand(1);
   {
-    CLI::App& command = add_command(queue, "ls", "All queues and what is in them",
+    CLI::App& command = add_command(queue, "ls", "List all queues with their counts",
                                     {"tarry queue ls", "tarry queue ls -o json"});
     set_action(command, session, list_queues);
   }
   {
     auto name = std::make_shared<std::string>();
-    CLI::App& command = add_command(queue, "info", "Settings, state and counters of one queue",
-                                    {"tarry queue info orders"});
+    CLI::App& command =
+        add_command(queue, "info", "Show the settings, state and counters of one queue",
+                    {"tarry queue info orders"});
     add_word(command, "QUEUE", *name, "The queue")->required();
     set_action(command, session, [name](Session& given) { return queue_info(given, *name); });
   }
@@ -189,7 +190,7 @@ void add_queue_commands(CLI::App& root, Session& session) {
   add_reshard_command(queue, session);
   {
     auto name = std::make_shared<std::optional<std::string>>();
-    CLI::App& command = add_command(root, "stats", "Figures of the store, or of one queue",
+    CLI::App& command = add_command(root, "stats", "Show the figures of the store, or of one queue",
                                     {"tarry stats", "tarry stats orders", "tarry stats -o json"});
     add_word(command, "QUEUE", *name, "The queue (default: all of them)");
     set_action(command, session, [name](Session& given) { return figures(given, *name); });

@@ -89,10 +89,10 @@ struct PurgeOptions {
 ExitCode purge(Session& session, const PurgeOptions& options) {
   Output& output = session.output;
   if (!options.yes && !options.dry_run) {
-    return output.usage(fmt::format(
-        "purge takes all of queue {} that is not leased; confirm with --yes, or count with "
-        "--dry-run",
-        base::quoted(options.queue)));
+    return output.usage(
+        fmt::format("purge removes every message of queue {} that is not leased; confirm with "
+                    "--yes, or count with --dry-run",
+                    base::quoted(options.queue)));
   }
   ExitCode code{};
   auto store = session.open(code);
@@ -128,10 +128,10 @@ struct RemoveOptions {
 ExitCode remove_queue(Session& session, const RemoveOptions& options) {
   Output& output = session.output;
   if (!options.yes && !options.dry_run) {
-    return output.usage(fmt::format(
-        "rm takes queue {} away with all its messages, settings and counters; confirm with --yes, "
-        "or count with --dry-run",
-        base::quoted(options.queue)));
+    return output.usage(
+        fmt::format("rm removes queue {} with all its messages, settings and counters; confirm "
+                    "with --yes, or count with --dry-run",
+                    base::quoted(options.queue)));
   }
   ExitCode code{};
   auto store = session.open(code);
@@ -166,8 +166,8 @@ void add_set_command(CLI::App& queue, Session& session) {
       queue, "set", "Change settings of a queue",
       {"tarry queue set orders --lease 2m --max-attempts 5",
        "tarry queue set orders --backoff-min 1s --backoff-max 10m --remember 1h"},
-      "What is not named stays as it is. A queue that is not there is made. A push or a claim may\n"
-      "override what concerns it.\n");
+      "Settings that are not named stay as they are. A queue that does not exist is created. A\n"
+      "push or a claim may override the settings that concern it.\n");
   add_word(command, "QUEUE", options->queue, "The queue")->required();
   core::each_setting([&](const auto& row) { add_flag(command, row, options->patch); });
   set_action(command, session, [options](Session& given) { return set_settings(given, *options); });
@@ -183,22 +183,23 @@ void add_queue_verbs(CLI::App& queue, Session& session) {
     CLI::App& command = add_command(
         queue, "purge", "Remove all messages of a queue that are not leased",
         {"tarry queue purge orders --dry-run", "tarry queue purge orders --yes"},
-        "Takes what is scheduled, ready and dead. Settings and remembered keys stay.\n");
+        "Removes scheduled, ready and dead messages. Settings and remembered keys stay.\n");
     add_word(command, "QUEUE", options->queue, "The queue")->required();
-    command.add_flag("--yes", options->yes, "Do it: what is purged cannot be brought back");
+    command.add_flag("--yes", options->yes, "Confirm: purged messages cannot be brought back");
     command.add_flag("--dry-run", options->dry_run, "Only count");
     set_action(command, session, [options](Session& given) { return purge(given, *options); });
   }
   {
     auto options = std::make_shared<RemoveOptions>();
     CLI::App& command = add_command(
-        queue, "rm", "Remove a queue with all that it has",
+        queue, "rm", "Remove a queue with everything in it",
         {"tarry queue rm orders --dry-run", "tarry queue rm orders --yes"},
-        "Takes its messages, remembered keys, settings and counters. Refused while messages are\n"
-        "leased, unless --force: their receipts are stale then. A push makes the queue anew.\n");
+        "Removes its messages, remembered keys, settings and counters. Refused while messages are\n"
+        "leased, unless --force is given; their receipts are then stale. A later push creates the\n"
+        "queue anew.\n");
     add_word(command, "QUEUE", options->queue, "The queue")->required();
-    command.add_flag("--yes", options->yes, "Do it: what is removed cannot be brought back");
-    command.add_flag("--force", options->force, "Even while messages are leased");
+    command.add_flag("--yes", options->yes, "Confirm: a removed queue cannot be brought back");
+    command.add_flag("--force", options->force, "Remove it even while messages are leased");
     command.add_flag("--dry-run", options->dry_run, "Only count");
     set_action(command, session,
                [options](Session& given) { return remove_queue(given, *options); });

@@ -77,7 +77,7 @@ ExitCode reshard(Session& session, const ReshardWords& words) {
   progress.clear();
   print(output, words.queue, last);
   if (last.done) return ExitCode::done;
-  output.tell("stopped; the queue can be used as it is; run the same command again to go on");
+  output.tell("stopped; the queue can be used as it is; run the same command again to continue");
   return ExitCode::failed;
 }
 
@@ -85,15 +85,14 @@ ExitCode reshard(Session& session, const ReshardWords& words) {
 
 void add_reshard_command(CLI::App& queue, Session& session) {
   auto words = std::make_shared<ReshardWords>();
-  CLI::App& command =
-      add_command(queue, "reshard", "Give a queue in Redis another number of shards",
-                  {"tarry queue reshard orders 4", "tarry queue reshard orders 1 -o json"},
-                  "Producers and consumers go on meanwhile. What is claimed is waited for. Stop it "
-                  "whenever you\n"
-                  "like, and run the same command again to go on.\n");
+  CLI::App& command = add_command(
+      queue, "reshard", "Change the number of shards of a queue in Redis",
+      {"tarry queue reshard orders 4", "tarry queue reshard orders 1 -o json"},
+      "Producers and consumers may keep running. The command waits until claims end. You may\n"
+      "stop it at any time; run the same command again to continue.\n");
   add_word(command, "QUEUE", words->queue, "The queue")->required();
   add_number(command, "SHARDS", words->shards, 1, core::kMaxShards,
-             fmt::format("How many (1 to {})", core::kMaxShards))
+             fmt::format("Number of shards (1 to {})", core::kMaxShards))
       ->required();
   set_action(command, session, [words](Session& given) { return reshard(given, *words); });
 }

@@ -75,7 +75,7 @@ ExitCode top(Session& session, const TopOptions& options) {
   Output& output = session.output;
   const Millis interval = options.interval.value_or(1s);
   if (interval < kShortest || interval > kLongest) {
-    return output.usage(fmt::format("--interval {} is not within 100ms and 1h",
+    return output.usage(fmt::format("--interval {} is not from 100ms to 1h",
                                     base::format_duration_ms(interval.count())));
   }
   ExitCode code{};
@@ -125,19 +125,20 @@ ExitCode top(Session& session, const TopOptions& options) {
 void add_top_command(CLI::App& root, Session& session) {
   auto options = std::make_shared<TopOptions>();
   CLI::App& command = add_command(
-      root, "top", "What happens in the queues, redrawn each second; q ends it",
+      root, "top", "Watch the queues; redrawn every second, q quits",
       {"tarry top", "tarry top orders --interval 5s", "tarry top --once -o json"},
-      "PENDING: scheduled or due. `?`: the queue cannot be read; why stands below. Rates and\n"
-      "lateness are of the last ten intervals, and `-` where there is nothing to tell; with\n"
-      "--once lateness is since the server began. Lateness, from due time to claim, is what a\n"
-      "server counts of the claims made through it: of a store that is not named by http://\n"
-      "it is `-`. It is told as the bound that so many claims kept to. Where the output is no\n"
-      "terminal each picture is printed below the one before, and the exit code is 1 where the\n"
-      "last one has a queue that cannot be read.\n");
+      "PENDING counts scheduled and due messages. `?` means that the queue cannot be read; the\n"
+      "reason stands below the table. Rates and lateness cover the last ten intervals; `-`\n"
+      "means no data. With --once, lateness covers the time since the server started. Lateness\n"
+      "is the time from due to claim. A server counts it, for claims made through it, so it is\n"
+      "`-` unless the store is an http:// URL. It is shown as a bound: half of the claims\n"
+      "(P50), or 99 % (P99), kept to it. If the output is not a terminal, each picture is\n"
+      "printed below the last one, and the exit code is 1 if the last picture has a queue that\n"
+      "cannot be read.\n");
   add_word(command, "QUEUE", options->queue, "Only this queue");
   add_duration(command, "--interval", options->interval,
-               "Between two pictures: 100ms to 1h (default: 1s)");
-  command.add_flag("--once", options->once, "One picture, after one interval");
+               "Time between two pictures, 100ms to 1h (default: 1s)");
+  command.add_flag("--once", options->once, "Print one picture after one interval, then end");
   set_action(command, session, [options](Session& given) { return top(given, *options); });
 }
 

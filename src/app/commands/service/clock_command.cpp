@@ -25,7 +25,8 @@ ExitCode advance(Session& session, Millis by) {
   if (output.json()) {
     output.print_line(wire::encode_advanced(by));
   } else {
-    output.print_line(fmt::format("the clock went on by {}", base::format_duration_ms(by.count())));
+    output.print_line(
+        fmt::format("the clock moved forward by {}", base::format_duration_ms(by.count())));
   }
   return ExitCode::done;
 }
@@ -33,15 +34,15 @@ ExitCode advance(Session& session, Millis by) {
 }  // namespace
 
 void add_clock_command(CLI::App& root, Session& session) {
-  CLI::App& clock = add_command(root, "clock", "The clock of a server for tests: advance",
+  CLI::App& clock = add_command(root, "clock", "The test clock of a server: advance",
                                 {"tarry clock advance 31d"});
   clock.require_subcommand(1);
   auto by = std::make_shared<std::optional<Millis>>();
   CLI::App& command =
-      add_command(clock, "advance", "Let time pass at once on a server started with --test-clock",
+      add_command(clock, "advance", "Move the clock of a server that was started with --test-clock",
                   {"tarry serve --store memory: --test-clock", "tarry clock advance 31d"},
-                  "What falls due on the way is due when it answers.\n");
-  add_duration(command, "DURATION", *by, "How much: 0s to 36500d")->required();
+                  "Messages that fall due in that time are due when the command answers.\n");
+  add_duration(command, "DURATION", *by, "How far: 0s to 36500d")->required();
   set_action(command, session, [by](Session& given) { return advance(given, **by); });
 }
 

@@ -106,10 +106,10 @@ void add_config_command(CLI::App& root, Session& session) {
   parent.require_subcommand(1);
   auto flags = std::make_shared<ServeFlags>();
   CLI::App& command = add_command(
-      parent, "check", "What tarry serve would go by, and where each value comes from",
+      parent, "check", "Show the settings that tarry serve would use, and where each comes from",
       {"tarry config check --config tarry.toml", "tarry config check --config tarry.toml -o json"},
-      "Takes the flags of tarry serve. Flags go before the environment, that before the file.\n"
-      "Logins in URLs are not shown, nor a webhook's path and query.\n");
+      "Takes the flags of tarry serve. Flags win over environment variables, and these over the\n"
+      "file. Logins in URLs are not shown, nor the path and query of a webhook.\n");
   add_serve_flags(command, *flags);
   set_action(command, session, [flags](Session& given) {
     ExitCode code{};

@@ -48,10 +48,10 @@ ExitCode health(Session& session) {
 
 void add_health_command(CLI::App& root, Session& session) {
   CLI::App& command = add_command(
-      root, "health", "Ask whether the store serves now",
+      root, "health", "Check whether the store can serve now",
       {"tarry health", "tarry --store redis://127.0.0.1 health && ./begin"},
-      "Exit code 0: ready; 1: it was reached and does not serve, and says why; 5: not reachable.\n"
-      "A server is asked for /readyz, which takes no token.\n");
+      "Exit code 0: ready; 1: reached but not ready, the error says why; 5: not reachable.\n"
+      "A server is asked at /readyz, which needs no token.\n");
   set_action(command, session, health);
 }
 

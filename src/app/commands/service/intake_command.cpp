@@ -54,7 +54,7 @@ Result<relay::IntakeOptions> intake_options(const IntakeFlags& flags) {
     // Only the scheme: what follows may hold a password.
     return Unexpected(
         ErrorCode::invalid_argument,
-        fmt::format("--from: {} is no source; those are amqp:// and amqps://{}",
+        fmt::format("--from: {} is no source; known are amqp:// and amqps://{}",
                     base::quoted(scheme), base::did_you_mean(scheme, {"amqp", "amqps"})));
   }
   auto source = relay::rabbit_source_options(scheme, from.substr(colon + 1));
@@ -92,7 +92,8 @@ ExitCode take_in(Session& session, const IntakeFlags& flags) {
   if (!options) return session.output.usage(options.error().message);
   if (session.is_fleeting()) {
     return session.output.usage(
-        "a memory: store ends with the program, and what the broker was told is taken in too");
+        "a memory: store ends with this command, and the messages taken from the broker would be "
+        "lost");
   }
   std::signal(SIGPIPE, SIG_IGN);
   session.output.wait_for_no_reader();
@@ -102,16 +103,15 @@ ExitCode take_in(Session& session, const IntakeFlags& flags) {
   const Queue queue = store->queue(flags.queue);
   relay::Intake intake(
       queue.engine(), *options, [&](const std::string& who, const std::string& why) {
-        session.output.tell(why.empty()
-                                ? who + " is there"
-                                : fmt::format("{} is down: {}; it is tried again", who, why));
+        session.output.tell(why.empty() ? who + " is there"
+                                        : fmt::format("{} is down: {}; trying again", who, why));
       });
   Result<void> ended;
   {
     std::stop_source stop;
     const SignalWatch watch([&](int) {
       if (stop.request_stop()) {
-        session.output.note("Stopping: what the store has been given may be confirmed.");
+        session.output.note("Stopping: finishing what was given to the store.");
       }
     });
     ended = intake.run(stop.get_token());
@@ -139,19 +139,18 @@ ExitCode take_in(Session& session, const IntakeFlags&) {
 void add_intake_command(CLI::App& root, Session& session) {
   auto flags = std::make_shared<IntakeFlags>();
   CLI::App& command = add_command(
-      root, "intake", "Take in what producers of RabbitMQ delay",
+      root, "intake", "Take over delayed messages from RabbitMQ's producers",
       {"tarry intake delayed --from 'amqp://127.0.0.1?queue=shop.delayed&exchange=shop'"},
-      "What arrives in the queue is pushed, due after its header x-delay (milliseconds), and "
-      "acked\n"
-      "there once the store has it. tarry relay --to amqp://... publishes it when it is due, with\n"
-      "its properties as they were. What cannot be taken goes to the queue NAME.refused, with the\n"
-      "reason in the header tarry-reason. A broker or a store that cannot be reached is tried "
-      "again,\n"
-      "until it is there. SIGTERM and Ctrl-C end it; the rest stays in RabbitMQ.\n");
-  add_word(command, "QUEUE", flags->queue, "Where to push")->required();
+      "Each message that arrives in the RabbitMQ queue is pushed, due after its header x-delay\n"
+      "(milliseconds), and acked there once the store has it. tarry relay --to amqp://...\n"
+      "publishes it when it is due, with the properties that it had. A message that cannot be\n"
+      "pushed goes to the queue NAME.refused, with the reason in the header tarry-reason. If\n"
+      "the broker or the store cannot be reached, the intake keeps trying. SIGTERM and Ctrl-C\n"
+      "end it; the rest stays in RabbitMQ.\n");
+  add_word(command, "QUEUE", flags->queue, "The queue to push to")->required();
   add_word(command, "--from", flags->from,
            "amqp://HOST[/VHOST]?queue=NAME[&exchange=NAME][&refused=NAME];\n"
-           "an exchange is declared (fanout), as the queue is, and bound")
+           "the queue and the exchange (fanout) are declared and bound")
       ->required()
       ->type_name("SOURCE");
   add_number(command, "--prefetch", flags->prefetch, 1, 65'535,
@@ -163,9 +162,10 @@ void add_intake_command(CLI::App& root, Session& session) {
              "delay: without x-delay it is the delay (default: keep)");
   add_choice(command, "--keys", flags->keys, key_rules(),
              "What a message's key is: its message-id, if it has\n"
-             "one, or one that the store makes (default: message-id)");
+             "A message's key: its message-id, if it has one; or a key\n"
+             "that the store generates (default: message-id)");
   add_duration(command, "--drain", flags->drain,
-               "After a stop, how long the store may take, up to 1h (default: 10s)");
+               "After a stop, how long to wait for the store, up to 1h (default: 10s)");
   set_action(command, session, [flags](Session& given) { return take_in(given, *flags); });
 }
 

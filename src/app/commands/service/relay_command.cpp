@@ -50,7 +50,7 @@ std::optional<Plans> planned_by_flags(Session& session, const RelayFlags& flags,
 
 std::optional<Plans> planned_by_file(Session& session, const RelayFlags& flags, ExitCode& code) {
   if (!session.trailing.empty()) {
-    code = session.output.usage("what follows -- goes with --to command, not with --config");
+    code = session.output.usage("a command after -- belongs to --to command, not to --config");
     return std::nullopt;
   }
   ServeFlags file;
@@ -72,8 +72,8 @@ std::optional<Plans> planned(Session& session, const RelayFlags& flags, ExitCode
   if (!flags.plan_given()) return planned_by_file(session, flags, code);
   if (!flags.config) return planned_by_flags(session, flags, code);
   code = session.output.usage(
-      "--config FILE has its relays in [[relay]] sections; QUEUE, --to and their flags go without "
-      "it");
+      "with --config FILE the relays stand in its [[relay]] sections; leave out QUEUE, --to and "
+      "their flags");
   return std::nullopt;
 }
 
@@ -151,7 +151,8 @@ class Passage {
   void on_signal(int count) {
     relays_->stop();
     if (count == 1) {
-      session_.output.note("Stopping: what the sink has may be confirmed; once more ends it now.");
+      session_.output.note(
+          "Stopping: waiting for the sink to confirm what it has; a second signal ends this now.");
     } else {
       relays_->abandon();
     }
@@ -200,7 +201,7 @@ class Passage {
 void add_relay_command(CLI::App& root, Session& session) {
   auto flags = std::make_shared<RelayFlags>();
   CLI::App& command = add_command(
-      root, "relay", "Hand what falls due on to a sink",
+      root, "relay", "Forward due messages to a sink",
       {"tarry relay orders --to stdout",
        "tarry relay orders --to 'redis://127.0.0.1/0?stream=due-orders'",
        "tarry relay orders --to 'amqp://127.0.0.1?exchange=shop&routing_key=orders.due'",
@@ -208,12 +209,13 @@ void add_relay_command(CLI::App& root, Session& session) {
        "tarry relay orders --to kafka://127.0.0.1:9092/orders-due",
        "tarry relay orders --to command --concurrency 8 -- ./close-order",
        "tarry relay --config tarry.toml"},
-      "A message is acked once the sink has confirmed it, never before. What fails is tried again\n"
-      "after the queue's backoff, and is dead after its max_attempts, with the sink's last error\n"
-      "as the reason. While the sink is down nothing is claimed, and no attempt is counted.\n"
-      "--config runs every [[relay]] section of the file; `tarry serve` with that file does so\n"
-      "itself. SIGTERM and Ctrl-C let the sink confirm what it has; a second one\n"
-      "ends that.\n");
+      "A message is acked once the sink has confirmed it, never before. A message that fails is\n"
+      "tried again after the queue's backoff; after max_attempts it is dead, with the sink's\n"
+      "last error as the reason. While the sink is down the relay claims nothing, and no\n"
+      "attempt is counted.\n"
+      "--config runs every [[relay]] section of the file; `tarry serve` with that file runs\n"
+      "them too. After SIGTERM or Ctrl-C the relay waits for the sink to confirm what it has; a\n"
+      "second signal ends it at once.\n");
   add_relay_flags(command, *flags);
   set_action(command, session, [flags](Session& given) { return Passage(given).run(*flags); });
 }

@@ -6,35 +6,40 @@
 namespace tarry::app {
 
 void add_relay_flags(CLI::App& command, RelayFlags& into) {
-  add_words(command, "QUEUE", into.queues, "Queues, or patterns of their names as 'orders.*'");
+  add_words(command, "QUEUE", into.queues, "Queues, or patterns of names: 'orders.*'");
   add_word(command, "--to", into.to, sink_help())->type_name("SINK");
   add_word(command, "--config", into.config,
-           "Relays, in TOML, in place of QUEUE and --to\n(default: TARRY_CONFIG)")
+           "A TOML file with relays, in place of QUEUE and --to\n"
+           "(default: TARRY_CONFIG)")
       ->type_name("FILE");
   add_number(command, "--threads", into.threads, 1, relay::kMaxThreads,
-             "Each with a connection to the sink of its own;\nin order only with 1 (default: 1)");
+             "Threads, each with its own connection to the sink; messages\n"
+             "stay in order only with 1 (default: 1)");
   add_number(command, "--in-flight", into.in_flight, 1, relay::kMaxInFlight,
-             "Messages with the sink at once (default: 1000;\nfor commands twice the concurrency)");
-  add_number(command, "--batch", into.batch, 1, core::kMaxBatch, "Messages a claim (default: 100)");
+             "Messages given to the sink and not confirmed yet\n"
+             "(default: 1000; for commands twice the concurrency)");
+  add_number(command, "--batch", into.batch, 1, core::kMaxBatch,
+             "Messages in one claim (default: 100)");
   add_number(command, "--rate", into.rate, 1, relay::kMaxRate,
-             "Messages a second (default: no limit)");
+             "At most N messages a second (default: no limit)");
   add_number(command, "--concurrency", into.concurrency, 1, relay::kMaxCommands,
-             "Commands at once; in order only with 1 (default: 1)");
+             "Commands that run at once; messages stay in order only\n"
+             "with 1 (default: 1)");
   add_number(command, "--max-attempts", into.max_attempts, 1, core::kMaxAttempts,
-             "Dead after so many, if the queue allows more");
+             "Give up (dead) after N attempts, if the queue allows more");
   add_duration(command, "--lease", into.lease,
-               "How long a claim holds; it is extended meanwhile (default: the queue's)");
+               "Length of a lease; it is extended while needed (default: the queue's)");
   add_duration(command, "--drain", into.drain,
-               "After a stop, how long the sink may take, up to 1h (default: 10s)");
+               "After a stop, how long to wait for the sink, up to 1h (default: 10s)");
   add_word(command, "--coordination", into.coordination,
-           "How several relays on the same queues share them:\n"
-           "all (claim by claim; the default), redis (shard by\n"
-           "shard, by leases in the store's Redis), redis://HOST,\n"
+           "How several relays share the same queues: all (claim by\n"
+           "claim; the default), redis (shard by shard, by leases in\n"
+           "the store's Redis), redis://HOST,\n"
            "zookeeper://HOST[,HOST...][/PATH]")
       ->type_name("HOW");
   add_duration(command, "--session", into.session,
-               "With redis and zookeeper: a relay that is not\nheard of for so long has ended "
-               "(default: 10s)");
+               "With redis and zookeeper: a relay that is silent for this\n"
+               "long counts as ended (default: 10s)");
 }
 
 RelayPlan plan_of(const RelayFlags& flags, const std::vector<std::string>& command) {

@@ -128,7 +128,7 @@ class ErrorsInLog {
 
 void drain(session::Fronts& server, Relays& relays, Events& events, Millis deadline,
            ServeLog& log) {
-  log.info("stopping", "stopping: finishing what is under way");
+  log.info("stopping", "stopping: finishing work in progress");
   relays.stop();
   server.drain(deadline, [&events](std::size_t open) { events.drained(open); });
   const auto ended = events.wait_for_drain(std::chrono::steady_clock::now() + deadline);
@@ -136,7 +136,7 @@ void drain(session::Fronts& server, Relays& relays, Events& events, Millis deadl
     log.warning("cut_short", "a second signal: connections are cut, relays end at once");
     relays.abandon();
   } else if (ended == Events::Drain::relays_late) {
-    log.warning("relays_late", fmt::format("relays were still at work after {}; they end at once",
+    log.warning("relays_late", fmt::format("relays were still at work after {}; they are ended now",
                                            base::format_duration_ms(deadline.count())));
     relays.abandon();
   }
@@ -183,7 +183,7 @@ Result<void> step(ManualClock& clock, std::int64_t ms) {
   const std::int64_t to = clock.now().time_since_epoch().count() + ms;
   if (to < 0 || to > base::kMaxTimeMs) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("a step of {} ms leaves the years from 1970 to 2200", ms)};
+                 fmt::format("a step of {} ms would leave the years from 1970 to 2200", ms)};
   }
   clock.step(Millis(ms));
   return {};
@@ -350,7 +350,7 @@ ExitCode serve(Session& session, const ServeFlags& flags) {
       ready_line(session.output, log, logs_json, address.url(), detail::masked_url(url)));
   if (clock)
     log.warning("test_clock",
-                "the clock stands still: POST /v1/clock/advance, suspend or step moves it");
+                "the clock stands still: only POST /v1/clock/advance, suspend or step moves it");
 
   (*relays)->start();
   const Serving serving{store->engine(), engine, server, log, *token};
@@ -370,9 +370,10 @@ void add_serve_command(CLI::App& root, Session& session) {
       {"tarry serve --store file:/var/lib/tarry", "tarry serve --config /etc/tarry.toml",
        "tarry serve --store redis://redis.example --listen 127.0.0.1:7734",
        "tarry serve --store memory: --listen 127.0.0.1:0 --port-file port --test-clock"},
-      "Flags go before the environment, that before the file; `tarry config check` with the same\n"
-      "flags shows what holds. SIGHUP reads it anew. SIGTERM and Ctrl-C finish what is under way\n"
-      "and close the store clean; a second one ends it at once.\n");
+      "Flags win over environment variables, and these over the file; `tarry config check` with\n"
+      "the same flags shows the result. SIGHUP reads the file again. After SIGTERM or Ctrl-C\n"
+      "the server finishes requests in progress and closes the store cleanly; a second signal\n"
+      "ends it at once.\n");
   add_serve_flags(command, *flags);
   set_action(command, session, [flags](Session& given) { return serve(given, *flags); });
 }

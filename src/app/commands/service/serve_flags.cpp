@@ -13,7 +13,8 @@ using config::Setting;
 using config::Which;
 
 void add_serve_flags(CLI::App& command, ServeFlags& into) {
-  add_word(command, "--config", into.config, "Settings, in TOML (default: TARRY_CONFIG, else none)")
+  add_word(command, "--config", into.config,
+           "A TOML file with settings (default: TARRY_CONFIG, else none)")
       ->type_name("FILE");
   const auto& settings = config::serve_settings();
   for (std::size_t i = 0; i < settings.size(); ++i) {

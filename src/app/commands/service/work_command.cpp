@@ -152,7 +152,8 @@ class Shift {
     stop_.request_stop();
     if (count == 1) {
       // The main thread prints nothing until the watch is over.
-      session_.output.note("Stopping: the running commands may finish; once more ends them.");
+      session_.output.note(
+          "Stopping: waiting for the running commands; a second signal ends them.");
     } else {
       commands_.signal_all(SIGTERM);
     }
@@ -212,15 +213,15 @@ void add_work_command(CLI::App& root, Session& session) {
       root, "work", "Run a command for every message that falls due",
       {"tarry work orders -- ./close-order",
        "tarry work orders mails --concurrency 8 -- python3 handle.py"},
-      "The payload is the command's standard input. Its exit status settles: 0 is ack, 75 retry,\n"
-      "65 bury, all else retry. Its environment holds TARRY_KEY, TARRY_ID, TARRY_ATTEMPT,\n"
-      "TARRY_QUEUE and TARRY_DUE_MS. SIGTERM and Ctrl-C let the running commands finish; a second\n"
-      "one is passed on to them.\n");
-  add_words(command, "QUEUE", options->queues, "One queue or several")->required();
+      "The command reads the payload from standard input. Its exit status settles the message:\n"
+      "0 is ack, 75 is retry, 65 is bury, any other is retry. Its environment holds TARRY_KEY,\n"
+      "TARRY_ID, TARRY_ATTEMPT, TARRY_QUEUE and TARRY_DUE_MS. After SIGTERM or Ctrl-C the\n"
+      "running commands may finish; a second signal is passed on to them.\n");
+  add_words(command, "QUEUE", options->queues, "One or more queues")->required();
   add_number(command, "--concurrency", options->concurrency, 1, 1024,
-             "Commands at once, for each queue (default: 1)");
+             "Commands that run at once, for each queue (default: 1)");
   add_duration(command, "--lease", options->lease,
-               "How long a claim holds; it is extended meanwhile (default: the queue's)");
+               "Length of a lease; it is extended while needed (default: the queue's)");
   set_action(command, session, [options](Session& given) { return work(given, *options); });
 }
 

@@ -53,13 +53,13 @@ void add_acl_command(CLI::App& store, Session& session) {
   auto user = std::make_shared<std::string>("tarry");
   auto version = std::make_shared<std::optional<std::string>>();
   CLI::App& command = add_command(
-      store, "acl", "The least that a Redis user must be allowed, as a command for redis-cli",
+      store, "acl", "Print the permissions a Redis user needs, as a redis-cli command",
       {"tarry store acl", "tarry --store redis+cluster://10.0.0.1 store acl --user shop"},
-      "Asks no server. The store's URL says whether it is a cluster or behind sentinels; without\n"
-      "one it is for a single server. Put a password in the place of PASSWORD.\n");
+      "Contacts no server. The store's URL says whether it is a cluster or uses sentinels;\n"
+      "without a URL it is for a single server. Replace PASSWORD with a password.\n");
   add_word(command, "--user", *user, "The user's name (default: tarry)");
   add_choice(command, "--redis", *version, redis_versions(),
-             "Its version: 6.2 has no sharded channels (default: 7.0)");
+             "Version of the Redis server: 6.2 has no sharded channels (default: 7.0)");
   set_action(command, session,
              [user, version](Session& given) { return print_acl(given, *user, *version); });
 }

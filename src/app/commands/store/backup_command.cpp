@@ -18,8 +18,7 @@ ExitCode back_up(Session& session, const std::string& destination) {
   const std::string url = session.url();
   if (url.starts_with("http:") || url.starts_with("http+unix:")) {
     return output.usage(
-        "a backup is made from the store's directory, beside the server: name that, "
-        "--store file:PATH");
+        "a backup reads the store's directory; run it on that machine with --store file:PATH");
   }
   const auto path = tools::path_of_store(url);
   if (!path) return output.usage(path.error().message);
@@ -57,7 +56,7 @@ ExitCode back_up(Session& session, const std::string& destination) {
   // Each shard's head is a copy always.
   if (report->copied > report->shards) {
     output.note(
-        "Segments could not be shared (another file system, or another owner's files): they "
+        "Segments could not be shared (another file system, or files of another owner), so they "
         "were copied.");
   }
   return ExitCode::done;
@@ -68,13 +67,13 @@ ExitCode back_up(Session& session, const std::string& destination) {
 void add_backup_command(CLI::App& store, Session& session) {
   auto destination = std::make_shared<std::string>();
   CLI::App& command = add_command(
-      store, "backup", "Make a second store of a file: store, also while it is used",
+      store, "backup", "Copy a file: store to a second one, even while it is in use",
       {"tarry --store file:/var/lib/tarry store backup /var/backups/tarry-monday"},
-      "DIRECTORY is new or empty. Closed segments are shared with the store (hard links), and "
-      "take\n"
-      "no room of their own until the store drops them; on another file system they are copied.\n"
-      "What was accepted before it began is in it. It is read through before it is a store.\n");
-  add_word(command, "DIRECTORY", *destination, "Where to")->required();
+      "DIRECTORY must be new or empty. Closed segments are shared with the store (hard links)\n"
+      "and need no extra room until the store drops them; on another file system they are\n"
+      "copied. The backup holds everything that was accepted before it began. It is checked\n"
+      "before it becomes a store.\n");
+  add_word(command, "DIRECTORY", *destination, "Where to put the backup")->required();
   set_action(command, session,
              [destination](Session& given) { return back_up(given, *destination); });
 }

@@ -75,16 +75,15 @@ ExitCode tell_rest(Output& output, const MigrationReport& report) {
     both = both || (queue.held && queue.pauses);
     for (const std::string& problem : queue.problems) output.tell(name + ": " + problem);
     if (!queue.held && queue.leased > 0) {
-      output.tell(
-          fmt::format("{}: out at consumers: {}, there until the claims have ended and this runs "
-                      "again",
-                      name, counted(queue.leased, "message")));
+      output.tell(fmt::format(
+          "{}: claimed by consumers: {}; run the same command again when the claims have ended",
+          name, counted(queue.leased, "message")));
     }
     if (!queue.held && queue.left > 0) {
       output.tell(fmt::format("{}: {} left{}", name, counted(queue.left, "message"),
                               queue.pauses ? ""
-                                           : "; in a layout what is out at consumers is among "
-                                             "them, so run this again when they are done"));
+                                           : "; in a layout these include claimed messages, so run "
+                                             "this again when the claims have ended"));
     }
     if (!queue.held && queue.leased + queue.left > 0) code = worst(code, ExitCode::conflict);
     if (queue.held && queue.conflicts > 0) code = worst(code, ExitCode::conflict);
@@ -96,14 +95,13 @@ ExitCode tell_rest(Output& output, const MigrationReport& report) {
     }
   }
   if (report.stopped) {
-    output.tell("stopped; run the same command again to go on");
+    output.tell("stopped; run the same command again to continue");
     code = worst(code, ExitCode::failed);
   }
   if (held) {
-    output.tell(
-        fmt::format("until it has come to its end, its queue is paused in {}: run the same "
-                    "command again",
-                    both ? "both stores" : "TO"));
+    output.tell(fmt::format(
+        "until the move is complete, its queue is paused in {}: run the same command again",
+        both ? "both stores" : "TO"));
   }
   return code;
 }
@@ -113,7 +111,7 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
   ExitCode code{};
   if (words.to.starts_with("memory:")) {
     return output.usage("store " + base::quoted(words.to) +
-                        " ends with the program, and what was moved into it too");
+                        " ends with this command, and what was moved into it would be lost");
   }
   const auto there = tools::path_of_store(words.from), here = tools::path_of_store(words.to);
   std::error_code no_matter;
@@ -167,29 +165,30 @@ ExitCode migrate_stores(Session& session, const MigrateWords& words) {
 void add_migrate_command(CLI::App& store, Session& session) {
   auto words = std::make_shared<MigrateWords>();
   CLI::App& command = add_command(
-      store, "migrate", "Move all that one store holds into another",
+      store, "migrate", "Move everything from one store into another",
       {"tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0",
        "tarry store migrate redis://127.0.0.1/0 file:/var/lib/tarry --queue orders --wait 5m",
        "tarry store migrate http://127.0.0.1:7734 http://127.0.0.1:7733",
        "tarry store migrate 'redis://127.0.0.1/0?layout=plain&zset=tasks' redis://127.0.0.1/0",
        "tarry store migrate file:/var/lib/tarry redis://127.0.0.1/0 --dry-run"},
-      "Messages keep keys, due times, attempts, headers and priorities, the dead their reasons,\n"
-      "queues their settings and pauses. A queue is paused in both stores while it is moved. Stop\n"
-      "it whenever you like, and run the same command again to go on: no message is lost, none is\n"
-      "there twice. After a kill leave FROM alone until that has been done: of the last batch, a\n"
-      "message that is cancelled there meanwhile is delivered by TO all the same, and one that is\n"
-      "rescheduled or replaced there keeps the queue paused until one of the two is cancelled.\n"
-      "A server of another machine is reached through a tunnel, ssh -L 7734:127.0.0.1:7733 HOST:\n"
-      "it listens on loopback only.\n");
-  add_word(command, "FROM", words->from, "The store's URL: file:, redis: or http:")->required();
-  add_word(command, "TO", words->to, "The other one's; a file: store is made if need be")
+      "Messages keep their keys, due times, attempts, headers and priorities, dead ones their\n"
+      "reasons, queues their settings and pauses. A queue is paused in both stores while it is\n"
+      "moved. You may stop the command at any time and run it again to continue: no message is\n"
+      "lost, and none is there twice. After a kill, change nothing in FROM until you have run\n"
+      "the command again: if a message of the last batch is cancelled in FROM before that, TO\n"
+      "delivers it all the same; if one is rescheduled or replaced there, the queue stays\n"
+      "paused until one of the two copies is cancelled. Reach a server on another machine\n"
+      "through a tunnel, ssh -L 7734:127.0.0.1:7733 HOST: it listens on loopback only.\n");
+  add_word(command, "FROM", words->from, "URL of the store to empty: file:, redis: or http:")
       ->required();
-  add_words(command, "--queue", words->queues, "Only this queue; may be given again");
+  add_word(command, "TO", words->to, "URL of the store to fill; a file: store is created if needed")
+      ->required();
+  add_words(command, "--queue", words->queues, "Only this queue; may be repeated");
   add_duration(command, "--wait", words->wait,
-               "How long to wait for claims that are out to end (default: not at all)");
+               "How long to wait for claims to end (default: not at all)");
   command.add_flag("--keep-settings", words->keep_settings,
-                   "Settings of queues that TO has stay as they are there");
-  command.add_flag("--dry-run", words->dry_run, "Count what would be moved, and change nothing");
+                   "Queues that TO has already keep their settings");
+  command.add_flag("--dry-run", words->dry_run, "Only count what would be moved; change nothing");
   set_action(command, session, [words](Session& given) { return migrate_stores(given, *words); });
 }
 

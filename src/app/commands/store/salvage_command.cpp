@@ -86,31 +86,31 @@ void tell_losses(Output& output, const SalvageReport& report) {
     }
   }
   if (const auto count = sum(report, &SalvagedShard::lost_messages); count > 0) {
-    output.note(fmt::format("{} known to be lost: later records tell of them. There may be more.",
+    output.note(fmt::format("{} known to be lost: later records name them. There may be more.",
                             count == 1 ? "1 message is" : grouped(count) + " messages are"));
   }
   if (const auto count = sum(report, &SalvagedShard::uncertain_messages); count > 0) {
     output.note(
-        fmt::format("{} may have been settled, cancelled or changed in what was "
-                    "lost: as they were before they may be delivered again.",
+        fmt::format("{} may have been settled, cancelled or changed in the lost part; they are as "
+                    "they were before it, and may be delivered again.",
                     counted(count, "message")));
   }
   if (const auto count = sum(report, &SalvagedShard::damaged_messages); count > 0) {
-    output.note(fmt::format("Payload lost: {}; what is due of these goes to the dead.",
+    output.note(fmt::format("Payload lost: {}; when these are due they become dead.",
                             counted(count, "message")));
   }
   for (const SalvagedShard& shard : report.per_shard) {
     if (shard.adopted_queues == 0) continue;
-    output.note(fmt::format("Shard {} has settings and pauses of {} from the other shards.",
+    output.note(fmt::format("Shard {} took the settings and pauses of {} from other shards.",
                             shard.shard, counted(shard.adopted_queues, "queue")));
   }
   if (const auto count = sum(report, &SalvagedShard::unnamed_queues); count > 0) {
     output.note(
-        fmt::format("Of {} the name is lost: salvaged-SHARD-NUMBER.", counted(count, "queue")));
+        fmt::format("Name lost: {}; now called salvaged-SHARD-NUMBER.", counted(count, "queue")));
   }
   if (const auto count = sum(report, &SalvagedShard::unreachable_messages); count > 0) {
-    output.note(fmt::format("{} of these can be claimed, but not found by key.",
-                            counted(count, "message")));
+    output.note(
+        fmt::format("{} in them can be claimed, but not found by key.", counted(count, "message")));
   }
 }
 
@@ -146,11 +146,12 @@ ExitCode salvage(Session& session, const std::string& target) {
 void add_salvage_command(CLI::App& store, Session& session) {
   auto target = std::make_shared<std::string>();
   CLI::App& command = add_command(
-      store, "salvage", "Make a new store of what still checks of a damaged file: store",
+      store, "salvage", "Make a new store of the intact parts of a damaged file: store",
       {"tarry --store file:/var/lib/tarry store salvage /var/lib/tarry-new"},
-      "Answers what was lost, by file and offset. The new store has the old one's id, so keys\n"
-      "and receipts stay good: use one of the two, never both.\n");
-  add_word(command, "DIRECTORY", *target, "Where to make it: a new or empty directory")->required();
+      "The answer lists what was lost, by file and offset. The new store has the old one's id,\n"
+      "so keys and receipts stay valid: use one of the two, never both.\n");
+  add_word(command, "DIRECTORY", *target, "Where to put the new store: a new or empty directory")
+      ->required();
   set_action(command, session, [target](Session& given) { return salvage(given, *target); });
 }
 

@@ -120,10 +120,10 @@ ExitCode store_info(Session& session) {
   sheet.add("journal", grouped(sum(*store, &ShardInspection::bytes)) + " bytes");
   sheet.add("on disk", grouped(sum(*store, &ShardInspection::allocated)) + " bytes");
   if (const std::uint64_t problems = problems_in(*store); problems > 0) {
-    sheet.add("problems", grouped(problems) + ": not all is counted; see `tarry store check`");
+    sheet.add("problems", grouped(problems) + ": some is not counted; see `tarry store check`");
   }
   if (const std::size_t unreadable = unreadable_in(*store); unreadable > 0) {
-    sheet.add("unreadable", fmt::format("{} of {} shards: nothing of these is counted", unreadable,
+    sheet.add("unreadable", fmt::format("{} of {} shards: nothing in them is counted", unreadable,
                                         store->shards));
   }
   session.output.print(sheet);
@@ -150,9 +150,8 @@ ExitCode upgrade(Session& session) {
     });
   } else if (upgraded) {
     output.print_line(
-        fmt::format("format version {}, which older programs refuse; it was version {}: what is "
-                    "written from now "
-                    "on is in the new one",
+        fmt::format("format version {}; it was version {}. From now on the new format is written, "
+                    "which older programs refuse",
                     format->version, before->version));
   } else {
     output.print_line(
@@ -184,7 +183,7 @@ void print_check(Output& output, const StoreInspection& store) {
   }
   output.print(table);
   if (!store.held_by.empty()) {
-    output.note(fmt::format("{} holds the store: its figures may move.", store.held_by));
+    output.note(fmt::format("{} has the store open: its figures may change.", store.held_by));
   }
 }
 
@@ -203,11 +202,11 @@ ExitCode check(Session& session, bool deep) {
     }
     // Of a store that is written to, batches appear while it is looked at.
     if (shard.cut_batches == 0 || !store->held_by.empty()) continue;
-    code = worst(code, session.output.fail(
-                           {ErrorCode::damaged,
-                            fmt::format("shard {}: whoever opens the store cuts {}; `tarry store "
-                                        "salvage DIRECTORY` makes a store that has them",
-                                        shard.shard, shard.tear)}));
+    code = worst(
+        code, session.output.fail({ErrorCode::damaged,
+                                   fmt::format("shard {}: opening the store cuts {}; `tarry store "
+                                               "salvage DIRECTORY` makes a store that keeps them",
+                                               shard.shard, shard.tear)}));
   }
   return tell_unreadable(session, *store, code);
 }
@@ -220,8 +219,8 @@ ExitCode audit(Session& session) {
   if (!can.counts) {
     return session.output.fail(
         {ErrorCode::unsupported, (can.served.empty() ? can.engine : can.served) +
-                                     ": a layout counts neither what was accepted nor what has "
-                                     "ended, so there are no books"});
+                                     ": a layout does not count accepted and ended messages, so "
+                                     "there is nothing to audit"});
   }
   const auto stats = store->stats();
   if (!stats) return session.output.fail(stats.error());
@@ -275,7 +274,7 @@ void add_store_commands(CLI::App& root, Session& session) {
   store.require_subcommand(1);
   {
     CLI::App& command =
-        add_command(store, "info", "What a file: store is and how big; changes nothing",
+        add_command(store, "info", "Show what a file: store is and how big; changes nothing",
                     {"tarry --store file:/var/lib/tarry store info"});
     set_action(command, session, store_info);
   }
@@ -290,16 +289,16 @@ void add_store_commands(CLI::App& root, Session& session) {
   }
   {
     CLI::App& command = add_command(
-        store, "audit", "Do the books balance: is all that was accepted there, or has it ended",
+        store, "audit", "Check the counts: every accepted message is still there or has ended",
         {"tarry store audit", "tarry --store file:/var/lib/tarry store audit"});
     set_action(command, session, audit);
   }
   {
     CLI::App& command = add_command(
-        store, "upgrade", "Have a file: store written in this program's newest format",
+        store, "upgrade", "Upgrade a file: store to the newest format of this program",
         {"tarry --store file:/var/lib/tarry store upgrade"},
-        "Version 2 keeps when each message was pushed. Older programs refuse the store\n"
-        "from then on. Nobody may have it open.\n");
+        "Version 2 keeps when each message was pushed. From then on older programs refuse the\n"
+        "store. No process may have the store open.\n");
     set_action(command, session, upgrade);
   }
   add_salvage_command(store, session);

@@ -82,12 +82,12 @@ ExitCode tell_left_out(Output& output, const ExportReport& report) {
   for (const std::string& problem : report.problems) output.tell(problem);
   if (report.leased > 0) {
     output.note(
-        fmt::format("Out at consumers: {}; after an import they are delivered again, or "
-                    "dead where that is the last attempt.",
+        fmt::format("Claimed by consumers: {}; an import delivers them again, or makes them dead "
+                    "after their last attempt.",
                     counted(report.leased, "message")));
   }
   if (report.stopping > 0) {
-    output.note(fmt::format("Not in the export: {} cancelled while out at a consumer.",
+    output.note(fmt::format("Not in the export: {} cancelled while claimed.",
                             counted(report.stopping, "message")));
   }
   if (report.gone > 0) {
@@ -135,18 +135,17 @@ class Marks {
     const auto size = file_.size();
     if (!size) return size.error();
     if (kept_.of != of_) {
-      return keep_all(
-          {ErrorCode::conflict,
-           fmt::format("{} is what there is of another export ({}): end that, or remove "
-                       "it and {} to begin anew",
-                       base::quoted(file_.draft()), kept_.of, base::quoted(path()))});
+      return keep_all({ErrorCode::conflict,
+                       fmt::format("{} is part of another export ({}): finish that export, or "
+                                   "remove the file and {} to begin anew",
+                                   base::quoted(file_.draft()), kept_.of, base::quoted(path()))});
     }
     if (*size < kept_.bytes) {
       return keep_all(
           {ErrorCode::damaged,
-           fmt::format("{} has {} bytes of the {} that were written: remove it and {} to "
-                       "begin anew",
-                       base::quoted(file_.draft()), *size, kept_.bytes, base::quoted(path()))});
+           fmt::format(
+               "{} has only {} of the {} bytes that were written: remove it and {} to begin anew",
+               base::quoted(file_.draft()), *size, kept_.bytes, base::quoted(path()))});
     }
     if (auto behind = file_.go_on(kept_.bytes); !behind) return behind.error();
     if (auto again = file_.keep(); !again) return again.error();
@@ -205,7 +204,7 @@ ExitCode export_to(Session& session, const TransferWords& words) {
     return marks.mark(at, stop.source.stop_requested());
   };
   if (*from != nullptr) {
-    output.note(fmt::format("going on behind {} messages that are in {}",
+    output.note(fmt::format("continuing after {} messages that are in {}",
                             grouped((*from)->report.messages), file.draft()));
   }
   options.progress = [&](std::uint64_t done, std::uint64_t total) {
@@ -220,8 +219,8 @@ ExitCode export_to(Session& session, const TransferWords& words) {
   progress.clear();
   if (!report) {
     if (marks.any() || *from != nullptr) {
-      output.note(
-          fmt::format("{} has what was written; the same command goes on with it", file.draft()));
+      output.note(fmt::format("{} has what was written so far; the same command continues it",
+                              file.draft()));
     }
     output.error(report.error());
     return code_of_end(report.error(), stop.source);
@@ -231,8 +230,8 @@ ExitCode export_to(Session& session, const TransferWords& words) {
   if (words.file != "-") print_export(output, *report);
   if (is_layout(store->engine())) {
     output.note(
-        "Of a layout an export may lack what was moved or claimed meanwhile, and have it twice: it "
-        "is whole where nobody worked on the store.");
+        "An export of a layout may miss messages that were moved or claimed meanwhile, or have "
+        "them twice: it is complete only if nobody used the store.");
   }
   return tell_left_out(output, *report);
 }
@@ -274,8 +273,8 @@ ExitCode tell_import(Output& output, const ImportReport& report) {
   if (report.conflicts > 0) code = worst(code, ExitCode::conflict);
   if (!report.held.empty()) {
     output.tell(fmt::format(
-        "{} paused until an import comes to its end: import the "
-        "whole file, and what is there already is only counted",
+        "{} paused until an import is complete: import the whole file; messages that are there "
+        "already are only counted",
         report.held.size() == 1 ? "1 queue stays" : grouped(report.held.size()) + " queues stay"));
   }
   return code;
@@ -292,7 +291,7 @@ Result<void> find_begin(LineReader& reader, std::string_view& line) {
     const auto more = reader.next(line);
     if (!more) return more.error();
     if (!*more) {
-      return Error{ErrorCode::invalid_argument, "there is nothing to import: no line came"};
+      return Error{ErrorCode::invalid_argument, "there is nothing to import: the input is empty"};
     }
   } while (line.find_first_not_of(" \t\r") == std::string_view::npos && !reader.too_long());
   if (reader.too_long()) return too_long(reader);
@@ -306,7 +305,7 @@ Result<void> find_begin(LineReader& reader, std::string_view& line) {
 // Where a file ends amid a line, that says more than what the line then lacks.
 Error with_the_cut(const LineReader& reader, Error error) {
   if (reader.unended() && error.code == ErrorCode::invalid_argument) {
-    error.message += "; the file ends amid this line: it was cut off";
+    error.message += "; the file ends within this line: it was cut off";
   }
   return error;
 }
@@ -333,7 +332,7 @@ ExitCode import_from(Session& session, const TransferWords& words) {
   const std::string url = session.url();
   if (session.is_fleeting()) {
     return output.usage("store " + base::quoted(url) +
-                        " ends with the program, and what was imported into it too");
+                        " ends with this command, and what was imported would be lost");
   }
   const bool from_file = words.file != "-";
   const int fd = from_file ? ::open(words.file.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
@@ -380,31 +379,31 @@ void add_transfer_commands(CLI::App& store, Session& session) {
   {
     auto words = std::make_shared<TransferWords>();
     CLI::App& command = add_command(
-        store, "export", "Write what a store holds, as lines of JSON",
+        store, "export", "Write everything in a store as lines of JSON",
         {"tarry store export shop.jsonl", "tarry store export --queue orders | gzip > orders.gz"},
-        "Every queue with its settings, and every message. Left out and counted are the keys of\n"
-        "settled ones, and messages that were cancelled while out at a consumer. The store may\n"
-        "be in use, also over HTTP: a message is written as it is when its turn comes. FILE is\n"
-        "there once it is whole; cut short, by a signal, a kill or a store that is away, the same\n"
-        "command goes on where it was.\n");
-    add_word(command, "FILE", words->file, "Where to, new (default: -, standard output)");
-    add_words(command, "--queue", words->queues, "Only this queue; may be given again");
+        "Writes every queue with its settings, and every message. It leaves out, and counts, keys\n"
+        "of settled messages and messages that were cancelled while claimed. The store may be in\n"
+        "use, also over HTTP: a message is written as it is when its turn comes. FILE appears\n"
+        "when it is complete. If the export is cut short (a signal, a kill, a store that cannot\n"
+        "be reached), run the same command to continue.\n");
+    add_word(command, "FILE", words->file, "A new file (default: -, standard output)");
+    add_words(command, "--queue", words->queues, "Only this queue; may be repeated");
     add_number(command, "--format", words->version, 1, transfer::kExportVersion,
                "Version of the lines (default: 2; 1 is for older programs)");
     set_action(command, session, [words](Session& given) { return export_to(given, *words); });
   }
   auto words = std::make_shared<TransferWords>();
   CLI::App& command = add_command(
-      store, "import", "Put the lines of an export into a store",
+      store, "import", "Read an export into a store",
       {"tarry --store file:/var/lib/tarry store import shop.jsonl",
        "gunzip < orders.gz | tarry --store redis://127.0.0.1/0 store import"},
-      "Messages keep keys, due times, attempts, headers and priorities, the dead their reasons,\n"
-      "queues their settings and pauses. Queues are paused until the export's last line has been\n"
-      "read. Cut short at whatever line, import the whole file again: what is there already is\n"
-      "only counted. A message is never overwritten.\n");
+      "Messages keep their keys, due times, attempts, headers and priorities, dead ones their\n"
+      "reasons, queues their settings and pauses. Queues are paused until the last line of the\n"
+      "export is read. If the import is cut short, import the whole file again: messages that\n"
+      "are there already are only counted. An import never overwrites a message.\n");
   add_word(command, "FILE", words->file, "The export (default: -, standard input)");
   command.add_flag("--keep-settings", words->keep_settings,
-                   "Settings of queues that are there stay as they are");
+                   "Queues that exist already keep their settings");
   set_action(command, session, [words](Session& given) { return import_from(given, *words); });
 }
 
