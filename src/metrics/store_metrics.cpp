@@ -23,13 +23,13 @@ constexpr QueueCounter kQueueCounters[] = {
     {"tarry_pushes_total", &QueueCounters::accepted, "Messages accepted."},
     {"tarry_claims_total", &QueueCounters::claims, "Messages claimed."},
     {"tarry_cancels_total", &QueueCounters::cancelled, "Messages cancelled."},
-    {"tarry_reschedules_total", &QueueCounters::reschedules, "Messages given another time."},
+    {"tarry_reschedules_total", &QueueCounters::reschedules, "Messages given another due time."},
     {"tarry_replaced_total", &QueueCounters::replaced, "Messages that a push replaced."},
     {"tarry_lease_run_outs_total", &QueueCounters::run_outs,
      "Leases that ran out before the message was settled."},
     {"tarry_revives_total", &QueueCounters::revives, "Dead messages brought back."},
-    {"tarry_expired_total", &QueueCounters::expired, "Dead messages that were kept long enough."},
-    {"tarry_purged_total", &QueueCounters::purged, "Messages taken away by purge."},
+    {"tarry_expired_total", &QueueCounters::expired, "Dead messages deleted after dead_keep."},
+    {"tarry_purged_total", &QueueCounters::purged, "Messages removed by purge."},
     {"tarry_moved_away_total", &QueueCounters::moved_away, "Messages moved to another store."},
     {"tarry_damaged_total", &QueueCounters::damaged, "Messages set aside as damaged."},
 };
@@ -65,11 +65,11 @@ void write_queues(Exposition& out, const std::vector<QueueStats>& queues, Time n
     }
   }
   out.family("tarry_oldest_due_age_seconds", Kind::gauge,
-             "Since when the oldest due message has waited to be claimed; 0 where none waits.");
+             "How long the oldest due message has been waiting for a claim; 0 if there is none.");
   for (const QueueStats& queue : queues) {
     out.sample({{"queue", queue.queue}}, seconds_since(queue.oldest_ready, now));
   }
-  out.family("tarry_waiting_claims", Kind::gauge, "Claims that wait for something to fall due.");
+  out.family("tarry_waiting_claims", Kind::gauge, "Claims that wait for a message to fall due.");
   for (const QueueStats& queue : queues) {
     out.sample({{"queue", queue.queue}}, queue.waiting_claims);
   }
@@ -83,7 +83,7 @@ void write_queues(Exposition& out, const std::vector<QueueStats>& queues, Time n
       out.sample({{"queue", queue.queue}}, queue.counters.*counter.value);
     }
   }
-  out.family("tarry_settles_total", Kind::counter, "Claims ended, by how.");
+  out.family("tarry_settles_total", Kind::counter, "Claims ended, by outcome.");
   for (const QueueStats& queue : queues) {
     for (const Settled& settled : kSettles) {
       out.sample({{"queue", queue.queue}, {"outcome", settled.outcome}},
@@ -104,7 +104,7 @@ void write_store(Exposition& out, const StoreStats& stats) {
   out.family("tarry_queues", Kind::gauge, "Queues of the store.");
   out.sample({}, std::uint64_t{stats.queues.size() + stats.unreadable.size()});
   out.family("tarry_queues_unreadable", Kind::gauge,
-             "Of these, queues whose figures the store cannot tell; tarry stats names them.");
+             "Of these, queues that cannot be read; tarry stats names them.");
   out.sample({}, std::uint64_t{stats.unreadable.size()});
   if (stats.engine.starts_with("redis")) {
     out.family("tarry_redis_round_trips_total", Kind::counter,
@@ -115,12 +115,12 @@ void write_store(Exposition& out, const StoreStats& stats) {
     out.sample({}, stats.connections);
   }
   if (stats.engine != "embedded") return;
-  out.family("tarry_journal_disk_bytes", Kind::gauge, "Disk that the journal takes.");
+  out.family("tarry_journal_disk_bytes", Kind::gauge, "Disk space of the journal.");
   out.sample({}, stats.disk_bytes);
-  out.family("tarry_journal_live_bytes", Kind::gauge, "Of that, what is still needed.");
+  out.family("tarry_journal_live_bytes", Kind::gauge, "Of that, space that is still needed.");
   out.sample({}, stats.live_bytes);
   out.family("tarry_journal_syncs_total", Kind::counter,
-             "Times that the journal was synced since the store was opened.");
+             "Syncs of the journal since the store was opened.");
   out.sample({}, stats.syncs);
 }
 
