@@ -57,7 +57,7 @@ Result<std::string> read_secret(std::string_view named_by, const std::string& pa
   }
   if (!S_ISREG(status.st_mode)) return wrong(" cannot be read: it is not a regular file");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return wrong(" can be written by others than its owner: chmod go-w " + path);
+    return wrong(" can be written by other users: chmod go-w " + path);
   }
   std::string text;
   if (!read_beginning(open.fd(), text)) {

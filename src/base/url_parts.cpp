@@ -63,8 +63,8 @@ Result<Login> parse_login(std::string_view of, std::string_view text) {
 
 Unexpected misplaced_login() {
   return invalid_url(
-      "the URL holds an @ behind its host: a /, ?, # or % in user or password is written %2F, %3F, "
-      "%23 or %25, an @ elsewhere %40");
+      "the URL has an @ after its host: in user or password write /, ?, # and % as %2F, %3F, %23 "
+      "and %25; elsewhere write @ as %40");
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

@@ -49,7 +49,7 @@ struct RuleSetting : SettingRow<IfExists> {};
 /// In the order of the words in Redis, where a row is never moved or taken out.
 inline constexpr std::tuple kSettingsTable{
     DurationSetting{{"lease", &QueueSettings::lease, &SettingsPatch::lease,
-                     "How long a claim holds: 1ms to 7d"},
+                     "How long a lease lasts: 1ms to 7d"},
                     "lease_ms",
                     Millis(1),
                     Millis(kMaxLeaseMs)},
@@ -58,7 +58,7 @@ inline constexpr std::tuple kSettingsTable{
                  1,
                  kMaxAttempts},
     DurationSetting{{"backoff_min", &QueueSettings::backoff_min, &SettingsPatch::backoff_min,
-                     "The first retry's delay; doubles with each attempt"},
+                     "The first retry's delay; it doubles with each attempt"},
                     "backoff_min_ms",
                     Millis(0),
                     Millis(kMaxBackoffMs)},
@@ -73,12 +73,12 @@ inline constexpr std::tuple kSettingsTable{
                     Millis(0),
                     Millis(kMaxRememberMs)},
     DurationSetting{{"dead_keep", &QueueSettings::dead_keep, &SettingsPatch::dead_keep,
-                     "How long the dead are kept: 1s to 3650d"},
+                     "How long dead messages are kept: 1s to 3650d"},
                     "dead_keep_ms",
                     Millis(1000),
                     Millis(kMaxDeadKeepMs)},
     RuleSetting{{"if_exists", &QueueSettings::if_exists, &SettingsPatch::if_exists,
-                 "What a push does whose key is taken"}},
+                 "What a push does if its key is taken"}},
 };
 
 inline constexpr std::size_t kSettings = std::tuple_size_v<decltype(kSettingsTable)>;

@@ -184,8 +184,8 @@ MaybeError check_own(const ClaimRequest& claim) {
   if (!claim.shards.empty() &&
       (claim.shards.size() != claim.queues.size() || !claim.keys.empty())) {
     return invalid("a claim names the shards of " + std::to_string(claim.shards.size()) +
-                   " queues; it must of each of its " + std::to_string(claim.queues.size()) +
-                   " queues, and without keys");
+                   " queues; it must name those of each of its " +
+                   std::to_string(claim.queues.size()) + " queues, and without keys");
   }
   if (claim.any_state && claim.keys.empty()) {
     return invalid("a claim of any state names 0 keys; it must name from 1 to " +
@@ -249,9 +249,9 @@ MaybeError check_own(const R&) {
 // Whatever has such a name already can be emptied and removed.
 MaybeError check_new_queue(std::string_view name) {
   if (name != "." && name != "..") return {};
-  return invalid("queue name " + base::quoted(name) +
-                 " is a step within a path, which clients resolve before they ask for a URL; it "
-                 "must be neither . nor ..");
+  return invalid(
+      "queue name " + base::quoted(name) +
+      " is a step within a path, which clients remove from a URL; it must be neither . nor ..");
 }
 
 MaybeError check_queue_name(std::string_view name) {
@@ -332,9 +332,9 @@ MaybeError check_item(const MoveRequest& request, const MoveItem& item, const Li
   // The message there would go, or be moved, without what this one has been through.
   const IfExists rule = item.push.if_exists.value_or(IfExists::reject);
   if (rule != IfExists::reject && rule != IfExists::keep) {
-    return invalid("if_exists " + base::quoted(to_string(rule)) +
-                   " does not go with an import, which leaves what is there alone; it takes "
-                   "reject, the default, and keep");
+    return invalid(
+        "if_exists " + base::quoted(to_string(rule)) +
+        " cannot be used for an import, which never overwrites; use reject, the default, or keep");
   }
   if (auto error = check_number("attempt", item.attempt, 0, kMaxAttempts)) return error;
   if (!item.dead && item.reason.size > 0) {

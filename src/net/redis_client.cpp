@@ -176,8 +176,8 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
 
   void on_reply(RedisReply reply) {
     if (outstanding_.empty()) {
-      link_->end({ErrorCode::unavailable,
-                  "Redis at " + server() + " sent a reply that nobody had asked for"});
+      link_->end(
+          {ErrorCode::unavailable, "Redis at " + server() + " sent a reply without a request"});
       return;
     }
     const bool replica = is_of_replica(reply.view());

@@ -259,10 +259,11 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
   void follow(const RedisRedirect& redirect, const ClusterRequestPtr& request,
               const std::string& text) {
     if (++request->redirects > kMostRedirects) {
-      return finish(request, RedisFailure{{ErrorCode::unavailable,
-                                           "the nodes of the Redis cluster at " + server() +
-                                               " send a command to each other: " + text},
-                                          false});
+      return finish(request,
+                    RedisFailure{{ErrorCode::unavailable,
+                                  "the nodes of the Redis cluster at " + server() +
+                                      " keep redirecting a command to each other: " + text},
+                                 false});
     }
     const NodePtr to = node_at(redirect.to);
     if (!redirect.ask) {

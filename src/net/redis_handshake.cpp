@@ -56,7 +56,7 @@ Result<void> RedisHandshake::take(RedisView reply) {
   const Step step = steps_[taken_++];
   if (!reply.is_error()) {
     if (step != Step::role || reply[0].text() == "master") return {};
-    return failed(ErrorCode::unavailable, "is not a master, as its sentinels say",
+    return failed(ErrorCode::unavailable, "is not a master, although its sentinels say so",
                   "it says that it is a " + redis_says(reply[0].text()));
   }
   std::optional<Error> error = judge(step, reply.text());

@@ -28,7 +28,7 @@ Result<std::vector<RedisSlotRange>> ranges_in(const RedisAddress& node, RedisAns
   }
   const bool refused = reply.text().starts_with("NOPERM");
   return Error{refused ? ErrorCode::permission_denied : ErrorCode::unavailable,
-               title + " does not tell the cluster's slots: " + std::string(reply.text())};
+               title + " does not say which node serves which slot: " + std::string(reply.text())};
 }
 
 }  // namespace

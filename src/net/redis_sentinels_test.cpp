@@ -181,8 +181,9 @@ TEST_F(RedisSentinelsTest, of_which_one_names_what_is_no_master) {
   RedisServer stale({"--sentinel"},
                     "sentinel monitor orders 127.0.0.1 " + std::to_string(replica) + " 2\n");
   const std::string said = refused(by_sentinels({stale.port()}));
-  EXPECT_EQ(said, "unavailable: Redis at orders (" + local(replica) +
-                      ") is not a master, as its sentinels say: it says that it is a slave");
+  EXPECT_EQ(said,
+            "unavailable: Redis at orders (" + local(replica) +
+                ") is not a master, although its sentinels say so: it says that it is a slave");
   // The next attempt asks another one first.
   rig_.open(by_sentinels({stale.port(), family.sentinel().port()}));
   wait_for(family.master());

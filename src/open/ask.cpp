@@ -30,8 +30,7 @@ class Waiter {
 
 Error used_in_child(const StoreState& state) {
   return {ErrorCode::misuse, "the store was opened by process " + std::to_string(state.maker()) +
-                                 ", and is not to be used in one that was forked from it; open "
-                                 "it there"};
+                                 ", and cannot be used in a process forked from it; open it there"};
 }
 
 Error would_wait_for_itself() {

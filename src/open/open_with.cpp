@@ -54,7 +54,7 @@ Result<Store> open_embedded(EmbeddedUrl url, OpenOptions options) {
 Result<Store> open_http(const RemoteUrl& url, OpenOptions options, const Openers& openers) {
   if (options.clock) {
     return Unexpected(ErrorCode::invalid_argument,
-                      "a clock does not go with http:, which goes by its server's");
+                      "a clock cannot be given for http:, which has its server's clock");
   }
   auto engine = openers.remote(url);
   if (!engine) return std::move(engine).error();
@@ -95,7 +95,7 @@ Result<Store> open_with(std::string_view url, OpenOptions options, const Openers
     // Of the standard library and of Asio. What had begun has ended by now.
     return Unexpected(
         ErrorCode::unavailable,
-        std::string("the system gives the store no thread or descriptor: ") + refused.what());
+        std::string("cannot get a thread or a file descriptor from the system: ") + refused.what());
   }
 }
 

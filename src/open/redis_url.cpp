@@ -278,8 +278,8 @@ Result<void> check_layout(const RedisUrl& url) {
   if (url.topology == RedisUrl::Topology::single) return {};
   return Unexpected(ErrorCode::unsupported,
                     name +
-                        " is of one server: redis:, rediss: or redis+unix:; clusters and "
-                        "sentinels have layout=native");
+                        " works with one server only: redis:, rediss: or redis+unix:; clusters and "
+                        "sentinels need layout=native");
 }
 
 Result<RedisUrl> checked(RedisUrl url) {

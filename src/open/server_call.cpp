@@ -23,7 +23,7 @@ Result<ServerAnswer> call_server(std::string_view url, std::string_view method, 
   if (server == nullptr) {
     return Unexpected(ErrorCode::invalid_argument,
                       base::quoted(detail::masked_url(url)) +
-                          " is no server; it takes http://HOST:PORT or http+unix:///PATH");
+                          " is not a server; use http://HOST:PORT or http+unix:///PATH");
   }
   net::HttpClientOptions options;
   options.host = server->host;

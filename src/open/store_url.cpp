@@ -119,8 +119,8 @@ constexpr std::array kHttpOptions = {base::UrlOption<RemoteUrl>{"token_file", se
 Result<StoreUrl> parse_memory(std::string_view rest) {
   const auto [body, query] = base::split_query(rest);
   if (!body.empty()) {
-    return base::invalid_url("memory: takes no path, and " + base::quoted(masked_url(body)) +
-                             " stands behind it");
+    return base::invalid_url("memory: takes no path, but " + base::quoted(masked_url(body)) +
+                             " follows it");
   }
   EmbeddedUrl url;
   if (auto done = base::parse_options<EmbeddedUrl>(query, "memory", kMemoryOptions, url); !done)
@@ -163,7 +163,7 @@ Result<StoreUrl> parse_http(std::string_view rest) {
   const std::string shown = base::quoted(masked_url("http:" + std::string(rest)), 256);
   // Before all else, so that no part of a password shows as a bad host, port or path.
   if (rest.find('@') != std::string_view::npos) {
-    return base::invalid_url("store URL " + shown + " holds a user, for which http: has no use");
+    return base::invalid_url("store URL " + shown + " holds a user, but http: takes none");
   }
   if (!rest.starts_with("//")) {
     return base::invalid_url("store URL " + shown + " must be http://HOST[:PORT]");

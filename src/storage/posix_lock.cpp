@@ -119,9 +119,8 @@ Result<std::unique_ptr<Lock>> lock_file(FileDescriptor file, const std::string& 
     case Held::by_another: return failure(ErrorCode::conflict, "lock", path, held_by(file.get()));
   }
   if (!is_ours(file.get())) {
-    return failure(
-        ErrorCode::invalid_argument, "lock", path,
-        "it holds something else than a lock's text, and is left as it is: move it away");
+    return failure(ErrorCode::invalid_argument, "lock", path,
+                   "it does not hold a lock's text, and is left unchanged: move it away");
   }
   auto ours = std::make_unique<PosixFile>(std::move(file), path, true);
   auto written = ours->truncate(0);

@@ -212,8 +212,7 @@ TEST_F(PosixStorageTest, AFileThatIsNoLockStaysAsItIs) {
   const auto directory = std::move(open_directory(base, false)).value();
   const std::string lock = base + "/LOCK";
   const std::string said = "cannot lock " + lock +
-                           ": it holds something else than a lock's text, and is left as it is: "
-                           "move it away";
+                           ": it does not hold a lock's text, and is left unchanged: move it away";
   for (const std::string& text :
        {std::string("two\nlines\n"), std::string("no end"), std::string(5000, '\0')}) {
     std::ofstream(lock) << text;

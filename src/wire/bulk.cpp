@@ -39,8 +39,7 @@ MaybeError check_bulk(const BulkRequest& bulk) {
   const core::MessageFilter& filter = bulk.filter;
   if (!filter.due_from || !filter.due_to) {
     return bad_bulk(
-        "\"by\" needs \"due_from\" and \"due_to\": else what has been moved could be "
-        "met again, and moved twice");
+        "\"by\" needs \"due_from\" and \"due_to\": otherwise messages could be moved twice");
   }
   const Millis range = *filter.due_to - *filter.due_from;
   const Millis step = bulk.by->count() < 0 ? -*bulk.by : *bulk.by;
@@ -48,7 +47,7 @@ MaybeError check_bulk(const BulkRequest& bulk) {
   return bad_bulk("\"by\" is " + base::format_duration_ms(bulk.by->count()) +
                   "; it must be at least as long as from \"due_from\" to \"due_to\", which is " +
                   base::format_duration_ms(range.count()) +
-                  ": else what has been moved could be met again, and moved twice");
+                  ": otherwise messages could be moved twice");
 }
 
 void read_filter(Fields& fields, core::MessageFilter& filter) {
@@ -134,7 +133,7 @@ Result<BulkRequest> decode_bulk(std::string queue, std::string_view body) {
   const bool dead = is_of_the_dead(bulk.action) || (!state && !bulk.filter.reason.empty());
   if (is_of_the_dead(bulk.action) && state && *state != State::dead) {
     return bad_bulk("\"" + std::string(to_string(bulk.action)) +
-                    "\" is of the state \"dead\" only");
+                    "\" is for the state \"dead\" only");
   }
   bulk.page.queue = std::move(queue);
   bulk.page.state = dead ? State::dead : state;

@@ -69,7 +69,7 @@ Result<core::ForecastReply> decode_forecast_reply(std::string_view body) {
     reply.buckets.push_back(value.to_number<std::uint64_t>(failed));
     if (failed || value.is_double()) {
       return Unexpected(ErrorCode::invalid_argument,
-                        "\"buckets\" holds what is no whole number from 0 on");
+                        "an item of \"buckets\" is not a whole number from 0 on");
     }
   }
   return reply;

@@ -98,7 +98,7 @@ class Files(ProgramTest):
             lock.unlink()
         self.assertFalse((self.directory / "none").exists())
         os.link(self.mine, lock)
-        self.assertIn("something else than a lock", self.refused("stats").err)
+        self.assertIn("does not hold a lock's text", self.refused("stats").err)
         self.assertEqual(self.mine.read_text(), "this is\nmine\n")
         lock.unlink()
         store = self.path / "STORE"

@@ -477,7 +477,7 @@ class Webhook(ProgramTest):
         for url, says in (
                 ("http://", "the URL is none"),
                 ("http://u:hush@example.com/", "the URL names a user"),
-                ("http://u:a#hush@example.com/", "is written %2F, %3F, %23 or %25"),
+                ("http://u:a#hush@example.com/", "as %2F, %3F, %23 and %25"),
                 ("http://127.0.0.1/", '"127.0.0.1" is not a public address'),
                 ("http://localhost/", '"localhost" is not a public address'),
                 ("https://10.1.2.3/x", '"10.1.2.3" is not a public address'),

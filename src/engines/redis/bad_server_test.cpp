@@ -213,10 +213,10 @@ TEST(BadServer, WhatKeepsTheSweepFromAPartitionIsLoggedOnce) {
     (void)rig.ask({"DEL", BadRig::key(partition, "agenda")});
     (void)rig.ask({"SET", BadRig::key(partition, "agenda"), "mine"});
   }
-  rig.wait_for_line("the sweep fails, and what is due may be late: Redis at ");
+  rig.wait_for_line("the sweep fails, and due messages may be late: Redis at ");
   EXPECT_EQ(claim_one(*engine), "k");
   for (const int partition : {2, 3}) (void)rig.ask({"DEL", BadRig::key(partition, "agenda")});
-  rig.wait_for_line("the sweep goes on");
+  rig.wait_for_line("the sweep works again");
   const std::string lines = rig.lines();
   EXPECT_NE(lines.find("WRONGTYPE"), std::string::npos) << lines;
   EXPECT_EQ(lines.find("the sweep fails"), lines.rfind("the sweep fails")) << lines;
@@ -230,10 +230,10 @@ TEST(BadServer, AShardThatTimeCannotPassIsLogged) {
   const std::string dead = BadRig::key(1, "q/0:dead");
   (void)rig.ask({"DEL", dead});
   (void)rig.ask({"SET", dead, "mine"});
-  rig.wait_for_line("the sweep fails, and what is due may be late: Redis at ");
+  rig.wait_for_line("the sweep fails, and due messages may be late: Redis at ");
   (void)rig.ask({"DEL", dead});
   (void)rig.ask({"ZADD", dead, "+inf", ""});
-  rig.wait_for_line("the sweep goes on");
+  rig.wait_for_line("the sweep works again");
   EXPECT_EQ(claim_one(*engine, kMinute), "k");
 }
 

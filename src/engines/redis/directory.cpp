@@ -261,8 +261,8 @@ void Directory::look_for_shards(std::string name, std::string generation, Look l
         const bool is_known = seen->error->code != ErrorCode::unknown_outcome;
         done(Error{is_known ? seen->error->code : ErrorCode::unavailable,
                    "queue " + name +
-                       " may be where nobody answers now, and is not made anew before it was "
-                       "looked for there: " +
+                       " may exist on a node that does not answer; it is not created before that "
+                       "node has been asked: " +
                        seen->error->message});
       });
   for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
@@ -329,7 +329,7 @@ namespace {
 
 Error no_record(const Server& server, std::string_view queue, std::string_view text) {
   return {ErrorCode::damaged, "Redis at " + server.name() + " has a record of queue " +
-                                  std::string(queue) + " that is none: " + std::string(text)};
+                                  std::string(queue) + " that is not valid: " + std::string(text)};
 }
 
 }  // namespace

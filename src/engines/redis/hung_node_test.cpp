@@ -74,9 +74,10 @@ TEST_F(HungNode, WithAQueueWhoseRecordIsLostDoesNotGetItMadeElsewhere) {
   const auto refused = error_of(while_it_hangs);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->code, ErrorCode::unavailable) << refused->message;
-  EXPECT_TRUE(refused->message.starts_with("queue " + lost +
-                                           " may be where nobody answers now, and is not made "
-                                           "anew before it was looked for there: Redis at "))
+  EXPECT_TRUE(
+      refused->message.starts_with("queue " + lost +
+                                   " may exist on a node that does not answer; it is not created "
+                                   "before that node has been asked: Redis at "))
       << refused->message;
 
   servers_.until([&] { return !error_of(ask(*engine, push_of(lost))); });

@@ -12,7 +12,7 @@ constexpr std::uint64_t kBlock = 10'000;
 
 Result<std::uint64_t> first_of(std::int64_t last, std::uint64_t size) {
   if (last < static_cast<std::int64_t>(size) || static_cast<std::uint64_t>(last) > kMaxId) {
-    return Unexpected(ErrorCode::no_space, "the store has given all its ids");
+    return Unexpected(ErrorCode::no_space, "the store has used up its ids");
   }
   return static_cast<std::uint64_t>(last) - size + 1;
 }

@@ -104,8 +104,7 @@ TEST_F(InboxClusterTest, OneMasterThatThrowsKeysAwayIsRefusedByName) {
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::invalid_argument);
   const std::string name = "127.0.0.1:" + std::to_string(servers_.server(2).port());
-  EXPECT_NE(opened.error().message.find("Redis at " + name + " throws keys away"),
-            std::string::npos)
+  EXPECT_NE(opened.error().message.find("Redis at " + name + " evicts keys"), std::string::npos)
       << opened.error().message;
   servers_.expect_ok(2, {"CONFIG", "SET", "maxmemory-policy", "noeviction"});
   EXPECT_TRUE(open_redis(options()));

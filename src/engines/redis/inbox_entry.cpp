@@ -95,7 +95,7 @@ class EntryReader {
       }
       auto& given = given_[static_cast<std::size_t>(rule - kFieldRules.begin())];
       if (given) {
-        return bad_field("field " + std::string(name) + " stands there twice, with " +
+        return bad_field("field " + std::string(name) + " occurs twice, with " +
                          base::quoted(*given) + " and " + base::quoted(value) +
                          "; once is the limit");
       }

@@ -197,7 +197,7 @@ TEST(Inbox, BadEntriesAreSetAsideAndBlockNothing) {
       {{"queue", "q", "payload", std::string(70'000, 'p')}, "bytes is over the limit of 66536"},
       {{"queue", "q", "payload", "p", "colour", "red"}, "field \"colour\" is none of queue, verb"},
       {{"queue", "q", "payload", "p", "Delay", "1s"}, "field \"Delay\" is none of"},
-      {{"queue", "q", "payload", "p", "payload", "r"}, "payload stands there twice, with \"p\""},
+      {{"queue", "q", "payload", "p", "payload", "r"}, "payload occurs twice, with \"p\""},
       {{"queue", "q", "payload", "p", "delay", "1s", "due", "1767225600000"},
        "due \"1767225600000\" and delay \"1s\" exclude each other"},
       {{"queue", "q", "payload", "p", "delay", "soon"}, "\"soon\" is not a duration"},

@@ -80,8 +80,8 @@ class GetVerb final : public ItemVerb {
   [[nodiscard]] Error no_room(std::uint32_t item, std::uint64_t bytes) const {
     return {ErrorCode::too_large,
             "message " + base::quoted(key_of(item)) + " of " + std::to_string(bytes) +
-                " bytes is over what is left of the limit of " + std::to_string(limit_) +
-                " bytes an answer; get it again with fewer keys"};
+                " bytes does not fit into the rest of an answer, whose limit is " +
+                std::to_string(limit_) + " bytes; get it again with fewer keys"};
   }
   void take(std::uint32_t item, MessageInfo info) {
     const std::uint64_t bytes = redis::bytes_of(info);

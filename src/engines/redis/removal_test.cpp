@@ -204,7 +204,7 @@ TEST_F(RemovalTest, WhatIsOnItsWayToOtherShardsIsNotRemoved) {
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().code, ErrorCode::conflict);
   EXPECT_EQ(told.error().message,
-            "queue q is on its way to 3 shards; end that first (tarry queue reshard)");
+            "queue q is being resharded to 3 shards; complete that first (tarry queue reshard)");
   reshard(*engine, 3);
   EXPECT_EQ(remove(*engine).value(), 1u);
 }

@@ -60,9 +60,10 @@ class Remover : public std::enable_shared_from_this<Remover> {
       case Stage::removing: return end();
       case Stage::moving:
       case Stage::retiring:
-        return fail({ErrorCode::conflict, "queue " + request_.queue + " is on its way to " +
-                                              std::to_string(open_set(record_).shards) +
-                                              " shards; end that first (tarry queue reshard)"});
+        return fail(
+            {ErrorCode::conflict, "queue " + request_.queue + " is being resharded to " +
+                                      std::to_string(open_set(record_).shards) +
+                                      " shards; complete that first (tarry queue reshard)"});
       case Stage::settled: break;
     }
     begin_by_.clear();
@@ -180,7 +181,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
     if (!is_moved(error)) return fail(std::move(error));
     if (++begun_ < kMostBegun) return start();
     fail({ErrorCode::conflict,
-          "queue " + request_.queue + " is changed by others all the while; try again"});
+          "queue " + request_.queue + " keeps being changed by other clients; try again"});
   }
 
   void begin() {

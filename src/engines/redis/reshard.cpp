@@ -49,7 +49,7 @@ void Mover::fail(Error error) {
 
 Error Mover::another_goes_on() const {
   return {ErrorCode::conflict,
-          "another process goes on with the reshard of queue " + request_.queue};
+          "another process has taken over the reshard of queue " + request_.queue};
 }
 
 bool Mover::may_call() {
@@ -112,9 +112,9 @@ void Mover::look_at(Directory::Read found) {
   step().from = now.shards;
   step().to = wanted.shards;
   if (wanted.shards != request_.shards) {
-    return fail({ErrorCode::conflict, "queue " + request_.queue + " is on its way to " +
+    return fail({ErrorCode::conflict, "queue " + request_.queue + " is being resharded to " +
                                           std::to_string(wanted.shards) +
-                                          " shards; that must be ended first"});
+                                          " shards; that must be completed first"});
   }
   step().changed = true;
   if (request_.turn == 0) {

@@ -163,9 +163,9 @@ void Mover::retire_next() {
         // One that an earlier mover has taken away already is told to be gone.
         if (!reply && !is_moved(reply.error())) return self->fail(std::move(reply).error());
         if (reply && reply->view().integer() == 0) {
-          return self->fail({ErrorCode::damaged, "shard " + place->name +
-                                                     " has messages again; nobody of tarry's puts "
-                                                     "any there"});
+          return self->fail(
+              {ErrorCode::damaged,
+               "shard " + place->name + " has messages again, but tarry does not put any there"});
         }
         if (!reply) return self->retire_next();
         self->replicas_.confirm(reply->origin(), [self](Result<void> confirmed) {

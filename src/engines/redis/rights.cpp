@@ -19,8 +19,9 @@ Error lacks(const std::string& server, net::RedisView missing, const std::string
     named += missing[i].is_nil() ? " keys such as " + key : " +" + std::string(missing[i].text());
   }
   return {ErrorCode::permission_denied,
-          "Redis at " + server + " does not let this user do all that tarry does there: it lacks" +
-              named + " (" + std::string(told_by) + " what it needs); nothing was done"};
+          "Redis at " + server +
+              " does not give this user all permissions that tarry needs: it lacks" + named + " (" +
+              std::string(told_by) + " what it needs); nothing was done"};
 }
 
 // The scripts of a layout are shared by the three of them.

@@ -26,7 +26,7 @@ struct KnownError {
 constexpr KnownError kKnownErrors[] = {
     {"OOM", ErrorCode::no_space, "is full (maxmemory); nothing was done"},
     {"FULL", ErrorCode::no_space, kOutOfQueues},
-    {"FENCED", ErrorCode::conflict, "is told by another process that it goes on with the reshard"},
+    {"FENCED", ErrorCode::conflict, "reports that another process has taken over the reshard"},
     {"LOADING", ErrorCode::unavailable, "is loading its dataset"},
     {"BUSY", ErrorCode::unavailable, "is busy with a script"},
     {"READONLY", ErrorCode::unavailable, "is a read-only replica"},

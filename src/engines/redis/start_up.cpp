@@ -93,27 +93,26 @@ Result<ServerFacts> check_server(std::string_view info, const std::string& name,
   }
   const std::string_view mode = field(info, "redis_mode");
   if (mode == "sentinel") {
-    return Unexpected(ErrorCode::invalid_argument,
-                      redis + "is a sentinel; it is named by redis+sentinel://");
+    return Unexpected(ErrorCode::invalid_argument, redis + "is a sentinel; use redis+sentinel://");
   }
   if (mode == "cluster" && !wish.cluster) {
     return Unexpected(ErrorCode::invalid_argument,
-                      redis + "is part of a cluster; it is opened by redis+cluster://");
+                      redis + "is part of a cluster; use redis+cluster://");
   }
   const std::string_view policy = field(info, "maxmemory_policy");
   if (!wish.allow_eviction && !policy.empty() && policy != "noeviction") {
     return Unexpected(ErrorCode::invalid_argument,
-                      redis + "throws keys away when it is full (maxmemory-policy " +
+                      redis + "evicts keys when it is full (maxmemory-policy " +
                           std::string(policy) +
-                          "), and messages with them; set noeviction there, or take the loss with "
-                          "?allow_eviction=yes");
+                          "), and messages with them; set noeviction there, or accept the loss "
+                          "with ?allow_eviction=yes");
   }
   ServerFacts facts;
   if (wish.cluster && version.major >= 7) facts.channels = net::RedisChannels::sharded;
   if (field(info, "aof_enabled") == "0") {
     facts.warning = redis +
-                    "keeps no append-only file: what was accepted since its last snapshot is lost "
-                    "when it dies (appendonly yes keeps it)";
+                    "keeps no append-only file: messages accepted since its last snapshot are lost "
+                    "when it dies (appendonly yes keeps them)";
   }
   return facts;
 }

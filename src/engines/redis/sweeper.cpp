@@ -198,7 +198,7 @@ void Sweeper::failed(std::uint32_t partition, const std::string& shard_name, con
   troubles_[partition] = {shard_name, error.message};
   if (!told && log_) {
     log_({LogLevel::warning, "sweep_fails",
-          "the sweep fails, and what is due may be late: " + error.message});
+          "the sweep fails, and due messages may be late: " + error.message});
   }
 }
 
@@ -207,7 +207,7 @@ void Sweeper::succeeded(std::uint32_t partition, const std::string& shard_name) 
   if (troubled == troubles_.end() || troubled->second.shard_name != shard_name) return;
   troubles_.erase(troubled);
   if (troubles_.empty() && log_) {
-    log_({LogLevel::info, "sweep_goes_on", "the sweep goes on"});
+    log_({LogLevel::info, "sweep_goes_on", "the sweep works again"});
   }
 }
 

@@ -76,7 +76,7 @@ Error read_refusal(const HttpMessage& message) {
   constexpr unsigned kMethodNotAllowed = 405;
   Error error = wire::read_problem(message.status, message.body);
   if (message.status == kUnauthorized) {
-    error.message += "; name it by TARRY_TOKEN, or by ?token_file=FILE in the store's URL";
+    error.message += "; give it in TARRY_TOKEN, or with ?token_file=FILE in the store's URL";
   }
   const bool no_method = message.status == kMethodNotAllowed && wire::tells_no_method(error);
   if (!no_method && !wire::tells_no_route(error)) return error;

@@ -104,14 +104,14 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
       context.log({LogLevel::warning, "layout_hash_missing",
                    "layout hash: messages of queue " + base::quoted(keys_->queue) +
                        " are due, and HASH " + base::quoted(answer->first_odd, 512) +
-                       " is not there; they are left alone. Is it the right hash=?"});
+                       " does not exist; they are left alone. Is it the right hash=?"});
     }
     if (answer->undecoded > 0) {
       context.log({LogLevel::warning, "layout_undecoded",
                    "layout redisson: " + std::to_string(answer->undecoded) + " values of queue " +
-                       base::quoted(keys_->queue) +
-                       " are not what decode=" + std::string(to_string(context.spec.decode)) +
-                       " reads, and were handed out as they are; decode=auto or raw may fit"});
+                       base::quoted(keys_->queue) + " cannot be read with decode=" +
+                       std::string(to_string(context.spec.decode)) +
+                       ", and were delivered as they are; decode=auto or raw may fit"});
     }
     if (answer->wrong_unit.empty()) {
       claims_.told_units_.erase(keys_->queue);
@@ -182,10 +182,10 @@ void LayoutClaims::tell_odd(const LayoutKeys& keys, std::int64_t count, std::str
   if (context_.spec.layout == Layout::hash) {
     context_.log({LogLevel::warning, "layout_no_body",
                   "layout hash: members without a body in the HASH: " + which +
-                      "; they are looked at again in 10s"});
+                      "; tarry looks at them again in 10s"});
   } else {
     context_.log({LogLevel::warning, "layout_set_aside",
-                  "layout redisson: entries that do not unpack: " + which +
+                  "layout redisson: entries that cannot be unpacked: " + which +
                       "; they are set aside in ZSET " + base::quoted(keys.aside, 512)});
   }
 }

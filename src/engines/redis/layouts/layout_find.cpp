@@ -139,9 +139,10 @@ bool is_checksum(std::string_view key) noexcept {
 }
 
 Error found_by_member_only(std::string_view key, Layout layout) {
-  return {ErrorCode::unsupported,
-          "layout " + std::string(to_string(layout)) + " cannot find " + base::quoted(key) +
-              ": that is the checksum of a member that is no key of 1 to 512 bytes"};
+  return {
+      ErrorCode::unsupported,
+      "layout " + std::string(to_string(layout)) + " cannot find " + base::quoted(key) +
+          ": it is the checksum of a member that cannot be a key, since it is not 1 to 512 bytes"};
 }
 
 }  // namespace tarry::redis

@@ -47,7 +47,7 @@ std::string layout_payload(const LayoutSpec& spec, std::string_view body) {
 }
 
 std::string stray_reason(Layout layout, State state) {
-  if (layout != Layout::hash) return "its entry does not unpack, and was set aside";
+  if (layout != Layout::hash) return "its entry cannot be unpacked, and was set aside";
   if (state == State::dead) return "it has a body in the HASH, and no member in the ZSET";
   return "it has a member in the ZSET, and no body in the HASH";
 }

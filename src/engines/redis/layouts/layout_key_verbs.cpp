@@ -146,7 +146,7 @@ class LayoutReschedule final : public ByKey {
     if (!wanted.priority || *wanted.priority == kDefaultPriority) return {};
     return unsupported_by(
         context_.spec.layout,
-        "keep priority " + std::to_string(*wanted.priority) + "; 1024 is what all have");
+        "keep priority " + std::to_string(*wanted.priority) + "; all of its messages have 1024");
   }
   void add(RedisCommand& command, std::uint32_t item) const override {
     const std::string& member = *members_[item];
@@ -231,11 +231,10 @@ class LayoutGet final : public ByKey {
   }
   [[nodiscard]] core::GetReply& reply() const { return std::get<core::GetReply>(asked_->reply); }
   [[nodiscard]] Error no_room(std::uint32_t item, std::int64_t bytes) const {
-    return {ErrorCode::too_large, "message " + base::quoted(key_of(item)) + " of " +
-                                      std::to_string(bytes) +
-                                      " bytes is over what is left of the limit of " +
-                                      std::to_string(context_.limits.max_reply) +
-                                      " bytes an answer; get it again with fewer keys"};
+    return {ErrorCode::too_large,
+            "message " + base::quoted(key_of(item)) + " of " + std::to_string(bytes) +
+                " bytes does not fit into the rest of an answer, whose limit is " +
+                std::to_string(context_.limits.max_reply) + " bytes; get it again with fewer keys"};
   }
   void take(std::uint32_t item, RedisView told) {
     MessageInfo info = layout_info(context_.spec, *keys_, told[0].text(), told[1].text(),

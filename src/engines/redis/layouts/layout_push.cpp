@@ -108,8 +108,8 @@ class LayoutPush final : public LayoutVerb {
     const Layout layout = context_.spec.layout;
     if (push.headers.size > 0) return unsupported_by(layout, "keep headers");
     if (push.priority != kDefaultPriority) {
-      return unsupported_by(
-          layout, "keep priority " + std::to_string(push.priority) + "; 1024 is what all have");
+      return unsupported_by(layout, "keep priority " + std::to_string(push.priority) +
+                                        "; all of its messages have 1024");
     }
     if (push.max_attempts != 0) {
       return unsupported_by(layout, "keep max_attempts " + std::to_string(push.max_attempts));
@@ -128,8 +128,9 @@ class LayoutPush final : public LayoutVerb {
     const Layout layout = context_.spec.layout;
     if (is_plain()) {
       if (!key.empty() && key != payload_of(item)) {
-        return unsupported_by(layout, "keep key " + base::quoted(key) +
-                                          " beside another payload: the member is both");
+        return unsupported_by(layout,
+                              "keep key " + base::quoted(key) +
+                                  " with another payload: the member is both key and payload");
       }
       if (payload_of(item).empty()) {
         return Error{ErrorCode::invalid_argument,
@@ -140,7 +141,7 @@ class LayoutPush final : public LayoutVerb {
     if (is_redisson()) {
       if (!key.empty()) {
         return unsupported_by(layout, "push with key " + base::quoted(key) +
-                                          ": an entry's key is the id that it is given");
+                                          ": the key of an entry is the id that it gets");
       }
       auto value = encode_value(payload_of(item), context_.spec.decode, seen_, keys_->queue);
       if (!value) return std::move(value).error();

@@ -206,7 +206,7 @@ TEST_F(RedissonLayout, EntriesThatDoNotUnpackAreSetAsideAndTold) {
     EXPECT_EQ(store.stats("dest").dead, 1u);
     const auto dead = store.list("dest", 10, State::dead);
     ASSERT_EQ(dead.size(), 1u);
-    EXPECT_NE(dead[0].reason.find("does not unpack"), std::string::npos);
+    EXPECT_NE(dead[0].reason.find("cannot be unpacked"), std::string::npos);
     bool told = false;
     for (const std::string& line : store.lines()) {
       told = told || line.find("tarry:aside:dest") != std::string::npos;
@@ -303,7 +303,7 @@ TEST_F(RedissonLayout, JsonIsWrittenAndReadAsJacksonDoes) {
   EXPECT_EQ(taken[4].payload, "mine");
   bool told = false;
   for (const std::string& line : store.lines()) {
-    told = told || line.find("are not what decode=json reads") != std::string::npos;
+    told = told || line.find("cannot be read with decode=json") != std::string::npos;
   }
   EXPECT_TRUE(told);
 }

@@ -10,9 +10,8 @@ namespace {
 
 std::optional<Error> refuse_settings(Layout layout, const SettingsPatch& patch) {
   if (core::apply(patch, QueueSettings()) == QueueSettings()) return std::nullopt;
-  return unsupported_by(layout,
-                        "keep settings: a push or claim says what it wants, and all else is the "
-                        "default");
+  return unsupported_by(
+      layout, "keep settings: give them with each push or claim; all others have their defaults");
 }
 
 }  // namespace
@@ -30,7 +29,7 @@ Error wrong_unit(const LayoutSpec& spec, const LayoutKeys& keys, std::string_vie
           "queue " + base::quoted(keys.queue) + " holds a score of " + std::string(score) +
               ", which can only be " + std::string(name) + ", and this store reads unit=" +
               std::string(is) + "; open it with unit=" + std::string(other) +
-              ", or mend the score if the others are right"};
+              ", or correct the score if the others are right"};
 }
 
 std::optional<Error> refusal_of(Layout layout, const core::Request& request) {
@@ -38,7 +37,7 @@ std::optional<Error> refusal_of(Layout layout, const core::Request& request) {
     return refuse_settings(layout, configure->patch);
   }
   if (std::holds_alternative<core::PauseRequest>(request)) {
-    return unsupported_by(layout, "pause: others take from its keys without asking");
+    return unsupported_by(layout, "pause: other programs take messages from its keys");
   }
   if (std::holds_alternative<core::ReviveRequest>(request)) {
     return unsupported_by(layout, "revive: it has no place for the dead");
@@ -47,10 +46,11 @@ std::optional<Error> refusal_of(Layout layout, const core::Request& request) {
     return unsupported_by(layout, "take messages moved from another store: push them");
   }
   if (std::holds_alternative<core::ReshardRequest>(request)) {
-    return unsupported_by(layout, "be resharded: its keys are what they are");
+    return unsupported_by(layout, "be resharded: its keys belong to other programs too");
   }
   if (std::holds_alternative<core::RemoveRequest>(request)) {
-    return unsupported_by(layout, "remove a queue: its keys are others' too; purge it instead");
+    return unsupported_by(
+        layout, "remove a queue: its keys belong to other programs too; purge it instead");
   }
   return std::nullopt;
 }

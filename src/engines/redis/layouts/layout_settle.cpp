@@ -28,8 +28,8 @@ class LayoutSettle final : public LayoutVerb {
       return unsupported_by(layout, "bury: it has no place for the dead");
     }
     if (item.priority && *item.priority != kDefaultPriority) {
-      return unsupported_by(
-          layout, "keep priority " + std::to_string(*item.priority) + "; 1024 is what all have");
+      return unsupported_by(layout, "keep priority " + std::to_string(*item.priority) +
+                                        "; all of its messages have 1024");
     }
     return {};
   }

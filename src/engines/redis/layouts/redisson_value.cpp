@@ -177,8 +177,8 @@ class Misfit {
     const CodecNames* names = names_of(written.codec);
     if (names == nullptr) {
       return because(
-          "its last value is of no codec that tarry writes; decode=raw takes the bytes that its "
-          "Java clients' codec writes");
+          "tarry does not know the codec of its last value; use decode=raw with bytes that its "
+          "Java clients' codec has written");
     }
     return because("its values are " + std::string(names->java) +
                    "'s; use decode=" + std::string(names->option) + " or decode=auto");
@@ -226,10 +226,9 @@ Result<std::string> encode_automatic(std::string_view payload, const Seen& seen,
                                      const Misfit& misfit) {
   if (!seen.written) {
     return misfit.because(
-        "it shows no value yet, so that decode=auto cannot know how its Java clients write; say "
-        "it: "
-        "decode=kryo5 (their default from 3.23 on), marshalling (3.16), fst (3.10), json or "
-        "string");
+        "it has shown no value yet, so decode=auto does not know the codec of its Java clients; "
+        "name it: decode=kryo5 (their default from 3.23 on), marshalling (3.16), fst (3.10), json "
+        "or string");
   }
   const Written there = *seen.written;
   if (is_framed(there.codec)) return encode_framed(payload, there.codec, seen, false, misfit);
