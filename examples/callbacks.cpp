@@ -12,7 +12,7 @@
 
 using namespace std::chrono_literals;
 
-/// Stands for the event loop that the program has already: Asio, Qt, libuv, ...
+/// Stands for the event loop of your program: Asio, Qt, libuv, ...
 class Loop {
  public:
   void post(std::function<void()> task) {
@@ -57,7 +57,7 @@ class Orders {
 
  private:
   void claim() {
-    // Costs nothing while it waits; the answer is empty where none came within the minute.
+    // Costs nothing while it waits; the answer is empty if nothing fell due within the minute.
     queue_.claim({.max = 100, .wait = 1min}, [this](auto deliveries) {
       if (!deliveries) return fail(deliveries.error());
       if (deliveries->empty()) return claim();

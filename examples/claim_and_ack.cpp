@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     return 1;
   }
 
-  // Waits until something falls due, or answers with nothing after ten seconds.
+  // Waits until a message falls due; after ten seconds the answer is empty.
   const auto deliveries = orders.claim({.max = 10, .lease = 30s, .wait = 10s});
   if (!deliveries) {
     std::cerr << deliveries.error().message << "\n";
@@ -26,8 +26,7 @@ int main(int argc, char** argv) {
   }
   for (const tarry::Delivery& delivery : *deliveries) {
     std::cout << delivery.key() << ": " << delivery.payload() << "\n";
-    // Until this is `done` the message is still ours to lose: after the lease it is delivered
-    // again.
+    // Until this answers `done`, the message may be delivered again: its lease can run out.
     const auto acked = orders.ack(delivery.receipt());
     std::cout << (acked ? to_string(acked->outcome) : acked.error().message) << "\n";
   }

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   }
   std::cout << server.url() << "\n" << std::flush;
 
-  // A program has work of its own here; this one pushes a message, and waits until its input ends.
+  // Your program would work here; this one pushes a message, and waits until its input ends.
   const auto pushed =
       store->queue("orders").push({.key = "order:42", .payload = "a lamp", .due = tarry::in(1h)});
   std::cout << (pushed ? to_string(pushed->outcome) : "not pushed") << "\n" << std::flush;

@@ -1,4 +1,4 @@
-// One worker for the queues of a shop, each with a handler of its own; and a batch of pushes.
+// One worker for the queues of a shop, each with its own handler; and a batch of pushes.
 #include <tarry/store.h>
 #include <tarry/worker.h>
 

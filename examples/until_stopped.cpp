@@ -1,4 +1,4 @@
-// A thread of the program's own that claims until it is told to stop.
+// The program's own thread, which claims until it is told to stop.
 #include <tarry/store.h>
 
 #include <iostream>
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   std::latch handled(1);
   std::jthread consumer([&](std::stop_token stop) {
     while (!stop.stop_requested()) {
-      // A request to stop ends the wait at once, as its own end does: with nothing.
+      // A request to stop ends the wait at once, with an empty list.
       const auto deliveries = orders.claim({.max = 10, .wait = 1h, .stop = stop});
       if (!deliveries) {
         std::cerr << deliveries.error().message << "\n";

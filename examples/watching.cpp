@@ -1,4 +1,4 @@
-// What its operator wants of a program that embeds tarry: a log, and metrics.
+// A log and metrics for the operator of a program that embeds tarry.
 #include <tarry/metrics.h>
 #include <tarry/store.h>
 
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
 
   const auto lateness = metrics.lateness();
   std::cout << lateness.at("orders").count() << " claimed\n";
-  // What you answer GET /metrics with; printed here are only two lines of it.
+  // Your answer to GET /metrics; here only two lines of it are printed.
   const auto text = metrics.text();
   if (!text) return 1;
   std::istringstream lines(*text);
