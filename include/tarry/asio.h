@@ -7,12 +7,12 @@
 //   Result<Answer> acked = co_await tarry::async_ack(queue, receipt, boost::asio::use_awaitable);
 //   tarry::async<QueueStats>([queue](auto done) { queue.stats(std::move(done)); }, token);
 //
-// It needs Boost.Asio (1.81 or newer), and nothing else of tarry includes it. What `use_future`
-// gives is a std::future of the Result.
+// It needs Boost.Asio (1.81 or newer); no other header of tarry includes it. `use_future`
+// gives a std::future of the Result.
 //
-// The handler runs on its associated executor, never within the call that began; meanwhile it
-// counts as work there. What messages and options refer to (keys, payloads) is copied when the
-// operation begins: for a token that begins later (`deferred`), it must be there until then.
+// The handler runs on its associated executor, never within the call that begins it. Until
+// then it counts as work of that executor. Data that messages and options refer to (keys, payloads)
+// is copied when the operation begins: if the token begins later (`deferred`), keep it until then.
 //
 // Thread safe, as the verbs are.
 #pragma once
@@ -34,7 +34,7 @@
 
 namespace tarry {
 
-/// Any verb: `begin(done)` is to call its form with a callback. Its handler takes a Result<T>.
+/// Any verb: `begin(done)` must call its form with a callback. The handler takes a Result<T>.
 template <typename T, typename Begin, typename Token>
 auto async(Begin begin, Token&& token) {
   return boost::asio::async_initiate<Token, void(Result<T>)>(

@@ -1,4 +1,4 @@
-// Log: what a store tells its operator, by the `log` of the options it is opened with.
+// Log: what a store reports to its operator, through the `log` of the options of `open`.
 //
 //   options.log = [](const tarry::LogEntry& entry) {
 //     my_logger.write(to_string(entry.level), entry.code, entry.text);
@@ -15,7 +15,7 @@
 namespace tarry {
 
 enum class LogLevel : std::uint8_t {
-  info,     ///< nothing to do: what was told before is over, or something goes on
+  info,     ///< nothing to do: an earlier event is over, or work continues
   warning,  ///< look into it when there is time: something is late, or was left out
   error,    ///< page someone: the store, or a message of it, is broken
 };
@@ -35,15 +35,15 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return out << to_string(level);
 }
 
-/// One thing that happened. The views are good until the log returns.
+/// One event. The views are valid until the log function returns.
 struct LogEntry {
   LogLevel level = LogLevel::info;
-  /// What happened, as a word that stays the same from version to version, to filter and to alert
-  /// by: "shard_stopped". docs/reference/log.md lists them.
+  /// The event, as a word that is the same in every version, for filters and alerts:
+  /// "shard_stopped". docs/reference/log.md lists them.
   std::string_view code = {};
-  std::string_view text = {};  ///< the same for people, with the particulars: one line
+  std::string_view text = {};  ///< the event for people, with the details: one line
 
-  /// So that a function which takes a line will do as a log.
+  /// So that a function that takes a line can be a log.
   operator std::string_view() const noexcept { return text; }  // NOLINT: implicit on purpose
 };
 

@@ -1,4 +1,4 @@
-// The words of a message's life: states, outcomes, what is pushed and what is told of it.
+// The words of a message's life: states, outcomes, what a push takes and what `get` answers.
 // Plain values; no thread safety of their own.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace tarry {
 
-/// Lower goes first among what is due; time alone decides when.
+/// Among due messages, lower goes first; only the due time decides when.
 inline constexpr std::uint32_t kDefaultPriority = 1024;
 
 enum class State : std::uint8_t {
@@ -41,17 +41,17 @@ enum class State : std::uint8_t {
 enum class Outcome : std::uint8_t {
   pushed,       ///< push: accepted as a new message
   exists,       ///< push: the key is taken; nothing changed
-  kept,         ///< push: the message that was there stays as it is
+  kept,         ///< push: the existing message stays as it is
   replaced,     ///< push: payload, due and attempts are new
   moved,        ///< push with earlier or later: only the due time changed
   in_flight,    ///< push, reschedule: a delivery is running; nothing changed
   settled,      ///< the key is remembered: it was acked or cancelled; nothing changed
-  cancelled,    ///< cancel: no delivery begins any more
-  stopping,     ///< cancel: the running delivery may finish, none begins after it
+  cancelled,    ///< cancel: no delivery begins from now on
+  stopping,     ///< cancel: the running delivery may finish, no other begins
   unknown,      ///< there is no such message
-  rescheduled,  ///< reschedule: the due time is the new one
-  revived,      ///< the message was dead and lives again
-  done,         ///< settle, extend: the claim was live, and the action took
+  rescheduled,  ///< reschedule: the message has the new due time
+  revived,      ///< the message was dead and is live again
+  done,         ///< settle, extend: the claim was live, and the action is done
   stale,        ///< settle, extend: the receipt names no live claim; nothing changed
 };
 
@@ -78,7 +78,7 @@ enum class Outcome : std::uint8_t {
 /// What a push does when its key is taken.
 enum class IfExists : std::uint8_t {
   reject,   ///< answer `exists`
-  keep,     ///< answer `kept` and the due time that stands
+  keep,     ///< answer `kept` and the existing due time
   replace,  ///< payload, headers, priority, due and attempts anew
   earlier,  ///< move the message if the new due time is earlier
   later,    ///< move the message if the new due time is later
@@ -95,10 +95,10 @@ enum class IfExists : std::uint8_t {
   return "unknown";
 }
 
-/// How a message ended, for what is remembered.
+/// How a remembered message ended.
 enum class Ending : std::uint8_t {
   acked,
-  cancelled,  ///< while it waited or was dead; or while leased, and its delivery ended without ack
+  cancelled,  ///< while waiting or dead; or while leased, and its delivery ended without ack
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Ending ending) noexcept {
@@ -108,9 +108,9 @@ enum class Ending : std::uint8_t {
 /// What ends a claim.
 enum class Action : std::uint8_t {
   ack,      ///< done
-  retry,    ///< again after a delay (the queue's backoff, unless one is given)
+  retry,    ///< again after a delay (default: the queue's backoff)
   release,  ///< again now, attempt not counted
-  bury,     ///< to the dead
+  bury,     ///< set aside as dead
 };
 
 [[nodiscard]] constexpr std::string_view to_string(Action action) noexcept {
@@ -145,12 +145,12 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return out << to_string(word);
 }
 
-/// Bytes as the text that `Push::payload` takes, a `std::vector<std::byte>` among them. They are
-/// not copied.
+/// Bytes, for example a `std::vector<std::byte>`, as the text that `Push::payload` takes. Does not
+/// copy them.
 [[nodiscard]] inline std::string_view bytes(std::span<const std::byte> data) noexcept {
   return {reinterpret_cast<const char*>(data.data()), data.size()};
 }
-/// The same of a `std::vector<unsigned char>`.
+/// The same for a `std::vector<unsigned char>`.
 [[nodiscard]] inline std::string_view bytes(std::span<const unsigned char> data) noexcept {
   return bytes(std::as_bytes(data));
 }
@@ -164,7 +164,7 @@ using Headers = std::vector<Header>;
 
 /// One message to push. The views are copied before the call returns.
 struct Push {
-  std::string_view key = {};      ///< up to 512 bytes; empty: the store makes one
+  std::string_view key = {};      ///< up to 512 bytes; empty: the store generates one
   std::string_view payload = {};  ///< any bytes, up to the store's limit (1 MiB unless set)
   Due due = {};                   ///< `tarry::in(30min)`, `tarry::at(moment)`; default: now
   Headers headers = {};           ///< up to 16 KiB together
@@ -173,12 +173,12 @@ struct Push {
   std::uint32_t max_attempts = 0;          ///< 0: the queue's
 };
 
-/// What became of a push.
+/// The result of a push.
 struct Pushed {
   Outcome outcome = Outcome::pushed;
-  std::uint64_t id = 0;  ///< of the message that is now there; 0 where none is
+  std::uint64_t id = 0;  ///< of the message that is there now; 0 if there is none
   std::string key;
-  Time due{};  ///< of the message that is now there
+  Time due{};  ///< of the message that is there now
 
   friend bool operator==(const Pushed& pushed, Outcome wanted) noexcept {
     return pushed.outcome == wanted;
@@ -195,8 +195,8 @@ struct Settlement {
 /// The answer to cancel, reschedule and the settling verbs.
 struct Answer {
   Outcome outcome = Outcome::unknown;
-  std::optional<Time> due;               ///< reschedule, retry: the time that now stands
-  std::optional<Settlement> settlement;  ///< where the outcome is `settled`
+  std::optional<Time> due;               ///< reschedule, retry: the new due time
+  std::optional<Settlement> settlement;  ///< if the outcome is `settled`
 
   friend bool operator==(const Answer& answer, Outcome wanted) noexcept {
     return answer.outcome == wanted;
@@ -213,7 +213,7 @@ struct Tallies {
   friend bool operator==(const Tallies&, const Tallies&) = default;
 };
 
-/// Everything that a store knows of one message.
+/// Everything that a store knows about one message.
 struct MessageInfo {
   std::uint64_t id = 0;
   std::string queue;
@@ -221,9 +221,9 @@ struct MessageInfo {
   State state = State::scheduled;
   bool stopping = false;  ///< leased, and cancelled meanwhile
   Time due{};
-  /// When the store accepted this push, by the store's clock; a `replace` is a new push, and a move
-  /// to another store none. Rounded down, on Redis to the minute. Empty: not known, since a version
-  /// wrote it that did not keep this, or the store is a layout; and of what is remembered.
+  /// When the store accepted this push, by the store's clock. A `replace` is a new push; a move to
+  /// another store is not. Rounded down, on Redis to the minute. Empty: not known (an older version
+  /// wrote the message, or the store is a layout), or the message is only remembered.
   std::optional<Time> pushed;
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t attempt = 0;       ///< attempts used so far
@@ -231,13 +231,13 @@ struct MessageInfo {
   Tallies tallies;
   std::optional<Millis> lease_left;      ///< leased only
   std::optional<Settlement> settlement;  ///< remembered only
-  std::optional<Time> kept_until;        ///< dead and remembered: when it is forgotten
+  std::optional<Time> kept_until;        ///< dead and remembered: when it will be forgotten
   std::string reason;                    ///< dead only: why
-  /// Of `get` alone: its queue is paused, so that nobody can claim it now.
+  /// `get` only: its queue is paused, so that nobody can claim it now.
   bool paused = false;
   std::optional<Time> paused_until;  ///< empty while paused: until resumed
-  /// Of `get` alone, leased, through a server: the client that claimed it there, as its address and
-  /// the User-Agent that it sent. Empty if the server does not know.
+  /// `get` of a leased message through a server only: the client that claimed it there, as its
+  /// address and its User-Agent. Empty if the server does not know.
   std::string holder;
   Headers headers;
   std::string payload;

@@ -1,11 +1,11 @@
-// Metrics: how a store does, for a program that has no server: the figures of /metrics as text for
+// Metrics: figures of a store for a program without a server: those of /metrics as text for
 // Prometheus, and how late messages were claimed, as numbers.
 //
 //   tarry::Metrics metrics(*store);                // once, before the first claim
 //   auto text = metrics.text();                    // in the handler of your GET /metrics
 //   for (const auto& [queue, lateness] : metrics.lateness()) { ... }
 //
-// Messages by state and counters, as numbers, are in Store::stats.
+// Store::stats has messages by state, and counters, as numbers.
 //
 // Thread safe.
 #pragma once
@@ -22,14 +22,14 @@
 
 namespace tarry {
 
-/// How much later than they were due messages were claimed.
+/// How late messages were claimed: claim time minus due time.
 struct LatenessHistogram {
   /// The buckets' upper bounds, in seconds.
   static constexpr std::array<double, 16> kBoundsSeconds = {
       0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300};
 
-  /// A bucket counts what is not above its bound, but above the one before; the last what is above
-  /// all of them.
+  /// A bucket counts claims up to its bound and above the bound before it; the last bucket counts
+  /// claims above all bounds.
   std::array<std::uint64_t, kBoundsSeconds.size() + 1> counts{};
   double sum_seconds = 0;
 
@@ -40,26 +40,26 @@ struct LatenessHistogram {
   }
 };
 
-/// Figures of a store for a program that runs no server. Any thread may call any member, while
+/// Figures of a store for a program without a server. Any thread may call any member, while
 /// others claim.
 class Metrics {
  public:
-  /// Counts lateness from now on: of all that is claimed by way of this store and its copies, by
-  /// workers too, at their first attempt. That costs each claim a mutex and a search by the queue's
-  /// name; a store without Metrics pays nothing. The Metrics may outlive the store.
+  /// Counts lateness from now on: of first attempts claimed through this store and its copies, by
+  /// workers too. That costs each claim a mutex and a lookup by the queue's name; a store without
+  /// Metrics pays nothing. The Metrics may outlive the store.
   explicit Metrics(const Store& store);
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  /// By queue. The first 1,000 queues are counted each on its own, and what comes beyond them under
+  /// By queue. The first 1,000 queues are counted separately, all others together under
   /// "*".
   using Lateness = std::map<std::string, LatenessHistogram, std::less<>>;
   [[nodiscard]] Lateness lateness() const;
 
-  /// In Prometheus's text format 0.0.4 (`text/plain; version=0.0.4; charset=utf-8`), what /metrics
-  /// of a server tells of its store. It asks the store for its figures, once a call, and forgets
-  /// the lateness of queues that are gone. Errors: those of Store::stats.
+  /// The figures that /metrics of a server has of its store, in Prometheus's text format 0.0.4
+  /// (`text/plain; version=0.0.4; charset=utf-8`). Each call asks the store for its figures once,
+  /// and forgets the lateness of queues that no longer exist. Errors: those of Store::stats.
   [[nodiscard]] Result<std::string> text() const;
 
  private:

@@ -1,15 +1,15 @@
 // Queue: every verb, blocking and with a callback, one message or many.
 //
 // A Queue is a cheap handle (copy it freely) and may outlive its store: its verbs then answer
-// `closed`, as those of a Queue that was moved away do. All members are thread safe.
+// `closed`. So do those of a moved-from Queue. All members are thread safe.
 //
-// Callbacks run exactly once, on the executor given to `open` (without one: on a thread of the
-// engine, where they must be quick), in any order, several at once, and must not throw. They never
-// run within the verb on the thread that called it, not even where it is refused or the store is
-// closed: a caller may hold a mutex that its callback takes. (With an executor that runs its task
-// in place: on the engine's thread.) A blocking verb called from a thread of the engine is
-// `misuse`, not a deadlock. A batch answers item by item, in order: one bad item fails alone. Its
-// limits: 10,000 items, 128 MiB.
+// A callback runs exactly once, on the executor given to `open` (without one: on a thread of the
+// engine, where it must be quick). Callbacks run in any order, several at once, and must not throw.
+// A callback never runs inside the verb on the caller's thread, not even if the verb is refused or
+// the store is closed: so the caller may hold a mutex that the callback takes. (If the executor
+// runs its task in place, the callback runs on the engine's thread.) A blocking verb on a thread of
+// the engine answers `misuse` instead of a deadlock. A batch answers item by item, in order: one
+// bad item fails alone. Limits of a batch: 10,000 items, 128 MiB.
 #pragma once
 
 #include <chrono>
@@ -39,16 +39,16 @@ namespace detail {
 class StoreState;
 }
 
-/// One claimed message. Cheap to copy: the deliveries of a claim share one buffer. So all views
-/// that they give are good as long as any delivery of that claim, or a copy of one, is there,
-/// whatever becomes of the message and of the store. One that was moved away is empty.
+/// One claimed message. Cheap to copy: the deliveries of a claim share one buffer. So all views of
+/// them are valid as long as any delivery of that claim, or a copy of one, exists, whatever happens
+/// to the message and the store. A moved-from delivery is empty.
 class Delivery {
  public:
   /// For the library: `claim` makes them.
   Delivery(std::shared_ptr<const core::ClaimReply> reply, std::size_t index) noexcept;
 
   [[nodiscard]] std::string_view queue() const noexcept TARRY_LIFETIMEBOUND;
-  [[nodiscard]] std::uint64_t id() const noexcept;  ///< stable: drop duplicates by it
+  [[nodiscard]] std::uint64_t id() const noexcept;  ///< stable: use it to drop duplicates
   [[nodiscard]] std::string_view key() const noexcept TARRY_LIFETIMEBOUND;
   [[nodiscard]] std::string_view payload() const noexcept TARRY_LIFETIMEBOUND;
   [[nodiscard]] Headers headers() const;
@@ -57,11 +57,11 @@ class Delivery {
   [[nodiscard]] Time due() const noexcept;
   [[nodiscard]] Time claimed_at() const noexcept;        ///< by the store's clock
   [[nodiscard]] Millis lateness() const noexcept;        ///< claimed_at - due
-  [[nodiscard]] Millis lease() const noexcept;           ///< how long the claim holds
+  [[nodiscard]] Millis lease() const noexcept;           ///< length of the lease
   [[nodiscard]] std::uint32_t attempt() const noexcept;  ///< 1 the first time
   [[nodiscard]] std::uint32_t priority() const noexcept;
   [[nodiscard]] Tallies tallies() const noexcept;
-  /// Names this claim and no other.
+  /// Names this claim only.
   [[nodiscard]] std::string_view receipt() const noexcept TARRY_LIFETIMEBOUND;
 
  private:
@@ -71,11 +71,11 @@ class Delivery {
 
 struct ClaimOptions {
   std::uint32_t max = 1;                  ///< 1 .. 10,000 messages
-  std::uint64_t max_bytes = 64ull << 20;  ///< 1 .. 128 MiB of payload; one message at least
+  std::uint64_t max_bytes = 64ull << 20;  ///< 1 .. 128 MiB of payload; at least one message
   std::optional<Millis> lease = {};       ///< default: the queue's
-  Millis wait{0};                         ///< 0 .. 1 h: how long to wait for something to fall due
-  /// A request to stop ends the claim at once, as the end of its wait does: with nothing. What was
-  /// on its way by then is released, its attempt not counted. Requested before, nothing is claimed.
+  Millis wait{0};                         ///< 0 .. 1 h: how long to wait for a due message
+  /// A request to stop ends the claim at once, like the end of its wait: with no messages. Messages
+  /// on their way are released, the attempt not counted. If requested before, nothing is claimed.
   std::stop_token stop = {};
 };
 
@@ -90,50 +90,50 @@ struct Settle {
   std::string_view receipt = {};
   Action action = Action::ack;
   std::optional<Millis> delay = {};  ///< retry only; default: the queue's backoff
-  /// bury; retry: why it is dead, should this have been the last attempt. Up to 255 bytes of UTF-8.
+  /// bury: the reason; retry: the same, kept after the last attempt. Up to 255 bytes of UTF-8.
   std::string_view reason = {};
-  std::optional<std::uint32_t> priority = {};  ///< retry, release, bury: a new one
+  std::optional<std::uint32_t> priority = {};  ///< retry, release, bury: the new priority
 };
 
 struct ListOptions {
   std::optional<State> state = {};
-  std::string after = {};        ///< the `next` of the page before; empty: from the start
+  std::string after = {};        ///< `next` of the page before; empty: from the start
   std::uint32_t limit = 100;     ///< 1 .. 10,000; a page also ends at about 64 MiB
-  std::string_view prefix = {};  ///< only keys that start so
-  /// What is there from the first page to the last is on one of them, whoever claims or moves it
-  /// meanwhile; maybe on two, and a page may have a few more than `limit`. Without it a store in
-  /// Redis lists by due time, and what is moved past the page at hand is missed.
+  std::string_view prefix = {};  ///< only keys that begin with it
+  /// True: a message that exists from the first page to the last is on one of them, or on two, even
+  /// if it is claimed or moved meanwhile; a page may have a few more than `limit`. False: a store
+  /// in Redis lists by due time, and misses a message that moves behind the current page.
   bool whole = false;
 };
 
 struct Page {
-  std::vector<MessageInfo> messages;  ///< without payloads; in no particular order
-  std::string next;                   ///< empty: there is no more
+  std::vector<MessageInfo> messages;  ///< without payloads; the order is not defined
+  std::string next;                   ///< empty: this was the last page
 };
 
 struct ForecastOptions {
-  Millis width = std::chrono::minutes(1);  ///< 1 ms .. 100 years: of a bucket
+  Millis width = std::chrono::minutes(1);  ///< 1 ms .. 100 years: span of a bucket
   std::uint32_t buckets = 60;              ///< 1 .. 10,000
 };
 
-/// How much falls due when, of what is scheduled or ready, as of some moment within the call.
+/// How many scheduled and ready messages fall due when, as of some moment during the call.
 struct Forecast {
   Millis width{0};
   std::uint64_t due_now = 0;
-  /// The first: due within one width from now on; and so on, each bucket's end included.
+  /// The first bucket: due within one width from now; and so on. A bucket includes its end.
   std::vector<std::uint64_t> buckets;
-  std::uint64_t later = 0;  ///< behind the last bucket
+  std::uint64_t later = 0;  ///< after the last bucket
 };
 
 namespace detail {
-/// Nothing is one, and no braces make one. With an overload for lists of them, a verb of messages
-/// does not compile for `{}`, which might mean one message with nothing set, or no message at all.
+/// No value and no braces make one. With an overload for lists of it, a verb does not compile for
+/// `{}`, which could mean one message with nothing set, or no message at all.
 struct NoItem {
   NoItem(const NoItem&) = delete;
 };
 }  // namespace detail
 
-/// Any callable, one that can only be moved included. An empty one is allowed: the answer is then
+/// Any callable, also a move-only one. It may be empty: the answer is then
 /// dropped.
 template <typename T>
 using Callback = UniqueFunction<void(Result<T>)>;
@@ -144,19 +144,19 @@ class Queue {
   Queue(std::shared_ptr<detail::StoreState> store, std::string name) noexcept;
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// For the library: what the verbs are asked of. It lives as long as the handle.
+  /// For the library: the engine behind the verbs. It lives as long as the handle.
   [[nodiscard]] core::Engine& engine() const noexcept;
 
-  // Errors of all verbs: `invalid_argument` and `too_large` for what is over a limit or ill-formed,
-  // `closed`, `misuse` (above), `unavailable` where the store cannot be reached, `unknown_outcome`
-  // where its answer was lost, `io_error`. Of a batch they concern the whole, or stand with one
-  // item.
+  // Errors of all verbs: `invalid_argument` and `too_large` for values that are ill-formed or over
+  // a limit, `closed`, `misuse` (above), `unavailable` if the store cannot be reached,
+  // `unknown_outcome` if its answer was lost, `io_error`. In a batch, an error concerns the whole
+  // batch or one item.
 
   // -- push
-  /// Makes the queue too, where it is not there. Outcomes: `pushed`; where the key is taken, by
-  /// `if_exists`, `exists`, `kept`, `replaced`, `moved` or `revived`; `in_flight`, `settled`. Each
-  /// but `pushed`, `replaced`, `moved` and `revived` changed nothing. Error: `no_space`, where
-  /// nothing was accepted. A batch of none is answered with none.
+  /// Creates the queue if it does not exist. Outcomes: `pushed`; if the key is taken, as
+  /// `if_exists` says, `exists`, `kept`, `replaced`, `moved` or `revived`; `in_flight`, `settled`.
+  /// Only `pushed`, `replaced`, `moved` and `revived` change anything. Error: `no_space`: nothing
+  /// was accepted. An empty batch has an empty answer.
   Result<Pushed> push(const Push& message) const;
   void push(const Push& message, Callback<Pushed> done) const;
   Result<std::vector<Result<Pushed>>> push(std::span<const Push> messages) const;
@@ -164,13 +164,13 @@ class Queue {
   Result<std::vector<Result<Pushed>>> push(std::initializer_list<Push> messages) const {
     return push(std::span(messages.begin(), messages.size()));
   }
-  /// `push({})`: write `push(Push{})` for a message with an empty payload that is due now.
+  /// Instead of `push({})` write `push(Push{})`: an empty payload, due now.
   Result<Pushed> push(std::initializer_list<detail::NoItem> nothing) const = delete;
   void push(std::span<const Push> messages, Callback<std::vector<Result<Pushed>>> done) const;
 
   // -- until it is due
-  /// Outcomes: `cancelled`: no delivery begins any more (the dead are cancelled too); `stopping`:
-  /// the one that runs may finish; `settled`; `unknown`, also where there is no such queue.
+  /// Outcomes: `cancelled`: no delivery begins from now on (also for dead messages); `stopping`:
+  /// the running delivery may finish; `settled`; `unknown`, also if there is no such queue.
   Result<Answer> cancel(std::string_view key) const;
   void cancel(std::string_view key, Callback<Answer> done) const;
   Result<std::vector<Result<Answer>>> cancel(std::span<const std::string_view> keys) const;
@@ -182,24 +182,24 @@ class Queue {
   void cancel(std::initializer_list<std::string_view> keys,
               Callback<std::vector<Result<Answer>>> done) const;
 
-  /// Outcomes: `rescheduled`, or `revived` where it was dead, both with the time that now stands;
-  /// `in_flight`, `settled`, `unknown`: nothing has changed.
+  /// Outcomes: `rescheduled`, or `revived` if it was dead, both with the new due time; `in_flight`,
+  /// `settled`, `unknown`: nothing has changed.
   Result<Answer> reschedule(std::string_view key, Due due) const;
   void reschedule(std::string_view key, Due due, Callback<Answer> done) const;
   Result<std::vector<Result<Answer>>> reschedule(std::span<const Reschedule> items) const;
   void reschedule(std::span<const Reschedule> items,
                   Callback<std::vector<Result<Answer>>> done) const;
-  // One key at a time: two literals in braces would select string_view(first, last). So it is of
-  // the other verbs that are deleted below.
+  // One key at a time: two literals in braces would select string_view(first, last). The overloads
+  // that are deleted below have the same reason.
   Result<Answer> reschedule(std::initializer_list<std::string_view> keys, Due due) const = delete;
   void reschedule(std::initializer_list<std::string_view> keys, Due due,
                   Callback<Answer> done) const = delete;
 
-  /// `not_found` where there is no such message; a remembered one answers without payload.
+  /// `not_found` if there is no such message; a remembered one answers without payload.
   Result<MessageInfo> get(std::string_view key) const;
   void get(std::string_view key, Callback<MessageInfo> done) const;
-  /// Item by item. `too_large` stands with those for which one answer (64 MiB) had no room: ask for
-  /// them again.
+  /// Item by item. Messages that do not fit into one answer (64 MiB) have `too_large`: ask for them
+  /// again.
   Result<std::vector<Result<MessageInfo>>> get(std::span<const std::string_view> keys) const;
   void get(std::span<const std::string_view> keys,
            Callback<std::vector<Result<MessageInfo>>> done) const;
@@ -208,19 +208,19 @@ class Queue {
            Callback<std::vector<Result<MessageInfo>>> done) const;
 
   // -- claim and settle
-  /// Empty when nothing was due within `wait`, the queue is paused, or it is not there.
+  /// Empty if nothing was due within `wait`, the queue is paused, or it does not exist.
   Result<std::vector<Delivery>> claim(const ClaimOptions& options = {}) const;
   void claim(const ClaimOptions& options, Callback<std::vector<Delivery>> done) const;
 
-  /// These and `settle`: `done`, or `stale` where the receipt names no live claim. An ack by the
-  /// receipt that acked the message before is `done` again while the queue remembers that.
+  /// These and `settle` answer `done`, or `stale` if the receipt names no live claim. A repeated
+  /// ack, with the receipt that acked the message, is `done` again while the queue remembers it.
   Result<Answer> ack(std::string_view receipt) const;
-  /// Again after `delay` (default: the queue's backoff), which the answer tells as the due time; to
-  /// the dead after the last attempt.
+  /// Again after `delay` (default: the queue's backoff); the answer has the new due time. Dead
+  /// after the last attempt.
   Result<Answer> retry(std::string_view receipt, std::optional<Millis> delay = {}) const;
   /// Again now; the attempt does not count.
   Result<Answer> release(std::string_view receipt) const;
-  /// To the dead.
+  /// Set aside as dead.
   Result<Answer> bury(std::string_view receipt, std::string_view reason = {}) const;
   Result<Answer> ack(std::initializer_list<std::string_view> receipts) const = delete;
   Result<Answer> retry(std::initializer_list<std::string_view> receipts,
@@ -241,7 +241,7 @@ class Queue {
   /// The lease now ends `lease` from now (default: the queue's). `done`, or `stale` as above.
   Result<Answer> extend(std::string_view receipt, std::optional<Millis> lease = {}) const;
   void extend(std::string_view receipt, std::optional<Millis> lease, Callback<Answer> done) const;
-  /// The same of several receipts, or of the deliveries that have them.
+  /// The same for several receipts, or for deliveries.
   Result<std::vector<Result<Answer>>> extend(std::span<const std::string_view> receipts,
                                              std::optional<Millis> lease = {}) const;
   void extend(std::span<const std::string_view> receipts, std::optional<Millis> lease,
@@ -256,46 +256,46 @@ class Queue {
               Callback<std::vector<Result<Answer>>> done) const;
 
   // -- the queue as a whole
-  /// `not_found` for a queue that is not there.
+  /// `not_found` if the queue does not exist.
   Result<QueueStats> stats() const;
   void stats(Callback<QueueStats> done) const;
-  /// Empty for a queue that is not there.
+  /// Empty if the queue does not exist.
   Result<Page> list(const ListOptions& options = {}) const;
   void list(const ListOptions& options, Callback<Page> done) const;
-  /// Of a queue that is not there all zeros. In a layout what is leased counts when its lease ends.
+  /// All zeros if the queue does not exist. A layout counts leased messages at their lease's end.
   Result<Forecast> forecast(const ForecastOptions& options = {}) const;
   void forecast(const ForecastOptions& options, Callback<Forecast> done) const;
-  /// Makes the queue too, where it is not there. Answers all of its settings, as they now are.
+  /// Creates the queue if it does not exist. Answers all of its settings after the change.
   Result<QueueSettings> configure(const SettingsPatch& patch) const;
   void configure(const SettingsPatch& patch, Callback<QueueSettings> done) const;
-  /// Stops claims, waiting ones included, until `until` or `resume`; the last pause holds, so one
-  /// until a time that has passed ends an earlier one.
+  /// Stops all claims, waiting ones too, until `until` or `resume`. The last pause replaces earlier
+  /// ones: with a time that has passed, it ends the pause.
   Result<PauseOutcome> pause(std::optional<Time> until = {}) const;
   void pause(std::optional<Time> until, Callback<PauseOutcome> done) const;
   Result<void> resume() const;
   void resume(Callback<void> done) const;
-  /// Takes what is scheduled, ready or dead; what is leased or remembered stays. Answers how many.
+  /// Removes scheduled, ready and dead messages; leased and remembered ones stay. Answers how many.
   Result<std::uint64_t> purge() const;
   void purge(Callback<std::uint64_t> done) const;
-  /// Takes away the queue with all that it has: messages in every state, remembered keys, settings,
-  /// pause and counters. Answers how many messages went. What is pushed meanwhile or later makes it
-  /// anew. Errors: `conflict` while messages are leased, unless `force` (their receipts are stale
-  /// then), and while it gets other shards; `not_found` where there is no such queue; `unsupported`
-  /// in a layout.
+  /// Removes the queue with everything in it: messages in every state, remembered keys, settings,
+  /// pause and counters. Answers how many messages were removed. A push meanwhile or later creates
+  /// the queue anew. Errors: `conflict` while messages are leased, unless `force` (their receipts
+  /// are then stale), and while the queue is resharded; `not_found` if there is no such queue;
+  /// `unsupported` in a layout.
   Result<std::uint64_t> remove(bool force = false) const;
   void remove(bool force, Callback<std::uint64_t> done) const;
-  /// An empty `keys` means all. Brings these dead messages back, due now, attempts anew, and
-  /// answers how many.
+  /// Delivers these dead messages again: due now, attempts start anew. An empty `keys` means all.
+  /// Answers how many.
   Result<std::uint64_t> revive(std::span<const std::string_view> keys = {}) const;
   Result<std::uint64_t> revive(std::initializer_list<std::string_view> keys) const {
     return revive(std::span(keys.begin(), keys.size()));
   }
   void revive(std::span<const std::string_view> keys, Callback<std::uint64_t> done) const;
-  /// One step of giving the queue another number of shards (1 to 256), some thousand messages long:
-  /// to be called until it is `done`, with the `turn` of the step before, the first time without.
-  /// Everything else goes on meanwhile. A first step goes on with what another one began, and takes
-  /// it over; that one is told `conflict`. After an error begin with a first step again. Redis
-  /// only, also behind a server: other stores answer `unsupported`.
+  /// One step of resharding the queue to `shards` (1 to 256); a step moves some thousand messages.
+  /// Call it until it is `done`, with the `turn` of the step before; the first step has none.
+  /// Everything else may go on meanwhile. A first step continues a reshard that another caller
+  /// began, and takes it over; that caller then gets `conflict`. After an error begin with a first
+  /// step again. Only Redis supports this, also behind a server; other stores answer `unsupported`.
   Result<ReshardStep> reshard(std::uint32_t shards, std::uint64_t turn = 0) const;
   void reshard(std::uint32_t shards, std::uint64_t turn, Callback<ReshardStep> done) const;
 

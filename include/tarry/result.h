@@ -1,5 +1,5 @@
 // Result<T>: a value or an Error, with std::expected's names. Nothing in tarry throws across a
-// module's border; whoever gets a Result must look at it ([[nodiscard]]).
+// module's border; a caller must not ignore a Result ([[nodiscard]]).
 //
 // Thread safety: as safe as the value it holds.
 #pragma once
@@ -14,7 +14,7 @@
 #include <utility>
 #include <variant>
 
-/// Of what a call returns: it refers into the object, and must not outlive it. clang warns then.
+/// The value that a call returns refers into the object, and must not outlive it. clang checks it.
 #if defined(__clang__)
 #define TARRY_LIFETIMEBOUND [[clang::lifetimebound]]
 #else
@@ -23,18 +23,18 @@
 
 namespace tarry {
 
-/// What the caller should do next, not where in the code it went wrong.
+/// Tells the caller what to do next, not where in the code the error occurred.
 enum class ErrorCode : std::uint8_t {
   invalid_argument,   ///< fix the input: the message names the value and the limit
   too_large,          ///< fix the input: it is over a size limit
-  unsupported,        ///< this engine cannot do it, ever
-  not_found,          ///< what was named (a queue, a file) does not exist
-  conflict,           ///< somebody else holds it (a locked store)
+  unsupported,        ///< this engine can never do it
+  not_found,          ///< there is no such queue, message or file
+  conflict,           ///< another process holds it (a locked store)
   unavailable,        ///< retry later: the store cannot be reached or is starting
   no_space,           ///< retry once there is room: nothing was accepted
-  closed,             ///< the store was closed; nothing more will be done through this handle
+  closed,             ///< the store was closed; this handle does nothing more
   unknown_outcome,    ///< the answer was lost on the way: it may or may not have been done
-  damaged,            ///< page someone: bytes that were accepted do not check
+  damaged,            ///< page someone: bytes that were accepted are damaged
   io_error,           ///< page someone: the storage failed; the engine has stopped
   permission_denied,  ///< fix the rights: the operating system or the server refused
   misuse,             ///< fix the program: a call that could only deadlock or break a contract
@@ -60,7 +60,7 @@ enum class ErrorCode : std::uint8_t {
   return "unknown";
 }
 
-/// One line of text that names the value and the limit, and a code that says what to do next.
+/// A code that says what to do next, and one line of text that names the value and the limit.
 struct Error {
   ErrorCode code = ErrorCode::invalid_argument;
   std::string message;
@@ -81,7 +81,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return out << to_string(error.code) << ": " << error.message;
 }
 
-/// Wraps an Error so that a Result<T> can be made from it even where T could be made from one too.
+/// Wraps an Error, so that a Result<T> can be made from it even if T itself could be.
 class Unexpected {
  public:
   explicit Unexpected(Error error) : error_(std::move(error)) {}
@@ -94,7 +94,7 @@ class Unexpected {
 };
 
 namespace detail {
-/// Says on stderr which error it was that somebody took for a value, and aborts.
+/// Prints to stderr the error that was used as a value, and aborts.
 [[noreturn]] void no_value(const Error& error) noexcept;
 }  // namespace detail
 
@@ -113,13 +113,13 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
 
-  /// The value. Where there is none, prints the error to stderr and aborts: asking is a broken
+  /// The value. If there is none, prints the error to stderr and aborts: such a call is a broken
   /// invariant, not an outcome.
   ///
-  /// Of a Result that is about to go, the value itself and no reference: what
-  /// `for (const auto& delivery : *queue.claim())` walks over then lives as long as the loop.
-  /// `->` cannot do that: `for (const auto& message : queue.list()->messages)` walks over what has
-  /// gone. Write `(*queue.list()).messages`, or keep the Result.
+  /// A temporary Result returns the value itself, not a reference: so the list in
+  /// `for (const auto& delivery : *queue.claim())` lives as long as the loop. `->` cannot do that:
+  /// `for (const auto& message : queue.list()->messages)` uses a page that is already destroyed.
+  /// Write `(*queue.list()).messages`, or keep the Result.
   [[nodiscard]] T& value() & noexcept TARRY_LIFETIMEBOUND { return checked(); }
   [[nodiscard]] const T& value() const& noexcept TARRY_LIFETIMEBOUND { return checked(); }
   [[nodiscard]] T value() && { return std::move(checked()); }

@@ -5,11 +5,11 @@
 //
 //   $ tarry --store http+unix:///run/shop/tarry.sock stats
 //
-// Every verb works there, not only those that look: who may open the socket may push, claim and
-// purge. So the file is made for the program's user alone (mode 0600). It needs one thread, and
-// costs nothing while nobody asks. In tarry::tarry, not in tarry::embedded.
+// Every verb works there, also those that change data: a user who may open the socket may push,
+// claim and purge. So only the program's user has access to the file (mode 0600). The server needs
+// one thread, and costs nothing while no request comes. In tarry::tarry, not in tarry::embedded.
 //
-// Thread safe, but for its destructor.
+// Thread safe, except its destructor.
 #pragma once
 
 #include <memory>
@@ -22,24 +22,24 @@ namespace tarry {
 
 class Server {
  public:
-  /// The path, made absolute here, has at most 107 bytes. The store may be closed before the server
-  /// stops: what is asked then is answered `closed`.
+  /// The path is made absolute here, and may then have at most 107 bytes. The store may be closed
+  /// before the server stops: requests then answer `closed`.
   Server(const Store& store, std::string path);
   ~Server();  ///< stops
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens. What a program that died left at the path is replaced. May be called again after
-  /// `stop`. Errors: `invalid_argument` for a path that is empty or too long, `conflict` where
-  /// somebody listens there, something else stands there, or it runs already, `unavailable` where
-  /// the system gives no thread, `permission_denied`, `io_error`.
+  /// Listens. Replaces the socket that a dead program has left at the path. May be called again
+  /// after `stop`. Errors: `invalid_argument` for a path that is empty or too long; `conflict` if
+  /// another program listens there, another file is there, or this server runs already;
+  /// `unavailable` if the system gives no thread; `permission_denied`; `io_error`.
   Result<void> start();
 
-  /// Takes no more connections, closes those that are open, and takes the file away. Idempotent.
-  /// Not from a callback of the store.
+  /// Accepts no more connections, closes the open ones, and removes the file. Idempotent. Must not
+  /// be called from a callback of the store.
   void stop();
 
-  /// What `tarry --store` and `tarry::open` take: `http+unix://` and the absolute path.
+  /// The URL for `tarry --store` and `tarry::open`: `http+unix://` and the absolute path.
   [[nodiscard]] std::string url() const;
 
  private:

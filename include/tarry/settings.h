@@ -20,14 +20,14 @@ struct QueueSettings {
   std::uint32_t max_attempts = 10;               ///< 1 .. 65535
   Millis backoff_min = std::chrono::seconds(1);  ///< first retry's delay, 0 .. backoff_max; doubles
   Millis backoff_max = std::chrono::minutes(10);  ///< 0 .. 365 d
-  Millis remember{0};  ///< 0 .. 365 d: how long the key of what ended stays known
+  Millis remember{0};  ///< 0 .. 365 d: how long an ended message's key stays known
   Millis dead_keep = std::chrono::hours(24 * 30);  ///< 1 s .. 3650 d
   IfExists if_exists = IfExists::reject;
 
   friend bool operator==(const QueueSettings&, const QueueSettings&) = default;
 };
 
-/// What to change of a queue's settings; what is empty stays.
+/// Changes to a queue's settings; an empty one stays as it is.
 struct SettingsPatch {
   std::optional<Millis> lease = {};
   std::optional<std::uint32_t> max_attempts = {};
@@ -48,7 +48,7 @@ struct QueueCounters {
   std::uint64_t acked = 0;
   std::uint64_t cancelled = 0;
   std::uint64_t replaced = 0;
-  std::uint64_t expired = 0;  ///< from the dead, when dead_keep had passed
+  std::uint64_t expired = 0;  ///< dead, and deleted when dead_keep had passed
   std::uint64_t purged = 0;
   std::uint64_t moved_away = 0;
   // Not part of the sum:
@@ -59,14 +59,14 @@ struct QueueCounters {
   std::uint64_t buries = 0;
   std::uint64_t revives = 0;
   std::uint64_t reschedules = 0;
-  std::uint64_t damaged = 0;  ///< set aside with the dead at a claim: their bytes did not check
+  std::uint64_t damaged = 0;  ///< made dead at a claim, because their bytes were damaged
 
   friend bool operator==(const QueueCounters&, const QueueCounters&) = default;
 };
 
 struct QueueStats {
   std::string queue;
-  /// Redis only, and not over HTTP: the parts of it that relays can share; 1 elsewhere.
+  /// The shards that relays can share: on Redis, if not over HTTP; 1 elsewhere.
   std::uint32_t shards = 1;
   QueueSettings settings;
   std::uint64_t scheduled = 0;
@@ -83,14 +83,14 @@ struct QueueStats {
 
 /// Lateness of claims (first attempts) since the store was opened, milliseconds.
 struct LatenessStats {
-  std::uint64_t count = 0;  ///< claims that these figures are of
+  std::uint64_t count = 0;  ///< number of claims in these figures
   double p50 = 0;
   double p99 = 0;
   double p999 = 0;
   double max = 0;
 };
 
-/// A queue of which nothing can be told now, and why not.
+/// A queue that cannot be read now, and why.
 struct UnreadableQueue {
   std::string queue;
   Error error;
@@ -99,22 +99,22 @@ struct UnreadableQueue {
 struct StoreStats {
   std::string engine;       ///< "embedded", "redis", "redis LAYOUT" or "remote"
   std::string served = {};  ///< remote only: the engine of the server's store
-  bool durable = true;      ///< false: `memory:`, what it holds ends with its process
+  bool durable = true;      ///< false: `memory:`, whose messages end with its process
   std::vector<QueueStats> queues;
-  /// Not among `queues`; empty unless others can be read.
+  /// Not in `queues`. If no queue at all can be read, `stats` answers an error instead.
   std::vector<UnreadableQueue> unreadable = {};
   LatenessStats lateness;
-  std::uint64_t disk_bytes = 0;   ///< 0 where it does not apply
-  std::uint64_t live_bytes = 0;   ///< of these, what is still needed
-  std::uint64_t syncs = 0;        ///< times that the journal was synced since the store was opened
-  std::uint64_t round_trips = 0;  ///< Redis only: calls that this process has sent; a script is one
-  std::uint64_t connections = 0;  ///< Redis only: made by this process for them, again included
+  std::uint64_t disk_bytes = 0;   ///< 0 if it does not apply
+  std::uint64_t live_bytes = 0;   ///< of these, bytes that are still needed
+  std::uint64_t syncs = 0;        ///< syncs of the journal since the store was opened
+  std::uint64_t round_trips = 0;  ///< Redis only: calls sent by this process; a script is one
+  std::uint64_t connections = 0;  ///< Redis only: made by this process, reconnects too
 };
 
 /// What a pause did.
 enum class PauseOutcome : std::uint8_t {
-  paused,        ///< no claim gets a message until the time given, or until `resume`
-  already_over,  ///< the time given has passed by the store's clock: nothing is paused
+  paused,        ///< no claim gets a message until the given time, or until `resume`
+  already_over,  ///< the given time has passed by the store's clock: nothing is paused
 };
 
 [[nodiscard]] constexpr std::string_view to_string(PauseOutcome outcome) noexcept {
@@ -131,12 +131,12 @@ struct ReshardStep {
   std::uint64_t turn = 0;      ///< for the next step
   std::uint32_t from = 0;      ///< shards before
   std::uint32_t to = 0;        ///< shards afterwards
-  bool done = false;           ///< the queue has its new shards, and no others
+  bool done = false;           ///< the queue has only its new shards
   bool changed = false;        ///< false with `done`: it had that many already
-  std::uint64_t moved = 0;     ///< messages that are in the new shards; those remembered count too
-  std::uint64_t left = 0;      ///< messages that are in the old ones yet
-  std::uint64_t leased = 0;    ///< of these: claimed, so that their leases are waited for
-  std::string waits_for = {};  ///< an inbox whose next entries must be carried out first, or empty
+  std::uint64_t moved = 0;     ///< messages in the new shards, remembered ones too
+  std::uint64_t left = 0;      ///< messages still in the old shards
+  std::uint64_t leased = 0;    ///< of these, leased: the reshard waits for them
+  std::string waits_for = {};  ///< inbox whose next entries must be carried out first, or empty
 };
 
 }  // namespace tarry

@@ -1,25 +1,25 @@
 // Store: what `tarry::open` opens.
 //
-//   memory:                                       in RAM, gone with the process
+//   memory:                                       in RAM, lost when the process ends
 //   file:PATH?sync=always|100ms|os&shards=N       on this machine's disk
 //   http://HOST:PORT                              a tarry server
 //   redis://HOST:PORT                             one Redis or Valkey
-// and http+unix:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, each with options of its
-// own: docs/reference/urls.md.
+// and http+unix:, rediss:, redis+unix:, redis+cluster:, redis+sentinel:, each with its own options:
+// docs/reference/urls.md.
 //
 // A store belongs to the process that opened it. After fork(), in the child, its verbs answer
-// `misuse`, it must be given to no Worker and no Server, and nothing happens where its handles are
-// closed or let go. Until the child exits or calls exec, a `file:` store stays locked.
+// `misuse`, and no Worker or Server may use it; closing or destroying its handles does nothing
+// there. A `file:` store stays locked until the child exits or calls exec.
 //
-// Thread safe. A Store is a handle: the last copy to go closes the engine, as `close` does, even
-// where Queues live on; they then answer `closed`. So does a Store that was moved away.
+// Thread safe. A Store is a handle: destroying the last copy closes the engine, as `close` does,
+// even if Queues still exist; they then answer `closed`. So does a moved-from Store.
 //
-// Its threads block all signals but those of faults: SIGTERM and the like stay with the program,
-// which may wait for them by sigwait. What a callback or a handler starts inherits that.
+// Its threads block all signals except those of faults: SIGTERM and the like stay with the program,
+// which may wait for them with sigwait. Processes started by a callback or handler inherit this.
 //
-// Out of memory: a verb throws std::bad_alloc, having done nothing, or, where it was done and only
-// its answer found no room, says `unknown_outcome`. `close` and destructors need none. On threads
-// of the library, and in Worker::run, it ends the program.
+// Out of memory: a verb throws std::bad_alloc, and nothing was done. If the work was done but the
+// answer did not fit into memory, it answers `unknown_outcome`. `close` and destructors need no
+// memory. On threads of the library, and in Worker::run, it ends the program.
 #pragma once
 
 #include <functional>
@@ -43,32 +43,32 @@ namespace core {
 class Engine;
 }
 
-/// Runs a task soon, on a thread of the user's choice.
+/// Runs a task soon, on a thread that you choose.
 using Executor = std::function<void(std::function<void()>)>;
 
-/// Called during long work at opening (recovery): bytes done, bytes in all.
+/// Called during long work in `open` (recovery): bytes done, bytes in total.
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct OpenOptions {
   Executor executor = {};                 ///< where callbacks run; default: a thread of the engine
-  std::optional<ManualClock> clock = {};  ///< for tests; not with http:, which has its server's
+  std::optional<ManualClock> clock = {};  ///< for tests; not with http: (the server has one)
   Progress progress = {};
   std::string holder = {};  ///< written into the lock of a `file:` store; default: "pid N"
-  /// Told what an operator should know. Not with http:, whose server has a log; default: nobody is
-  /// told. Called on the thread that opens and, until the store is closed, on the engine's threads,
-  /// several at once. It must be quick, not throw, and call no verb of the store.
+  /// Gets the events for the operator; default: dropped. Not called with http:, whose server has a
+  /// log. Called on the thread that opens and, until the store is closed, on the engine's threads,
+  /// several at once. It must be quick, must not throw, and must call no verb of the store.
   Log log = {};
-  bool create = true;  ///< false: a `file:` store that is not there is `not_found`, and not made
+  bool create = true;  ///< false: `not_found` if a `file:` store does not exist
 };
 
 class Store {
  public:
-  /// For the library: `tarry::open` makes them. Copies of this one own the state together; a second
+  /// For the library: `tarry::open` makes them. Copies of a Store share the state; a second
   /// Store made of the same state would own it again.
   explicit Store(std::shared_ptr<detail::StoreState> state);
 
-  /// A handle on the queue of that name. Makes nothing: its first push or `configure` does. A name
-  /// that is ill-formed is refused by the verbs.
+  /// A handle for the queue of that name. It creates nothing: the first push or `configure` does.
+  /// The verbs refuse an ill-formed name.
   [[nodiscard]] Queue queue(std::string_view name) const;
 
   /// Claims from several queues at once, fairly.
@@ -88,7 +88,7 @@ class Store {
   }
   Result<Answer> settle(std::initializer_list<detail::NoItem> nothing) const = delete;
   void settle(std::span<const Settle> items, Callback<std::vector<Result<Answer>>> done) const;
-  /// Extends claims of any queue, each from now on (default: by its queue's lease).
+  /// Extends claims of any queue, from now on (default: each by its queue's lease).
   Result<std::vector<Result<Answer>>> extend(std::span<const std::string_view> receipts,
                                              std::optional<Millis> lease = {}) const;
   void extend(std::span<const std::string_view> receipts, std::optional<Millis> lease,
@@ -101,13 +101,13 @@ class Store {
   Result<StoreStats> stats() const;
   void stats(Callback<StoreStats> done) const;
 
-  /// Completes everything outstanding with `closed`, makes durable what was accepted, and
-  /// returns when the engine has stopped: its threads and descriptors are gone. Idempotent. From a
-  /// callback on a thread of the engine it returns at once, and the engine stops when that callback
-  /// has returned.
+  /// Completes all outstanding verbs with `closed`, makes accepted messages durable, and returns
+  /// when the engine has stopped: its threads and descriptors are gone. Idempotent. In a callback
+  /// on a thread of the engine it returns at once, and the engine stops when that callback has
+  /// returned.
   void close();
 
-  /// The clock that the store goes by, where that is one moved by hand.
+  /// The store's clock, if it is a manual one.
   [[nodiscard]] std::optional<ManualClock> manual_clock() const;
 
   /// For the library and the server.
@@ -119,15 +119,15 @@ class Store {
   std::shared_ptr<void> owner_;  // closes the store when the last copy of it goes
 };
 
-/// Opens the store that the URL names. Errors: `invalid_argument` for a URL or option that is
-/// wrong or that differs from what the store was made with, `conflict` where another process holds
-/// the store, `not_found` where there is none and `create` is false, `damaged` where its journal
-/// does not check, `unavailable` where it cannot be reached, or the system gives no thread.
+/// Opens the store that the URL names. Errors: `invalid_argument` if the URL or an option is wrong,
+/// or differs from the store as it was made; `conflict` if another process holds the store;
+/// `not_found` if there is none and `create` is false; `damaged` if its journal is damaged;
+/// `unavailable` if it cannot be reached, or the system gives no thread.
 [[nodiscard]] Result<Store> open(std::string_view url, OpenOptions options = {});
 
-/// The URL of the `file:` store in that directory, whatever bytes its path has: `%`, `?`, `#`,
-/// spaces, `~`. (`"file:" + path` would take `a%41` for `aA`, and what follows a `?` for options.)
-/// Add options behind it, after a `?`.
+/// The URL of the `file:` store in that directory, for any path, also with `%`, `?`, `#`, spaces or
+/// `~`. (`"file:" + path` would read `a%41` as `aA`, and the text after a `?` as options.) Add
+/// options after a `?`.
 [[nodiscard]] std::string file_url(std::string_view path);
 
 }  // namespace tarry

@@ -1,5 +1,5 @@
-// Times as tarry knows them: UTC, milliseconds. What is finer is rounded up, never down, so that
-// nothing is delivered early.
+// Times in tarry: UTC, milliseconds. Finer times are rounded up, never down, so that nothing is
+// delivered early.
 #pragma once
 
 #include <chrono>
@@ -51,13 +51,13 @@ class Due {
   bool relative_ = true;
 };
 
-/// Due after this long, counted by the store from when it accepts: `tarry::in(30min)`.
+/// Due after this long, which the store counts from when it accepts the push: `tarry::in(30min)`.
 template <typename Rep, typename Period>
 [[nodiscard]] constexpr Due in(std::chrono::duration<Rep, Period> delay) noexcept {
   return Due::after(Millis(detail::ceil_millis(delay)));
 }
 
-/// Due at this moment; one in the past is due at once.
+/// Due at this moment; a moment in the past means at once.
 template <typename Duration>
 [[nodiscard]] constexpr Due at(std::chrono::sys_time<Duration> moment) noexcept {
   return Due::at(Time(Millis(detail::ceil_millis(moment.time_since_epoch()))));

@@ -20,7 +20,7 @@ template <typename Signature>
 class UniqueFunction;
 
 namespace detail {
-/// What may hold no callable: a UniqueFunction made of an empty one is empty too.
+/// Types that may hold no callable: a UniqueFunction made of an empty one is empty too.
 template <typename F>
 inline constexpr bool may_be_empty = std::is_pointer_v<F> || std::is_member_pointer_v<F>;
 template <typename Signature>

@@ -1,7 +1,7 @@
-// Worker: claims what is due and runs a handler on it.
+// Worker: claims due messages and runs a handler for each.
 //
-// The handler says what becomes of the message; an exception it throws is a retry. While it runs
-// its lease is extended. One worker may serve several queues, each with a handler of its own.
+// The handler's verdict settles the message; an exception is a retry. The worker extends the lease
+// while the handler runs. One worker may serve several queues, each with its own handler.
 // Thread safe: `run` on one thread, the rest from any, handlers included.
 #pragma once
 
@@ -27,7 +27,7 @@ namespace tarry {
 struct Verdict {
   Action action = Action::ack;
   std::optional<Millis> delay = {};
-  std::string reason = {};  ///< bury; retry: why it is dead, should this have been the last attempt
+  std::string reason = {};  ///< bury; retry: kept if this was the last attempt
 };
 
 [[nodiscard]] inline Verdict ack() { return {}; }
@@ -37,19 +37,19 @@ template <typename Rep, typename Period>
 [[nodiscard]] Verdict retry(std::chrono::duration<Rep, Period> after) {
   return {Action::retry, Millis(detail::ceil_millis(after)), {}};
 }
-/// Again now, for whoever claims next; the attempt does not count.
+/// Due again now; the attempt does not count.
 [[nodiscard]] inline Verdict release() { return {Action::release, {}, {}}; }
 [[nodiscard]] inline Verdict bury(std::string reason) {
   return {Action::bury, {}, std::move(reason)};
 }
 
-/// Called by `concurrency` threads at once. The token is signalled when the worker stops, and when
-/// the claim was lost or its lease has ended without an answer of the store (it could not be
+/// Called by `concurrency` threads at once. The token is signalled when the worker stops, when the
+/// claim is lost, and when its lease has ended without an answer from the store (it could not be
 /// extended in time): another delivery may then begin.
-/// What a handler throws is a retry, and the reason kept should it have been the last attempt.
-/// Of the verdict, a delay is cut to 0 .. 100 years and a reason to 255 bytes of UTF-8.
+/// An exception is a retry; its text is the reason, kept if this was the last attempt.
+/// The verdict's delay is cut to 0 .. 100 years, its reason to 255 bytes of UTF-8.
 ///
-/// Made of any callable, one that can only be moved included. Copies of a handler share it.
+/// Made of any callable, also a move-only one. Copies of a handler share it.
 class Handler {
  public:
   Handler() noexcept = default;
@@ -78,24 +78,24 @@ class Handler {
 
 struct WorkerOptions {
   std::uint32_t concurrency = 1;  ///< 1 .. 1024 handlers at once, each on its own thread
-  /// 0 .. 8,976 messages claimed ahead beyond what runs: with the 1,024 handlers that there may be,
-  /// the 10,000 that one claim takes at most.
+  /// 0 .. 8,976 messages claimed ahead, besides those that run: together with 1,024 handlers, the
+  /// 10,000 messages of the largest claim.
   std::uint32_t prefetch = 0;
   std::optional<Millis> lease = {};  ///< default: the queue's
-  /// 0 .. 24 h after a stop the leases of running handlers are still extended; default: until
-  /// they return. A handler that outlives it no longer keeps its message from others.
+  /// 0 .. 24 h: how long after a stop the leases of running handlers are still extended; default:
+  /// until they return. After that, the message of a running handler may be delivered again.
   std::optional<Millis> drain = {};
-  /// Told once when the store cannot be asked for now and the worker tries again (the error), and
-  /// once when it answers again (nothing). On a thread that also signals stop tokens, and waits for
-  /// it; `run` returns when it has returned.
+  /// Called once with the error when the store cannot be reached and the worker starts to try
+  /// again, and once with nothing when it is over. It runs on the thread that also signals stop
+  /// tokens, and that waits for it; `run` returns only after it has returned.
   std::function<void(const std::optional<Error>&)> on_outage = {};
-  /// Told why the store refused to settle a message, which comes again once its lease has run out
-  /// (a layout, for one, has no place for what is buried). Once for those that come together, on
-  /// the thread of `on_outage`.
+  /// Called with the reason when the store refuses to settle a message, which is then delivered
+  /// again after its lease (for example: a layout has no dead, so it refuses a bury). Called once
+  /// for refusals that come together, on the thread of `on_outage`.
   std::function<void(const Error&)> on_refusal = {};
 };
 
-/// One of a worker's queues: whose messages go to which handler, and how many of them at once.
+/// One of a worker's queues: its handler, and how many handlers run at once.
 struct QueueWork {
   Queue queue;
   Handler handler;
@@ -104,17 +104,17 @@ struct QueueWork {
 
 /// Counts since the worker was made, over all its runs.
 struct WorkerStats {
-  std::uint64_t delivered = 0;  ///< handlers begun
+  std::uint64_t delivered = 0;  ///< handlers that were started
   std::uint64_t acked = 0;
   std::uint64_t retried = 0;
   std::uint64_t buried = 0;
-  std::uint64_t released = 0;  ///< by verdict, or since the worker stopped before the handler began
-  std::uint64_t stale = 0;     ///< not settled: the lease had run out, or the store refused
-  std::uint64_t refused = 0;   ///< of the stale: what the store refused to settle
-  std::uint64_t run_out = 0;   ///< of the stale: a lease that the store would not extend any more
-  std::uint64_t thrown = 0;    ///< handlers that ended by an exception
-  std::uint64_t in_flight = 0;  ///< handlers that run now
-  std::uint64_t waiting = 0;    ///< claimed, and not begun yet
+  std::uint64_t released = 0;   ///< by verdict, or because the worker stopped first
+  std::uint64_t stale = 0;      ///< not settled: the lease had run out, or the store refused
+  std::uint64_t refused = 0;    ///< of the stale: the store refused to settle
+  std::uint64_t run_out = 0;    ///< of the stale: the store no longer extended the lease
+  std::uint64_t thrown = 0;     ///< handlers that ended with an exception
+  std::uint64_t in_flight = 0;  ///< handlers running now
+  std::uint64_t waiting = 0;    ///< claimed, handler not started yet
   Millis lateness_p50{0};       ///< of first attempts, from due time to claim; within 2 %
   Millis lateness_p99{0};
   Millis lateness_max{0};
@@ -124,27 +124,27 @@ struct WorkerStats {
 class Worker {
  public:
   Worker(Queue queue, WorkerOptions options, Handler handler);
-  /// Several queues, also of several stores. At most `total` handlers run at once over all of them
-  /// (0: as many as their concurrencies add up to); they take turns in the order in which messages
-  /// came. What is claimed and waits for its turn has its lease extended too.
+  /// Several queues, also of several stores. At most `total` handlers run at once over all queues
+  /// (0: the sum of their concurrencies), in the order in which messages were claimed. The leases
+  /// of messages that wait for a handler are extended too.
   explicit Worker(std::vector<QueueWork> queues, std::uint32_t total = 0);
   ~Worker();  ///< stops, and waits until `run` has drained; not from a handler
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Works until `stop` is requested, `stop()` is called or the store is closed, all three of which
-  /// are success; then claims nothing more, lets the running handlers finish (their stop_token is
-  /// signalled), releases what had not begun, and returns once all of that is settled.
+  /// Works until `stop` is requested, `stop()` is called or the store is closed; each of these is
+  /// success. Then it claims nothing more, signals the stop_token of running handlers and lets them
+  /// finish, releases messages whose handler has not started, and returns when all are settled.
   ///
   /// While the store is `unavailable` (or full, or an answer was lost) it tries again after 100 ms
-  /// to 5 s; it keeps a verdict until the lease has run out, or, once stopped, for 10 s.
+  /// to 5 s. It keeps a verdict until the lease has run out, or, once stopped, for 10 s.
   ///
   /// Once one of several queues can no longer be served, all of them end.
   ///
-  /// Errors: `closed` where a queue's store was closed before; `invalid_argument` for options out
-  /// of range, no queue or one queue twice; `misuse`
-  /// where it runs already or on a thread of an engine; `unavailable` where the system gives no
-  /// thread; else what the store said when it could no longer be used.
+  /// Errors: `closed` if a queue's store was closed before; `invalid_argument` for options out of
+  /// range, no queue or one queue twice; `misuse` if it runs already, or on a thread of an
+  /// engine; `unavailable` if the system gives no thread; else the store's error when it became
+  /// unusable.
   Result<void> run(std::stop_token stop);
 
   /// Ends `run`, the one in progress and any later one. Returns at once.
@@ -152,8 +152,8 @@ class Worker {
 
   /// Of all queues together.
   [[nodiscard]] WorkerStats stats() const;
-  /// Of the queue of that name; nothing where the worker serves none such. Where it serves queues
-  /// of one name in several stores: the first of them.
+  /// For the queue of that name; nothing if the worker does not serve it. If it serves queues of
+  /// one name in several stores: the first of them.
   [[nodiscard]] std::optional<WorkerStats> stats(std::string_view queue) const;
 
  private:
