@@ -1,14 +1,14 @@
-// AnswerThread: a thread of an engine for the answers that its other threads do not give: of a
-// request that is refused before it reaches them, or submitted after they have ended (such a
-// completion must not run within `submit` either), and of those for which they have no time.
+// AnswerThread: a thread of an engine for answers that its other threads do not give: to a request
+// that is refused before it reaches them or comes after they have ended (its completion must not
+// run within `submit` either), and to requests for which they have no time.
 //
 // Invariants
-//  1. What was posted runs, in order, on one thread that is an engine's (`on_engine_thread`).
-//  2. The destructor returns when everything has run. It may be called by a task, because a
-//     completion may hold the last handle of a store: what is left then runs within it.
-//  3. After `retire` there is a thread only while there is something to run.
+//  1. Posted tasks run in order, on one thread, which counts as an engine's (`on_engine_thread`).
+//  2. The destructor returns when all tasks have run. A task may call it, because a completion may
+//     hold the last handle of a store: the remaining tasks then run within the destructor.
+//  3. After `retire` there is a thread only while there is a task to run.
 //
-// Thread safety: all of it but the destructor, which comes after every call of another thread.
+// Thread safe, except the destructor, which must come after every call from other threads.
 #pragma once
 
 #include <memory>
@@ -31,11 +31,11 @@ class AnswerThread {
 
   /// Never blocks on a task. (After `retire`, where the system gives no thread, it runs the task.)
   void post(Task task);
-  /// Returns when all has run that was posted before; on that thread itself at once. Needs no
+  /// Returns when every task posted before has run; on the answer thread itself, at once. Needs no
   /// memory.
   void drain();
-  /// Drains, and ends the thread; on that thread itself it ends after the task at hand. What is
-  /// posted later gets one that ends with it. Idempotent.
+  /// Drains, and ends the thread; called on that thread, it ends after the current task. A task
+  /// posted later gets a new thread, which ends with it. Idempotent.
   void retire();
 
  private:

@@ -1,4 +1,4 @@
-// What a store makes of what an imported message has been through.
+// How a store adopts the history of an imported message.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@ namespace tarry::core {
 
 inline constexpr std::uint32_t kMaxTally = 2'147'483'647;
 
-/// Its tallies, no larger than leaves them room to be counted on. Receipts tell a message's claims
-/// apart by their number, so that must neither stand still nor turn over.
+/// Its tallies, limited so that they can still grow. Receipts tell a message's claims apart by the
+/// number of claims, so this number must neither stop nor overflow.
 [[nodiscard]] inline Tallies carried(const Tallies& tallies) noexcept {
   const auto most = [](std::uint32_t tally) { return std::min(tally, kMaxTally); };
   return {.claims = most(tallies.claims),

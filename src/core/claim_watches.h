@@ -1,7 +1,7 @@
-// ClaimWatches: who is told of what an engine hands out, whoever claimed it: a server counts so how
-// late messages are, also those that a relay or a handle beside it claims.
+// ClaimWatches: observers of all claims of an engine, whoever made them. A server uses one to count
+// how late messages are, also those that a relay or another handle claims.
 //
-// Thread safe. Costs one atomic read a reply while nobody watches.
+// Thread safe. Without a watch it costs one atomic read per reply.
 #pragma once
 
 #include <atomic>
@@ -17,15 +17,15 @@ namespace tarry::core {
 class ClaimWatches {
  public:
   using Token = std::uint64_t;
-  /// Runs on the thread that completes the claim, before its completion; does not block, and asks
-  /// the engine nothing.
+  /// Runs on the thread that completes the claim, before its completion. It must not block, and
+  /// must not use the engine.
   using Watch = std::function<void(const ClaimReply&)>;
 
   [[nodiscard]] Token add(Watch watch);
-  /// When it returns the watch runs no more.
+  /// After it has returned, the watch never runs again.
   void remove(Token token);
 
-  /// For the engine: tells of claims with messages; other replies are nobody's business.
+  /// For the engine: calls the watches for a claim with messages; ignores other replies.
   void tell(const Reply& reply) const {
     if (count_.load(std::memory_order_acquire) > 0) tell_all(reply);
   }

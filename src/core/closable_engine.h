@@ -1,9 +1,9 @@
-// ClosableEngine: stands before an engine, and lets go of it whole when it is closed, with every
-// thread and descriptor that it has. What is asked later is answered `closed`.
+// ClosableEngine: wraps an engine, and destroys it when it is closed, with every thread and
+// descriptor that it has. Later requests answer `closed`.
 //
-// For engines that wait for a network anyway: each verb takes a lock that verbs share.
+// For engines that wait for a network anyway: each verb takes a shared lock.
 //
-// Thread safety: all of it.
+// Thread safe.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace tarry::core {
 class ClosableEngine final : public Engine {
  public:
   explicit ClosableEngine(std::unique_ptr<Engine> inner);
-  /// One that is closed from the beginning.
+  /// An engine that is closed from the beginning.
   ClosableEngine();
   ~ClosableEngine() override;
 
@@ -36,9 +36,9 @@ class ClosableEngine final : public Engine {
   const Capabilities capabilities_;
   std::atomic<bool> closed_ = false;
   std::mutex closing_;
-  mutable std::shared_mutex mutex_;  // alone: to let go of the engine
+  mutable std::shared_mutex mutex_;  // exclusive: to destroy the engine
   std::unique_ptr<Engine> inner_;
-  AnswerThread answers_;  // for what is asked when it has gone
+  AnswerThread answers_;  // for requests after it is destroyed
 };
 
 }  // namespace tarry::core

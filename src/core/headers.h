@@ -1,6 +1,6 @@
 // Headers as one piece of bytes: for each header, u16 length and bytes of its name, u16 length and
-// bytes of its value (little endian). So they travel through requests, journal and replies without
-// an allocation each.
+// bytes of its value (little endian). So requests, journal and replies carry them without an
+// allocation for each header.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ namespace tarry::core {
 /// Errors: `damaged` for bytes that are not encoded headers.
 [[nodiscard]] Result<Headers> decode_headers(std::string_view encoded);
 
-/// How many there are; ill-formed bytes end the count.
+/// The number of headers; ill-formed bytes end the count.
 [[nodiscard]] std::size_t count_headers(std::string_view encoded) noexcept;
 
-/// The first header of that name (ASCII case ignored). Ill-formed bytes have none.
+/// The first header of that name (ASCII case ignored); none in ill-formed bytes.
 [[nodiscard]] std::optional<std::string_view> find_header(std::string_view encoded,
                                                           std::string_view name) noexcept;
 

@@ -1,4 +1,4 @@
-// The rules of `if_exists` by their names, for whatever reads one: flags, files, inboxes.
+// The rules of `if_exists` by their names, for flags, files and inboxes.
 //
 // Pure functions.
 #pragma once
@@ -18,7 +18,7 @@ inline constexpr std::initializer_list<IfExists> kEveryIfExists = {
 
 /// Their names, in the same order.
 [[nodiscard]] const std::vector<std::string_view>& if_exists_names();
-/// Empty where no rule is called so.
+/// Empty if no rule has this name.
 [[nodiscard]] std::optional<IfExists> if_exists_from(std::string_view name) noexcept;
 
 }  // namespace tarry::core

@@ -1,4 +1,4 @@
-// LatenessHistogram: how much later than they were due messages came, in buckets, as it is filled.
+// LatenessHistogram: counts claims by their lateness, in buckets.
 //
 // Plain value. Not thread safe.
 #pragma once
@@ -9,7 +9,7 @@
 namespace tarry::core {
 
 struct LatenessHistogram : tarry::LatenessHistogram {
-  /// Less than nothing counts as nothing: two readings of a clock may cross.
+  /// A negative lateness counts as 0: two readings of a clock may cross.
   void record(Millis lateness) noexcept;
   void add(const LatenessHistogram& other) noexcept;
 };

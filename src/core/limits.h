@@ -1,4 +1,4 @@
-// What tarry accepts at most. One place, so that every surface names the same limit.
+// The limits of tarry, in one place, so that every interface names the same limit.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ inline constexpr std::uint64_t kMaxMaxPayload = 64ull << 20;
 inline constexpr std::size_t kMaxBatch = 10'000;  // items a request
 inline constexpr std::uint64_t kMaxBatchBytes = 128ull
                                                 << 20;  // keys, headers and payloads together
-// Payload bytes of a claim. Its reply, with keys and headers, stays below the 4 GiB that a Slice
-// can reach, and as JSON below what a client reads, even where each byte of payload takes six.
+// Payload bytes of a claim. The reply, with keys and headers, stays below the 4 GiB that a Slice
+// can address, and as JSON below what a client reads, even if each byte of payload takes six.
 // Headers do not count.
 inline constexpr std::uint64_t kMaxClaimBytes = 128ull << 20;
 inline constexpr std::uint64_t kDefaultClaimBytes = 64ull << 20;
-// Keys, headers and payloads of an answer to get or list; a get answers its first message anyway.
+// Keys, headers and payloads of an answer to get or list; a get always answers its first message.
 inline constexpr std::uint64_t kMaxReplyBytes = 64ull << 20;
 inline constexpr std::size_t kMaxClaimQueues = 1'000;
-// Claims that wait at a store, and the queues and keys that they name together: what 10,000
-// connections can ask for.
+// Claims that wait at a store, and the queues and keys that they name together: enough for 10,000
+// connections.
 inline constexpr std::uint64_t kMaxWaitingClaims = 1'000'000;
 inline constexpr std::uint64_t kMaxWaitingNames = 10'000'000;
 inline constexpr std::size_t kMaxListLimit = 10'000;
@@ -43,7 +43,7 @@ inline constexpr std::int64_t kMaxRememberMs = 365 * kDayMs;
 inline constexpr std::int64_t kMaxDeadKeepMs = 3650 * kDayMs;
 inline constexpr std::uint32_t kMaxAttempts = 65'535;
 
-/// What one store allows; the rest of the limits are the same for all.
+/// Limits of one store; all other limits are the same for every store.
 struct Limits {
   std::uint64_t max_payload = kDefaultMaxPayload;
   std::uint64_t max_reply = kMaxReplyBytes;              // of get and list; lower in tests only

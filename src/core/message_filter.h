@@ -1,5 +1,5 @@
-// MessageFilter: which messages of a queue are meant by a verb on many of them, or by a list. The
-// command line and the server go by the same one.
+// MessageFilter: chooses the messages of a queue for a verb on many messages, or for a list. The
+// command line and the server use the same one.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -13,15 +13,15 @@
 
 namespace tarry::core {
 
-/// Each that is given must be met. The state is not among them: a list goes by one.
+/// A message must match every member that is set. The state is not one of them: a list has one.
 struct MessageFilter {
-  std::string prefix = {};            ///< the key begins so
+  std::string prefix = {};            ///< its key begins with it
   std::optional<Time> due_from = {};  ///< due then or later
   std::optional<Time> due_to = {};    ///< due before then
-  Headers headers = {};               ///< each is there, with this value
-  std::string reason = {};            ///< a pattern, as matches_glob has it; empty: any reason
+  Headers headers = {};               ///< it has each of them, with this value
+  std::string reason = {};            ///< a pattern for matches_glob; empty: any reason
 
-  /// Whether it can leave any message out.
+  /// Whether it can exclude any message.
   [[nodiscard]] bool narrows() const noexcept {
     return !prefix.empty() || due_from || due_to || !headers.empty() || !reason.empty();
   }
@@ -29,8 +29,8 @@ struct MessageFilter {
 
 [[nodiscard]] bool matches(const MessageFilter& filter, const MessageInfo& message) noexcept;
 
-/// The whole text: `*` stands for any bytes, none included, `?` for one byte, all else for itself.
-/// In time proportional to both sizes multiplied, at most.
+/// Matches the whole text: `*` stands for any bytes, also none, `?` for one byte, others for
+/// themselves. Takes time in proportion to the product of both sizes, at most.
 [[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text) noexcept;
 
 }  // namespace tarry::core

@@ -1,6 +1,6 @@
-// What is said of a request that goes to several shards, or slice after slice, and was carried out
-// in part. "Nothing was done" (`unavailable`, `no_space`, `closed`) may be said only where that is
-// known: else it is `unknown_outcome`, which nobody repeats unseen.
+// Errors of a request that goes to several shards, or is done in slices, and was carried out in
+// part. Codes that mean "nothing was done" (`unavailable`, `no_space`, `closed`) are used only if
+// that is known; otherwise it is `unknown_outcome`, which no client repeats by itself.
 //
 // Pure functions.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace tarry::core {
 
-/// `unknown_outcome`: `verb` of the queue is done so far, and `why` it is not done to its end.
+/// `unknown_outcome`: how far `verb` of the queue was done, and `why` it was not completed.
 [[nodiscard]] Error partly_done(std::string_view verb, std::string_view queue,
                                 std::string_view so_far, const Error& why);
 
@@ -23,7 +23,7 @@ namespace tarry::core {
 /// "on 2 of its 3 shards".
 [[nodiscard]] std::string shards_so_far(std::size_t done, std::size_t all);
 
-/// The one of both errors of a request that says less: `unknown_outcome` before all others.
+/// Of two errors of a request, the less certain one: `unknown_outcome` before all others.
 void keep_less_certain(Error& kept, Error other);
 
 }  // namespace tarry::core

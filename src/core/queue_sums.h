@@ -16,8 +16,8 @@ inline constexpr std::array kQueueCounterFields = {
     &QueueCounters::revives,    &QueueCounters::reschedules, &QueueCounters::damaged};
 static_assert(kQueueCounterFields.size() * sizeof(std::uint64_t) == sizeof(QueueCounters));
 
-/// Messages by state, and the oldest that is ready. How paused queues and waiting claims add up
-/// depends on what is summed.
+/// Messages by state, and the oldest ready one. Paused queues and waiting claims are not summed
+/// here: their rule depends on the caller.
 inline void add_states(QueueStats& to, const QueueStats& from) noexcept {
   to.scheduled += from.scheduled;
   to.ready += from.ready;
@@ -33,7 +33,7 @@ inline void add(QueueCounters& to, const QueueCounters& from) noexcept {
   for (const auto field : kQueueCounterFields) to.*field += from.*field;
 }
 
-/// What has been counted since `before`: all of it, where the count began anew meanwhile.
+/// The counts since `before`; all of them, if counting began anew meanwhile.
 inline void add_since(QueueCounters& to, const QueueCounters& now,
                       const QueueCounters& before) noexcept {
   for (const auto field : kQueueCounterFields) {

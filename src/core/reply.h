@@ -34,7 +34,7 @@ struct PushReply {
 struct ItemResult {
   std::optional<Error> error;
   Outcome outcome = Outcome::unknown;
-  std::optional<std::int64_t> due_ms;    // reschedule, retry: what stands now
+  std::optional<std::int64_t> due_ms;    // reschedule, retry: the new time
   std::optional<Settlement> settlement;  // outcome settled
 };
 /// Answers Cancel, Reschedule, Settle and Extend.
@@ -59,20 +59,20 @@ struct ClaimedItem {
 struct ClaimReply {
   std::vector<ClaimedItem> items;  // in the order of guarantee 8, shard by shard
   std::string bytes;
-  // On this machine's clock, a moment from which on none of these leases can have begun earlier;
-  // it counts as their beginning. Empty: they began as the reply came.
+  // By this machine's clock: none of these leases began earlier than this moment, which counts as
+  // their beginning. Empty: they began when the reply came.
   std::optional<base::BootClock::time_point> begun_at = {};
 
-  /// Where a reply gathers several grants, the earliest counts.
+  /// If a reply combines several grants, the earliest counts.
   void began(base::BootClock::time_point at) {
     if (!begun_at || at < *begun_at) begun_at = at;
   }
 };
 
 struct GetReply {
-  // not_found where there is none, too_large where the answer was full: ask again for those
+  // not_found: there is no such message; too_large: the answer was full, ask again for these
   std::vector<Result<MessageInfo>> items;
-  std::uint64_t bytes = 0;  // that the items take up; counted by the engine while it fills them in
+  std::uint64_t bytes = 0;  // of the items; counted by the engine while it fills them in
 };
 
 struct ListReply {
@@ -91,8 +91,8 @@ struct ConfigureReply {
   QueueSettings settings;
 };
 
-/// Answers Purge, Revive and Remove: how many. Pause: 0 where nothing is paused, since `until` has
-/// passed, else how many shards. Resume: 0.
+/// Answers Purge, Revive and Remove: the number of messages. Pause: the number of shards, or 0 if
+/// nothing is paused since `until` has passed. Resume: 0.
 struct CountReply {
   std::uint64_t count = 0;
 };

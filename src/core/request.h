@@ -1,6 +1,6 @@
-// Request: a batch of one kind, asked of an engine. Strings of the items (keys, payloads, headers,
-// receipts, reasons) lie together in `bytes`, so that a batch costs two allocations whatever its
-// length; an item names them by Slice.
+// Request: a batch of one kind, for an engine. The strings of the items (keys, payloads, headers,
+// receipts, reasons) are together in `bytes`, and an item refers to them by Slice; so a batch of
+// any length costs two allocations.
 //
 // Plain values, moved into `Engine::submit`.
 #pragma once
@@ -33,8 +33,8 @@ struct Slice {
   return std::string_view(bytes).substr(slice.offset, slice.size);
 }
 
-/// Appends to `bytes` and answers where. The limits keep the whole below 4 GiB; beyond, a Slice
-/// would name other bytes, so that aborts.
+/// Appends to `bytes` and returns the place. The limits keep the whole below 4 GiB; it aborts above
+/// that, because a Slice would refer to other bytes.
 [[nodiscard]] inline Slice append(std::string& bytes, std::string_view piece) {
   constexpr std::size_t kReach = std::numeric_limits<std::uint32_t>::max();
   TARRY_ASSERT(bytes.size() <= kReach && piece.size() <= kReach - bytes.size());
@@ -59,14 +59,14 @@ struct PushRequest {
   std::string bytes;
 };
 
-/// What a message was when it was looked at.
+/// The state of a message when it was read.
 struct Seen {
   std::uint64_t id = 0;
   std::int64_t due_ms = 0;
   std::uint32_t priority = kDefaultPriority;
   std::uint32_t claims = 0;  // of its tallies
   bool dead = false;
-  // Of a store that tells no id of its own for what is under a key: what it was, in the request's
+  // For a store that has no id for the message under a key: the message's content, in the request's
   // bytes. Not sent to servers.
   std::optional<Slice> payload = {};
 };
@@ -75,9 +75,9 @@ struct CancelRequest {
   std::string queue;
   std::vector<Slice> keys;
   std::string bytes;
-  // Not empty (migration): one a key. The message lives in another store now, and goes if it still
-  // is what was seen, counted as moved away: `done`. Else nothing changes: `kept` where it is
-  // another by now, `in_flight` where it is leased, or what a cancel says of one that is not there.
+  // Not empty (migration): one per key. The message now lives in another store. If it is still as
+  // seen, it is deleted and counts as moved away: `done`. Otherwise nothing changes: `kept` if it
+  // has changed, `in_flight` if it is leased, or the answer of a cancel if it does not exist.
   std::vector<Seen> seen = {};
 };
 
@@ -95,14 +95,14 @@ struct RescheduleRequest {
 struct ClaimRequest {
   std::vector<std::string> queues;  // at least one; served fairly, in turn
   std::vector<std::string> keys;    // not empty: only these messages, of the one queue named
-  bool any_state = false;           // with keys: what is scheduled or dead too
+  bool any_state = false;           // with keys: scheduled and dead ones too
   std::uint32_t max = 1;
-  // Of payload, up to kMaxClaimBytes; the first message is handed out anyway.
+  // Payload bytes, up to kMaxClaimBytes; at least one message is always returned.
   std::uint64_t max_bytes = kDefaultClaimBytes;
   std::optional<Millis> lease;  // empty: the queue's
   Millis wait{0};
-  // Not empty: one list a queue. Only those of its shards (QueueStats::shards) are asked; where the
-  // list is empty, all. Engines whose queues are one for claims do not look at it.
+  // Not empty: one list per queue, with the shards (QueueStats::shards) to claim from; an empty
+  // list means all. Engines that do not claim by shard ignore it.
   std::vector<std::vector<std::uint32_t>> shards = {};
 };
 
@@ -130,7 +130,7 @@ struct SettleItem {
   SettleAction action = SettleAction::ack;
   std::optional<Millis> delay;            // retry
   std::optional<std::uint32_t> priority;  // retry, release, bury
-  Slice reason;                           // bury; retry: kept where it was the last attempt
+  Slice reason;                           // bury; retry: kept if this was the last attempt
 };
 struct SettleRequest {
   std::vector<SettleItem> items;
@@ -165,12 +165,12 @@ struct ListRequest {
 
 struct StatsRequest {
   std::string queue;  // empty: all
-  /// The queues' names and shards are enough: their figures may be left at nothing, where they
-  /// cost.
+  /// Only the queues' names and shards are needed: figures that cost something may be left at
+  /// 0.
   bool names_only = false;
 };
 
-/// How much falls due when: counts for `buckets` spans of `width` from now on.
+/// How many messages fall due when: counts for `buckets` spans of `width` from now on.
 struct ForecastRequest {
   std::string queue;
   Millis width{0};
@@ -191,8 +191,8 @@ struct ResumeRequest {
 struct PurgeRequest {
   std::string queue;
 };
-/// The queue with all that it has. Refused with `conflict` while messages are leased, unless
-/// `force`; `not_found` where there is none.
+/// Removes the queue with everything in it. Refused with `conflict` while messages are leased,
+/// unless `force`; `not_found` if there is none.
 struct RemoveRequest {
   std::string queue;
   bool force = false;
@@ -204,8 +204,8 @@ struct ReviveRequest {
   std::string bytes;
 };
 
-/// A push that keeps what the message has been through: import and migration. A taken key is left
-/// alone: `reject`, which it is too where nothing is said, whatever the queue's rule, or `keep`.
+/// A push that keeps the message's history: import and migration. It never overwrites: `if_exists`
+/// is `reject` (the default, whatever the queue's rule) or `keep`.
 struct MoveItem {
   PushItem push;
   std::uint32_t attempt = 0;
@@ -220,11 +220,11 @@ struct MoveRequest {
   std::string bytes;
 };
 
-/// One step of giving a queue another number of shards: begins it, or goes on with it.
+/// One step of resharding a queue: begins a reshard, or continues it.
 struct ReshardRequest {
   std::string queue;
   std::uint32_t shards = 0;
-  std::uint64_t turn = 0;  // as the last step answered; 0: takes it over from whoever was at it
+  std::uint64_t turn = 0;  // as the last step answered; 0: takes over a reshard in progress
 };
 
 using Request =

@@ -1,6 +1,6 @@
 // How long a retry waits: exponential from backoff_min, doubling with each attempt, capped at
 // backoff_max, with the upper half spread by jitter ("equal jitter", after Brooker, "Exponential
-// Backoff And Jitter", 2015) so that what failed together does not come back together.
+// Backoff And Jitter", 2015), so that messages that failed together do not come back at once.
 #pragma once
 
 #include <cstdint>

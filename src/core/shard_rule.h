@@ -1,6 +1,6 @@
-// Which shard owns a key: hash(queue, key) mod shards. Only the part of the key within the first
-// {...} is hashed where there is one that is not empty (as Redis Cluster does), so that keys which
-// belong together ("{user:7}:order:42") share a shard.
+// Which shard owns a key: hash(queue, key) mod shards. If the key has a {...} that is not empty,
+// only the text in the first one is hashed (as in Redis Cluster), so that keys which belong
+// together ("{user:7}:order:42") share a shard.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// What a request may hold. Every engine checks its requests with these before it acts, so that the
-// same bad input gets the same line everywhere. Pure functions.
+// Validation of requests. Every engine uses it before it acts, so that the same bad input gets the
+// same error everywhere. Pure functions.
 //
-// `check_…` answers the error, or nothing. Errors name the value and the limit: `too_large` where a
+// `check_…` returns the error, or nothing. Errors name the value and the limit: `too_large` if a
 // size is over its limit, else `invalid_argument`.
 #pragma once
 
@@ -31,7 +31,7 @@ using MaybeError = std::optional<Error>;
 
 /// 1 to 127 of A-Z a-z 0-9 and -+/;.$_():@ not beginning with '-' (beanstalkd's tube names fit).
 [[nodiscard]] MaybeError check_queue_name(std::string_view name);
-/// Of what would make the queue: none is made that is `.` or `..`.
+/// For a request that would create the queue: `.` and `..` are not created.
 [[nodiscard]] MaybeError check_new_queue(std::string_view name);
 /// 1 to 512 bytes of any value.
 [[nodiscard]] MaybeError check_key(std::string_view key);
@@ -44,8 +44,8 @@ using MaybeError = std::optional<Error>;
 /// Together: at most kMaxHeaders bytes of names and values, and kMaxHeaderCount headers.
 [[nodiscard]] MaybeError check_headers_size(std::size_t count, std::size_t bytes);
 
-/// The size of a batch: at most kMaxBatch items and kMaxBatchBytes. For those who put one together
-/// too, before they do.
+/// The size of a batch: at most kMaxBatch items and kMaxBatchBytes. Also for code that composes a
+/// batch, before it does so.
 [[nodiscard]] MaybeError check_batch(std::size_t items, std::uint64_t bytes);
 
 /// One item of a batch: it fails alone.
@@ -57,7 +57,7 @@ using MaybeError = std::optional<Error>;
 [[nodiscard]] MaybeError check_item(const SettleRequest& request, const SettleItem& item);
 [[nodiscard]] MaybeError check_item(const ExtendRequest& request, const ExtendItem& item);
 
-/// The request as a whole: queue names, batch size, claim options. Its items are not looked at.
+/// The request as a whole: queue names, batch size, claim options. Its items are not checked.
 [[nodiscard]] MaybeError check_request(const Request& request);
 
 }  // namespace tarry::core

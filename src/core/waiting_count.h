@@ -1,7 +1,7 @@
-// WaitingCount: how many claims wait at a store, and how many queues and keys they name together:
-// what a store's memory for them depends on. A claim of several shards counts once.
+// WaitingCount: how many claims wait at a store, and how many queues and keys they name together,
+// since these determine the memory that they take. A claim on several shards counts once.
 //
-// Thread safety: all of it.
+// Thread safe.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class WaitingCount {
   explicit WaitingCount(const Limits& limits)
       : max_claims_(limits.max_waiting_claims), max_names_(limits.max_waiting_names) {}
 
-  /// The claim is about to wait. An error (`unavailable`) where there would be too many; else `end`
-  /// must follow.
+  /// Call it before the claim waits. An error (`unavailable`) if there would be too many; otherwise
+  /// `end` must follow.
   [[nodiscard]] MaybeError begin(const ClaimRequest& claim);
   void end(const ClaimRequest& claim) noexcept;
 

@@ -1,16 +1,16 @@
-// WaitingLists: which claims wait at which queues, each queue's in the order in which they were
-// parked. What is known of a queue stays as long as a claim names it.
+// WaitingLists: which claims wait at which queues, for each queue in the order in which they were
+// parked. The data of a queue stays as long as a claim names it.
 //
-// A claim that enters names its queues once; after that it is parked at all of them, or at none
-// (while it looks), and leaves at the end. All of it costs O(1) a queue and claim, and twelve
-// bytes.
+// A claim that enters names its queues once. After that it is parked at all of them, or at none
+// (while it looks for messages), and leaves at the end. Each operation costs O(1) per queue and
+// claim, and twelve bytes.
 //
 // Thread safety: none; an engine's thread owns it.
 //
 // Invariants
 //  1. A claim is in the list of each of its queues while it is parked, and in no list otherwise.
 //  2. A queue's list is linked both ways, from `head` to `tail`, and has `parked` claims.
-//  3. A queue has a number while a claim that has entered names it (`entered`), and no longer.
+//  3. A queue has a number only while a claim that has entered names it (`entered`).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@
 
 namespace tarry::core {
 
-/// `QueueData` and `ClaimData` are the engine's; both are made by default and moved.
+/// `QueueData` and `ClaimData` belong to the engine; both are default-constructed and moved.
 template <typename QueueData, typename ClaimData>
 class WaitingLists {
  public:
@@ -108,7 +108,7 @@ class WaitingLists {
     }
   }
 
-  /// Forgets all claims and queues at once, without a look at each place.
+  /// Forgets all claims and queues at once, without visiting each place.
   void clear() {
     claims_.clear();
     free_claims_.clear();

@@ -1,5 +1,5 @@
-// How a verb is asked of the engine: a Question says what to ask and how to read the reply, once;
-// `ask` then does it either way, blocking or with a callback.
+// How verbs call the engine: a Question has the request and the way to read its reply, once; `ask`
+// then uses it in either form, blocking or with a callback.
 //
 // Thread safety: a Question belongs to one thread; `ask` may be called from any.
 #pragma once
@@ -25,29 +25,29 @@ struct Question {
   base::UniqueFunction<Result<T>(core::Reply)> read;
 };
 
-/// Submits and waits. `misuse` on a thread of an engine, which would wait for itself.
+/// Submits and waits. `misuse` on a thread of an engine, because it would wait for itself.
 [[nodiscard]] Result<core::Reply> wait_for(core::Engine& engine, core::Request request);
 /// The same; `misuse` also in a child of the process, which has no thread of the engine.
 [[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request);
-/// The same of a claim, which is withdrawn once `stop` is requested.
+/// The same for a claim; it is withdrawn when `stop` is requested.
 [[nodiscard]] Result<core::Reply> wait_for(const StoreState& state, core::Request request,
                                            std::stop_token stop);
 
-/// The child's `misuse` for a callback, on a thread of its own: there is no other.
+/// The `misuse` of a forked child, for a callback: on a new thread, because there is no other.
 void complete_in_child(const StoreState& state, core::Completion completion);
 
-/// Runs `task` on the executor, or right here where there is none.
+/// Runs `task` on the executor, or right here if there is none.
 void run_callback(const std::shared_ptr<const Executor>& executor,
                   base::UniqueFunction<void()> task) noexcept;
 
-/// What the reply to a question says.
+/// Reads the reply to a question.
 template <typename T>
 [[nodiscard]] Result<T> told(Question<T>& question, Result<core::Reply> reply) {
   if (!reply) return std::move(reply).error();
   try {
     return question.read(*std::move(reply));
   } catch (const std::bad_alloc&) {
-    // It was done; only what it answered is lost. (The text is short enough to need no memory.)
+    // It was done; only the answer is lost. (The text is short enough to need no memory.)
     return Unexpected(ErrorCode::unknown_outcome, "out of memory");
   }
 }
@@ -58,7 +58,7 @@ template <typename T>
   return told(question, std::move(reply));
 }
 
-/// What hands the reply on to `done`, by way of the executor.
+/// Passes the reply on to `done`, on the executor.
 template <typename T>
 [[nodiscard]] core::Completion completion_for(const StoreState& state, Question<T>& question,
                                               Callback<T> done) {
@@ -83,7 +83,7 @@ void ask(const StoreState& state, Question<T> question, Callback<T> done) {
   state.engine().submit(std::move(question.request), std::move(completion));
 }
 
-/// The one item of a batch of one, its error being the question's.
+/// The item of a batch of one; its error becomes the question's.
 template <typename T>
 [[nodiscard]] Question<T> single(Question<std::vector<Result<T>>> batch) {
   return {std::move(batch.request), [read = std::move(batch.read)](core::Reply reply) mutable {

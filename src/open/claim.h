@@ -1,5 +1,5 @@
-// Claims, which are the one verb that may wait for long: asked of the engine, and withdrawn once
-// their caller requests that they stop.
+// Claims, the only verb that may wait for long: submits them to the engine, and withdraws them when
+// their caller requests a stop.
 //
 // Thread safe.
 #pragma once

@@ -1,8 +1,8 @@
-// ForkMark: tells the process that made it from a child made of it by fork, which has a copy of all
-// that is in memory, and none of the threads.
+// ForkMark: tells the process that made it from a forked child, which has a copy of the memory but
+// none of the threads.
 //
-// Asked by every verb: it reads one byte, which the system wipes in the child. To ask for the pid
-// each time would be a call of the system.
+// Every verb asks it: it reads one byte, which the system clears in the child. To read the pid each
+// time would be a system call.
 //
 // Thread safe.
 #pragma once
@@ -28,7 +28,7 @@ class ForkMark {
   using Byte = std::atomic<std::uint8_t>;
 
   pid_t maker_;
-  Byte* byte_ = nullptr;  // null where the system has no such pages: then the pid decides
+  Byte* byte_ = nullptr;  // null if the system has no such pages: then the pid decides
 };
 
 }  // namespace tarry::detail

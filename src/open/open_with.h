@@ -1,5 +1,5 @@
-// What both composition roots share: open.cpp (all engines) and open_embedded_only.cpp differ only
-// in the opener that they hand in.
+// Shared by both composition roots: open.cpp (all engines) and open_embedded_only.cpp differ only
+// in the openers that they pass.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ namespace tarry::detail {
 
 using EngineResult = Result<std::unique_ptr<core::Engine>>;
 
-/// How to open what the embedded library does not have.
+/// How to open stores that the embedded library does not have.
 struct Openers {
   EngineResult (*remote)(const RemoteUrl& url);
   EngineResult (*redis)(const RedisUrl& url, const OpenOptions& options);
 };
 
-/// `tarry::open`. Without `openers`, all but memory: and file: is `unsupported`.
+/// `tarry::open`. Without `openers`, everything except memory: and file: is `unsupported`.
 [[nodiscard]] Result<Store> open_with(std::string_view url, OpenOptions options,
                                       const Openers* openers);
 

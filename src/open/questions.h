@@ -1,10 +1,10 @@
-// The public verbs as questions to an engine: what is pushed, named and settled is copied into
-// requests, and replies are read into the public words.
+// The public verbs as questions to an engine: copies their arguments into requests, and reads
+// replies into the public types.
 //
-// An item that no store could take (its key, payload, headers or receipt over a limit that is the
-// same everywhere) is refused here, alone, and the rest of its batch is asked; a batch over its
-// limit is refused whole. Either way the engine is asked, so that the answer always comes as any
-// other: in order, on the executor, `closed` once the store is.
+// An item that no store can accept (its key, payload, headers or receipt is over a limit that is
+// the same everywhere) is refused here; the rest of its batch is submitted. A batch over its limit
+// is refused as a whole. Either way the engine is called, so that the answer always comes like any
+// other: in order, on the executor, `closed` once the store is closed.
 //
 // Pure functions.
 #pragma once

@@ -1,4 +1,4 @@
-// What a Redis user needs for the store that a URL names.
+// The permissions that a Redis user needs for the store that a URL names.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace tarry::tools {
 
-/// Rules for ACL SETUSER, the password's not among them. Empty `url`: a single server, any
+/// Rules for ACL SETUSER, without the password. Empty `url`: a single server, any
 /// database. `old_redis`: 6.2, which has no sharded channels. Errors: `invalid_argument` for a URL
 /// that is ill-formed or names another kind of store.
 [[nodiscard]] Result<std::vector<std::string>> redis_acl(std::string_view url, bool old_redis);

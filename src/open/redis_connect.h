@@ -1,4 +1,4 @@
-// A connection to the Redis that a URL names, for what is no store: coordination.
+// A connection to the Redis that a URL names, for coordination.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace tarry::detail {
 /// Makes one, to the server or to the cluster, on an io_context.
 using RedisConnect = std::function<std::unique_ptr<net::Redis>(boost::asio::io_context&)>;
 
-/// A server that is silent for `patience` is taken for dead. Errors as redis_server_of's.
+/// A server that is silent for `patience` counts as dead. Errors as redis_server_of's.
 [[nodiscard]] Result<RedisConnect> redis_connect_of(const RedisUrl& url, Millis patience);
 
 }  // namespace tarry::detail

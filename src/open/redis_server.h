@@ -8,7 +8,7 @@
 
 namespace tarry::detail {
 
-/// Reads the password files. Of a cluster only what all its nodes have in common. Errors:
+/// Reads the password files. For a cluster: only the options that all nodes share. Errors:
 /// `invalid_argument` for a file that cannot be read or is empty.
 [[nodiscard]] Result<net::RedisOptions> redis_server_of(const RedisUrl& url);
 

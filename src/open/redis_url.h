@@ -35,7 +35,7 @@ struct RedisUrl {
   enum class Topology : std::uint8_t { single, cluster, sentinel };
 
   Topology topology = Topology::single;
-  std::vector<base::HostAndPort> hosts;  // of a single server one, else some; none: unix_path
+  std::vector<base::HostAndPort> hosts;  // one for a single server, else some; none: unix_path
   std::string unix_path;
   std::string master;  // the sentinels' name for it
   std::string sentinel_user;
@@ -53,19 +53,19 @@ struct RedisUrl {
   std::optional<std::uint32_t> shards;
   std::optional<std::uint64_t> max_payload;
   bool allow_eviction = false;
-  bool native = true;               // else `layout` says what is there
-  redis::LayoutSpec layout;         // its names of keys are not looked at here
-  std::uint32_t wait_replicas = 0;  // that have what was done when it is answered
+  bool native = true;               // false: see `layout`
+  redis::LayoutSpec layout;         // its key names are not checked here
+  std::uint32_t wait_replicas = 0;  // replicas that must have a change before the answer
   std::int64_t wait_timeout_ms = 1'000;
 };
 
-/// Whether it is one of those above.
+/// Whether it is one of the schemes above.
 [[nodiscard]] bool is_redis_scheme(std::string_view scheme) noexcept;
 
-/// Those above.
+/// The schemes above.
 [[nodiscard]] std::vector<std::string_view> redis_schemes();
 
-/// `scheme` is one of them; `rest` is what stands behind its colon.
+/// `scheme` is one of them; `rest` is the text after its colon.
 [[nodiscard]] Result<RedisUrl> parse_redis_url(std::string_view scheme, std::string_view rest);
 
 }  // namespace tarry::detail

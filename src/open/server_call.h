@@ -1,4 +1,4 @@
-// What a tarry server offers beside the verbs: its metrics, its test clock.
+// Calls to a tarry server that are no verbs: its metrics, its test clock.
 //
 // Thread safety: pure functions; they block.
 #pragma once
@@ -18,8 +18,8 @@ struct ServerAnswer {
 /// Whether the URL names a server.
 [[nodiscard]] bool is_server_url(std::string_view url);
 
-/// Errors: `invalid_argument` for a URL that is no server's, `unavailable` where nobody answers,
-/// `unknown_outcome` where it was sent and not answered. `method` is of static lifetime; `json` is
+/// Errors: `invalid_argument` for a URL that is no server's, `unavailable` if nobody answers,
+/// `unknown_outcome` if it was sent and not answered. `method` is of static lifetime; `json` is
 /// empty for none.
 [[nodiscard]] Result<ServerAnswer> call_server(std::string_view url, std::string_view method,
                                                std::string target, std::string json);

@@ -12,8 +12,8 @@
 
 namespace tarry::detail {
 
-/// Empty where there is none. Errors: `invalid_argument` for a file that cannot be read, and for
-/// what is no token; they do not show it.
+/// Empty if there is none. Errors: `invalid_argument` for a file that cannot be read, and for an
+/// ill-formed token, which they do not show.
 [[nodiscard]] Result<std::string> token_for(const RemoteUrl& url);
 
 }  // namespace tarry::detail

@@ -1,15 +1,15 @@
-// StoreState: what the handles of one store (Store, Queue) share: the engine, where callbacks run,
-// and the clock if it is one moved by hand.
+// StoreState: shared by the handles of one store (Store, Queue): the engine, the executor for
+// callbacks, and the clock if it is a manual one.
 //
 // Thread safe.
 //
 // Invariants
 //  1. The engine lives as long as any handle; after `close` it answers `closed`.
-//  2. In a child of the process nothing of the engine is touched, not even when its handles go: its
-//     threads are not there, and its files are the parent's.
-//  3. Once it is closed no thread and no descriptor of it is left, but one that answers `closed`.
-//  4. No completion owns the state: the engine would otherwise own itself, and could come to its
-//     end on a thread of its own.
+//  2. In a forked child nothing touches the engine, not even the end of its handles: its threads
+//     do not exist there, and its files belong to the parent.
+//  3. Once it is closed no thread and no descriptor is left, except a thread that answers `closed`.
+//  4. No completion owns the state: otherwise the engine would own itself, and could be destroyed
+//     on one of its own threads.
 #pragma once
 
 #include <memory>
@@ -35,7 +35,7 @@ class StoreState {
   StoreState& operator=(const StoreState&) = delete;
 
   [[nodiscard]] core::Engine& engine() const noexcept { return *engine_; }
-  /// Empty where callbacks run on the engine's threads.
+  /// Empty if callbacks run on the engine's threads.
   [[nodiscard]] const std::shared_ptr<const Executor>& executor() const noexcept {
     return executor_;
   }
@@ -46,14 +46,14 @@ class StoreState {
   /// The process that opened the store.
   [[nodiscard]] pid_t maker() const noexcept { return mark_.maker(); }
 
-  /// Closes the engine, and returns when it has stopped; on a thread of the engine, which cannot
-  /// wait for its own end, it has that done elsewhere and returns at once. Nothing in a child.
+  /// Closes the engine, and returns when it has stopped. On a thread of the engine, which cannot
+  /// wait for its own end, another thread does it, and the call returns at once. No-op in a child.
   static void close(const std::shared_ptr<StoreState>& state);
 
   /// As `close`, not on a thread of the engine.
   void close_engine();
 
-  /// Runs what answers a verb that the engine is not asked for, on a thread as the engine's.
+  /// Runs the answer to a verb for which the engine is not called, on a thread like the engine's.
   void answer(core::AnswerThread::Task task) const { closer_->post(std::move(task)); }
 
  private:
@@ -61,13 +61,13 @@ class StoreState {
   std::shared_ptr<const Executor> executor_;
   std::optional<ManualClock> clock_;
   ForkMark mark_;
-  std::mutex closing_;  // the second to close waits until the first has done it
+  std::mutex closing_;  // a second close waits for the first
   // For the close that an engine's thread asks for, and for `answer`. There from the beginning: by
   // then the system may give no thread.
   std::unique_ptr<core::AnswerThread> closer_;
 };
 
-/// The state that a handle has; of one that was moved away, a state that is closed.
+/// The state of a handle; for a moved-from handle, a closed state.
 [[nodiscard]] const StoreState& state_of(const std::shared_ptr<StoreState>& state) noexcept;
 
 }  // namespace tarry::detail

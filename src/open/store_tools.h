@@ -1,5 +1,5 @@
-// What the command line's `store` verbs need, and a Store does not tell: the state of a store's
-// files, and whether its counters add up.
+// For the command line's `store` verbs: what a Store does not provide, the state of its files and
+// whether its counters add up.
 //
 // Thread safe: functions without state.
 #pragma once
@@ -29,28 +29,28 @@ using embedded::StoreInspection;
 /// The directory that a file: URL names. Errors: as `tarry::open`; `unsupported` for other stores.
 [[nodiscard]] Result<std::string> path_of_store(std::string_view url);
 
-/// Of a word that is to name a directory: as it is, or a file: URL's. Errors: as `path_of_store`,
-/// for URLs.
+/// For a word that names a directory: the word itself, or the path of a file: URL. Errors: as
+/// `path_of_store`, for URLs.
 [[nodiscard]] Result<std::string> directory_of(const std::string& word);
 
-/// Errors: `not_found` where that directory is missing or empty, else why it is no store.
+/// Errors: `not_found` if that directory is missing or empty, else why it is not a store.
 [[nodiscard]] Result<void> require_store(const std::string& path);
 
-/// Whether a new store may be made there. Errors: `invalid_argument` where the path lies in another
-/// store, which would take it along when it is copied or removed.
+/// Whether a new store may be made there. Errors: `invalid_argument` if the path is inside another
+/// store: copying or removing that store would include it.
 [[nodiscard]] Result<void> check_new_place(const std::string& path);
 
 struct StoreFormat {
-  std::uint32_t version = 0;  // that the store is kept in, and written in
+  std::uint32_t version = 0;  // of the store
   std::uint32_t newest = 0;   // that this program writes
 };
 
 /// Reads no journal. Errors: those of `require_store`; `unsupported` for a newer version.
 [[nodiscard]] Result<StoreFormat> format_of_store(const std::string& path);
 
-/// The same, once the store is written in the newest version that this program writes, from its
-/// next opening on: what is there already stays as it is, and is read. Nothing changes where that
-/// is its version. Errors too: `conflict` where somebody has it open; io_error, `no_space`.
+/// Upgrades the store to the newest version that this program writes, from its next opening on;
+/// existing data stays as it is, and can be read. Nothing changes if it has that version. Errors as
+/// above, and `conflict` if a process has it open, `io_error`, `no_space`.
 [[nodiscard]] Result<StoreFormat> upgrade_store(const std::string& path);
 
 /// Reads and checks every batch of the store in that directory, without changing or opening it.
@@ -58,20 +58,20 @@ struct StoreFormat {
 [[nodiscard]] Result<StoreInspection> inspect_store(const std::string& path, bool deep,
                                                     const Progress& progress = {});
 
-/// Makes a store of all that still checks of the one in directory `path`, in directory `target`,
-/// which is made and may be there only if it is empty. Changes nothing in `path`. Errors: those of
-/// `embedded::salvage`; `not_found` where `path` is missing.
+/// Makes a new store in directory `target`, of the intact parts of the store in directory `path`.
+/// Creates `target`; if it exists, it must be empty. Changes nothing in `path`. Errors: those of
+/// `embedded::salvage`; `not_found` if `path` is missing.
 [[nodiscard]] Result<SalvageReport> salvage_store(const std::string& path,
                                                   const std::string& target,
                                                   const Progress& progress = {});
 
-/// Makes a second store, in directory `target`, of the one in directory `path`, also while that is
-/// open: `embedded::backup`. `target` is made, and may be there only if it is empty. Errors: those
-/// of `embedded::backup`; `not_found` where there is no store.
+/// Copies the store in directory `path` to directory `target`, also while it is open:
+/// `embedded::backup`. Creates `target`; if it exists, it must be empty. Errors: those of
+/// `embedded::backup`; `not_found` if there is no store.
 [[nodiscard]] Result<BackupReport> backup_store(const std::string& path, const std::string& target,
                                                 const Progress& progress = {});
 
-/// Guarantee 9 for one queue: what was accepted is there, or has ended in a way that is counted.
+/// Guarantee 9 for one queue: every accepted message is present, or was counted when it ended.
 struct QueueAudit {
   std::string queue;
   std::uint64_t accepted = 0;

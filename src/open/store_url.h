@@ -8,10 +8,10 @@
 //
 // Strict: an option that is unknown, repeated or out of range is an error that names it. A path
 // may be relative (`file:data`), absolute (`file:/srv/tarry`) or have slashes for an empty host
-// (`file:///srv/tarry`); `%XX` stands for a byte, and must for `?`, `#` and `%`.
+// (`file:///srv/tarry`). `%XX` stands for a byte; `?`, `#` and `%` must be written that way.
 //
-// No message shows what may be a secret: user and password are masked, and of options that are not
-// known only the name is told.
+// No message shows a possible secret: user and password are masked, and for an unknown option only
+// the name is shown.
 //
 // Pure functions.
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace tarry::detail {
 
-/// memory: and file:. What is empty was not said: the engine's default holds.
+/// memory: and file:. An empty member was not given: the engine's default is used.
 struct EmbeddedUrl {
   std::string path;  // empty: memory:
   std::optional<embedded::SyncPolicy> sync;
@@ -43,7 +43,7 @@ struct EmbeddedUrl {
 struct RemoteUrl {
   std::string host;  // an IPv6 address without its brackets
   std::uint16_t port = 7733;
-  std::string token_file = {};  // empty: not said
+  std::string token_file = {};  // empty: not given
   std::string unix_path = {};   // http+unix: in place of both
 };
 

@@ -1,5 +1,5 @@
-// Clock: the seam through which all of tarry learns the time. Real (real_clock.h) or moved by hand
-// (manual_clock.h). The core never asks it: whoever runs a shard does, and tells the shard.
+// Clock: the only source of time in tarry. Real (real_clock.h) or manual (manual_clock.h).
+// The core never reads it: the code that runs a shard does, and tells the shard the time.
 //
 // Thread safety: every function may be called from any thread.
 #pragma once
@@ -26,17 +26,17 @@ class Clock {
 
   [[nodiscard]] virtual Instant now() const = 0;
 
-  /// For measuring how long something takes on this machine; of no other use, and not to be
-  /// compared with `now`. A clock that is moved by hand stands still, and jumps.
+  /// Only for measuring how long something takes on this machine; do not compare it with `now`. A
+  /// manual clock stands still, and jumps.
   [[nodiscard]] virtual std::chrono::nanoseconds monotonic() const {
     return std::chrono::milliseconds(now().boottime_ms);
   }
 
-  /// Two boottimes may be compared when they were read under the same boot id, and only then.
+  /// Two boottimes may be compared only if they were read under the same boot id.
   [[nodiscard]] virtual std::uint64_t boot_id() const = 0;
 
-  /// How much later than a reading it may really be, in milliseconds: a delay counted from the
-  /// reading must be this much longer, or it would end early. 0 for a clock that stands still.
+  /// By how much the real time may be later than a reading, in milliseconds: a delay counted from
+  /// the reading must be this much longer, or it ends early. 0 for a clock that stands still.
   [[nodiscard]] virtual std::int64_t rounding_ms() const { return 1; }
 };
 

@@ -1,4 +1,4 @@
-// ManualClock: a clock that stands still until somebody moves it. For tests, `memory:?clock=manual`
+// ManualClock: a clock that stands still until a caller moves it. For tests, `memory:?clock=manual`
 // and `tarry serve --test-clock`.
 //
 // Thread safety: every function may be called from any thread, also from a listener.
@@ -6,7 +6,7 @@
 // Invariants
 //  1. Listeners run on the thread that moved the clock, after the move, under no lock of the clock.
 //  2. After unsubscribe has returned the listener is not running and never runs again. A listener
-//     that unsubscribes itself is the exception: it is then running still, but never again.
+//     that unsubscribes itself is the exception: it still runs then, but never again.
 //  3. A reading is never torn: both clocks come from the same move.
 //  4. Within one boot boottime never goes back.
 #pragma once
@@ -39,15 +39,15 @@ class ManualClock final : public Clock {
   [[nodiscard]] std::uint64_t boot_id() const override;
   [[nodiscard]] std::int64_t rounding_ms() const override { return 0; }
 
-  /// Both clocks to these values. Aborts where boottime would go back.
+  /// Sets both clocks to these values. Aborts if boottime would go back.
   void set(Instant instant);
-  /// Both clocks forward by delta_ms >= 0.
+  /// Moves both clocks forward by delta_ms >= 0.
   void advance(std::int64_t delta_ms);
-  /// Only realtime jumps, either way: what NTP or an operator does.
+  /// Moves only realtime, forward or back, as NTP or an operator does.
   void step_realtime(std::int64_t delta_ms);
-  /// The machine slept for delta_ms >= 0: both clocks moved, nobody ran meanwhile.
+  /// Acts as if the machine had slept for delta_ms >= 0: both clocks moved, no code ran.
   void suspend(std::int64_t delta_ms);
-  /// The machine started again: another boot id, boottime begins anew, realtime stays.
+  /// Acts as if the machine had restarted: new boot id, boottime starts anew, realtime stays.
   void new_boot(std::uint64_t boot_id, std::int64_t boottime_ms = 0);
 
   /// `listener` is called after every move, by several threads at once if several move the clock.
@@ -58,7 +58,7 @@ class ManualClock final : public Clock {
  private:
   struct Subscription {
     Listener listener;
-    std::vector<std::thread::id> running;  // one entry a call in progress
+    std::vector<std::thread::id> running;  // one entry per call in progress
     bool ended = false;
   };
 

@@ -12,8 +12,8 @@ namespace tarry::timing {
 
 class RealClock final : public Clock {
  public:
-  /// Reads the boot id once. Where the kernel does not tell it, a random one is drawn: the next
-  /// process then takes this boot for another one, which is the safe error.
+  /// Reads the boot id once. If the kernel does not provide it, a random one is used: the next
+  /// process then assumes another boot, which is the safe error.
   RealClock();
 
   [[nodiscard]] Instant now() const override;
@@ -24,7 +24,7 @@ class RealClock final : public Clock {
   static Instant read_together();
 
   std::uint64_t boot_id_;
-  // How far the two stood apart when they were last read together.
+  // The difference of the two clocks when they were last read together.
   mutable std::atomic<std::int64_t> offset_ms_{0};
 };
 

@@ -1,10 +1,10 @@
 // Wheel: a hierarchical timing wheel. Eight levels of 64 slots, ticks of 1 ms, one bitmap a level;
 // slots are doubly linked lists through nodes that live in the caller's slab and are named by
-// 32-bit handles. insert and remove are O(1); a node is touched at most once a level on its way to
-// expiry; stretches of time in which nothing is due cost nothing, however long.
+// 32-bit handles. insert and remove are O(1); a node is touched at most once per level on its way
+// to expiry; a time in which nothing is due costs nothing, however long it is.
 //
-// The wheel is told the time (advance_to) and never asks. It does not go backwards, except by
-// rebase() after a clock did. It holds nothing of the caller's but handles: 33 KiB, no allocation.
+// The caller tells the wheel the time (advance_to). The wheel goes backwards only by rebase(), when
+// a clock went back. It holds only handles of the caller: 33 KiB, no allocation.
 //
 // Thread safety: none; one thread owns the wheel and its nodes.
 //
@@ -14,10 +14,10 @@
 // earliest. Two special slots stand beside the levels: `expired` (due, not given out yet) and
 // `cascade` (a slot whose time span has begun, or after rebase everything, to be placed anew).
 //
-// Which lane. A slot is eight lists, its lanes, and a hash of the deadline says which. A cascade
-// takes a node of each in turn, and has asked the processor for each lane's next one a round
-// before: nodes lie anywhere in memory, and of one list they would be missed one by one. (After
-// rebase they are: what belongs before what is known by one list alone.)
+// Which lane. A slot is eight lists, its lanes; a hash of the deadline selects one. A cascade takes
+// a node from each lane in turn, and prefetches each lane's next node one round before: nodes lie
+// anywhere in memory, and with one list every node would be a cache miss. (After rebase it is so:
+// only a single list keeps the order.)
 //
 // Invariants
 //  1. Each inserted node is in exactly one list. Lists are circular through a sentinel, which is
@@ -53,14 +53,14 @@
 
 namespace tarry::timing {
 
-/// What the wheel needs of the slab. The links belong to the wheel while a node is in it; the
-/// deadline (ms) must not change meanwhile.
+/// What the wheel needs from the slab. While a node is in the wheel, its links belong to the wheel,
+/// and its deadline (ms) must not change.
 template <typename T>
 concept WheelNodes = requires(T nodes, const T& const_nodes, std::uint32_t handle) {
   { nodes.next(handle) } -> std::same_as<std::uint32_t&>;
   { nodes.prev(handle) } -> std::same_as<std::uint32_t&>;
   { const_nodes.deadline(handle) } -> std::convertible_to<std::int64_t>;
-  // Asks the processor for what the others will touch soon.
+  // Prefetches what the other functions will touch soon.
   { const_nodes.prefetch(handle) };
 };
 
@@ -85,20 +85,20 @@ class Wheel {
   Wheel(const Wheel&) = delete;
   Wheel& operator=(const Wheel&) = delete;
 
-  /// Adds a node that is not in the wheel. One that is due already is given out by the next
-  /// advance_to (or by the one in progress, when called from on_expired).
+  /// Adds a node that is not in the wheel. A node that is due already is given out by the next
+  /// advance_to (or by the one in progress, if called from on_expired).
   void insert(Handle handle);
-  /// Takes out a node that is in the wheel. Aborts where its links say that it is not.
+  /// Removes a node that is in the wheel. Aborts if its links say that it is not.
   void remove(Handle handle);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// The time up to which the wheel has got; behind advance_to's after a call that met its limit.
+  /// The time that the wheel has reached; if a call met its limit, earlier than advance_to's.
   [[nodiscard]] std::int64_t now() const noexcept { return now_; }
 
   /// When to call advance_to next; none when the wheel is empty. now() if there is work left over.
   /// Otherwise later than now(), and exact if the next node is due within the current 64 ms;
   /// beyond, a lower bound: the start of the first slot in use, never later than the true next due.
-  /// Whoever wakes for it wakes early at most once a level (seven times) for a given node.
+  /// A caller that wakes for it wakes early at most once per level (seven times) for a given node.
   [[nodiscard]] std::optional<std::int64_t> next_due() const noexcept;
 
   /// Moves time forward to now_ms and calls on_expired(handle) for every node with deadline <=
@@ -447,7 +447,7 @@ void Wheel<Nodes>::rebase(std::int64_t now_ms) {
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 void Wheel<Nodes>::check() const {
-  // Walking reads links through the same non-const accessors as everybody else.
+  // The walk reads links through the same non-const accessors as all other code.
   auto& self = const_cast<Wheel&>(*this);
   TARRY_ASSERT(now_ >= 0 && now_ < kHorizon);
   std::size_t linked = 0;
