@@ -1,4 +1,4 @@
-// HMAC-SHA256 (RFC 2104), for those who sign what they send.
+// HMAC-SHA256 (RFC 2104), to sign messages.
 //
 // Pure function.
 #pragma once

@@ -1,12 +1,12 @@
-// An HTTP/1.1 client for one server: a few connections that are kept, one request at a time on
-// each, more requests wait their turn, to their deadline at most. A request may ask for a
-// connection of its own (one that waits long must not stand in the others' way), or for one of
-// those that are reserved (one that is urgent must not stand behind others, and many such must not
-// be as many connections).
+// An HTTP/1.1 client for one server: a few kept connections, with one request at a time on each;
+// further requests wait for their turn, at most until their deadline. A request may ask for its own
+// connection (a request that waits long must not delay others), or for a reserved one (an urgent
+// request must not wait for others, and many urgent requests must not open as many
+// connections).
 //
-// What matters to the caller when something fails is whether the request had been sent: then
-// nobody knows what became of it. One that was not sent whole was not carried out; on a connection
-// that had been kept, and had died meanwhile, it is sent again once.
+// After a failure the caller must know whether the request had been sent: then its outcome is
+// unknown. A request that was not sent completely was not carried out; if it was meant for a kept
+// connection that had died meanwhile, it is sent again once.
 //
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
@@ -34,9 +34,9 @@ struct HttpClientOptions {
   std::uint16_t port = 80;
   std::string unix_path = {};   // a unix socket's, of at most 107 bytes, in place of host and port
   std::size_t connections = 4;  // at most, for requests on the common lane
-  std::size_t reserved = 0;     // at most, beside them, for those on the reserved lane
+  std::size_t reserved = 0;     // at most, in addition, for the reserved lane
   std::int64_t connect_timeout_ms = 5'000;
-  std::int64_t idle_timeout_ms = 60'000;  // shorter than servers', so that they seldom close first
+  std::int64_t idle_timeout_ms = 60'000;  // shorter than servers', so that they rarely close first
   HttpLimits limits = {64 * 1024, 1ull << 30};
   std::string token = {};       // sent with every call; empty: none
   std::string user_agent = {};  // the same
@@ -44,7 +44,7 @@ struct HttpClientOptions {
 
 enum class HttpLane : std::uint8_t {
   common,
-  reserved,  // a connection reserved for such, or a common one where that is free first
+  reserved,  // a reserved connection, or a common one if that is free first
   own,       // begins at once
 };
 
@@ -57,7 +57,7 @@ struct HttpCall {
   HttpLane lane = HttpLane::common;
 };
 
-/// `unavailable` when it was not sent, `unknown_outcome` when it was. The message names the server.
+/// `unavailable` if it was not sent, `unknown_outcome` if it was. The message names the server.
 struct HttpFailure {
   Error error;
   bool sent = false;
@@ -77,12 +77,12 @@ class HttpClient {
 
   Id send(HttpCall call, Done done);
 
-  /// The caller waits no longer. What was not sent is dropped; else our side of the connection is
-  /// closed, which tells the server, and its answer is awaited for a short while all the same:
-  /// it may have been on its way. `done` runs either way.
+  /// The caller waits no longer. A request that was not sent is dropped. Otherwise our side of the
+  /// connection is closed, to tell the server, and we still wait a short time for its answer, which
+  /// may have been on its way. `done` runs either way.
   void hang_up(Id id);
 
-  /// Fails what is outstanding, and closes. `send` fails from then on.
+  /// Fails outstanding requests, and closes. `send` fails from then on.
   void close();
 
  private:

@@ -4,8 +4,8 @@
 // Thread safety: none; on the io_context's thread.
 //
 // Invariants
-//  1. Once connected, a read is outstanding: a connection that the server closes while it is idle
-//     is noticed, and so is an answer that comes before the request is written.
+//  1. Once connected, a read is outstanding: so the link notices when the server closes an idle
+//     connection, or answers before the request is written.
 //  2. A request's end is reported exactly once, by `on_end`; after that the link is idle or closed.
 //  3. `on_end` says "sent" exactly if the kernel had taken the whole request.
 #pragma once
@@ -36,7 +36,7 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   using Clock = std::chrono::steady_clock;
   using Executor = boost::asio::io_context::executor_type;
 
-  /// The answer, or why there is none. The link is then idle if `reusable`, else closed.
+  /// The answer, or why there is none. After it the link is idle if `reusable`, else closed.
   struct End {
     HttpAnswer answer;
     bool reusable = false;
@@ -50,7 +50,7 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
 
   /// Not while another request is in progress. `head` and `body` live until the end.
   void ask(const std::string& head, const std::string& body, Clock::time_point deadline);
-  /// See HttpClient::hang_up. Ends the request at once where it was not begun to be sent.
+  /// See HttpClient::hang_up. Ends the request at once if sending it has not begun.
   void hang_up();
   /// Ends the request, if there is one, with `error`.
   void fail(Error error);

@@ -1,6 +1,6 @@
-// One HTTP call, waited for: for commands that ask a server a single thing.
+// One blocking HTTP call, for commands that send a server a single request.
 //
-// Thread safety: blocks the calling thread, on which all of it happens.
+// Thread safety: blocks the calling thread, and does everything on it.
 #pragma once
 
 #include "net/http_client.h"

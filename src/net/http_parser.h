@@ -1,7 +1,7 @@
 // Reads one HTTP/1.1 message from bytes as they arrive. Beast's parser within; Beast's headers stay
 // in one source file.
 //
-// Strict where two readers of the same bytes could disagree: Content-Length together with
+// Strict if two readers of the same bytes could disagree: Content-Length together with
 // Transfer-Encoding, a transfer coding other than chunked, differing lengths, bare line ends are
 // faults. After a fault the parser is finished, and so is the connection.
 //
@@ -39,9 +39,9 @@ class HttpParser {
   HttpParser& operator=(HttpParser&&) noexcept;
   ~HttpParser();
 
-  /// Takes what it can of the bytes and answers how many: all that lies before the end of the
-  /// message, but for an unfinished line, which the caller keeps and gives again with what
-  /// follows. Nothing is taken after the end or a fault.
+  /// Consumes bytes and returns how many: all up to the end of the message, except an unfinished
+  /// line, which the caller keeps and passes again with the bytes after it. After the end or a
+  /// fault it consumes nothing.
   std::size_t feed(std::string_view bytes);
   /// The peer has closed its side: the end of a response without a length, else a fault.
   void feed_end();

@@ -1,5 +1,5 @@
-// Redis: who carries commands to one server, or to the servers of a cluster, and keeps a
-// subscription there. redis_client.h and redis_cluster.h say how.
+// Redis: the interface that sends commands to one server, or to the servers of a cluster, and keeps
+// a subscription there. Implemented by redis_client.h and redis_cluster.h.
 //
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
@@ -18,19 +18,19 @@
 
 namespace tarry::net {
 
-/// `unavailable` when it was not sent, `unknown_outcome` when it may have been carried out,
-/// `permission_denied` where the server refused user or password, `invalid_argument` where what
-/// answers is not Redis, is not trusted, or has no such database, `closed` after `close`. The
-/// message names the server.
+/// `unavailable` if it was not sent, `unknown_outcome` if it may have been carried out,
+/// `permission_denied` if the server refused user or password, `invalid_argument` if the server is
+/// not Redis, is not trusted, or has no such database, `closed` after `close`. The message names
+/// the server.
 struct RedisFailure {
   Error error;
   bool sent = false;
 };
 
-/// A server's error ("-NOSCRIPT ...") is a reply like others.
+/// A server's error ("-NOSCRIPT ...") is a normal reply.
 using RedisAnswer = std::variant<RedisReply, RedisFailure>;
 
-/// Sharded ones are a slot's, as keys are: Redis 7.0 and later.
+/// Sharded channels belong to a slot, as keys do: Redis 7.0 and later.
 enum class RedisChannels : std::uint8_t { plain, sharded };
 
 class Redis {
@@ -38,7 +38,7 @@ class Redis {
   /// Runs exactly once a command, never within `send`.
   using Done = base::UniqueFunction<void(RedisAnswer)>;
   using OnMessage = base::UniqueFunction<void(std::string_view channel, std::string_view message)>;
-  /// The subscription stands (again): what was published before this may have been missed.
+  /// The subscription is active (again): messages published before this may have been missed.
   using OnSubscribed = base::UniqueFunction<void()>;
 
   Redis() = default;
@@ -46,15 +46,15 @@ class Redis {
   Redis& operator=(const Redis&) = delete;
   virtual ~Redis() = default;
 
-  /// Replies come in the order of sending; in a cluster, each node's for itself.
+  /// Replies come in the order of sending; in a cluster, in order for each node.
   virtual void send(RedisCommand command, Done done) = 0;
 
-  /// Several commands whose replies belong together (MULTI ... EXEC): they follow each other on the
-  /// wire with nothing between them. `done` gets the last one's reply, or the first failure.
+  /// Several commands that belong together (MULTI ... EXEC): they are sent with nothing between
+  /// them. `done` gets the reply of the last one, or the first failure.
   virtual void send(std::vector<RedisCommand> commands, Done done) = 0;
 
-  /// One command on each master: in a cluster those that serve slots. `done` runs once, when all
-  /// have answered; where they are not known, with one failure.
+  /// One command on each master; in a cluster, on those that serve slots. `done` runs once, when
+  /// all have answered; if the masters are not known, with one failure.
   struct NodeAnswer {
     std::string server;  // as `server` spells it
     RedisAnswer answer;
@@ -62,22 +62,22 @@ class Redis {
   using EachDone = base::UniqueFunction<void(std::vector<NodeAnswer>)>;
   virtual void send_to_masters(RedisCommand command, EachDone done) = 0;
 
-  /// Keeps a subscription to these channels for good, through broken connections. Once at most.
+  /// Keeps a subscription to these channels, through broken connections. At most once.
   virtual void subscribe(RedisChannels kind, std::vector<std::string> channels,
                          OnMessage on_message, OnSubscribed on_subscribed) = 0;
 
-  /// Fails what is outstanding, and closes. `send` fails from then on.
+  /// Fails outstanding commands, and closes. `send` fails from then on.
   virtual void close() = 0;
 
   /// Whether commands can be carried out now, as far as is known; and a number that grows with
-  /// every connection that is made, in a cluster also with every one that breaks. What was learned
-  /// before it grew need not hold any more: a server may have been restarted, and lost what it
-  /// knew.
+  /// every new connection, in a cluster also with every broken one. When it has grown, facts
+  /// learned before may no longer be true: a server may have been restarted, and may have lost its
+  /// data.
   [[nodiscard]] virtual bool is_connected() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t connections() const noexcept = 0;
 
-  /// "127.0.0.1:6379", "/run/redis.sock", or of a master that sentinels watch "orders
-  /// (10.0.0.7:6379)": for messages.
+  /// For messages: "127.0.0.1:6379", "/run/redis.sock", or for a master that sentinels watch
+  /// "orders (10.0.0.7:6379)".
   [[nodiscard]] virtual std::string server() const = 0;
 };
 

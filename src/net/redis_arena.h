@@ -1,7 +1,7 @@
-// RedisArena: the memory of one reply. A claim's answer has hundreds of pieces, and to allocate and
-// free each took a sixth of the client's time.
+// RedisArena: the memory of one reply. The answer to a claim has hundreds of pieces; allocating and
+// freeing each one took a sixth of the client's time.
 //
-// What is taken is aligned for any type, and goes with the arena. Thread safety: none.
+// Memory from it is aligned for any type, and is freed with the arena. Thread safety: none.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class RedisArena {
  private:
   static constexpr std::size_t kFirstBlock = 512;
 
-  // Stands at a block's beginning: no memory but the blocks' own is needed to know them.
+  // At the start of each block, so that the list of blocks needs no other memory.
   struct Head {
     Head* before;
   };

@@ -1,14 +1,14 @@
-// A Redis or Valkey client for one server: commands of many callers pipelined onto one connection,
-// which is made anew when it breaks; and, on a connection of its own, subscriptions.
+// A Redis or Valkey client for one server: pipelines the commands of many callers onto one
+// connection, and reconnects when it breaks. Subscriptions have their own connection.
 //
-// What matters to the caller when something fails is whether the command may have been carried out.
-// One of which no byte had been given to the kernel was not. Of any other nobody knows: it is never
-// sent again here.
+// After a failure the caller must know whether the command may have been carried out. If the kernel
+// had no byte of it, it was not. Otherwise its outcome is unknown, and the client never sends it
+// again.
 //
-// A connection that turns out to lead to a master no more (it answers READONLY, or a sentinel names
-// another one) is used no more: it ends once what was sent has its answers, and what comes
-// meanwhile waits for the next one. Without sentinels that is done again after the waits below, not
-// sooner: the next one may lead to the same server.
+// If a connection no longer leads to a master (the server answers READONLY, or a sentinel names
+// another one), no new command uses it: it ends when the sent commands have their answers, and new
+// commands wait for the next connection. Without sentinels the next connection comes only after the
+// waits below: it may lead to the same server.
 //
 // While there is no connection, commands wait for the attempt that is being made, and fail with its
 // error when it fails. After a failed attempt the next one waits (100 ms, doubling up to 5 s, with
@@ -47,11 +47,11 @@ struct RedisAddress {
   friend bool operator==(const RedisAddress&, const RedisAddress&) = default;
 };
 
-/// Who know where the master is.
+/// The sentinels that know where the master is.
 struct RedisSentinelOptions {
   std::vector<RedisAddress> addresses;  // at least one
   std::string master;                   // their name for it
-  std::string user;                     // theirs, as the password
+  std::string user;                     // for the sentinels, like the password
   std::string password;
 };
 
@@ -59,18 +59,18 @@ struct RedisOptions {
   std::string host = "127.0.0.1";  // a name or an address
   std::uint16_t port = 6379;
   std::string unix_path;  // not empty: instead of host and port
-  /// Instead of all three: asked before each connection, of which only a master's is used.
+  /// Instead of all three: asked before each connection; only a master is used.
   std::optional<RedisSentinelOptions> sentinels;
-  bool is_sentinel = false;  // that server itself, for messages
+  bool is_sentinel = false;  // the server is one itself; for messages
   std::string user;          // empty: the server's default user
   std::string password;      // empty, and no user: no AUTH
   std::uint32_t database = 0;
   std::optional<RedisTls> tls;
   std::int64_t connect_timeout_ms = 5'000;   // until AUTH and SELECT are answered
-  std::int64_t command_timeout_ms = 10'000;  // without a byte of what was asked for: the connection
-                                             // is taken for dead
-  std::size_t max_reply_bytes = 1ull << 30;  // of one reply, with all that is in it
-  std::string client_name = "tarry";         // CLIENT SETNAME; a server that refuses it is no fault
+  std::int64_t command_timeout_ms = 10'000;  // without a byte of a reply: the connection counts as
+                                             // dead
+  std::size_t max_reply_bytes = 1ull << 30;  // of one whole reply
+  std::string client_name = "tarry";         // CLIENT SETNAME; a refusal is ignored
 };
 
 class RedisClient final : public Redis {

@@ -1,16 +1,16 @@
 // RedisCluster: a Redis or Valkey cluster as one server. Commands go to the node that serves their
 // first key's slot; those without a key to any.
 //
-// The slot map is asked for with the first command, after a MOVED, and when a node cannot be
-// reached. A command that was redirected (MOVED, ASK) was not carried out, and goes where it was
-// sent to, a few times at most; while a slot moves and its keys are on both sides (TRYAGAIN) it is
-// sent again until `command_timeout_ms` is over, and then the error is the answer. One that could
-// not be sent goes out once more where the new map names another node. What may have been carried
-// out is never sent again.
+// The client reads the slot map with the first command, after a MOVED, and when a node cannot be
+// reached. A redirected command (MOVED, ASK) was not carried out; the client follows the
+// redirection, a few times at most. While a slot moves and its keys are on both sides (TRYAGAIN),
+// it sends the command again until `command_timeout_ms` is over; then the error is the answer. A
+// command that could not be sent is sent once more if the new map names another node. A command
+// that may have been carried out is never sent again.
 //
-// Of several commands in one `send`, only the last one's answer is looked at. Of a MULTI whose
-// commands were redirected that is EXECABORT, which is the caller's; where EXEC itself is, the
-// server has discarded all of it, and all of it goes on.
+// For several commands in one `send`, only the last answer counts. If commands of a MULTI were
+// redirected, it is EXECABORT, which the caller gets; if EXEC itself is redirected, the server has
+// discarded the whole transaction, and all of it is redirected.
 //
 // Sharded channels are subscribed to at the nodes that serve their slots; plain ones at any node.
 //
@@ -28,7 +28,7 @@ namespace tarry::net {
 
 class RedisCluster final : public Redis {
  public:
-  /// `seeds`: some of its nodes, at least one. `options`: of every node, but for host and port.
+  /// `seeds`: some of its nodes, at least one. `options`: for every node, except host and port.
   RedisCluster(boost::asio::io_context& io, std::vector<RedisAddress> seeds, RedisOptions options);
   ~RedisCluster() override;  // closes
 

@@ -19,9 +19,9 @@ class RedisCommand {
 
   RedisCommand& add(std::string_view argument);
   RedisCommand& add(std::int64_t argument);
-  /// A key: of a cluster's nodes, that of the first key carries the command out.
+  /// A key: in a cluster, the node of the first key carries the command out.
   RedisCommand& key(std::string_view name);
-  /// An argument made of two pieces, without a copy of them put together first.
+  /// An argument made of two pieces, which need not be joined first.
   RedisCommand& add(std::string_view head, std::string_view tail);
 
   [[nodiscard]] std::size_t arguments() const noexcept { return count_; }

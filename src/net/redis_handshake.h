@@ -1,7 +1,7 @@
-// RedisHandshake: what a connection says before it is used (AUTH, CLIENT SETNAME, ROLE where it
-// must be a master's, SELECT, PING, all at once), and what the answers mean. The PING is there for
-// a server that demands a password or is still loading its data: it is noticed now, not by a
-// command of somebody's.
+// RedisHandshake: the commands that a connection sends before it is used (AUTH, CLIENT SETNAME,
+// ROLE if it must lead to a master, SELECT, PING, all at once), and the meaning of the answers. The
+// PING reveals a server that demands a password or is still loading its data, before a caller's
+// command does.
 //
 // Thread safety: none.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace tarry::net {
 
-/// What a server said, for a message: one line, and not all of a long one.
+/// A server's text, for a message: one line, shortened if it is long.
 [[nodiscard]] std::string redis_says(std::string_view said);
 
 class RedisHandshake {

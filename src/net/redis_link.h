@@ -1,16 +1,16 @@
-// One connection to a Redis server: finds it, where sentinels know its place, connects, says who we
-// are, and then carries commands one way and replies the other. What the commands are, and whose
-// the replies, its owner knows.
+// One connection to a Redis server: finds it (if sentinels know its place), connects, does the
+// handshake, and then carries commands one way and replies the other. Only its owner knows the
+// commands and their callers.
 //
 // Thread safety: none; on the io_context's thread.
 //
 // Invariants
 //  1. Callbacks never run within a method. `on_end` is the last, and runs exactly once after
 //     `start`, whatever happens, as long as the io_context runs.
-//  2. What is sent while a write is going on, or within one turn of the io_context, goes out with
-//     the next write, as one.
-//  3. While replies are awaited the timer runs: without a byte for `command_timeout_ms` it ends the
-//     connection.
+//  2. Commands sent during a write, or within one turn of the io_context, go out together in the
+//     next write.
+//  3. While replies are outstanding a timer runs: `command_timeout_ms` without a byte ends
+//     the connection.
 #pragma once
 
 #include <chrono>
@@ -42,8 +42,8 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
  public:
   struct End {
     Error error;
-    bool was_ready = false;   // it had been of use before
-    std::uint64_t taken = 0;  // of what was sent, the kernel had no byte from there on
+    bool was_ready = false;   // it had been ready before
+    std::uint64_t taken = 0;  // the kernel had no sent byte from this one on
   };
   struct Events {
     base::UniqueFunction<void()> on_ready;
@@ -51,18 +51,18 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
     base::UniqueFunction<void(End)> on_end;
   };
 
-  /// `sentinels`: there where `options` has them.
+  /// `sentinels`: not null if `options` has them.
   RedisLink(boost::asio::io_context& io, RedisOptions options, Events events,
             std::shared_ptr<RedisSentinels> sentinels = nullptr);
 
   void start();
-  /// Once it is ready. `replies`: so many are awaited from now on.
+  /// Only once it is ready. `replies`: the number of replies to expect.
   void send(std::string_view bytes, std::size_t replies);
   [[nodiscard]] bool ready() const noexcept { return state_ == State::ready; }
-  /// `on_end` follows. Without effect once it has ended.
+  /// `on_end` follows. No effect once it has ended.
   void end(Error error);
 
-  /// Of the server; of one that is to be found, once it is ready.
+  /// The server's; if sentinels must find it, only once it is ready.
   [[nodiscard]] RedisAddress address() const { return {options_.host, options_.port}; }
   /// How many bytes were sent so far: where the next ones begin.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
@@ -112,7 +112,7 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   std::string waiting_;    // what comes after it
   std::uint64_t sent_ = 0;
   std::size_t awaited_ = 0;
-  Clock::time_point progress_;  // when a byte came last, or the first reply became awaited
+  Clock::time_point progress_;  // when the last byte came, or the first reply was expected
   std::vector<char> chunk_;
 };
 

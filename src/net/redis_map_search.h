@@ -1,6 +1,6 @@
-// RedisMapSearch: asks the nodes of a cluster one after the other which slot is where, until one
-// knows of all, else takes the map of who knows most. One that does not answer soon is not waited
-// for alone: the next is asked beside it.
+// RedisMapSearch: asks the nodes of a cluster, one after the other, which node serves which slot,
+// until one knows all slots; else it takes the map with the most. If a node does not answer soon,
+// it asks the next one as well.
 //
 // Thread safety: none; on the io_context's thread. It keeps itself until it has answered. `done`
 // runs once, and not after `cancel`.
@@ -29,8 +29,8 @@ class RedisMapSearch : public std::enable_shared_from_this<RedisMapSearch> {
  public:
   /// Sends a node CLUSTER SLOTS.
   using Ask = std::function<void(const RedisAddress& node, Redis::Done answered)>;
-  /// Errors: `unavailable` where no node answers or none serves a slot, `invalid_argument` where
-  /// what answers is no cluster, `permission_denied`.
+  /// Errors: `unavailable` if no node answers or none serves a slot, `invalid_argument` if the
+  /// server is not part of a cluster, `permission_denied`.
   using Done = base::UniqueFunction<void(Result<std::vector<RedisSlotRange>>)>;
 
   /// `nodes`: at least one, in the order in which they are asked. `cluster`: its name in errors.
@@ -57,12 +57,12 @@ class RedisMapSearch : public std::enable_shared_from_this<RedisMapSearch> {
   Timer timer_;
   std::size_t asked_ = 0;
   std::size_t answered_ = 0;
-  std::vector<RedisSlotRange> best_;  // of the maps that came
+  std::vector<RedisSlotRange> best_;  // of the maps received
   std::size_t best_covers_ = 0;       // slots
-  std::optional<Error> error_;        // that tells most
+  std::optional<Error> error_;        // the most informative one
 };
 
-/// For who finds none that serves a slot.
+/// For a caller that finds no node for a slot.
 [[nodiscard]] Error no_slot_served(const std::string& cluster);
 
 }  // namespace tarry::net

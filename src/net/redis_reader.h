@@ -1,6 +1,6 @@
-// RedisReader: takes replies out of the bytes that a Redis server sends. hiredis's reader within.
+// RedisReader: reads replies from the bytes that a Redis server sends, with hiredis's reader.
 //
-// A reply's length is bounded, with all that is in it, and so is how deep it nests.
+// The total length of a reply and its nesting depth are limited.
 //
 // Thread safety: none.
 #pragma once
@@ -25,13 +25,13 @@ class RedisReader {
   RedisReader(const RedisReader&) = delete;
   RedisReader& operator=(const RedisReader&) = delete;
 
-  /// How many bytes `feed` likes to get at once: hiredis moves what it has not read yet after every
-  /// few replies, which is dear where that is much.
+  /// The best number of bytes for one `feed`: after every few replies hiredis moves the bytes that
+  /// it has not read yet, which is expensive if there are many.
   static constexpr std::size_t kPiece = 16 * 1024;
 
-  /// Take every reply after this, before the next one.
+  /// Take all replies after this call, before the next one.
   void feed(std::string_view bytes);
-  /// None: more bytes are needed, or there is a fault.
+  /// None if more bytes are needed, or there is a fault.
   [[nodiscard]] std::optional<RedisReply> next();
 
   enum class Fault : std::uint8_t { none, protocol, too_large };

@@ -1,6 +1,6 @@
-// What a cluster's servers say about who serves which slot: the slot map, and redirections.
+// What a cluster's servers report about the slots: the slot map, and redirections.
 //
-// Pure functions; bytes from servers are as hostile as any.
+// Pure functions; bytes from servers are not trusted.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ struct RedisRedirect {
   RedisAddress to;
 };
 
-/// Nothing: another error than these two, or one that cannot be read. Where no host is named it is
-/// that of `from`.
+/// Nothing for any other error, or one that cannot be read. If it names no host, the host is that
+/// of `from`.
 [[nodiscard]] std::optional<RedisRedirect> redis_redirect(std::string_view error,
                                                           const RedisAddress& from);
 
 struct RedisSlotRange {
   std::uint16_t first = 0;
-  std::uint16_t last = 0;  // itself too
+  std::uint16_t last = 0;  // inclusive
   RedisAddress master;
 };
 
-/// Of CLUSTER SLOTS' reply. `unavailable` for what cannot be read.
+/// Reads the reply of CLUSTER SLOTS. `unavailable` if it cannot be read.
 [[nodiscard]] Result<std::vector<RedisSlotRange>> redis_slot_ranges(RedisView reply,
                                                                     const RedisAddress& from);
 

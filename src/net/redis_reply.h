@@ -1,8 +1,8 @@
-// RedisReply: what a Redis server answered to one command, or pushed onto a subscription; RedisView
-// looks at it or at a piece of it.
+// RedisReply: a Redis server's answer to one command, or a message of a subscription; RedisView is
+// a view of it or of a piece of it.
 //
-// Bytes from the server are as hostile as any: a view of the wrong kind answers what is empty, and
-// an index beyond the end answers a nil. Nothing here aborts on what a server sends.
+// Bytes from the server are not trusted: a view of the wrong kind answers an empty value, and an
+// index beyond the end answers a nil. Nothing that a server sends makes this code abort.
 //
 // Thread safety: none; a reply may be moved to another thread.
 #pragma once
@@ -32,9 +32,9 @@ class RedisView {
   [[nodiscard]] Kind kind() const noexcept;
   [[nodiscard]] bool is_nil() const noexcept { return kind() == Kind::nil; }
   [[nodiscard]] bool is_error() const noexcept { return kind() == Kind::error; }
-  /// Of an integer, or of a text that is a whole number within 64 bits; else 0.
+  /// For an integer, or a text that is a whole number within 64 bits; else 0.
   [[nodiscard]] std::int64_t integer() const noexcept;
-  /// Of a text, a status or an error; else empty.
+  /// For a text, a status or an error; else empty.
   [[nodiscard]] std::string_view text() const noexcept;
   /// Elements of an array; else 0.
   [[nodiscard]] std::size_t size() const noexcept;
@@ -49,14 +49,14 @@ struct RedisNode {
   union {
     std::int64_t integer = 0;
     const char* text;
-    RedisNode* elements;  // also of kinds that nobody asked for, which are nil
+    RedisNode* elements;  // also for unexpected kinds, which are nil
   };
   std::size_t size = 0;  // of text or elements
   RedisView::Kind kind = RedisView::Kind::nil;
 };
 
-/// Who gave a reply: a cluster's node, as a server of its own, so that what is sent there goes out
-/// on the connection that carried the command; null where it has left the cluster since.
+/// The server that gave a reply: a cluster's node, so that commands sent to it use the connection
+/// that carried the command; null if the node has left the cluster since.
 struct RedisOrigin {
   bool is_node = false;  // else there is only one server
   std::weak_ptr<Redis> node;
@@ -68,11 +68,11 @@ class RedisReply {
       : arena_(std::move(arena)), view_(root) {}
 
   [[nodiscard]] RedisView view() const noexcept { return view_; }
-  /// `view` is that element of it from now on: of a transaction's answer, one command's.
+  /// From now on `view` is that element: the answer to one command of a transaction.
   void narrow(std::size_t index) noexcept { view_ = view_[index]; }
 
-  /// Of an error that a cluster's node answered: which one, as `Redis::server` spells it. Empty:
-  /// there is only one.
+  /// For an error from a cluster's node: the node, as `Redis::server` spells it. Empty: there is
+  /// only one server.
   [[nodiscard]] const std::string& node() const noexcept { return node_; }
   void set_node(std::string name) noexcept { node_ = std::move(name); }
 

@@ -1,5 +1,5 @@
-// RedisSentinelSearch: asks sentinels one after the other where a master is, until one knows. One
-// that does not answer soon is not waited for alone: the next is asked beside it.
+// RedisSentinelSearch: asks sentinels, one after the other, where a master is, until one knows. If
+// a sentinel does not answer soon, it asks the next one as well.
 //
 // Thread safety: none; on the io_context's thread. It keeps itself until it has answered. `done`
 // runs once, never within a method, and not after `cancel`.
@@ -26,10 +26,10 @@ namespace tarry::net {
 
 class RedisSentinelSearch : public std::enable_shared_from_this<RedisSentinelSearch> {
  public:
-  /// The master's address, and which of the sentinels said it. Errors, each in one line that names
-  /// them: `unavailable` where none answers within `connect_timeout_ms`, `invalid_argument` where
-  /// none knows the master or what answers is no sentinel, `permission_denied` where user or
-  /// password are refused.
+  /// The master's address, and the sentinel that named it. Errors, each in one line that names the
+  /// sentinels: `unavailable` if none answers within `connect_timeout_ms`, `invalid_argument` if
+  /// none knows the master or a server is not a sentinel, `permission_denied` if user or password
+  /// are refused.
   using Found = std::pair<RedisAddress, std::size_t>;
   using Done = base::UniqueFunction<void(Result<Found>)>;
 
@@ -44,7 +44,7 @@ class RedisSentinelSearch : public std::enable_shared_from_this<RedisSentinelSea
   using Clock = std::chrono::steady_clock;
   using Timer = boost::asio::basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>,
                                                   RedisStream::Executor>;
-  // What became of one of them.
+  // The result of one sentinel.
   struct Asked {
     std::shared_ptr<RedisLink> link;
     std::optional<Error> error;

@@ -1,8 +1,8 @@
-// RedisSentinels: where the master is now, by what its sentinels say. Asked before each attempt to
-// connect; and, once watched, they tell when another server was made the master.
+// RedisSentinels: asks a master's sentinels where it is, before each attempt to connect. Once
+// watched, they also report when another server has become the master.
 //
-// The one that answered last is asked first. What a sentinel says may be out of date: whoever finds
-// no master at the address says so (`distrust`), and then another one is asked first.
+// The sentinel that answered last is asked first. Its answer may be out of date: a caller that
+// finds no master at the address reports it (`distrust`), and then another sentinel is asked first.
 //
 // Thread safety: none; on the io_context's thread. Callbacks never run within a method, nor after
 // `close`.
@@ -30,28 +30,28 @@ class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
  public:
   struct Found {
     RedisAddress master;
-    std::size_t by = 0;  // the sentinel that said so, for `distrust`
+    std::size_t by = 0;  // the sentinel that named it, for `distrust`
   };
   using OnFound = base::UniqueFunction<void(Result<Found>)>;
   /// `master` may be another one than before.
   using OnSwitched = base::UniqueFunction<void()>;
 
-  /// `options.sentinels` is there; TLS, client name and time-outs are the sentinels' too.
+  /// `options.sentinels` must be set; TLS, client name and time-outs apply to the sentinels too.
   RedisSentinels(boost::asio::io_context& io, const RedisOptions& options);
   ~RedisSentinels();
 
-  /// Asks around; errors as of RedisSentinelSearch. What it returns keeps itself until it has
-  /// answered, and may be cancelled.
+  /// Asks the sentinels; errors as RedisSentinelSearch's. The search that it returns lives until it
+  /// has answered, and may be cancelled.
   std::shared_ptr<RedisSentinelSearch> find(OnFound done);
-  /// What this one said was not so.
+  /// The answer of this sentinel was wrong.
   void distrust(std::size_t sentinel);
 
-  /// Listens to all of them from now on, and asks again each time that one is listened to anew.
-  /// Once at most.
+  /// Subscribes to all of them from now on, and asks again after each new subscription.
+  /// At most once.
   void watch(OnSwitched on_switched);
   void close();
 
-  /// What was said last; port 0: nothing yet.
+  /// The last answer; port 0: none yet.
   [[nodiscard]] const RedisAddress& master() const noexcept { return master_; }
   /// "orders (10.0.0.7:6379)", or "orders (of sentinels a:26379, b:26379)": for messages.
   [[nodiscard]] std::string server() const;
@@ -64,11 +64,11 @@ class RedisSentinels : public std::enable_shared_from_this<RedisSentinels> {
 
   boost::asio::io_context& io_;
   const RedisOptions options_;
-  std::vector<std::size_t> order_;  // in which they are asked
+  std::vector<std::size_t> order_;  // the order in which they are asked
   RedisAddress master_{"", 0};
   OnSwitched on_switched_;
   std::vector<std::shared_ptr<RedisSubscriber>> watched_;
-  std::shared_ptr<RedisSentinelSearch> search_;  // because a subscription stands
+  std::shared_ptr<RedisSentinelSearch> search_;  // after a new subscription
   bool closed_ = false;
 };
 

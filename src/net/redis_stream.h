@@ -1,7 +1,7 @@
 // RedisStream: the bytes to and from one Redis server, over TCP or a unix socket, plain or in TLS.
 //
 // Thread safety: none; on the io_context's thread. The stream must outlive its callbacks: let them
-// own it. After `close` what was begun ends, with an error.
+// own it. After `close` operations in progress end with an error.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@
 
 namespace tarry::net {
 
-/// "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock"; of what sentinels know, their name for it
-/// and where it is: "orders (127.0.0.1:6379)".
+/// "127.0.0.1:6379", "[::1]:6379" or "/run/redis.sock"; for a master that sentinels know, their
+/// name for it and its address: "orders (127.0.0.1:6379)".
 [[nodiscard]] std::string redis_server_name(const RedisOptions& options);
 [[nodiscard]] std::string redis_server_name(const RedisAddress& address);
 /// For messages: "Redis at 127.0.0.1:6379", or "the sentinel at ...".
@@ -51,15 +51,15 @@ class RedisStream {
   void connect(OnConnected done);
   /// One at a time.
   virtual void read_some(boost::asio::mutable_buffer into, OnBytes done) = 0;
-  /// The whole of it; one at a time, beside a read.
+  /// Writes all bytes; one write at a time, also during a read.
   virtual void write(boost::asio::const_buffer bytes, OnBytes done) = 0;
   void close();
 
   /// But for the handshake, perhaps.
   [[nodiscard]] bool connected() const noexcept { return connected_; }
-  /// Bytes have come that nobody has read yet.
+  /// Received bytes have not been read yet.
   [[nodiscard]] bool has_input();
-  /// Of a write that failed, `done` says how many bytes the kernel took.
+  /// After a failed write, `done` says how many bytes the kernel took.
   [[nodiscard]] virtual bool counts_written() const noexcept = 0;
 
  protected:

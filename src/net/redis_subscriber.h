@@ -1,5 +1,5 @@
-// RedisSubscriber: a subscription on a connection of its own, kept for good: made again when the
-// connection breaks, and asked for a sign of life (PING) when nothing comes.
+// RedisSubscriber: a permanent subscription on its own connection: it reconnects when the
+// connection breaks, and sends a PING when nothing arrives.
 //
 // Thread safety: none; on the io_context's thread. Callbacks never run within a method, nor after
 // `close`.
@@ -22,7 +22,7 @@ namespace tarry::net {
 
 class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
  public:
-  /// `sentinels`: there where `options` has them.
+  /// `sentinels`: not null if `options` has them.
   RedisSubscriber(boost::asio::io_context& io, RedisOptions options, RedisChannels kind,
                   std::vector<std::string> channels, Redis::OnMessage on_message,
                   Redis::OnSubscribed on_subscribed,
@@ -30,12 +30,12 @@ class RedisSubscriber : public std::enable_shared_from_this<RedisSubscriber> {
 
   /// Called each time the subscription breaks, before it is made again. Set before `start`.
   void on_lost(base::UniqueFunction<void()> call) { on_lost_ = std::move(call); }
-  /// All channels are confirmed, on a connection that is there.
+  /// All channels are confirmed, on an open connection.
   [[nodiscard]] bool stands() const noexcept { return link_ && confirmed_ == channels_.size(); }
   void start();
-  /// The sentinels may name another server now: goes there, if so.
+  /// The sentinels may name another server now; moves there if they do.
   void follow();
-  /// The same name may lead to another server by now.
+  /// The same name may lead to another server now.
   void renew();
   void close();
 

@@ -1,6 +1,6 @@
-// The RedisStream in TLS (OpenSSL): 1.2 at least, the server's certificate and name checked.
+// The RedisStream over TLS (OpenSSL), 1.2 at least; checks the server's certificate and name.
 //
-// Certificate files are read anew for every connection, so that they may be replaced.
+// Certificate files are read again for every connection, so that you may replace them.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace tarry::net {
 
-/// `options.tls` is there.
+/// `options.tls` must be set.
 [[nodiscard]] std::unique_ptr<RedisStream> make_redis_tls_stream(boost::asio::io_context& io,
                                                                  const RedisOptions& options);
 

@@ -1,4 +1,4 @@
-// SHA-1, as Redis's scripts have it: to tell whether a body is the one that was seen.
+// SHA-1, as in Redis's scripts: to check whether a body is still the same.
 //
 // Thread safety: a pure function.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace tarry::net {
 
-/// 40 hex digits in small letters.
+/// 40 lower-case hex digits.
 [[nodiscard]] std::string sha1_hex(std::string_view bytes);
 
 }  // namespace tarry::net

@@ -1,6 +1,6 @@
-// What batches share: items fail alone, on the way in (what cannot be read never reaches the
-// engine) and on the way out (the engine's refusal of one item); both come back by index in
-// "results", as {"error":{"code","message"}}.
+// Shared by batches: an item fails alone, when it is read (an unreadable item never reaches the
+// engine) or when the engine refuses it. Both kinds of errors are in "results", at the item's
+// index, as {"error":{"code","message"}}.
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -27,7 +27,7 @@ struct BadItem {
 /// Ascending by index.
 using BadItems = std::vector<BadItem>;
 
-/// A request, less the items that could not be read.
+/// A request, without the items that could not be read.
 template <typename Request>
 struct Decoded {
   Request request;
@@ -40,9 +40,9 @@ void write_error(JsonWriter& out, const Error& error);
 /// The error of an item, if it has one.
 [[nodiscard]] std::optional<Error> read_error(Fields& fields);
 
-/// Reads an array item by item. `read` answers a MaybeError for each; an error leaves `bytes`
-/// (where the items' strings go) as it was before the item. How many there may be the document's
-/// limits have said.
+/// Reads an array item by item. `read` returns a MaybeError for each; an error leaves `bytes`
+/// (which receives the items' strings) as it was before the item. The document has checked the
+/// number of items.
 template <typename Read>
 void read_items(const boost::json::array& array, std::string& bytes, BadItems& bad, Read read) {
   for (std::size_t i = 0; i < array.size(); ++i) {
@@ -54,7 +54,7 @@ void read_items(const boost::json::array& array, std::string& bytes, BadItems& b
   }
 }
 
-/// The one array of a body that has nothing else; `size` is the body's, in bytes.
+/// The array of a body that has nothing else; `size` is the body's size in bytes.
 template <typename Request, typename Read>
 [[nodiscard]] Result<Decoded<Request>> decode_batch(const boost::json::value& body,
                                                     std::size_t size, std::string_view name,
@@ -102,7 +102,7 @@ template <typename Write>
   return text;
 }
 
-/// The other way: `read` takes each result as a JSON value and answers a MaybeError.
+/// The other direction: `read` gets each result as a JSON value and returns a MaybeError.
 template <typename Read>
 [[nodiscard]] MaybeError read_results(std::string_view body, Read read) {
   Document document(body.size(), kAnswerLimits);

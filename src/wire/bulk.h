@@ -27,18 +27,18 @@ struct BulkRequest {
   core::MessageFilter filter;
   BulkAction action = BulkAction::cancel;
   std::optional<Time> due;   // reschedule: to this time
-  std::optional<Millis> by;  // reschedule: each by so much
+  std::optional<Millis> by;  // reschedule: move each by this
   bool dry_run = false;
 };
 
 /// Errors: `invalid_argument`, naming the field and its value.
 [[nodiscard]] Result<BulkRequest> decode_bulk(std::string queue, std::string_view body);
 
-/// Those of the page that the request is for, in its order, each once.
+/// The messages of the page that the request matches, in the page's order, each once.
 [[nodiscard]] std::vector<const MessageInfo*> chosen(const BulkRequest& request,
                                                      const core::ListReply& page);
 
-/// What is to be asked of the engine for them; at least one.
+/// The request to the engine for these messages; at least one.
 [[nodiscard]] core::Request verb_of(const BulkRequest& request,
                                     const std::vector<const MessageInfo*>& messages);
 
@@ -49,7 +49,7 @@ struct BulkPage {
   std::string next;
 };
 
-/// `reply`: of the verb; null where it was not asked for.
+/// `reply`: of the verb; null if the engine was not called.
 [[nodiscard]] std::string encode_bulk_reply(const BulkPage& page, const core::Reply* reply);
 
 }  // namespace tarry::wire

@@ -1,6 +1,6 @@
-// A core::Request as an HTTP call, and its answer back as a core::Reply: what a client of the
-// server (the remote engine) needs. The server's routes are the other half; its tests hold the two
-// together.
+// Turns a core::Request into an HTTP call, and its answer into a core::Reply, for a client of the
+// server (the remote engine). The server's routes are the other half; tests check that the two
+// agree.
 //
 // Thread safety: pure functions and plain values.
 #pragma once
@@ -38,16 +38,16 @@ struct Call {
   std::string target;
   std::string body;  // empty: none
   Answer answer = Answer::count;
-  std::size_t items = 0;  // results that a batch must answer, buckets of a forecast
-  bool changes = true;    // false: it may be asked again without harm
-  // When it was sent, said by who sends it: of a claim, so that its leases count from then on.
+  std::size_t items = 0;  // results of a batch, or buckets of a forecast
+  bool changes = true;    // false: it may be repeated without harm
+  // When it was sent, set by the sender: the leases of a claim count from then on.
   std::optional<base::BootClock::time_point> asked_at = {};
 };
 
 /// Errors: `invalid_argument` for headers that are ill-formed.
 [[nodiscard]] Result<Call> encode_call(const core::Request& request);
 
-/// Reads the body of a 200. Errors: `invalid_argument` where it is no answer to the call.
+/// Reads the body of a 200. Errors: `invalid_argument` if it does not answer the call.
 [[nodiscard]] Result<core::Reply> decode_answer(const Call& call, std::string_view body);
 
 }  // namespace tarry::wire

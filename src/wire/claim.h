@@ -3,7 +3,7 @@
 //   request: {"queues":["q"],"max","max_bytes","lease","wait","keys":[...],"any_state"}
 //   answer:  {"messages":[{"queue","id","key","payload","headers","receipt","due","due_ms",
 //             "claimed_ms","lease_ms","attempt","priority","tallies":{...}}],"waited_ms"}, empty
-//             when none; "waited_ms": how long the request was there before the leases began
+//             if none; "waited_ms": time from the request's arrival to the start of the leases
 //
 // Thread safety: pure functions.
 #pragma once
@@ -25,11 +25,11 @@ namespace tarry::wire {
 [[nodiscard]] std::string encode_claim(const core::ClaimRequest& request);
 [[nodiscard]] Result<core::ClaimRequest> decode_claim(std::string_view body);
 
-/// Headers that are damaged go out empty: the payload's checksum is the engine's to check.
-/// `asked_at`: when the request came.
+/// Damaged headers are written as empty: the engine checks the payload's checksum.
+/// `asked_at`: when the request arrived.
 [[nodiscard]] std::string encode_claim_reply(
     const core::ClaimReply& reply, std::optional<base::BootClock::time_point> asked_at = {});
-/// `asked_at`: when the request was sent. The leases began as long after that as it waited there.
+/// `asked_at`: when the request was sent. The leases began `waited_ms` after that.
 [[nodiscard]] Result<core::ClaimReply> decode_claim_reply(
     std::string_view body, std::optional<base::BootClock::time_point> asked_at = {});
 

@@ -3,10 +3,10 @@
 //   "headers":     {"name":"value"}
 //   "header_list": [{"name","value"|"value_base64"}], in order
 //
-// The list stands beside the object only if the object cannot say it all: if a name occurs twice,
-// or a value is not UTF-8. The object then has the first text value of each name. Until 0.1
-// "headers" said this itself, as [[name, value]] and {"base64":"..."}; exports of that time are
-// still read.
+// The list is added only if the object cannot hold all headers: if a name occurs twice, or a value
+// is not UTF-8. The object then has the first text value of each name. Before 0.1 "headers" itself
+// held such values, as [[name, value]] and {"base64":"..."}; exports from that time can still
+// be read.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -21,7 +21,7 @@ namespace tarry::wire {
 /// Both fields, within a message's object.
 void write_headers(JsonWriter& out, const Headers& headers);
 
-/// What an object says of headers, taken before it is finished. Good until the document goes.
+/// The headers in an object, read before it is finished. Valid until the document is destroyed.
 struct HeaderFields {
   const boost::json::value* named = nullptr;
   const boost::json::array* list = nullptr;
@@ -30,7 +30,7 @@ struct HeaderFields {
 };
 [[nodiscard]] HeaderFields take_headers(Fields& fields);
 
-/// A list that is not empty has all headers, and whatever "headers" says must be in it. Errors:
+/// A list that is not empty has all headers, and everything in "headers" must be in it. Errors:
 /// `invalid_argument`.
 [[nodiscard]] Result<Headers> read_headers(const HeaderFields& fields);
 

@@ -1,4 +1,4 @@
-// The verbs whose answer is an outcome an item: cancel, reschedule, settle, extend.
+// The verbs that answer one outcome per item: cancel, reschedule, settle, extend.
 //
 //   cancel:     {"keys":["order:1"]}, or {"keys_base64":["..."]}
 //   reschedule: {"items":[{"key","delay"|"due","priority"}]}
@@ -6,7 +6,7 @@
 //   extend:     {"items":[{"receipt","lease"}]}
 //   answer: {"results":[{"key","outcome","due","due_ms","settlement":{"how","when","when_ms"}}]}
 //
-// The answer names the key where the request was by key.
+// The answer names the key if the request did.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -37,7 +37,7 @@ namespace tarry::wire {
 [[nodiscard]] std::string encode_extend(const core::ExtendRequest& request);
 [[nodiscard]] Result<Decoded<core::ExtendRequest>> decode_extend(std::string_view body);
 
-/// The keys of a request that the engine has taken by now, for its answer.
+/// The keys of a request, kept for its answer, because the engine has taken the request.
 struct Keys {
   std::vector<core::Slice> keys;
   std::string bytes;
@@ -57,7 +57,7 @@ void write_settlement(JsonWriter& out, const Settlement& settlement);
 void write_keys(JsonWriter& out, const std::vector<core::Slice>& keys, const std::string& bytes);
 
 /// The keys that a body names, taken before it is finished: "keys", as write_keys has them, or
-/// "keys_base64", each in Base64. An empty list is the same as none. Good until the document goes.
+/// "keys_base64", each in Base64. An empty list is the same as none. Valid as long as the document.
 struct KeyFields {
   const boost::json::array* plain = nullptr;
   const boost::json::array* encoded = nullptr;

@@ -1,10 +1,10 @@
-// Reading JSON from outside: a document that is parsed strictly, and Fields, which takes an object
-// apart field by field and says in one line what is wrong with it.
+// Reading JSON from outside: a document that is parsed strictly, and Fields, which reads an object
+// field by field and describes in one line what is wrong with it.
 //
 // Refused by the document: anything but RFC 8259 in UTF-8, a name that occurs twice in one object,
 // nesting deeper than kMaxDepth, more items or values than its limits. Refused by Fields: a field
-// of another type than asked for, both forms of one value (of a time: where they differ), and (on
-// the server) a field that nobody asked for.
+// of the wrong type, both forms of one value (for a time: only if they differ), and (on the server)
+// an unknown field.
 //
 // Thread safety: none. Views point into the document.
 #pragma once
@@ -33,21 +33,21 @@ namespace tarry::wire {
 using core::MaybeError;
 
 inline constexpr std::size_t kMaxDepth = 16;
-// Beyond it a double stands for several whole numbers.
+// Above it a double stands for several whole numbers.
 inline constexpr double kMaxExact = 9'007'199'254'740'992;
-// What a full batch comes to where each item has 20 fields, and 20 headers in their longest form:
-// a pair, its name, an object and the text in it.
+// Enough for a full batch in which each item has 20 fields, and 20 headers in their longest form: a
+// pair, its name, an object and the text in it.
 inline constexpr std::size_t kMaxValues = core::kMaxBatch * (20 + 20 * 4);
 
-/// Of what a text may hold besides its bytes: a value of one byte takes twenty and more once it is
-/// read, so what is beyond is refused before it is read.
+/// Limits besides the size: a value of one byte takes twenty bytes and more once it is read, so a
+/// text with more values than this is refused before it is read.
 struct JsonLimits {
   std::size_t items;   // of the outermost array, or of one that is a field of the outermost object
   std::size_t values;  // in all
 };
-/// Of a request, whoever made it.
+/// For a request from anybody.
 inline constexpr JsonLimits kRequestLimits{core::kMaxBatch, kMaxValues};
-/// Of the answers of a server, which was asked for them.
+/// For the answers of a server.
 inline constexpr JsonLimits kAnswerLimits{std::numeric_limits<std::size_t>::max(),
                                           std::numeric_limits<std::size_t>::max()};
 
@@ -58,10 +58,10 @@ class Document {
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
 
-  /// Once a document. Errors: invalid_argument, naming the byte; too_large beyond the limits.
+  /// Call once per document. Errors: invalid_argument, naming the byte; too_large above the limits.
   /// `what` names the text.
   [[nodiscard]] MaybeError parse(std::string_view text, std::string_view what = "the body");
-  /// Once it is parsed.
+  /// Only after `parse`.
   [[nodiscard]] const boost::json::value& root() const noexcept { return *root_; }
 
  private:
@@ -73,8 +73,8 @@ class Document {
 /// `the string "5"`, `the number 1.5`, `an object`, ...: for messages.
 [[nodiscard]] std::string describe(const boost::json::value& value);
 
-/// A value in a list that may be any bytes: a string, or {"base64":"..."}. `scratch` holds what was
-/// decoded. `what` names it in the error.
+/// A value in a list that may be any bytes: a string, or {"base64":"..."}. `scratch` holds the
+/// decoded bytes. `what` names the value in the error.
 [[nodiscard]] MaybeError read_bytes(const boost::json::value& value, std::string_view what,
                                     std::string& scratch, std::string_view& bytes);
 
@@ -87,37 +87,37 @@ enum class Unknown : std::uint8_t {
   ignored,  // on the client: the server may be newer
 };
 
-/// Getters answer nothing where the field is absent or wrong. The first thing that was wrong is
-/// kept for `finish`, which comes last.
+/// Getters return nothing if the field is absent or wrong. The first error is kept for `finish`,
+/// which must be called last.
 class Fields {
  public:
-  /// `what` names the value in the error where it is no object: "the message".
+  /// `what` names the value in the error if it is not an object: "the message".
   Fields(const boost::json::value& value, std::string_view what, Unknown unknown);
 
   [[nodiscard]] bool has(std::string_view name) const noexcept;
   std::optional<std::string_view> text(std::string_view name);
   std::optional<bool> boolean(std::string_view name);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
-  /// Whatever has 32 bits; `least` and `most` are what an error tells: who uses it checks them.
+  /// Any number of 32 bits; `least` and `most` are only for the error: the caller checks them.
   std::optional<std::uint32_t> u32(std::string_view name, std::uint64_t least = 0,
                                    std::uint64_t most = std::numeric_limits<std::uint32_t>::max());
   std::optional<std::uint64_t> u64(std::string_view name);
   std::optional<double> real(std::string_view name);
   /// A decimal string.
   std::optional<std::uint64_t> id(std::string_view name);
-  /// NAME, or NAME_base64. The view is good until the document goes; `scratch` until the caller's.
+  /// NAME, or NAME_base64. The view is valid as long as the document and `scratch`.
   std::optional<std::string_view> bytes(std::string_view name, std::string_view name_base64,
                                         std::string& scratch);
   /// NAME ("30s", or whole milliseconds), or NAME_ms (whole milliseconds). A number with a decimal
-  /// point is refused: Java's libraries write seconds so.
+  /// point is refused: Java's libraries write seconds that way.
   std::optional<Millis> duration(std::string_view name, std::string_view name_ms);
-  /// The same, of either sign: "-30s".
+  /// The same, but it may be negative: "-30s".
   std::optional<Millis> signed_duration(std::string_view name, std::string_view name_ms);
   /// NAME (RFC 3339, or whole milliseconds since 1970), or NAME_ms (whole milliseconds); or both,
-  /// as answers spell it, where they are the same time. Numbers are as check_time_number wants
-  /// them, unless a text beside them says the same.
+  /// as in answers, if they are the same time. check_time_number checks a number, unless a text
+  /// beside it has the same time.
   std::optional<Time> moment(std::string_view name, std::string_view name_ms);
-  /// Whole milliseconds, without a decimal point: what answers carry, beside the text for people.
+  /// Whole milliseconds, without a decimal point: in answers, beside the text for people.
   std::optional<std::int64_t> millis(std::string_view name_ms);
   std::optional<Time> time(std::string_view name_ms);
   /// "delay" or "due", in any of their forms.
@@ -139,7 +139,7 @@ class Fields {
     return std::nullopt;
   }
 
-  /// Fails unless the field is there.
+  /// Fails if the field is absent.
   void require(std::string_view name);
   void fail(Error error);
   [[nodiscard]] bool failed() const noexcept { return error_.has_value(); }

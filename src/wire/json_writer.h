@@ -1,8 +1,8 @@
-// JsonWriter: JSON straight into a string, without a tree in between. It puts the commas; the
-// caller keeps objects and arrays balanced and gives every value of an object its name.
+// JsonWriter: writes JSON directly into a string, without a tree. It writes the commas; the caller
+// keeps objects and arrays balanced and gives every value of an object its name.
 //
-// Bytes that may be anything (keys, payloads) go out as NAME when they are UTF-8 and as
-// NAME_base64 when they are not; moments as NAME (RFC 3339) and NAME_ms.
+// Arbitrary bytes (keys, payloads) are written as NAME if they are UTF-8, else as NAME_base64;
+// moments as NAME (RFC 3339) and NAME_ms.
 //
 // Thread safety: none; the string must outlive the writer.
 #pragma once
@@ -25,20 +25,20 @@ class JsonWriter {
   JsonWriter& begin_array() { return open('['); }
   JsonWriter& end_array() { return close(']'); }
 
-  /// `name` is one of ours: it needs no escaping.
+  /// `name` is our own: it needs no escaping.
   JsonWriter& name(std::string_view name);
   /// A name from outside.
   JsonWriter& foreign_name(std::string_view name);
-  /// What is not UTF-8 in it is shown as U+FFFD.
+  /// Bytes that are not UTF-8 are written as U+FFFD.
   JsonWriter& string(std::string_view text);
-  /// A string that needs no escaping: base64, a time, a word of ours.
+  /// A string that needs no escaping: base64, a time, our own word.
   JsonWriter& plain(std::string_view text);
   JsonWriter& number(std::int64_t value);
   JsonWriter& number(std::uint64_t value);
-  /// Shortest form that reads back as the same; what JSON cannot say (infinite, not a number) is 0.
+  /// The shortest form that reads back as the same; values that JSON lacks (infinite, NaN) are 0.
   JsonWriter& number(double value);
   JsonWriter& boolean(bool value);
-  /// As a value in a list: a string, or {"base64":"..."} when it is not UTF-8.
+  /// As a value in a list: a string, or {"base64":"..."} if it is not UTF-8.
   JsonWriter& bytes(std::string_view bytes);
 
   JsonWriter& field(std::string_view n, std::string_view text) { return name(n).plain(text); }
@@ -53,9 +53,9 @@ class JsonWriter {
   JsonWriter& time_field(std::string_view n, Time time) {
     return time_field(n, time.time_since_epoch().count());
   }
-  /// Of a request: NAME_ms, or NAME as text where a server would refuse the number as seconds.
+  /// For a request: NAME_ms, or NAME as text if a server would refuse the number as seconds.
   JsonWriter& moment_field(std::string_view n, std::int64_t epoch_ms);
-  /// Of a request: "delay_ms", or the time as moment_field.
+  /// For a request: "delay_ms", or the time as moment_field.
   JsonWriter& due(Due due);
   /// NAME_ms: the milliseconds of a duration.
   JsonWriter& millis_field(std::string_view n, std::int64_t ms);

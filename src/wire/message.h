@@ -1,11 +1,11 @@
-// What a store knows of a message, on the wire: get and list.
+// Messages on the wire, as get and list answer them.
 //
 //   get many: {"keys":[...],"payload":true} -> {"results":[message or {"error"}]}
 //   list:     ?state=&after=&limit=&prefix= -> {"messages":[message,...],"next":"..."}
 //   message:  {"queue","id","key","state","stopping","due","due_ms","pushed","pushed_ms",
 //              "priority","attempt","tallies","lease_left_ms","settlement","kept_until",
 //              "kept_until_ms","reason","paused","paused_until(_ms)","holder","headers","payload"};
-//              what does not apply is left out
+//              fields that do not apply are left out
 //
 // Thread safety: pure functions.
 #pragma once
@@ -24,7 +24,7 @@ namespace tarry::wire {
 
 enum class Payload : std::uint8_t { shown, left_out };
 
-/// The inside of one message's object.
+/// The members of one message's object.
 void write_message_info(JsonWriter& out, const MessageInfo& info, Payload payload);
 
 [[nodiscard]] std::string encode_get(const core::GetRequest& request);

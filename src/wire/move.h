@@ -1,12 +1,12 @@
-// Messages on their way from one store to another, on the wire: fields are spelt as get shows them.
+// Import and move-away on the wire; fields have the names that get uses.
 //
 //   import:    {"messages":[{as of a push, and "attempt","tallies","state","pushed","reason"}]}
-//              -> as a batch of pushes; "if_exists" is "reject" or "keep", and "reject" where it is
-//                 left out, whatever the queue's
+//              -> as a batch of pushes; "if_exists" is "reject" (the default, whatever the queue's
+//                 rule) or "keep"
 //   move-away: {"messages":[{"key","id","due","priority","tallies","state"}]}
-//              -> {"results":[{"key","outcome"}]}; goes only where it still is as it was seen
+//              -> {"results":[{"key","outcome"}]}; deletes only messages that have not changed
 //
-// "state" is "dead" or, of one that waits, left out ("scheduled" and "ready" are taken for that).
+// "state" is "dead", or left out for a waiting message ("scheduled" and "ready" mean the same).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -26,7 +26,7 @@ namespace tarry::wire {
 [[nodiscard]] Result<Decoded<core::MoveRequest>> decode_move(std::string queue,
                                                              std::string_view body);
 
-/// Of a cancel that says of every key what was seen; what is read is one too.
+/// For a cancel with `seen` for every key; reading gives such a cancel too.
 [[nodiscard]] std::string encode_move_away(const core::CancelRequest& request);
 [[nodiscard]] Result<Decoded<core::CancelRequest>> decode_move_away(std::string queue,
                                                                     std::string_view body);

@@ -1,4 +1,4 @@
-// Errors as HTTP says them: application/problem+json (RFC 9457) with tarry's code beside it.
+// Errors over HTTP: application/problem+json (RFC 9457), with tarry's code.
 //
 //   {"type":"about:blank","title":"Bad Request","status":400,"detail":"...","code":"..."}
 //
@@ -15,12 +15,12 @@
 
 namespace tarry::wire {
 
-/// The code of a server that is being stopped, to a claim that it ends: nothing was claimed, and
-/// the next server is asked the same. In C++ it is `unavailable`, since `closed` would be the
-/// caller's own store.
+/// The code for a waiting claim that a server ends because it shuts down: nothing was claimed, and
+/// the client sends the claim to the next server. In C++ it is `unavailable`, because `closed`
+/// would mean the caller's own store.
 inline constexpr std::string_view kClosing = "closing";
 
-/// The status that goes with a code: what the caller should do next, in HTTP's words.
+/// The HTTP status for a code.
 [[nodiscard]] unsigned status_of(ErrorCode code) noexcept;
 
 /// "Bad Request", "Conflict", ...
@@ -32,18 +32,18 @@ inline constexpr std::string_view kClosing = "closing";
 void write_problem(JsonWriter& out, unsigned status, std::string_view code,
                    std::string_view detail);
 
-/// What a server says of a path that none of its routes takes.
+/// The error text for a path without a route.
 [[nodiscard]] std::string no_route_text(std::string_view path);
-/// Whether a server has said that: it is older than who asks it. What the engine does not find is
-/// said in other words.
+/// Whether a server has sent that text: then it is older than its client. If the engine does not
+/// find something, the text is different.
 [[nodiscard]] bool tells_no_route(const Error& error) noexcept;
 
-/// The same of a path whose routes take other methods: `allow`, separated by commas.
+/// The same for a path whose routes have other methods: `allow`, separated by commas.
 [[nodiscard]] std::string no_method_text(std::string_view method, std::string_view allow);
 [[nodiscard]] bool tells_no_method(const Error& error) noexcept;
 
-/// What a client makes of an answer that is not 200: the problem's own code and detail, or, from
-/// somebody who speaks otherwise, the nearest to the status.
+/// How a client reads an answer that is not 200: the problem's own code and detail, or, if it is
+/// not a tarry server's, the code nearest to the status.
 [[nodiscard]] Error read_problem(unsigned status, std::string_view body);
 
 }  // namespace tarry::wire

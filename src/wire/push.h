@@ -21,25 +21,25 @@
 namespace tarry::wire {
 
 struct DecodedPush : Decoded<core::PushRequest> {
-  bool single = false;  // not {"messages":[...]}: then nothing is in `bad`
+  bool single = false;  // not {"messages":[...]}: then `bad` is empty
 };
 
-/// Always the form for many. Errors: `invalid_argument` for headers that are ill-formed.
+/// Always writes the form for many. Errors: `invalid_argument` for headers that are ill-formed.
 [[nodiscard]] Result<std::string> encode_push(const core::PushRequest& request);
 /// `what` names `text` in errors.
 [[nodiscard]] Result<DecodedPush> decode_push(std::string queue, std::string_view text,
                                               std::string_view what = "the body");
-/// Only the form for many.
+/// Reads only the form for many.
 [[nodiscard]] Result<Decoded<core::PushRequest>> decode_push_batch(std::string queue,
                                                                    std::string_view text);
 
-/// The inside of one message's object; what is more of it may follow.
+/// The members of one message's object; more members may follow.
 [[nodiscard]] MaybeError write_push_fields(JsonWriter& out, const core::PushItem& item,
                                            const std::string& bytes);
 
-/// The other way: takes the fields of a message, before the object is finished, and makes the item
-/// of them afterwards. Where it fails, `bytes` has to be put back by who has it. Good until the
-/// document goes; one thread's.
+/// The other direction: reads the fields of a message before the object is finished, and makes the
+/// item of them afterwards. If it fails, the owner of `bytes` must restore it. Valid as long as the
+/// document; for one thread.
 class PushFields {
  public:
   explicit PushFields(Fields& fields);
@@ -57,7 +57,7 @@ class PushFields {
   core::PushItem item_;
 };
 
-/// The inside of one answer's object.
+/// The members of one answer's object.
 void write_pushed(JsonWriter& out, const core::PushResult& result, const std::string& bytes);
 [[nodiscard]] std::string encode_push_reply(const core::PushReply& reply, const BadItems& bad);
 [[nodiscard]] Result<core::PushReply> decode_push_reply(std::string_view body);

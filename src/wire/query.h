@@ -1,5 +1,5 @@
-// The query of a URL, taken apart strictly: NAME=VALUE pairs, percent-encoded, where '+' is a space
-// as in forms. A name that occurs twice or that nobody asked for is refused.
+// Reads the query of a URL strictly: NAME=VALUE pairs, percent-encoded, where '+' is a space as in
+// forms. A name that occurs twice, or is unknown, is refused.
 //
 // Thread safety: plain values and pure functions.
 #pragma once
@@ -21,7 +21,7 @@ using core::MaybeError;
 
 /// Everything but A-Z a-z 0-9 - . _ ~ as %XX.
 [[nodiscard]] std::string percent_encode(std::string_view bytes);
-/// Errors: invalid_argument for a '%' that two hexadecimal digits do not follow.
+/// Errors: invalid_argument for a '%' without two hexadecimal digits after it.
 [[nodiscard]] Result<std::string> percent_decode(std::string_view text);
 
 /// Builds "?a=1&b=2".
@@ -35,7 +35,7 @@ class QueryWriter {
   bool any_ = false;
 };
 
-/// As Fields: getters answer nothing where the parameter is absent or wrong; `finish` comes last.
+/// Like Fields: getters return nothing if the parameter is absent or wrong; call `finish` last.
 class Query {
  public:
   [[nodiscard]] static Result<Query> parse(std::string_view text);
@@ -44,9 +44,9 @@ class Query {
   /// NAME, or NAME_base64.
   std::optional<std::string> bytes(std::string_view name, std::string_view name_base64);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t min, std::uint64_t max);
-  /// As Fields: whatever has 32 bits; `least` and `most` are what an error tells.
+  /// Like Fields: any number of 32 bits; `least` and `most` are only for the error.
   std::optional<std::uint32_t> u32(std::string_view name, std::uint64_t least, std::uint64_t most);
-  /// true or false; false where it is absent.
+  /// true or false; false if it is absent.
   bool flag(std::string_view name);
   void require(std::string_view name);
   void fail(Error error);

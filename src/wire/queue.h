@@ -1,4 +1,4 @@
-// The queue as a whole, on the wire: its settings, and the verbs that concern all of it.
+// Verbs on a whole queue, and its settings, on the wire.
 //
 //   configure: {"lease","max_attempts","backoff_min","backoff_max","remember","dead_keep",
 //               "if_exists"}, each optional -> the settings, durations as NAME_ms
@@ -10,7 +10,7 @@
 //   reshard:   {"shards","turn"} -> {"turn","from","to","done","changed","moved","left","leased",
 //               "waits_for"}; the turn is left out of a first step
 //
-// An empty body stands for {} where that will do.
+// An empty body means {}, if {} is allowed.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -28,7 +28,7 @@
 
 namespace tarry::wire {
 
-/// The inside of the object.
+/// The members of the object.
 void write_settings(JsonWriter& out, const QueueSettings& settings);
 [[nodiscard]] QueueSettings read_settings(Fields& fields);
 
@@ -42,7 +42,7 @@ void write_settings(JsonWriter& out, const QueueSettings& settings);
 [[nodiscard]] Result<core::PauseRequest> decode_pause(std::string queue, std::string_view body);
 [[nodiscard]] std::string encode_paused(bool paused);
 
-/// Resume and purge, which take nothing.
+/// Resume and purge, which have no fields.
 [[nodiscard]] MaybeError decode_nothing(std::string_view body);
 
 /// Errors: `invalid_argument` for neither or both of keys and all. A key that cannot be read fails

@@ -1,4 +1,4 @@
-// What a server says of itself, and its test clock, on the wire.
+// A server's own state, and its test clock, on the wire.
 //
 //   about:   {"service":"tarry","version","description","openapi","health","readiness"}
 //   health:  {"status":"ok","service":"tarry","version","engine","moves","durable",...}
@@ -23,18 +23,18 @@ struct Health {
   core::Capabilities capabilities;
 };
 
-/// What the server is, and where to read on; the same of every store.
+/// What the server is, and where to read more; the same for every store.
 [[nodiscard]] std::string encode_about(std::string_view version);
 [[nodiscard]] std::string encode_health(const Health& health);
-/// What /readyz says of a store that answers.
+/// The answer of /readyz if the store answers.
 [[nodiscard]] std::string encode_ready();
-/// Errors: `invalid_argument` for what is no tarry server's answer.
+/// Errors: `invalid_argument` if it is not a tarry server's answer.
 [[nodiscard]] Result<Health> decode_health(std::string_view body);
 
-/// Errors: `invalid_argument`, also for less than 0 ms and more than 100 years.
+/// Errors: `invalid_argument`, also below 0 ms and above 100 years.
 [[nodiscard]] Result<Millis> decode_advance(std::string_view body);
 [[nodiscard]] std::string encode_advanced(Millis by);
-/// Of either sign. Errors: `invalid_argument`, also for more than 100 years either way.
+/// May be negative. Errors: `invalid_argument`, also above 100 years in either direction.
 [[nodiscard]] Result<Millis> decode_step(std::string_view body);
 [[nodiscard]] std::string encode_stepped(Millis by);
 

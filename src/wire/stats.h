@@ -1,4 +1,4 @@
-// Figures on the wire: of one queue, of all, of the store.
+// Figures on the wire: for one queue, for all queues, for the store.
 //
 //   queue:  {"queue","settings":{...},"scheduled","ready","leased","dead","remembered",
 //            "waiting_claims","paused","paused_until(_ms)","oldest_ready(_ms)",
