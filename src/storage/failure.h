@@ -1,5 +1,5 @@
-// One way to say what failed, shared by all implementations of the seam, so that the same mistake
-// reads the same on a disk and in RAM:
+// Error texts, shared by all implementations of the seam, so that the same failure has the same
+// text on a disk and in RAM:
 //   cannot write /x/y (offset 4096): No space left on device
 //
 // Thread safety: free functions without state.
@@ -13,7 +13,7 @@
 
 namespace tarry::storage {
 
-/// What the caller should do next about an errno value.
+/// The error code for an errno value.
 [[nodiscard]] ErrorCode code_of_errno(int error_number) noexcept;
 
 /// The system's text for an errno value.
@@ -23,7 +23,7 @@ namespace tarry::storage {
 [[nodiscard]] Error failure(ErrorCode code, std::string_view operation, std::string_view path,
                             std::string_view reason);
 
-/// The same with the code and the reason that belong to an errno value.
+/// The same, with code and reason of an errno value.
 [[nodiscard]] Error system_failure(std::string_view operation, std::string_view path,
                                    int error_number);
 
@@ -31,18 +31,18 @@ namespace tarry::storage {
 [[nodiscard]] Error system_failure_at(std::string_view operation, std::string_view path,
                                       std::uint64_t offset, int error_number);
 
-/// A name as rule 5 of the seam wants it, else invalid_argument.
+/// Checks a name by rule 5 of the seam: nothing, or invalid_argument.
 [[nodiscard]] Result<void> check_name(std::string_view operation, std::string_view directory,
                                       std::string_view name);
 
-/// A range that ends within the largest offset there is (2^63 - 1), else too_large.
+/// Checks that a range ends within the largest offset (2^63 - 1): nothing, or too_large.
 [[nodiscard]] Result<void> check_range(std::string_view operation, std::string_view path,
                                        std::uint64_t offset, std::uint64_t length);
 
-/// Bytes from outside made fit for a message: control bytes become '?'.
+/// Makes bytes from outside safe for a message: control bytes become '?'.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// Why a lock is refused that lock_shared() keeps out.
+/// The reason if lock_shared() of another process refuses a lock.
 inline constexpr const char* kHeldByReader = "held by another process, which only reads";
 
 /// "a" and "b" to "a/b".

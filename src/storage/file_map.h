@@ -1,7 +1,7 @@
-// FileMap: a file's bytes in this process's memory, for the kernel to copy from. Whoever touches
-// them here dies of a disk that cannot be read (SIGBUS): hand them to a system call, which answers.
+// FileMap: a file's bytes in this process's memory, for the kernel to copy from. Never read them
+// directly: a disk error would kill the process (SIGBUS). Pass them to a system call, which fails.
 //
-// Thread safety: FileMap is immutable; FileMaps as it says.
+// Thread safety: FileMap is immutable; see FileMaps for the other.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace tarry::storage {
 
 class FileMap {
  public:
-  /// `size` may be more than the file has. Null where it cannot be mapped.
+  /// `size` may be more than the file has. Null if it cannot be mapped.
   [[nodiscard]] static std::unique_ptr<FileMap> make(int fd, std::uint64_t size);
   ~FileMap();
   FileMap(const FileMap&) = delete;
@@ -30,13 +30,13 @@ class FileMap {
   std::uint64_t size_;
 };
 
-/// The maps of one file: the last is of a power of two, so that a file which grows needs few. Any
-/// thread; what it has answered stays until it is destroyed.
+/// The maps of one file. The size of the last one is a power of two, so that a growing file needs
+/// few maps. Any thread; every address that it returned is valid until it is destroyed.
 class FileMaps {
  public:
-  /// The bytes from the file's start to `end` at least; null where it is shorter, or has no map.
+  /// The bytes from the file's start to at least `end`; null if it is shorter, or has no map.
   [[nodiscard]] const char* up_to(std::uint64_t end, int fd);
-  /// The file has been cut: its last page goes on behind its end, as zeros.
+  /// Tells it that the file was cut: its last page continues with zeros after the end.
   void renew() noexcept;
 
  private:

@@ -1,10 +1,10 @@
-// NoFileSizeSignal: while it lives, what this thread writes beyond the limit of a file's size
-// (RLIMIT_FSIZE) fails with EFBIG and no more. Linux also sends the thread SIGXFSZ, which ends a
-// process that has not asked for it; and a library may change no signal's handler. So the signal is
-// blocked here, and what came of it is taken before it is let through again.
+// NoFileSizeSignal: while it lives, a write of this thread beyond the limit of a file's size
+// (RLIMIT_FSIZE) only fails with EFBIG. Linux also sends the thread SIGXFSZ, which by default ends
+// the process, and a library may not change the handler of a signal. So it blocks the signal, and
+// removes a pending one before it unblocks it.
 //
-// Thread safety: each thread has its own. A signal that was pending before stays so; in a thread
-// that has it blocked anyway, one that came here too: it harms nobody.
+// Thread safety: each thread has its own. A signal that was pending before stays pending; so does
+// one that comes here, if the thread has it blocked anyway, which does no harm.
 #pragma once
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask is POSIX's

@@ -1,4 +1,4 @@
-// The contents of one file in RAM, apart from its name, and the room that all of a disk's files
+// The contents of one file in RAM, without its name, and the room that all files of a disk
 // share.
 //
 // Thread safety: MemoryRoom: any thread. MemoryContents: as storage::File says.
@@ -25,7 +25,7 @@ class MemoryRoom {
  public:
   explicit MemoryRoom(std::uint64_t capacity) : capacity_(capacity) {}
 
-  /// False, and nothing taken, where it does not fit.
+  /// False, and nothing is taken, if it does not fit.
   [[nodiscard]] bool take(std::uint64_t bytes) noexcept;
   void give_back(std::uint64_t bytes) noexcept { used_ -= bytes; }
   void set_capacity(std::uint64_t bytes) noexcept { capacity_ = bytes; }
@@ -48,8 +48,8 @@ class MemoryContents {
   [[nodiscard]] bool write(std::uint64_t offset, std::span<const std::string_view> pieces,
                            std::uint64_t total);
   [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<char> into) const;
-  /// Grows to `size` if it is smaller. False: no room. `reserve`: no write below that will find
-  /// none.
+  /// Grows to `size` if it is smaller. False: no room. `reserve`: later writes below `size` never
+  /// lack room.
   [[nodiscard]] bool grow(std::uint64_t size, bool reserve);
   void shrink(std::uint64_t size);
   [[nodiscard]] std::uint64_t size() const;

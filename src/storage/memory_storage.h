@@ -1,12 +1,12 @@
-// The file seam on RAM: what `memory:` stands on, and a fast disk for tests.
+// The file seam in RAM: the disk of `memory:`, and a fast disk for tests.
 //
 // Thread safety: as the seam says; a MemoryDisk may be used from any thread.
-//  1. Contents live in 1 MiB chunks, made when first written and given back when the file is cut,
-//     or when it is removed and nothing has it open: no file is ever moved to grow.
-//  2. A file takes its size rounded up to 4 KiB from the capacity, gaps included. So allocate()
-//     reserves by growing and by taking the chunks, and a write below the file's size then never
-//     fails with no_space. A system that has no memory to give, or no address space
-//     (`ulimit -v`), is a full disk too, some way before the process has none left for itself.
+//  1. Contents live in 1 MiB chunks, allocated at the first write, freed when the file is cut, or
+//     when it is removed and nothing has it open: a file is never moved to grow.
+//  2. A file takes its size rounded up to 4 KiB from the capacity, gaps too. So allocate() reserves
+//     by growing and by allocating the chunks; a write below the file's size then never fails with
+//     no_space. If the system has no more memory, or no address space (`ulimit -v`), this counts as
+//     a full disk, some way before the process itself runs out.
 //  3. Names, directories and locks take nothing.
 //  4. sync_data() and sync() do nothing: nothing here outlives the process.
 #pragma once
@@ -20,7 +20,7 @@ namespace tarry::storage {
 
 /// A disk in RAM that outlives the directories opened on it, so that a test can close an engine
 /// and open it again on the same contents. Its contents live until it and everything opened
-/// through it are gone.
+/// through it are destroyed.
 class MemoryDisk {
  public:
   explicit MemoryDisk(std::uint64_t capacity_bytes = UINT64_MAX);
@@ -31,7 +31,7 @@ class MemoryDisk {
   /// The root directory; every call gives another handle on the same one.
   [[nodiscard]] std::unique_ptr<Directory> root() const;
 
-  /// May be set below what is used: then the disk is full until enough is freed.
+  /// May be set below the used bytes: then the disk is full until enough is freed.
   void set_capacity(std::uint64_t capacity_bytes);
 
   [[nodiscard]] std::uint64_t used_bytes() const;

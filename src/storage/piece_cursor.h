@@ -1,5 +1,5 @@
-// Where a gathered write stands: which pieces, and how much of the first of them, are still to be
-// written. Pure arithmetic, apart from the system calls, so that short writes can be tested.
+// The position of a gathered write: which pieces are still to be written, and from which byte of
+// the first one. Pure arithmetic, apart from the system calls, so that short writes can be tested.
 //
 // Thread safety: none needed; a local variable of one write.
 #pragma once
@@ -38,7 +38,7 @@ class PieceCursor {
     return filled;
   }
 
-  /// The system took `bytes` more.
+  /// The system has written `bytes` more.
   void advance(std::size_t bytes) noexcept {
     while (bytes > 0) {
       TARRY_ASSERT(!pieces_.empty());

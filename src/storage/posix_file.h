@@ -26,14 +26,14 @@ class FileDescriptor {
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
-  /// The descriptor, which is the caller's to close from here on.
+  /// The descriptor; from here on the caller must close it.
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
 };
 
-/// Calls `call` again for as long as a signal interrupts it.
+/// Repeats `call` while a signal interrupts it.
 template <typename Call>
 auto uninterrupted(Call call) {
   for (;;) {
@@ -59,7 +59,7 @@ class PosixFile final : public File {
   void will_need(std::uint64_t offset, std::uint64_t length) const override;
 
   [[nodiscard]] int descriptor() const noexcept { return fd_.get(); }
-  /// The file's bytes up to `end` at least, for the kernel to copy from: see FileMap. Null: it is
+  /// The file's bytes up to at least `end`, for the kernel to copy from: see FileMap. Null: it is
   /// shorter, or cannot be mapped.
   [[nodiscard]] const char* mapped(std::uint64_t end) const { return maps_.up_to(end, fd_.get()); }
 
@@ -74,12 +74,12 @@ class PosixFile final : public File {
   mutable FileMaps maps_;
 };
 
-/// statvfs. A file system that names no limit (some in RAM) has UINT64_MAX of both; an errno value
-/// where it could not be asked.
+/// statvfs. A file system without a limit (some in RAM) has UINT64_MAX for both; an errno value if
+/// it failed.
 [[nodiscard]] int read_space(int fd, Space& into);
 
-/// allocate() for file systems that cannot: writes zeros into the gaps of `file` and from its end
-/// up to `size`. Below the end only what reads as zeros is written: no data is ever at risk.
+/// allocate() for file systems without it: writes zeros into the gaps of `file` and from its end up
+/// to `size`. Below the end it writes only where zeros are read: no data is ever at risk.
 [[nodiscard]] Result<void> reserve_by_writing(File& file, std::uint64_t size);
 
 }  // namespace tarry::storage

@@ -1,8 +1,8 @@
-// Locks of files and directories that are open here, by flock. A file that is locked says in its
-// text who holds it:
+// Locks on open files and directories, by flock. The text of a locked file names the process that
+// holds it:
 //   tarry lock: pid 1234 (tarry serve)
-// Earlier versions wrote "pid 1234 (tarry serve)" alone, or another line of their caller's. A file
-// that says anything else is somebody else's.
+// Earlier versions wrote only "pid 1234 (tarry serve)", or another line of their caller. A file
+// with any other text does not belong to tarry.
 //
 // Functions without state; a Lock may be destroyed by any thread.
 #pragma once
@@ -24,7 +24,7 @@ namespace tarry::storage {
 [[nodiscard]] Result<std::unique_ptr<Lock>> lock_file_shared(FileDescriptor file,
                                                              const std::string& path);
 
-/// Directory::lock_itself; null where the file system locks no directories.
+/// Directory::lock_itself; null if the file system cannot lock directories.
 [[nodiscard]] Result<std::unique_ptr<Lock>> lock_open_directory(FileDescriptor directory,
                                                                 const std::string& path,
                                                                 Sharing sharing);

@@ -1,11 +1,11 @@
-// PosixReader: many reads of POSIX files at once, without a call of the system for each. The files
-// are mapped, and the kernel is told to write all that is wanted into a small file in RAM (a
-// memfd), in one call, from where it is picked up. A read of 140 bytes costs a fifth of pread's
-// (docs/decisions/0003). Nobody touches the map but the kernel, so a disk that fails is a short
-// write here, and not a signal; then, as for what has no map, File::read_at is asked.
+// PosixReader: many reads of POSIX files at once, without a system call for each. The files are
+// mapped, and the kernel writes all wanted ranges, in one call, into a small file in RAM (a memfd),
+// from which they are read. A read of 140 bytes costs a fifth of pread's (docs/decisions/0003).
+// Only the kernel touches the map, so a disk that fails causes a short write here, not a signal;
+// then File::read_at is used, as for files without a map.
 //
-// A disk that has to be waited for is told all that is wanted first, and fetches it side by side.
-// That takes a call for each read, so it is done only while the page cache is found to lack some.
+// If reads must wait for a disk, it is first told all ranges, so that it fetches them in parallel.
+// That takes a call for each read, so it is done only while the page cache lacks some of them.
 //
 // Thread safety: as the seam says; one thread at a time.
 #pragma once
@@ -35,9 +35,9 @@ class PosixReader final : public Reader {
 
   bool tried_ = false;
   FileDescriptor window_;
-  std::unique_ptr<FileMap> seen_;  // the window's bytes: RAM of our own
+  std::unique_ptr<FileMap> seen_;  // the window's bytes, in our own RAM
   std::vector<iovec> pieces_;
-  unsigned cold_ = 0;  // so many more calls take the page cache to lack some
+  unsigned cold_ = 0;  // number of calls that still assume gaps in the page cache
 };
 
 }  // namespace tarry::storage
