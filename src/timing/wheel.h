@@ -4,7 +4,7 @@
 // to expiry; a time in which nothing is due costs nothing, however long it is.
 //
 // The caller tells the wheel the time (advance_to). The wheel goes backwards only by rebase(), when
-// a clock went back. It holds only handles of the caller: 33 KiB, no allocation.
+// a clock went back. It takes 33 KiB, allocates nothing, and holds only handles.
 //
 // Thread safety: none; one thread owns the wheel and its nodes.
 //
@@ -16,8 +16,8 @@
 //
 // Which lane. A slot is eight lists, its lanes; a hash of the deadline selects one. A cascade takes
 // a node from each lane in turn, and prefetches each lane's next node one round before: nodes lie
-// anywhere in memory, and with one list every node would be a cache miss. (After rebase it is so:
-// only a single list keeps the order.)
+// anywhere in memory, and with one list every node would be a cache miss. (A rebase uses one list
+// all the same, because only a single list keeps the order.)
 //
 // Invariants
 //  1. Each inserted node is in exactly one list. Lists are circular through a sentinel, which is

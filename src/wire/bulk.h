@@ -49,7 +49,7 @@ struct BulkPage {
   std::string next;
 };
 
-/// `reply`: of the verb; null if the engine was not called.
+/// `reply`: the reply to the verb; null if the engine was not called.
 [[nodiscard]] std::string encode_bulk_reply(const BulkPage& page, const core::Reply* reply);
 
 }  // namespace tarry::wire
