@@ -262,9 +262,4 @@ void doubt(Context& context, const QueuePtr& refused,
   context.identity.check(std::move(done));
 }
 
-Error strange_reply(const Server& server, Script script) {
-  return {ErrorCode::unknown_outcome, "Redis at " + server.name() + " gave an answer to " +
-                                          std::string(name_of(script)) + " that cannot be read"};
-}
-
 }  // namespace tarry::redis

@@ -86,7 +86,4 @@ void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_vie
 void doubt(Context& context, const QueuePtr& refused,
            base::UniqueFunction<void(Result<void>)> done);
 
-/// The error for an answer that cannot be read.
-[[nodiscard]] Error strange_reply(const Server& server, Script script);
-
 }  // namespace tarry::redis

@@ -21,6 +21,7 @@
 #include "engines/redis/claims.h"
 #include "engines/redis/inbox.h"
 #include "engines/redis/own_figures.h"
+#include "engines/redis/reshard.h"
 #include "engines/redis/rights.h"
 #include "engines/redis/start_up.h"
 #include "engines/redis/sweeper.h"

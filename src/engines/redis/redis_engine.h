@@ -42,9 +42,6 @@ struct RedisEngineOptions {
   Log log;
 };
 
-inline constexpr std::uint32_t kDefaultPartitions = 16;
-inline constexpr std::uint32_t kMaxPartitions = 1024;
-
 /// Connects, checks the server and the store there, and starts the engine's thread. Errors:
 /// `unavailable` when nobody answers, `permission_denied` for a wrong user or password,
 /// `invalid_argument` where what answers is not Redis, would lose messages (maxmemory-policy), or

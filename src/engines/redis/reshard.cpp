@@ -1,4 +1,6 @@
 // Reshard: gives a queue another number of shards, step by step: the calls, and the queue's record.
+#include "engines/redis/reshard.h"
+
 #include <utility>
 
 #include "engines/redis/reshard_mover.h"

@@ -13,9 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "engines/redis/asked.h"
+#include "engines/redis/item_verb.h"
 #include "engines/redis/node_replicas.h"
 #include "engines/redis/record.h"
-#include "engines/redis/verbs.h"
 
 namespace tarry::redis {
 

@@ -239,4 +239,9 @@ void Server::run_on(const Place& place, Script script, Build build, Done done) {
       std::move(done));
 }
 
+Error strange_reply(const Server& server, Script script) {
+  return {ErrorCode::unknown_outcome, "Redis at " + server.name() + " gave an answer to " +
+                                          std::string(name_of(script)) + " that cannot be read"};
+}
+
 }  // namespace tarry::redis

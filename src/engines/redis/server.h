@@ -124,4 +124,7 @@ class Server {
 /// Of the errors `no_space`: the store has all the queues that it may have. Waiting does not help.
 [[nodiscard]] bool is_out_of_queues(const Error& error) noexcept;
 
+/// The error for an answer of a script that cannot be read.
+[[nodiscard]] Error strange_reply(const Server& server, Script script);
+
 }  // namespace tarry::redis

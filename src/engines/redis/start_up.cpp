@@ -5,8 +5,6 @@
 #include <random>
 #include <utility>
 
-#include "engines/redis/item_verb.h"
-#include "engines/redis/redis_engine.h"
 #include "engines/redis/told_time.h"
 
 namespace tarry::redis {

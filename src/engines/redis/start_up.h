@@ -41,6 +41,9 @@ inline constexpr std::int64_t kBulkSchema = 2;  // from it on no program that kn
 /// From it on no program that knows no push times in bodies.
 inline constexpr std::int64_t kPushTimeSchema = 3;
 
+inline constexpr std::uint32_t kDefaultPartitions = 16;
+inline constexpr std::uint32_t kMaxPartitions = 1024;
+
 struct StoreFacts {
   std::int64_t schema = 0;
   std::uint32_t partitions = 0;

@@ -23,9 +23,8 @@ void purge(Context& context, const AskedPtr& asked);
 void revive(Context& context, const AskedPtr& asked);
 /// By keys; `revive` picks.
 void revive_some(Context& context, const AskedPtr& asked);
-/// One step. `most_calls`: RedisEngineOptions::reshard_calls.
-void reshard(Context& context, const AskedPtr& asked, std::int64_t most_calls);
-/// `most_calls` as above, from where the removal can no longer be taken back.
+/// `most_calls`: RedisEngineOptions::reshard_calls, from where the removal can no longer be taken
+/// back.
 void remove(Context& context, const AskedPtr& asked, std::int64_t most_calls);
 void forecast(Context& context, const AskedPtr& asked);
 /// Queues and their counts; lateness and waiting claims are the engine's to add.
