@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "core/limits.h"
-#include "engines/redis/inbox_entry.h"
+#include "engines/redis/inbox/inbox_entry.h"
 #include "fuzz/input.h"
 #include "net/redis_reader.h"
 

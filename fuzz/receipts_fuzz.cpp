@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/assert.h"
-#include "engines/redis/receipt.h"
+#include "engines/redis/records/receipt.h"
 #include "fuzz/input.h"
 
 namespace tarry::fuzz {

@@ -6,9 +6,9 @@
 
 #include "base/assert.h"
 #include "base/histogram.h"
-#include "engines/redis/claim_reply.h"
-#include "engines/redis/describe.h"
-#include "engines/redis/place.h"
+#include "engines/redis/records/describe.h"
+#include "engines/redis/records/place.h"
+#include "engines/redis/verbs/claim_reply.h"
 #include "fuzz/input.h"
 #include "net/redis_reader.h"
 #include "net/redis_redirect.h"

@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "base/text.h"
-#include "engines/redis/acl.h"
+#include "engines/redis/node/acl.h"
 #include "open/store_url.h"
 
 namespace tarry::tools {

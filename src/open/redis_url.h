@@ -27,7 +27,7 @@
 #include <tarry/result.h>
 
 #include "base/url_parts.h"
-#include "engines/redis/layouts/layout_spec.h"
+#include "engines/redis/records/layout_spec.h"
 
 namespace tarry::detail {
 

@@ -40,8 +40,8 @@ class Replayed:
         return b"".join(pieces) in self._text
 
     def has_claim(self, receipt):
-        """The receipt names claim and member (src/engines/redis/receipt.cpp), which stand side by
-        side in `leased`."""
+        """The receipt names claim and member (engines/redis/records/receipt.cpp), which
+        stand side by side in `leased`."""
         receipt = base64.urlsafe_b64decode(receipt + "=" * (-len(receipt) % 4))
         claimed_ms, claim, _, size = struct.unpack_from("<QQHH", receipt, 7)
         member, name = receipt[27:27 + size], b"%d-%d" % (claimed_ms, claim)

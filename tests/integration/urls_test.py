@@ -34,10 +34,10 @@ DEFAULTS = {
     ("redis:", "max_payload"): ("src/core/limits.h", "kDefaultMaxPayload = " + NUMBER),
     ("redis:", "allow_eviction"): ("src/open/redis_url.h", r"allow_eviction = (false);"),
     ("redis:", "wait"): ("src/open/redis_url.h", "wait_replicas = " + NUMBER),
-    ("redis:", "unit"): ("src/engines/redis/layouts/layout_spec.h", r"seconds = (false);"),
-    ("redis:", "decode"): ("src/engines/redis/layouts/layout_spec.h", r"= Decode::(\w+);"),
-    ("redis:", "entry"): ("src/engines/redis/layouts/layout_spec.h", r"= EntryForm::(\w+);"),
-    ("redis:", "claim"): ("src/engines/redis/layouts/layout_spec.h", r"through_list = (false);"),
+    ("redis:", "unit"): ("src/engines/redis/records/layout_spec.h", r"seconds = (false);"),
+    ("redis:", "decode"): ("src/engines/redis/records/layout_spec.h", r"= Decode::(\w+);"),
+    ("redis:", "entry"): ("src/engines/redis/records/layout_spec.h", r"= EntryForm::(\w+);"),
+    ("redis:", "claim"): ("src/engines/redis/records/layout_spec.h", r"through_list = (false);"),
     ("redis:", "db"): ("src/open/redis_url.h", "database = " + NUMBER),
 }
 # What the code's word is to the page.

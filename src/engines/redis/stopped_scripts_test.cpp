@@ -12,8 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "engines/redis/node/scripts.h"
 #include "engines/redis/redis_engine.h"
-#include "engines/redis/scripts.h"
 #include "support/engine_calls.h"
 #include "support/redis_server.h"
 #include "support/script_stopper.h"

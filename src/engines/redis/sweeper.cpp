@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "engines/redis/parted.h"
-#include "engines/redis/told_time.h"
+#include "engines/redis/records/told_time.h"
+#include "engines/redis/verbs/parted.h"
 
 namespace tarry::redis {
 namespace {

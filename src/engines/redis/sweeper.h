@@ -13,10 +13,10 @@
 
 #include <tarry/log.h>
 
-#include "engines/redis/alarms.h"
-#include "engines/redis/claims.h"
-#include "engines/redis/inbox.h"
-#include "engines/redis/item_verb.h"
+#include "engines/redis/claims/claims.h"
+#include "engines/redis/inbox/inbox.h"
+#include "engines/redis/node/alarms.h"
+#include "engines/redis/verbs/item_verb.h"
 
 namespace tarry::redis {
 

@@ -13,9 +13,9 @@
 #include <tarry/time.h>
 
 #include "core/limits.h"
-#include "engines/redis/item_verb.h"
 #include "engines/redis/layouts/layout_names.h"
-#include "engines/redis/server.h"
+#include "engines/redis/node/server.h"
+#include "engines/redis/verbs/item_verb.h"
 
 namespace tarry::redis {
 

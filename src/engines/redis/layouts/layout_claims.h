@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "base/histogram.h"
-#include "engines/redis/alarms.h"
+#include "engines/redis/claims/waiting_claims.h"
 #include "engines/redis/layouts/layout_call.h"
 #include "engines/redis/layouts/layout_find.h"
 #include "engines/redis/layouts/layout_seen.h"
-#include "engines/redis/waiting_claims.h"
+#include "engines/redis/node/alarms.h"
 
 namespace tarry::redis {
 

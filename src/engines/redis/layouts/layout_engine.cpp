@@ -19,9 +19,9 @@
 #include "core/validation.h"
 #include "engines/redis/layouts/layout_claims.h"
 #include "engines/redis/layouts/layout_verbs.h"
-#include "engines/redis/own_figures.h"
-#include "engines/redis/rights.h"
-#include "engines/redis/start_up.h"
+#include "engines/redis/node/own_figures.h"
+#include "engines/redis/node/rights.h"
+#include "engines/redis/node/start_up.h"
 
 namespace tarry::redis {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/engine.h"
 #include "core/limits.h"
-#include "engines/redis/layouts/layout_spec.h"
+#include "engines/redis/records/layout_spec.h"
 #include "net/redis_client.h"
 #include "timing/manual_clock.h"
 

@@ -3,10 +3,10 @@
 
 #include "base/text.h"
 #include "core/validation.h"
-#include "engines/redis/describe.h"
 #include "engines/redis/layouts/layout_find.h"
 #include "engines/redis/layouts/layout_info.h"
 #include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/records/describe.h"
 #include "net/sha1.h"
 
 namespace tarry::redis {

@@ -10,7 +10,7 @@
 
 #include <tarry/result.h>
 
-#include "engines/redis/layouts/layout_spec.h"
+#include "engines/redis/records/layout_spec.h"
 
 namespace tarry::redis {
 

@@ -7,10 +7,10 @@
 #include "base/text.h"
 #include "core/partly_done.h"
 #include "core/validation.h"
-#include "engines/redis/describe.h"
-#include "engines/redis/forecast_spans.h"
 #include "engines/redis/layouts/layout_info.h"
 #include "engines/redis/layouts/layout_verbs.h"
+#include "engines/redis/records/describe.h"
+#include "engines/redis/verbs/forecast_spans.h"
 
 namespace tarry::redis {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engines/redis/scripts.h"
+#include "engines/redis/node/scripts.h"
 #include "support/engine_calls.h"
 #include "support/layout_rig.h"
 #include "support/script_stopper.h"

@@ -12,8 +12,8 @@
 
 #include <tarry/result.h>
 
-#include "engines/redis/layouts/layout_spec.h"
 #include "engines/redis/layouts/redisson_frames.h"
+#include "engines/redis/records/layout_spec.h"
 
 namespace tarry::redis {
 

@@ -1,0 +1,227 @@
+#include "engines/redis/claims/claims.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engines/redis/records/member.h"
+#include "engines/redis/verbs/claim_reply.h"
+#include "engines/redis/verbs/parted.h"
+#include "engines/redis/verbs/verbs.h"
+
+namespace tarry::redis {
+namespace {
+
+using net::RedisCommand;
+using net::RedisReply;
+
+// Messages that one call of the script claims: other clients wait meanwhile.
+constexpr std::uint32_t kMostAtOnce = 500;
+// A waiting claim by key asks that changes be told for so long; it looks again before that ends.
+constexpr std::int64_t kWatchedMs = 10'000;
+constexpr std::int64_t kWatchAgainMs = 5'000;
+constexpr std::int64_t kAfterFailureMs = 1'000;
+
+// Null: all of them.
+const std::vector<std::uint32_t>* shards_wanted(const core::ClaimRequest& request,
+                                                const std::string& queue) {
+  if (request.shards.empty()) return nullptr;
+  const auto found = std::ranges::find(request.queues, queue);
+  const auto& wanted = request.shards[static_cast<std::size_t>(found - request.queues.begin())];
+  return wanted.empty() ? nullptr : &wanted;
+}
+
+}  // namespace
+
+// One claim's look at queues, shard after shard.
+class Claims::Visit : public std::enable_shared_from_this<Visit> {
+ public:
+  Visit(Claims& claims, ClaimPtr claim, std::vector<std::string> queues, Watch watch)
+      : claims_(claims),
+        claim_(std::move(claim)),
+        queues_(std::move(queues)),
+        watch_(watch),
+        turn_(claims.turn_++) {}
+
+  void next_queue() {
+    if (is_full() || queue_ == queues_.size()) return finish();
+    const std::string& name = queues_[(turn_ + queue_) % queues_.size()];
+    claims_.context_.directory.find(name, [self = shared_from_this()](Result<QueuePtr> queue) {
+      if (!queue) return self->fail(std::move(queue).error());
+      if (*queue == nullptr) {
+        ++self->queue_;
+        return self->next_queue();
+      }
+      self->places_ = std::move(*queue);
+      self->choose_shards();
+      self->settled_ = self->places_->closed == 0 || self->request().keys.empty();
+      self->next_shard();
+    });
+  }
+
+  void fail(Error error) {
+    // What other shards gave is handed over; the next claim is told.
+    if (!claim_->reply.items.empty()) return finish();
+    claims_.fail(claim_, watch_, std::move(error), kAfterFailureMs);
+  }
+
+ private:
+  [[nodiscard]] const core::ClaimRequest& request() const { return *claim_->request; }
+  [[nodiscard]] std::uint32_t left() const {
+    return request().max - static_cast<std::uint32_t>(claim_->reply.items.size());
+  }
+  [[nodiscard]] bool is_full() const {
+    return claim_->gone || left() == 0 || (taken_ > 0 && bytes_ >= request().max_bytes);
+  }
+
+  // Which of the queue's to ask, in what order.
+  void choose_shards() {
+    shard_ = 0;
+    shards_.clear();
+    const std::size_t all = places_->shards.size();
+    // By key the closed shards come first.
+    const std::size_t turn = !request().keys.empty() && places_->closed > 0 ? 0 : turn_;
+    const std::vector<std::uint32_t>* wanted = shards_wanted(request(), places_->name);
+    for (std::size_t i = 0; i < all; ++i) {
+      const std::size_t place = (turn + i) % all;
+      if (wanted == nullptr || is_among(*wanted, place)) shards_.push_back(place);
+    }
+  }
+  // Whoever is to have an open shard has its part of the closed ones too: else nobody would.
+  [[nodiscard]] bool is_among(const std::vector<std::uint32_t>& wanted, std::size_t place) const {
+    const auto shard = static_cast<std::uint32_t>(
+        place < places_->closed ? place % places_->open() : place - places_->closed);
+    return std::ranges::find(wanted, shard) != wanted.end();
+  }
+
+  void next_shard() {
+    if (is_full() || shard_ == shards_.size()) {
+      ++queue_;
+      return next_queue();
+    }
+    const std::uint32_t asked = std::min(left(), kMostAtOnce);
+    const bool by_key = !request().keys.empty();
+    if (!settled_ && shard_ == places_->closed) return settle_keys();
+    const Place& place = places_->shards[shards_[shard_]];
+    sent_ = base::BootClock::now();
+    claims_.context_.server.run_on(
+        place, by_key ? Script::claim_keys : Script::claim,
+        [self = shared_from_this(), asked](RedisCommand& command) { self->build(command, asked); },
+        [self = shared_from_this(), &place, places = places_, asked](Result<RedisReply> reply) {
+          if (!reply) return self->failed(std::move(reply).error());
+          self->take(place, reply->view(), asked);
+        });
+  }
+
+  void settle_keys() {
+    settled_ = true;
+    settle_parted(claims_.context_, places_, request().keys,
+                  [self = shared_from_this()](Result<std::vector<bool>> gone) {
+                    if (!gone) return self->failed(std::move(gone).error());
+                    self->next_shard();
+                  });
+  }
+
+  void build(RedisCommand& command, std::uint32_t asked) const {
+    const core::ClaimRequest& wanted = request();
+    const std::uint64_t bytes = wanted.max_bytes - std::min(bytes_, wanted.max_bytes);
+    command.add(std::int64_t{asked});
+    command.add(wanted.lease ? std::to_string(wanted.lease->count()) : "");
+    command.add(static_cast<std::int64_t>(bytes)).add(taken_ == 0 ? "1" : "0");
+    if (wanted.keys.empty()) {
+      command.add(claims_.context_.identity.schema() >= kBulkSchema ? "1" : "0");
+      return;
+    }
+    command.add(wanted.any_state ? "1" : "0");
+    command.add(claim_->may_wait ? std::to_string(kWatchedMs) : "");
+    std::string scratch;
+    for (const std::string& key : wanted.keys) {
+      command.add(member_of(key, claims_.context_.identity.secret(), scratch));
+    }
+  }
+
+  void take(const Place& place, net::RedisView reply, std::uint32_t asked) {
+    const auto answer = read_claim(reply, place, claims_.context_.identity.secret(), asked,
+                                   claim_->reply, claims_.lateness_);
+    if (!answer) return fail(strange_reply(claims_.context_.server, Script::claim));
+    if (answer->taken > 0) claim_->reply.began(sent_);
+    taken_ += answer->taken;
+    bytes_ += answer->payload_bytes;
+    if (answer->again_ms) again_ms_ = std::min(again_ms_, *answer->again_ms);
+    if (!answer->damaged.empty()) {
+      bury_damaged(place, *answer);
+      again_ms_ = 0;
+    }
+    // As many as were asked for: there may be more here.
+    if (answer->taken + answer->damaged.size() == asked && left() > 0) return next_shard();
+    ++shard_;
+    next_shard();
+  }
+
+  void bury_damaged(const Place& place, const ClaimAnswer& answer) {
+    claims_.context_.server.run_on(
+        place, Script::settle,
+        [answer](RedisCommand& command) {
+          for (const std::string& member : answer.damaged) {
+            command.add(answer.claim).add(member).add("d").add("").add("");
+            command.add("damaged: its checksum in Redis does not match");
+          }
+        },
+        [places = places_](Result<RedisReply>) {});
+  }
+
+  void failed(Error error) {
+    if (is_moved(error) && ++tries_ < 5) {
+      return doubt(claims_.context_, places_, [self = shared_from_this()](Result<void> checked) {
+        if (!checked) return self->fail(std::move(checked).error());
+        self->next_queue();
+      });
+    }
+    fail(std::move(error));
+  }
+
+  void finish() {
+    if (request().keys.size() > 0) again_ms_ = std::min(again_ms_, kWatchAgainMs);
+    // One that has gone meanwhile has not asked all: the next one looks in its place.
+    claims_.looked(claim_, queues_, watch_, again_ms_, taken_ > 0 || claim_->gone);
+  }
+
+  Claims& claims_;
+  ClaimPtr claim_;
+  std::vector<std::string> queues_;
+  Watch watch_;
+  std::size_t turn_;
+  std::size_t queue_ = 0;
+  std::vector<std::size_t> shards_;  // of places_, to be asked
+  std::size_t shard_ = 0;            // of shards_
+  bool settled_ = true;  // what is on its way between two sets of shards, of the keys asked for
+  QueuePtr places_;
+  std::size_t taken_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::int64_t again_ms_ = INT64_MAX;
+  base::BootClock::time_point sent_;  // the script
+  int tries_ = 0;
+};
+
+Claims::Claims(Context& context, Alarms& alarms, const core::Limits& limits)
+    : WaitingClaims(alarms, limits), context_(context) {}
+
+Claims::~Claims() = default;
+
+void Claims::look(const ClaimPtr& claim, std::vector<std::string> queues, Watch watch) {
+  auto visit = std::make_shared<Visit>(*this, claim, std::move(queues), watch);
+  context_.identity.check([visit](Result<void> checked) {
+    if (!checked) return visit->fail(std::move(checked).error());
+    visit->next_queue();
+  });
+}
+
+void Claims::release(const core::ClaimReply& reply) {
+  if (auto asked = release_of(reply)) settle(context_, asked);
+}
+
+// Redis tells when there may be something.
+std::int64_t Claims::longest_ms(const core::ClaimRequest& /*request*/) const { return INT64_MAX; }
+
+}  // namespace tarry::redis

@@ -1,0 +1,148 @@
+// WaitingClaims: the claims of a store in Redis, those that are answered at once and those that
+// wait; native or a layout's: how one looks is theirs.
+//
+// A claim looks at its queues. One that finds nothing, and may wait, is parked at them; each queue
+// knows when to look again (the next due time, a lease's end, as Redis told), and is woken before
+// that by what others push. Of those parked at a queue one looks at a time; what it leaves over is
+// for the next. Those that name keys or shards look each for itself, and stand in lists of their
+// own.
+//
+// Invariants
+//  1. A claim looks, is parked at all its queues, or has been answered; its completion runs once.
+//  2. A queue that is woken while a claim looks is looked at once more before that claim is parked
+//     for good: a wake-up may overtake the answer that found nothing. The queue's `woken` is later
+//     than the claim's `looked_from` then.
+//  3. A look at a queue that begins after the wake-up sees for all that stand in its list: `woken`
+//     is 0 again. Not where each looks for itself.
+//  4. What was claimed for one that has gone is released, the attempt not counted.
+//  5. A claim that may wait is in its lists from `begin` until it has been answered and its look
+//     has ended; parked claims that have been answered are taken out in slices, so that ten
+//     thousand that hang up at once keep nobody waiting.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/engine.h"
+#include "core/waiting_count.h"
+#include "core/waiting_lists.h"
+#include "engines/redis/node/alarms.h"
+#include "engines/redis/verbs/asked.h"
+
+namespace tarry::redis {
+
+class WaitingClaims {
+ public:
+  /// `slice`: queues that claims are taken out of at a time.
+  WaitingClaims(Alarms& alarms, const core::Limits& limits, std::size_t slice = kSlice);
+  virtual ~WaitingClaims();
+  WaitingClaims(const WaitingClaims&) = delete;
+  WaitingClaims& operator=(const WaitingClaims&) = delete;
+
+  void begin(core::Ticket ticket, const AskedPtr& asked);
+  void withdraw(core::Ticket ticket);
+
+  /// Something may be there to be claimed.
+  void wake(std::string_view queue);
+  void wake_all();
+  /// Answers all that are parked with `closed`, and parks none any more.
+  void close();
+
+  [[nodiscard]] std::uint64_t waiting_at(const std::string& queue) const;
+  /// Of how many queues something is kept.
+  [[nodiscard]] std::size_t watched() const;
+  /// The queues at which claims are parked.
+  [[nodiscard]] std::vector<std::string> waited_queues() const;
+
+  static constexpr std::size_t kSlice = 32'768;
+
+ protected:
+  struct AtQueue {
+    Alarms::Id alarm = 0;
+    std::int64_t alarm_us = 0;
+    std::uint64_t woken = 0;    // when, by stamp_; 0: it has been looked at since
+    std::uint32_t waiting = 0;  // claims that have been parked and are not taken out
+    bool looking = false;       // one looks for all
+    bool again = false;         // woken meanwhile
+  };
+  struct Claim;
+  using ClaimPtr = std::shared_ptr<Claim>;
+  using Lists = core::WaitingLists<AtQueue, ClaimPtr>;
+  /// The queue for which a claim looks, of those that look for all; kNobody: for itself.
+  using Watch = Lists::QueueNo;
+  static constexpr Watch kNobody = Lists::kNone;
+
+  struct Claim {
+    core::Ticket ticket = 0;
+    AskedPtr asked;
+    const core::ClaimRequest* request = nullptr;
+    core::ClaimReply reply;
+    Alarms::Id wait_end = 0;
+    Lists* lists = nullptr;  // null: it does not wait
+    Lists::ClaimNo no = 0;
+    std::uint64_t looked_from = 0;       // stamp_ when it began to look
+    std::vector<Lists::QueueNo> missed;  // woken while it looked
+    std::optional<Error> cannot_wait;    // why not, where it would
+    bool may_wait = false;
+    bool waited = false;  // it has been parked
+    bool gone = false;    // nobody waits for its answer any more
+  };
+
+  /// Looks at the queues, and calls `looked` or `fail` once, perhaps within the call.
+  virtual void look(const ClaimPtr& claim, std::vector<std::string> queues, Watch watch) = 0;
+  /// Gives back what cannot be handed over.
+  virtual void release(const core::ClaimReply& reply) = 0;
+  /// A queue at which this one waits is looked at after so long, whatever Redis told.
+  [[nodiscard]] virtual std::int64_t longest_ms(const core::ClaimRequest& request) const = 0;
+  /// What `release` asks for; null where nothing was claimed. Should it fail, the leases run out by
+  /// themselves.
+  [[nodiscard]] static AskedPtr release_of(const core::ClaimReply& reply);
+
+  /// `again_ms`: when there may be something in those queues; INT64_MAX: nobody knows. `found`:
+  /// there may be more for the others.
+  void looked(const ClaimPtr& claim, const std::vector<std::string>& queues, Watch watch,
+              std::int64_t again_ms, bool found);
+  /// Those that wait there too look again in `again_ms`.
+  void fail(const ClaimPtr& claim, Watch watch, Error error, std::int64_t again_ms);
+
+ private:
+  void begin_look(const ClaimPtr& claim, std::vector<std::string> queues, Watch watch);
+  void park(const ClaimPtr& claim, const std::vector<std::string>& looked_at,
+            std::int64_t again_ms);
+  void look_at_missed(const ClaimPtr& claim);
+  void watched_look_ended(Watch watch, const core::ClaimRequest& request, std::int64_t again_ms,
+                          bool found);
+  void wait_has_ended(const ClaimPtr& claim);
+  void answer(const ClaimPtr& claim);
+  void answer(const ClaimPtr& claim, Error error);
+  void end_wait(Claim& claim);
+  /// Out of its lists: now, or in a slice to come.
+  void leave(Claim& claim);
+  void leave_later(const ClaimPtr& claim);
+  void leave_some();
+  void wake(Lists& lists, Lists::QueueNo queue);
+  void look_for_all(Lists::QueueNo queue);
+  void look_each(Lists::QueueNo queue);
+  void look_in(Lists& lists, Lists::QueueNo queue, std::int64_t ms);
+
+  Alarms& alarms_;
+  const std::size_t slice_;
+  core::WaitingCount count_;
+  std::unordered_map<core::Ticket, ClaimPtr> claims_;  // that may wait and are not answered
+  Lists shared_;                                       // what one leaves over is for the next
+  Lists own_;                                          // each looks for itself
+  std::uint64_t stamp_ = 0;
+  std::deque<ClaimPtr> leaving_;
+  bool closed_ = false;
+};
+
+}  // namespace tarry::redis

@@ -1,0 +1,59 @@
+// InboxBatch: some entries from the head of an inbox, on their way to the shards that they are for.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_function.h"
+#include "engines/redis/inbox/inbox_entry.h"
+#include "engines/redis/verbs/item_verb.h"
+
+namespace tarry::redis {
+
+struct InboxItem {
+  std::string_view id;
+  std::string order;  // the id, as the scripts compare it
+  std::string mark;
+  InboxEntry entry;
+  std::uint64_t message_id = 0;  // of a push, once it has one
+  bool answered = false;         // it may leave the inbox
+  std::string why;               // not empty: it is set aside
+};
+
+/// Names of shards ("orders/0") and of whole queues ("orders") whose entries wait.
+using InboxHeld = std::set<std::string, std::less<>>;
+
+struct InboxBatch {
+  explicit InboxBatch(net::RedisReply given) : reply(std::move(given)) {}
+
+  net::RedisReply reply;  // what the items look into
+  std::uint32_t partition = 0;
+  std::vector<InboxItem> items;
+  bool is_others = false;       // another one drains this inbox: there are no items
+  InboxHeld held;               // their entries stay; more of them as they fail
+  std::optional<Error> failed;  // of what failed, always the same
+};
+using InboxBatchPtr = std::shared_ptr<InboxBatch>;
+
+/// Reads the reply of inbox_read; what cannot be read is answered already, with the reason. Null:
+/// no script of ours gives such a reply.
+[[nodiscard]] InboxBatchPtr read_inbox_batch(net::RedisReply reply, std::uint32_t partition,
+                                             const core::Limits& limits);
+
+/// Longer entries are not read at all.
+[[nodiscard]] std::uint64_t longest_inbox_entry(const core::Limits& limits) noexcept;
+
+/// Brings the items to their shards, but for those of `held`. `done` runs once, when each is
+/// answered, has failed or is held.
+void take_inbox_batch(Context& context, const InboxBatchPtr& batch,
+                      base::UniqueFunction<void()> done);
+
+}  // namespace tarry::redis

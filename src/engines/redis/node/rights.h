@@ -1,0 +1,34 @@
+// Whether the user may run all commands that scripts run. Asked before a store is written to, and
+// again after a script was refused one: Redis checks a right where a command stands, and what the
+// script did before that stays done.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "engines/redis/node/server.h"
+#include "engines/redis/records/layout_spec.h"
+
+namespace tarry::redis {
+
+struct RightsWish {
+  std::vector<std::string> commands;  // in small letters
+  std::string key;                    // such as they are used on; nothing may be under it
+  std::string_view told_by;           // what says which rules are needed
+  bool tries = false;                 // by commands that change nothing, as 6.2 does anyway
+};
+/// All that the native layout's scripts need, and those of another.
+[[nodiscard]] RightsWish native_rights();
+[[nodiscard]] RightsWish layout_rights(Layout layout, const std::string& lease_prefix);
+
+/// Asks each master. `permission_denied` names the rules that are missing.
+void check_rights(Server& server, const RightsWish& wish,
+                  base::UniqueFunction<void(Result<void>)> done);
+
+}  // namespace tarry::redis

@@ -1,0 +1,130 @@
+// Server: runs scripts and commands on Redis, and says in tarry's errors what went wrong.
+//
+// Scripts run by EVALSHA; where the server does not have one (it was restarted, or a failover took
+// place) nothing was done, and the same call is made again with the text.
+//
+// Thread safety: none. Everything happens on the io_context's thread, callbacks included.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "engines/redis/node/node_replicas.h"
+#include "engines/redis/node/replica_wait.h"
+#include "engines/redis/node/scripts.h"
+#include "engines/redis/node/store_clock.h"
+#include "engines/redis/records/place.h"
+#include "net/redis.h"
+#include "timing/clock.h"
+
+namespace tarry::redis {
+
+class Server {
+ public:
+  /// Runs once a call, never within it. Errors beside the client's own: `no_space` where Redis is
+  /// full, `conflict` for a queue that is not there any more or has other shards (nothing was done:
+  /// look the queue up again), `damaged` for keys that are not ours, `permission_denied`,
+  /// `unavailable`, and `io_error` for what no script of ours may run into.
+  using Done = base::UniqueFunction<void(Result<net::RedisReply>)>;
+  /// Adds what follows the script: number of keys, keys, arguments. It may be asked twice.
+  using Build = base::UniqueFunction<void(net::RedisCommand&)>;
+
+  /// `test_clock`: not null, instead of the server's time.
+  Server(net::Redis& redis, const timing::Clock* test_clock);
+
+  /// What scripts publish on, from the next `load_scripts` on.
+  void publish_on(net::RedisChannels channels) noexcept { channels_ = channels; }
+
+  /// Lua that is put before each script, from the next `load_scripts` on: redis_engine.h.
+  void put_before_scripts(std::string lua) { before_scripts_ = std::move(lua); }
+
+  /// Makes the scripts known to the server, and learns their names: the native layout's, or those
+  /// of the others.
+  void load_scripts(base::UniqueFunction<void(Result<void>)> done, bool layouts = false);
+
+  void run(Script script, Build build, Done done);
+  /// On a shard: its keys, and the arguments that scripts/prelude.lua describes, stand before
+  /// `build`'s. `place` lives until `done` has run.
+  void run_on(const Place& place, Script script, Build build, Done done);
+  /// The same, all in one MULTI: first `before`, on that shard's keys, which the script takes back
+  /// where it fails; it goes with its text, so that it cannot be missing. An error of `before`
+  /// (Redis is full) is `misuse`, nothing was done, and only the server knows why: ask in another
+  /// way.
+  void run_after(const Place& place, std::vector<net::RedisCommand> before, Script script,
+                 Build build, Done done);
+  void command(net::RedisCommand command, Done done);
+  /// On each master. Of those that are away nothing is said while another one answers; else the
+  /// first error, which names its server.
+  struct FromMaster {
+    std::string server;
+    net::RedisReply reply;
+  };
+  using EachDone = base::UniqueFunction<void(Result<std::vector<FromMaster>>)>;
+  void command_masters(net::RedisCommand command, EachDone done);
+
+  /// From now on `confirm` waits for replicas.
+  void wait_for(ReplicaWish wish) {
+    wait_ = wish;
+    replicas_.emplace(redis_, wish);
+  }
+  /// Whether an answer must be held back until `confirm` says that replicas have what was done.
+  [[nodiscard]] bool waits() const noexcept { return replicas_.has_value(); }
+  void confirm(const net::RedisOrigin& wrote, ReplicaWait::Done done) {
+    replicas_->confirm(wrote, std::move(done));
+  }
+
+  /// For what goes from one node of a cluster to another.
+  [[nodiscard]] NodeReplicas replicas_of_nodes() const { return {redis_, wait_}; }
+
+  /// Whether the user was refused something: scripts may have done half, so `check_rights` goes
+  /// before more of them.
+  [[nodiscard]] bool denied() const noexcept { return denied_; }
+  void forget_denied() noexcept { denied_ = false; }
+
+  /// The time for scripts' ARGV: empty but in tests.
+  [[nodiscard]] std::string time_argument() const;
+  [[nodiscard]] StoreClock& clock() noexcept { return clock_; }
+  [[nodiscard]] std::string name() const { return redis_.server(); }
+  /// Calls that were sent; what follows each other as one, as in a MULTI, counts as one.
+  [[nodiscard]] std::uint64_t round_trips() const noexcept { return round_trips_; }
+  [[nodiscard]] std::uint64_t connections() const noexcept { return redis_.connections(); }
+
+ private:
+  [[nodiscard]] std::string text_of(Script script) const;
+  void answer(net::RedisAnswer answer, std::string_view what, Done& done);
+  void add_place(const Place& place, net::RedisCommand& command) const;
+  [[nodiscard]] Error error_of(const net::RedisReply& reply, std::string_view text,
+                               std::string_view what);
+  [[nodiscard]] static Error error_of(const std::string& server, std::string_view text,
+                                      std::string_view what);
+
+  net::Redis& redis_;
+  net::RedisChannels channels_ = net::RedisChannels::plain;
+  const timing::Clock* test_clock_;
+  StoreClock clock_;
+  std::string before_scripts_;
+  std::array<std::string, kScripts> shas_;
+  ReplicaWish wait_;
+  std::optional<ReplicaWait> replicas_;
+  std::uint64_t round_trips_ = 0;
+  bool denied_ = false;
+};
+
+/// A queue that has other shards than was thought, or none: `run_on` answered so.
+[[nodiscard]] bool is_moved(const Error& error) noexcept;
+
+/// Of the errors `no_space`: the store has all the queues that it may have. Waiting does not help.
+[[nodiscard]] bool is_out_of_queues(const Error& error) noexcept;
+
+/// The error for an answer of a script that cannot be read.
+[[nodiscard]] Error strange_reply(const Server& server, Script script);
+
+}  // namespace tarry::redis

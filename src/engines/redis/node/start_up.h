@@ -1,0 +1,56 @@
+// What is looked at before a store in Redis is used: the server's version and settings, the store's
+// record.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "engines/redis/node/server.h"
+
+namespace tarry::redis {
+
+struct ServerFacts {
+  std::string warning;  // empty: none
+  net::RedisChannels channels = net::RedisChannels::plain;
+};
+struct ServerWish {
+  bool cluster = false;
+  bool allow_eviction = false;
+};
+/// From what INFO says.
+[[nodiscard]] Result<ServerFacts> check_server(std::string_view info, const std::string& name,
+                                               ServerWish wish);
+
+/// The same of each master; of what they say, what holds for all.
+[[nodiscard]] Result<ServerFacts> check_masters(const std::vector<Server::FromMaster>& infos,
+                                                ServerWish wish);
+
+/// The schema of stores that are made now; those of kOldestSchema on are used as they are
+/// (docs/formats/redis.md, Changing it).
+inline constexpr std::int64_t kSchema = 3;
+inline constexpr std::int64_t kOldestSchema = 1;
+inline constexpr std::int64_t kBulkSchema = 2;  // from it on no program that knows no bulk claims
+/// From it on no program that knows no push times in bodies.
+inline constexpr std::int64_t kPushTimeSchema = 3;
+
+inline constexpr std::uint32_t kDefaultPartitions = 16;
+inline constexpr std::uint32_t kMaxPartitions = 1024;
+
+struct StoreFacts {
+  std::int64_t schema = 0;
+  std::uint32_t partitions = 0;
+  std::uint64_t secret = 0;
+};
+/// Makes the store's record where there is none, else holds it against what is wanted.
+void open_store(Server& server, std::optional<std::uint32_t> partitions,
+                base::UniqueFunction<void(Result<StoreFacts>)> done);
+
+}  // namespace tarry::redis

@@ -1,0 +1,117 @@
+// Directory: which queues there are, and where their shards live. What was learned is kept until a
+// script says that it no longer holds.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <tarry/result.h>
+#include <tarry/settings.h>
+
+#include "base/unique_function.h"
+#include "engines/redis/node/brief_wait.h"
+#include "engines/redis/node/server.h"
+#include "engines/redis/records/place.h"
+#include "engines/redis/records/record.h"
+
+namespace tarry::redis {
+
+/// Settings as the scripts keep them: in QueueSettings' order, by spaces.
+/// One word of the settings in META.
+[[nodiscard]] std::string spell_setting(Millis value);
+[[nodiscard]] std::string spell_setting(std::uint32_t value);
+[[nodiscard]] std::string spell_setting(IfExists value);
+[[nodiscard]] std::string spell_settings(const QueueSettings& settings);
+[[nodiscard]] QueueSettings read_settings(std::string_view text);
+/// if_exists as the scripts have it: its letter.
+[[nodiscard]] char letter_of(IfExists rule) noexcept;
+
+/// `not_found`, and which.
+[[nodiscard]] Error no_such_queue(std::string_view queue);
+
+class Directory {
+ public:
+  /// Null: there is no such queue.
+  using Found = base::UniqueFunction<void(Result<QueuePtr>)>;
+  struct Listed {
+    std::string queue;
+    std::uint32_t shards = 0;  // that take new keys
+  };
+  using AllListed = base::UniqueFunction<void(Result<std::vector<Listed>>)>;
+
+  /// `cluster`: a queue's record and its shards are on different nodes.
+  Directory(Server& server, std::uint32_t partitions, std::uint32_t new_shards, bool cluster);
+
+  void find(std::string_view queue, Found done);
+  /// Makes it where it is not there. Errors: `no_space` for one queue too many.
+  void make(std::string_view queue, Found done);
+  void find_number(std::uint32_t number, Found done);
+  /// By name.
+  void list(AllListed done);
+
+  /// Without asking; null: not known here.
+  [[nodiscard]] QueuePtr known(const std::string& queue) const;
+  /// Those known here that are getting other shards.
+  [[nodiscard]] std::vector<QueuePtr> moving() const;
+  /// Nothing that is known holds any more.
+  void clear();
+  /// What is known of it does not hold any more.
+  void forget(std::string_view queue);
+  /// The same, for `refused`: false where another one has been learned since.
+  bool forget(const QueuePtr& refused);
+
+  /// The record as it is in the store, and as it is spelled there; nothing: there is no such queue.
+  struct Read {
+    QueueRecord record;
+    std::string text;
+  };
+  using Recorded = base::UniqueFunction<void(Result<std::optional<Read>>)>;
+  void read(std::string_view queue, Recorded done);
+
+  [[nodiscard]] std::uint32_t partitions() const noexcept { return partitions_; }
+
+ private:
+  struct Making;
+  // Who wait for one and the same question, by queue.
+  using Waiting = std::shared_ptr<std::vector<Found>>;
+  using Asked = std::unordered_map<std::string, Waiting>;
+
+  bool joins(Asked& asked, const std::string& queue, Found& done);
+  /// What is asked for, and how often it had changed while it was learned.
+  struct Look {
+    bool makes = false;
+    int tries = 0;
+  };
+  void ask(std::string_view queue, Look look, Found done);
+  void ask_record(std::string_view queue, Look look, Found done);
+  /// `place`: scripts/open_queue.lua
+  void make_record(std::string_view queue, std::string_view place, Look look, Found done);
+  void look_for_shards(std::string name, std::string generation, Look look, Found done);
+  void confirm_record(net::RedisReply reply, std::string name, Look look, Found done);
+  void confirm_new(net::RedisReply reply, std::string name, Look look, Found done);
+  void learn(std::string_view queue, std::string_view text, Look look, Found done);
+  void close_shards(const std::shared_ptr<Making>& making);
+  void create_shards(const std::shared_ptr<Making>& making);
+  void made(const std::shared_ptr<Making>& making);
+
+  Server& server_;
+  std::uint32_t partitions_;
+  std::uint32_t new_shards_;
+  bool cluster_;
+  std::unordered_map<std::string, QueuePtr> queues_;
+  std::unordered_map<std::uint32_t, std::string> names_;
+  std::set<std::string> confirmed_;  // whose records are on as many replicas as are waited for
+  BriefWait brief_;                  // for records of new queues
+  Asked found_;                      // is being looked for
+  Asked made_;
+};
+
+}  // namespace tarry::redis

@@ -1,0 +1,131 @@
+#include "engines/redis/queues/identity.h"
+
+#include <utility>
+
+#include "engines/redis/node/rights.h"
+
+namespace tarry::redis {
+namespace {
+
+constexpr std::chrono::seconds kAskEvery{1};
+// A node that answers does so within that. What is asked of others waits no longer for one that
+// hangs.
+constexpr std::int64_t kPatienceMs = 250;
+
+bool is_away(const Error& error) noexcept {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::unknown_outcome;
+}
+
+}  // namespace
+
+Identity::Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids,
+                   Alarms& alarms, const StoreFacts& store, ServerWish wish, Log log)
+    : redis_(redis),
+      server_(server),
+      directory_(directory),
+      ids_(ids),
+      alarms_(alarms),
+      secret_(store.secret),
+      schema_(store.schema),
+      partitions_(store.partitions),
+      checked_(redis.connections()),
+      wish_(wish),
+      goes_on_(wish.cluster),
+      log_(std::move(log)) {}
+
+bool Identity::is_known() const {
+  return redis_.is_connected() && redis_.connections() == checked_;
+}
+
+void Identity::check(Done done) {
+  if (!server_.denied()) {
+    if (is_known() && !unfit_) return done({});
+    if (is_away_) {
+      if (std::chrono::steady_clock::now() >= ask_again_) ask();
+      return done({});
+    }
+  }
+  waiting_.push_back(std::move(done));
+  ask();
+}
+
+void Identity::ask() {
+  if (std::exchange(asking_, true)) return;
+  if (goes_on_ && !is_away_) {
+    patience_ = alarms_.set(kPatienceMs, [this] {
+      patience_ = 0;
+      is_away_ = true;
+      if (!server_.denied()) answer({});
+    });
+  }
+  look_at_servers();
+}
+
+void Identity::look_at_servers() {
+  server_.command_masters(net::RedisCommand("INFO"), [this](const auto& infos) {
+    if (infos) judge(check_masters(*infos, wish_));  // else what follows is answered so, too
+    if (is_known() && !server_.denied()) return asked({});
+    // A server that was restarted has forgotten the scripts; one by one they would be given again.
+    // A cluster's nodes are given them as they ask for them.
+    if (goes_on_ || is_known()) return look_at_rights();
+    server_.load_scripts([this](Result<void> loaded) {
+      if (loaded) return look_at_rights();
+      asked(std::move(loaded).error());
+    });
+  });
+}
+
+void Identity::judge(const Result<ServerFacts>& facts) {
+  std::optional<Error> why;
+  if (!facts) why = Error{ErrorCode::unavailable, "nothing is accepted: " + facts.error().message};
+  if (log_ && why && (!unfit_ || unfit_->message != why->message)) {
+    log_({LogLevel::error, "store_refuses", why->message});
+  }
+  if (log_ && !why && unfit_) {
+    log_({LogLevel::info, "store_accepts", "messages are accepted again"});
+  }
+  unfit_ = std::move(why);
+}
+
+void Identity::look_at_rights() {
+  check_rights(server_, native_rights(), [this](Result<void> allowed) {
+    if (!allowed && !(goes_on_ && is_away(allowed.error()))) {
+      return asked(std::move(allowed).error());
+    }
+    if (is_known()) return asked({});
+    open();
+  });
+}
+
+void Identity::asked(Result<void> result, bool is_away) {
+  asking_ = false;
+  is_away_ = is_away;
+  alarms_.cancel(std::exchange(patience_, 0));
+  answer(std::move(result));
+}
+
+void Identity::answer(Result<void> result) {
+  // Whatever became of the question, nothing of what waits for it was done.
+  if (!result && result.error().code == ErrorCode::unknown_outcome) {
+    result = Error{ErrorCode::unavailable, result.error().message};
+  }
+  for (Done& done : std::exchange(waiting_, {})) done(result);
+}
+
+void Identity::open() {
+  open_store(server_, partitions_, [this](Result<StoreFacts> store) {
+    if (!store && goes_on_ && is_away(store.error())) {
+      ask_again_ = std::chrono::steady_clock::now() + kAskEvery;
+      return asked({}, true);
+    }
+    if (!store) return asked(std::move(store).error());
+    directory_.clear();
+    ids_.drop();
+    secret_ = store->secret;
+    schema_ = store->schema;
+    checked_ = redis_.connections();
+    asked({});
+  });
+}
+
+}  // namespace tarry::redis

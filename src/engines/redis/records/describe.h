@@ -1,0 +1,27 @@
+// What scripts/describe.lua tells of a message, read.
+#pragma once
+
+#include <optional>
+
+#include <tarry/message.h>
+
+#include "engines/redis/records/place.h"
+#include "net/redis_reply.h"
+
+namespace tarry::redis {
+
+struct ToldMessage {
+  MessageInfo info;
+  /// Its body does not check, or cannot be read: `info` is what is known besides, and its reason
+  /// says so.
+  bool is_damaged = false;
+};
+/// Nothing for what no script answers. `now_ms` is the script's. Payloads are checked where they
+/// are asked for.
+[[nodiscard]] std::optional<ToldMessage> read_message(net::RedisView told, const Place& place,
+                                                      std::uint64_t secret, std::int64_t now_ms,
+                                                      bool with_payload);
+/// Bytes that count for an answer's limit.
+[[nodiscard]] std::uint64_t bytes_of(const MessageInfo& info) noexcept;
+
+}  // namespace tarry::redis

@@ -1,0 +1,47 @@
+// A queue's record in the store: its number, the shards that it has, and, while it gets others,
+// both sets.
+//
+//   NUMBER SHARDS GENERATION [FIRST]
+//   NUMBER old set moving new set TURN         a set: SHARDS GENERATION FIRST
+//   NUMBER new set retiring old set TURN
+//   NUMBER set removing TURN
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engines/redis/records/place.h"
+
+namespace tarry::redis {
+
+struct QueueRecord {
+  enum class Stage : std::uint8_t { settled, moving, retiring, removing };
+
+  std::uint32_t number = 0;
+  ShardSet set;
+  Stage stage = Stage::settled;
+  ShardSet other;          // while moving and retiring
+  std::uint64_t turn = 0;  // whose it is to move
+};
+
+/// Nothing for what is no record.
+[[nodiscard]] std::optional<QueueRecord> read_record(std::string_view text);
+/// Of its sets, the one that takes new keys.
+[[nodiscard]] const ShardSet& open_set(const QueueRecord& record) noexcept;
+/// Without the turn: the store puts that behind it.
+[[nodiscard]] std::string spell_record(const QueueRecord& record);
+
+/// The set that follows `set`: a later generation, and numbers that are not among the old ones.
+[[nodiscard]] ShardSet next_set(const ShardSet& set, std::uint32_t shards);
+/// How many sets of the queue's were before that generation.
+[[nodiscard]] std::uint64_t number_of_generation(std::string_view generation) noexcept;
+
+/// What stands between spaces.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
+
+}  // namespace tarry::redis

@@ -1,0 +1,31 @@
+// What scripts/claim.lua answers, taken into a ClaimReply.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/histogram.h"
+#include "core/reply.h"
+#include "engines/redis/verbs/item_verb.h"
+
+namespace tarry::redis {
+
+struct ClaimAnswer {
+  std::size_t taken = 0;
+  std::uint64_t payload_bytes = 0;
+  /// When to look again, in ms from the script's now; nothing: no time is known.
+  std::optional<std::int64_t> again_ms;
+  std::string claim;                 // its number, for what is damaged
+  std::vector<std::string> damaged;  // members whose bodies do not check
+};
+
+/// Nothing for what cannot be read, and for more than `most` messages: then `into` is as it was.
+/// `lateness` learns of first attempts.
+[[nodiscard]] std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
+                                                    std::uint64_t secret, std::size_t most,
+                                                    core::ClaimReply& into,
+                                                    base::Histogram& lateness);
+
+}  // namespace tarry::redis

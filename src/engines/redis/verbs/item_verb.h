@@ -1,0 +1,89 @@
+// ItemVerb: a verb whose items go each to one shard of one queue: push, cancel, reschedule, get,
+// revive, settle, extend. `run_items` looks the queue up, cuts the items by shard and into calls of
+// bounded work, and does again what a shard refused because the queue had moved meanwhile.
+//
+// Thread safety: none; on the io_context's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "engines/redis/node/countdown.h"
+#include "engines/redis/node/ids.h"
+#include "engines/redis/node/server.h"
+#include "engines/redis/queues/directory.h"
+#include "engines/redis/queues/identity.h"
+
+namespace tarry::redis {
+
+/// What the verbs work with. Outlives them all.
+struct Context {
+  Server& server;
+  Directory& directory;
+  Ids& ids;
+  Identity& identity;  // its secret is what keys are hashed and made keys checked with
+};
+
+using Items = std::vector<std::uint32_t>;
+using ItemSpan = std::span<const std::uint32_t>;
+
+class ItemVerb {
+ public:
+  virtual ~ItemVerb() = default;
+
+  [[nodiscard]] virtual Script script() const = 0;
+  [[nodiscard]] virtual bool makes_queue() const { return false; }
+  /// Whether an answer that was lost leaves something in doubt.
+  [[nodiscard]] virtual bool changes() const { return true; }
+  /// Whether items are found by their keys; else by the numbers of their shards.
+  [[nodiscard]] virtual bool is_by_key() const { return true; }
+  [[nodiscard]] virtual std::string_view key_of(std::uint32_t /*item*/) const { return {}; }
+  [[nodiscard]] virtual std::uint32_t shard_of(std::uint32_t /*item*/) const { return 0; }
+  /// About how many bytes it takes on the wire.
+  [[nodiscard]] virtual std::size_t bytes_of(std::uint32_t item) const = 0;
+
+  /// The script's own arguments. May be asked twice, and adds the same then.
+  virtual void build(net::RedisCommand& command, ItemSpan items) = 0;
+  /// Whether all of these can be done by plain commands and a shorter script: `before` are the
+  /// commands, for `Server::run_after`, and `build_after` gives the script's arguments.
+  [[nodiscard]] virtual bool is_plain(ItemSpan /*items*/) const { return false; }
+  [[nodiscard]] virtual std::vector<net::RedisCommand> before(const Place& /*place*/,
+                                                              ItemSpan /*items*/) {
+    return {};
+  }
+  [[nodiscard]] virtual Script script_after() const { return script(); }
+  virtual void build_after(net::RedisCommand& /*command*/, ItemSpan /*items*/) {}
+
+  /// While the queue gets another number of shards: on the shard that is closed, which the item's
+  /// key is asked for first. What `is_absent` there, once `read` has been, goes on to the open one.
+  [[nodiscard]] virtual Script script_closed() const { return script(); }
+  virtual void build_closed(net::RedisCommand& command, ItemSpan items) { build(command, items); }
+  [[nodiscard]] virtual bool is_absent(std::uint32_t /*item*/) const { return true; }
+  /// A key that this request makes can be nowhere yet.
+  [[nodiscard]] virtual bool is_new(std::uint32_t /*item*/) const { return false; }
+
+  /// False for a reply that no script of ours gives, whichever it was.
+  [[nodiscard]] virtual bool read(const Place& place, net::RedisView reply, ItemSpan items) = 0;
+  virtual void fail(std::uint32_t item, const Error& error) = 0;
+  /// The queue is not there.
+  virtual void absent(std::uint32_t /*item*/) {}
+};
+
+/// Begins and ends once in `countdown`, when every item has its answer. `number`: not 0 where only
+/// the queue of that number will do, and not another one of its name.
+void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_view queue,
+               Items items, std::shared_ptr<Countdown> countdown, std::uint32_t number = 0);
+
+/// After `refused` was told to have moved: nothing of what was known of it holds any more, unless
+/// another call has learned it anew meanwhile. Look it up again when this is `done`.
+void doubt(Context& context, const QueuePtr& refused,
+           base::UniqueFunction<void(Result<void>)> done);
+
+}  // namespace tarry::redis

@@ -1,0 +1,33 @@
+// The verbs: each looks at what was asked, asks the shards, and completes it.
+//
+// Thread safety: none; on the io_context's thread. They may complete within the call.
+#pragma once
+
+#include "engines/redis/verbs/asked.h"
+#include "engines/redis/verbs/item_verb.h"
+
+namespace tarry::redis {
+
+void push(Context& context, const AskedPtr& asked, const core::Limits& limits);
+void move(Context& context, const AskedPtr& asked, const core::Limits& limits);
+void cancel(Context& context, const AskedPtr& asked);
+void reschedule(Context& context, const AskedPtr& asked);
+void settle(Context& context, const AskedPtr& asked);
+void extend(Context& context, const AskedPtr& asked);
+void get(Context& context, const AskedPtr& asked, const core::Limits& limits);
+void list(Context& context, const AskedPtr& asked, const core::Limits& limits);
+void configure(Context& context, const AskedPtr& asked);
+void pause(Context& context, const AskedPtr& asked);
+void resume(Context& context, const AskedPtr& asked);
+void purge(Context& context, const AskedPtr& asked);
+void revive(Context& context, const AskedPtr& asked);
+/// By keys; `revive` picks.
+void revive_some(Context& context, const AskedPtr& asked);
+/// `most_calls`: RedisEngineOptions::reshard_calls, from where the removal can no longer be taken
+/// back.
+void remove(Context& context, const AskedPtr& asked, std::int64_t most_calls);
+void forecast(Context& context, const AskedPtr& asked);
+/// Queues and their counts; lateness and waiting claims are the engine's to add.
+void stats(Context& context, const AskedPtr& asked);
+
+}  // namespace tarry::redis
