@@ -24,7 +24,7 @@
 #include "base/assert.h"
 #include "engines/embedded/embedded_engine.h"
 #include "fuzz/input.h"
-#include "net/http_parser.h"
+#include "net/http/http_parser.h"
 #include "server/http/front.h"
 #include "timing/manual_clock.h"
 #include "wire/json_reader.h"

@@ -7,7 +7,7 @@
 #include "core/limits.h"
 #include "engines/redis/inbox/inbox_entry.h"
 #include "fuzz/input.h"
-#include "net/redis_reader.h"
+#include "net/redis/protocol/redis_reader.h"
 
 namespace tarry::fuzz {
 namespace {

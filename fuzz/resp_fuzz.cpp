@@ -10,8 +10,8 @@
 #include "engines/redis/records/place.h"
 #include "engines/redis/verbs/claim_reply.h"
 #include "fuzz/input.h"
-#include "net/redis_reader.h"
-#include "net/redis_redirect.h"
+#include "net/redis/protocol/redis_reader.h"
+#include "net/redis/redis_redirect.h"
 
 namespace tarry::fuzz {
 namespace {

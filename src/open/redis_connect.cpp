@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "net/redis_client.h"
-#include "net/redis_cluster.h"
+#include "net/redis/redis_client.h"
+#include "net/redis/redis_cluster.h"
 #include "open/redis_server.h"
 
 namespace tarry::detail {

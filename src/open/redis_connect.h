@@ -7,7 +7,7 @@
 #include <tarry/result.h>
 #include <tarry/time.h>
 
-#include "net/redis.h"
+#include "net/redis/redis.h"
 #include "open/redis_url.h"
 
 namespace boost::asio {

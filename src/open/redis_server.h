@@ -3,7 +3,7 @@
 
 #include <tarry/result.h>
 
-#include "net/redis_client.h"
+#include "net/redis/redis_client.h"
 #include "open/redis_url.h"
 
 namespace tarry::detail {

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "base/text.h"
-#include "net/http_once.h"
+#include "net/http/http_once.h"
 #include "open/server_token.h"
 #include "open/store_url.h"
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <utility>
 
-#include "net/http_message.h"
-#include "net/http_parser.h"
+#include "net/http/http_message.h"
+#include "net/http/http_parser.h"
 
 namespace tarry::testing {
 

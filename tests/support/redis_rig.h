@@ -19,8 +19,8 @@
 
 #include <gtest/gtest.h>
 
-#include "net/redis_client.h"
-#include "net/redis_cluster.h"
+#include "net/redis/redis_client.h"
+#include "net/redis/redis_cluster.h"
 #include "support/redis_server.h"
 
 namespace tarry::testing {

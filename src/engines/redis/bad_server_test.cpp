@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net/redis_slot.h"
+#include "net/redis/protocol/redis_slot.h"
 #include "support/inbox_rig.h"
 #include "support/redis_cluster_servers.h"
 

@@ -26,8 +26,8 @@
 #include "engines/redis/reshard/reshard.h"
 #include "engines/redis/sweeper.h"
 #include "engines/redis/verbs/verbs.h"
-#include "net/redis_client.h"
-#include "net/redis_cluster.h"
+#include "net/redis/redis_client.h"
+#include "net/redis/redis_cluster.h"
 
 namespace tarry::redis {
 namespace {

@@ -15,7 +15,7 @@
 #include "core/engine.h"
 #include "core/limits.h"
 #include "engines/redis/node/replica_wait.h"
-#include "net/redis_client.h"
+#include "net/redis/redis_client.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::redis {

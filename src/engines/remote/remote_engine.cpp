@@ -25,7 +25,7 @@
 #include "core/answer_thread.h"
 #include "core/claimed.h"
 #include "core/validation.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 #include "wire/call.h"
 #include "wire/problem.h"
 #include "wire/service.h"

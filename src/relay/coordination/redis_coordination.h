@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "net/redis.h"
+#include "net/redis/redis.h"
 #include "relay/coordination/coordination.h"
 
 namespace boost::asio {

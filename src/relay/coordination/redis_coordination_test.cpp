@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "net/redis_client.h"
+#include "net/redis/redis_client.h"
 #include "support/redis_server.h"
 
 namespace tarry::relay {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net/http_message.h"
+#include "net/http/http_message.h"
 #include "server/http/response.h"
 
 namespace tarry::http {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/http_parser.h"
+#include "net/http/http_parser.h"
 #include "server/http/front.h"
 #include "server/http/request_reader.h"
 #include "server/http/response.h"

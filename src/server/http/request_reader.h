@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/http_parser.h"
+#include "net/http/http_parser.h"
 
 namespace tarry::http {
 

@@ -21,7 +21,7 @@
 #include "core/engine.h"
 #include "core/reply.h"
 #include "core/request.h"
-#include "net/http_message.h"
+#include "net/http/http_message.h"
 #include "server/http/response.h"
 #include "server/metrics/meter.h"
 #include "server/metrics/relay_figures.h"

@@ -9,7 +9,7 @@
 #include "engines/redis/records/body.h"
 #include "engines/redis/redis_engine.h"
 #include "engines/redis/verbs/claim_reply.h"
-#include "net/redis_reader.h"
+#include "net/redis/protocol/redis_reader.h"
 #include "support/redis_server.h"
 
 namespace tarry::redis {

@@ -16,7 +16,7 @@
 
 #include "engines/redis/node/start_up.h"
 #include "engines/redis/redis_engine.h"
-#include "net/redis_client.h"
+#include "net/redis/redis_client.h"
 #include "support/engine_calls.h"
 #include "support/redis_server.h"
 #include "timing/manual_clock.h"

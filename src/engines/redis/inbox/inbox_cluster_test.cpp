@@ -1,7 +1,7 @@
 // Inboxes in a cluster: an entry and what it is for live on different nodes, and slots move.
 #include <gtest/gtest.h>
 
-#include "net/redis_slot.h"
+#include "net/redis/protocol/redis_slot.h"
 #include "support/inbox_rig.h"
 #include "support/redis_cluster_servers.h"
 

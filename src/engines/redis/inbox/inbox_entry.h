@@ -16,7 +16,7 @@
 #include <tarry/result.h>
 
 #include "core/limits.h"
-#include "net/redis_reply.h"
+#include "net/redis/protocol/redis_reply.h"
 
 namespace tarry::redis {
 

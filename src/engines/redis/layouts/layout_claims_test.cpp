@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net/redis_client.h"
+#include "net/redis/redis_client.h"
 #include "support/redis_server.h"
 #include "timing/manual_clock.h"
 

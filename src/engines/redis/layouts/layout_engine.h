@@ -11,7 +11,7 @@
 #include "core/engine.h"
 #include "core/limits.h"
 #include "engines/redis/records/layout_spec.h"
-#include "net/redis_client.h"
+#include "net/redis/redis_client.h"
 #include "timing/manual_clock.h"
 
 namespace tarry::redis {

@@ -16,7 +16,7 @@
 #include "engines/redis/node/scripts.h"
 #include "engines/redis/node/server.h"
 #include "engines/redis/redis_engine.h"
-#include "net/redis_client.h"
+#include "net/redis/redis_client.h"
 #include "support/redis_server.h"
 
 namespace tarry::redis {

@@ -11,7 +11,7 @@
 
 #include "base/unique_function.h"
 #include "engines/redis/node/server.h"
-#include "net/redis.h"
+#include "net/redis/redis.h"
 
 namespace tarry::redis {
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "engines/redis/redis_engine.h"
-#include "net/redis_slot.h"
+#include "net/redis/protocol/redis_slot.h"
 #include "support/engine_calls.h"
 #include "support/redis_cluster_servers.h"
 

@@ -11,7 +11,7 @@
 #include <tarry/result.h>
 
 #include "engines/redis/node/replica_wait.h"
-#include "net/redis.h"
+#include "net/redis/redis.h"
 
 namespace tarry::redis {
 

@@ -18,7 +18,7 @@
 #include <tarry/result.h>
 
 #include "base/unique_function.h"
-#include "net/redis.h"
+#include "net/redis/redis.h"
 
 namespace tarry::redis {
 

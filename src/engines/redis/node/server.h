@@ -22,7 +22,7 @@
 #include "engines/redis/node/scripts.h"
 #include "engines/redis/node/store_clock.h"
 #include "engines/redis/records/place.h"
-#include "net/redis.h"
+#include "net/redis/redis.h"
 #include "timing/clock.h"
 
 namespace tarry::redis {

@@ -21,7 +21,7 @@
 #include "engines/redis/node/server.h"
 #include "engines/redis/node/start_up.h"
 #include "engines/redis/queues/directory.h"
-#include "net/redis.h"
+#include "net/redis/redis.h"
 
 namespace tarry::redis {
 

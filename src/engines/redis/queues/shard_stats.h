@@ -21,7 +21,7 @@
 #include <tarry/settings.h>
 
 #include "engines/redis/records/place.h"
-#include "net/redis.h"
+#include "net/redis/redis.h"
 
 namespace tarry::redis {
 

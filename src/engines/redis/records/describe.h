@@ -6,7 +6,7 @@
 #include <tarry/message.h>
 
 #include "engines/redis/records/place.h"
-#include "net/redis_reply.h"
+#include "net/redis/protocol/redis_reply.h"
 
 namespace tarry::redis {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net/redis.h"
+#include "net/redis/redis.h"
 
 namespace tarry::redis {
 

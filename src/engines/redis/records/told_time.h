@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "net/redis_reply.h"
+#include "net/redis/protocol/redis_reply.h"
 
 namespace tarry::redis {
 

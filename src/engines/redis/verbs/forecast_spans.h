@@ -10,7 +10,7 @@
 
 #include "core/reply.h"
 #include "core/request.h"
-#include "net/redis.h"
+#include "net/redis/redis.h"
 
 namespace tarry::redis {
 

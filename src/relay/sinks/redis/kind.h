@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net/redis_client.h"
+#include "net/redis/redis_client.h"
 #include "relay/sinks/kind.h"
 
 namespace tarry::relay {

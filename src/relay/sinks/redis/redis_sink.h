@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "net/redis_client.h"
+#include "net/redis/redis_client.h"
 #include "relay/sink.h"
 
 namespace tarry::relay {

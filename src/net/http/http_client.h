@@ -1,0 +1,93 @@
+// An HTTP/1.1 client for one server: a few kept connections, with one request at a time on each;
+// further requests wait for their turn, at most until their deadline. A request may ask for its own
+// connection (a request that waits long must not delay others), or for a reserved one (an urgent
+// request must not wait for others, and many urgent requests must not open as many
+// connections).
+//
+// After a failure the caller must know whether the request had been sent: then its outcome is
+// unknown. A request that was not sent completely was not carried out; if it was meant for a kept
+// connection that had died meanwhile, it is sent again once.
+//
+// Thread safety: none. Everything happens on the io_context's thread, callbacks included.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "net/http/http_message.h"
+#include "net/http/http_parser.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace tarry::net {
+
+struct HttpClientOptions {
+  std::string host;  // a name or an address
+  std::uint16_t port = 80;
+  std::string unix_path = {};   // a unix socket's, of at most 107 bytes, in place of host and port
+  std::size_t connections = 4;  // at most, for requests on the common lane
+  std::size_t reserved = 0;     // at most, in addition, for the reserved lane
+  std::int64_t connect_timeout_ms = 5'000;
+  std::int64_t idle_timeout_ms = 60'000;  // shorter than servers', so that they rarely close first
+  HttpLimits limits = {64 * 1024, 1ull << 30};
+  std::string token = {};       // sent with every call; empty: none
+  std::string user_agent = {};  // the same
+};
+
+enum class HttpLane : std::uint8_t {
+  common,
+  reserved,  // a reserved connection, or a common one if that is free first
+  own,       // begins at once
+};
+
+struct HttpCall {
+  std::string_view method;  // of static lifetime
+  std::string target;
+  std::string body;
+  std::string_view content_type;     // of static lifetime; empty: none
+  std::int64_t timeout_ms = 30'000;  // from `send` to the answer's end
+  HttpLane lane = HttpLane::common;
+};
+
+/// `unavailable` if it was not sent, `unknown_outcome` if it was. The message names the server.
+struct HttpFailure {
+  Error error;
+  bool sent = false;
+};
+using HttpAnswer = std::variant<HttpMessage, HttpFailure>;
+
+class HttpClient {
+ public:
+  using Id = std::uint64_t;
+  /// Runs exactly once a call, never within `send`.
+  using Done = base::UniqueFunction<void(HttpAnswer)>;
+
+  HttpClient(boost::asio::io_context& io, HttpClientOptions options);
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+  ~HttpClient();  // closes
+
+  Id send(HttpCall call, Done done);
+
+  /// The caller waits no longer. A request that was not sent is dropped. Otherwise our side of the
+  /// connection is closed, to tell the server, and we still wait a short time for its answer, which
+  /// may have been on its way. `done` runs either way.
+  void hang_up(Id id);
+
+  /// Fails outstanding requests, and closes. `send` fails from then on.
+  void close();
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::net

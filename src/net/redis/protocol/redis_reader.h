@@ -1,0 +1,62 @@
+// RedisReader: reads replies from the bytes that a Redis server sends, with hiredis's reader.
+//
+// The total length of a reply and its nesting depth are limited.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "net/redis/protocol/redis_reply.h"
+
+struct redisReader;
+
+namespace tarry::net {
+
+class RedisReader {
+ public:
+  explicit RedisReader(std::size_t max_reply_bytes);
+  ~RedisReader();
+  RedisReader(const RedisReader&) = delete;
+  RedisReader& operator=(const RedisReader&) = delete;
+
+  /// The best number of bytes for one `feed`: after every few replies hiredis moves the bytes that
+  /// it has not read yet, which is expensive if there are many.
+  static constexpr std::size_t kPiece = 16 * 1024;
+
+  /// Take all replies after this call, before the next one.
+  void feed(std::string_view bytes);
+  /// None if more bytes are needed, or there is a fault.
+  [[nodiscard]] std::optional<RedisReply> next();
+
+  enum class Fault : std::uint8_t { none, protocol, too_large };
+  /// Once there is one, nothing more is read.
+  [[nodiscard]] Fault fault() const noexcept { return fault_; }
+  /// What was wrong, in words: follows "the reply".
+  [[nodiscard]] const std::string& fault_text() const noexcept { return fault_text_; }
+
+ private:
+  struct Free {
+    void operator()(redisReader* reader) const noexcept;
+  };
+  void check_size(std::uint64_t reply_end);
+  [[nodiscard]] std::string over_limit() const;
+
+  // What hiredis's callbacks are given.
+  struct Making;
+
+  const std::size_t max_reply_bytes_;
+  const std::unique_ptr<Making> making_;
+  std::unique_ptr<redisReader, Free> reader_;
+  std::uint64_t fed_ = 0;
+  std::uint64_t reply_start_ = 0;  // of the reply that is being read, counted as fed_ is
+  Fault fault_ = Fault::none;
+  std::string fault_text_;
+};
+
+}  // namespace tarry::net

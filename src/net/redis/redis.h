@@ -1,0 +1,84 @@
+// Redis: the interface that sends commands to one server, or to the servers of a cluster, and keeps
+// a subscription there. Implemented by redis_client.h and redis_cluster.h.
+//
+// Thread safety: none. Everything happens on the io_context's thread, callbacks included.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "net/redis/protocol/redis_command.h"
+#include "net/redis/protocol/redis_reply.h"
+
+namespace tarry::net {
+
+/// `unavailable` if it was not sent, `unknown_outcome` if it may have been carried out,
+/// `permission_denied` if the server refused user or password, `invalid_argument` if the server is
+/// not Redis, is not trusted, or has no such database, `closed` after `close`. The message names
+/// the server.
+struct RedisFailure {
+  Error error;
+  bool sent = false;
+};
+
+/// A server's error ("-NOSCRIPT ...") is a normal reply.
+using RedisAnswer = std::variant<RedisReply, RedisFailure>;
+
+/// Sharded channels belong to a slot, as keys do: Redis 7.0 and later.
+enum class RedisChannels : std::uint8_t { plain, sharded };
+
+class Redis {
+ public:
+  /// Runs exactly once a command, never within `send`.
+  using Done = base::UniqueFunction<void(RedisAnswer)>;
+  using OnMessage = base::UniqueFunction<void(std::string_view channel, std::string_view message)>;
+  /// The subscription is active (again): messages published before this may have been missed.
+  using OnSubscribed = base::UniqueFunction<void()>;
+
+  Redis() = default;
+  Redis(const Redis&) = delete;
+  Redis& operator=(const Redis&) = delete;
+  virtual ~Redis() = default;
+
+  /// Replies come in the order of sending; in a cluster, in order for each node.
+  virtual void send(RedisCommand command, Done done) = 0;
+
+  /// Several commands that belong together (MULTI ... EXEC): they are sent with nothing between
+  /// them. `done` gets the reply of the last one, or the first failure.
+  virtual void send(std::vector<RedisCommand> commands, Done done) = 0;
+
+  /// One command on each master; in a cluster, on those that serve slots. `done` runs once, when
+  /// all have answered; if the masters are not known, with one failure.
+  struct NodeAnswer {
+    std::string server;  // as `server` spells it
+    RedisAnswer answer;
+  };
+  using EachDone = base::UniqueFunction<void(std::vector<NodeAnswer>)>;
+  virtual void send_to_masters(RedisCommand command, EachDone done) = 0;
+
+  /// Keeps a subscription to these channels, through broken connections. At most once.
+  virtual void subscribe(RedisChannels kind, std::vector<std::string> channels,
+                         OnMessage on_message, OnSubscribed on_subscribed) = 0;
+
+  /// Fails outstanding commands, and closes. `send` fails from then on.
+  virtual void close() = 0;
+
+  /// Whether commands can be carried out now, as far as is known; and a number that grows with
+  /// every new connection, in a cluster also with every broken one. When it has grown, facts
+  /// learned before may no longer be true: a server may have been restarted, and may have lost its
+  /// data.
+  [[nodiscard]] virtual bool is_connected() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t connections() const noexcept = 0;
+
+  /// For messages: "127.0.0.1:6379", "/run/redis.sock", or for a master that sentinels watch
+  /// "orders (10.0.0.7:6379)".
+  [[nodiscard]] virtual std::string server() const = 0;
+};
+
+}  // namespace tarry::net

@@ -1,0 +1,101 @@
+// A Redis or Valkey client for one server: pipelines the commands of many callers onto one
+// connection, and reconnects when it breaks. Subscriptions have their own connection.
+//
+// After a failure the caller must know whether the command may have been carried out. If the kernel
+// had no byte of it, it was not. Otherwise its outcome is unknown, and the client never sends it
+// again.
+//
+// If a connection no longer leads to a master (the server answers READONLY, or a sentinel names
+// another one), no new command uses it: it ends when the sent commands have their answers, and new
+// commands wait for the next connection. Without sentinels the next connection comes only after the
+// waits below: it may lead to the same server.
+//
+// While there is no connection, commands wait for the attempt that is being made, and fail with its
+// error when it fails. After a failed attempt the next one waits (100 ms, doubling up to 5 s, with
+// jitter); commands sent meanwhile fail at once with the last error.
+//
+// Passwords are in no message.
+//
+// Thread safety: none. Everything happens on the io_context's thread, callbacks included.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/redis/redis.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace tarry::net {
+
+struct RedisTls {
+  std::string ca_file;           // PEM; empty: the system's
+  std::string certificate_file;  // PEM, for servers that ask for one; empty: none
+  std::string key_file;          // PEM
+  std::string server_name;       // checked, and sent as SNI; empty: the host
+};
+
+struct RedisAddress {
+  std::string host;
+  std::uint16_t port = 6379;
+  friend bool operator==(const RedisAddress&, const RedisAddress&) = default;
+};
+
+/// The sentinels that know where the master is.
+struct RedisSentinelOptions {
+  std::vector<RedisAddress> addresses;  // at least one
+  std::string master;                   // their name for it
+  std::string user;                     // for the sentinels, like the password
+  std::string password;
+};
+
+struct RedisOptions {
+  std::string host = "127.0.0.1";  // a name or an address
+  std::uint16_t port = 6379;
+  std::string unix_path;  // not empty: instead of host and port
+  /// Instead of all three: asked before each connection; only a master is used.
+  std::optional<RedisSentinelOptions> sentinels;
+  bool is_sentinel = false;  // the server is one itself; for messages
+  std::string user;          // empty: the server's default user
+  std::string password;      // empty, and no user: no AUTH
+  std::uint32_t database = 0;
+  std::optional<RedisTls> tls;
+  std::int64_t connect_timeout_ms = 5'000;   // until AUTH and SELECT are answered
+  std::int64_t command_timeout_ms = 10'000;  // without a byte of a reply: the connection counts as
+                                             // dead
+  std::size_t max_reply_bytes = 1ull << 30;  // of one whole reply
+  std::string client_name = "tarry";         // CLIENT SETNAME; a refusal is ignored
+};
+
+class RedisClient final : public Redis {
+ public:
+  RedisClient(boost::asio::io_context& io, RedisOptions options);
+  ~RedisClient() override;  // closes
+
+  void send(RedisCommand command, Done done) override;
+  void send(std::vector<RedisCommand> commands, Done done) override;
+  /// `replies` commands, encoded; `done` as above.
+  void send(std::string_view bytes, std::size_t replies, Done done);
+  void send_to_masters(RedisCommand command, EachDone done) override;
+  void subscribe(RedisChannels kind, std::vector<std::string> channels, OnMessage on_message,
+                 OnSubscribed on_subscribed) override;
+  void close() override;
+  [[nodiscard]] bool is_connected() const noexcept override;
+  [[nodiscard]] std::uint64_t connections() const noexcept override;
+  [[nodiscard]] std::string server() const override;
+
+  /// Nothing waits for a reply, or for a connection.
+  [[nodiscard]] bool is_idle() const noexcept;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace tarry::net

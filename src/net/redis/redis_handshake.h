@@ -1,0 +1,48 @@
+// RedisHandshake: the commands that a connection sends before it is used (AUTH, CLIENT SETNAME,
+// ROLE if it must lead to a master, SELECT, PING, all at once), and the meaning of the answers. The
+// PING reveals a server that demands a password or is still loading its data, before a caller's
+// command does.
+//
+// Thread safety: none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarry/result.h>
+
+#include "net/redis/redis_client.h"
+
+namespace tarry::net {
+
+/// A server's text, for a message: one line, shortened if it is long.
+[[nodiscard]] std::string redis_says(std::string_view said);
+
+class RedisHandshake {
+ public:
+  explicit RedisHandshake(const RedisOptions& options);
+
+  [[nodiscard]] std::size_t replies() const noexcept { return steps_.size(); }
+  /// The commands, for the wire.
+  [[nodiscard]] std::string bytes() const;
+
+  /// The next reply. An error is the end: one line that names the server.
+  [[nodiscard]] Result<void> take(RedisView reply);
+  [[nodiscard]] bool done() const noexcept { return taken_ == steps_.size(); }
+
+ private:
+  enum class Step : std::uint8_t { auth, name, role, select, ping };
+
+  [[nodiscard]] std::optional<Error> judge(Step step, std::string_view said) const;
+  [[nodiscard]] Error failed(ErrorCode code, std::string_view what, std::string_view said) const;
+
+  const RedisOptions& options_;
+  std::vector<Step> steps_;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace tarry::net

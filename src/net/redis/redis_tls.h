@@ -1,0 +1,16 @@
+// The RedisStream over TLS (OpenSSL), 1.2 at least; checks the server's certificate and name.
+//
+// Certificate files are read again for every connection, so that you may replace them.
+#pragma once
+
+#include <memory>
+
+#include "net/redis/redis_stream.h"
+
+namespace tarry::net {
+
+/// `options.tls` must be set.
+[[nodiscard]] std::unique_ptr<RedisStream> make_redis_tls_stream(boost::asio::io_context& io,
+                                                                 const RedisOptions& options);
+
+}  // namespace tarry::net
