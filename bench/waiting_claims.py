@@ -140,8 +140,12 @@ class Server:
         return answer
 
     def wait_for(self, waiting):
-        while self.ask("GET", "/v1/queues/q0").get("waiting_claims", 0) != waiting:
+        for _ in range(300):
+            there = self.ask("GET", "/v1/queues/q0").get("waiting_claims", 0)
+            if there == waiting:
+                return
             time.sleep(0.2)
+        sys.exit(f"waiting_claims: {there:,} claims wait, not {waiting:,}\n{self.log()}")
 
     def rss_mb(self):
         with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as file:
@@ -213,9 +217,12 @@ def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     most = options.claims + 100
+    # One peer may hold a quarter of it, and a claim's queue takes some 70 bytes.
+    held = max(1 << 30, 4 * 100 * options.claims * options.queues)
     with tempfile.TemporaryDirectory() as directory:
         server = Server(options.program, options.store or f"file:{directory}/store?sync=os",
-                        ["--max-connections", str(most), *flags], directory)
+                        ["--max-connections", str(most), "--max-held", str(held), *flags],
+                        directory)
         try:
             if f"not the {most:,}" in server.log():
                 sys.exit(f"waiting_claims: {server.log()}")
