@@ -18,11 +18,11 @@ using net::RedisReply;
 // and keep its connection.
 constexpr std::int64_t kGoneMs = std::chrono::milliseconds(std::chrono::hours(7 * 24)).count();
 
-class Ending : public std::enable_shared_from_this<Ending> {
+class RemovalEnd : public std::enable_shared_from_this<RemovalEnd> {
  public:
   using Done = base::UniqueFunction<void(Result<std::uint64_t>)>;
 
-  Ending(Server& server, BegunRemoval begun, Done done)
+  RemovalEnd(Server& server, BegunRemoval begun, Done done)
       : server_(server),
         begun_(std::move(begun)),
         done_(std::move(done)),
@@ -120,7 +120,7 @@ class Ending : public std::enable_shared_from_this<Ending> {
 
 void end_removal(Server& server, BegunRemoval begun,
                  base::UniqueFunction<void(Result<std::uint64_t>)> done) {
-  std::make_shared<Ending>(server, std::move(begun), std::move(done))->start();
+  std::make_shared<RemovalEnd>(server, std::move(begun), std::move(done))->start();
 }
 
 }  // namespace tarry::redis
