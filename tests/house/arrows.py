@@ -203,8 +203,6 @@ def _check_private(source):
             if target is None and not (test and name.startswith("support/")):
                 yield Finding(source.path, line, "arrow",
                               f'"{name}": write it from src, as "base/units.h"')
-            elif test and target is not None and _module(target) == _module(folder):
-                continue  # a test may drive its part through the whole that it is a part of
             elif target not in (None, folder, *ALLOWED[folder]):
                 yield Finding(source.path, line, "arrow", f"{folder} may not include {target}")
             continue
