@@ -94,7 +94,7 @@ Made make_redis(const RelayPlan& plan, const SharedStore& store) {
   options.connect = *std::move(connect);
   options.group = group_of(plan, store);
   options.session = plan.session;
-  return Made(std::make_unique<relay::RedisCoordination>(std::move(options)));
+  return Made(relay::redis_coordination(std::move(options)));
 }
 
 #ifdef TARRY_WITH_ZOOKEEPER
@@ -123,7 +123,7 @@ Made make_zookeeper(const RelayPlan& plan, const SharedStore& store) {
   if (has_gap) return no_coordination(base::quoted(options.path) + " is no path in ZooKeeper");
   options.group = group_of(plan, store);
   options.session = plan.session;
-  return Made(std::make_unique<relay::ZooKeeperCoordination>(std::move(options)));
+  return Made(relay::zookeeper_coordination(std::move(options)));
 }
 #endif
 

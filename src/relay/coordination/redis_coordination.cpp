@@ -125,12 +125,10 @@ std::string random_name() {
   return name;
 }
 
-}  // namespace
-
 // All but the public functions on the io_context's thread.
-class RedisCoordination::Impl {
+class RedisCoordination final : public Coordination {
  public:
-  explicit Impl(RedisCoordinationOptions options)
+  explicit RedisCoordination(RedisCoordinationOptions options)
       : options_(std::move(options)),
         group_("tarry:relays:{" + options_.group + "}:"),
         member_(random_name()),
@@ -139,7 +137,7 @@ class RedisCoordination::Impl {
         timer_(io_),
         pause_(kFirstPause) {}
 
-  ~Impl() {
+  ~RedisCoordination() override {
     if (!thread_.joinable()) return;
     leave();
     (void)left_.get_future().wait_for(kLeaveGrace);
@@ -151,10 +149,8 @@ class RedisCoordination::Impl {
     });
     thread_.join();
   }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
 
-  void start(Hooks hooks) {
+  void start(Hooks hooks) override {
     hooks_ = std::move(hooks);
     redis_->subscribe(
         net::RedisChannels::plain, {group_ + "news"},
@@ -164,7 +160,7 @@ class RedisCoordination::Impl {
         [this] { ask(); });
     thread_ = base::start_thread("tarry-sharing", [this] { io_.run(); });
   }
-  void offer(std::vector<Unit> all) {
+  void offer(std::vector<Unit> all) override {
     boost::asio::post(io_, [this, all = std::move(all)]() mutable {
       const bool first = !std::exchange(offered_, true);
       if (!first && all == all_) return;
@@ -172,14 +168,14 @@ class RedisCoordination::Impl {
       ask();
     });
   }
-  void leave() {
+  void leave() override {
     boost::asio::post(io_, [this] {
       if (std::exchange(leaving_, true)) return;
       ask();
     });
   }
-  [[nodiscard]] Millis session() const noexcept { return options_.session; }
-  [[nodiscard]] const std::string& title() const noexcept { return title_; }
+  [[nodiscard]] Millis session() const override { return options_.session; }
+  [[nodiscard]] std::string title() const override { return title_; }
 
  private:
   [[nodiscard]] net::RedisCommand command() const {
@@ -286,13 +282,10 @@ class RedisCoordination::Impl {
   std::thread thread_;
 };
 
-RedisCoordination::RedisCoordination(RedisCoordinationOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))) {}
-RedisCoordination::~RedisCoordination() = default;
-void RedisCoordination::start(Hooks hooks) { impl_->start(std::move(hooks)); }
-void RedisCoordination::offer(std::vector<Unit> all) { impl_->offer(std::move(all)); }
-void RedisCoordination::leave() { impl_->leave(); }
-Millis RedisCoordination::session() const { return impl_->session(); }
-std::string RedisCoordination::title() const { return impl_->title(); }
+}  // namespace
+
+std::unique_ptr<Coordination> redis_coordination(RedisCoordinationOptions options) {
+  return std::make_unique<RedisCoordination>(std::move(options));
+}
 
 }  // namespace tarry::relay

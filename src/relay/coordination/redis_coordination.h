@@ -1,7 +1,7 @@
-// RedisCoordination: relays share by leases in a Redis. One script, which each runs three times a
-// session and whenever another's session ends, does all: it says that this one lives, forgets those
-// whose session has ended, and gives back or takes what the fair part asks for (fair_part.h has the
-// same rule).
+// Coordination by leases in a Redis. One script, which each relay runs three times a session and
+// whenever another's session ends, does all: it says that this one lives, forgets those whose
+// session has ended, and gives back or takes what the fair part asks for (fair_part.h has the same
+// rule).
 //
 //   tarry:relays:{GROUP}:members   ZSET  member -> when its session ends, ms by the server's clock
 //   tarry:relays:{GROUP}:order     HASH  member -> the number of its coming; "last"
@@ -16,7 +16,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "net/redis/redis.h"
 #include "relay/coordination/coordination.h"
@@ -34,19 +33,6 @@ struct RedisCoordinationOptions {
   Millis session = kDefaultSession;
 };
 
-class RedisCoordination final : public Coordination {
- public:
-  explicit RedisCoordination(RedisCoordinationOptions options);
-  ~RedisCoordination() override;
-  void start(Hooks hooks) override;
-  void offer(std::vector<Unit> all) override;
-  void leave() override;
-  [[nodiscard]] Millis session() const override;
-  [[nodiscard]] std::string title() const override;
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
-};
+[[nodiscard]] std::unique_ptr<Coordination> redis_coordination(RedisCoordinationOptions options);
 
 }  // namespace tarry::relay

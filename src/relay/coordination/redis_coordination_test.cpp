@@ -38,7 +38,7 @@ class Member {
     };
     options.group = "g";
     options.session = session;
-    coordination_ = std::make_unique<RedisCoordination>(std::move(options));
+    coordination_ = redis_coordination(std::move(options));
     coordination_->start({[this](const Coordination::View& view) {
                             const std::lock_guard lock(mutex_);
                             view_ = view;
@@ -76,7 +76,7 @@ class Member {
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::unique_ptr<RedisCoordination> coordination_;
+  std::unique_ptr<Coordination> coordination_;
 };
 
 std::size_t moved(const std::set<Unit>& before, const std::set<Unit>& after) {

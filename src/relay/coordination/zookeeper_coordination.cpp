@@ -35,27 +35,23 @@ std::string_view sequence_of(std::string_view member) {
   return member.substr(member.size() - std::min(member.size(), kDigits));
 }
 
-}  // namespace
-
-class ZooKeeperCoordination::Impl {
+class ZooKeeperCoordination final : public Coordination {
  public:
-  explicit Impl(ZooKeeperOptions options)
+  explicit ZooKeeperCoordination(ZooKeeperOptions options)
       : options_(std::move(options)),
         group_(options_.path + "/relays/" + wire::percent_encode(options_.group)),
         tag_(random_tag()) {}
 
-  ~Impl() {
+  ~ZooKeeperCoordination() override {
     leave();
     if (thread_.joinable()) thread_.join();
   }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
 
-  void start(Hooks hooks) {
+  void start(Hooks hooks) override {
     hooks_ = std::move(hooks);
     thread_ = base::start_thread("tarry-sharing", [this] { run(); });
   }
-  void offer(std::vector<Unit> all) {
+  void offer(std::vector<Unit> all) override {
     const std::lock_guard lock(mutex_);
     if (offered_ && all_ == all) return;
     offered_ = true;
@@ -63,13 +59,13 @@ class ZooKeeperCoordination::Impl {
     news_ = true;
     changed_.notify_all();
   }
-  void leave() {
+  void leave() override {
     const std::lock_guard lock(mutex_);
     leaving_ = true;
     changed_.notify_all();
   }
-  [[nodiscard]] Millis session() const noexcept { return options_.session; }
-  [[nodiscard]] std::string title() const { return "zookeeper " + options_.hosts; }
+  [[nodiscard]] Millis session() const override { return options_.session; }
+  [[nodiscard]] std::string title() const override { return "zookeeper " + options_.hosts; }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -279,13 +275,10 @@ class ZooKeeperCoordination::Impl {
   std::thread thread_;
 };
 
-ZooKeeperCoordination::ZooKeeperCoordination(ZooKeeperOptions options)
-    : impl_(std::make_unique<Impl>(std::move(options))) {}
-ZooKeeperCoordination::~ZooKeeperCoordination() = default;
-void ZooKeeperCoordination::start(Hooks hooks) { impl_->start(std::move(hooks)); }
-void ZooKeeperCoordination::offer(std::vector<Unit> all) { impl_->offer(std::move(all)); }
-void ZooKeeperCoordination::leave() { impl_->leave(); }
-Millis ZooKeeperCoordination::session() const { return impl_->session(); }
-std::string ZooKeeperCoordination::title() const { return impl_->title(); }
+}  // namespace
+
+std::unique_ptr<Coordination> zookeeper_coordination(ZooKeeperOptions options) {
+  return std::make_unique<ZooKeeperCoordination>(std::move(options));
+}
 
 }  // namespace tarry::relay

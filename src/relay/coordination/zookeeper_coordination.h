@@ -1,5 +1,4 @@
-// ZooKeeperCoordination: relays share by ephemeral nodes in a ZooKeeper, which go with the session
-// of whoever made them:
+// Coordination by ephemeral nodes in a ZooKeeper, which go with the session of whoever made them:
 //
 //   PATH/relays/GROUP/members/m-NAME-SEQUENCE   one a relay; the sequence is the order of coming
 //   PATH/relays/GROUP/units/QUEUE%2FSHARD       one a unit that somebody has
@@ -11,7 +10,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "relay/coordination/coordination.h"
 
@@ -25,19 +23,6 @@ struct ZooKeeperOptions {
   Millis session = kDefaultSession;
 };
 
-class ZooKeeperCoordination final : public Coordination {
- public:
-  explicit ZooKeeperCoordination(ZooKeeperOptions options);
-  ~ZooKeeperCoordination() override;
-  void start(Hooks hooks) override;
-  void offer(std::vector<Unit> all) override;
-  void leave() override;
-  [[nodiscard]] Millis session() const override;
-  [[nodiscard]] std::string title() const override;
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
-};
+[[nodiscard]] std::unique_ptr<Coordination> zookeeper_coordination(ZooKeeperOptions options);
 
 }  // namespace tarry::relay
