@@ -343,6 +343,7 @@ class BadInput(ProgramTest):
             (["work", "."], "work needs a command after --"),
             (["--store", "memory:", "work", ".", "--", "true"],
              'queue name "." is a step within a path'),
+            (["work", "a", "b", "a", "--", "true"], 'queue "a" is named twice'),
             (["relay", "..", "--to", "stdout"], 'queue name ".." is a step within a path'),
             (["push", "q", "x", "--kye", "k"], "did you mean --key?"),
             (["push", "q", "x", "--prioritty=7"], "did you mean --priority?"),

@@ -1,4 +1,5 @@
 // tarry work: runs a command for every message that falls due.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -192,6 +193,10 @@ ExitCode work(Session& session, const WorkOptions& options) {
   if (session.trailing.empty()) {
     return session.output.usage(
         "work needs a command after --: tarry work QUEUE -- COMMAND [ARG]...");
+  }
+  for (const std::string& queue : options.queues) {
+    if (std::ranges::count(options.queues, queue) == 1) continue;
+    return session.output.usage("queue " + base::quoted(queue) + " is named twice");
   }
   const auto startable = relay::ChildProcesses(session.trailing).check();
   if (!startable) return session.output.usage(startable.error().message);
