@@ -236,7 +236,7 @@ class Webhook(ProgramTest):
     def test_what_is_refused_is_told_of(self):
         relay = self.start("/status/404")
         self.push("k")
-        self.assertIn(b'messages are refused for good; the last one: answered 404: "because 404"',
+        self.assertIn(b'messages are refused for good; the last error: answered 404: "because 404"',
                       relay.stderr.readline())
         self.stop(relay)
 
