@@ -10,7 +10,7 @@
 namespace tarry::redis {
 namespace {
 
-constexpr std::string_view kQueue = "{queue}";
+constexpr std::string_view kQueueSlot = "{queue}";
 constexpr std::uint64_t kMostOfRange = 1'000'000;
 
 Unexpected wrong_name(std::string_view option, std::string_view name, std::string_view why) {
@@ -52,12 +52,12 @@ std::optional<Range> find_range(std::string_view name, std::size_t from = 0) {
   return std::nullopt;
 }
 
-bool has_queue(std::string_view name) { return name.find(kQueue) != std::string_view::npos; }
+bool has_queue(std::string_view name) { return name.find(kQueueSlot) != std::string_view::npos; }
 
 std::string with_queue(std::string name, std::string_view queue) {
-  for (std::size_t at = name.find(kQueue); at != std::string::npos;
-       at = name.find(kQueue, at + queue.size())) {
-    name.replace(at, kQueue.size(), queue);
+  for (std::size_t at = name.find(kQueueSlot); at != std::string::npos;
+       at = name.find(kQueueSlot, at + queue.size())) {
+    name.replace(at, kQueueSlot.size(), queue);
   }
   return name;
 }
@@ -137,7 +137,7 @@ Result<LayoutNames> LayoutNames::make(const LayoutSpec& spec) {
   LayoutNames names(spec);
   const bool redisson = spec.layout == Layout::redisson;
   std::string& main = redisson ? names.spec_.list : names.spec_.zset;
-  if (main.empty()) main = kQueue;
+  if (main.empty()) main = kQueueSlot;
   const std::string_view option = redisson ? "list" : "zset";
   if (auto done = check_name(option, main); !done) return std::move(done).error();
   if (auto done = check_name("hash", spec.hash); !done) return std::move(done).error();
