@@ -77,7 +77,7 @@ struct QueueAudit {
   std::uint64_t accepted = 0;
   std::uint64_t present = 0;  // scheduled, ready, leased, dead
   std::uint64_t ended = 0;    // acked, cancelled, replaced, expired, purged, moved away
-  /// accepted - present - ended: above 0 that many are missing, below 0 there are too many.
+  /// accepted - present - ended: above 0 messages are missing, below 0 there are too many.
   [[nodiscard]] std::int64_t difference() const noexcept {
     return static_cast<std::int64_t>(accepted - present - ended);
   }
