@@ -106,7 +106,7 @@ TEST_F(HashLayout, AWrongHashTouchesNothingAndIsTold) {
   EXPECT_EQ(redis({"HGET", "h", "k"}), "b");
   std::size_t told = 0;
   for (const std::string& line : store.lines()) {
-    if (line.find("HASH \"wrong\" is not there") != std::string::npos) ++told;
+    if (line.find("HASH \"wrong\" does not exist") != std::string::npos) ++told;
   }
   EXPECT_EQ(told, 1u);
 }
