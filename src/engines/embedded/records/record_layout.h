@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/settings_table.h"
 #include "engines/embedded/records/records.h"
+#include "engines/embedded/records/settings_fields.h"
 
 namespace tarry::embedded::record_layout {
 
@@ -34,9 +34,6 @@ inline constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;
 inline constexpr std::size_t kBootDueField = 8;  // only where the delay is relative
 inline constexpr std::size_t kPushedField = 8;
 inline constexpr std::size_t kCarriedFixed = 48;
-inline constexpr std::size_t kSettingsBytes = core::settings_of<core::DurationSetting>() * 8 +
-                                              core::settings_of<core::CountSetting>() * 4 +
-                                              core::settings_of<core::RuleSetting>() * 4;
 inline constexpr std::size_t kQueueFixed = kHead + 4 + kSettingsBytes + 8;
 inline constexpr std::size_t kDueFixed = kHead + kRefBytes + 4 + 8 + 4;
 inline constexpr std::size_t kClaimedFixed = kHead + 4 + 4 + 8 + 8;

@@ -3,7 +3,6 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "core/settings_table.h"
 #include "engines/embedded/records/record_layout.h"
 
 namespace tarry::embedded {
@@ -32,7 +31,8 @@ void put_ref(base::ByteFiller& to, Ref ref) {
 // -- sizes
 
 std::size_t size_of(const QueueRecord& r) {
-  return kQueueFixed + r.name.size() + (r.counters ? kCountersBytes : 0);
+  return kQueueFixed - kSettingsBytes + settings_bytes(r.settings) + r.name.size() +
+         (r.counters ? kCountersBytes : 0);
 }
 std::size_t size_of(const PutRecord& r) {
   return kPutFixedBytes + (r.boot_due_ms ? kBootDueField : 0) + (r.pushed_ms ? kPushedField : 0) +
@@ -67,12 +67,7 @@ void encode(std::string& out, const QueueRecord& r) {
                                 (r.counters ? kCounters : 0) | (r.removed ? kRemoved : 0));
   base::ByteFiller to = begin(out, size_of(r), RecordType::queue, detail, r.name.size());
   to.u32(r.queue);
-  core::each_setting_of<core::DurationSetting>(
-      [&](const auto& row) { to.i64((r.settings.*row.value).count()); });
-  core::each_setting_of<core::CountSetting>(
-      [&](const auto& row) { to.u32(r.settings.*row.value); });
-  core::each_setting_of<core::RuleSetting>(
-      [&](const auto& row) { to.u32(static_cast<std::uint32_t>(r.settings.*row.value)); });
+  write_settings(to, r.settings);
   to.i64(r.paused_until_ms.value_or(0));
   if (r.counters) {
     QueueCounters counters = *r.counters;

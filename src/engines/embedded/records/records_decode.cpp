@@ -2,7 +2,6 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "core/settings_table.h"
 #include "engines/embedded/records/record_layout.h"
 #include "engines/embedded/records/records.h"
 
@@ -31,27 +30,14 @@ bool take_i64(base::ByteReader& in, std::optional<std::int64_t>& value, bool pre
 // Message::set_due_ms keeps 48 bits.
 bool is_due(std::int64_t due_ms) { return due_ms >= 0 && due_ms < (std::int64_t{1} << 48); }
 
-bool read_settings(base::ByteReader& in, QueueSettings& settings) {
-  bool good = true;
-  core::each_setting_of<core::DurationSetting>([&](const auto& row) {
-    std::int64_t ms = 0;
-    good = good && in.i64(ms);
-    settings.*row.value = Millis(ms);
-  });
-  core::each_setting_of<core::CountSetting>(
-      [&](const auto& row) { good = good && in.u32(settings.*row.value); });
-  core::each_setting_of<core::RuleSetting>([&](const auto& row) {
-    std::uint32_t rule = 0;
-    good = good && in.u32(rule) && rule <= static_cast<std::uint32_t>(IfExists::later);
-    if (good) settings.*row.value = static_cast<IfExists>(rule);
-  });
-  return good;
-}
-
 std::optional<Record> decode_queue(Head head, base::ByteReader in) {
   QueueRecord r;
   std::int64_t paused_until = 0;
-  if (!in.u32(r.queue) || !read_settings(in, r.settings) || !in.i64(paused_until)) {
+  const std::size_t others = kQueueFixed - kHead - kSettingsBytes + head.small +
+                             ((head.detail & kCounters) != 0 ? kCountersBytes : 0);
+  if (in.remaining() < others) return std::nullopt;
+  const std::size_t settings = in.remaining() - others;
+  if (!in.u32(r.queue) || !read_settings(in, settings, r.settings) || !in.i64(paused_until)) {
     return std::nullopt;
   }
   r.paused = (head.detail & kPaused) != 0;
