@@ -1,7 +1,7 @@
 -- The ack that has more to look at.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
-local remember = setting(5)
+local remember = setting('remember')
 local results, stale, at = {}, false, 5
 while at <= #ARGV do
   local fence, n, n_past = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])

@@ -26,7 +26,7 @@ local function cancel_one(member, seen)
   end
   if seen and seen ~= seen_of(member, state, score, body) then return 'kept' end
   local due, past
-  local remembers = not seen and setting(5) > 0
+  local remembers = not seen and setting('remember') > 0
   if remembers then due, past = due_and_past(member, state, score) end
   local has_past = true
   if state == 'waiting' then

@@ -96,7 +96,7 @@ end
 take_due()
 if odd then take_ready('(' .. DEFAULT_PRIORITY, '(+inf', 0, 500) end
 
-local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting('lease'))
 if due_taken > 0 then call('ZREMRANGEBYRANK', DUE, 0, due_taken - 1) end
 for _, entry in ipairs(ready_taken) do
   call('ZREM', READY, entry)

@@ -40,7 +40,7 @@ for i = 11, #ARGV do
   end
 end
 
-local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting(1))
+local lease, runs, entry = lease_out(ARGV[6] ~= '' and tonumber(ARGV[6]) or setting('lease'))
 for _, leave in ipairs(leaving) do leave() end
 local next_look = ''
 if #bodies == 0 then

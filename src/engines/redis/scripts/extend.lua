@@ -7,7 +7,7 @@ apply_time()
 local results, at = {}, 5
 while at <= #ARGV do
   local fence, n = ARGV[at], tonumber(ARGV[at + 2])
-  local lease = ARGV[at + 1] ~= '' and tonumber(ARGV[at + 1]) or setting(1)
+  local lease = ARGV[at + 1] ~= '' and tonumber(ARGV[at + 1]) or setting('lease')
   local first = at + 3
   at = first + n
   spread(fence)

@@ -17,7 +17,7 @@ end
 local function push_onto(i, member, body, due, rule)
   local state, score, old = locate(member)
   if not state then return push_new(member, body, due) end
-  if rule == 'd' then rule = setting(7) end
+  if rule == 'd' then rule = setting('if_exists') end
   local id = id_of(member, old)
   if state == 'leased' then
     return tell(i, 'in_flight', id, floor(leased_score(member, score)))

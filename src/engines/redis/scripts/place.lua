@@ -38,7 +38,7 @@ end
 
 local function max_attempts_of(body)
   local flags = flags_of(body)
-  if band(flags, HAS_MAX) == 0 then return setting(2) end
+  if band(flags, HAS_MAX) == 0 then return setting('max_attempts') end
   local at = 6
   if band(flags, HAS_ID) ~= 0 then at = at + 6 end
   if band(flags, HAS_PRIORITY) ~= 0 then at = at + 4 end
@@ -272,7 +272,7 @@ end
 local ACKED, CANCELLED = 0, 1
 -- Of what has ended the key stays known, where the queue has a `remember`. `claim`: what acked it.
 local function remember_end(member, body, due, past, ending, claim)
-  local till = now + setting(5)
+  local till = now + setting('remember')
   local id = band(flags_of(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''
   call('HSET', MSGS, member,
     struct.pack('<BBI6I6I4', REMEMBERED + (id ~= '' and HAS_ID or 0), ending, now, due, priority_of(body))
@@ -285,7 +285,7 @@ end
 -- takes it out of LEASED, and counts it.
 local function conclude(member, score, ending, claim)
   local has_past = score % 1 ~= 0
-  local remember = setting(5)
+  local remember = setting('remember')
   local body = remember > 0 and call('HGET', MSGS, member)
   if body and (byte(body) or 0) >= REMEMBERED then  -- written by a call that was stopped then
     call('ZADD', DONE, now + remember, member)
@@ -312,7 +312,7 @@ end
 
 -- To the dead; PAST keeps its due time and the reason too.
 local function die(member, due, past, reason)
-  local till = now + setting(6)
+  local till = now + setting('dead_keep')
   call('HSET', PAST, member, pack_past(past) .. struct.pack('<I6', due) .. reason)
   call('ZADD', DEAD, till, member)
   expect(till)

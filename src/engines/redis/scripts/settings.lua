@@ -1,11 +1,16 @@
--- Settings, in this order: lease, max_attempts, backoff_min, backoff_max, remember, dead_keep,
--- if_exists (r, k, p, e, l). Looked at where one is wanted. What a later version added is 0 where it was never
--- written.
+-- A setting by its name. META has their values in the order of the names: durations in milliseconds,
+-- of if_exists a letter (r, k, p, e, l). Looked at where one is wanted. What a later version added is 0
+-- where it was never written. The last names may be missing, where no script asks for them.
 local parsed
-local function setting(index)
+local function setting(name)
   if not parsed then
     parsed = {}
-    for word in string.gmatch(settings, '%w+') do parsed[#parsed + 1] = word end
+    local names = { 'lease', 'max_attempts', 'backoff_min', 'backoff_max', 'remember', 'dead_keep', 'if_exists' }
+    local at = 0
+    for word in string.gmatch(settings, '%w+') do
+      at = at + 1
+      parsed[names[at] or at] = word
+    end
   end
-  return index == 7 and parsed[7] or tonumber(parsed[index] or 0)
+  return name == 'if_exists' and parsed[name] or tonumber(parsed[name] or 0)
 end

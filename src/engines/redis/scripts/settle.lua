@@ -11,7 +11,7 @@ local replies = {}
 -- Exponential from backoff_min, doubling, up to backoff_max; the upper half is spread. As
 -- core/retry_policy.h says; what spreads it is the message's id and attempt.
 local function backoff(id, attempt)
-  local least, most = setting(3), setting(4)
+  local least, most = setting('backoff_min'), setting('backoff_max')
   local full = least
   for _ = 2, attempt do
     if full >= most then break end
