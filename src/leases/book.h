@@ -19,17 +19,15 @@
 // Thread safety: none.
 //
 // Invariants
-//  1. A claim that was held is in exactly one place: held_, outbox_ or settling_. It leaves the
-//  last
-//     of them counted once: as acked, retried, buried, released or stale.
+//  1. A claim that was held is in exactly one place: held_, outbox_ or settling_. When it leaves
+//     them it is counted once: as acked, retried, buried, released or stale.
 //  2. At most one request of each kind is under way.
 //  3. The book never believes that a lease holds longer than the store does: it counts a lease from
 //     the beginning of the claim, or from the moment when it asked for the extension.
 //  4. A claim that is lost is neither extended nor settled.
 //  5. Any other claim that has ended is sent to the store at least once, whatever the clock says.
-//  It
-//     is sent again only while its lease holds; after a stop, for 10 s after it ended; once
-//     abandoned, never.
+//     The book sends it again only while its lease holds; after a stop, for 10 s after it ended;
+//     once abandoned, never.
 //  6. After a stop nothing is claimed, and nothing new is held.
 #pragma once
 

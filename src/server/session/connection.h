@@ -8,9 +8,8 @@
 // A hang-up is dealt with here and in the session. A front never sees one. It is noticed
 //  - by the read that is outstanding: a waiting claim is withdrawn; with no request in progress the
 //    connection closes;
-//  - not at all while the front is full, since nothing is read then. So a claim does not wait: it
-//  is
-//    withdrawn at once, and the socket is asked before the answer is handed over;
+//  - not at all while the front is full, since nothing is read then. So a claim does not wait: the
+//    session withdraws it at once, and asks the socket before it hands over the answer;
 //  - by a write that fails or makes no progress for `write_deadline`: the connection closes.
 // All of them end in `close`, which releases what the client was not handed.
 //
