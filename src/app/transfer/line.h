@@ -1,8 +1,7 @@
 // The lines of an export: JSON objects, one a line.
 //
 //   {"tarry_export":2}
-//   {"queue":"orders","settings":{...,"lease_ms":30000,...},"paused":false}       every queue,
-//   first
+//   {"queue":"orders","settings":{...,"lease_ms":30000,...},"paused":false}       queues come first
 //   {"message":{"queue","key","state","due","due_ms","priority","attempt","max_attempts","tallies",
 //               "pushed","pushed_ms","reason","headers","payload"}}
 //   {"end":true,"messages":2}       without it the file was cut off
