@@ -91,7 +91,7 @@ inline constexpr std::array kRows{
             "no segment but those of S2 and S3, and segment 1 is not among them", "damage"},
     RowText{Row::s6, "S6", "a segment below the low-water mark", "ignored, removed"},
     RowText{Row::s6_by_replay, "S6 by replay",
-            "the same, where no seal proves the mark and only replay shows that it stands",
+            "the same, if no seal proves the mark, and only replay shows that it is right",
             "removed after the replay"},
     RowText{Row::s7, "S7", "the header of another store, shard or segment", "refused as damage"},
     RowText{Row::s7_newer, "S7 newer", "the header of a newer format version",
