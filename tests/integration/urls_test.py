@@ -27,7 +27,7 @@ DEFAULTS = {
     ("memory:", "capacity"): ("src/engines/embedded/embedded_engine.h",
                               r"memory_bytes = (UINT64_MAX);"),
     ("file:", "sync"): ("src/engines/embedded/embedded_engine.h", r"sync = SyncPolicy::(\w+);"),
-    ("redis:", "partitions"): ("src/engines/redis/redis_engine.h",
+    ("redis:", "partitions"): ("src/engines/redis/node/start_up.h",
                                "kDefaultPartitions = " + NUMBER),
     ("redis:", "shards"): ("src/engines/redis/redis_engine.h", "uint32_t shards = " + NUMBER),
     ("redis:", "layout"): ("src/open/redis_url.h", r"bool (native) = true;"),
@@ -49,7 +49,8 @@ SAME = {("file:", name): ("memory:", name) for name in ("shards", "segment", "ma
 # Defaults that are no value.
 WORDS = {"the machine's", "none", "", "the server's default one", "the system's", "HOST",
          "must be given", "the sentinels' default one", "the name of the ZSET or list",
-         "`{queue}`", "`TARRY_TOKEN` of the environment"}
+         "`{queue}`",
+         "the environment's `TARRY_TOKEN`, else the file that `TARRY_TOKEN_FILE` names"}
 
 
 def source(path):
@@ -144,7 +145,7 @@ class Urls(ProgramTest):
             with_value.add(row)
             path, pattern = DEFAULTS[SAME.get(row, row)]
             held = in_code(re.search(pattern, source(path))[1])
-            told = re.sub(r"^what the store has; | of a new one$|, less on .*|`", "", default)
+            told = re.sub(r"^as the store was made; | for a new one$|, less on .*|`", "", default)
             if row in MEANS:
                 self.assertEqual(told, MEANS[row], row)
             elif isinstance(held, int):
@@ -154,7 +155,7 @@ class Urls(ProgramTest):
                 self.assertEqual(told, held, row)
             if row == ("redis:", "wait"):
                 waited = re.search(r"wait_timeout_ms = ([\d']+);", source("src/open/redis_url.h"))
-                number, unit = amount(re.search(r"waited for \((\w+)\)", note)[1])
+                number, unit = amount(re.search(r"wait for them \((\w+)\)", note)[1])
                 self.assertEqual(number * UNITS[unit], in_code(waited[1]))
         self.assertEqual(with_value, DEFAULTS.keys() | SAME.keys())
 
