@@ -95,7 +95,7 @@ struct WorkerOptions {
   std::function<void(const Error&)> on_refusal = {};
 };
 
-/// One of a worker's queues: its handler, and how many handlers run at once.
+/// One queue of a worker, with the handler and the options for that queue.
 struct QueueWork {
   Queue queue;
   Handler handler;

@@ -1,4 +1,4 @@
-// What is done with claims, whoever holds them.
+// Rules about claims that engines, worker and relay share: verdicts, release, lateness.
 //
 // Pure functions.
 #pragma once

@@ -108,7 +108,7 @@ class Book {
     Id id = 0;
     Moment end = kLost;  // of its lease, from now on
   };
-  /// Of the claims that are still held: those whose leases were extended, and those that are lost.
+  /// Returns the claims, of those still held, whose leases were extended or lost.
   [[nodiscard]] std::vector<Change> extended(const Result<core::ItemsReply>& reply, Moment now);
 
   // -- claims
@@ -117,9 +117,9 @@ class Book {
   /// stopped, or because the answer was under way until the lease was over.
   [[nodiscard]] std::optional<Id> hold(std::string_view receipt, Millis lease, Moment begun,
                                        Moment now);
-  /// What becomes of a claim that is held. Of one that is lost: nothing but that it is counted.
+  /// Ends a claim that is held: the book will settle it so. A lost claim is only counted.
   void end(Id id, Settlement settlement, Moment now);
-  /// Of a claim that is held.
+  /// The end of the lease of a claim that is held; kLost if it is lost.
   [[nodiscard]] Moment lease_end(Id id) const { return held_.at(id).end; }
   /// Those whose leases are over by the clock, whatever the store says of them later. Told again
   /// when others join them.

@@ -3,9 +3,9 @@
 // in docs/formats/journal.md, word for word.
 //
 // S: which files are segments of the journal. B: where its batches end. R: records. T: the tail.
-// What is cut or removed as torn (S3, S3 later, B4, B4 later, B6) may hold batches that check: the
-// report counts them. Damage is never repaired here: the error names file and offset, and the files
-// stay as they are.
+// When recovery cuts or removes something as torn (S3, S3 later, B4, B4 later, B6), intact batches
+// may go with it: the report counts them. Recovery never repairs damage: the error names file and
+// offset, and the files stay as they are.
 //
 // Plain values.
 #pragma once
