@@ -1,6 +1,6 @@
 // Import: puts the lines of an export into a store, messages with their keys, attempts and tallies.
 //
-// A queue is held (app/transfer/queue_hold.h) from its first line on until the export's last line has been
+// A queue is held (queue_hold.h) from its first line on until the export's last line has been
 // read. So where an import is cut short, at whatever line, nothing of it has been delivered yet,
 // and the same file can be imported again: what is there already, the same, is only counted.
 //

@@ -5,7 +5,7 @@
 // delivered while there are two. Messages go in batches: read in the first store, put into the
 // second under the same key, then taken away from the first if they still are what was read. Killed
 // anywhere and run again, a message is found in both, is the same, and only the last step is done.
-// What a queue's pause was stands in the hold itself (app/transfer/queue_hold.h), so nothing else is kept.
+// What a queue's pause was stands in the hold itself (queue_hold.h), so nothing else is kept.
 // Of a store that cannot pause (a layout's keys are others' too) only the second one's queue is
 // held: what others take meanwhile is not there any more when it is to be taken away, and its copy
 // goes.
