@@ -230,9 +230,15 @@ MaybeError check_own(const CancelRequest& cancel) {
 }
 
 MaybeError check_own(const ReviveRequest& revive) {
-  if (!revive.all || revive.keys.empty()) return {};
-  return invalid("a revive of all names " + std::to_string(revive.keys.size()) +
-                 " keys; it must name 0");
+  if (revive.all && !revive.keys.empty()) {
+    return invalid("a revive of all names " + std::to_string(revive.keys.size()) +
+                   " keys; it must name 0");
+  }
+  // Its reply is one count: a bad key has no result of its own to be told in.
+  for (const Slice key : revive.keys) {
+    if (auto error = check_key(view(revive.bytes, key))) return error;
+  }
+  return {};
 }
 
 MaybeError check_own(const ReshardRequest& reshard) {

@@ -395,7 +395,7 @@ R batch_of(std::size_t count, std::size_t bytes) {
   if constexpr (requires { request.items; }) {
     request.items.resize(count);
   } else {
-    request.keys.resize(count);
+    request.keys.resize(count, Slice{0, 1});
   }
   request.bytes = std::string(bytes, 'b');
   return request;
@@ -408,8 +408,8 @@ using Batches = testing::Types<PushRequest, CancelRequest, RescheduleRequest, Se
 TYPED_TEST_SUITE(BatchCheck, Batches);
 
 TYPED_TEST(BatchCheck, IsLimitedInItemsAndBytes) {
-  EXPECT_TRUE(accepted(check_request(batch_of<TypeParam>(10'000, 0))));
-  EXPECT_TRUE(is_error(check_request(batch_of<TypeParam>(10'001, 0)), kTooLarge,
+  EXPECT_TRUE(accepted(check_request(batch_of<TypeParam>(10'000, 1))));
+  EXPECT_TRUE(is_error(check_request(batch_of<TypeParam>(10'001, 1)), kTooLarge,
                        {"batch of 10001 items", "10000"}));
   EXPECT_TRUE(is_error(check_request(batch_of<TypeParam>(1, (128u << 20) + 1)), kTooLarge,
                        {"batch of 134217729 bytes", "134217728"}));
@@ -496,6 +496,10 @@ TEST(RequestCheck, TheRest) {
 
   ReviveRequest revive{"q", true, {{}}, {}};
   EXPECT_TRUE(is_error(check_request(revive), kInvalid, {"revive of all", "1 keys"}));
+  revive = {"q", false, {{0, 1}, {1, 513}}, std::string(514, 'k')};
+  EXPECT_TRUE(is_error(check_request(revive), kTooLarge, {"key", "512 bytes"}));
+  revive.keys[1].size = 0;
+  EXPECT_TRUE(is_error(check_request(revive), kInvalid, {"key", "512"}));
 }
 
 }  // namespace

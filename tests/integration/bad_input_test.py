@@ -103,6 +103,7 @@ BODIES = (
      ("10001", "10000")),
     ("extendLeases", {"items": [{"receipt": "r"}] * TOO_MANY}, 413, ("10001", "10000")),
     ("reviveMessages", {"keys": ["k"] * TOO_MANY}, 413, ("10001", "10000")),
+    ("reviveMessages", {"keys": ["k", "k" * 513]}, 413, ("key", "512")),
     ("claimMessages", {"queues": ["q"], "keys": ["k"] * TOO_MANY}, 413, ("10001", "10000")),
     ("claimMessages", {"queues": [f"q{i}" for i in range(1_001)]}, 413, ("1001", "1000")),
     # Claims.
@@ -135,6 +136,7 @@ BODIES = (
     ("reviveMessages", {"all": True, "keys": ["k"]}, 400, ('"keys"', '"all"')),
     ("pushMessages", {"key": "k"}, 400, ('"key"', "messages")),
     ("reviveMessages", {"keys": [7]}, 400, ("7",)),
+    ("reviveMessages", {"keys": ["k", ""]}, 400, ("key", "512")),
     # From store to store.
     ("importMessages", {}, 400, ('"messages"', "lacks")),
     ("importMessages", {"messages": {}}, 400, ('"messages"', "array", "object")),
