@@ -1,26 +1,18 @@
 #include "engines/redis/redis_engine.h"
 
-#include <atomic>
-#include <future>
-#include <mutex>
-#include <thread>
-#include <unordered_map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
 
-#include "base/assert.h"
 #include "base/hash.h"
-#include "base/thread.h"
-#include "core/answer_thread.h"
-#include "core/validation.h"
 #include "engines/redis/claims/claims.h"
+#include "engines/redis/claims/loop_engine.h"
 #include "engines/redis/inbox/inbox.h"
-#include "engines/redis/node/alarms.h"
-#include "engines/redis/node/own_figures.h"
 #include "engines/redis/node/rights.h"
 #include "engines/redis/node/start_up.h"
 #include "engines/redis/reshard/reshard.h"
@@ -34,8 +26,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-// How long `close` waits for answers that are on their way.
-constexpr std::int64_t kCloseGraceMs = 5'000;
 constexpr std::uint64_t kStoreNameSeed = 0x7461727279;
 
 template <typename... Verbs>
@@ -55,73 +45,17 @@ bool ends(const core::Request& request) noexcept {
          std::holds_alternative<core::CancelRequest>(request);
 }
 
-// Thread safe. What is made by `start` is the io thread's alone.
-class RedisEngine final : public core::Engine {
+class RedisEngine final : public LoopEngine {
  public:
   explicit RedisEngine(RedisEngineOptions options)
-      : options_(std::move(options)),
-        redis_(make_client(io_, options_)),
-        server_(*redis_, options_.clock.get()),
-        ids_(server_),
-        alarms_(io_, options_.clock.get()),
-        steady_(io_, nullptr) {
-    if (options_.wait.replicas > 0) server_.wait_for(options_.wait);
-    server_.put_before_scripts(options_.before_scripts);
-    thread_ = base::start_thread("tarry-redis", [this] {
-      const core::EngineThreadScope scope;
-      io_.run();
-    });
+      : LoopEngine([&](asio::io_context& io) { return make_client(io, options); }, options.clock),
+        options_(std::move(options)),
+        ids_(server()) {
+    if (options_.wait.replicas > 0) server().wait_for(options_.wait);
+    server().put_before_scripts(options_.before_scripts);
   }
 
   ~RedisEngine() override { close(); }
-
-  Result<void> start() {
-    std::promise<Result<void>> started;
-    asio::post(io_, [&] {
-      check_and_open([&](Result<void> result) { started.set_value(std::move(result)); });
-    });
-    return started.get_future().get();
-  }
-
-  core::Ticket submit(core::Request request, core::Completion completion) override {
-    const core::Ticket ticket = ++last_ticket_;
-    auto error = core::check_request(request);
-    auto asked = std::make_shared<Asked>();
-    asked->request = std::move(request);
-    std::unique_lock lock(mutex_);
-    if (closed_) {
-      lock.unlock();
-      answers_.post([completion = std::move(completion)]() mutable {
-        completion(Error{ErrorCode::closed, "the store is closed"});
-      });
-      return ticket;
-    }
-    asio::post(io_, [this, ticket, asked = std::move(asked), error = std::move(error),
-                     completion = std::move(completion)]() mutable {
-      ++outstanding_;
-      asked->completion = [this,
-                           completion = std::move(completion)](Result<core::Reply> reply) mutable {
-        complete(std::move(completion), std::move(reply));
-      };
-      if (error) return asked->fail(std::move(*error));
-      // A claim is known before its store is asked for: it may be withdrawn meanwhile.
-      if (std::holds_alternative<core::ClaimRequest>(asked->request)) {
-        return claims_->begin(ticket, asked);
-      }
-      identity_->check([this, asked](Result<void> checked) {
-        if (!checked) return asked->fail(std::move(checked).error());
-        if (identity_->unfit() && !ends(asked->request)) return asked->fail(*identity_->unfit());
-        dispatch(asked);
-      });
-    });
-    return ticket;
-  }
-
-  void withdraw(core::Ticket ticket) override {
-    const std::lock_guard lock(mutex_);
-    if (closed_) return;
-    asio::post(io_, [this, ticket] { claims_->withdraw(ticket); });
-  }
 
   [[nodiscard]] core::Capabilities capabilities() const override {
     core::Capabilities capabilities;
@@ -134,39 +68,24 @@ class RedisEngine final : public core::Engine {
     return capabilities;
   }
 
-  void close() override {
-    TARRY_ASSERT(thread_.get_id() != std::this_thread::get_id());
-    std::call_once(close_once_, [this] {
-      if (clock_token_) options_.clock->unsubscribe(*clock_token_);
-      {
-        const std::lock_guard lock(mutex_);
-        closed_ = true;
-      }
-      asio::post(io_, [this] { begin_close(); });
-      thread_.join();
-    });
-  }
-
  private:
-  using Started = base::UniqueFunction<void(Result<void>)>;
-
-  void check_and_open(Started done) {
-    server_.command_masters(
+  void open(Started done) override {
+    server().command_masters(
         net::RedisCommand("INFO"), [this, done = std::move(done)](auto info) mutable {
           if (!info) return done(std::move(info).error());
           const auto facts = check_masters(*info, wish());
           if (!facts) return done(facts.error());
           channels_ = facts->channels;
-          server_.publish_on(channels_);
+          server().publish_on(channels_);
           if (!facts->warning.empty() && options_.log) {
             options_.log({LogLevel::warning, "redis_no_aof", facts->warning});
           }
-          server_.load_scripts([this, done = std::move(done)](Result<void> loaded) mutable {
+          server().load_scripts([this, done = std::move(done)](Result<void> loaded) mutable {
             if (!loaded) return done(std::move(loaded).error());
-            check_rights(server_, native_rights(),
+            check_rights(server(), native_rights(),
                          [this, done = std::move(done)](Result<void> allowed) mutable {
                            if (!allowed) return done(std::move(allowed).error());
-                           open(std::move(done));
+                           open_it(std::move(done));
                          });
           });
         });
@@ -176,8 +95,8 @@ class RedisEngine final : public core::Engine {
     return {!options_.cluster.empty(), options_.allow_eviction};
   }
 
-  void open(Started done) {
-    open_store(server_, options_.partitions,
+  void open_it(Started done) {
+    open_store(server(), options_.partitions,
                [this, done = std::move(done)](Result<StoreFacts> store) mutable {
                  if (!store) return done(std::move(store).error());
                  begin(*store);
@@ -189,33 +108,37 @@ class RedisEngine final : public core::Engine {
     // Not the secret itself, which is nobody else's business.
     store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
     push_times_ = store.schema >= kPushTimeSchema;
-    directory_.emplace(server_, store.partitions, options_.shards, !options_.cluster.empty());
-    identity_.emplace(*redis_, server_, *directory_, ids_, steady_, store, wish(), options_.log);
-    context_.emplace(Context{server_, *directory_, ids_, *identity_});
-    claims_.emplace(*context_, alarms_, options_.limits);
+    directory_.emplace(server(), store.partitions, options_.shards, !options_.cluster.empty());
+    identity_.emplace(redis(), server(), *directory_, ids_, steady(), store, wish(), options_.log);
+    context_.emplace(Context{server(), *directory_, ids_, *identity_});
+    claims_.emplace(*context_, alarms(), options_.limits);
     inbox_.emplace(*context_, InboxOptions{options_.limits, options_.inbox_hold_ms, options_.log});
-    sweeper_.emplace(*context_, alarms_, *claims_, *inbox_, options_.log);
+    sweeper_.emplace(*context_, alarms(), *claims_, *inbox_, options_.log);
     std::vector<std::string> channels;
     for (std::uint32_t i = 0; i < store.partitions; ++i) {
       channels.push_back(partition_key(i, "wake"));
     }
-    redis_->subscribe(
+    redis().subscribe(
         channels_, std::move(channels),
         [this](std::string_view channel, std::string_view message) {
           if (!inbox_->told(channel, message)) claims_->wake(queue_of(message));
         },
         [this] { claims_->wake_all(); });
     sweeper_->start();
-    if (options_.clock) {
-      clock_token_ = options_.clock->subscribe([this] {
-        const std::lock_guard lock(mutex_);
-        if (closed_) return;
-        asio::post(io_, [this] {
-          alarms_.moved();
-          claims_->wake_all();
-        });
-      });
+  }
+
+  WaitingClaims* claims() noexcept override { return claims_ ? &*claims_ : nullptr; }
+
+  void run(core::Ticket ticket, const AskedPtr& asked) override {
+    // A claim is known before its store is asked for: it may be withdrawn meanwhile.
+    if (std::holds_alternative<core::ClaimRequest>(asked->request)) {
+      return claims_->begin(ticket, asked);
     }
+    identity_->check([this, asked](Result<void> checked) {
+      if (!checked) return asked->fail(std::move(checked).error());
+      if (identity_->unfit() && !ends(asked->request)) return asked->fail(*identity_->unfit());
+      dispatch(asked);
+    });
   }
 
   void dispatch(const AskedPtr& asked) {
@@ -244,51 +167,8 @@ class RedisEngine final : public core::Engine {
     std::visit(verbs, asked->request);
   }
 
-  void complete(core::Completion completion, Result<core::Reply> reply) {
-    if (reply) {
-      if (auto* stats = std::get_if<StoreStats>(&*reply)) add_own(*stats);
-      tell_watches(*reply);
-    }
-    completion(std::move(reply));
-    --outstanding_;
-    if (closing_) end_if_done();
-  }
-
-  // What this process alone knows.
-  void add_own(StoreStats& stats) const {
-    for (QueueStats& queue : stats.queues) queue.waiting_claims = claims_->waiting_at(queue.queue);
-    add_own_figures(stats, claims_->lateness(), server_);
-  }
-
-  void begin_close() {
-    closing_ = true;
-    if (claims_) claims_->close();
-    steady_.set(kCloseGraceMs, [this] { redis_->close(); });  // which answers what is left
-    end_if_done();
-  }
-
-  void end_if_done() {
-    if (outstanding_ > 0) return;
-    alarms_.close();
-    steady_.close();
-    redis_->close();
-    guard_.reset();
-  }
-
   const RedisEngineOptions options_;
-  std::atomic<core::Ticket> last_ticket_ = 0;
-  std::once_flag close_once_;
-  std::mutex mutex_;  // held while posting, so that nothing is posted after the close
-  bool closed_ = false;
-  std::optional<timing::ManualClock::Token> clock_token_;
-
-  asio::io_context io_{1};
-  asio::executor_work_guard<asio::io_context::executor_type> guard_{io_.get_executor()};
-  const std::unique_ptr<net::Redis> redis_;
-  Server server_;
   Ids ids_;
-  Alarms alarms_;
-  Alarms steady_;      // by the steady clock always
   std::string store_;  // set before `start` returns, as the next
   bool push_times_ = false;
   std::optional<Directory> directory_;
@@ -298,10 +178,6 @@ class RedisEngine final : public core::Engine {
   std::optional<Inbox> inbox_;
   std::optional<Sweeper> sweeper_;
   net::RedisChannels channels_ = net::RedisChannels::plain;
-  std::size_t outstanding_ = 0;
-  bool closing_ = false;
-  std::thread thread_;
-  core::AnswerThread answers_;  // for what is submitted after the close
 };
 
 }  // namespace

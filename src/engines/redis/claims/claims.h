@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/histogram.h"
 #include "core/limits.h"
 #include "engines/redis/claims/waiting_claims.h"
 #include "engines/redis/node/alarms.h"
@@ -21,8 +20,6 @@ class Claims final : public WaitingClaims {
   Claims(Context& context, Alarms& alarms, const core::Limits& limits);
   ~Claims() override;
 
-  [[nodiscard]] const base::Histogram& lateness() const noexcept { return lateness_; }
-
  private:
   class Visit;
 
@@ -31,7 +28,6 @@ class Claims final : public WaitingClaims {
   [[nodiscard]] std::int64_t longest_ms(const core::ClaimRequest& request) const override;
 
   Context& context_;
-  base::Histogram lateness_;
   std::size_t turn_ = 0;
 };
 

@@ -32,6 +32,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/histogram.h"
 #include "core/engine.h"
 #include "core/waiting_count.h"
 #include "core/waiting_lists.h"
@@ -62,6 +63,9 @@ class WaitingClaims {
   [[nodiscard]] std::size_t watched() const;
   /// The queues at which claims are parked.
   [[nodiscard]] std::vector<std::string> waited_queues() const;
+
+  /// Of first attempts that these claims took, in ms.
+  [[nodiscard]] const base::Histogram& lateness() const noexcept { return lateness_; }
 
   static constexpr std::size_t kSlice = 32'768;
 
@@ -113,6 +117,8 @@ class WaitingClaims {
               std::int64_t again_ms, bool found);
   /// Those that wait there too look again in `again_ms`.
   void fail(const ClaimPtr& claim, Watch watch, Error error, std::int64_t again_ms);
+
+  base::Histogram lateness_;  // `look` adds to it
 
  private:
   void begin_look(const ClaimPtr& claim, std::vector<std::string> queues, Watch watch);

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/histogram.h"
 #include "engines/redis/claims/waiting_claims.h"
 #include "engines/redis/layouts/layout_call.h"
 #include "engines/redis/layouts/layout_find.h"
@@ -28,8 +27,6 @@ class LayoutClaims final : public WaitingClaims {
   LayoutClaims(const LayoutContext& context, Alarms& alarms);
   ~LayoutClaims() override;
 
-  [[nodiscard]] const base::Histogram& lateness() const noexcept { return lateness_; }
-
  private:
   class Look;
 
@@ -42,7 +39,6 @@ class LayoutClaims final : public WaitingClaims {
   std::set<std::string> told_bodyless_;  // the log was told of these queues
   std::set<std::string> told_units_;     // likewise
   SeenMemory seen_;
-  base::Histogram lateness_;
   std::size_t turn_ = 0;
 };
 

@@ -1,0 +1,104 @@
+// LoopEngine: what the engine on Redis and that of the layouts have in common. All their work is
+// done on one thread, which runs one io_context. This class takes requests in on any thread, counts
+// what is outstanding, moves with the test clock, and closes in order.
+//
+// Thread safety: the public functions on any thread. The protected ones, and all calls of what a
+// derived class overrides, on the engine's thread only, unless they say otherwise.
+//
+// Invariants
+//  1. Each completion runs once. After `close` it runs with `closed`, on a thread of its own.
+//  2. Nothing is posted to the engine's thread after the post of its close.
+//  3. That thread ends when the last answer has been given, which the close waits for no longer
+//     than a grace of 5 s: then the connection to Redis is closed, and what is left is answered.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <tarry/result.h>
+
+#include "base/unique_function.h"
+#include "core/answer_thread.h"
+#include "core/engine.h"
+#include "engines/redis/claims/waiting_claims.h"
+#include "engines/redis/node/alarms.h"
+#include "engines/redis/node/server.h"
+#include "engines/redis/verbs/asked.h"
+#include "net/redis/redis.h"
+#include "timing/manual_clock.h"
+
+namespace tarry::redis {
+
+class LoopEngine : public core::Engine {
+ public:
+  /// Makes the connection and what a store needs there, on the engine's thread; waits for it. Once,
+  /// before anything else is called.
+  [[nodiscard]] Result<void> start();
+
+  core::Ticket submit(core::Request request, core::Completion completion) final;
+  void withdraw(core::Ticket ticket) final;
+  void close() final;
+
+ protected:
+  using Started = base::UniqueFunction<void(Result<void>)>;
+  using MakeRedis = base::UniqueFunction<std::unique_ptr<net::Redis>(boost::asio::io_context& io)>;
+
+  /// `clock`: not null in tests, instead of Redis's time. A derived class closes the engine in its
+  /// destructor.
+  LoopEngine(MakeRedis make_redis, std::shared_ptr<timing::ManualClock> clock);
+
+  /// Calls `done` once. After success `claims` is there.
+  virtual void open(Started done) = 0;
+  [[nodiscard]] virtual WaitingClaims* claims() noexcept = 0;
+  /// Why the store cannot do that, if so. Any thread.
+  [[nodiscard]] virtual std::optional<Error> refusal_of(const core::Request& /*request*/) const {
+    return std::nullopt;
+  }
+  /// Sees to it that the request is completed.
+  virtual void run(core::Ticket ticket, const AskedPtr& asked) = 0;
+  /// Ends the wait of a claim. False: no claim of that ticket is with the derived class alone.
+  [[nodiscard]] virtual bool forget(core::Ticket /*ticket*/) { return false; }
+  /// The request has been carried out; its completion follows.
+  virtual void carried_out(const core::Request& /*request*/) {}
+
+  [[nodiscard]] net::Redis& redis() noexcept { return *redis_; }
+  [[nodiscard]] Server& server() noexcept { return server_; }
+  [[nodiscard]] Alarms& alarms() noexcept { return alarms_; }
+  /// By the steady clock, also in tests.
+  [[nodiscard]] Alarms& steady() noexcept { return steady_; }
+
+ private:
+  void complete(const Asked& asked, core::Completion completion, Result<core::Reply> reply);
+  void add_own(StoreStats& stats);
+  void follow_clock();
+  void begin_close();
+  void end_if_done();
+
+  const std::shared_ptr<timing::ManualClock> clock_;
+  std::optional<timing::ManualClock::Token> clock_token_;
+  std::atomic<core::Ticket> last_ticket_ = 0;
+  std::once_flag close_once_;
+  std::mutex mutex_;  // held while posting, so that nothing is posted after the close
+  bool closed_ = false;
+
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
+      io_.get_executor()};
+  const std::unique_ptr<net::Redis> redis_;
+  Server server_;
+  Alarms alarms_;
+  Alarms steady_;
+  std::size_t outstanding_ = 0;
+  bool closing_ = false;
+  std::thread thread_;
+  core::AnswerThread answers_;  // for what is submitted after the close
+};
+
+}  // namespace tarry::redis
