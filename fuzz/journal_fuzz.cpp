@@ -215,7 +215,7 @@ class Builder {
     r.priority = input_.u32();
     r.max_attempts = static_cast<std::uint16_t>(input_.number());
     const std::uint8_t flags = input_.u8();
-    r.made_key = (flags & 1) != 0;
+    r.generated_key = (flags & 1) != 0;
     r.copy = (flags & 2) != 0;
     r.damaged = (flags & 4) != 0;
     if ((flags & 8) != 0) r.boot_due_ms = time();
@@ -232,7 +232,7 @@ class Builder {
       c.reason = input_.text();
       r.carried = c;
     }
-    if (!r.made_key) r.key = input_.text();
+    if (!r.generated_key) r.key = input_.text();
     r.headers = input_.text();
     r.payload = input_.text();
     r.payload_crc = base::crc32c(r.payload);

@@ -1,4 +1,5 @@
-// Receipts and made keys, as clients hand them back; headers and base64, as both sides hold them.
+// Receipts and generated keys, as clients hand them back; headers and base64, as both sides hold
+// them.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,7 +23,7 @@ void check_tokens(std::string_view text) {
   if (const auto receipt = embedded::parse_receipt(text)) {
     TARRY_ASSERT(view(embedded::spell(*receipt)) == text);
   }
-  if (const auto key = embedded::parse_made_key(text)) {
+  if (const auto key = embedded::parse_generated_key(text)) {
     TARRY_ASSERT(view(embedded::spell(*key)) == text);
   }
 }
@@ -35,8 +36,8 @@ void check_spelling(Input input) {
   receipt.id = input.u64();
   receipt.claims = static_cast<std::uint32_t>(input.u64());
   TARRY_ASSERT(embedded::parse_receipt(view(embedded::spell(receipt))) == receipt);
-  const embedded::MadeKey key{receipt.store_tag, receipt.shard, receipt.handle, receipt.id};
-  TARRY_ASSERT(embedded::parse_made_key(view(embedded::spell(key))) == key);
+  const embedded::GeneratedKey key{receipt.store_tag, receipt.shard, receipt.handle, receipt.id};
+  TARRY_ASSERT(embedded::parse_generated_key(view(embedded::spell(key))) == key);
 }
 
 void check_headers(std::string_view bytes) {

@@ -41,15 +41,15 @@ class Watched final : public relay::Sink {
   Watched(std::unique_ptr<relay::Sink> inner, std::uint64_t messages)
       : inner_(std::move(inner)), left_(messages) {}
 
-  void send(std::vector<relay::Parcel> parcels) override {
-    for (relay::Parcel& parcel : parcels) {
-      parcel.done = [this, done = std::move(parcel.done)](relay::Answer answer) mutable {
+  void send(std::vector<relay::Outgoing> batch) override {
+    for (relay::Outgoing& outgoing : batch) {
+      outgoing.done = [this, done = std::move(outgoing.done)](relay::Answer answer) mutable {
         must(answer.fate == relay::Fate::confirmed, "RabbitMQ confirms: " + answer.reason);
         done(std::move(answer));
         if (--left_ == 0) all_.set_value();
       };
     }
-    inner_->send(std::move(parcels));
+    inner_->send(std::move(batch));
   }
   void close() override { inner_->close(); }
   [[nodiscard]] std::string title() const override { return inner_->title(); }

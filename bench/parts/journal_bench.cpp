@@ -20,7 +20,7 @@ PutRecord a_put(Handle handle, std::string_view payload, std::string_view key) {
   record.ref = {handle, std::uint64_t{handle} + 1};
   record.due_ms = 1'000'000 + std::int64_t{handle} * 7'919 % 3'600'000;
   record.priority = 1'024;
-  record.made_key = key.empty();
+  record.generated_key = key.empty();
   record.key = key;
   record.payload = payload;
   record.payload_crc = base::crc32c(payload);

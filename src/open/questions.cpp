@@ -22,9 +22,9 @@ Time moment(std::int64_t ms) noexcept { return Time(Millis(ms)); }
 // The items of a batch that are not sent, by index, and the room that the others take. `take`
 // comes before anything is copied, so that a batch over its limit costs nothing, and no Slice of it
 // can overflow.
-class Sieve {
+class BatchFilter {
  public:
-  explicit Sieve(std::size_t count) : count_(count), whole_(core::check_batch(count, 0)) {}
+  explicit BatchFilter(std::size_t count) : count_(count), whole_(core::check_batch(count, 0)) {}
 
   /// False: leave this item out.
   [[nodiscard]] bool take(std::size_t index, MaybeError refused, std::size_t bytes) {
@@ -85,18 +85,18 @@ R emptied(R request) {
 
 /// `Reply` has items, each of which `read` turns into a Result<T>; `read` sees the reply too.
 template <typename T, typename ReplyKind, typename R, typename Read>
-Question<Batch<T>> batch(R request, Sieve sieve, Read read) {
-  if (sieve.whole()) request = emptied(std::move(request));
-  return {std::move(request), [sieve = std::move(sieve), read](core::Reply reply) mutable {
+Question<Batch<T>> batch(R request, BatchFilter filter, Read read) {
+  if (filter.whole()) request = emptied(std::move(request));
+  return {std::move(request), [filter = std::move(filter), read](core::Reply reply) mutable {
             auto kind = core::reply_as<ReplyKind>(std::move(reply));
-            return sieve.merge<T>(kind.items, [&](auto& item) { return read(kind, item); });
+            return filter.merge<T>(kind.items, [&](auto& item) { return read(kind, item); });
           }};
 }
 
 template <typename R>
-Question<Batch<Answer>> answers(R request, Sieve sieve) {
+Question<Batch<Answer>> answers(R request, BatchFilter filter) {
   return batch<Answer, core::ItemsReply>(
-      std::move(request), std::move(sieve),
+      std::move(request), std::move(filter),
       [](core::ItemsReply&, core::ItemResult& item) -> Result<Answer> {
         if (item.error) return *std::move(item.error);
         Answer answer;
@@ -150,16 +150,16 @@ MaybeError check_reason(std::string_view reason) {
 Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messages) {
   core::PushRequest request;
   request.queue = std::move(queue);
-  Sieve sieve(messages.size());
-  if (!sieve.whole()) {
+  BatchFilter filter(messages.size());
+  if (!filter.whole()) {
     request.items.reserve(messages.size());
     request.bytes.reserve(room_for(messages));
   }
-  for (std::size_t i = 0; i < messages.size() && !sieve.whole(); ++i) {
+  for (std::size_t i = 0; i < messages.size() && !filter.whole(); ++i) {
     const Push& message = messages[i];
     EncodedPush encoded = encode(message);
-    if (!sieve.take(i, std::move(encoded.refused),
-                    message.key.size() + message.payload.size() + encoded.headers.size())) {
+    if (!filter.take(i, std::move(encoded.refused),
+                     message.key.size() + message.payload.size() + encoded.headers.size())) {
       continue;
     }
     core::PushItem& item = request.items.emplace_back();
@@ -172,7 +172,7 @@ Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messag
     item.if_exists = message.if_exists;
   }
   return batch<Pushed, core::PushReply>(
-      std::move(request), std::move(sieve),
+      std::move(request), std::move(filter),
       [](core::PushReply& reply, core::PushResult& item) -> Result<Pushed> {
         if (item.error) return *std::move(item.error);
         return Pushed{item.outcome, item.id, std::string(core::view(reply.bytes, item.key)),
@@ -183,36 +183,36 @@ Question<Batch<Pushed>> ask_push(std::string queue, std::span<const Push> messag
 Question<Batch<Answer>> ask_cancel(std::string queue, std::span<const std::string_view> keys) {
   core::CancelRequest request;
   request.queue = std::move(queue);
-  Sieve sieve(keys.size());
-  for (std::size_t i = 0; i < keys.size() && !sieve.whole(); ++i) {
-    if (!sieve.take(i, core::check_key(keys[i]), keys[i].size())) continue;
+  BatchFilter filter(keys.size());
+  for (std::size_t i = 0; i < keys.size() && !filter.whole(); ++i) {
+    if (!filter.take(i, core::check_key(keys[i]), keys[i].size())) continue;
     request.keys.push_back(core::append(request.bytes, keys[i]));
   }
-  return answers(std::move(request), std::move(sieve));
+  return answers(std::move(request), std::move(filter));
 }
 
 Question<Batch<Answer>> ask_reschedule(std::string queue, std::span<const Reschedule> items) {
   core::RescheduleRequest request;
   request.queue = std::move(queue);
-  Sieve sieve(items.size());
-  for (std::size_t i = 0; i < items.size() && !sieve.whole(); ++i) {
+  BatchFilter filter(items.size());
+  for (std::size_t i = 0; i < items.size() && !filter.whole(); ++i) {
     const Reschedule& item = items[i];
-    if (!sieve.take(i, core::check_key(item.key), item.key.size())) continue;
+    if (!filter.take(i, core::check_key(item.key), item.key.size())) continue;
     request.items.push_back({core::append(request.bytes, item.key), item.due, item.priority});
   }
-  return answers(std::move(request), std::move(sieve));
+  return answers(std::move(request), std::move(filter));
 }
 
 Question<Batch<MessageInfo>> ask_get(std::string queue, std::span<const std::string_view> keys) {
   core::GetRequest request;
   request.queue = std::move(queue);
-  Sieve sieve(keys.size());
-  for (std::size_t i = 0; i < keys.size() && !sieve.whole(); ++i) {
-    if (!sieve.take(i, core::check_key(keys[i]), keys[i].size())) continue;
+  BatchFilter filter(keys.size());
+  for (std::size_t i = 0; i < keys.size() && !filter.whole(); ++i) {
+    if (!filter.take(i, core::check_key(keys[i]), keys[i].size())) continue;
     request.keys.push_back(core::append(request.bytes, keys[i]));
   }
   return batch<MessageInfo, core::GetReply>(
-      std::move(request), std::move(sieve),
+      std::move(request), std::move(filter),
       [](core::GetReply&, Result<MessageInfo>& item) { return std::move(item); });
 }
 
@@ -238,14 +238,14 @@ Question<std::vector<Delivery>> ask_claim(std::vector<std::string> queues,
 
 Question<Batch<Answer>> ask_settle(std::span<const Settle> items) {
   core::SettleRequest request;
-  Sieve sieve(items.size());
-  if (!sieve.whole()) request.items.reserve(items.size());
-  for (std::size_t i = 0; i < items.size() && !sieve.whole(); ++i) {
+  BatchFilter filter(items.size());
+  if (!filter.whole()) request.items.reserve(items.size());
+  for (std::size_t i = 0; i < items.size() && !filter.whole(); ++i) {
     const Settle& item = items[i];
     MaybeError refused = core::check_receipt(item.receipt);
     if (!refused) refused = core::check_action(item.action);
     if (!refused) refused = check_reason(item.reason);
-    if (!sieve.take(i, std::move(refused), item.receipt.size() + item.reason.size())) continue;
+    if (!filter.take(i, std::move(refused), item.receipt.size() + item.reason.size())) continue;
     core::SettleItem& sent = request.items.emplace_back();
     sent.receipt = core::append(request.bytes, item.receipt);
     sent.action = core::settle_action(item.action);
@@ -253,18 +253,18 @@ Question<Batch<Answer>> ask_settle(std::span<const Settle> items) {
     sent.priority = item.priority;
     sent.reason = core::append(request.bytes, item.reason);
   }
-  return answers(std::move(request), std::move(sieve));
+  return answers(std::move(request), std::move(filter));
 }
 
 Question<Batch<Answer>> ask_extend(std::span<const std::string_view> receipts,
                                    std::optional<Millis> lease) {
   core::ExtendRequest request;
-  Sieve sieve(receipts.size());
-  for (std::size_t i = 0; i < receipts.size() && !sieve.whole(); ++i) {
-    if (!sieve.take(i, core::check_receipt(receipts[i]), receipts[i].size())) continue;
+  BatchFilter filter(receipts.size());
+  for (std::size_t i = 0; i < receipts.size() && !filter.whole(); ++i) {
+    if (!filter.take(i, core::check_receipt(receipts[i]), receipts[i].size())) continue;
     request.items.push_back({core::append(request.bytes, receipts[i]), lease});
   }
-  return answers(std::move(request), std::move(sieve));
+  return answers(std::move(request), std::move(filter));
 }
 
 Question<Batch<Answer>> ask_extend(std::span<const Delivery> deliveries,

@@ -133,16 +133,16 @@ void Relay::perform(Lock& lock, core::ExtendRequest request) {
 }
 
 void Relay::perform(Lock& lock, Flow::HandOn hand_on) {
-  std::vector<Parcel> parcels;
-  parcels.reserve(hand_on.jobs.size());
+  std::vector<Outgoing> batch;
+  batch.reserve(hand_on.jobs.size());
   for (Flow::Job& job : hand_on.jobs) {
-    parcels.push_back({std::move(job.delivery),
-                       [this, id = job.id](Answer answer) {
-                         news([&](Moment now) { flow_.answered(id, std::move(answer), now); });
-                       },
-                       std::move(job.lease)});
+    batch.push_back({std::move(job.delivery),
+                     [this, id = job.id](Answer answer) {
+                       news([&](Moment now) { flow_.answered(id, std::move(answer), now); });
+                     },
+                     std::move(job.lease)});
   }
-  unlocked(lock, [&] { sink_.send(std::move(parcels)); });
+  unlocked(lock, [&] { sink_.send(std::move(batch)); });
 }
 
 void Relay::perform(Lock& lock, Flow::Withdraw) {

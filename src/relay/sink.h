@@ -1,5 +1,5 @@
-// Sink: where a relay hands messages on to. One message is one parcel; its answer says what became
-// of it there, and only `confirmed` lets the relay ack.
+// Sink: where a relay hands messages on to. One message is one Outgoing; its answer says what
+// became of it there, and only `confirmed` lets the relay ack.
 //
 // Thread safety: `send` from one thread, `close` from any; answers come from any thread.
 #pragma once
@@ -67,7 +67,7 @@ struct Answer {
   return {Fate::late, "its lease ended before the sink's turn came to it", {}};
 }
 
-struct Parcel {
+struct Outgoing {
   Delivery delivery;
   base::UniqueFunction<void(Answer)> done;     // exactly once; within `send` is allowed
   std::shared_ptr<const LeaseEnd> lease = {};  // null: it holds for ever
@@ -84,9 +84,9 @@ class Sink {
   virtual ~Sink() = default;
 
   /// In this order, as far as the sink keeps one. Returns without waiting for the sink, unless it
-  /// is one that answers at once. Every parcel is answered within a bound that the sink sets. None
+  /// is one that answers at once. Every message is answered within a bound that the sink sets. None
   /// begins to go out once its lease has ended.
-  virtual void send(std::vector<Parcel> parcels) = 0;
+  virtual void send(std::vector<Outgoing> batch) = 0;
 
   /// Answers soon what is still open: `down` what was not sent, `unknown` what was. `send` answers
   /// `down` from then on. Idempotent.

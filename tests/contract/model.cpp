@@ -131,7 +131,7 @@ ModelPushed Model::put(KeyId key, const ModelPush& push, Outcome outcome) {
 // ---- the verb table
 
 ModelPushed Model::push(const ModelPush& push) {
-  const KeyId key = push.key ? *push.key : kFirstMadeKey + made_keys_++;
+  const KeyId key = push.key ? *push.key : kFirstGeneratedKey + generated_keys_++;
   const auto found = messages_.find(key);
   if (found == messages_.end()) return put(key, push, Outcome::pushed);
 

@@ -1,8 +1,8 @@
 // Model: what a queue with one shard must do, written for reading instead of speed: a std::map, no
 // threads, no disk. It is told the time. The engines are held against it, answer by answer.
 //
-// Messages are named by `uid`, counted up by the model; keys by a KeyId, because what a made key
-// looks like is the engine's business. Claims are numbered in the order they were granted.
+// Messages are named by `uid`, counted up by the model; keys by a KeyId, because what a generated
+// key looks like is the engine's business. Claims are numbered in the order they were granted.
 //
 // Plain value: copied freely, compared never. Not thread safe.
 //
@@ -28,8 +28,8 @@ namespace tarry::contract {
 using KeyId = int;
 using Uid = std::uint64_t;
 
-/// Keys from here on were made by the store: kFirstMadeKey + n for the n-th.
-inline constexpr KeyId kFirstMadeKey = 1000;
+/// Keys from here on were made by the store: kFirstGeneratedKey + n for the n-th.
+inline constexpr KeyId kFirstGeneratedKey = 1000;
 
 struct ModelPush {
   std::optional<KeyId> key;  // empty: made by the store
@@ -164,7 +164,7 @@ class Model {
     return paused() ? paused_until_ : std::nullopt;
   }
   [[nodiscard]] std::size_t claims() const noexcept { return claims_; }
-  [[nodiscard]] KeyId made_keys() const noexcept { return made_keys_; }
+  [[nodiscard]] KeyId generated_keys() const noexcept { return generated_keys_; }
   [[nodiscard]] std::int64_t realtime() const noexcept { return realtime_; }
   [[nodiscard]] std::int64_t boottime() const noexcept { return boottime_; }
 
@@ -193,7 +193,7 @@ class Model {
   std::optional<std::int64_t> paused_until_;
   Uid last_uid_ = 0;
   std::size_t claims_ = 0;
-  KeyId made_keys_ = 0;
+  KeyId generated_keys_ = 0;
 };
 
 }  // namespace tarry::contract

@@ -34,7 +34,7 @@ Time moment(std::int64_t value) { return Time(Millis(value)); }
 std::string redis_tie(const ModelMessage& message) {
   const bool has_past = message.tallies.claims > 0 || message.tallies.revives > 0;
   std::string tie(1, has_past ? '1' : '0');
-  if (message.key >= kFirstMadeKey) {
+  if (message.key >= kFirstGeneratedKey) {
     tie += '\x1e';
     const std::string number = std::to_string(message.key);
     return tie + std::string(10 - number.size(), '0') + number;
@@ -67,7 +67,7 @@ Model ModelBench::initial_model(const SettingsPatch& settings) {
 }
 
 std::string ModelBench::key(KeyId id) const {
-  if (id >= kFirstMadeKey) return made_keys_.at(id);
+  if (id >= kFirstGeneratedKey) return generated_keys_.at(id);
   const std::string& pooled = key_pool().at(static_cast<std::size_t>(id));
   // A word of a command ends at the first zero byte.
   if (rig_.spec().by == By::command_line && pooled.front() == '\0') return "\x01";
@@ -98,10 +98,10 @@ void ModelBench::push(const std::vector<ModelPush>& messages,
     if (messages[i].key) {
       same("push: key", pushed.key, keys[i]);
     } else {
-      for (const auto& [id, made] : made_keys_) {
-        if (made == pushed.key) throw std::runtime_error("push: a made key was made twice");
+      for (const auto& [id, made] : generated_keys_) {
+        if (made == pushed.key) throw std::runtime_error("push: a generated key was made twice");
       }
-      made_keys_[want[i].key] = pushed.key;
+      generated_keys_[want[i].key] = pushed.key;
     }
     const auto known = ids_.find(want[i].uid);
     if (known != ids_.end()) {

@@ -65,7 +65,7 @@ class ModelBench {
 
   Rig rig_;
   std::map<Uid, std::uint64_t> ids_;
-  std::map<KeyId, std::string> made_keys_;
+  std::map<KeyId, std::string> generated_keys_;
   std::vector<std::string> receipts_;  // by claim
 };
 

@@ -19,11 +19,13 @@ KeyId any_key(const Model& model) {
     return std::next(model.messages().begin(), static_cast<std::ptrdiff_t>(nth))->first;
   }
   const auto pool = static_cast<KeyId>(key_pool().size());
-  const KeyId index = *rc::gen::inRange(0, pool + model.made_keys());
-  return index < pool ? index : kFirstMadeKey + index - pool;
+  const KeyId index = *rc::gen::inRange(0, pool + model.generated_keys());
+  return index < pool ? index : kFirstGeneratedKey + index - pool;
 }
 
-bool key_exists(const Model& model, KeyId key) { return key < kFirstMadeKey + model.made_keys(); }
+bool key_exists(const Model& model, KeyId key) {
+  return key < kFirstGeneratedKey + model.generated_keys();
+}
 
 Due any_due(const Model& model) {
   if (!model.messages().empty() && chance(4)) {  // close to that of a message that is there

@@ -29,7 +29,7 @@ TEST_P(PushTime, IsTheStoresClockWhenItAcceptedThePush) {
   }
 }
 
-// With made keys and due times that are known many go another way on Redis.
+// With generated keys and due times that are known many go another way on Redis.
 TEST_P(PushTime, IsToldOfManyThatWerePushedTogether) {
   const Queue q = queue();
   const std::vector<Push> pushes(20, Push{.payload = "x", .due = at(clock().now() + 1h)});

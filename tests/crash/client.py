@@ -157,7 +157,7 @@ class Client:
         for result, push in zip(results, pushes):
             if "id" in result:
                 push.id = int(result["id"])
-            push.made_key = result.get("key")
+            push.generated_key = result.get("key")
 
     def cancel(self, queue, keys):
         cancels = [Cancel(0, queue=queue, key=key) for key in keys]

@@ -60,7 +60,7 @@ class Push(Timed):
     rule: str = "reject"
     outcome: str | None = None
     id: int | None = None
-    made_key: str | None = None
+    generated_key: str | None = None
 
 
 @dataclass

@@ -98,7 +98,7 @@ class Producer:
             self._doubtful.extend(push for push in pushes if push.key)
             raise
         self._doubtful.extend(push for push in pushes if push.key and not push.known)
-        self._keys.extend((push.queue, push.key or push.made_key) for push in pushes
+        self._keys.extend((push.queue, push.key or push.generated_key) for push in pushes
                           if push.outcome == "pushed")
         del self._keys[:-MOST_KEYS]
 

@@ -104,7 +104,7 @@ class RedisFullLife(RedisLife):
             raise Failure(f"refused while Redis is full: {refused}")
         self.figures["settled while full"] += len(settles)
         client.settle([Settle(0, receipt=delivery.receipt) for delivery in self._claim_all(client)])
-        cancels = client.cancel(QUEUES[0], [push.key or push.made_key for push in far[::2]])
+        cancels = client.cancel(QUEUES[0], [push.key or push.generated_key for push in far[::2]])
         if any(cancel.outcome != "cancelled" for cancel in cancels):
             raise Failure(f"not cancelled while Redis is full: {cancels}")
         self._limit(0)

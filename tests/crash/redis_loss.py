@@ -61,7 +61,7 @@ class LossyHistory(RedisHistory):
         """None that is on its way at that time may have been ended at that time too: there would
         be nothing left to tell whether it is in the file."""
         def at_that_time(operations):
-            return Counter((o.queue, o.key or getattr(o, "made_key", None)) for o in operations
+            return Counter((o.queue, o.key or getattr(o, "generated_key", None)) for o in operations
                            if o.ended >= cut.low and o.sent <= cut.high)
 
         pushed, cancelled = at_that_time(self.pushes), at_that_time(self.cancels)
@@ -107,7 +107,7 @@ class LossyHistory(RedisHistory):
         operation.known = False
         operation.doubted = True
         if operation.outcome not in ("pushed", "rescheduled", "done"):
-            for name in {"due_ms", "id", "made_key"} & vars(operation).keys():
+            for name in {"due_ms", "id", "generated_key"} & vars(operation).keys():
                 setattr(operation, name, None)
         operation.outcome = None
 

@@ -110,7 +110,7 @@ class Story:
     def __init__(self, push):
         self.push = push
         self.id = push.id
-        self.key = push.key or push.made_key
+        self.key = push.key or push.generated_key
         self.refused = push.known and push.outcome not in ("pushed", "replaced", "revived")
         self.ends = []
         self.setters = []

@@ -49,19 +49,19 @@ class Tale:
             push.due_ms = int(push.sent) + 1 + delay
             if outcome in ("pushed", "replaced", "revived"):
                 push.id = token
-                push.made_key = key or f"_made{token}"
+                push.generated_key = key or f"_made{token}"
                 self.counters["accepted"] += 1
         return push
 
     def cancel(self, push, outcome="cancelled", known=True):
-        cancel = self._ask(Cancel(0, queue="q", key=push.key or push.made_key), known)
+        cancel = self._ask(Cancel(0, queue="q", key=push.key or push.generated_key), known)
         if known:
             cancel.outcome = outcome
             self.counters["cancelled"] += outcome == "cancelled"
         return cancel
 
     def reschedule(self, push, delay, outcome="rescheduled", known=True):
-        key = push.key or push.made_key
+        key = push.key or push.generated_key
         move = self._ask(Reschedule(0, queue="q", key=key, delay=delay), known)
         if known:
             move.outcome = outcome
@@ -78,7 +78,8 @@ class Tale:
         if push is None or not known:
             return claim
         self.counters["claims"] += 1
-        values = dict(queue="q", key=push.key or push.made_key, id=push.token, token=push.token,
+        values = dict(queue="q", key=push.key or push.generated_key,
+                      id=push.token, token=push.token,
                       payload=push.payload, headers=push.headers, receipt=f"r{push.token}.{number}",
                       due_ms=push.due_ms if due_ms is None else due_ms, claimed_ms=at,
                       lease_ms=lease, attempt=number, priority=push.priority,
@@ -116,7 +117,7 @@ class Tale:
         """What is there, as (push, state) or (push, state, changes)."""
         snapshot = Snapshot(self.now, self.now + 5, True, why="list", final=final)
         for push, state, *changes in items:
-            values = dict(queue="q", key=push.key or push.made_key, id=push.token,
+            values = dict(queue="q", key=push.key or push.generated_key, id=push.token,
                           token=push.token, headers=push.headers, state=state, stopping=False,
                           due_ms=push.due_ms, attempt=0, priority=push.priority, tallies=Tallies())
             for change in changes:

@@ -57,14 +57,14 @@ std::optional<contract::KeyId> Oracle::key_id(const Queue& queue, const std::str
 }
 
 std::string Oracle::key_text(const std::string& queue, KeyId key) const {
-  if (key < contract::kFirstMadeKey) return key_of(static_cast<std::uint32_t>(key));
+  if (key < contract::kFirstGeneratedKey) return key_of(static_cast<std::uint32_t>(key));
   const auto made = made_.find(queue);
   if (made == made_.end()) return {};
   const auto found = made->second.find(key);
   return found == made->second.end() ? std::string() : found->second;
 }
 
-std::string Oracle::made_key(const std::string& queue, std::uint32_t number) const {
+std::string Oracle::generated_key(const std::string& queue, std::uint32_t number) const {
   const auto made = made_.find(queue);
   if (made == made_.end() || made->second.empty()) return {};
   auto it = made->second.begin();

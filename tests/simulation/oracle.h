@@ -81,7 +81,7 @@ class Oracle {
   // -- for who draws requests
   [[nodiscard]] const std::vector<std::string>& receipts() const noexcept { return receipts_; }
   [[nodiscard]] bool sweeping(const std::string& queue) const { return sweeps_.contains(queue); }
-  [[nodiscard]] std::string made_key(const std::string& queue, std::uint32_t number) const;
+  [[nodiscard]] std::string generated_key(const std::string& queue, std::uint32_t number) const;
   /// Anything that is to be delivered yet, or is being delivered.
   [[nodiscard]] bool pending() const;
   [[nodiscard]] std::uint64_t answers() const noexcept { return answers_; }

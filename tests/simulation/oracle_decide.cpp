@@ -66,7 +66,7 @@ void Oracle::note_push(Queue& queue, const std::string& name, const core::PushRe
   for (embedded::Handle handle = 0; handle < state.slab.end(); ++handle) {
     if (!state.slab.holds(handle, result.id)) continue;
     queue.refs[pushed.uid] = {handle, result.id};
-    if (pushed.key >= contract::kFirstMadeKey) made_[name][pushed.key] = std::string(key);
+    if (pushed.key >= contract::kFirstGeneratedKey) made_[name][pushed.key] = std::string(key);
     return;
   }
   // A later item of the batch has replaced it.

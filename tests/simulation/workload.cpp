@@ -135,7 +135,7 @@ std::string to_string(const Options& options) {
 std::string key_of(std::uint32_t number) {
   using namespace std::string_literals;
   const auto made = [](std::uint32_t tag, std::uint32_t handle, std::uint64_t id) {
-    const auto text = embedded::spell(embedded::MadeKey{tag, 0, handle, id});
+    const auto text = embedded::spell(embedded::GeneratedKey{tag, 0, handle, id});
     return std::string(text.begin(), text.end());
   };
   const auto tag = static_cast<std::uint32_t>(embedded::test::kStoreId);

@@ -19,7 +19,7 @@ std::string World::queue_of(const Step& step) const {
 
 std::string World::key_for(const Step& step, const std::string& queue) const {
   if (step.a % 6 == 0) {
-    if (std::string made = oracle_.made_key(queue, step.b); !made.empty()) return made;
+    if (std::string made = oracle_.generated_key(queue, step.b); !made.empty()) return made;
   }
   return key_of(step.b % options_.keys);
 }

@@ -32,9 +32,9 @@ class ScriptedSink final : public Sink {
     changed_.notify_all();
     thread_.join();
   }
-  void send(std::vector<Parcel> parcels) override {
+  void send(std::vector<Outgoing> batch) override {
     const std::lock_guard lock(mutex_);
-    for (Parcel& parcel : parcels) parcels_.push_back(std::move(parcel));
+    for (Outgoing& outgoing : batch) parcels_.push_back(std::move(outgoing));
     changed_.notify_all();
   }
   void close() override {
@@ -47,23 +47,23 @@ class ScriptedSink final : public Sink {
  private:
   void run() {
     std::unique_lock lock(mutex_);
-    std::vector<Parcel> kept;
+    std::vector<Outgoing> kept;
     for (;;) {
       changed_.wait(lock,
                     [&] { return ended_ || !parcels_.empty() || (closed_ && !kept.empty()); });
-      std::vector<Parcel> parcels = std::exchange(parcels_, {});
+      std::vector<Outgoing> batch = std::exchange(parcels_, {});
       const bool closed = closed_;
-      if (closed) std::move(kept.begin(), kept.end(), std::back_inserter(parcels));
+      if (closed) std::move(kept.begin(), kept.end(), std::back_inserter(batch));
       if (closed) kept.clear();
-      if (ended_ && parcels.empty()) return;
+      if (ended_ && batch.empty()) return;
       lock.unlock();
-      for (Parcel& parcel : parcels) {
-        auto answer = rule_(parcel.delivery);
+      for (Outgoing& outgoing : batch) {
+        auto answer = rule_(outgoing.delivery);
         if (!answer && closed) answer = unknown("closed");
         if (answer) {
-          parcel.done(*std::move(answer));
+          outgoing.done(*std::move(answer));
         } else {
-          kept.push_back(std::move(parcel));
+          kept.push_back(std::move(outgoing));
         }
       }
       lock.lock();
@@ -73,7 +73,7 @@ class ScriptedSink final : public Sink {
   const std::function<std::optional<Answer>(const Delivery&)> rule_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Parcel> parcels_;
+  std::vector<Outgoing> parcels_;
   bool closed_ = false;
   bool ended_ = false;
   std::thread thread_;

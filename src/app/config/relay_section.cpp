@@ -44,8 +44,8 @@ std::vector<std::string> read_queues(Section& section) {
 void read_name(Section& section, RelayPlan& plan) {
   const auto name = section.text("name");
   if (!name) {
-    if (plan.crew.relay.queues.empty()) return;
-    plan.crew.name = plan.crew.relay.queues.front().substr(0, kMaxRelayName);
+    if (plan.options.relay.queues.empty()) return;
+    plan.options.name = plan.options.relay.queues.front().substr(0, kMaxRelayName);
     return;
   }
   const bool clean = std::ranges::all_of(*name, [](char c) { return c > ' ' && c < '\x7f'; });
@@ -53,7 +53,7 @@ void read_name(Section& section, RelayPlan& plan) {
     section.fail("name", fmt::format("{} must be 1 to {} characters of ASCII, without spaces",
                                      base::quoted(*name), kMaxRelayName));
   }
-  plan.crew.name = *name;
+  plan.options.name = *name;
 }
 
 std::optional<std::uint32_t> number(Section& section, std::string_view key, std::uint64_t min,
@@ -77,14 +77,14 @@ void check_command(Section& section, const RelayPlan& plan, bool has_concurrency
 RelayPlan read_plan(Section& section) {
   RelayPlan plan;
   plan.line = section.line();
-  relay::RelayOptions& options = plan.crew.relay;
+  relay::RelayOptions& options = plan.options.relay;
   options.queues = read_queues(section);
   read_name(section, plan);
   plan.to = section.text("to").value_or("");
   plan.command = section.texts("command").value_or(std::vector<std::string>());
   const auto concurrency = number(section, "concurrency", 1, relay::kMaxCommands);
   plan.concurrency = concurrency.value_or(1);
-  plan.crew.threads = number(section, "threads", 1, relay::kMaxThreads).value_or(1);
+  plan.options.threads = number(section, "threads", 1, relay::kMaxThreads).value_or(1);
   options.in_flight = in_flight_of(plan, section.count("in_flight", 1, relay::kMaxInFlight));
   options.batch = number(section, "batch", 1, core::kMaxBatch).value_or(options.batch);
   options.rate = number(section, "rate", 1, relay::kMaxRate).value_or(options.rate);
@@ -102,8 +102,8 @@ RelayPlan read_plan(Section& section) {
 
 // The two patterns that overlap.
 std::optional<std::pair<std::string, std::string>> common(const RelayPlan& a, const RelayPlan& b) {
-  for (const std::string& one : a.crew.relay.queues) {
-    for (const std::string& other : b.crew.relay.queues) {
+  for (const std::string& one : a.options.relay.queues) {
+    for (const std::string& other : b.options.relay.queues) {
       if (core::overlap(one, other)) return std::pair(one, other);
     }
   }
@@ -111,10 +111,10 @@ std::optional<std::pair<std::string, std::string>> common(const RelayPlan& a, co
 }
 
 void compare(Section& section, const RelayPlan& plan, const RelayPlan& before) {
-  if (plan.crew.name == before.crew.name) {
+  if (plan.options.name == before.options.name) {
     section.fail("name",
                  fmt::format("{} is the name of the relay in line {} already; choose another",
-                             base::quoted(plan.crew.name), before.line));
+                             base::quoted(plan.options.name), before.line));
   }
   if (plan.writes_stdout() && before.writes_stdout()) {
     section.fail(
@@ -146,7 +146,7 @@ std::vector<RelayPlan> read_relays(Section& whole) {
     } else if (const auto sink = check_sink(plan); !sink) {
       section.fail("to", sink.error().message);
     }
-    if (!plan.crew.relay.queues.empty()) {
+    if (!plan.options.relay.queues.empty()) {
       if (const auto good = check_numbers(plan); !good) section.fail("", good.error().message);
     }
     if (const auto good = check_coordination(plan, ""); !good) {

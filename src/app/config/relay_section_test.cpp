@@ -31,17 +31,17 @@ TEST(RelaySection, EveryKeyReachesItsMember) {
       "session = '11s'\n");
   ASSERT_EQ(plans.size(), 1u);
   const RelayPlan& plan = plans[0];
-  EXPECT_EQ(plan.crew.name, "mine");
-  EXPECT_EQ(plan.crew.relay.queues, (Names{"orders.*", "mail"}));
+  EXPECT_EQ(plan.options.name, "mine");
+  EXPECT_EQ(plan.options.relay.queues, (Names{"orders.*", "mail"}));
   EXPECT_EQ(plan.to, "redis://127.0.0.1/0?list=due");
   EXPECT_EQ(plan.command, Names());
-  EXPECT_EQ(plan.crew.threads, 2u);
-  EXPECT_EQ(plan.crew.relay.in_flight, 30u);
-  EXPECT_EQ(plan.crew.relay.batch, 40u);
-  EXPECT_EQ(plan.crew.relay.rate, 50u);
-  EXPECT_EQ(plan.crew.relay.max_attempts, 6u);
-  EXPECT_EQ(plan.crew.relay.lease, Millis(420'000));
-  EXPECT_EQ(plan.crew.relay.drain, Millis(8'000));
+  EXPECT_EQ(plan.options.threads, 2u);
+  EXPECT_EQ(plan.options.relay.in_flight, 30u);
+  EXPECT_EQ(plan.options.relay.batch, 40u);
+  EXPECT_EQ(plan.options.relay.rate, 50u);
+  EXPECT_EQ(plan.options.relay.max_attempts, 6u);
+  EXPECT_EQ(plan.options.relay.lease, Millis(420'000));
+  EXPECT_EQ(plan.options.relay.drain, Millis(8'000));
   EXPECT_EQ(plan.coordination, "redis://127.0.0.1/9");
   EXPECT_EQ(plan.session, Millis(11'000));
   EXPECT_EQ(plan.line, 1u);
@@ -55,7 +55,7 @@ TEST(RelaySection, ACommandHasItsWordsAndItsConcurrency) {
   EXPECT_EQ(plans[0].to, "command");
   EXPECT_EQ(plans[0].command, (Names{"true", "-x", "a b"}));
   EXPECT_EQ(plans[0].concurrency, 12u);
-  EXPECT_EQ(plans[0].crew.relay.in_flight, 13u);
+  EXPECT_EQ(plans[0].options.relay.in_flight, 13u);
   const relay::SinkWish wish = plans[0].wish({});
   EXPECT_EQ(wish.to, "command");
   EXPECT_EQ(wish.command, plans[0].command);
@@ -66,16 +66,16 @@ TEST(RelaySection, WhatIsNotSaidIsAsDocumented) {
   const auto plans = relays_in("[[relay]]\nqueue = 'orders'\nto = 'stdout'\n");
   ASSERT_EQ(plans.size(), 1u);
   const RelayPlan& plan = plans[0];
-  EXPECT_EQ(plan.crew.name, "orders");
-  EXPECT_EQ(plan.crew.relay.queues, Names{"orders"});
+  EXPECT_EQ(plan.options.name, "orders");
+  EXPECT_EQ(plan.options.relay.queues, Names{"orders"});
   EXPECT_EQ(plan.concurrency, 1u);
-  EXPECT_EQ(plan.crew.threads, 1u);
-  EXPECT_EQ(plan.crew.relay.in_flight, 1'000u);
-  EXPECT_EQ(plan.crew.relay.batch, 100u);
-  EXPECT_EQ(plan.crew.relay.rate, 0u);
-  EXPECT_FALSE(plan.crew.relay.max_attempts);
-  EXPECT_FALSE(plan.crew.relay.lease);
-  EXPECT_EQ(plan.crew.relay.drain, Millis(10'000));
+  EXPECT_EQ(plan.options.threads, 1u);
+  EXPECT_EQ(plan.options.relay.in_flight, 1'000u);
+  EXPECT_EQ(plan.options.relay.batch, 100u);
+  EXPECT_EQ(plan.options.relay.rate, 0u);
+  EXPECT_FALSE(plan.options.relay.max_attempts);
+  EXPECT_FALSE(plan.options.relay.lease);
+  EXPECT_EQ(plan.options.relay.drain, Millis(10'000));
   EXPECT_EQ(plan.coordination, "all");
   EXPECT_EQ(plan.session, Millis(10'000));
 }
@@ -84,17 +84,17 @@ TEST(RelaySection, ACommandHasTwiceItsConcurrencyInFlight) {
   const std::string command = "[[relay]]\nqueue = 'a'\nto = 'command'\ncommand = ['true']\n";
   const auto alone = relays_in(command);
   ASSERT_EQ(alone.size(), 1u);
-  EXPECT_EQ(alone[0].crew.relay.in_flight, 2u);
+  EXPECT_EQ(alone[0].options.relay.in_flight, 2u);
   const auto eight = relays_in(command + "concurrency = 8\n");
   ASSERT_EQ(eight.size(), 1u);
-  EXPECT_EQ(eight[0].crew.relay.in_flight, 16u);
+  EXPECT_EQ(eight[0].options.relay.in_flight, 16u);
 }
 
 TEST(RelaySection, ANameThatIsTakenFromALongQueueIsCut) {
   const std::string queue(100, 'q');
   const auto plans = relays_in("[[relay]]\nqueue = '" + queue + "'\nto = 'stdout'\n");
   ASSERT_EQ(plans.size(), 1u);
-  EXPECT_EQ(plans[0].crew.name, queue.substr(0, 64));
+  EXPECT_EQ(plans[0].options.name, queue.substr(0, 64));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ std::string machine() {
 // shards that nobody drains. So, where the store does not say which it is, rather too much is told
 // apart: those who do not find each other share claim by claim.
 std::string group_of(const RelayPlan& plan, const SharedStore& store) {
-  std::vector<std::string> queues = plan.crew.relay.queues;
+  std::vector<std::string> queues = plan.options.relay.queues;
   std::ranges::sort(queues);
   std::string place = store.name;
   if (place.empty()) {
@@ -146,7 +146,7 @@ Result<void> check_coordination(const RelayPlan& plan, std::string_view store) {
                              base::format_duration_ms(relay::kMostSession.count()))};
   }
   if (plan.coordination == "redis" && store.empty()) return {};
-  if (plan.crew.relay.queues.empty()) return {};  // which has been said
+  if (plan.options.relay.queues.empty()) return {};  // which has been said
   const auto made = make_coordination(plan, {store, ""});
   if (!made) return made.error();
   return {};

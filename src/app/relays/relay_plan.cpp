@@ -23,16 +23,16 @@ relay::SinkWish RelayPlan::wish(std::function<void(Error)> on_broken,
 
 std::uint32_t in_flight_of(const RelayPlan& plan, std::optional<std::uint64_t> given) {
   if (given) return static_cast<std::uint32_t>(*given);
-  return plan.runs_command() ? 2 * plan.concurrency : plan.crew.relay.in_flight;
+  return plan.runs_command() ? 2 * plan.concurrency : plan.options.relay.in_flight;
 }
 
 Result<void> check_numbers(const RelayPlan& plan) {
-  if (plan.crew.threads > 1 && (plan.writes_stdout() || plan.runs_command())) {
+  if (plan.options.threads > 1 && (plan.writes_stdout() || plan.runs_command())) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("threads {} must be 1 for {}{}", plan.crew.threads, plan.to,
+                 fmt::format("threads {} must be 1 for {}{}", plan.options.threads, plan.to,
                              plan.runs_command() ? "; raise its concurrency instead" : "")};
   }
-  return relay::check(plan.crew);
+  return relay::check(plan.options);
 }
 
 Result<void> check_sink(const RelayPlan& plan) {

@@ -12,12 +12,12 @@
 #include <tarry/result.h>
 
 #include "app/relays/relay_sinks.h"
-#include "relay/crew.h"
+#include "relay/relay_threads.h"
 
 namespace tarry::app {
 
 struct RelayPlan {
-  relay::CrewOptions crew;
+  relay::RelayThreadsOptions options;
   std::string to;                    // as SinkWish has it
   std::vector<std::string> command;  // of "command"
   std::uint32_t concurrency = 1;     // of "command"
@@ -35,7 +35,7 @@ struct RelayPlan {
 
   /// Whether they would do the same; where it is written plays no part.
   friend bool operator==(const RelayPlan& a, const RelayPlan& b) {
-    return a.crew == b.crew && a.to == b.to && a.command == b.command &&
+    return a.options == b.options && a.to == b.to && a.command == b.command &&
            a.concurrency == b.concurrency && a.coordination == b.coordination &&
            a.session == b.session;
   }

@@ -12,7 +12,7 @@ namespace {
 
 // One that flags name is the only one.
 std::string prefix_of(const RelayPlan& plan) {
-  return plan.line == 0 ? "" : fmt::format("relay {}: ", base::quoted(plan.crew.name));
+  return plan.line == 0 ? "" : fmt::format("relay {}: ", base::quoted(plan.options.name));
 }
 
 std::string kind_of(const core::Engine& engine) {
@@ -24,7 +24,7 @@ std::string line_on_queues(const RelayPlan& plan, std::size_t count) {
   if (count > 0)
     return fmt::format("{} {} now", count, count == 1 ? "queue matches" : "queues match");
   return fmt::format("no queue matches {}; looking again every {}",
-                     fmt::join(plan.crew.relay.queues, ", "),
+                     fmt::join(plan.options.relay.queues, ", "),
                      base::format_duration_ms(relay::kLookEvery.count()));
 }
 
@@ -96,7 +96,7 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
     return make_sink(plan.wish(on_broken, children));
   };
   const auto title = std::make_shared<std::string>();
-  relay::Crew::Hooks hooks;
+  relay::RelayThreads::Hooks hooks;
   hooks.on_breaker = [this, prefix, title](bool open, const std::string& why) {
     if (!open) return hooks_.log({LogLevel::info, "sink_back", prefix + *title + " is back"});
     hooks_.log({LogLevel::warning, "sink_down",
@@ -117,13 +117,13 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
     hooks_.log({LogLevel::warning, "relay_no_queues", line});
   };
   // Layouts, and they alone, have no pauses; nor attempts.
-  if (plan.crew.relay.max_attempts && !engine.capabilities().pauses) {
+  if (plan.options.relay.max_attempts && !engine.capabilities().pauses) {
     return Error{
         ErrorCode::unsupported,
         prefix +
             fmt::format(
                 "max_attempts {}: this store, {}, counts no attempts and keeps no dead messages",
-                *plan.crew.relay.max_attempts, kind_of(engine))};
+                *plan.options.relay.max_attempts, kind_of(engine))};
   }
   auto coordination = make_coordination(plan, {store, engine.capabilities().store});
   if (!coordination) return std::move(coordination).error();
@@ -137,31 +137,32 @@ Result<void> Relays::add(core::Engine& engine, std::string_view store, const Rel
     hooks_.log({LogLevel::warning, "coordination_down", line});
   };
   hooks.on_end = [this, prefix](const Result<void>& how) { ended(prefix, how); };
-  auto crew =
-      relay::Crew::make(engine, plan.crew, make, std::move(hooks), *std::move(coordination));
-  if (!crew) return std::move(crew).error();
-  *title = (*crew)->title();
-  crews_.push_back(*std::move(crew));
+  auto threads = relay::RelayThreads::make(engine, plan.options, make, std::move(hooks),
+                                           *std::move(coordination));
+  if (!threads) return std::move(threads).error();
+  *title = (*threads)->title();
+  relays_.push_back(*std::move(threads));
   return {};
 }
 
 void Relays::start() {
-  running_ = crews_.size();
-  for (const auto& crew : crews_) crew->start();
-  if (crews_.empty() && hooks_.ended) hooks_.ended();
+  running_ = relays_.size();
+  for (const auto& threads : relays_) threads->start();
+  if (relays_.empty() && hooks_.ended) hooks_.ended();
 }
 
 void Relays::stop() {
-  for (const auto& crew : crews_) crew->stop();
+  for (const auto& threads : relays_) threads->stop();
 }
 
 void Relays::abandon() {
-  for (const auto& crew : crews_) crew->abandon();
+  for (const auto& threads : relays_) threads->abandon();
 }
 
 std::vector<Relays::Named> Relays::stats() const {
   std::vector<Named> all;
-  for (const auto& crew : crews_) all.push_back({crew->name(), crew->stats(), crew->is_up()});
+  for (const auto& threads : relays_)
+    all.push_back({threads->name(), threads->stats(), threads->is_up()});
   return all;
 }
 

@@ -67,7 +67,7 @@ class Relays {
   const Hooks hooks_;
   std::mutex mutex_;
   std::size_t running_ = 0;
-  std::vector<std::unique_ptr<relay::Crew>> crews_;
+  std::vector<std::unique_ptr<relay::RelayThreads>> relays_;
 };
 
 }  // namespace tarry::app

@@ -38,7 +38,7 @@ Result<void> check_relays(const Config& config) {
         ErrorCode::invalid_argument,
         fmt::format(
             "{}:{}: relay {}: to = \"stdout\" needs tarry relay --config; serve cannot run it",
-            printable(config.file), plan.line, base::quoted(plan.crew.name))};
+            printable(config.file), plan.line, base::quoted(plan.options.name))};
   }
   return {};
 }

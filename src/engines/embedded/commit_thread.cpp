@@ -29,13 +29,13 @@ void append_all(std::vector<T>& to, std::vector<T>&& from) {
 
 CommitThread::CommitThread(Committer& committer, const timing::Clock& clock,
                            core::AnswerThread& answers, std::function<void()> on_failure,
-                           std::function<void()> at_end, Gathering gathering)
+                           std::function<void()> at_end, GroupCommitDelay commit_delay)
     : committer_(&committer),
       clock_(&clock),
       answers_(&answers),
       on_failure_(std::move(on_failure)),
       at_end_(std::move(at_end)),
-      gathering_(gathering) {
+      commit_delay_(commit_delay) {
   committer_->set_durable([this] { note_durable(); });
   committer_->set_aside([this](std::vector<CommitTask>& done) { return set_aside(done); });
 }
@@ -154,11 +154,11 @@ bool CommitThread::is_worth_a_sync(std::size_t callers) const {
 
 // For those whom the last job answered, if they are worth it.
 void CommitThread::gather(Lock& lock) {
-  const std::size_t wanted = gathering_.wanted();
+  const std::size_t wanted = commit_delay_.wanted();
   if (wanted == 0) return;
   const auto came = [&] { return is_worth_a_sync(wanted) || no_more_; };
   wakes_at_ = wanted;
-  gathering_.waited(ready_.wait_for(lock, patience_, came));
+  commit_delay_.waited(ready_.wait_for(lock, patience_, came));
   wakes_at_ = 0;
 }
 
@@ -200,10 +200,10 @@ void CommitThread::do_next(Lock& lock) {
 void CommitThread::run_job(CommitJob job) {
   // What frees files takes its time after the answers.
   callers_ = committer_->syncs_for(job) && !job.frees() ? job.callers() : 0;
-  gathering_.synced(0, 0, {});
+  commit_delay_.synced(0, 0, {});
   if (callers_ > 0) began_ = clock_->monotonic();
   committer_->run(std::move(job));
-  if (gathering_.wanted() > 0) patience_ = gathering_.answered(clock_->monotonic() - synced_);
+  if (commit_delay_.wanted() > 0) patience_ = commit_delay_.answered(clock_->monotonic() - synced_);
   callers_ = 0;
   tell_of_failure();
 }
@@ -217,12 +217,12 @@ void CommitThread::note_durable() {
     waiting = slot_.callers();
   }
   synced_ = clock_->monotonic();
-  gathering_.synced(callers_, waiting, synced_ - began_);
+  commit_delay_.synced(callers_, waiting, synced_ - began_);
 }
 
 // Who waits for callers answers them itself, or they would have to wait for another thread first.
 bool CommitThread::set_aside(std::vector<CommitTask>& answers) {
-  if (answers.empty() || gathering_.wanted() > 0) return false;
+  if (answers.empty() || commit_delay_.wanted() > 0) return false;
   {
     const std::scoped_lock lock(mutex_);
     if (slot_.batches.empty()) return false;

@@ -1,6 +1,6 @@
 // CommitThread: the way of a shard's jobs to its disk. While one job syncs, the next gathers: group
-// commit with no timer, and no wait but for callers who come back at once (Gathering). Where there
-// is nothing to commit, what the next claims will want is read.
+// commit with no timer, and no wait but for callers who come back at once (GroupCommitDelay). Where
+// there is nothing to commit, what the next claims will want is read.
 //
 // Invariants
 //  1. Jobs are committed one after the other, in the order in which they came.
@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/answer_thread.h"
-#include "engines/embedded/gathering.h"
+#include "engines/embedded/group_commit_delay.h"
 #include "engines/embedded/journal/committer.h"
 
 namespace tarry::embedded {
@@ -33,7 +33,7 @@ class CommitThread {
   /// be woken.
   CommitThread(Committer& committer, const timing::Clock& clock, core::AnswerThread& answers,
                std::function<void()> on_failure, std::function<void()> at_end,
-               Gathering gathering = Gathering());
+               GroupCommitDelay commit_delay = GroupCommitDelay());
   CommitThread(const CommitThread&) = delete;
   CommitThread& operator=(const CommitThread&) = delete;
 
@@ -48,7 +48,7 @@ class CommitThread {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  using Duration = Gathering::Duration;
+  using Duration = GroupCommitDelay::Duration;
 
   void run();
   [[nodiscard]] bool is_ready() const;
@@ -72,7 +72,7 @@ class CommitThread {
   std::function<void()> at_end_;
 
   // Of the thread that has the committer.
-  Gathering gathering_;
+  GroupCommitDelay commit_delay_;
   Duration began_{};         // the job that is run
   Duration synced_{};        // and was durable
   std::size_t callers_ = 0;  // that it answers

@@ -101,7 +101,7 @@ class CommitThreadTest : public testing::Test {
     committer.emplace(policy, *directory, files, clock, &reads);
     thread.emplace(
         *committer, clock, answers, [this] { ++failures; }, [this] { ++ends; },
-        Gathering(std::chrono::hours(100)));
+        GroupCommitDelay(std::chrono::hours(100)));
   }
   void start(const timing::Clock& clock) {
     make(clock, SyncPolicy::always);

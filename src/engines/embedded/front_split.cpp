@@ -19,12 +19,12 @@ namespace {
 constexpr std::uint32_t kNowhere = 0xFFFF'FFFF;
 // What stands where the shard will put a key that it makes.
 constexpr std::string_view kPlaceForKey = "                         ";
-static_assert(kPlaceForKey.size() == kMadeKeySize);
+static_assert(kPlaceForKey.size() == kGeneratedKeySize);
 
 core::PushReply push_reply(const std::string& request_bytes, std::size_t count) {
   core::PushReply reply;
   reply.items.resize(count);
-  reply.bytes.reserve(request_bytes.size() / 4 + count * kMadeKeySize);
+  reply.bytes.reserve(request_bytes.size() / 4 + count * kGeneratedKeySize);
   return reply;
 }
 

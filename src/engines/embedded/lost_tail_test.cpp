@@ -1,5 +1,5 @@
 // With sync=os a power failure may take what was answered. What it must not do is give an id, and
-// so a receipt or a made key, to another message.
+// so a receipt or a generated key, to another message.
 #include <gtest/gtest.h>
 
 #include <future>

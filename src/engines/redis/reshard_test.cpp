@@ -53,7 +53,7 @@ class ReshardTest : public ::testing::Test, protected test::EngineCalls {
     EXPECT_FALSE(reply.items.at(0).error) << reply.items.at(0).error->message;
     return reply.items.at(0).outcome;
   }
-  // Of made keys, due at once; so many go by plain commands.
+  // Of generated keys, due at once; so many go by plain commands.
   static constexpr std::uint32_t kPlain = 8;
   static core::PushRequest plain_push(std::uint32_t messages) {
     core::PushRequest request;
@@ -484,7 +484,7 @@ TEST_F(ReshardTest, WhileRedisIsFullNothingIsStuck) {
   }
 }
 
-// ---- pushes of made keys: plain commands, and a script behind them that takes them back
+// ---- pushes of generated keys: plain commands, and a script behind them that takes them back
 
 TEST_F(ReshardTest, APlainPushWhoseScriptIsRefusedLeavesNoMessage) {
   const auto engine = open();

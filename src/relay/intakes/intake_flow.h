@@ -42,7 +42,7 @@ struct IntakeStats {
   std::uint64_t arrived = 0;
   std::uint64_t pushed = 0;      // the store has them
   std::uint64_t duplicates = 0;  // dropped
-  std::uint64_t renamed = 0;     // pushed under a made key: theirs was another message's
+  std::uint64_t renamed = 0;     // pushed under a generated key: theirs was another message's
   std::uint64_t refused = 0;     // set aside
   std::uint64_t acked = 0;
 };

@@ -11,7 +11,7 @@
 
 #include "core/headers.h"
 #include "relay/rabbit/link.h"
-#include "support/parcels.h"
+#include "support/outgoing.h"
 
 namespace tarry::relay::rabbit {
 namespace {

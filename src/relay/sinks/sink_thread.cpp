@@ -20,10 +20,10 @@ void SinkThread::end() {
   thread_.join();
 }
 
-void SinkThread::send(std::vector<Parcel> parcels) {
+void SinkThread::send(std::vector<Outgoing> batch) {
   {
     const std::lock_guard lock(mutex_);
-    for (Parcel& parcel : parcels) arrived_.push_back(std::move(parcel));
+    for (Outgoing& outgoing : batch) arrived_.push_back(std::move(outgoing));
   }
   wake();
 }
@@ -45,7 +45,7 @@ bool SinkThread::is_closed() const {
 void SinkThread::run() {
   for (;;) {
     wait();
-    std::deque<Parcel> arrived;
+    std::deque<Outgoing> arrived;
     bool closed = false;
     bool ended = false;
     {

@@ -4,7 +4,7 @@
 // Thread safety: as a Sink's. Members marked `on the thread` need no lock.
 //
 // Invariants (under mutex_)
-//  1. A parcel is in arrived_, or the thread has it, until it is answered.
+//  1. A message is in arrived_, or the thread has it, until it is answered.
 //  2. After `close` the thread calls `stop`, and `work` never again.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace tarry::relay {
 
 class SinkThread : public Sink {
  public:
-  void send(std::vector<Parcel> parcels) final;
+  void send(std::vector<Outgoing> batch) final;
   void close() final;
 
  protected:
@@ -40,15 +40,15 @@ class SinkThread : public Sink {
   /// On the thread: until woken, or until there is something to do.
   virtual void wait() = 0;
   /// On the thread: takes what has arrived, and goes on with what it has. Must not wait.
-  virtual void work(std::deque<Parcel> arrived) = 0;
+  virtual void work(std::deque<Outgoing> arrived) = 0;
   /// On the thread: answers all it has, and what has arrived. Once more for what comes after it.
-  virtual void stop(std::deque<Parcel> arrived) = 0;
+  virtual void stop(std::deque<Outgoing> arrived) = 0;
 
  private:
   void run();
 
   mutable std::mutex mutex_;
-  std::deque<Parcel> arrived_;
+  std::deque<Outgoing> arrived_;
   bool closed_ = false;
   bool ended_ = false;
   std::thread thread_;

@@ -17,26 +17,26 @@ void ThreadedSink::end() {
   threads_.clear();
 }
 
-void ThreadedSink::send(std::vector<Parcel> parcels) {
+void ThreadedSink::send(std::vector<Outgoing> batch) {
   std::unique_lock lock(mutex_);
   if (!closed_) {
-    for (Parcel& parcel : parcels) waiting_.push_back(std::move(parcel));
+    for (Outgoing& outgoing : batch) waiting_.push_back(std::move(outgoing));
     changed_.notify_all();
     return;
   }
   lock.unlock();
-  for (Parcel& parcel : parcels) parcel.done(sink_down("the relay has stopped"));
+  for (Outgoing& outgoing : batch) outgoing.done(sink_down("the relay has stopped"));
 }
 
 void ThreadedSink::close() {
-  std::deque<Parcel> unsent;
+  std::deque<Outgoing> unsent;
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(closed_, true)) return;
     unsent.swap(waiting_);
     changed_.notify_all();
   }
-  for (Parcel& parcel : unsent) parcel.done(sink_down("the relay has stopped"));
+  for (Outgoing& outgoing : unsent) outgoing.done(sink_down("the relay has stopped"));
   interrupt();
 }
 
@@ -50,10 +50,10 @@ void ThreadedSink::work() {
   for (;;) {
     changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    Parcel parcel = std::move(waiting_.front());
+    Outgoing outgoing = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    parcel.done(parcel.is_late() ? too_late() : deliver(parcel));
+    outgoing.done(outgoing.is_late() ? too_late() : deliver(outgoing));
     lock.lock();
   }
 }

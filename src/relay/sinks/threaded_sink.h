@@ -4,7 +4,7 @@
 // Thread safety: as a Sink's.
 //
 // Invariants (under mutex_)
-//  1. A parcel is in waiting_ or with one thread, and answered once.
+//  1. A message is in waiting_ or with one thread, and answered once.
 //  2. With one thread, messages are handed on in the order of `send`.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace tarry::relay {
 
 class ThreadedSink : public Sink {
  public:
-  void send(std::vector<Parcel> parcels) final;
+  void send(std::vector<Outgoing> batch) final;
   void close() final;
   void abandon() final;
 
@@ -32,7 +32,7 @@ class ThreadedSink : public Sink {
   void end();
 
   /// From many threads at once.
-  [[nodiscard]] virtual Answer deliver(const Parcel& parcel) = 0;
+  [[nodiscard]] virtual Answer deliver(const Outgoing& outgoing) = 0;
   /// Those who deliver should come to an end; whoever has not begun must not any more.
   virtual void interrupt() {}
   /// After `interrupt`: they must.
@@ -43,7 +43,7 @@ class ThreadedSink : public Sink {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Parcel> waiting_;
+  std::deque<Outgoing> waiting_;
   bool closed_ = false;
   std::vector<std::jthread> threads_;
 };

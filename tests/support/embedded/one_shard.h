@@ -282,7 +282,7 @@ class OneShard final : public Router {
     core::PushReply reply;
     reply.items.resize(items.size());
     for (core::PushResult& item : reply.items) {
-      item.key = core::append(reply.bytes, std::string(kMadeKeySize, ' '));
+      item.key = core::append(reply.bytes, std::string(kGeneratedKeySize, ' '));
     }
     for (const auto& item : items) {
       op.prepared.payload_crcs.push_back(base::crc32c(core::view(bytes, pick(item).payload)));

@@ -90,7 +90,7 @@ inline PutRecord any_put(AnyRecord& owner) {
   r.due_ms = any_due();
   r.priority = any<std::uint32_t>();
   r.max_attempts = any<std::uint16_t>();
-  r.made_key = any<bool>();
+  r.generated_key = any<bool>();
   r.copy = any<bool>();
   r.damaged = any<bool>();
   r.boot_due_ms = maybe_time();
@@ -107,7 +107,7 @@ inline PutRecord any_put(AnyRecord& owner) {
     c.reason = owner.text(50);
     r.carried = c;
   }
-  r.key = r.made_key ? std::string_view() : owner.text(60);
+  r.key = r.generated_key ? std::string_view() : owner.text(60);
   r.headers = owner.text(80);
   r.payload = owner.text(200);
   r.payload_crc = base::crc32c(r.payload);

@@ -26,7 +26,7 @@ inline std::string message_line(const ShardState& state, Handle handle, bool lea
   out << "message " << m.id << " at " << handle << " queue " << m.queue << " stage "
       << static_cast<int>(c.stage) << " due " << m.due_ms() << " boot "
       << state.boot_due_ms(m).value_or(-1) << " priority " << m.priority << " made "
-      << int{m.made_key} << " stopping " << c.stopping << " most "
+      << int{m.generated_key} << " stopping " << c.stopping << " most "
       << state.max_attempts_override(handle) << " attempt " << c.attempt << " tallies "
       << c.tallies.claims << ' ' << c.tallies.run_outs << ' ' << c.tallies.releases << ' '
       << c.tallies.buries << ' ' << c.tallies.revives << " raw " << m.position.raw();

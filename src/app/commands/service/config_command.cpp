@@ -54,10 +54,10 @@ void print_json(Output& output, const config::Config& held, const Result<void>& 
     }
     json.end_array().name("relays").begin_array();
     for (const RelayPlan& plan : held.relays) {
-      json.begin_object().text_field("name", plan.crew.name).name("queues").begin_array();
-      for (const std::string& queue : plan.crew.relay.queues) json.string(queue);
+      json.begin_object().text_field("name", plan.options.name).name("queues").begin_array();
+      for (const std::string& queue : plan.options.relay.queues) json.string(queue);
       json.end_array().text_field("to", shown_sink(plan.to));
-      json.field("threads", plan.crew.threads).field("line", plan.line).end_object();
+      json.field("threads", plan.options.threads).field("line", plan.line).end_object();
     }
     json.end_array().name("notes").begin_array();
     for (const std::string& line : notes_of(held)) json.string(line);
@@ -73,8 +73,8 @@ void print_relays(Output& output, const std::vector<RelayPlan>& relays) {
   Table table(
       {{"RELAY", false, true}, {"QUEUES", false, true}, {"TO", false, true}, {"THREADS", true}});
   for (const RelayPlan& plan : relays) {
-    table.add({plan.crew.name, fmt::format("{}", fmt::join(plan.crew.relay.queues, ", ")),
-               shown_sink(plan.to), std::to_string(plan.crew.threads)});
+    table.add({plan.options.name, fmt::format("{}", fmt::join(plan.options.relay.queues, ", ")),
+               shown_sink(plan.to), std::to_string(plan.options.threads)});
   }
   output.print(table);
 }

@@ -124,7 +124,7 @@ class Passage {
   // Patterns that match none are told of by the relays.
   void tell_of_missing(const Store& store, const std::vector<RelayPlan>& plans) {
     for (const RelayPlan& plan : plans) {
-      for (const std::string& queue : plan.crew.relay.queues) {
+      for (const std::string& queue : plan.options.relay.queues) {
         if (core::is_beginning(queue)) continue;
         const auto stats = store.queue(queue).stats();
         if (stats || stats.error().code != ErrorCode::not_found) continue;

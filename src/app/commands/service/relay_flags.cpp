@@ -50,9 +50,9 @@ RelayPlan plan_of(const RelayFlags& flags, const std::vector<std::string>& comma
   plan.to = *flags.to;
   plan.command = command;
   plan.concurrency = number(flags.concurrency, 1);
-  plan.crew.name = "relay";
-  plan.crew.threads = number(flags.threads, 1);
-  relay::RelayOptions& options = plan.crew.relay;
+  plan.options.name = "relay";
+  plan.options.threads = number(flags.threads, 1);
+  relay::RelayOptions& options = plan.options.relay;
   options.queues = flags.queues;
   options.in_flight = in_flight_of(plan, flags.in_flight);
   options.batch = number(flags.batch, options.batch);

@@ -31,18 +31,18 @@ TEST(RelayFlags, EveryFlagReachesItsMember) {
                       "--coordination", "redis://h/9", "--session",      "11s"});
   EXPECT_TRUE(flags.plan_given());
   const RelayPlan plan = plan_of(flags, {"true", "-x"});
-  EXPECT_EQ(plan.crew.name, "relay");
-  EXPECT_EQ(plan.crew.relay.queues, (Words{"orders.*", "mail"}));
+  EXPECT_EQ(plan.options.name, "relay");
+  EXPECT_EQ(plan.options.relay.queues, (Words{"orders.*", "mail"}));
   EXPECT_EQ(plan.to, "redis://h?list=due");
   EXPECT_EQ(plan.command, (Words{"true", "-x"}));
-  EXPECT_EQ(plan.crew.threads, 2u);
-  EXPECT_EQ(plan.crew.relay.in_flight, 30u);
-  EXPECT_EQ(plan.crew.relay.batch, 40u);
-  EXPECT_EQ(plan.crew.relay.rate, 50u);
+  EXPECT_EQ(plan.options.threads, 2u);
+  EXPECT_EQ(plan.options.relay.in_flight, 30u);
+  EXPECT_EQ(plan.options.relay.batch, 40u);
+  EXPECT_EQ(plan.options.relay.rate, 50u);
   EXPECT_EQ(plan.concurrency, 5u);
-  EXPECT_EQ(plan.crew.relay.max_attempts, 6u);
-  EXPECT_EQ(plan.crew.relay.lease, Millis(420'000));
-  EXPECT_EQ(plan.crew.relay.drain, Millis(8'000));
+  EXPECT_EQ(plan.options.relay.max_attempts, 6u);
+  EXPECT_EQ(plan.options.relay.lease, Millis(420'000));
+  EXPECT_EQ(plan.options.relay.drain, Millis(8'000));
   EXPECT_EQ(plan.coordination, "redis://h/9");
   EXPECT_EQ(plan.session, Millis(11'000));
   EXPECT_EQ(plan.line, 0u);
@@ -51,23 +51,23 @@ TEST(RelayFlags, EveryFlagReachesItsMember) {
 TEST(RelayFlags, WhatIsNotSaidIsAsDocumented) {
   const RelayPlan plan = plan_of(relay_flags_of({"orders", "--to", "stdout"}), {});
   EXPECT_EQ(plan.concurrency, 1u);
-  EXPECT_EQ(plan.crew.threads, 1u);
-  EXPECT_EQ(plan.crew.relay.in_flight, 1'000u);
-  EXPECT_EQ(plan.crew.relay.batch, 100u);
-  EXPECT_EQ(plan.crew.relay.rate, 0u);
-  EXPECT_FALSE(plan.crew.relay.max_attempts);
-  EXPECT_FALSE(plan.crew.relay.lease);
-  EXPECT_EQ(plan.crew.relay.drain, Millis(10'000));
+  EXPECT_EQ(plan.options.threads, 1u);
+  EXPECT_EQ(plan.options.relay.in_flight, 1'000u);
+  EXPECT_EQ(plan.options.relay.batch, 100u);
+  EXPECT_EQ(plan.options.relay.rate, 0u);
+  EXPECT_FALSE(plan.options.relay.max_attempts);
+  EXPECT_FALSE(plan.options.relay.lease);
+  EXPECT_EQ(plan.options.relay.drain, Millis(10'000));
   EXPECT_EQ(plan.coordination, "all");
   EXPECT_EQ(plan.session, Millis(10'000));
 }
 
 TEST(RelayFlags, ACommandHasTwiceItsConcurrencyInFlight) {
   const Words command = {"orders", "--to", "command"};
-  EXPECT_EQ(plan_of(relay_flags_of(command), {"true"}).crew.relay.in_flight, 2u);
+  EXPECT_EQ(plan_of(relay_flags_of(command), {"true"}).options.relay.in_flight, 2u);
   Words eight = command;
   eight.insert(eight.end(), {"--concurrency", "8"});
-  EXPECT_EQ(plan_of(relay_flags_of(eight), {"true"}).crew.relay.in_flight, 16u);
+  EXPECT_EQ(plan_of(relay_flags_of(eight), {"true"}).options.relay.in_flight, 16u);
 }
 
 // With --config, any of them is a contradiction that has to be told.

@@ -10,7 +10,7 @@ namespace tarry::embedded {
 namespace {
 
 // What an answer takes beside what stands in the journal.
-constexpr std::size_t kTokens = kReceiptSize + kMadeKeySize;
+constexpr std::size_t kTokens = kReceiptSize + kGeneratedKeySize;
 // Bytes that are in RAM twice for a moment, here and in the answer.
 constexpr std::uint64_t kFetchedAtOnce = 4ull << 20;
 // Of what another core has written the processor is asked so many records early.
@@ -40,8 +40,8 @@ bool ReplyReader::append(const Grant& grant, std::string_view bytes, core::Slice
   if (!put || put->ref.id != grant.id || !payload_checks(*put)) return false;
   core::ClaimedItem& item = reply.items.emplace_back();
   item.queue = queue;
-  if (grant.made_key) {
-    const auto key = spell(MadeKey{store_tag_, shard_, grant.handle, grant.id});
+  if (grant.generated_key) {
+    const auto key = spell(GeneratedKey{store_tag_, shard_, grant.handle, grant.id});
     item.key = core::append(reply.bytes, {key.data(), key.size()});
   } else {
     item.key = core::append(reply.bytes, put->key);
@@ -122,8 +122,8 @@ Result<void> ReplyReader::describe(MessageFacts& facts) {
     return Unexpected(ErrorCode::damaged, "message " + std::to_string(facts.info.id) +
                                               " is not where it should be in the journal");
   }
-  if (facts.made_key) {
-    const auto key = spell(MadeKey{store_tag_, shard_, facts.handle, facts.info.id});
+  if (facts.generated_key) {
+    const auto key = spell(GeneratedKey{store_tag_, shard_, facts.handle, facts.info.id});
     facts.info.key.assign(key.data(), key.size());
   } else {
     facts.info.key = std::string(put.key);

@@ -24,7 +24,7 @@ namespace tarry::embedded {
 /// A claimed message, as decided; its bytes are still in the journal.
 struct Grant {
   std::uint32_t queue = 0;  // of the Grants
-  bool made_key = false;
+  bool generated_key = false;
   Handle handle = kNoHandle;
   std::uint64_t id = 0;
   RecordPlace place;
@@ -48,7 +48,7 @@ struct MessageFacts {
   Handle handle = kNoHandle;
   std::uint64_t segment = 0;
   Position position;
-  bool made_key = false;
+  bool generated_key = false;
 };
 
 class ReplyReader {

@@ -15,7 +15,7 @@ namespace tarry::embedded::record_layout {
 inline constexpr std::size_t kHead = 8;
 
 enum PutFlag : std::uint8_t {
-  kMadeKey = 1,
+  kGeneratedKey = 1,
   kBootDue = 2,
   kCarried = 4,
   kCopy = 8,

@@ -92,8 +92,9 @@ void encode_carried(base::ByteFiller& to, const Carried& c) {
 
 void encode(std::string& out, const PutRecord& r) {
   const auto detail = static_cast<std::uint8_t>(
-      (r.made_key ? kMadeKey : 0) | (r.boot_due_ms ? kBootDue : 0) | (r.carried ? kCarried : 0) |
-      (r.copy ? kCopy : 0) | (r.damaged ? kDamaged : 0) | (r.pushed_ms ? kPushed : 0));
+      (r.generated_key ? kGeneratedKey : 0) | (r.boot_due_ms ? kBootDue : 0) |
+      (r.carried ? kCarried : 0) | (r.copy ? kCopy : 0) | (r.damaged ? kDamaged : 0) |
+      (r.pushed_ms ? kPushed : 0));
   const std::size_t size = size_of(r);
   base::ByteFiller to = begin(out, size, RecordType::put, detail, r.key.size());
   put_ref(to, r.ref);

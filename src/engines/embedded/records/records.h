@@ -77,7 +77,7 @@ struct PutRecord {
   std::int64_t due_ms = 0;
   std::uint32_t priority = 0;
   std::uint16_t max_attempts = 0;  // 0: the queue's
-  bool made_key = false;           // `key` is empty: it spells store, shard, handle and id
+  bool generated_key = false;      // `key` is empty: it spells store, shard, handle and id
   bool copy = false;
   bool damaged = false;                     // payload did not check when last read
   std::optional<std::int64_t> boot_due_ms;  // relative delay: BOOTTIME it needs, this boot only

@@ -125,7 +125,7 @@ std::optional<PutRecord> decode_put_from(Head head, std::string_view whole) {
         base::crc32c(whole.substr(kPutFixedBytes, before_payload - kPutFixedBytes), expected);
   }
   if (crc != expected) return std::nullopt;
-  r.made_key = (head.detail & kMadeKey) != 0;
+  r.generated_key = (head.detail & kGeneratedKey) != 0;
   r.copy = (head.detail & kCopy) != 0;
   r.damaged = (head.detail & kDamaged) != 0;
   if (in.remaining() >= payload && !in.bytes(payload, r.payload)) return std::nullopt;

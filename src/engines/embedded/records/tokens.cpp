@@ -93,10 +93,10 @@ std::array<char, kReceiptSize> spell(const Receipt& receipt) noexcept {
   return text;
 }
 
-std::array<char, kMadeKeySize> spell(const MadeKey& key) noexcept {
+std::array<char, kGeneratedKeySize> spell(const GeneratedKey& key) noexcept {
   char raw[kMadeKeyBytes];
   put_place(raw, key.store_tag, key.shard, key.handle, key.id);
-  std::array<char, kMadeKeySize> text{};
+  std::array<char, kGeneratedKeySize> text{};
   text[0] = '_';
   encode<kMadeKeyBytes>(raw, text.data() + 1);
   return text;
@@ -112,14 +112,14 @@ std::optional<Receipt> parse_receipt(std::string_view text) noexcept {
                  base::load_u64(raw + 10), base::load_u32(raw + 18)};
 }
 
-std::optional<MadeKey> parse_made_key(std::string_view text) noexcept {
+std::optional<GeneratedKey> parse_generated_key(std::string_view text) noexcept {
   char raw[kMadeKeyBytes];
-  if (text.size() != kMadeKeySize || text[0] != '_' ||
+  if (text.size() != kGeneratedKeySize || text[0] != '_' ||
       !decode<kMadeKeyBytes>(text.data() + 1, raw)) {
     return std::nullopt;
   }
-  return MadeKey{base::load_u32(raw), base::load_u16(raw + 4), base::load_u32(raw + 6),
-                 base::load_u64(raw + 10)};
+  return GeneratedKey{base::load_u32(raw), base::load_u16(raw + 4), base::load_u32(raw + 6),
+                      base::load_u64(raw + 10)};
 }
 
 }  // namespace tarry::embedded

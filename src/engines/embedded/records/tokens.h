@@ -1,8 +1,9 @@
-// Receipts and made keys, as text. Both name a shard, a slot there and the id that must be found in
-// it, so that neither needs an index; a receipt also counts the claim, which is what fences it.
+// Receipts and generated keys, as text. Both name a shard, a slot there and the id that must be
+// found in it, so that neither needs an index; a receipt also counts the claim, which is what
+// fences it.
 //
 //   receipt   "r" + 30 of base64url: store tag (32), shard (16), handle (32), id (64), claims (32)
-//   made key  "_" + 24 of base64url: store tag (32), shard (16), handle (32), id (64)
+//   generated key  "_" + 24 of base64url: store tag (32), shard (16), handle (32), id (64)
 //
 // Pure functions. The store tag keeps tokens of another store from meaning anything here.
 #pragma once
@@ -17,7 +18,7 @@
 namespace tarry::embedded {
 
 inline constexpr std::size_t kReceiptSize = 31;
-inline constexpr std::size_t kMadeKeySize = 25;
+inline constexpr std::size_t kGeneratedKeySize = 25;
 
 struct Receipt {
   std::uint32_t store_tag = 0;
@@ -28,20 +29,20 @@ struct Receipt {
   friend bool operator==(const Receipt&, const Receipt&) = default;
 };
 
-struct MadeKey {
+struct GeneratedKey {
   std::uint32_t store_tag = 0;
   std::uint16_t shard = 0;
   Handle handle = kNoHandle;
   std::uint64_t id = 0;
-  friend bool operator==(const MadeKey&, const MadeKey&) = default;
+  friend bool operator==(const GeneratedKey&, const GeneratedKey&) = default;
 };
 
 [[nodiscard]] std::array<char, kReceiptSize> spell(const Receipt& receipt) noexcept;
-[[nodiscard]] std::array<char, kMadeKeySize> spell(const MadeKey& key) noexcept;
+[[nodiscard]] std::array<char, kGeneratedKeySize> spell(const GeneratedKey& key) noexcept;
 
 /// Nothing for text that is no receipt.
 [[nodiscard]] std::optional<Receipt> parse_receipt(std::string_view text) noexcept;
-/// Nothing for text that is no made key of any store.
-[[nodiscard]] std::optional<MadeKey> parse_made_key(std::string_view text) noexcept;
+/// Nothing for text that is no generated key of any store.
+[[nodiscard]] std::optional<GeneratedKey> parse_generated_key(std::string_view text) noexcept;
 
 }  // namespace tarry::embedded

@@ -10,7 +10,7 @@ namespace tarry::embedded {
 namespace {
 
 constexpr Receipt kReceipt{0x1234'5678, 42, 0x7FFF'FFFE, 0xFEDC'BA98'7654'3210, 7};
-constexpr MadeKey kMadeKey{0x1234'5678, 42, 0x7FFF'FFFE, 0xFEDC'BA98'7654'3210};
+constexpr GeneratedKey kGeneratedKey{0x1234'5678, 42, 0x7FFF'FFFE, 0xFEDC'BA98'7654'3210};
 
 template <typename Token>
 std::string text_of(const Token& token) {
@@ -39,36 +39,36 @@ void no_corruption_passes(const Token& token, Parse parse) {
 
 TEST(Tokens, NoSingleCharacterCanBeChanged) {
   no_corruption_passes(kReceipt, parse_receipt);
-  no_corruption_passes(kMadeKey, parse_made_key);
+  no_corruption_passes(kGeneratedKey, parse_generated_key);
 }
 
 TEST(Tokens, OtherLengthsAreNoTokens) {
   const std::string receipt = text_of(kReceipt);
-  const std::string key = text_of(kMadeKey);
+  const std::string key = text_of(kGeneratedKey);
   for (std::size_t length = 0; length < receipt.size(); ++length) {
     EXPECT_FALSE(parse_receipt(receipt.substr(0, length)));
   }
   for (std::size_t length = 0; length < key.size(); ++length) {
-    EXPECT_FALSE(parse_made_key(key.substr(0, length)));
+    EXPECT_FALSE(parse_generated_key(key.substr(0, length)));
   }
   EXPECT_FALSE(parse_receipt(receipt + "A"));
-  EXPECT_FALSE(parse_made_key(key + "A"));
+  EXPECT_FALSE(parse_generated_key(key + "A"));
 }
 
 TEST(Tokens, ForeignTextIsNoToken) {
   EXPECT_FALSE(parse_receipt(""));
-  EXPECT_FALSE(parse_made_key(""));
+  EXPECT_FALSE(parse_generated_key(""));
   EXPECT_FALSE(parse_receipt("order:42"));
-  EXPECT_FALSE(parse_made_key("order:42"));
+  EXPECT_FALSE(parse_generated_key("order:42"));
   EXPECT_FALSE(parse_receipt(std::string(kReceiptSize, 'r').replace(5, 1, "=")));
-  EXPECT_FALSE(parse_made_key(text_of(kReceipt)));
-  EXPECT_FALSE(parse_receipt(text_of(kMadeKey)));
+  EXPECT_FALSE(parse_generated_key(text_of(kReceipt)));
+  EXPECT_FALSE(parse_receipt(text_of(kGeneratedKey)));
   EXPECT_FALSE(parse_receipt(std::string(kReceiptSize, '\0')));
-  EXPECT_FALSE(parse_made_key(std::string(kMadeKeySize, '\xFF')));
+  EXPECT_FALSE(parse_generated_key(std::string(kGeneratedKeySize, '\xFF')));
 }
 
 TEST(Tokens, AreUrlSafe) {
-  for (const std::string& text : {text_of(kReceipt), text_of(kMadeKey)}) {
+  for (const std::string& text : {text_of(kReceipt), text_of(kGeneratedKey)}) {
     EXPECT_EQ(
         text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
         std::string::npos);
@@ -80,14 +80,14 @@ RC_GTEST_PROP(Tokens, RoundTrip,
                std::uint32_t claims)) {
   const Receipt receipt{tag, shard, handle, id, claims};
   RC_ASSERT(parse_receipt(text_of(receipt)) == receipt);
-  const MadeKey key{tag, shard, handle, id};
-  RC_ASSERT(parse_made_key(text_of(key)) == key);
+  const GeneratedKey key{tag, shard, handle, id};
+  RC_ASSERT(parse_generated_key(text_of(key)) == key);
 }
 
 RC_GTEST_PROP(Tokens, AnyTextIsReadWithoutHarm, (const std::string& text)) {
   const auto receipt = parse_receipt(text);
   RC_ASSERT(!receipt || text_of(*receipt) == text);
-  const auto key = parse_made_key(text);
+  const auto key = parse_generated_key(text);
   RC_ASSERT(!key || text_of(*key) == text);
 }
 

@@ -124,7 +124,7 @@ bool LenientReplay::has_key(Handle handle, const PutRecord& record) {
   if (message.queue != record.queue) return false;
   const auto there = read_put(walk_->files(), message.position.segment(newest_segment_),
                               message.position, buffer_);
-  return there && !there->made_key && there->key == record.key;
+  return there && !there->generated_key && there->key == record.key;
 }
 
 void LenientReplay::put(const PutRecord& record, std::uint64_t segment, std::uint64_t offset) {
@@ -133,7 +133,7 @@ void LenientReplay::put(const PutRecord& record, std::uint64_t segment, std::uin
   if (record.carried && record.carried->stage == Stage::ready) return;
   if (const auto ended = names_.tell(record)) end(*ended);
   if (state_->slab.is_live(handle)) forget(handle);
-  if (!record.made_key) {
+  if (!record.generated_key) {
     const Handle older =
         state_->index.find(state_->key_hash(record.queue, record.key),
                            [&](Handle candidate) { return has_key(candidate, record); });

@@ -166,9 +166,9 @@ Result<void> Cleaner::rescue(Slice& slice) {
     if (!put && put.error().code != ErrorCode::damaged) return std::move(put).error();
     mark("cleaning.rescue-lost");
     const PutRecord lost = full_copy_of_lost(*state_, handle);
-    if (message.made_key == 0) {
+    if (message.generated_key == 0) {
       state_->index.erase(handle);
-      state_->slab[handle].made_key = 1;
+      state_->slab[handle].generated_key = 1;
     }
     if (auto done = append(lost, slice); !done) return done;
   }

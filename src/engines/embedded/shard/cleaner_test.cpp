@@ -398,7 +398,7 @@ TEST_F(CleanerTest, AMessageWhoseRecordIsLostKeepsItsPlaceAsDamaged) {
   ASSERT_TRUE(state.slab.holds(lost, id));
   ASSERT_TRUE(read(lost));
   EXPECT_TRUE(read(lost)->damaged);
-  EXPECT_EQ(state.slab[lost].made_key, 1u) << "its own key is gone with the record";
+  EXPECT_EQ(state.slab[lost].generated_key, 1u) << "its own key is gone with the record";
   EXPECT_EQ(read(other)->key, "other");
   EXPECT_TRUE(payload_checks(*read(other)));
   expect_replay_equals_life();

@@ -302,11 +302,11 @@ std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Pur
 // -- finding messages
 
 Handle Shard::resolve(QueueId queue, std::string_view key) {
-  if (const auto made = parse_made_key(key); made && made->store_tag == state_->store_tag() &&
-                                             made->shard == config_.number &&
-                                             state_->slab.holds(made->handle, made->id)) {
+  if (const auto made = parse_generated_key(key); made && made->store_tag == state_->store_tag() &&
+                                                  made->shard == config_.number &&
+                                                  state_->slab.holds(made->handle, made->id)) {
     const Message& message = state_->slab[made->handle];
-    if (message.made_key != 0 && message.queue == queue) return made->handle;
+    if (message.generated_key != 0 && message.queue == queue) return made->handle;
   }
   return state_->index.find(state_->key_hash(queue, key), [&](Handle candidate) {
     const Message& message = state_->slab[candidate];

@@ -119,7 +119,7 @@ void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
   grant.handle = handle;
   grant.id = message.id;
   grant.place = place_of(message);
-  grant.made_key = message.made_key != 0;
+  grant.generated_key = message.generated_key != 0;
   grant.due_ms = message.due_ms();
   grant.lease_ms = record.lease_ms;
   grant.attempt = item.attempt;

@@ -51,7 +51,7 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
   record.boot_due_ms = times.boot_due_ms;
   record.priority = item.priority;
   record.max_attempts = static_cast<std::uint16_t>(item.max_attempts);
-  record.made_key = item.key.size == 0;
+  record.generated_key = item.key.size == 0;
   record.key = core::view(bytes, item.key);
   record.headers = core::view(bytes, item.headers);
   record.payload = core::view(bytes, item.payload);
@@ -72,9 +72,10 @@ void Shard::put_new(QueueId queue, const Pushed& pushed, core::PushResult& resul
   }
   emit(record);
   tell(state_->slab[record.ref.handle], result);
-  if (record.made_key) {
-    const auto key = spell(MadeKey{state_->store_tag(), static_cast<std::uint16_t>(config_.number),
-                                   record.ref.handle, record.ref.id});
+  if (record.generated_key) {
+    const auto key =
+        spell(GeneratedKey{state_->store_tag(), static_cast<std::uint16_t>(config_.number),
+                           record.ref.handle, record.ref.id});
     std::copy(key.begin(), key.end(), reply_bytes.begin() + result.key.offset);
   }
 }

@@ -44,7 +44,7 @@ MessageFacts Shard::facts(Handle handle) const {
   facts.handle = handle;
   facts.position = message.position;
   facts.segment = message.position.segment(journal_->newest_segment());
-  facts.made_key = message.made_key != 0;
+  facts.generated_key = message.generated_key != 0;
   MessageInfo& info = facts.info;
   info.id = message.id;
   info.queue = state_->queue(message.queue).name;

@@ -32,7 +32,7 @@ PutRecord full_copy_of_lost(const ShardState& state, Handle handle) {
   lost.queue = message.queue;
   lost.max_attempts = state.max_attempts_override(handle);
   lost.damaged = true;
-  lost.made_key = true;
+  lost.generated_key = true;
   return full_copy(state, lost);
 }
 

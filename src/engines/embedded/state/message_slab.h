@@ -34,7 +34,7 @@ struct Message {
   std::uint32_t due_low = 0;  // due time, 48 bits of milliseconds
   std::uint16_t due_high = 0;
   std::uint8_t stage_bits : 3 = 0;
-  std::uint8_t made_key : 1 = 0;
+  std::uint8_t generated_key : 1 = 0;
   std::uint8_t stopping : 1 = 0;   // leased, and cancelled meanwhile
   std::uint8_t held : 1 = 0;       // scheduled, past due by REALTIME, waits for BOOTTIME
   std::uint8_t straggler : 1 = 0;  // ready, in its lane's heap: `next` is the place there

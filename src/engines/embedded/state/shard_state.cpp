@@ -194,7 +194,7 @@ void ShardState::move_due(Message& message, std::int64_t due_ms,
 // The message must be disarmed.
 void ShardState::remove(Handle handle) {
   Message& message = slab[handle];
-  if (message.made_key == 0) index.erase(handle);
+  if (message.generated_key == 0) index.erase(handle);
   if (message.history != kNoHistory) {
     drop_reason(message);
     histories.free(message.history);
@@ -285,8 +285,8 @@ void ShardState::evolve(const PutRecord& record, std::uint64_t segment, Position
   if (TARRY_PLANTED_BUG(due_moved_by_replay) && replaying_ && record.boot_due_ms) {
     message.set_due_ms(record.due_ms + 1);
   }
-  message.made_key = record.made_key ? 1 : 0;
-  if (!record.made_key) {
+  message.generated_key = record.generated_key ? 1 : 0;
+  if (!record.generated_key) {
     const std::uint64_t hash = key_hash(record.queue, record.key);
     message.key_hash = static_cast<std::uint32_t>(hash);
     index.insert(handle, hash);

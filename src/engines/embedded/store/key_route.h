@@ -1,5 +1,5 @@
-// Which shard of a store a key is looked for in: a made key spells it, any other is hashed with its
-// queue's name.
+// Which shard of a store a key is looked for in: a generated key spells it, any other is hashed
+// with its queue's name.
 //
 // Pure function.
 #pragma once
@@ -16,7 +16,7 @@ namespace tarry::embedded {
 [[nodiscard]] inline std::uint32_t shard_for_key(const StoreIdentity& store, std::string_view queue,
                                                  std::string_view key) noexcept {
   if (store.shards == 1) return 0;
-  if (const auto made = parse_made_key(key);
+  if (const auto made = parse_generated_key(key);
       made && made->store_tag == static_cast<std::uint32_t>(store.store_id) &&
       made->shard < store.shards) {
     return made->shard;

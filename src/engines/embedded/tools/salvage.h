@@ -3,7 +3,7 @@
 //
 // A shard that recovery takes is copied as recovery sees it; one that it refuses, or of which it
 // would cut a tail in which batches check, is read leniently (lenient_replay.h). The new store has
-// the old one's id, so made keys and receipts stay good.
+// the old one's id, so generated keys and receipts stay good.
 //
 // Thread safety: functions without state.
 #pragma once

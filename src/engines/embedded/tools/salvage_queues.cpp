@@ -75,7 +75,7 @@ class Namer {
       if (!state_->slab.is_live(handle)) continue;
       const Message& message = state_->slab[handle];
       const auto found = nameless_.find(message.queue);
-      if (found == nameless_.end() || message.made_key != 0) continue;
+      if (found == nameless_.end() || message.generated_key != 0) continue;
       const auto head = read_put_head(*files_, message.position.segment(shard_->newest_segment),
                                       message.position, buffer);
       if (!head || head->record.ref != Ref{handle, message.id}) continue;
@@ -87,7 +87,7 @@ class Namer {
     std::erase_if(nameless.candidates,
                   [&](const std::string& name) { return !belongs(name, key); });
     if (!belongs(state_->queue(nameless.queue).name, key)) ++nameless.unreachable;
-    const auto made = parse_made_key(key);
+    const auto made = parse_generated_key(key);
     if (made && made->store_tag == state_->store_tag()) return;  // whatever its queue is called
     if (nameless.keys.size() < kMostKeys && nameless.parts.emplace(core::hashed_part(key)).second) {
       nameless.keys.emplace_back(key);

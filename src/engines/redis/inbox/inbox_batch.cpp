@@ -100,8 +100,8 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     return core::shard_of(queue_, key, shards_, secret_);
   }
 
-  // Each push gets an id. A made key belongs to the shard that its own hash says; so for messages
-  // without a key ids are taken until there is one for each entry's shard.
+  // Each push gets an id. A generated key belongs to the shard that its own hash says; so for
+  // messages without a key ids are taken until there is one for each entry's shard.
   void number() {
     std::vector<std::deque<std::uint32_t>> wanted(shards_);
     std::deque<std::uint32_t> any;

@@ -1,9 +1,9 @@
 // What a message is called within Redis: its member.
 //
-// A made key's member is the message's id, six bytes, the first of them below 0x1F; its spelling is
-// 16 letters and digits, of the id and of a check that the store's secret goes into, so that nobody
-// can write one that was never made. A user's key is its own member, or, where it begins with a
-// control character below 0x20, that behind an 0x1F: so the two never meet.
+// A generated key's member is the message's id, six bytes, the first of them below 0x1F; its
+// spelling is 16 letters and digits, of the id and of a check that the store's secret goes into, so
+// that nobody can write one that was never made. A user's key is its own member, or, where it
+// begins with a control character below 0x20, that behind an 0x1F: so the two never meet.
 //
 // Thread safety: pure functions.
 #pragma once

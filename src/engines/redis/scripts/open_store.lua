@@ -1,6 +1,6 @@
 -- The store's record, made if it is not there. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues,
 -- 3 tarry:{0}:numbers; the last two hold a placeholder for good, as a shard's keys do. ARGV: 1 schema,
--- 2 partitions, 3 the secret that made keys are checked by, 4 the oldest schema that is used, 5 the time in
+-- 2 partitions, 3 the secret that generated keys are checked by, 4 the oldest schema that is used, 5 the time in
 -- ms (tests only; empty: the server's). Answers schema, partitions and secret as they are, and now; of a record
 -- that the caller will refuse nothing is added to.
 for _, key in ipairs(KEYS) do

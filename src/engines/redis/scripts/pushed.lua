@@ -1,5 +1,5 @@
 -- What is left of a push whose bodies and due times were written by plain commands before this, in the same
--- MULTI: new messages, made keys, default priority. A script would copy each of them three times. Where this
+-- MULTI: new messages, generated keys, default priority. A script would copy each of them three times. Where this
 -- fails, whatever the reason, it takes them back, and nobody has seen them. It comes as a text each time (EVAL), so
 -- that it cannot be missing; so it is short, and does for itself what others do by prelude.lua.
 --

@@ -28,7 +28,7 @@ struct Context {
   Server& server;
   Directory& directory;
   Ids& ids;
-  Identity& identity;  // its secret is what keys are hashed and made keys checked with
+  Identity& identity;  // its secret is what keys are hashed and generated keys checked with
 };
 
 using Items = std::vector<std::uint32_t>;

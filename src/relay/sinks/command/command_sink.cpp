@@ -22,8 +22,8 @@ CommandSink::CommandSink(std::vector<std::string> command, std::uint32_t concurr
 
 CommandSink::~CommandSink() { end(); }
 
-Answer CommandSink::deliver(const Parcel& parcel) {
-  const Delivery& delivery = parcel.delivery;
+Answer CommandSink::deliver(const Outgoing& outgoing) {
+  const Delivery& delivery = outgoing.delivery;
   const auto ended = commands_.run(delivery.payload(), variables_for(delivery));
   if (!ended && ended.error().code == ErrorCode::unknown_outcome) {
     return unknown(ended.error().message);

@@ -20,7 +20,7 @@ class CommandSink final : public ThreadedSink {
   [[nodiscard]] Result<void> check() const { return commands_.check(); }
 
  private:
-  [[nodiscard]] Answer deliver(const Parcel& parcel) override;
+  [[nodiscard]] Answer deliver(const Outgoing& outgoing) override;
   void interrupt() override;
   void kill() override;
 

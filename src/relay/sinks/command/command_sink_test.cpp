@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "support/parcels.h"
+#include "support/outgoing.h"
 #include "support/pipe.h"
 
 namespace tarry::relay {
@@ -17,7 +17,7 @@ using test::Pipe;
 Answer run_command(const std::string& script) {
   Answers answers;
   CommandSink sink({"sh", "-c", script}, 2);
-  sink.send(answers.parcels({"a"}));
+  sink.send(answers.batch({"a"}));
   return answers.of("a");
 }
 
@@ -39,7 +39,7 @@ TEST(CommandSink, ACommandThatIsNotThereIsDown) {
   Answers answers;
   CommandSink sink({"/no/such/program"}, 1);
   EXPECT_FALSE(sink.check());
-  sink.send(answers.parcels({"a"}));
+  sink.send(answers.batch({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
 }
 
@@ -51,10 +51,10 @@ TEST(CommandSink, NoneBeginsOnceItsLeaseHasEnded) {
                     "echo $TARRY_KEY > " + path_of(said.writer()) + "; exec head -c 1 < " +
                         path_of(go_on.reader())},
                    1);
-  auto parcels = answers.parcels({"a", "b", "c"});
+  auto batch = answers.batch({"a", "b", "c"});
   const auto lease = std::make_shared<LeaseEnd>(Moment::max());
-  parcels[1].lease = lease;
-  sink.send(std::move(parcels));
+  batch[1].lease = lease;
+  sink.send(std::move(batch));
   EXPECT_EQ(said.read_line(), "a");
   lease->lose();  // while it waits for its turn
   ASSERT_EQ(::write(go_on.writer(), "..", 2), 2);
@@ -68,7 +68,7 @@ TEST(CommandSink, CloseEndsWhatRuns) {
   Answers answers;
   CommandSink sink(
       {"sh", "-c", "echo begun > " + path_of(said.writer()) + "; exec tail -f /dev/null"}, 1);
-  sink.send(answers.parcels({"a", "b"}));
+  sink.send(answers.batch({"a", "b"}));
   EXPECT_EQ(said.read_line(), "begun");
   sink.close();
   EXPECT_EQ(answers.fate("b"), Fate::down);
@@ -82,7 +82,7 @@ TEST(CommandSink, AbandonKillsWhatWillNotEnd) {
                     "trap 'echo asked > " + path_of(said.writer()) + "' TERM; echo begun > " +
                         path_of(said.writer()) + "; for i in 1 2 3; do sleep 60 & wait; done"},
                    1);
-  sink.send(answers.parcels({"a"}));
+  sink.send(answers.batch({"a"}));
   EXPECT_EQ(said.read_line(), "begun");
   sink.close();
   EXPECT_EQ(said.read_line(), "asked");

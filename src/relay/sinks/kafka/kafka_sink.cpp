@@ -52,14 +52,14 @@ class KafkaSink::Impl final : public SinkThread {
     static_cast<void>(::poll(&fd, 1, waits_for_time ? kStillWaitingMs : -1));
     wake_.clear();
   }
-  void work(std::deque<Parcel> arrived) override {
+  void work(std::deque<Outgoing> arrived) override {
     std::ranges::move(arrived, std::back_inserter(waiting_));
     listen(0);
     take_back_late();
     hand_on();
     give_up();
   }
-  void stop(std::deque<Parcel> arrived) override {
+  void stop(std::deque<Outgoing> arrived) override {
     std::ranges::move(arrived, std::back_inserter(waiting_));
     break_off(kStopped);
   }
@@ -72,16 +72,16 @@ class KafkaSink::Impl final : public SinkThread {
   void take(KafkaReport report) {
     const auto found = sent_.find(report.token);
     TARRY_ASSERT(found != sent_.end());
-    Parcel parcel = std::move(found->second);
+    Outgoing outgoing = std::move(found->second);
     sent_.erase(found);
     const bool was_alone = std::exchange(one_alone_, false);
     if (report.too_large && !was_alone) {
-      too_large_.push_back(std::move(parcel));
+      too_large_.push_back(std::move(outgoing));
       return;
     }
     // `down` was surely not sent.
-    const bool late = report.answer.fate == Fate::down && parcel.is_late();
-    conclude(std::move(parcel), late ? too_late() : std::move(report.answer));
+    const bool late = report.answer.fate == Fate::down && outgoing.is_late();
+    conclude(std::move(outgoing), late ? too_late() : std::move(report.answer));
   }
 
   /// librdkafka sends when it likes: what it has of leases that have ended must not go out any
@@ -97,10 +97,10 @@ class KafkaSink::Impl final : public SinkThread {
     if (std::ranges::any_of(sent_, is_late)) break_off(kLeaseOver);
   }
 
-  void conclude(Parcel parcel, Answer answer) {
+  void conclude(Outgoing outgoing, Answer answer) {
     if (answer.fate == Fate::confirmed) has_worked_ = true;
     if (answer.fate == Fate::down) why_down_ = answer.reason;
-    parcel.done(std::move(answer));
+    outgoing.done(std::move(answer));
   }
 
   void hand_on() {
@@ -120,23 +120,23 @@ class KafkaSink::Impl final : public SinkThread {
   }
 
   /// The first of them goes to librdkafka, or is answered. Not where that has no room now.
-  [[nodiscard]] bool produce_first(std::deque<Parcel>& parcels) {
-    if (parcels.front().is_late()) {
-      parcels.front().done(too_late());
-      parcels.pop_front();
+  [[nodiscard]] bool produce_first(std::deque<Outgoing>& batch) {
+    if (batch.front().is_late()) {
+      batch.front().done(too_late());
+      batch.pop_front();
       return true;
     }
     const std::uint64_t token = next_token_++;
-    const auto taken = producer_->produce(token, parcels.front().delivery);
+    const auto taken = producer_->produce(token, batch.front().delivery);
     if (taken.full && !sent_.empty()) return false;
-    Parcel parcel = std::move(parcels.front());
-    parcels.pop_front();
+    Outgoing outgoing = std::move(batch.front());
+    batch.pop_front();
     if (taken.full) {
-      conclude(std::move(parcel), refused("kafka: it is larger than queue.buffering.max.kbytes"));
+      conclude(std::move(outgoing), refused("kafka: it is larger than queue.buffering.max.kbytes"));
     } else if (taken.otherwise) {
-      conclude(std::move(parcel), *taken.otherwise);
+      conclude(std::move(outgoing), *taken.otherwise);
     } else {
-      sent_.emplace(token, std::move(parcel));
+      sent_.emplace(token, std::move(outgoing));
     }
     return true;
   }
@@ -153,8 +153,8 @@ class KafkaSink::Impl final : public SinkThread {
   }
 
   void refuse(const std::string& reason) {
-    for (std::deque<Parcel>* parcels : {&too_large_, &waiting_}) {
-      for (Parcel& parcel : std::exchange(*parcels, {})) parcel.done(sink_down(reason));
+    for (std::deque<Outgoing>* batch : {&too_large_, &waiting_}) {
+      for (Outgoing& outgoing : std::exchange(*batch, {})) outgoing.done(sink_down(reason));
     }
   }
 
@@ -194,7 +194,7 @@ class KafkaSink::Impl final : public SinkThread {
       for (int i = 0; i < kPurgePolls && !sent_.empty(); ++i) listen(kPurgePatienceMs);
     }
     drop();
-    for (auto& [token, parcel] : std::exchange(sent_, {})) parcel.done(unknown(reason));
+    for (auto& [token, outgoing] : std::exchange(sent_, {})) outgoing.done(unknown(reason));
     refuse(reason);
     why_down_.clear();
   }
@@ -202,10 +202,10 @@ class KafkaSink::Impl final : public SinkThread {
   const KafkaOptions options_;
   const base::WakeEvent wake_;
 
-  // The thread's alone. A parcel is in one of the three until it is answered.
-  std::deque<Parcel> waiting_;
-  std::deque<Parcel> too_large_;          // in a batch; surely not stored
-  std::map<std::uint64_t, Parcel> sent_;  // by token
+  // The thread's alone. A message is in one of the three until it is answered.
+  std::deque<Outgoing> waiting_;
+  std::deque<Outgoing> too_large_;          // in a batch; surely not stored
+  std::map<std::uint64_t, Outgoing> sent_;  // by token
   std::unique_ptr<KafkaProducer> producer_;
   std::uint64_t next_token_ = 1;
   bool one_alone_ = false;   // the only one in sent_ was in a batch that was too large
@@ -223,7 +223,7 @@ Result<std::unique_ptr<KafkaSink>> KafkaSink::make(KafkaOptions options) {
   return std::unique_ptr<KafkaSink>(new KafkaSink(std::make_unique<Impl>(std::move(options))));
 }
 
-void KafkaSink::send(std::vector<Parcel> parcels) { impl_->send(std::move(parcels)); }
+void KafkaSink::send(std::vector<Outgoing> batch) { impl_->send(std::move(batch)); }
 void KafkaSink::close() { impl_->close(); }
 std::string KafkaSink::title() const { return impl_->title(); }
 

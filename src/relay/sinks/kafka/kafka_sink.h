@@ -27,7 +27,7 @@ class KafkaSink final : public Sink {
   /// Connects with the first message. Errors: as KafkaProducer::check.
   [[nodiscard]] static Result<std::unique_ptr<KafkaSink>> make(KafkaOptions options);
   ~KafkaSink() override;
-  void send(std::vector<Parcel> parcels) override;
+  void send(std::vector<Outgoing> batch) override;
   void close() override;
   [[nodiscard]] std::string title() const override;
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "support/kafka_cluster.h"
-#include "support/parcels.h"
+#include "support/outgoing.h"
 
 namespace tarry::relay {
 namespace {
@@ -46,7 +46,7 @@ TEST(KafkaSink, WhatIsTooLateIsNotSent) {
   Answers late;
   Answers answers;
   sink->send(late.late_parcels({"a"}));
-  sink->send(answers.parcels({"b"}));
+  sink->send(answers.batch({"b"}));
   EXPECT_EQ(answers.fate("b"), Fate::confirmed);
   EXPECT_EQ(late.fate("a"), Fate::late);
   KafkaConsumer consumer(cluster.brokers(), "due");
@@ -61,10 +61,10 @@ TEST(KafkaSink, WhatLibrdkafkaHasNotSentIsTakenBackOnceItsLeaseHasEnded) {
   options.settings = {{"linger.ms", "20000", "f:1"}, {"message.max.bytes", "1000", "f:2"}};
   const auto sink = sink_of(options);
   Answers answers;
-  auto parcels = answers.parcels({"a", "b"}, {}, {"small", std::string(2'000, 'x')});
+  auto batch = answers.batch({"a", "b"}, {}, {"small", std::string(2'000, 'x')});
   const auto lease = std::make_shared<LeaseEnd>(Moment::max());
-  parcels[0].lease = lease;
-  sink->send(std::move(parcels));
+  batch[0].lease = lease;
+  sink->send(std::move(batch));
   EXPECT_EQ(answers.fate("b"), Fate::refused);  // librdkafka has a by now
   lease->lose();
   EXPECT_EQ(answers.fate("a"), Fate::late);
@@ -74,10 +74,10 @@ TEST(KafkaSink, ARecordHasKeyHeadersAndThePartitionOfItsKey) {
   KafkaCluster cluster(1);
   const auto sink = sink_of(options_for(cluster));
   Answers first;
-  sink->send(first.parcels({"a", "b", "c", "d"}, {{"lang", "de"}, {"tarry-id", "forged"}}));
+  sink->send(first.batch({"a", "b", "c", "d"}, {{"lang", "de"}, {"tarry-id", "forged"}}));
   Answers second;
   for (const char* key : {"a", "b", "c", "d"}) EXPECT_EQ(first.fate(key), Fate::confirmed);
-  sink->send(second.parcels({"a", "b", "c", "d"}));
+  sink->send(second.batch({"a", "b", "c", "d"}));
   for (const char* key : {"a", "b", "c", "d"}) EXPECT_EQ(second.fate(key), Fate::confirmed);
 
   KafkaConsumer consumer(cluster.brokers(), "due");
@@ -102,7 +102,7 @@ TEST(KafkaSink, NobodyThereIsDown) {
   const std::string gone = [] { return KafkaCluster(1).brokers(); }();
   const auto sink = sink_of({gone, "due", {}});
   Answers answers;
-  sink->send(answers.parcels({"a"}));
+  sink->send(answers.batch({"a"}));
   const std::string said = told(answers, "a");
   EXPECT_TRUE(said.starts_with("down: kafka: ")) << said;
   EXPECT_NE(said.find("Connect to"), std::string::npos) << said;
@@ -112,16 +112,16 @@ TEST(KafkaSink, BrokersThatGoAndComeBack) {
   KafkaCluster cluster(2);
   const auto sink = sink_of(options_for(cluster));
   Answers before;
-  sink->send(before.parcels({"a"}));
+  sink->send(before.batch({"a"}));
   EXPECT_EQ(before.fate("a"), Fate::confirmed);
   cluster.down();
   Answers meanwhile;
-  sink->send(meanwhile.parcels({"b"}));
+  sink->send(meanwhile.batch({"b"}));
   const Fate fate = meanwhile.fate("b");
   EXPECT_TRUE(fate == Fate::down || fate == Fate::unknown) << to_string(fate);
   cluster.up();
   Answers after;
-  sink->send(after.parcels({"c"}));
+  sink->send(after.batch({"c"}));
   EXPECT_EQ(after.fate("c"), Fate::confirmed);
 }
 
@@ -129,12 +129,12 @@ TEST(KafkaSink, AConnectionThatBreaksIsNoFailure) {
   KafkaCluster cluster(1);
   const auto sink = sink_of(options_for(cluster));
   Answers before;
-  sink->send(before.parcels({"a"}));
+  sink->send(before.batch({"a"}));
   EXPECT_EQ(before.fate("a"), Fate::confirmed);
   // The producer sends it again, under the same number.
   rd_kafka_mock_push_request_errors(cluster.mock(), kProduce, 1, RD_KAFKA_RESP_ERR__TRANSPORT);
   Answers again;
-  sink->send(again.parcels({"b"}));
+  sink->send(again.batch({"b"}));
   EXPECT_EQ(told(again, "b"), "confirmed: ");
 }
 
@@ -146,14 +146,14 @@ TEST(KafkaSink, ATopicThatIsNotThereIsDown) {
                       {"topic.metadata.refresh.fast.interval.ms", "50", "f:2"}};
   const auto sink = sink_of(options);
   Answers answers;
-  sink->send(answers.parcels({"a"}));
+  sink->send(answers.batch({"a"}));
   const std::string said = told(answers, "a");
   EXPECT_TRUE(said.starts_with("down: kafka: topic \"due\": ")) << said;
   EXPECT_NE(said.find("nknown topic"), std::string::npos) << said;
   // Somebody makes it.
   rd_kafka_mock_topic_set_error(cluster.mock(), "due", RD_KAFKA_RESP_ERR_NO_ERROR);
   Answers after;
-  sink->send(after.parcels({"b"}));
+  sink->send(after.batch({"b"}));
   EXPECT_EQ(told(after, "b"), "confirmed: ");
 }
 
@@ -163,10 +163,10 @@ TEST(KafkaSink, WhoMayNotWriteIsDown) {
                                     RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   const auto sink = sink_of(options_for(cluster));
   Answers answers;
-  sink->send(answers.parcels({"a"}));
+  sink->send(answers.batch({"a"}));
   EXPECT_EQ(told(answers, "a"), "down: kafka: topic \"due\": Broker: Topic authorization failed");
   Answers after;
-  sink->send(after.parcels({"b"}));
+  sink->send(after.batch({"b"}));
   EXPECT_EQ(told(after, "b"), "confirmed: ");
 }
 
@@ -176,7 +176,7 @@ TEST(KafkaSink, TooLargeIsRefused) {
   options.settings = {{"message.max.bytes", "1000", "f:1"}};
   const auto sink = sink_of(options);
   Answers answers;
-  sink->send(answers.parcels({"a", "b"}, {{"big", std::string(2'000, 'x')}}));
+  sink->send(answers.batch({"a", "b"}, {{"big", std::string(2'000, 'x')}}));
   EXPECT_TRUE(told(answers, "a").starts_with("refused: kafka: topic \"due\": "));
   EXPECT_EQ(answers.fate("b"), Fate::refused);
 }
@@ -193,7 +193,7 @@ TEST(KafkaSink, ABatchThatIsTooLargeCondemnsNobody) {
                                     RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
                                     RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
   Answers answers;
-  sink->send(answers.parcels({"a", "b", "c"}));
+  sink->send(answers.batch({"a", "b", "c"}));
   EXPECT_EQ(answers.fate("a"), Fate::refused);
   EXPECT_EQ(answers.fate("b"), Fate::confirmed);
   EXPECT_EQ(answers.fate("c"), Fate::confirmed);
@@ -205,12 +205,12 @@ TEST(KafkaSink, ABrokenIdempotenceIsMendedByANewProducer) {
                                     RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED);
   const auto sink = sink_of(options_for(cluster));
   Answers answers;
-  sink->send(answers.parcels({"a"}));
+  sink->send(answers.batch({"a"}));
   const std::string said = told(answers, "a");
   EXPECT_TRUE(said.starts_with("down: kafka: ")) << said;
   EXPECT_NE(said.find("uthoriz"), std::string::npos) << said;
   Answers after;
-  sink->send(after.parcels({"b"}));
+  sink->send(after.batch({"b"}));
   EXPECT_EQ(told(after, "b"), "confirmed: ");
 }
 
@@ -218,17 +218,17 @@ TEST(KafkaSink, CloseAnswersWhatIsOpen) {
   KafkaCluster cluster(1);
   const auto sink = sink_of(options_for(cluster));
   Answers before;
-  sink->send(before.parcels({"a"}));
+  sink->send(before.batch({"a"}));
   EXPECT_EQ(before.fate("a"), Fate::confirmed);
   // The broker takes an hour to answer.
   rd_kafka_mock_broker_set_rtt(cluster.mock(), 1, 3'600'000);
   Answers meanwhile;
-  sink->send(meanwhile.parcels({"b", "c"}));
+  sink->send(meanwhile.batch({"b", "c"}));
   sink->close();
   EXPECT_NE(meanwhile.fate("b"), Fate::confirmed);
   EXPECT_NE(meanwhile.fate("c"), Fate::confirmed);
   Answers after;
-  sink->send(after.parcels({"d"}));
+  sink->send(after.batch({"d"}));
   EXPECT_EQ(told(after, "d"), "down: the relay has stopped");
 }
 
@@ -239,7 +239,7 @@ TEST(KafkaSink, DestroyedWithMessagesInFlightItAnswersThem) {
   for (int i = 0; i < 500; ++i) keys.push_back(std::to_string(i));
   {
     const auto sink = sink_of(options_for(cluster));
-    sink->send(answers.parcels(keys));
+    sink->send(answers.batch(keys));
   }
   for (const std::string& key : keys) static_cast<void>(answers.fate(key));
 }

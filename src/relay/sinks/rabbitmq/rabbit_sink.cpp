@@ -60,7 +60,7 @@ class RabbitSink::Impl final : public SinkThread {
 
  private:
   struct Published {
-    Parcel parcel;
+    Outgoing outgoing;
     std::string exchange;
     std::chrono::steady_clock::time_point at;
     std::string returned;  // why; empty: it was not
@@ -79,31 +79,31 @@ class RabbitSink::Impl final : public SinkThread {
     static_cast<void>(::poll(fds.data(), fds.size(), connection_ ? kLookAgainMs : -1));
     wake_.clear();
   }
-  void work(std::deque<Parcel> arrived) override {
+  void work(std::deque<Outgoing> arrived) override {
     listen();
     publish(arrived);
     listen();  // what came while it was publishing is in no socket any more
     give_up_on_silence();
   }
-  void stop(std::deque<Parcel> arrived) override {
+  void stop(std::deque<Outgoing> arrived) override {
     disconnect(kStopped);
     refuse(arrived, kStopped);
   }
 
-  void publish(std::deque<Parcel>& parcels) {
-    if (parcels.empty()) return;
+  void publish(std::deque<Outgoing>& batch) {
+    if (batch.empty()) return;
     if (!connection_) connect();
     if (connection_) connection_->gather(true);
-    while (connection_ && blocked_.empty() && !parcels.empty()) {
-      Parcel parcel = std::move(parcels.front());
-      parcels.pop_front();
-      if (parcel.is_late()) {
-        parcel.done(too_late());
+    while (connection_ && blocked_.empty() && !batch.empty()) {
+      Outgoing outgoing = std::move(batch.front());
+      batch.pop_front();
+      if (outgoing.is_late()) {
+        outgoing.done(too_late());
         continue;
       }
-      const Delivery& delivery = parcel.delivery;
+      const Delivery& delivery = outgoing.delivery;
       if (most_bytes_ && delivery.payload().size() > *most_bytes_) {
-        parcel.done(too_large(delivery.payload().size(), *most_bytes_));
+        outgoing.done(too_large(delivery.payload().size(), *most_bytes_));
         continue;
       }
       const auto channel = static_cast<std::uint16_t>(1 + delivery.id() % options_.channels);
@@ -111,7 +111,7 @@ class RabbitSink::Impl final : public SinkThread {
       const std::string key =
           named(delivery, options_.routing_key_header).value_or(options_.routing_key);
       if (exchange.size() > 255 || key.size() > 255) {
-        parcel.done(
+        outgoing.done(
             refused("an exchange's name and a routing key have up to 255 bytes; these have " +
                     std::to_string(exchange.size()) + " and " + std::to_string(key.size())));
         continue;
@@ -120,27 +120,28 @@ class RabbitSink::Impl final : public SinkThread {
           delivery, options_.user,
           options_.allow_copies ? rabbit::Copies::allowed : rabbit::Copies::refused);
       if (!properties) {
-        parcel.done(refused(properties.error().message));
+        outgoing.done(refused(properties.error().message));
         continue;
       }
       const auto tag =
           connection_->publish(channel, exchange, key, **properties, delivery.payload());
       if (!tag && tag.error().code == ErrorCode::invalid_argument) {
-        parcel.done(refused(tag.error().message));
+        outgoing.done(refused(tag.error().message));
         continue;
       }
       if (!tag) {
-        parcel.done(unknown(tag.error().message));
+        outgoing.done(unknown(tag.error().message));
         disconnect(tag.error().message);
         why_down_ = tag.error().message;
         break;
       }
       pending_[channel].emplace(
           *tag,
-          Published{std::move(parcel), std::move(exchange), std::chrono::steady_clock::now(), {}});
+          Published{
+              std::move(outgoing), std::move(exchange), std::chrono::steady_clock::now(), {}});
     }
     if (connection_) connection_->gather(false);
-    refuse(parcels, blocked_.empty() ? why_down_ : blocked_);
+    refuse(batch, blocked_.empty() ? why_down_ : blocked_);
   }
 
   static std::optional<std::string> named(const Delivery& delivery, const std::string& header) {
@@ -150,9 +151,9 @@ class RabbitSink::Impl final : public SinkThread {
     return std::string(*value);
   }
 
-  static void refuse(std::deque<Parcel>& parcels, const std::string& reason) {
-    for (Parcel& parcel : parcels) parcel.done(sink_down(reason));
-    parcels.clear();
+  static void refuse(std::deque<Outgoing>& batch, const std::string& reason) {
+    for (Outgoing& outgoing : batch) outgoing.done(sink_down(reason));
+    batch.clear();
   }
 
   void connect() {
@@ -177,7 +178,7 @@ class RabbitSink::Impl final : public SinkThread {
     blocked_.clear();
     for (auto& pending : pending_) {
       for (auto& [tag, published] : std::exchange(pending, {})) {
-        published.parcel.done(unknown(reason));
+        published.outgoing.done(unknown(reason));
       }
     }
   }
@@ -198,18 +199,18 @@ class RabbitSink::Impl final : public SinkThread {
       Published published = std::move(from->second);
       from = pending.erase(from);
       if (!confirm.ack) {
-        published.parcel.done(try_again("the broker refused it (nack)"));
+        published.outgoing.done(try_again("the broker refused it (nack)"));
       } else if (!published.returned.empty()) {
-        published.parcel.done(try_again(published.returned));
+        published.outgoing.done(try_again(published.returned));
       } else {
-        published.parcel.done(confirmed());
+        published.outgoing.done(confirmed());
       }
       if (!confirm.multiple) return;
     }
   }
   void take(const rabbit::Returned& returned) {
     for (auto& [tag, published] : pending_[returned.channel]) {
-      if (std::to_string(published.parcel.delivery.id()) == returned.id &&
+      if (std::to_string(published.outgoing.delivery.id()) == returned.id &&
           published.returned.empty()) {
         published.returned = returned.reason;
         return;
@@ -221,18 +222,18 @@ class RabbitSink::Impl final : public SinkThread {
     // Or each of them would close the channel, and cost its neighbours there an attempt.
     if (most) most_bytes_ = most;
     for (auto& [tag, published] : std::exchange(pending_[closed.channel], {})) {
-      const std::size_t bytes = published.parcel.delivery.payload().size();
+      const std::size_t bytes = published.outgoing.delivery.payload().size();
       if (most && bytes > *most) {
-        published.parcel.done(too_large(bytes, *most));
+        published.outgoing.done(too_large(bytes, *most));
         continue;
       }
       const bool at_fault = closed.reason.find("'" + published.exchange + "'") != std::string::npos;
       if (at_fault && closed.not_found && published.exchange == options_.exchange) {
         // Ours, which no message has chosen: on a broker that is not set up yet none is to die.
-        published.parcel.done(sink_down(closed.reason + "; declare it, the relay does not"));
+        published.outgoing.done(sink_down(closed.reason + "; declare it, the relay does not"));
         continue;
       }
-      published.parcel.done(at_fault ? try_again(closed.reason) : unknown(closed.reason));
+      published.outgoing.done(at_fault ? try_again(closed.reason) : unknown(closed.reason));
     }
   }
   void take(const rabbit::Blocked& blocked) {
@@ -273,7 +274,7 @@ class RabbitSink::Impl final : public SinkThread {
 
 RabbitSink::RabbitSink(RabbitOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 RabbitSink::~RabbitSink() = default;
-void RabbitSink::send(std::vector<Parcel> parcels) { impl_->send(std::move(parcels)); }
+void RabbitSink::send(std::vector<Outgoing> batch) { impl_->send(std::move(batch)); }
 void RabbitSink::close() { impl_->close(); }
 std::string RabbitSink::title() const { return impl_->title(); }
 

@@ -29,7 +29,7 @@ class RabbitSink final : public Sink {
  public:
   explicit RabbitSink(RabbitOptions options);
   ~RabbitSink() override;
-  void send(std::vector<Parcel> parcels) override;
+  void send(std::vector<Outgoing> batch) override;
   void close() override;
   [[nodiscard]] std::string title() const override;
 

@@ -15,7 +15,7 @@
 
 #include "relay/rabbit/properties.h"
 #include "support/certificates.h"
-#include "support/parcels.h"
+#include "support/outgoing.h"
 #include "support/rabbit_server.h"
 
 namespace tarry::relay {
@@ -88,7 +88,7 @@ std::string fate_and_reason(Answers& answers, const std::string& key) {
 void publishes_and_confirms(const RabbitOptions& options, RabbitConsumer& consumer) {
   Answers answers;
   RabbitSink sink(options);
-  sink.send(answers.parcels({"a", "b"}, {{"lang", "de"}}));
+  sink.send(answers.batch({"a", "b"}, {{"lang", "de"}}));
   EXPECT_EQ(answers.fate("a"), Fate::confirmed);
   EXPECT_EQ(answers.fate("b"), Fate::confirmed);
   EXPECT_EQ(consumer.get("due"), "1 q a 1 1600000000000 de persistent: payload-a");
@@ -100,7 +100,7 @@ void what_is_too_late_is_not_published(const RabbitOptions& options, RabbitConsu
   Answers answers;
   RabbitSink sink(options);
   sink.send(late.late_parcels({"a"}));
-  sink.send(answers.parcels({"b"}));
+  sink.send(answers.batch({"b"}));
   EXPECT_EQ(answers.fate("b"), Fate::confirmed);
   EXPECT_EQ(late.fate("a"), Fate::late);
   EXPECT_EQ(consumer.get("due"), "1 q b 1 1600000000000 - persistent: payload-b");
@@ -122,7 +122,7 @@ void copies_go_where_that_is_allowed(RabbitOptions options, RabbitConsumer& cons
 
   Answers refused;
   RabbitSink closed(options);
-  closed.send(refused.parcels({"a"}, headers));
+  closed.send(refused.batch({"a"}, headers));
   EXPECT_EQ(fate_and_reason(refused, "a"),
             "refused: header BCC names further routing keys to RabbitMQ; allow_cc=yes lets it");
   EXPECT_EQ(consumer.declare("another"), 0u);
@@ -130,7 +130,7 @@ void copies_go_where_that_is_allowed(RabbitOptions options, RabbitConsumer& cons
   options.allow_copies = true;
   Answers allowed;
   RabbitSink open(options);
-  open.send(allowed.parcels({"a"}, headers));
+  open.send(allowed.batch({"a"}, headers));
   EXPECT_EQ(allowed.fate("a"), Fate::confirmed);
   EXPECT_NE(consumer.get("due"), "nothing");
   EXPECT_NE(consumer.get("another"), "nothing");
@@ -150,7 +150,7 @@ void bodies_of_all_lengths(const RabbitOptions& options, RabbitConsumer& consume
   }
   Answers answers;
   RabbitSink sink(options);
-  sink.send(answers.parcels(keys, {}, bodies));
+  sink.send(answers.batch(keys, {}, bodies));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     EXPECT_EQ(answers.fate(keys[i]), Fate::confirmed) << keys[i];
     const std::string got = consumer.get("due");
@@ -166,7 +166,7 @@ void many_on_several_channels(RabbitOptions options, RabbitConsumer& consumer) {
   RabbitSink sink(options);
   std::vector<std::string> keys;
   for (int i = 0; i < 3'000; ++i) keys.push_back(std::to_string(i));
-  sink.send(answers.parcels(keys));
+  sink.send(answers.batch(keys));
   for (const std::string& key : keys) ASSERT_EQ(answers.fate(key), Fate::confirmed);
   EXPECT_EQ(consumer.declare("due"), 3'000u);
 }
@@ -177,18 +177,18 @@ void unroutable_and_unknown_exchanges(RabbitOptions options) {
   options.exchange_header = "exchange";
   RabbitSink sink(options);
   Answers first;
-  sink.send(first.parcels({"a"}));
+  sink.send(first.batch({"a"}));
   EXPECT_EQ(fate_and_reason(first, "a"),
             "again: returned by exchange '' with routing key 'nowhere': NO_ROUTE");
   Answers second;
-  sink.send(second.parcels({"a"}, {{"exchange", "nope"}}));
+  sink.send(second.batch({"a"}, {{"exchange", "nope"}}));
   EXPECT_EQ(fate_and_reason(second, "a"), "again: NOT_FOUND - no exchange 'nope' in vhost '/'");
   // The channel is open again, and headers name the way.
   Answers third;
-  sink.send(third.parcels({"a"}, {{"to", "due"}}));
+  sink.send(third.batch({"a"}, {{"to", "due"}}));
   EXPECT_EQ(third.fate("a"), Fate::confirmed);
   Answers fourth;
-  sink.send(fourth.parcels({"a"}, {{"to", std::string(256, 'k')}}));
+  sink.send(fourth.batch({"a"}, {{"to", std::string(256, 'k')}}));
   EXPECT_EQ(fourth.fate("a"), Fate::refused);
 }
 
@@ -197,14 +197,14 @@ void without_its_exchange_it_is_down(RabbitOptions options) {
   options.exchange_header = "exchange";
   RabbitSink sink(options);
   Answers first;
-  sink.send(first.parcels({"a", "b"}));
+  sink.send(first.batch({"a", "b"}));
   for (const char* key : {"a", "b"}) {
     EXPECT_EQ(fate_and_reason(first, key),
               "down: NOT_FOUND - no exchange 'shop' in vhost '/'; declare it, the relay does not");
   }
   // What a message names is its own affair.
   Answers second;
-  sink.send(second.parcels({"a"}, {{"exchange", "nope"}}));
+  sink.send(second.batch({"a"}, {{"exchange", "nope"}}));
   EXPECT_EQ(fate_and_reason(second, "a"), "again: NOT_FOUND - no exchange 'nope' in vhost '/'");
 }
 
@@ -220,10 +220,10 @@ void a_full_queue_refuses(RabbitOptions options, RabbitConsumer& consumer) {
   options.routing_key = "full";
   RabbitSink sink(options);
   Answers first;
-  sink.send(first.parcels({"a"}));
+  sink.send(first.batch({"a"}));
   EXPECT_EQ(first.fate("a"), Fate::confirmed);
   Answers second;
-  sink.send(second.parcels({"b"}));
+  sink.send(second.batch({"b"}));
   EXPECT_EQ(fate_and_reason(second, "b"), "again: the broker refused it (nack)");
 }
 
@@ -231,7 +231,7 @@ void who_is_not_let_in_is_down(RabbitOptions options) {
   options.password = "wrong";
   RabbitSink sink(options);
   Answers answers;
-  sink.send(answers.parcels({"a"}));
+  sink.send(answers.batch({"a"}));
   const std::string said = fate_and_reason(answers, "a");
   EXPECT_TRUE(said.starts_with("down: rabbitmq 127.0.0.1:")) << said;
   EXPECT_NE(said.find("ACCESS_REFUSED"), std::string::npos) << said;
@@ -244,15 +244,15 @@ void a_broker_that_hangs(RabbitOptions options, const testing::RabbitServer& ser
   options.heartbeat_s = 1;
   RabbitSink sink(options);
   Answers before;
-  sink.send(before.parcels({"a"}));
+  sink.send(before.batch({"a"}));
   EXPECT_EQ(before.fate("a"), Fate::confirmed);
   server.pause();
   Answers meanwhile;
-  sink.send(meanwhile.parcels({"b"}));
+  sink.send(meanwhile.batch({"b"}));
   EXPECT_EQ(meanwhile.fate("b"), Fate::unknown);
   server.cont();
   Answers after;
-  sink.send(after.parcels({"c"}));
+  sink.send(after.batch({"c"}));
   EXPECT_EQ(after.fate("c"), Fate::confirmed);
   EXPECT_GE(consumer.declare("due"), 2u);
 }
@@ -260,15 +260,15 @@ void a_broker_that_hangs(RabbitOptions options, const testing::RabbitServer& ser
 void close_answers_what_is_open(const RabbitOptions& options, const testing::RabbitServer& server) {
   RabbitSink sink(options);
   Answers before;
-  sink.send(before.parcels({"a"}));
+  sink.send(before.batch({"a"}));
   EXPECT_EQ(before.fate("a"), Fate::confirmed);
   server.pause();
   Answers meanwhile;
-  sink.send(meanwhile.parcels({"b"}));
+  sink.send(meanwhile.batch({"b"}));
   sink.close();
   EXPECT_NE(meanwhile.fate("b"), Fate::confirmed);
   Answers after;
-  sink.send(after.parcels({"c"}));
+  sink.send(after.batch({"c"}));
   EXPECT_EQ(after.fate("c"), Fate::down);
   server.cont();
 }
@@ -309,20 +309,20 @@ void over_tls(RabbitOptions options, const Certificate& certificate) {
   options.tls = RabbitTls{certificate.file(), {}, {}};
   RabbitSink trusting(options);
   Answers answers;
-  trusting.send(answers.parcels({"a"}));
+  trusting.send(answers.batch({"a"}));
   EXPECT_EQ(fate_and_reason(answers, "a"), "confirmed: ");
 
   options.tls = RabbitTls{};
   RabbitSink wary(options);
   Answers none;
-  wary.send(none.parcels({"a"}));
+  wary.send(none.batch({"a"}));
   EXPECT_EQ(none.fate("a"), Fate::down);  // no authority of the system's has signed it
 
   options.tls = RabbitTls{certificate.file(), {}, {}};
   options.host = "127.0.0.1";
   RabbitSink careful(options);
   Answers other;
-  careful.send(other.parcels({"a"}));
+  careful.send(other.batch({"a"}));
   EXPECT_EQ(other.fate("a"), Fate::down);  // the certificate is another host's
 }
 
@@ -331,7 +331,7 @@ TEST(RabbitSink, NobodyThereIsDown) {
   options.port = testing::RedisServer::free_port();
   RabbitSink sink(options);
   Answers answers;
-  sink.send(answers.parcels({"a"}));
+  sink.send(answers.batch({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
 }
 
@@ -355,7 +355,7 @@ TEST(RabbitSink, ABrokerThatAsksForACertificateIsShownOne) {
   {
     RabbitSink sink(options);
     Answers answers;
-    sink.send(answers.parcels({"a"}));
+    sink.send(answers.batch({"a"}));
     EXPECT_EQ(fate_and_reason(answers, "a"), "confirmed: ");
   }
   EXPECT_EQ(consumer.get("due"), "1 q a 1 1600000000000 - persistent: payload-a");
@@ -366,7 +366,7 @@ TEST(RabbitSink, ABrokerThatAsksForACertificateIsShownOne) {
     options.tls = refused;
     RabbitSink sink(options);
     Answers answers;
-    sink.send(answers.parcels({"a"}));
+    sink.send(answers.batch({"a"}));
     EXPECT_EQ(answers.fate("a"), Fate::down) << refused.certificate_file;
   }
   EXPECT_EQ(consumer.get("due"), "nothing");

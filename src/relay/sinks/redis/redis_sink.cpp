@@ -108,12 +108,12 @@ class RedisSink::Impl final : public SinkThread {
     boost::asio::post(io_, [] {});
   }
   void wait() override { io_.run_one(); }
-  void work(std::deque<Parcel> arrived) override {
+  void work(std::deque<Outgoing> arrived) override {
     std::ranges::move(arrived, std::back_inserter(waiting_));
     begin_some();
   }
   /// The client fails what is outstanding, and whatever is sent from then on.
-  void stop(std::deque<Parcel> arrived) override {
+  void stop(std::deque<Outgoing> arrived) override {
     client_->close();
     work(std::move(arrived));
   }
@@ -124,22 +124,22 @@ class RedisSink::Impl final : public SinkThread {
     if (waiting_.empty() || knocking_) return;
     if (!client_->is_connected()) return knock();
     while (!waiting_.empty() && unanswered_ < kMostUnanswered) {
-      Parcel parcel = std::move(waiting_.front());
+      Outgoing outgoing = std::move(waiting_.front());
       waiting_.pop_front();
-      if (parcel.is_late()) {
-        parcel.done(too_late());
+      if (outgoing.is_late()) {
+        outgoing.done(too_late());
       } else {
-        begin_one(std::move(parcel));
+        begin_one(std::move(outgoing));
       }
     }
   }
 
-  void begin_one(Parcel parcel) {
-    const std::size_t size = parcel.delivery.payload().size() + kRestOfMessage;
+  void begin_one(Outgoing outgoing) {
+    const std::size_t size = outgoing.delivery.payload().size() + kRestOfMessage;
     unanswered_ += size;
     client_->send(
-        command_for(target_, parcel.delivery),
-        [this, size, done = std::move(parcel.done)](const net::RedisAnswer& answer) mutable {
+        command_for(target_, outgoing.delivery),
+        [this, size, done = std::move(outgoing.done)](const net::RedisAnswer& answer) mutable {
           unanswered_ -= size;
           done(answer_of(answer));
           begin_some();
@@ -151,8 +151,8 @@ class RedisSink::Impl final : public SinkThread {
     client_->send(net::RedisCommand("PING"), [this](const net::RedisAnswer& answer) {
       knocking_ = false;
       if (const auto* failure = std::get_if<net::RedisFailure>(&answer)) {
-        for (Parcel& parcel : std::exchange(waiting_, {})) {
-          parcel.done(sink_down(failure->error.message));
+        for (Outgoing& outgoing : std::exchange(waiting_, {})) {
+          outgoing.done(sink_down(failure->error.message));
         }
       }
       begin_some();
@@ -165,7 +165,7 @@ class RedisSink::Impl final : public SinkThread {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
       io_.get_executor()};
   // The thread's alone.
-  std::deque<Parcel> waiting_;
+  std::deque<Outgoing> waiting_;
   std::size_t unanswered_ = 0;  // bytes of what the client has, about
   bool knocking_ = false;       // a PING finds out whether there is a connection to be had
   std::unique_ptr<net::RedisClient> client_;
@@ -174,7 +174,7 @@ class RedisSink::Impl final : public SinkThread {
 RedisSink::RedisSink(net::RedisOptions server, RedisTarget target)
     : impl_(std::make_unique<Impl>(std::move(server), std::move(target))) {}
 RedisSink::~RedisSink() = default;
-void RedisSink::send(std::vector<Parcel> parcels) { impl_->send(std::move(parcels)); }
+void RedisSink::send(std::vector<Outgoing> batch) { impl_->send(std::move(batch)); }
 void RedisSink::close() { impl_->close(); }
 std::string RedisSink::title() const { return impl_->title(); }
 

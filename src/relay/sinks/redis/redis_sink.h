@@ -28,7 +28,7 @@ class RedisSink final : public Sink {
  public:
   RedisSink(net::RedisOptions server, RedisTarget target);
   ~RedisSink() override;
-  void send(std::vector<Parcel> parcels) override;
+  void send(std::vector<Outgoing> batch) override;
   void close() override;
   [[nodiscard]] std::string title() const override;
 

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <string>
 
-#include "support/parcels.h"
+#include "support/outgoing.h"
 #include "support/redis_server.h"
 
 namespace tarry::relay {
@@ -24,7 +24,7 @@ TEST(RedisSink, ListStreamAndChannel) {
   testing::RedisServer server;
   Answers list;
   RedisSink to_list(at(server), {RedisTarget::Kind::list, "due"});
-  to_list.send(list.parcels({"a", "b"}, {{"lang", "de"}}));
+  to_list.send(list.batch({"a", "b"}, {{"lang", "de"}}));
   EXPECT_EQ(list.fate("a"), Fate::confirmed);
   EXPECT_EQ(list.fate("b"), Fate::confirmed);
   EXPECT_EQ(server.ask({"LPOP", "due"}),
@@ -33,7 +33,7 @@ TEST(RedisSink, ListStreamAndChannel) {
 
   Answers stream;
   RedisSink to_stream(at(server), {RedisTarget::Kind::stream, "events", 1});
-  to_stream.send(stream.parcels({"a"}, {{"lang", "de"}}));
+  to_stream.send(stream.batch({"a"}, {{"lang", "de"}}));
   EXPECT_EQ(stream.fate("a"), Fate::confirmed);
   const std::string script =
       "return table.concat(redis.call('XRANGE', 'events', '-', '+')[1][2], '|')";
@@ -44,7 +44,7 @@ TEST(RedisSink, ListStreamAndChannel) {
 
   Answers channel;
   RedisSink to_channel(at(server), {RedisTarget::Kind::channel, "news"});
-  to_channel.send(channel.parcels({"a"}));
+  to_channel.send(channel.batch({"a"}));
   EXPECT_EQ(channel.fate("a"), Fate::confirmed);  // nobody listens: at most once
   EXPECT_EQ(to_channel.title(), "redis " + server.socket_path() + ", channel \"news\"");
 }
@@ -54,7 +54,7 @@ TEST(RedisSink, AKeyOfAnotherTypeIsNoMessagesFault) {
   ASSERT_EQ(server.ask({"SET", "due", "a string"}), "+OK\r\n");
   Answers answers;
   RedisSink sink(at(server), {RedisTarget::Kind::list, "due"});
-  sink.send(answers.parcels({"a"}));
+  sink.send(answers.batch({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
   EXPECT_TRUE(answers.of("a").reason.starts_with("redis: WRONGTYPE")) << answers.of("a").reason;
 }
@@ -67,7 +67,7 @@ TEST(RedisSink, NorIsAUserThatMayNotWriteThere) {
   options.password = "pw";
   Answers answers;
   RedisSink sink(std::move(options), {RedisTarget::Kind::stream, "due"});
-  sink.send(answers.parcels({"a"}));
+  sink.send(answers.batch({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
   EXPECT_TRUE(answers.of("a").reason.starts_with("redis: NOPERM")) << answers.of("a").reason;
 }
@@ -76,15 +76,15 @@ TEST(RedisSink, WhatIsNotSentIsDownWhatIsNotAnsweredUnknown) {
   testing::RedisServer server;
   RedisSink sink(at(server), {RedisTarget::Kind::list, "due"});
   Answers first;
-  sink.send(first.parcels({"a"}));
+  sink.send(first.batch({"a"}));
   EXPECT_EQ(first.fate("a"), Fate::confirmed);
   server.pause();
   Answers second;
-  sink.send(second.parcels({"b"}));
+  sink.send(second.batch({"b"}));
   sink.close();
   EXPECT_NE(second.fate("b"), Fate::confirmed);
   Answers third;
-  sink.send(third.parcels({"c"}));
+  sink.send(third.batch({"c"}));
   EXPECT_EQ(third.fate("c"), Fate::down);
   server.cont();
 }
@@ -95,10 +95,10 @@ TEST(RedisSink, WhatAServerDoesNotReadWaitsWhereItsLeaseIsLookedAt) {
   server.pause();
   Answers answers;
   const std::string large(512 * 1024, 'x');
-  auto parcels = answers.parcels({"a", "b", "c"}, {}, {large, large, large});
+  auto batch = answers.batch({"a", "b", "c"}, {}, {large, large, large});
   const auto lease = std::make_shared<LeaseEnd>(Moment::max());
-  parcels[1].lease = lease;
-  sink.send(std::move(parcels));
+  batch[1].lease = lease;
+  sink.send(std::move(batch));
   lease->lose();
   server.cont();
   EXPECT_EQ(answers.fate("a"), Fate::confirmed);
@@ -112,12 +112,12 @@ TEST(RedisSink, AServerThatIsFullOrGoneIsDown) {
   ASSERT_EQ(server.ask({"CONFIG", "SET", "maxmemory", "1"}), "+OK\r\n");
   RedisSink sink(at(server), {RedisTarget::Kind::list, "due"});
   Answers full;
-  sink.send(full.parcels({"a"}));
+  sink.send(full.batch({"a"}));
   EXPECT_EQ(full.fate("a"), Fate::down);
   server.kill9();
   RedisSink another(at(server), {RedisTarget::Kind::list, "due"});
   Answers gone;
-  another.send(gone.parcels({"a"}));
+  another.send(gone.batch({"a"}));
   EXPECT_EQ(gone.fate("a"), Fate::down);
 }
 

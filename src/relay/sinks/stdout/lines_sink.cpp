@@ -59,8 +59,8 @@ LinesSink::LinesSink(int fd, std::function<void(Error)> on_broken)
   begin(1);
 }
 
-Answer LinesSink::deliver(const Parcel& parcel) {
-  const std::string line = (in_a_line_ ? "\n" : "") + json_line(parcel.delivery) + "\n";
+Answer LinesSink::deliver(const Outgoing& outgoing) {
+  const std::string line = (in_a_line_ ? "\n" : "") + json_line(outgoing.delivery) + "\n";
   std::string_view rest = line;
   while (!rest.empty()) {
     const bool begun = rest.size() < line.size();
@@ -68,7 +68,7 @@ Answer LinesSink::deliver(const Parcel& parcel) {
       constexpr const char* kStopped = "the relay has stopped";
       return begun ? unknown(kStopped) : sink_down(kStopped);
     }
-    if (!begun && parcel.is_late()) return too_late();
+    if (!begun && outgoing.is_late()) return too_late();
     const ssize_t wrote = ::write(fd_, rest.data(), std::min(rest.size(), most_));
     if (wrote >= 0) {
       rest.remove_prefix(static_cast<std::size_t>(wrote));

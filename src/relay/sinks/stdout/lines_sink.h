@@ -20,7 +20,7 @@ class LinesSink final : public ThreadedSink {
   [[nodiscard]] std::string title() const override { return "stdout"; }
 
  private:
-  [[nodiscard]] Answer deliver(const Parcel& parcel) override;
+  [[nodiscard]] Answer deliver(const Outgoing& outgoing) override;
   void interrupt() override { stop_.set(); }
 
   const int fd_;

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "support/parcels.h"
+#include "support/outgoing.h"
 #include "support/pipe.h"
 
 namespace tarry::relay {
@@ -24,7 +24,7 @@ TEST(LinesSink, OneLineOfJsonEachInOrder) {
   Pipe pipe;
   Answers answers;
   LinesSink sink(pipe.writer(), [](Error) {});
-  sink.send(answers.parcels({"a", "b", "c"}, {{"lang", "de"}}));
+  sink.send(answers.batch({"a", "b", "c"}, {{"lang", "de"}}));
   EXPECT_EQ(pipe.read_line(), "");  // ends what may stand there
   EXPECT_EQ(pipe.read_line(), kLine);
   EXPECT_NE(pipe.read_line().find("\"key\":\"b\""), std::string::npos);
@@ -38,7 +38,7 @@ TEST(LinesSink, AReaderThatHasGoneIsDown) {
   Answers answers;
   std::string told;
   LinesSink sink(pipe.writer(), [&](const Error& error) { told = error.message; });
-  sink.send(answers.parcels({"a"}));
+  sink.send(answers.batch({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
   EXPECT_EQ(told, "cannot write to stdout: Broken pipe");
 }
@@ -48,7 +48,7 @@ TEST(LinesSink, AfterCloseNothingIsSent) {
   Answers answers;
   LinesSink sink(pipe.writer(), [](Error) {});
   sink.close();
-  sink.send(answers.parcels({"a"}));
+  sink.send(answers.batch({"a"}));
   EXPECT_EQ(answers.fate("a"), Fate::down);
 }
 
@@ -69,7 +69,7 @@ TEST(LinesSink, CloseEndsAWriteThatNobodyReads) {
   LinesSink sink(pipe.writer(), [](Error) {});
   const CloseAtEnd unblock(pipe);  // however the test ends
   // More than a pipe takes.
-  sink.send(answers.parcels({"a", "b"}, {}, {std::string(4'000'000, 'x')}));
+  sink.send(answers.batch({"a", "b"}, {}, {std::string(4'000'000, 'x')}));
   EXPECT_EQ(pipe.read_line(), "");
   EXPECT_EQ(pipe.read_some(), '{');
   sink.close();
@@ -83,7 +83,7 @@ TEST(LinesSink, WhatIsTooLateIsNotWritten) {
   Answers answers;
   LinesSink sink(pipe.writer(), [](Error) {});
   sink.send(late.late_parcels({"a"}));
-  sink.send(answers.parcels({"b"}));
+  sink.send(answers.batch({"b"}));
   EXPECT_EQ(pipe.read_line(), "");
   EXPECT_NE(pipe.read_line().find("\"key\":\"b\""), std::string::npos);
   EXPECT_EQ(late.fate("a"), Fate::late);
@@ -94,7 +94,7 @@ TEST(LinesSink, WhatAnotherRunLeftInALineSpoilsNoMessage) {
   pipe.write("{\"queue\":\"q\",\"pay");
   Answers answers;
   LinesSink sink(pipe.writer(), [](Error) {});
-  sink.send(answers.parcels({"a"}, {{"lang", "de"}}));
+  sink.send(answers.batch({"a"}, {{"lang", "de"}}));
   EXPECT_EQ(pipe.read_line(), "{\"queue\":\"q\",\"pay");
   EXPECT_EQ(pipe.read_line(), kLine);
 }
@@ -108,7 +108,7 @@ std::string added_to(const std::string& before, int flags) {
   {
     Answers answers;
     LinesSink sink(fd, [](Error) {});
-    sink.send(answers.parcels({"a"}, {{"lang", "de"}}));
+    sink.send(answers.batch({"a"}, {{"lang", "de"}}));
     EXPECT_EQ(answers.fate("a"), Fate::confirmed);
   }
   ::close(fd);
@@ -136,11 +136,11 @@ TEST(LinesSink, AfterALineThatTheDiskDidNotTakeAnotherBegins) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   Answers answers;
   LinesSink sink(fd, [](Error) {});
-  sink.send(answers.parcels({"a"}, {{"lang", "de"}}));
+  sink.send(answers.batch({"a"}, {{"lang", "de"}}));
   EXPECT_EQ(answers.fate("a"), Fate::unknown);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   Answers next;
-  sink.send(next.parcels({"a"}, {{"lang", "de"}}));
+  sink.send(next.batch({"a"}, {{"lang", "de"}}));
   EXPECT_EQ(next.fate("a"), Fate::confirmed);
   std::ostringstream all;
   all << std::ifstream(name).rdbuf();

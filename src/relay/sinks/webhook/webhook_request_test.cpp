@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "support/parcels.h"
+#include "support/outgoing.h"
 
 namespace tarry::relay {
 namespace {
 
 Delivery webhook_delivery(const Headers& headers = {}, const std::string& key = "order/42 ä") {
   test::Answers answers;
-  return std::move(answers.parcels({key}, headers).front().delivery);
+  return std::move(answers.batch({key}, headers).front().delivery);
 }
 
 std::vector<std::string> lines_of(const WebhookOptions& options, const Headers& headers) {

@@ -50,14 +50,14 @@ class WebhookSink::Impl final : public SinkThread {
     if (!waiting_.empty() && active_.size() < options_.connections) return;
     curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr);
   }
-  void work(std::deque<Parcel> arrived) override {
+  void work(std::deque<Outgoing> arrived) override {
     std::ranges::move(arrived, std::back_inserter(waiting_));
     begin_some();
     int running = 0;
     curl_multi_perform(multi_.get(), &running);
     finish_some();
   }
-  void stop(std::deque<Parcel> arrived) override {
+  void stop(std::deque<Outgoing> arrived) override {
     std::ranges::move(arrived, std::back_inserter(waiting_));
     break_off();
     turn_away(kStopped);
@@ -65,23 +65,23 @@ class WebhookSink::Impl final : public SinkThread {
 
   void begin_some() {
     while (!waiting_.empty() && active_.size() < options_.connections) {
-      Parcel parcel = std::move(waiting_.front());
+      Outgoing outgoing = std::move(waiting_.front());
       waiting_.pop_front();
-      begin_one(std::move(parcel));
+      begin_one(std::move(outgoing));
     }
   }
 
-  void begin_one(Parcel parcel) {
-    if (parcel.is_late()) return parcel.done(too_late());
+  void begin_one(Outgoing outgoing) {
+    if (outgoing.is_late()) return outgoing.done(too_late());
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::system_clock::now().time_since_epoch());
-    const auto path = webhook_path(options_, parcel.delivery);
-    if (!path) return parcel.done(refused(path.error().message));
+    const auto path = webhook_path(options_, outgoing.delivery);
+    if (!path) return outgoing.done(refused(path.error().message));
     const std::string& target = path->empty() ? target_.target : *path;
-    const auto lines = webhook_headers(options_, parcel.delivery, now.count(), target);
-    if (!lines) return parcel.done(refused(lines.error().message));
+    const auto lines = webhook_headers(options_, outgoing.delivery, now.count(), target);
+    if (!lines) return outgoing.done(refused(lines.error().message));
     const std::string url = target_.origin + target;
-    auto transfer = std::make_unique<WebhookTransfer>(options_, std::move(parcel), url, *lines);
+    auto transfer = std::make_unique<WebhookTransfer>(options_, std::move(outgoing), url, *lines);
     CURL* handle = transfer->handle();
     const CURLMcode added = curl_multi_add_handle(multi_.get(), handle);
     TARRY_ASSERT(added == CURLM_OK);
@@ -119,7 +119,7 @@ class WebhookSink::Impl final : public SinkThread {
   }
 
   void turn_away(const std::string& reason) {
-    for (Parcel& parcel : std::exchange(waiting_, {})) parcel.done(sink_down(reason));
+    for (Outgoing& outgoing : std::exchange(waiting_, {})) outgoing.done(sink_down(reason));
   }
 
   const WebhookOptions options_;
@@ -127,7 +127,7 @@ class WebhookSink::Impl final : public SinkThread {
 
   // The thread's alone, but for waking it.
   std::unique_ptr<CURLM, CurlMultiFree> multi_;
-  std::deque<Parcel> waiting_;
+  std::deque<Outgoing> waiting_;
   std::unordered_map<CURL*, Active> active_;
   std::uint64_t answers_ = 0;  // that have come
 };
@@ -142,7 +142,7 @@ Result<std::unique_ptr<Sink>> WebhookSink::make(WebhookOptions options) {
 
 WebhookSink::WebhookSink(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 WebhookSink::~WebhookSink() = default;
-void WebhookSink::send(std::vector<Parcel> parcels) { impl_->send(std::move(parcels)); }
+void WebhookSink::send(std::vector<Outgoing> batch) { impl_->send(std::move(batch)); }
 void WebhookSink::close() { impl_->close(); }
 std::string WebhookSink::title() const { return impl_->title(); }
 

@@ -27,7 +27,7 @@ class WebhookSink final : public Sink {
   [[nodiscard]] static Result<std::unique_ptr<Sink>> make(WebhookOptions options);
 
   ~WebhookSink() override;
-  void send(std::vector<Parcel> parcels) override;
+  void send(std::vector<Outgoing> batch) override;
   void close() override;
   [[nodiscard]] std::string title() const override;
 

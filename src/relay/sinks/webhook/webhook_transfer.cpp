@@ -43,9 +43,9 @@ std::string line_for_curl(const std::string& line) {
 
 }  // namespace
 
-WebhookTransfer::WebhookTransfer(const WebhookOptions& options, Parcel parcel,
+WebhookTransfer::WebhookTransfer(const WebhookOptions& options, Outgoing outgoing,
                                  const std::string& url, const std::vector<std::string>& lines)
-    : options_(options), parcel_(std::move(parcel)), handle_(curl_easy_init()) {
+    : options_(options), parcel_(std::move(outgoing)), handle_(curl_easy_init()) {
   if (!handle_) throw std::bad_alloc();
   const auto add = [this](const std::string& line) {
     curl_slist* longer = curl_slist_append(headers_.get(), line.c_str());

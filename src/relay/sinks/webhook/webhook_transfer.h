@@ -28,7 +28,7 @@ struct CurlListFree {
 class WebhookTransfer {
  public:
   /// `url`, `lines` are this message's; the options outlive it.
-  WebhookTransfer(const WebhookOptions& options, Parcel parcel, const std::string& url,
+  WebhookTransfer(const WebhookOptions& options, Outgoing outgoing, const std::string& url,
                   const std::vector<std::string>& lines);
   WebhookTransfer(const WebhookTransfer&) = delete;
   WebhookTransfer& operator=(const WebhookTransfer&) = delete;
@@ -47,7 +47,7 @@ class WebhookTransfer {
   static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self);
 
   const WebhookOptions& options_;
-  Parcel parcel_;
+  Outgoing parcel_;
   std::unique_ptr<CURL, CurlEasyFree> handle_;
   std::unique_ptr<curl_slist, CurlListFree> headers_;
   std::array<char, CURL_ERROR_SIZE> error_{};

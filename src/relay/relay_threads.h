@@ -1,5 +1,5 @@
-// Crew: one relay by its name, on as many threads as it was given. Each thread has a sink of its
-// own and claims for itself; what is bounded for the relay as a whole is divided among them.
+// RelayThreads: one relay by its name, on as many threads as it was given. Each thread has a sink
+// of its own and claims for itself; what is bounded for the relay as a whole is divided among them.
 //
 // Order: each thread keeps the order of what it claims; among several there is none.
 //
@@ -21,8 +21,8 @@
 
 #include "core/engine.h"
 #include "relay/coordination/coordination.h"
-#include "relay/lookout.h"
 #include "relay/options.h"
+#include "relay/queue_discovery.h"
 #include "relay/relay.h"
 #include "relay/sink.h"
 
@@ -30,25 +30,25 @@ namespace tarry::relay {
 
 inline constexpr std::uint32_t kMaxThreads = 64;
 
-struct CrewOptions {
+struct RelayThreadsOptions {
   std::string name;           // its threads are called so, with a number behind
   std::uint32_t threads = 1;  // 1 .. 64
   RelayOptions relay = {};    // in_flight and rate: of all threads together
 
-  friend bool operator==(const CrewOptions&, const CrewOptions&) = default;
+  friend bool operator==(const RelayThreadsOptions&, const RelayThreadsOptions&) = default;
 };
 
 /// As `check(RelayOptions)`, and: no more threads than in_flight, nor than the rate where there is
 /// one, since each thread needs one of both.
-[[nodiscard]] Result<void> check(const CrewOptions& options);
+[[nodiscard]] Result<void> check(const RelayThreadsOptions& options);
 
-class Crew {
+class RelayThreads {
  public:
   using MakeSink = std::function<Result<std::unique_ptr<Sink>>()>;
 
-  /// One at a time, with a lock of the crew held but for `on_end`: they must not call the crew.
+  /// One at a time, with a lock of these threads held but for `on_end`: they must not call it.
   struct Hooks {
-    /// Claiming rests on all threads, or no longer does; on a thread of the crew. One whose
+    /// Claiming rests on all threads, or no longer does; on a thread of these threads. One whose
     /// breaker is open while others work is shown by its failures alone: it may have no message
     /// to find out with that the sink is back.
     std::function<void(bool open, const std::string& last_error)> on_breaker = {};
@@ -64,18 +64,18 @@ class Crew {
     std::function<void(const Coordination::View& view, std::size_t units)> on_view = {};
     std::function<void(const std::optional<Error>&)> on_trouble = {};
     /// Every thread has come to its end, by `stop` or by itself: by success, or with the first
-    /// error that the store gave. On a thread of the crew, the last call of all.
+    /// error that the store gave. On a thread of these threads, the last call of all.
     std::function<void(const Result<void>& ended)> on_end = {};
   };
 
-  /// The engine outlives the crew; the options have been checked. `coordination`: null where the
+  /// The engine outlives the threads; the options have been checked. `coordination`: null where the
   /// relay has its queues for itself, or shares them claim by claim. Errors: the sink's.
-  [[nodiscard]] static Result<std::unique_ptr<Crew>> make(
-      core::Engine& engine, const CrewOptions& options, const MakeSink& make_sink, Hooks hooks,
-      std::unique_ptr<Coordination> coordination = nullptr);
-  ~Crew();  // stops, and waits for the threads
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
+  [[nodiscard]] static Result<std::unique_ptr<RelayThreads>> make(
+      core::Engine& engine, const RelayThreadsOptions& options, const MakeSink& make_sink,
+      Hooks hooks, std::unique_ptr<Coordination> coordination = nullptr);
+  ~RelayThreads();  // stops, and waits for the threads
+  RelayThreads(const RelayThreads&) = delete;
+  RelayThreads& operator=(const RelayThreads&) = delete;
 
   /// Once.
   void start();
@@ -99,12 +99,12 @@ class Crew {
     std::unique_ptr<Relay> relay;
   };
 
-  Crew(std::string name, Hooks hooks) : name_(std::move(name)), hooks_(std::move(hooks)) {}
+  RelayThreads(std::string name, Hooks hooks) : name_(std::move(name)), hooks_(std::move(hooks)) {}
   void work(std::size_t number);
   void breaker(bool open, const std::string& last_error);
   void outage(const std::optional<Error>& outage);
   void mishap(Mishap mishap, const std::string& reason);
-  [[nodiscard]] Lookout::Hooks lookout_hooks();
+  [[nodiscard]] QueueDiscovery::Hooks discovery_hooks();
 
   const std::string name_;
   const Hooks hooks_;
@@ -117,7 +117,7 @@ class Crew {
   std::size_t running_ = 0;
   std::optional<Error> error_;
   std::vector<std::jthread> threads_;
-  std::unique_ptr<Lookout> lookout_;  // null: the names say all
+  std::unique_ptr<QueueDiscovery> discovery_;  // null: the names say all
 };
 
 }  // namespace tarry::relay

@@ -1,9 +1,9 @@
-// Gathering: how long a synced journal waits for the callers whom it has just answered, before it
-// syncs for those alone who came meanwhile. Most callers that wait for an answer ask for the next
-// thing at once; eight of them would share a sync by fours, one four in the sync and the other
-// behind it, for ever. Waiting is worth its while only where they come back sooner than a sync
-// takes, and where their answers are given quickly; where not, it is soon tried no more, and then
-// now and again.
+// GroupCommitDelay: how long a synced journal waits for the callers whom it has just answered,
+// before it syncs for those alone who came meanwhile. Most callers that wait for an answer ask for
+// the next thing at once; eight of them would share a sync by fours, one four in the sync and the
+// other behind it, for ever. Waiting is worth its while only where they come back sooner than a
+// sync takes, and where their answers are given quickly; where not, it is soon tried no more, and
+// then now and again.
 //
 // Told of everything, asks for nothing.
 //
@@ -21,14 +21,14 @@
 
 namespace tarry::embedded {
 
-class Gathering {
+class GroupCommitDelay {
  public:
   using Duration = std::chrono::nanoseconds;
   static constexpr unsigned kMostSkips = 64;
 
   /// Where a sync takes longer than `most` (a disk that hangs, a machine that slept, a clock moved
   /// by hand), nobody is waited for.
-  explicit Gathering(Duration most = std::chrono::milliseconds(20)) noexcept : most_(most) {}
+  explicit GroupCommitDelay(Duration most = std::chrono::milliseconds(20)) noexcept : most_(most) {}
 
   /// A job is durable, after `took`; its `callers` are about to be answered, and `waiting` others
   /// are there already.

@@ -1,4 +1,4 @@
-#include "relay/crew.h"
+#include "relay/relay_threads.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -23,8 +23,8 @@
 namespace tarry::relay {
 namespace {
 
-CrewOptions crew_options(std::uint32_t threads) {
-  CrewOptions options;
+RelayThreadsOptions threads_options(std::uint32_t threads) {
+  RelayThreadsOptions options;
   options.name = "orders";
   options.threads = threads;
   options.relay.queues = {"q"};
@@ -35,7 +35,7 @@ CrewOptions crew_options(std::uint32_t threads) {
 
 using Rule = std::function<std::optional<Answer>(const Delivery&)>;
 
-Crew::MakeSink sinks(Rule rule) {
+RelayThreads::MakeSink sinks(Rule rule) {
   return [rule = std::move(rule)] {
     return Result<std::unique_ptr<Sink>>(std::make_unique<ScriptedSink>(rule));
   };
@@ -59,7 +59,7 @@ TEST(CrewTest, AllItsThreadsTakePartAndTheSumIsWhatWasThere) {
     go_on = true;
     return confirmed();
   });
-  CrewOptions options = crew_options(kThreads);
+  RelayThreadsOptions options = threads_options(kThreads);
   options.relay.in_flight = kThreads;  // one each: no thread can take what is the others'
   options.relay.batch = 1;
   std::vector<std::string> keys;
@@ -68,18 +68,18 @@ TEST(CrewTest, AllItsThreadsTakePartAndTheSumIsWhatWasThere) {
   for (const std::string& key : keys) pushes.push_back({.key = key});
   ASSERT_TRUE(queue.push(pushes));
   std::promise<Result<void>> ended;
-  Crew::Hooks hooks;
+  RelayThreads::Hooks hooks;
   hooks.on_end = [&](const Result<void>& how) { ended.set_value(how); };
-  auto crew = Crew::make(queue.engine(), options, make, hooks);
-  ASSERT_TRUE(crew);
-  (*crew)->start();
-  while ((*crew)->stats().acked < keys.size()) std::this_thread::yield();
-  (*crew)->stop();
+  auto threads = RelayThreads::make(queue.engine(), options, make, hooks);
+  ASSERT_TRUE(threads);
+  (*threads)->start();
+  while ((*threads)->stats().acked < keys.size()) std::this_thread::yield();
+  (*threads)->stop();
   EXPECT_TRUE(ended.get_future().get());
-  EXPECT_EQ((*crew)->stats().confirmed, keys.size());
-  EXPECT_EQ((*crew)->stats().in_flight, 0u);
+  EXPECT_EQ((*threads)->stats().confirmed, keys.size());
+  EXPECT_EQ((*threads)->stats().in_flight, 0u);
   std::uint64_t lags = 0;
-  for (const std::uint64_t count : (*crew)->stats().lags.counts) lags += count;
+  for (const std::uint64_t count : (*threads)->stats().lags.counts) lags += count;
   EXPECT_EQ(lags, keys.size());
   EXPECT_EQ(queue.stats()->counters.acked, keys.size());
 }
@@ -93,19 +93,19 @@ TEST(CrewTest, SaysWhenTheStoreGoesAndWhenItIsBack) {
   });
   std::promise<std::string> went;
   std::promise<void> came;
-  Crew::Hooks hooks;
+  RelayThreads::Hooks hooks;
   hooks.on_outage = [&](const std::optional<Error>& outage) {
     outage ? went.set_value(outage->message) : came.set_value();
   };
-  auto crew = Crew::make(fake.engine(), crew_options(3),
-                         sinks([](const Delivery&) { return confirmed(); }), hooks);
-  ASSERT_TRUE(crew);
-  (*crew)->start();
+  auto threads = RelayThreads::make(fake.engine(), threads_options(3),
+                                    sinks([](const Delivery&) { return confirmed(); }), hooks);
+  ASSERT_TRUE(threads);
+  (*threads)->start();
   EXPECT_EQ(went.get_future().get(), "nobody is there");
   is_away = false;
   came.get_future().get();
-  (*crew)->stop();
-  crew->reset();
+  (*threads)->stop();
+  threads->reset();
 }
 
 TEST(CrewTest, SaysOnceThatMessagesFailOrAreRefusedAndWhy) {
@@ -119,23 +119,24 @@ TEST(CrewTest, SaysOnceThatMessagesFailOrAreRefusedAndWhy) {
   std::map<Mishap, int> told;
   std::string why_failed;
   std::string why_refused;
-  Crew::Hooks hooks;
+  RelayThreads::Hooks hooks;
   hooks.on_mishap = [&](Mishap mishap, const std::string& reason) {
     ++told[mishap];
     (mishap == Mishap::refused ? why_refused : why_failed) = reason;
   };
-  CrewOptions options = crew_options(1);
+  RelayThreadsOptions options = threads_options(1);
   options.relay.breaker.failures = 1'000;
-  auto crew = Crew::make(queue.engine(), options, sinks([](const Delivery& delivery) {
-                           return delivery.key().starts_with("poison") ? refused("answered 404")
-                                                                       : try_again("answered 500");
-                         }),
-                         hooks);
-  ASSERT_TRUE(crew);
-  (*crew)->start();
+  auto threads = RelayThreads::make(queue.engine(), options, sinks([](const Delivery& delivery) {
+                                      return delivery.key().starts_with("poison")
+                                                 ? refused("answered 404")
+                                                 : try_again("answered 500");
+                                    }),
+                                    hooks);
+  ASSERT_TRUE(threads);
+  (*threads)->start();
   while (queue.stats()->dead < 5) std::this_thread::yield();
-  (*crew)->stop();
-  crew->reset();
+  (*threads)->stop();
+  threads->reset();
   EXPECT_EQ(why_failed, "answered 500");
   EXPECT_EQ(why_refused, "answered 404");
   EXPECT_EQ(told, (std::map<Mishap, int>{{Mishap::failed, 1}, {Mishap::refused, 1}}));
@@ -143,7 +144,7 @@ TEST(CrewTest, SaysOnceThatMessagesFailOrAreRefusedAndWhy) {
 
 TEST(CrewTest, ThreadsBearItsNameAndANumber) {
   test::ScriptedStore fake;
-  CrewOptions options = crew_options(1);
+  RelayThreadsOptions options = threads_options(1);
   options.name = "order-timeouts-of-all-shops";
   std::atomic<bool> claimed = false;
   fake.engine().respond([&](const core::Request& request) -> std::optional<Result<core::Reply>> {
@@ -154,7 +155,7 @@ TEST(CrewTest, ThreadsBearItsNameAndANumber) {
     return std::nullopt;
   });
   std::promise<std::string> told;
-  Crew::Hooks hooks;
+  RelayThreads::Hooks hooks;
   // Runs on the thread of a relay.
   hooks.on_breaker = [&](bool open, const std::string&) {
     if (!open) return;
@@ -163,13 +164,13 @@ TEST(CrewTest, ThreadsBearItsNameAndANumber) {
     told.set_value(name.data());
   };
   options.relay.breaker = {.failures = 1, .least = Millis(600'000), .most = Millis(600'000)};
-  auto crew =
-      Crew::make(fake.engine(), options, sinks([](auto&) { return sink_down("away"); }), hooks);
-  ASSERT_TRUE(crew);
-  (*crew)->start();
+  auto threads = RelayThreads::make(fake.engine(), options,
+                                    sinks([](auto&) { return sink_down("away"); }), hooks);
+  ASSERT_TRUE(threads);
+  (*threads)->start();
   EXPECT_EQ(told.get_future().get(), "order-timeout-0");
-  (*crew)->stop();
-  crew->reset();
+  (*threads)->stop();
+  threads->reset();
 }
 
 TEST(CrewTest, TheSinkIsDownOnceNoThreadHandsOnAndBackOnceOneDoes) {
@@ -180,30 +181,30 @@ TEST(CrewTest, TheSinkIsDownOnceNoThreadHandsOnAndBackOnceOneDoes) {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<bool> told;
-  Crew::Hooks hooks;
+  RelayThreads::Hooks hooks;
   hooks.on_breaker = [&](bool open, const std::string& why) {
     EXPECT_TRUE(!open || why == "gone fishing") << why;
     const std::lock_guard lock(mutex);
     told.push_back(open);
     changed.notify_all();
   };
-  auto crew = Crew::make(queue.engine(), crew_options(2), sinks([&](const Delivery&) {
-                           return away ? sink_down("gone fishing") : confirmed();
-                         }),
-                         hooks);
-  ASSERT_TRUE(crew);
+  auto threads = RelayThreads::make(queue.engine(), threads_options(2), sinks([&](const Delivery&) {
+                                      return away ? sink_down("gone fishing") : confirmed();
+                                    }),
+                                    hooks);
+  ASSERT_TRUE(threads);
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(queue.push({.key = std::to_string(i)}));
-  (*crew)->start();
+  (*threads)->start();
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return !told.empty(); });
   lock.unlock();
   away = false;
-  while ((*crew)->stats().acked < 50) std::this_thread::yield();
+  while ((*threads)->stats().acked < 50) std::this_thread::yield();
   lock.lock();
   changed.wait(lock, [&] { return told.size() % 2 == 0; });
   for (std::size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], i % 2 == 0);
   lock.unlock();
-  EXPECT_GE((*crew)->stats().openings, 1u);
+  EXPECT_GE((*threads)->stats().openings, 1u);
 }
 
 TEST(CrewTest, AStoreThatIsOfNoUseEndsAllOfThem) {
@@ -213,12 +214,12 @@ TEST(CrewTest, AStoreThatIsOfNoUseEndsAllOfThem) {
     return Result<core::Reply>(Error{ErrorCode::permission_denied, "not you"});
   });
   std::promise<Result<void>> ended;
-  Crew::Hooks hooks;
+  RelayThreads::Hooks hooks;
   hooks.on_end = [&](const Result<void>& how) { ended.set_value(how); };
-  auto crew =
-      Crew::make(fake.engine(), crew_options(3), sinks([](auto&) { return confirmed(); }), hooks);
-  ASSERT_TRUE(crew);
-  (*crew)->start();
+  auto threads = RelayThreads::make(fake.engine(), threads_options(3),
+                                    sinks([](auto&) { return confirmed(); }), hooks);
+  ASSERT_TRUE(threads);
+  (*threads)->start();
   const auto how = ended.get_future().get();
   ASSERT_FALSE(how);
   EXPECT_EQ(how.error().message, "not you");
@@ -226,27 +227,27 @@ TEST(CrewTest, AStoreThatIsOfNoUseEndsAllOfThem) {
 
 TEST(CrewTest, ASinkThatCannotBeMadeIsTheError) {
   test::ScriptedStore fake;
-  const auto crew = Crew::make(
-      fake.engine(), crew_options(2),
+  const auto threads = RelayThreads::make(
+      fake.engine(), threads_options(2),
       [] { return Result<std::unique_ptr<Sink>>(Error{ErrorCode::invalid_argument, "no sink"}); },
       {});
-  ASSERT_FALSE(crew);
-  EXPECT_EQ(crew.error().message, "no sink");
+  ASSERT_FALSE(threads);
+  EXPECT_EQ(threads.error().message, "no sink");
 }
 
 TEST(CrewOptionsCheck, EachThreadNeedsItsPart) {
-  EXPECT_TRUE(check(crew_options(kMaxThreads)));
-  const auto says = [](const CrewOptions& options) {
+  EXPECT_TRUE(check(threads_options(kMaxThreads)));
+  const auto says = [](const RelayThreadsOptions& options) {
     const auto checked = check(options);
     return checked ? std::string() : checked.error().message;
   };
-  EXPECT_EQ(says(crew_options(0)), "threads 0 must be from 1 to 64");
-  EXPECT_EQ(says(crew_options(65)), "threads 65 must be from 1 to 64");
-  CrewOptions options = crew_options(4);
+  EXPECT_EQ(says(threads_options(0)), "threads 0 must be from 1 to 64");
+  EXPECT_EQ(says(threads_options(65)), "threads 65 must be from 1 to 64");
+  RelayThreadsOptions options = threads_options(4);
   options.relay.in_flight = 3;
   EXPECT_EQ(says(options),
             "threads 4 must not be more than in_flight, which is 3: each needs one at least");
-  options = crew_options(4);
+  options = threads_options(4);
   options.relay.rate = 3;
   EXPECT_EQ(says(options),
             "threads 4 must not be more than rate, which is 3: each needs one at least");

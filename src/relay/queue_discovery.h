@@ -1,6 +1,6 @@
-// Lookout: which queues a relay serves. Looks every 5 s which there are that its names and patterns
-// match, and with how many shards; where relays share, offers them to the coordination and hears
-// which fall to this one.
+// QueueDiscovery: which queues a relay serves. Looks every 5 s which there are that its names and
+// patterns match, and with how many shards; where relays share, offers them to the coordination and
+// hears which fall to this one.
 //
 // A queue that is named is served from the beginning, be it there or not. Where relays share, that
 // is once it is known what falls to this one; or after a session in which nothing was heard of the
@@ -38,9 +38,9 @@ inline constexpr Millis kLookEvery{5'000};
 [[nodiscard]] std::vector<Found> find_queues(const std::vector<std::string>& patterns,
                                              const std::vector<QueueStats>& there);
 
-class Lookout {
+class QueueDiscovery {
  public:
-  /// On threads of the lookout and of the coordination; but for `on_trouble` one at a time, with
+  /// On threads of the discovery and of the coordination; but for `on_trouble` one at a time, with
   /// its lock held: they must not call it.
   struct Hooks {
     std::function<void(const std::vector<Share>&)> on_shares;
@@ -55,11 +55,12 @@ class Lookout {
   };
 
   /// The engine outlives it. `coordination`: null where nothing is shared.
-  Lookout(core::Engine& engine, std::vector<std::string> patterns,
-          std::unique_ptr<Coordination> coordination, Hooks hooks, Millis every = kLookEvery);
-  ~Lookout();
-  Lookout(const Lookout&) = delete;
-  Lookout& operator=(const Lookout&) = delete;
+  QueueDiscovery(core::Engine& engine, std::vector<std::string> patterns,
+                 std::unique_ptr<Coordination> coordination, Hooks hooks,
+                 Millis every = kLookEvery);
+  ~QueueDiscovery();
+  QueueDiscovery(const QueueDiscovery&) = delete;
+  QueueDiscovery& operator=(const QueueDiscovery&) = delete;
 
   void start();
   /// The others may have what this one has. From then on it tells of nothing but trouble.

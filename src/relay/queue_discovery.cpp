@@ -1,4 +1,4 @@
-#include "relay/lookout.h"
+#include "relay/queue_discovery.h"
 
 #include <algorithm>
 #include <utility>
@@ -27,20 +27,21 @@ std::vector<Found> find_queues(const std::vector<std::string>& patterns,
   return found;
 }
 
-Lookout::Lookout(core::Engine& engine, std::vector<std::string> patterns,
-                 std::unique_ptr<Coordination> coordination, Hooks hooks, Millis every)
+QueueDiscovery::QueueDiscovery(core::Engine& engine, std::vector<std::string> patterns,
+                               std::unique_ptr<Coordination> coordination, Hooks hooks,
+                               Millis every)
     : engine_(engine),
       patterns_(std::move(patterns)),
       hooks_(std::move(hooks)),
       every_(every),
       coordination_(std::move(coordination)) {}
 
-Lookout::~Lookout() {
+QueueDiscovery::~QueueDiscovery() {
   thread_ = {};  // it may be offering something
   coordination_.reset();
 }
 
-void Lookout::start() {
+void QueueDiscovery::start() {
   if (coordination_) deaf_at_ = Clock::now() + coordination_->session();
   if (coordination_) {
     coordination_->start({[this](const Coordination::View& view) {
@@ -53,21 +54,21 @@ void Lookout::start() {
                           hooks_.on_trouble});
   }
   thread_ =
-      base::start_jthread("tarry-lookout", [this](const std::stop_token& stop) { run(stop); });
+      base::start_jthread("tarry-discovery", [this](const std::stop_token& stop) { run(stop); });
 }
 
-void Lookout::leave() {
+void QueueDiscovery::leave() {
   const std::lock_guard lock(mutex_);
   left_ = true;
   if (coordination_) coordination_->leave();
 }
 
-std::string Lookout::last_error() const {
+std::string QueueDiscovery::last_error() const {
   const std::lock_guard lock(mutex_);
   return last_error_;
 }
 
-void Lookout::run(const std::stop_token& stop) {
+void QueueDiscovery::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     look(stop);
     std::unique_lock lock(mutex_);
@@ -75,7 +76,7 @@ void Lookout::run(const std::stop_token& stop) {
   }
 }
 
-void Lookout::look(const std::stop_token& stop) {
+void QueueDiscovery::look(const std::stop_token& stop) {
   const auto answer = std::make_shared<Answer>();
   engine_.submit(core::StatsRequest{.queue = {}, .names_only = true},
                  [answer](Result<core::Reply> reply) {
@@ -93,7 +94,7 @@ void Lookout::look(const std::stop_token& stop) {
   take(*answer->queues);
 }
 
-void Lookout::take(const Result<std::vector<QueueStats>>& queues) {
+void QueueDiscovery::take(const Result<std::vector<QueueStats>>& queues) {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   if (!queues) {
@@ -108,7 +109,7 @@ void Lookout::take(const Result<std::vector<QueueStats>>& queues) {
   tell();
 }
 
-void Lookout::tell() {
+void QueueDiscovery::tell() {
   if (left_ || !found_) return;
   if (told_of_none_ != found_->empty()) {
     told_of_none_ = found_->empty();

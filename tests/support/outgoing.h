@@ -19,21 +19,21 @@
 
 namespace tarry::test {
 
-/// The parcel of message "a" with the header lang: de, as a line of JSON.
+/// Message "a" with the header lang: de, as a line of JSON.
 inline constexpr const char* kLine =
     R"({"queue":"q","id":"1","key":"a","attempt":1,"due":"2020-09-13T12:26:40.000Z",)"
     R"("due_ms":1600000000000,"headers":{"lang":"de"},"payload":"payload-a"})";
 
 class Answers {
  public:
-  /// Parcels of these messages (scripted_store.h), with ids from 1 on, due at 1 600 000 000 000;
+  /// Those messages (scripted_store.h), with ids from 1 on, due at 1 600 000 000 000;
   /// `bodies`, where there are any, are theirs.
-  [[nodiscard]] std::vector<relay::Parcel> parcels(const std::vector<std::string>& keys,
+  [[nodiscard]] std::vector<relay::Outgoing> batch(const std::vector<std::string>& keys,
                                                    const Headers& headers = {},
                                                    const std::vector<std::string>& bodies = {}) {
     auto reply = std::make_shared<core::ClaimReply>(claimed(keys));
     const std::string encoded = *core::encode_headers(headers);
-    std::vector<relay::Parcel> out;
+    std::vector<relay::Outgoing> out;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       reply->items[i].id = i + 1;
       reply->items[i].due_ms = 1'600'000'000'000;
@@ -51,10 +51,10 @@ class Answers {
   }
 
   /// The same, of leases that are over.
-  [[nodiscard]] std::vector<relay::Parcel> late_parcels(const std::vector<std::string>& keys) {
-    std::vector<relay::Parcel> out = parcels(keys);
+  [[nodiscard]] std::vector<relay::Outgoing> late_parcels(const std::vector<std::string>& keys) {
+    std::vector<relay::Outgoing> out = batch(keys);
     const auto over = std::make_shared<relay::LeaseEnd>(relay::Moment(0));
-    for (relay::Parcel& parcel : out) parcel.lease = over;
+    for (relay::Outgoing& outgoing : out) outgoing.lease = over;
     return out;
   }
 

@@ -1,4 +1,4 @@
-#include "relay/lookout.h"
+#include "relay/queue_discovery.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ core::Reply stats_of(const std::vector<std::pair<std::string, std::uint32_t>>& q
   return core::Reply(std::move(stats));
 }
 
-// What the lookout tells, in order, to be waited for.
+// What the discovery tells, in order, to be waited for.
 template <typename T>
 class Told {
  public:
@@ -77,7 +77,7 @@ class ScriptedCoordination final : public Coordination {
 class LookoutTest : public ::testing::Test {
  protected:
   void begin(std::vector<std::string> patterns, bool shares) {
-    Lookout::Hooks hooks;
+    QueueDiscovery::Hooks hooks;
     hooks.on_shares = [this](const std::vector<Share>& told) { shares_(told); };
     hooks.on_queues = [this](std::size_t count) { queues_(count); };
     hooks.on_view = [this](const Coordination::View& view, std::size_t units) {
@@ -85,10 +85,10 @@ class LookoutTest : public ::testing::Test {
     };
     hooks.on_trouble = [](const std::optional<Error>&) {};
     hooks.on_closed = [this] { closed_(true); };
-    lookout_.emplace(engine_, std::move(patterns),
-                     shares ? std::make_unique<ScriptedCoordination>(seen_) : nullptr,
-                     std::move(hooks), Millis(1));
-    lookout_->start();
+    discovery_.emplace(engine_, std::move(patterns),
+                       shares ? std::make_unique<ScriptedCoordination>(seen_) : nullptr,
+                       std::move(hooks), Millis(1));
+    discovery_->start();
   }
   void answer(Result<core::Reply> reply) {
     const auto asked = engine_.next<core::StatsRequest>();
@@ -102,7 +102,7 @@ class LookoutTest : public ::testing::Test {
   Told<std::size_t> queues_;
   Told<std::pair<std::size_t, std::size_t>> views_;
   Told<bool> closed_;
-  std::optional<Lookout> lookout_;
+  std::optional<QueueDiscovery> discovery_;
 };
 
 TEST(FindQueuesTest, NamesAndPatternsByNameAndOnce) {
@@ -134,7 +134,7 @@ TEST_F(LookoutTest, AStoreThatIsAwayIsAskedAgainAndOneThatIsClosedIsToldOf) {
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"a", {}}}));
   answer(Error{ErrorCode::unavailable, "away"});
   (void)engine_.next<core::StatsRequest>();  // it asks again: the answer before has been taken
-  EXPECT_EQ(lookout_->last_error(), "the queues cannot be looked up: away");
+  EXPECT_EQ(discovery_->last_error(), "the queues cannot be looked up: away");
   EXPECT_TRUE(shares_.empty());  // what was found is served on
 }
 
@@ -147,7 +147,7 @@ TEST_F(LookoutTest, OfAClosedStoreItTells) {
 TEST_F(LookoutTest, EndsWhileALookGoesOn) {
   begin({"*"}, false);
   (void)engine_.next<core::StatsRequest>();
-  lookout_.reset();
+  discovery_.reset();
 }
 
 TEST_F(LookoutTest, WhatIsSharedIsOfferedAndOnlyWhatFallsToItIsServed) {
@@ -164,7 +164,7 @@ TEST_F(LookoutTest, WhatIsSharedIsOfferedAndOnlyWhatFallsToItIsServed) {
   EXPECT_EQ(seen_.offers.next(), (std::vector<Unit>{{"a", 0}, {"b", 0}}));
   seen_.hooks.on_change({{{"a", 1}, {"b", 0}}, 2});
   EXPECT_EQ(shares_.next(), (std::vector<Share>{{"b", {}}}));
-  lookout_->leave();
+  discovery_->leave();
   EXPECT_TRUE(seen_.left);
 }
 

@@ -1,4 +1,4 @@
-#include "relay/crew.h"
+#include "relay/relay_threads.h"
 
 #include <algorithm>
 #include <random>
@@ -16,7 +16,7 @@ std::uint32_t share(std::uint32_t all, std::uint32_t count, std::uint32_t number
   return all / count + (number < all % count ? 1 : 0);
 }
 
-RelayOptions part_of(const CrewOptions& options, std::uint32_t number, bool looks_out) {
+RelayOptions part_of(const RelayThreadsOptions& options, std::uint32_t number, bool looks_out) {
   RelayOptions own = options.relay;
   own.in_flight = share(own.in_flight, options.threads, number);
   own.rate = share(own.rate, options.threads, number);
@@ -54,7 +54,7 @@ Error too_many_threads(std::uint32_t threads, const std::string& of, std::uint32
 
 }  // namespace
 
-Result<void> check(const CrewOptions& options) {
+Result<void> check(const RelayThreadsOptions& options) {
   if (auto good = check(options.relay); !good) return good;
   const std::uint32_t threads = options.threads;
   if (auto error = core::check_number("threads", threads, 1, kMaxThreads)) return *std::move(error);
@@ -64,10 +64,10 @@ Result<void> check(const CrewOptions& options) {
   return {};
 }
 
-Result<std::unique_ptr<Crew>> Crew::make(core::Engine& engine, const CrewOptions& options,
-                                         const MakeSink& make_sink, Hooks hooks,
-                                         std::unique_ptr<Coordination> coordination) {
-  auto crew = std::unique_ptr<Crew>(new Crew(options.name, std::move(hooks)));
+Result<std::unique_ptr<RelayThreads>> RelayThreads::make(
+    core::Engine& engine, const RelayThreadsOptions& options, const MakeSink& make_sink,
+    Hooks hooks, std::unique_ptr<Coordination> coordination) {
+  auto threads = std::unique_ptr<RelayThreads>(new RelayThreads(options.name, std::move(hooks)));
   const bool looks_out =
       coordination != nullptr || std::ranges::any_of(options.relay.queues, core::is_beginning);
   std::random_device random;
@@ -76,30 +76,33 @@ Result<std::unique_ptr<Crew>> Crew::make(core::Engine& engine, const CrewOptions
     if (!sink) return std::move(sink).error();
     auto relay = std::make_unique<Relay>(
         engine, **sink, part_of(options, i, looks_out), random(),
-        RelayHooks{
-            [crew = crew.get()](bool open, const std::string& why) { crew->breaker(open, why); },
-            [crew = crew.get()](const std::optional<Error>& outage) { crew->outage(outage); },
-            [crew = crew.get()](Mishap mishap, const std::string& why) {
-              crew->mishap(mishap, why);
-            },
-            // What one can no longer use, none can: others may have its shards now.
-            [crew = crew.get()] { crew->stop(); }});
-    crew->members_.push_back({*std::move(sink), std::move(relay)});
+        RelayHooks{[threads = threads.get()](bool open, const std::string& why) {
+                     threads->breaker(open, why);
+                   },
+                   [threads = threads.get()](const std::optional<Error>& outage) {
+                     threads->outage(outage);
+                   },
+                   [threads = threads.get()](Mishap mishap, const std::string& why) {
+                     threads->mishap(mishap, why);
+                   },
+                   // What one can no longer use, none can: others may have its shards now.
+                   [threads = threads.get()] { threads->stop(); }});
+    threads->members_.push_back({*std::move(sink), std::move(relay)});
   }
   if (looks_out) {
-    crew->lookout_ = std::make_unique<Lookout>(engine, options.relay.queues,
-                                               std::move(coordination), crew->lookout_hooks());
+    threads->discovery_ = std::make_unique<QueueDiscovery>(
+        engine, options.relay.queues, std::move(coordination), threads->discovery_hooks());
   }
-  return Result<std::unique_ptr<Crew>>(std::move(crew));
+  return Result<std::unique_ptr<RelayThreads>>(std::move(threads));
 }
 
-Crew::~Crew() {
+RelayThreads::~RelayThreads() {
   stop();
   threads_.clear();
-  lookout_.reset();
+  discovery_.reset();
 }
 
-Lookout::Hooks Crew::lookout_hooks() {
+QueueDiscovery::Hooks RelayThreads::discovery_hooks() {
   return {[this](const std::vector<Share>& shares) {
             for (const Member& member : members_) member.relay->serve(shares);
           },
@@ -115,38 +118,38 @@ Lookout::Hooks Crew::lookout_hooks() {
           [this] { stop_.request_stop(); }};
 }
 
-void Crew::start() {
+void RelayThreads::start() {
   const std::lock_guard lock(mutex_);
   running_ = members_.size();
   for (std::size_t i = 0; i < members_.size(); ++i) {
     threads_.push_back(base::start_jthread({name_, i}, [this, i] { work(i); }));
   }
-  if (lookout_) lookout_->start();
+  if (discovery_) discovery_->start();
 }
 
-void Crew::stop() {
+void RelayThreads::stop() {
   stop_.request_stop();
-  if (lookout_) lookout_->leave();
+  if (discovery_) discovery_->leave();
 }
 
-void Crew::abandon() {
+void RelayThreads::abandon() {
   for (const Member& member : members_) member.relay->abandon();
 }
 
-bool Crew::is_up() const {
+bool RelayThreads::is_up() const {
   const std::lock_guard lock(mutex_);
   return running_ > 0;
 }
 
-RelayStats Crew::stats() const {
+RelayStats RelayThreads::stats() const {
   RelayStats sum;
   sum.breaker = BreakerState::open;
   for (const Member& member : members_) add(sum, member.relay->stats());
-  if (lookout_ && sum.last_error.empty()) sum.last_error = lookout_->last_error();
+  if (discovery_ && sum.last_error.empty()) sum.last_error = discovery_->last_error();
   return sum;
 }
 
-void Crew::work(std::size_t number) {
+void RelayThreads::work(std::size_t number) {
   const auto ended = members_[number].relay->run(stop_.get_token());
   stop();  // a store that was closed is closed for all
   std::unique_lock lock(mutex_);
@@ -157,20 +160,20 @@ void Crew::work(std::size_t number) {
   if (hooks_.on_end) hooks_.on_end(all);
 }
 
-void Crew::breaker(bool open, const std::string& last_error) {
+void RelayThreads::breaker(bool open, const std::string& last_error) {
   const std::lock_guard lock(mutex_);
   const std::size_t before = std::exchange(open_, open ? open_ + 1 : open_ - 1);
   if (before != members_.size() && open_ != members_.size()) return;
   if (hooks_.on_breaker) hooks_.on_breaker(open, last_error);
 }
 
-void Crew::outage(const std::optional<Error>& outage) {
+void RelayThreads::outage(const std::optional<Error>& outage) {
   const std::lock_guard lock(mutex_);
   const bool is_news = outage ? away_++ == 0 : --away_ == 0;
   if (is_news && hooks_.on_outage) hooks_.on_outage(outage);
 }
 
-void Crew::mishap(Mishap mishap, const std::string& reason) {
+void RelayThreads::mishap(Mishap mishap, const std::string& reason) {
   const std::lock_guard lock(mutex_);
   if (hooks_.on_mishap) hooks_.on_mishap(mishap, reason);
 }
