@@ -30,7 +30,8 @@ Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committe
       reads_(&reads),
       files_(&files),
       router_(&router),
-      cleaner_(state, journal, files, config.mark) {
+      cleaner_(state, journal, files, config.mark),
+      uncommitted_(state) {
   // What is kept back must hold for the longest of what the last run has left.
   for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
     if (state_->slab.is_live(handle)) journal_->note_put(state_->slab[handle].position.size());

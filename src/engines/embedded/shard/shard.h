@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +27,7 @@
 #include "engines/embedded/shard/cleaner.h"
 #include "engines/embedded/shard/marks.h"
 #include "engines/embedded/shard/operation.h"
+#include "engines/embedded/shard/uncommitted_leases.h"
 #include "engines/embedded/shard/waiting_claims.h"
 #include "engines/embedded/state/shard_state.h"
 #include "timing/clock.h"
@@ -348,30 +348,7 @@ class Shard {
   };
   std::deque<Count> counts_;
 
-  // claims not known to be durable: their leases start when they are, and run out after that
-  struct Uncommitted {
-    std::vector<std::pair<Handle, std::uint32_t>> claims;  // handle, claim number
-    std::int64_t decided_boot_ms = 0;
-    std::int64_t first_end_boot_ms = 0;  // of its leases, as far as is known
-    bool is_committed = false;
-  };
-  struct LeaseStart {
-    std::uint64_t number = 0;
-    std::int64_t boot_ms = 0;
-  };
-  struct LeaseStarts {
-    std::mutex mutex;
-    std::vector<LeaseStart> done;
-  };
-  std::shared_ptr<LeaseStarts> lease_starts_ = std::make_shared<LeaseStarts>();
-  std::deque<Uncommitted> uncommitted_;
-  std::uint64_t first_uncommitted_ = 0;  // the number of its front
-  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-  std::int64_t hold_boot_ms_ = kNever;  // none of their leases ends before
-  void start_leases();
-  void hold_leases();
-  template <typename F>
-  void each_leased(const Uncommitted& claimed, F&& f);
+  UncommittedLeases uncommitted_;
 };
 
 }  // namespace tarry::embedded

@@ -1,10 +1,10 @@
 // Claims: taking what is due, waiting for it, handing it over.
 #include <algorithm>
-#include <new>
 
 #include "base/planted.h"
 #include "core/claimed.h"
 #include "engines/embedded/records/record_bounds.h"
+#include "engines/embedded/shard/claim_delivery.h"
 #include "engines/embedded/shard/shard.h"
 #include "engines/embedded/shard/shard_items.h"
 
@@ -24,44 +24,6 @@ ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::
   const std::uint64_t bytes = items * kClaimedItemBytes;
   return {2 * request.queues.size() * kClaimedHead + bytes, kClaimedHead + bytes,
           items * (kRunOutBytes + kCarriedBytes)};
-}
-
-// There is not the memory to hand over what was claimed: it is given back, whatever of it has been
-// read already. `before`: the items and bytes of the reply as they were.
-struct ReplySize {
-  explicit ReplySize(const core::ClaimReply& reply)
-      : items(reply.items.size()), bytes(reply.bytes.size()) {}
-  std::size_t items;
-  std::size_t bytes;
-};
-void give_back(Router& router, Operation& op, const ReplyReader& reader, const Grants& grants,
-               ReplySize before) {
-  auto& reply = std::get<core::ClaimReply>(op.reply);
-  reply.items.erase(reply.items.begin() + static_cast<std::ptrdiff_t>(before.items),
-                    reply.items.end());
-  reply.bytes.erase(before.bytes);
-  op.fail(no_memory());
-  try {
-    router.release(reader.receipts(grants));
-  } catch (const std::bad_alloc&) {
-    // Their leases run out.
-  }
-}
-
-std::optional<HeldRecords> hold(const RecordReads& records, const Grants& grants,
-                                bool waiter_reads) {
-  std::vector<RecordPlace> places;
-  places.reserve(grants.items.size());
-  for (const Grant& grant : grants.items) places.push_back(grant.place);
-  using Hold = RecordReads::Hold;
-  return records.hold(places, waiter_reads ? Hold::where_they_lie : Hold::by_copies);
-}
-
-void tell_of_memory(Router& router, std::size_t left_out) {
-  router.log({LogLevel::error, "memory_damaged",
-              "of what was claimed, " + std::to_string(left_out) +
-                  " do not check in this machine's memory: delivered from the disk when their "
-                  "leases have run out"});
 }
 
 }  // namespace
@@ -248,92 +210,23 @@ bool Shard::ends_claim(const Operation& op, std::size_t granted) const {
 }
 
 void Shard::deliver(const OperationPtr& op, Grants grants) {
-  if (!grants.items.empty()) {
-    const bool waiter_reads = op->is_waited_for() && ends_claim(*op, grants.items.size());
-    Uncommitted& claimed = uncommitted_.emplace_back();
-    claimed.claims.reserve(grants.items.size());
-    std::int64_t lease_ms = grants.items.front().lease_ms;
-    for (const Grant& grant : grants.items) {
-      claimed.claims.emplace_back(grant.handle, grant.tallies.claims);
-      lease_ms = std::min(lease_ms, grant.lease_ms);
-    }
-    claimed.decided_boot_ms = now_.boottime_ms;
-    claimed.first_end_boot_ms = now_.boottime_ms + lease_ms;
-    hold_boot_ms_ = std::min(hold_boot_ms_, claimed.first_end_boot_ms);
-    if (committer_->waits_for_disk()) {
-      for (const Grant& grant : grants.items) expected_.push_back(grant.place);
-    }
-    tasks_.emplace_back([router = router_, op, files = files_, reads = reads_,
-                         grants = std::move(grants), starts = lease_starts_,
-                         number = first_uncommitted_ + uncommitted_.size() - 1,
-                         tag = state_->store_tag(), waiter_reads,
-                         shard = config_.number](const CommitOutcome& outcome) mutable {
-      if (outcome.failure != nullptr) {
-        op->fail(*outcome.failure);
-        router->finish_part(op);
-        return;
-      }
-      {
-        const std::scoped_lock lock(starts->mutex);
-        starts->done.push_back({number, outcome.committed_boot_ms});
-      }
-      // Reading may take its time.
-      std::get<core::ClaimReply>(op->reply).began(base::BootClock::now());
-      ReplyReader reader(*files, tag, static_cast<std::uint16_t>(shard));
-      auto& reply = std::get<core::ClaimReply>(op->reply);
-      const ReplySize before(reply);
-      std::optional<HeldRecords> held;
-      std::vector<std::size_t> damaged;
-      try {
-        if (outcome.answers != nullptr) held = hold(*reads, grants, waiter_reads);
-        if (!held) reader.add(grants, *reads, reply, damaged);
-      } catch (const std::bad_alloc&) {
-        give_back(*router, *op, reader, grants, before);
-        router->finish_part(op);
-        return;
-      }
-      if (held) {
-        op->rest = [router, grants = std::move(grants), reader, held = *std::move(held),
-                    waiter_reads, to = op.get()](core::ClaimReply& all) {
-          const ReplySize as_it_was(all);
-          std::size_t left_out = 0;
-          try {
-            left_out = reader.add(grants, held, all);
-          } catch (const std::bad_alloc&) {
-            if (waiter_reads) throw;  // whose thread this is
-            give_back(*router, *to, reader, grants, as_it_was);
-          }
-          if (left_out > 0) tell_of_memory(*router, left_out);
-        };
-        outcome.answers->emplace_back(
-            [router, op, waiter_reads, shard](const CommitOutcome& /*durable*/) {
-              if (!waiter_reads) op->read_rest();
-              if (op->error) return router->finish_part(op);
-              router->claim_visited(op, shard);
-            });
-        return;
-      }
-      for (const std::size_t i : damaged) {
-        const Grant& grant = grants.items[i];
-        Part part;
-        part.kind = Part::Kind::damaged;
-        part.handle = grant.handle;
-        part.id = grant.id;
-        part.claims = grant.tallies.claims;
-        router->post(shard, std::move(part));
-      }
-      router->claim_visited(op, shard);
-    });
+  if (grants.items.empty()) {
+    tasks_.emplace_back(
+        [router = router_, op, shard = config_.number](const CommitOutcome& outcome) {
+          if (outcome.failure == nullptr) return router->claim_visited(op, shard);
+          op->fail(*outcome.failure);
+          router->finish_part(op);
+        });
     return;
   }
-  tasks_.emplace_back([router = router_, op, shard = config_.number](const CommitOutcome& outcome) {
-    if (outcome.failure != nullptr) {
-      op->fail(*outcome.failure);
-      router->finish_part(op);
-      return;
-    }
-    router->claim_visited(op, shard);
-  });
+  const bool waiter_reads = op->is_waited_for() && ends_claim(*op, grants.items.size());
+  auto durable = uncommitted_.add(grants, now_.boottime_ms);
+  if (committer_->waits_for_disk()) {
+    for (const Grant& grant : grants.items) expected_.push_back(grant.place);
+  }
+  const ClaimDelivery::Wiring wiring{router_, reads_, files_, state_->store_tag(), config_.number};
+  tasks_.emplace_back(
+      ClaimDelivery(wiring, op, std::move(grants), std::move(durable), waiter_reads));
 }
 
 void Shard::execute(const core::ClaimRequest& request, Part& part) {
@@ -443,69 +336,6 @@ bool Shard::has_waiters_to_serve() const {
   const auto deadline = waiting_.next_deadline();
   return waiting_.has_woken() || waiting_.has_ended() ||
          (deadline && *deadline <= now_.boottime_ms);
-}
-
-// -- what happens to a claim afterwards
-
-template <typename F>
-void Shard::each_leased(const Uncommitted& claimed, F&& f) {
-  const std::size_t count = claimed.claims.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto soon = [&](std::size_t n) {
-      return i + n < count ? claimed.claims[i + n].first : kNoHandle;
-    };
-    state_->prefetch(soon(2 * kSoon));
-    state_->prefetch_history(soon(kSoon));
-    const auto [handle, claims] = claimed.claims[i];
-    if (!state_->slab.is_live(handle)) continue;
-    const Message& message = state_->slab[handle];
-    if (message.stage() != Stage::leased ||
-        state_->histories[message.history].tallies.claims != claims) {
-      continue;
-    }
-    f(handle);
-  }
-}
-
-void Shard::start_leases() {
-  std::vector<LeaseStart> starts;
-  {
-    const std::scoped_lock lock(lease_starts_->mutex);
-    starts.swap(lease_starts_->done);
-  }
-  for (const LeaseStart& start : starts) {
-    Uncommitted& claimed = uncommitted_[start.number - first_uncommitted_];
-    claimed.is_committed = true;
-    if (start.boot_ms <= claimed.decided_boot_ms || TARRY_PLANTED_BUG(lease_begins_too_early)) {
-      continue;
-    }
-    each_leased(claimed, [&](Handle handle) { state_->begin_lease(handle, start.boot_ms); });
-  }
-  while (!uncommitted_.empty() && uncommitted_.front().is_committed) {
-    uncommitted_.pop_front();
-    ++first_uncommitted_;
-  }
-}
-
-// A lease whose claim is not durable yet begins now at the earliest: were it to run out, the
-// message might be delivered twice at once, or die before anybody had it.
-void Shard::hold_leases() {
-  if (now_.boottime_ms < hold_boot_ms_ || TARRY_PLANTED_BUG(uncommitted_lease_runs_out)) return;
-  hold_boot_ms_ = kNever;
-  for (Uncommitted& claimed : uncommitted_) {
-    if (claimed.is_committed) continue;
-    if (claimed.first_end_boot_ms <= now_.boottime_ms) {
-      claimed.first_end_boot_ms = kNever;
-      each_leased(claimed, [&](Handle handle) {
-        const History& history = state_->histories[state_->slab[handle].history];
-        if (history.lease_end_ms() <= now_.boottime_ms) {
-          state_->begin_lease(handle, now_.boottime_ms);
-        }
-        claimed.first_end_boot_ms = std::min(claimed.first_end_boot_ms, history.lease_end_ms());
-      });
-    }
-    hold_boot_ms_ = std::min(hold_boot_ms_, claimed.first_end_boot_ms);
-  }
 }
 
 void Shard::damaged(const Part& part) {

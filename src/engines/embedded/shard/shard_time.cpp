@@ -131,8 +131,8 @@ void Shard::advance(timing::Instant now) {
   now_ = now;
   if (failure_) return;
   record_renewed_leases();
-  start_leases();
-  hold_leases();
+  uncommitted_.start();
+  uncommitted_.hold(now_.boottime_ms);
   run_wheels();
   wake_held();
 }

@@ -1,0 +1,80 @@
+// UncommittedLeases: the leases of claims that are not known to be durable. A lease is worth
+// nothing to anybody before its claim is durable, since nobody gets the messages before.
+//
+// Thread safety: none, the shard's thread; but for Durable, which the committer's thread calls.
+//
+// Invariants
+//  1. The lease of a claim begins when the claim became durable, and not before it was decided.
+//  2. A lease does not run out before that: `hold` moves its end.
+//  3. A message whose claim has ended, or that was claimed again since, is not touched.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "engines/embedded/reading/reply_reader.h"
+#include "engines/embedded/state/shard_state.h"
+
+namespace tarry::embedded {
+
+class UncommittedLeases {
+  struct Start {
+    std::uint64_t number = 0;
+    std::int64_t boot_ms = 0;
+  };
+  struct Starts {
+    std::mutex mutex;
+    std::vector<Start> done;
+  };
+
+ public:
+  /// To be told, once, that one claim has become durable. May outlive the leases.
+  class Durable {
+   public:
+    void operator()(std::int64_t boot_ms) const;
+
+   private:
+    friend class UncommittedLeases;
+    Durable(std::shared_ptr<Starts> starts, std::uint64_t number)
+        : starts_(std::move(starts)), number_(number) {}
+
+    std::shared_ptr<Starts> starts_;
+    std::uint64_t number_;
+  };
+
+  explicit UncommittedLeases(ShardState& state) : state_(&state) {}
+
+  /// A claim, of one message at least, that was decided at `now_boot_ms`.
+  [[nodiscard]] Durable add(const Grants& grants, std::int64_t now_boot_ms);
+  /// Lets the leases begin whose claims have become durable since the last call.
+  void start();
+  /// A lease whose claim is not durable yet begins now at the earliest: were it to run out, the
+  /// message might be delivered twice at once, or die before anybody had it.
+  void hold(std::int64_t now_boot_ms);
+
+ private:
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+  struct Claim {
+    std::vector<std::pair<Handle, std::uint32_t>> claims;  // handle, claim number
+    std::int64_t decided_boot_ms = 0;
+    std::int64_t first_end_boot_ms = 0;  // of its leases, as far as is known
+    bool is_committed = false;
+  };
+
+  template <typename F>
+  void each_leased(const Claim& claim, F&& f);
+
+  ShardState* state_;
+  std::shared_ptr<Starts> starts_ = std::make_shared<Starts>();
+  std::deque<Claim> claims_;
+  std::uint64_t first_ = 0;             // the number of its front
+  std::int64_t hold_boot_ms_ = kNever;  // none of their leases ends before
+};
+
+}  // namespace tarry::embedded
