@@ -11,15 +11,6 @@
 #include "engines/embedded/shard/shard_items.h"
 
 namespace tarry::embedded {
-namespace {
-
-// Room to work in between two rounds of cleaning. A round costs as many bytes as are live; so the
-// room grows with them, and with the messages, each of which can be claimed and settled.
-constexpr std::uint64_t kWorkPerMessage = 48;
-// What is kept back is taken to so many bytes, where there is not all.
-constexpr std::uint64_t kLeastStep = 16 * 1024;
-
-}  // namespace
 
 Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committer& committer,
              RecordReads& reads, SegmentFiles& files, Router& router)
@@ -31,6 +22,7 @@ Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committe
       files_(&files),
       router_(&router),
       cleaner_(state, journal, files, config.mark),
+      room_(state, journal, cleaner_, {config.work_base, config.kept_claims}),
       uncommitted_(state) {
   // What is kept back must hold for the longest of what the last run has left.
   for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
@@ -51,41 +43,24 @@ void Shard::fail(Error error) {
 
 void Shard::keep_back() {
   if (failure_ || state_->live.messages() == 0) return;
-  repay_cleaning();
-  if (failure_) return;
-  const std::uint64_t whole = reserve(Purpose::accept);
-  const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
-  std::uint64_t have = 0;
-  for (std::uint64_t step = whole; have < whole && step >= kLeastStep; step /= 2) {
-    const auto done = journal_->ensure_room(0, 0, have + step, largest);
-    if (done) {
-      have += step;
-    } else if (!is_shortage(done.error())) {
-      return fail(done.error());
-    }
-  }
-  tight_ = have < whole;
-  if (tight_) cleaner_.press(Cleaner::Press::lightly);
+  if (auto failure = room_.keep_back()) fail(*std::move(failure));
+}
+
+void Shard::repay_cleaning() {
+  if (auto failure = room_.repay()) fail(*std::move(failure));
 }
 
 void Shard::release(const SegmentInfo& cleaned) {
-  const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
-  const bool keep = journal_->keep_file(cleaned, reserve(Purpose::accept), largest);
+  const bool keep = room_.keeps_file(cleaned);
   (keep ? reuse_segments_ : remove_segments_).push_back(cleaned.number);
   if (config_.mark) config_.mark(keep ? "cleaning.keeps-file" : "cleaning.removes-file");
-  ++freeing_;
 }
 
 void Shard::room_is_back(std::uint64_t removed, std::uint64_t reusable) {
-  TARRY_ASSERT(removed + reusable <= freeing_);
-  freeing_ -= removed + reusable;
+  room_.note_freed(removed + reusable);
   if (failure_) return;
-  const std::uint64_t largest = std::max(kEndRecord, journal_->largest_put());
-  for (; reusable > 0; --reusable) {
-    auto done = journal_->reuse_file(reserve(Purpose::accept), largest);
-    if (!done) return fail(std::move(done).error());
-  }
-  if (tight_ || cleaner_.spent() != 0) keep_back();
+  if (auto failure = room_.reuse(reusable)) return fail(*std::move(failure));
+  if (room_.is_short()) keep_back();
 }
 
 void Shard::execute(Part part) {
@@ -198,106 +173,20 @@ void Shard::end_journal() {
 
 // -- room
 
-// On a full disk, in this order: nothing more is accepted; claims wait for cleaning; what gives
-// them back does; what ends messages goes on. What cleaning needs for one segment is given to
-// nothing else, and cleaning takes nothing else. Why that is enough: docs/decisions/0001.
-Shard::Reserve Shard::reserves(std::uint64_t more_bytes, std::uint64_t more) const noexcept {
-  const std::uint64_t live = state_->live.total_bytes() + more_bytes;
-  const std::uint64_t messages = state_->live.messages() + more;
-  const std::uint64_t segment = journal_->largest_segment();
-  const std::uint64_t leased = state_->lease_wheel.size();
-  const auto kept = [this, messages](std::uint64_t besides) {
-    return std::min(messages - std::min(messages, besides), config_.kept_claims);
-  };
-  Reserve parts;
-  const std::uint64_t more_than_carried =
-      state_->live.total_reasons() + state_->unwritten_boot_dues() * kBootDueBytes;
-  parts.growth = state_->histories.unwritten() * kCarriedBytes + more_than_carried;
-  parts.leases = leased * kRunOutBytes;
-  parts.claims = kept(state_->histories.size()) * kCarriedBytes + kept(leased) * kRunOutBytes;
-  // Neither a claim nor a copy changes the sum of all: what is given away because there is more
-  // than enough is not missed later.
-  const std::uint64_t grown = state_->histories.size() - state_->histories.unwritten();
-  const std::uint64_t grow = messages - std::min(messages, grown);
-  const std::uint64_t most = segment + std::max(segment / 2, state_->live.most_growth());
-  parts.cleaning =
-      std::min(live + grow * kCarriedBytes + more_than_carried, most) + journal_->opening_bytes();
-  parts.work = config_.work_base + kept(0) * kWorkPerMessage + live / kWorkShare;
-  return parts;
-}
-
-std::uint64_t Shard::reserve(Purpose purpose, std::uint64_t more_bytes,
-                             std::uint64_t more) const noexcept {
-  if (TARRY_PLANTED_BUG(nothing_kept_back)) return 0;
-  const Reserve parts = reserves(more_bytes, more);
-  // What cleaning has copied already it needs no more, and the cleaned segment brings it back.
-  // Only a push asks for it all the same: pushes start one cleaning after another.
-  const std::uint64_t rest = parts.cleaning - std::min(parts.cleaning, cleaner_.spent());
-  const bool comes_back = cleaner_.running() || freeing_ != 0;
-  const std::uint64_t for_claims = comes_back ? rest : parts.cleaning;
-  switch (purpose) {
-    case Purpose::accept:
-      return parts.cleaning + parts.growth + parts.work + parts.leases + parts.claims;
-    case Purpose::work: return for_claims + parts.growth + parts.work / 2 + parts.leases;
-    case Purpose::back: return for_claims + parts.growth + parts.work / 4;
-    case Purpose::end: break;
-  }
-  return rest;
-}
-
-void Shard::repay_cleaning() {
-  if (cleaner_.spent() == 0 || cleaner_.running()) return;
-  const Reserve parts = reserves();
-  // The room of cleaned segments comes back with the next sync. A reserve that was repaid before
-  // that would take the room on which claims go on meanwhile.
-  const std::uint64_t for_work = freeing_ == 0 ? 0 : parts.growth + parts.work + parts.leases;
-  const auto done = journal_->ensure_room(0, 0, parts.cleaning + for_work, journal_->largest_put());
-  if (done) {
-    cleaner_.repaid();
-  } else if (!is_shortage(done.error())) {
-    fail(done.error());
-  }
-}
-
-// What frees room comes after a sync. A cleaner that went on before would take what the ends need,
-// for room that is on its way.
-bool Shard::cleaning_waits() const {
-  return freeing_ != 0 && !cleaner_.running() && cleaner_.spent() != 0 &&
-         cleaner_.spent() + cleaner_.cost() > reserves().cleaning;
-}
-
 bool Shard::cleaning_is_due() {
   const bool holds_off = cleaner_.holds_off(now_.boottime_ms);  // it wants to be asked each time
-  return cleaner_.wanted() && !holds_off && !cleaning_waits();
+  return cleaner_.wanted() && !holds_off && !room_.cleaning_waits();
 }
 
 std::optional<Error> Shard::room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
                                  std::uint64_t accepted) {
   repay_cleaning();
   if (failure_) return failure_;
-  const std::uint64_t kept = reserve(purpose, accepted == 0 ? 0 : bytes, accepted);
-  const std::uint64_t largest_kept =
-      std::max({kEndRecord, journal_->largest_put(), purpose == Purpose::accept ? largest : 0});
-  auto done = journal_->ensure_room(bytes, largest, kept, largest_kept);
-  if (done) {
-    if (purpose == Purpose::accept) {
-      tight_ = false;
-    } else if (tight_) {
-      cleaner_.press(Cleaner::Press::hard);  // before what ends messages runs short too
-    }
-    return std::nullopt;
-  }
-  if (is_shortage(done.error())) {
-    tight_ = true;
-    cleaner_.press(purpose == Purpose::accept ? Cleaner::Press::lightly : Cleaner::Press::hard);
-  } else if (done.error().code != ErrorCode::too_large) {
-    fail(done.error());
-    return failure_;
-  }
-  Error error = std::move(done).error();
-  error.message = "no space for " + std::to_string(bytes) + " bytes with " + std::to_string(kept) +
-                  " kept back for what must still work: " + error.message;
-  return error;
+  auto refused = room_.take(bytes, largest, purpose, accepted);
+  if (!refused) return std::nullopt;
+  if (!refused->is_failure) return std::move(refused->error);
+  fail(std::move(refused->error));
+  return failure_;
 }
 
 // -- finding messages

@@ -25,6 +25,7 @@
 #include "engines/embedded/reading/record_reads.h"
 #include "engines/embedded/reading/reply_reader.h"
 #include "engines/embedded/shard/cleaner.h"
+#include "engines/embedded/shard/kept_room.h"
 #include "engines/embedded/shard/marks.h"
 #include "engines/embedded/shard/operation.h"
 #include "engines/embedded/shard/uncommitted_leases.h"
@@ -42,9 +43,6 @@ struct ByteBudget {
   std::uint64_t used = 0;
   bool exact = false;
 };
-
-/// What is kept back for work is this part of the live bytes, and more.
-inline constexpr std::uint64_t kWorkShare = 16;
 
 class Shard {
  public:
@@ -228,32 +226,8 @@ class Shard {
     std::optional<std::int64_t> boot_due_ms;
   };
   [[nodiscard]] std::optional<Error> due_times(Due due, DueTimes& times) const;
-  /// What room is wanted for decides how much must be left behind.
-  enum class Purpose : std::uint8_t {
-    accept,  // pushes, and what else makes more of the store than was
-    work,    // claims, reasons, and what else can wait for cleaning
-    back,    // what gives claims back: release, retry, bury
-    end,     // what ends messages: ack, cancel, purge, time
-  };
-  struct Reserve {
-    std::uint64_t cleaning = 0;  // for one segment
-    std::uint64_t growth = 0;    // of those that have been claimed since they were written
-    std::uint64_t work = 0;
-    std::uint64_t leases = 0;  // that they run out
-    std::uint64_t claims = 0;  // growth and leases of those that can still be claimed
-  };
-  [[nodiscard]] Reserve reserves(std::uint64_t more_bytes = 0,
-                                 std::uint64_t more = 0) const noexcept;
-  /// What must stay behind when there are `more` messages of `more_bytes` than now.
-  [[nodiscard]] std::uint64_t reserve(Purpose purpose, std::uint64_t more_bytes = 0,
-                                      std::uint64_t more = 0) const noexcept;
-  /// Takes again what cleaning has used of its reserve, if there is room.
   void repay_cleaning();
-  /// Cleaning has spent what is kept back for it, and what it has freed is not here yet.
-  [[nodiscard]] bool cleaning_waits() const;
   [[nodiscard]] bool cleaning_is_due();
-  /// A segment has been cleaned: its file is written again where hardly more is in hand than what
-  /// is kept back, else removed.
   void release(const SegmentInfo& cleaned);
   /// So many cleaned segments' files are gone, and so many may be written again.
   void room_is_back(std::uint64_t removed, std::uint64_t reusable);
@@ -297,6 +271,7 @@ class Shard {
   SegmentFiles* files_;
   Router* router_;
   Cleaner cleaner_;
+  KeptRoom room_;
   timing::Instant now_;
   std::optional<Error> failure_;
   std::vector<CommitTask> tasks_;
@@ -308,10 +283,8 @@ class Shard {
   Figures figures_;
   bool closing_ = false;
   bool first_job_ = true;
-  std::uint64_t freeing_ = 0;  // cleaned segments whose room is on its way
 
   WaitingClaims waiting_;
-  bool tight_ = false;    // no space was left, and nothing has been accepted since
   std::size_t turn_ = 0;  // where a claim of several queues begins
 
   std::vector<QueueId> claimed_;  // queues with most_claimed

@@ -189,7 +189,7 @@ bool Shard::work_slice() {
   repay_cleaning();
   if (failure_) return more;
   if (cleaner_.head_wanted()) {
-    auto closed = journal_->close_head(reserve(Purpose::end), reserve(Purpose::back));
+    auto closed = journal_->close_head(room_.reserve(Purpose::end), room_.reserve(Purpose::back));
     if (!closed) {
       fail(std::move(closed).error());
       return more;
