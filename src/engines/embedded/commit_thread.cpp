@@ -10,7 +10,7 @@
 namespace tarry::embedded {
 namespace {
 
-// What may gather in RAM before the shard waits.
+// A shard waits when jobs in RAM hold more than this.
 constexpr std::uint64_t kSlotBytes = 32ull << 20;
 constexpr std::chrono::milliseconds kSyncEvery(100);
 // Records to be read ahead, about.
@@ -70,7 +70,7 @@ void CommitThread::commit(CommitJob job) {
 
 bool CommitThread::take_committer() {
   const std::scoped_lock lock(mutex_);
-  if (committing_ || !slot_.empty()) return false;  // what is before it comes first
+  if (committing_ || !slot_.empty()) return false;  // earlier jobs commit first
   committing_ = true;
   return true;
 }
@@ -80,7 +80,7 @@ void CommitThread::give_committer_back() {
   {
     const std::scoped_lock lock(mutex_);
     committing_ = false;
-    goes_on = is_ready();  // asked for meanwhile
+    goes_on = is_ready();  // a read-ahead was requested meanwhile
   }
   if (goes_on) ready_.notify_one();
 }
@@ -110,7 +110,7 @@ void CommitThread::ask_ahead(std::vector<RecordPlace> places) {
   {
     const std::scoped_lock lock(mutex_);
     if (no_more_) return;
-    // Of several queues; but nobody waits for this, so it must not pile up.
+    // Places of several queues. Nobody waits for them, so they must not pile up.
     if (ahead_.size() > kMostAhead) ahead_.clear();
     append_all(ahead_, std::move(places));
   }
@@ -147,12 +147,13 @@ void CommitThread::run() {
   at_end_();
 }
 
-// So many wait for it; or the shard does, and nobody else can come.
+// True if that many callers wait for the job. Also true if the shard itself waits, because then no
+// other caller can join.
 bool CommitThread::is_worth_a_sync(std::size_t callers) const {
   return slot_.callers() >= callers || slot_bytes_ >= kSlotBytes;
 }
 
-// For those whom the last job answered, if they are worth it.
+// Waits for the callers that the last job answered, if that pays.
 void CommitThread::gather(Lock& lock) {
   const std::size_t wanted = commit_delay_.wanted();
   if (wanted == 0) return;
@@ -162,7 +163,7 @@ void CommitThread::gather(Lock& lock) {
   wakes_at_ = 0;
 }
 
-// False: it is time to sync what is pending.
+// False: it is time to sync the pending batches.
 bool CommitThread::wait(Lock& lock) {
   const auto ready = [this] { return is_ready(); };
   if (committer_->has_pending()) return ready_.wait_for(lock, kSyncEvery, ready);
@@ -179,7 +180,7 @@ void CommitThread::read_ahead(Lock& lock) {
     left = left.subspan(committer_->read_ahead(left));
     lock.lock();
   }
-  // For later, unless something else is asked for by now.
+  // Kept for later, unless another read-ahead was requested by now.
   if (ahead_.empty() && !no_more_) ahead_.assign(left.begin(), left.end());
 }
 
@@ -198,7 +199,7 @@ void CommitThread::do_next(Lock& lock) {
 }
 
 void CommitThread::run_job(CommitJob job) {
-  // What frees files takes its time after the answers.
+  // Freeing files takes time after the answers, so such a job does not count.
   callers_ = committer_->syncs_for(job) && !job.frees() ? job.callers() : 0;
   commit_delay_.synced(0, 0, {});
   if (callers_ > 0) began_ = clock_->monotonic();
@@ -208,7 +209,8 @@ void CommitThread::run_job(CommitJob job) {
   tell_of_failure();
 }
 
-// Before anybody is answered: who comes back sooner than that is counted must not count twice.
+// Runs before any caller is answered: a caller that comes back sooner than it is counted must not
+// count twice.
 void CommitThread::note_durable() {
   if (callers_ == 0) return;
   std::size_t waiting = 0;
@@ -220,7 +222,8 @@ void CommitThread::note_durable() {
   commit_delay_.synced(callers_, waiting, synced_ - began_);
 }
 
-// Who waits for callers answers them itself, or they would have to wait for another thread first.
+// A thread that waits for callers answers them itself. Otherwise they would have to wait for
+// another thread first.
 bool CommitThread::set_aside(std::vector<CommitTask>& answers) {
   if (answers.empty() || commit_delay_.wanted() > 0) return false;
   {

@@ -1,6 +1,7 @@
-// CommitThread: the way of a shard's jobs to its disk. While one job syncs, the next gathers: group
-// commit with no timer, and no wait but for callers who come back at once (GroupCommitDelay). Where
-// there is nothing to commit, what the next claims will want is read.
+// CommitThread: brings a shard's jobs to its disk. While one job syncs, the next gathers. This is
+// group commit without a timer; the only wait is for callers that come back at once
+// (GroupCommitDelay). When there is nothing to commit, it reads the records that the next claims
+// will need.
 //
 // Invariants
 //  1. Jobs are committed one after the other, in the order in which they came.
@@ -27,10 +28,10 @@ namespace tarry::embedded {
 
 class CommitThread {
  public:
-  /// All must outlive it. `on_failure` is called, once or more, by the thread that found that the
-  /// committer has failed; `at_end` by the thread when no job comes any more. Answers go to
-  /// `answers` while there is a next job to do: what waits for a disk need not wait for callers to
-  /// be woken.
+  /// All arguments must outlive it. `on_failure` is called, once or more, by the thread that finds
+  /// that the committer has failed. `at_end` is called by the commit thread after the last job.
+  /// Answers go to `answers` while there is a next job: a job that waits for a disk should not also
+  /// wait until callers are woken.
   CommitThread(Committer& committer, const timing::Clock& clock, core::AnswerThread& answers,
                std::function<void()> on_failure, std::function<void()> at_end,
                GroupCommitDelay commit_delay = GroupCommitDelay());
@@ -38,12 +39,14 @@ class CommitThread {
   CommitThread& operator=(const CommitThread&) = delete;
 
   void start(base::ThreadName name = "tarry-sync");
-  /// Waits where too much has gathered already. Where it takes no waiting for a disk, it is done
-  /// when this returns: it would not be worth waking a thread.
+  /// Waits if the jobs in RAM are too large already. A job that waits for no disk is done when this
+  /// returns: waking a thread for it would not pay.
   void commit(CommitJob job);
-  /// Read when the thread has nothing to commit, unless something else is asked for by then.
+  /// The commit thread reads them when it has nothing to commit, unless another request has
+  /// replaced them by then.
   void ask_ahead(std::vector<RecordPlace> places);
-  /// No job comes any more: does what there is, and joins. Needs no memory. Idempotent.
+  /// Ends the thread: it does the remaining jobs, and then this joins it. Needs no memory.
+  /// Idempotent.
   void stop();
 
  private:
@@ -71,7 +74,7 @@ class CommitThread {
   std::function<void()> on_failure_;
   std::function<void()> at_end_;
 
-  // Of the thread that has the committer.
+  // Used by the thread that has the committer.
   GroupCommitDelay commit_delay_;
   Duration began_{};         // the job that is run
   Duration synced_{};        // and was durable

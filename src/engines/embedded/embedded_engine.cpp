@@ -119,7 +119,7 @@ class Opening {
     if (!options_.progress) return {};
     for (std::uint32_t shard = 0; shard < identity_.shards; ++shard) {
       auto directory = directory_->subdirectory(shard_directory_name(shard), false);
-      if (!directory) continue;  // open_shard says what is wrong with it
+      if (!directory) continue;  // open_shard reports the error
       auto bytes = journal_bytes(**directory);
       if (!bytes) return std::move(bytes).error();
       total_bytes_ += *bytes;

@@ -21,7 +21,7 @@ namespace tarry::embedded {
 struct EmbeddedOptions {
   std::string path;  // empty: in RAM
   SyncPolicy sync = SyncPolicy::always;
-  std::uint32_t shards = 0;                 // 0: what the store has; 1 for a new one
+  std::uint32_t shards = 0;                 // 0: as the store has; 1 for a new store
   std::uint64_t segment_bytes = 0;          // 64 KiB .. 256 MiB; 0: 64 MiB, less on a small disk
   std::uint64_t memory_bytes = UINT64_MAX;  // capacity in RAM, path empty only
   core::Limits limits;
@@ -29,12 +29,13 @@ struct EmbeddedOptions {
   std::shared_ptr<const timing::Clock> clock;                      // empty: the machine's
   std::string holder;                                              // for the lock; empty: "pid N"
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // recovery, in bytes
-  Log log;  // what an operator should know; any thread
+  Log log;  // messages for the operator; called by any thread
 };
 
-/// Opens or makes the store. Errors: `conflict` (another process holds it), `invalid_argument` (not
-/// a store, options out of range, shards differ), `unsupported` (a newer version),
-/// `damaged` (file and offset in the message), `permission_denied`, `io_error`, `no_space`.
+/// Opens the store, or makes a new one. Errors: `conflict` (another process holds it),
+/// `invalid_argument` (not a store, options out of range, shards differ), `unsupported` (a newer
+/// version), `damaged` (file and offset in the message), `permission_denied`, `io_error`,
+/// `no_space`.
 [[nodiscard]] Result<std::unique_ptr<core::Engine>> open_embedded(EmbeddedOptions options);
 
 }  // namespace tarry::embedded

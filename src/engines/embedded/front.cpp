@@ -70,9 +70,9 @@ core::Ticket Front::submit(core::Request request, core::Completion completion) {
   return op ? op->ticket : 0;
 }
 
-// What a claim was given is read, and the operation completed, by the thread that waits for it: no
-// other has to do it before it can wake that one, and what it read would go from one core's cache
-// to another's.
+// The thread that waits for a claim also reads its messages and completes the operation. Otherwise
+// another thread would have to do this before it can wake the waiter, and the data would move from
+// one core's cache to the other's.
 void Front::submit_waiting(core::Request request, core::Completion completion) {
   const Use use(*this);
   const OperationPtr op =
@@ -84,14 +84,14 @@ void Front::submit_waiting(core::Request request, core::Completion completion) {
     op->read_rest();
     finish_reply(*op);
   } catch (const std::bad_alloc&) {
-    // It was done, so this must not throw; what it leased runs out. (The text is short enough to
-    // need no memory.)
+    // The verb was carried out, so this must not throw; leases that it gave run out. (The text is
+    // short enough to need no memory.)
     op->fail({ErrorCode::unknown_outcome, "out of memory"});
   }
   run_completion(*op);
 }
 
-// Does what this thread has posted, as far as no other thread does it.
+// Carries out the parts that this thread has posted, unless another thread does.
 void Front::lend(Operation& op) noexcept {
   while (op.lent_to.any()) {
     for (std::uint32_t shard = 0; shard < shards(); ++shard) {
@@ -116,7 +116,7 @@ OperationPtr Front::begin(core::Request request, core::Completion completion,
   if (op->is_waited_for() && config_.lends) {
     op->lender.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
-  // Nobody can withdraw what its caller waits for.
+  // Nobody can withdraw a claim whose caller is blocked in it.
   if (const auto* claim = std::get_if<core::ClaimRequest>(&op->request);
       claim != nullptr && claim->wait.count() > 0 && !op->is_waited_for()) {
     const std::scoped_lock lock(tickets_mutex_);
@@ -167,7 +167,7 @@ void Front::complete(const OperationPtr& op) {
   if (op->is_waited_for()) {
     op->ended.post();
   } else if (core::on_lent_thread()) {
-    // It waits for its own answer, not for what others' callbacks may do.
+    // The thread waits for its own answer only, and runs no other caller's callback.
     answers_.post([this, op] { complete_here(*op); });
   } else {
     complete_here(*op);
@@ -313,14 +313,15 @@ void Front::end_claim(const OperationPtr& op) {
     release(reply);
     reply = core::ClaimReply();
   }
-  // One shard could not, others could: what is leased is handed over, the next claim is told.
+  // One shard failed and others did not: the leased messages are handed over, and the next claim
+  // gets the error.
   if (!reply.items.empty() || op->rest) op->error.reset();
   complete(op);
 }
 
 void Front::release(const core::ClaimReply& reply) {
   if (reply.items.empty()) return;
-  // Where the store is closing the leases run out instead.
+  // If the store is closing, the leases run out instead.
   submit(core::release_of(reply), [](Result<core::Reply>) {});
 }
 

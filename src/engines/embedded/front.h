@@ -33,7 +33,7 @@ class Front final : public core::Engine, public Router {
     StoreIdentity identity;
     core::Limits limits;
     bool durable = false;
-    bool lends = false;  // who waits for an answer may run the shards meanwhile
+    bool lends = false;  // a thread that waits for an answer may run the shards meanwhile
     std::shared_ptr<const timing::Clock> clock;
     Log log;
   };
@@ -41,7 +41,8 @@ class Front final : public core::Engine, public Router {
   explicit Front(Config config);
   ~Front() override;
 
-  /// Once, before the first submit: the shards, in order, and what must outlive them.
+  /// Call once, before the first submit. Takes the shards, in order, and the objects that must
+  /// outlive them.
   void start(std::vector<ShardParts> shards, std::unique_ptr<storage::Directory> directory,
              std::unique_ptr<storage::Lock> lock);
 
@@ -61,7 +62,7 @@ class Front final : public core::Engine, public Router {
   void log(const LogEntry& entry) override;
 
  private:
-  // front_split.cpp: what each kind of request is to the shards
+  // front_split.cpp: how each kind of request is split among the shards
   void dispatch(const OperationPtr& op, core::PushRequest& request);
   void dispatch(const OperationPtr& op, core::MoveRequest& request);
   void dispatch(const OperationPtr& op, core::CancelRequest& request);
@@ -82,9 +83,9 @@ class Front final : public core::Engine, public Router {
   void dispatch(const OperationPtr& op, core::ReshardRequest& request);
   void dispatch(const OperationPtr& op, core::RemoveRequest& request);
 
-  /// Null where it was refused, which the completion is told.
-  /// `post`, `lend` and what else reaches a shard from a thread that is not the engine's goes on
-  /// within one of these: `close` waits for them before it lets go of the shards.
+  /// Null if the request was refused; the completion then gets the error. Threads that are not the
+  /// engine's (`post`, `lend` and others) reach a shard only inside a Use: `close` waits for all of
+  /// them before it destroys the shards.
   class Use {
    public:
     explicit Use(Front& front) noexcept : front_(front) { front_.users_.fetch_add(1); }
@@ -105,7 +106,7 @@ class Front final : public core::Engine, public Router {
   /// Sends each item to the shard that its receipt names.
   template <typename Items>
   void split_by_receipts(const OperationPtr& op, const std::string& bytes, const Items& items);
-  /// That shard, and its claim; an error or `stale` goes into the result.
+  /// The receipt's shard and claim. An error or `stale` goes into the result.
   [[nodiscard]] std::uint32_t shard_for_receipt(std::string_view receipt, ClaimName& claim,
                                                 core::ItemResult& result) const;
   /// `shard_of(i)` says where item i belongs; items of shard kNowhere are done already.
@@ -116,20 +117,21 @@ class Front final : public core::Engine, public Router {
                     const Items& items, const Pick& pick);
   void to_all(const OperationPtr& op);
   void send(std::uint32_t shard, Part part);
-  /// One part to each shard that `part_of` gives one for: to all of them, or it throws, to none.
+  /// Posts one part to each shard for which `part_of` gives one. It posts to all of them, or throws
+  /// and posts to none.
   template <typename F>
   void send_all(const OperationPtr& op, std::uint32_t parts, F&& part_of);
 
   void refuse_part(const Part& part);
 
   // front_remove.cpp
-  /// Where the last run has left a removal half done, it goes on.
+  /// Completes removals that the last run left half done.
   void resume_removals(const std::vector<std::string>& queues);
   void begin_removal(const OperationPtr& op);
   void go_on_removing(const OperationPtr& op);
   void end_removal();
 
-  // What ends on the caller's thread is completed on one of the engine's.
+  // Completes, on an engine's thread, a request that ends on the caller's thread.
   void refuse(core::Completion completion, Error error);
   void finish_later(const OperationPtr& op);
   void begin_waiting(const OperationPtr& op);
@@ -137,7 +139,7 @@ class Front final : public core::Engine, public Router {
   void forget_waiting(const OperationPtr& op);
   void complete(const OperationPtr& op);
   void complete_here(Operation& op);
-  /// What takes memory before the completion.
+  /// The steps before the completion that allocate memory.
   void finish_reply(Operation& op);
   static void run_completion(Operation& op) noexcept;
   void merge_stats(Operation& op);
@@ -148,7 +150,7 @@ class Front final : public core::Engine, public Router {
   std::vector<std::unique_ptr<ShardRunner>> runners_;
   std::atomic<std::uint32_t> turn_{0};
   std::atomic<bool> closed_{false};
-  // On a line of its own: every verb counts here, and others only read what is beside it.
+  // On a cache line of its own: every verb writes here, and its neighbours are only read.
   alignas(64) std::atomic<std::uint32_t> users_{0};
   alignas(64) std::mutex close_mutex_;
 
@@ -160,7 +162,7 @@ class Front final : public core::Engine, public Router {
   std::mutex removals_mutex_;
   std::deque<OperationPtr> removals_;  // one at a time: the first is under way
 
-  core::AnswerThread answers_;  // last: what it still has to run needs the rest
+  core::AnswerThread answers_;  // last: its remaining answers need the other members
 };
 
 }  // namespace tarry::embedded

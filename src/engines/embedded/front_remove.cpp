@@ -1,5 +1,5 @@
-// Leads a removal from step to step (operation.h). One at a time in a store: two of one queue would
-// wait for each other.
+// Leads a removal from step to step (operation.h). A store runs one removal at a time: two removals
+// of one queue would wait for each other.
 #include <utility>
 
 #include "base/text.h"
@@ -25,7 +25,7 @@ void Front::resume_removals(const std::vector<std::string>& queues) {
 }
 
 void Front::begin_removal(const OperationPtr& op) {
-  // Locked throughout, so that nobody waits behind one that does not begin.
+  // Locked throughout, so that no removal waits for one that fails to begin.
   const std::scoped_lock lock(removals_mutex_);
   removals_.push_back(op);
   if (removals_.size() > 1) return;
@@ -37,7 +37,7 @@ void Front::begin_removal(const OperationPtr& op) {
   }
 }
 
-// Nobody else touches the operation between two steps.
+// No other thread touches the operation between two steps.
 void Front::go_on_removing(const OperationPtr& op) {
   const auto& request = std::get<core::RemoveRequest>(op->request);
   const auto on_first = [&](RemoveStep step) {

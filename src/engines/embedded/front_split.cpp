@@ -1,5 +1,4 @@
-// How each kind of request is cut into parts, and what its reply looks like before the shards fill
-// it in.
+// Splits each kind of request into parts, and prepares its reply before the shards fill it in.
 #include <algorithm>
 #include <functional>
 #include <new>
@@ -17,7 +16,7 @@ namespace tarry::embedded {
 namespace {
 
 constexpr std::uint32_t kNowhere = 0xFFFF'FFFF;
-// What stands where the shard will put a key that it makes.
+// Reserves the place where the shard will write a generated key.
 constexpr std::string_view kPlaceForKey = "                         ";
 static_assert(kPlaceForKey.size() == kGeneratedKeySize);
 
@@ -125,7 +124,7 @@ void Front::split_pushes(const OperationPtr& op, const std::string& queue, const
   crcs.resize(items.size());
   split(op, items.size(), [&](std::size_t i) {
     const std::string_view key = core::view(bytes, pick(items[i]).key);
-    // Places are laid out before the shards fill them in, each its own.
+    // The places are laid out first; then each shard fills in its own.
     if (key.empty()) {
       reply.items[i].key = core::append(reply.bytes, kPlaceForKey);
     } else {
@@ -236,7 +235,7 @@ void Front::end_get(const OperationPtr& op) {
   if (shards() > 1 && !std::exchange(op->asks_for_queue, true)) {
     try {
       return to_all(op);
-    } catch (const std::bad_alloc&) {  // no shard has heard of it; what is told is true as it is
+    } catch (const std::bad_alloc&) {  // no shard has seen it, so this error is true
       return complete(op);
     }
   }

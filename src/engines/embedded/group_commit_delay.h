@@ -1,17 +1,17 @@
-// GroupCommitDelay: how long a synced journal waits for the callers whom it has just answered,
-// before it syncs for those alone who came meanwhile. Most callers that wait for an answer ask for
-// the next thing at once; eight of them would share a sync by fours, one four in the sync and the
-// other behind it, for ever. Waiting is worth its while only where they come back sooner than a
-// sync takes, and where their answers are given quickly; where not, it is soon tried no more, and
-// then now and again.
+// GroupCommitDelay: how long a synced journal waits for the callers that it has just answered,
+// before it syncs only for those that came meanwhile. Most callers that wait for an answer send
+// their next request at once. Without a wait, eight of them would always sync in two groups of
+// four, one in the sync and one waiting. Waiting pays only if they come back sooner than a sync
+// takes, and if their answers are given quickly. Otherwise it is soon given up, and tried again now
+// and then.
 //
-// Told of everything, asks for nothing.
+// It is told all events and reads no clock.
 //
-// Thread safety: none; whoever has the committer owns it.
+// Thread safety: none; owned by the thread that has the committer.
 //
 // Invariants
-//  1. After each wait in vain, or at too high a price, it skips as many jobs as after the one
-//     before and as many again: 1, 2, 4, up to kMostSkips.
+//  1. After each wait that was in vain or cost too much, it skips jobs: 1 the first time, then 2,
+//     then 4, up to kMostSkips.
 //  2. No wait is longer than `most`, whatever a sync took or a clock said.
 #pragma once
 
@@ -26,8 +26,8 @@ class GroupCommitDelay {
   using Duration = std::chrono::nanoseconds;
   static constexpr unsigned kMostSkips = 64;
 
-  /// Where a sync takes longer than `most` (a disk that hangs, a machine that slept, a clock moved
-  /// by hand), nobody is waited for.
+  /// If a sync takes longer than `most` (a hanging disk, a machine that slept, a clock moved by
+  /// hand), it does not wait at all.
   explicit GroupCommitDelay(Duration most = std::chrono::milliseconds(20)) noexcept : most_(most) {}
 
   /// A job is durable, after `took`; its `callers` are about to be answered, and `waiting` others
@@ -43,12 +43,12 @@ class GroupCommitDelay {
     wanted_ = callers + waiting;
   }
 
-  /// As many callers as the next job should have; 0: it is not waited for, and answers need not be
-  /// given by the thread that would.
+  /// How many callers the next job should have. 0: nobody is waited for, and any thread may give
+  /// the answers.
   [[nodiscard]] std::size_t wanted() const noexcept { return wanted_; }
 
-  /// The answers have been given, in so long a time. How long to wait for those callers: no longer
-  /// than a sync takes, for then there would have been two.
+  /// The answers have been given, which took `took`. Returns how long to wait for those callers: at
+  /// most as long as a sync, because two syncs would be quicker than a longer wait.
   [[nodiscard]] Duration answered(Duration took) noexcept {
     if (took > took_ / 2) {
       wanted_ = 0;

@@ -8,7 +8,7 @@
 namespace tarry::embedded {
 namespace {
 
-// Turns that a lent thread runs for others behind its own.
+// Turns that a lent thread runs for other callers after its own.
 constexpr int kMostLent = 8;
 // For so many more; reserve() alone would grow it by one each time.
 void make_room(std::vector<Part>& inbox, std::size_t more) {
@@ -83,8 +83,8 @@ void ShardRunner::wake_unless_lent(Operation* op, bool was_empty) noexcept {
   }
 }
 
-// Runs on the caller's thread, in destructors too: it needs no memory. What closing takes is done
-// by the threads themselves.
+// Runs on the caller's thread, also in destructors: it needs no memory. The threads themselves do
+// the work of closing.
 void ShardRunner::stop() {
   if (shard_thread_.joinable()) {
     {
@@ -159,8 +159,8 @@ void ShardRunner::lend() noexcept {
     {
       const std::unique_lock turn(turn_mutex_, std::try_to_lock);
       if (!turn) return;
-      // The shard's thread may have been woken for its end while this one had the turn, and sleep
-      // again, for as long as a clock that is moved by hand stands still.
+      // The shard's thread may have been woken for its end while this one had the turn. It then
+      // sleeps again, for as long as a manual clock stands still.
       if (ended_) break;
       passed_over_.exchange(false);
       const bool more = run_turn();
@@ -194,9 +194,9 @@ void ShardRunner::wake_for(const Deadlines& next) noexcept {
 
 // -- the shard's thread
 
-// Where a lender has the turn, this thread does not queue for it: the lender would have to wake it
-// at the end of each of its turns, only to take the next one before it. What it came for the lender
-// does; for what is due once the lenders have gone it comes again.
+// If a lender has the turn, this thread does not queue for it: the lender would have to wake it at
+// the end of each turn and then take the next turn before it. The lender does this thread's work.
+// The thread comes again for work that is due after the lenders have gone.
 void ShardRunner::run_shard() {
   const core::EngineThreadScope scope;
   while (true) {
@@ -230,7 +230,7 @@ void ShardRunner::end_journal() {
   if (!was_closed_) return;
   parts_.shard->end_journal();
   if (CommitJob job = parts_.shard->take_job(); !job.empty()) parts_.committer->run(std::move(job));
-  // Only now is nothing written any more.
+  // Only now is nothing more written.
   if (!parts_.committer->failed()) {
     // A journal that could not be trimmed is as whole as after a crash.
     [[maybe_unused]] const auto trimmed = parts_.journal->trim();

@@ -1,17 +1,17 @@
-// ShardRunner: a shard with its two threads. One runs the state machine, turn by turn; the other
-// commits what it decided (CommitThread), and the shard goes on meanwhile.
+// ShardRunner: a shard with its two threads. One thread runs the state machine, turn by turn. The
+// other commits its decisions (CommitThread), and the shard continues meanwhile.
 //
-// A thread that waits for what it has posted may run the turns itself (`lend`): it has nothing else
-// to do, and waking another costs more than most turns do.
+// A thread that waits for its posted part may run the turns itself (`lend`): it has nothing else to
+// do, and waking another thread costs more than most turns.
 //
 // Invariants
-//  1. Who holds `turn_mutex_` is the shard's thread for that time: turns come one after the other,
-//     and their jobs are committed in that order.
-//  2. What is posted is served: by the shard's thread, which is woken, or by the lender that posted
-//     it; and who ends a turn looks into the inbox again after it has let go of `turn_mutex_`, for
-//     a lender that could not have it meanwhile has gone to wait.
-//  3. The shard's thread never sleeps past what the last turn, whoever ran it, has to be told of;
-//     but for a millisecond where a lender had the turn when it came.
+//  1. The thread that holds `turn_mutex_` is the shard's thread for that time: turns come one after
+//     the other, and their jobs are committed in that order.
+//  2. Every posted part is served: by the shard's thread, which is woken, or by the lender that
+//     posted it. A thread that ends a turn looks into the inbox again after it has released
+//     `turn_mutex_`, because a lender that could not get the mutex meanwhile is waiting now.
+//  3. The shard's thread never sleeps past the next event of the last turn, whichever thread ran
+//     that turn. It may sleep a millisecond longer if a lender had the turn.
 //
 // Thread safety: `post` and `lend` from any thread; the rest by the engine's front.
 #pragma once
@@ -36,7 +36,7 @@
 
 namespace tarry::embedded {
 
-/// All that belongs to one shard; made at opening, on any thread, then run.
+/// The objects of one shard; made at opening by any thread, then run.
 struct ShardParts {
   std::unique_ptr<storage::Directory> directory;
   std::unique_ptr<SegmentFiles> files = std::make_unique<SegmentFiles>();
@@ -50,8 +50,9 @@ struct ShardParts {
 
 class ShardRunner {
  public:
-  /// `number`: the shard's, in its store. `answers` must outlive it. Answers go there while the
-  /// committer has the next job to do: what waits for a disk need not wait for callers to be woken.
+  /// `number`: the shard's number in its store. `answers` must outlive it. Answers go there while
+  /// the committer has a next job: a job that waits for a disk should not also wait until callers
+  /// are woken.
   ShardRunner(std::uint32_t number, ShardParts parts, std::shared_ptr<const timing::Clock> clock,
               core::AnswerThread& answers);
   ~ShardRunner();
@@ -59,21 +60,21 @@ class ShardRunner {
   ShardRunner& operator=(const ShardRunner&) = delete;
 
   void start();
-  /// False after `stop` began: the part was not taken. Where memory ends it throws, and has not
-  /// taken it either; but never with a place kept. A part of an operation that this thread lends
-  /// itself to wakes nobody: it is noted there, and `lend` must follow.
+  /// False after `stop` began: the part was not taken. If memory runs out, it throws and has not
+  /// taken the part; with a reserved place it never throws. A part of an operation to which this
+  /// thread lends itself wakes no thread: it is only noted, and `lend` must follow.
   bool post(Part& part);
   /// A place in the inbox for a part to come, so that a request of several shards is posted to all
   /// of them or to none.
   void keep_place();
   void give_place_back() noexcept;
-  /// As `post`, into a place that was kept.
+  /// As `post`, into a reserved place.
   bool post_kept(Part& part) noexcept;
-  /// Runs turns on this thread, until all that was posted has been served or another thread sees to
-  /// it. Not on an engine's thread.
+  /// Runs turns on this thread until every posted part has been served or another thread serves
+  /// them. Not on an engine's thread.
   void lend() noexcept;
-  /// Lets what was posted end, completes waiting claims with `closed`, closes the journal clean,
-  /// joins the threads. Idempotent; not from the shard's threads.
+  /// Completes posted parts, completes waiting claims with `closed`, closes the journal cleanly,
+  /// and joins the threads. Idempotent; must not be called by the shard's threads.
   void stop();
   /// After `stop`, once no other thread is in any of these: files and descriptors go. Idempotent.
   void let_go() noexcept;
@@ -100,10 +101,9 @@ class ShardRunner {
   std::mutex turn_mutex_;    // before the others
   std::vector<Part> taken_;  // of the turn that is run
   Deadlines sleeps_until_;   // the shard's thread, at most
-  bool ended_ = false;       // no turn comes any more
-  // The shard's thread came while a lender had the turn. Taken back only where a turn begins:
-  // whoever took it back at its end might not get the next one, and who has that may have begun it
-  // before.
+  bool ended_ = false;       // no further turn
+  // The shard's thread came while a lender had the turn. Reset only when a turn begins. A thread
+  // that reset it at a turn's end might not get the next turn, and that turn may have begun before.
   std::atomic<bool> passed_over_{false};
 
   std::mutex inbox_mutex_;

@@ -53,7 +53,8 @@ class KernelSleeper final : public Sleeper {
     std::array<pollfd, 3> fds{
         {{event_, POLLIN, 0}, {realtime_.fd, POLLIN, 0}, {boottime_.fd, POLLIN, 0}}};
     poll(fds.data(), fds.size(), kLongestMs);
-    // One that has fired, or was cancelled by a step of the clock, says so until it is armed anew.
+    // A timer that has fired, or was cancelled by a step of the clock, reports so until it is set
+    // again.
     if (fds[1].revents != 0) realtime_.armed.reset();
     if (fds[2].revents != 0) boottime_.armed.reset();
     if (fds[0].revents == 0) return;
@@ -72,7 +73,7 @@ class KernelSleeper final : public Sleeper {
     if (timer.armed && *timer.armed == until_ms) return;
     itimerspec when{};
     if (until_ms) {
-      // All zero would disarm it; what is past fires at once.
+      // All zero would disable the timer; a time in the past fires at once.
       const std::int64_t at = std::max<std::int64_t>(*until_ms, 1);
       when.it_value.tv_sec = at / 1000;
       when.it_value.tv_nsec = at % 1000 * 1'000'000;
@@ -124,7 +125,7 @@ class ManualSleeper final : public Sleeper {
 
 Result<std::unique_ptr<Sleeper>> make_sleeper(const std::shared_ptr<const timing::Clock>& clock) {
   if (auto manual = std::dynamic_pointer_cast<const timing::ManualClock>(clock)) {
-    // Subscribing does not move the clock, but changes it; whoever made it holds it unconst.
+    // Subscribing changes the clock object but not the time; the owner holds it as non-const.
     return std::unique_ptr<Sleeper>(std::make_unique<ManualSleeper>(
         std::const_pointer_cast<timing::ManualClock>(std::move(manual))));
   }

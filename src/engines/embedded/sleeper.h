@@ -2,8 +2,8 @@
 // most. The real one sleeps on timers of the kernel, which notice when the wall clock is set; the
 // manual one is woken by its clock.
 //
-// Thread safety: `wake` from any thread; `sleep` by the one that sleeps. A wake is never lost: one
-// that comes before `sleep` ends the next `sleep` at once.
+// Thread safety: any thread may call `wake`; only the sleeping thread calls `sleep`. A wake is
+// never lost: a wake before `sleep` ends the next `sleep` at once.
 #pragma once
 
 #include <cstdint>

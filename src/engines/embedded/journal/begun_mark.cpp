@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kPrefix = "begun-";
 constexpr std::string_view kSegmentSuffix = ".seg";
 
-// Of any name; 0: it is no mark's.
+// Of a file name; 0 if it is not a mark.
 std::uint64_t begun_number(std::string_view name) {
   if (!name.starts_with(kPrefix)) return 0;
   return segment_number(std::string(name.substr(kPrefix.size())).append(kSegmentSuffix));

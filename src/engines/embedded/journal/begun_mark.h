@@ -1,8 +1,9 @@
-// The begun mark: an empty file in a shard's directory whose name says up to which segment the
-// journal reaches for certain, e.g. `begun-0000000003`. It is raised by a rename, after a sync of
-// that segment, with the sync of the directory that a new segment needs anyway. So where the
-// segment is missing now, or has lost its header or its first batch, that is damage, and no journal
-// that was never begun. Earlier versions wrote no mark; where there is none, nothing is known.
+// The begun mark: an empty file in a shard's directory. Its name says up to which segment the
+// journal certainly reaches, e.g. `begun-0000000003`. It is raised by a rename after a sync of that
+// segment, and becomes durable with the sync of the directory that a new segment needs anyway. So
+// if the marked segment is missing, or has lost its header or its first batch, that is damage, and
+// not a journal that was never begun. Earlier versions wrote no mark; without a mark nothing is
+// known.
 //
 // Functions without state.
 #pragma once
@@ -24,8 +25,9 @@ namespace tarry::embedded {
 /// which a power failure may leave. 0: there is none.
 [[nodiscard]] std::uint64_t begun_in(const std::vector<std::string>& names);
 
-/// Sets the mark to `to`, from `from` (0: there is none yet); durable with the directory's next
-/// sync. Answers what it is now: `from` where there was no room for a name, which harms nothing.
+/// Raises the mark from `from` (0: there is none yet) to `to`; durable with the directory's next
+/// sync. Returns the mark as it is now. That is `from` if there was no room for a name, which does
+/// no harm.
 [[nodiscard]] Result<std::uint64_t> raise_begun(storage::Directory& directory, std::uint64_t from,
                                                 std::uint64_t to);
 

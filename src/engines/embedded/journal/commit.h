@@ -1,4 +1,4 @@
-// What a shard hands to its committer: batches to write, what to do once they are durable.
+// A shard's job for its committer: batches to write, and tasks to run once they are durable.
 //
 // Plain values, moved from the shard's thread to the committer.
 #pragma once
@@ -28,8 +28,8 @@ struct SealedBatch {
   [[nodiscard]] bool opens() const noexcept { return !segment_header.empty(); }
 };
 
-/// No room, or no descriptor: there may be some later, and nothing is wrong with what is there. Any
-/// other error of a Journal ends its shard, or it would answer over a loss.
+/// No room or no descriptor: a later try may succeed, and the data is intact. Any other error of a
+/// Journal stops its shard; otherwise the shard would give answers although data is lost.
 [[nodiscard]] inline bool is_shortage(const Error& error) noexcept {
   return error.code == ErrorCode::no_space || error.code == ErrorCode::unavailable;
 }
@@ -43,24 +43,25 @@ using CommitTask = base::UniqueFunction<void(const CommitOutcome&)>;
 struct CommitOutcome {
   const Error* failure = nullptr;  // set: nothing of this job may be taken as done
   std::int64_t committed_boot_ms = 0;
-  // What a task has still to do and reads no journal for, it appends here: it runs later, as an
-  // answer. Null in answers, and after a failure.
+  // A task appends here any work that needs no journal: it runs later, as an answer. Null in
+  // answers, and after a failure.
   std::vector<CommitTask>* answers = nullptr;
 };
 
 struct CommitJob {
   std::vector<std::shared_ptr<const SealedBatch>> batches;
   std::vector<CommitTask> tasks;
-  std::vector<RecordPlace> expected;  // what the tasks will fetch, if the committer wants to know
-  std::vector<CommitTask> answers;    // as tasks, but they read nothing: any thread may run them
+  std::vector<RecordPlace>
+      expected;  // records that the tasks will fetch, if the committer wants to know
+  std::vector<CommitTask> answers;  // as tasks, but they read nothing: any thread may run them
   // Segments that nothing needs any more once the batches are synced: their files are removed, or
   // left to the shard, which writes them again.
   std::vector<std::uint64_t> remove_segments;
   std::vector<std::uint64_t> reuse_segments;
   std::vector<base::UniqueFunction<void()>> when_freed;  // not after a failure
-  bool sync = false;                                     // whatever the policy
+  bool sync = false;                                     // under every policy
 
-  /// Who waits for it, about.
+  /// About how many callers wait for the job.
   [[nodiscard]] std::size_t callers() const noexcept { return tasks.size() + answers.size(); }
   [[nodiscard]] bool frees() const noexcept {
     return !remove_segments.empty() || !reuse_segments.empty();

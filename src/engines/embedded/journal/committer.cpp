@@ -11,7 +11,7 @@
 namespace tarry::embedded {
 namespace {
 constexpr std::int64_t kSyncEveryMs = 100;
-// Whether the store is still where it was is asked at each sync, and else no more often.
+// How often a sync may check that the store's directory is still in its place.
 constexpr std::chrono::milliseconds kLookEvery(100);
 }  // namespace
 
@@ -57,7 +57,7 @@ Result<void> Committer::look_at_place() {
                     directory_->path() + " was removed or moved while the store was open");
 }
 
-// Batches that lie one behind the other in a segment, in one call.
+// Writes batches that are adjacent in a segment by one call.
 Result<void> Committer::write(std::span<const BatchPtr> batches) {
   const SealedBatch& first = *batches.front();
   const bool opens = first.opens();
@@ -122,7 +122,7 @@ void Committer::fail(Error error) {
 bool Committer::is_quick(const CommitJob& job) const noexcept {
   const bool waits = policy_ != SyncPolicy::os || job.sync || job.frees() || waits_for_disk();
   return !waits && std::all_of(job.batches.begin(), job.batches.end(), [](const auto& batch) {
-    return batch->segment_header.empty();  // else the directory is synced
+    return batch->segment_header.empty();  // otherwise the directory is synced
   });
 }
 
@@ -153,7 +153,7 @@ void Committer::run(CommitJob job) {
   if (failure_ || !aside_ || !aside_(job.answers)) {
     for (CommitTask& answer : job.answers) answer(outcome);
   }
-  // After the tasks: what they deliver may have been decided before cleaning moved it.
+  // After the tasks, because they may deliver messages that cleaning has moved since.
   if (failure_) return;
   if (auto freed = free_segments(job); !freed) return fail(std::move(freed).error());
   for (auto& tell : job.when_freed) tell();

@@ -1,9 +1,9 @@
-// Committer: writes batches, syncs them by the policy, then runs their tasks. What makes an answer
-// true. It is a plain object: a CommitThread runs it, or a test or simulator does.
+// Committer: writes batches, syncs them by the policy, then runs their tasks. So it makes answers
+// true. It is a plain object: a CommitThread, a test or the simulator runs it.
 //
 // Invariants
-//  1. Batches reach their files in order; a task or answer runs after all batches up to its job's
-//     are durable, as the policy has it. Answers that are set aside run in any order with later
+//  1. Batches reach their files in order. A task or answer runs after all batches up to its job's
+//     are durable, under the policy. Answers that another thread gives run in any order with later
 //     ones; each is true, whatever fails meanwhile.
 //  2. The first failed write or sync is final: that job and all later ones fail, nothing is tried
 //     again (Linux may have dropped the dirty pages and call them clean).
@@ -11,13 +11,15 @@
 //     says that it is not proven).
 //  4. The directory is synced before the first task of a new segment.
 //  5. The begun mark names a segment only after that was synced (begun_mark.h).
-//  6. Files are removed, or left to be written again, only after the batches before are synced,
-//     whatever the policy, and after the tasks before have read what they deliver.
-//  7. Nothing is answered well after a sync that found the directory moved, or the open segment
-//     without a name: what was written is then gone with the process, or where nobody looks.
+//  6. Files are removed, or released for reuse, only after the batches before are synced (under
+//     every policy) and after earlier tasks have read their messages.
+//  7. No answer is a success after a sync finds that the directory was moved, or that the open
+//     segment has lost its name: written data would be gone with the process, or lie where nobody
+//     looks.
 //
-// Thread safety: `run`, `expect` and `sync_pending` by one thread at a time, `read_ahead` by one,
-// but not beside a `run` that frees files, whose room its open ones would keep; the rest by any.
+// Thread safety: one thread at a time calls `run`, `expect` and `sync_pending`. One thread calls
+// `read_ahead`, but not beside a `run` that frees files, because its open files would keep their
+// room. Any thread may call the rest.
 #pragma once
 
 #include <atomic>
@@ -45,7 +47,7 @@ namespace tarry::embedded {
 
 class Committer {
  public:
-  /// `reads`: null where nobody reads the journal while it is written. All must outlive it.
+  /// `reads`: null if nobody reads the journal while it is written. All arguments must outlive it.
   Committer(SyncPolicy policy, storage::Directory& directory, SegmentFiles& files,
             const timing::Clock& clock, JournalReads* reads = nullptr)
       : policy_(policy),
@@ -61,25 +63,27 @@ class Committer {
   [[nodiscard]] bool syncs_for(const CommitJob& job) const noexcept {
     return policy_ == SyncPolicy::always && !job.batches.empty();
   }
-  /// Asked when a job is durable: takes its answers, to run them on another thread without a
-  /// failure, or answers false and leaves them. Set before the first `run`.
+  /// Called when a job is durable. It either takes the job's answers, to run them on another thread
+  /// without a failure, or returns false and leaves them. Set before the first `run`.
   using Aside = std::function<bool(std::vector<CommitTask>& answers)>;
   void set_aside(Aside aside) { aside_ = std::move(aside); }
-  /// Told that a job is durable, before anybody is answered. Set before the first `run`.
+  /// Called when a job is durable, before any caller is answered. Set before the first `run`.
   void set_durable(std::function<void()> durable) { when_durable_ = std::move(durable); }
   /// The shard's side has failed: nothing more is written, and nothing acknowledged. Any thread.
   void stop() noexcept { stopped_.store(true, std::memory_order_release); }
-  /// Claims will soon ask for these: see JournalReads. By one thread, beside those of the rest.
+  /// Reads records that claims will soon need: see JournalReads. One thread may call this, beside
+  /// the thread that calls the rest.
   [[nodiscard]] std::size_t read_ahead(std::span<const RecordPlace> places) {
     return reads_->read_ahead(places);
   }
-  /// The same for what cannot be read now, because there is something else to do.
+  /// Notes records to read later, because there is other work now.
   void expect(std::span<const RecordPlace> places) { reads_->expect(places); }
-  /// Reads have had to wait for the disk lately: jobs should say what their tasks will fetch.
+  /// Recent reads had to wait for the disk, so jobs should list the records that their tasks will
+  /// fetch.
   [[nodiscard]] bool waits_for_disk() const noexcept {
     return waits_for_disk_.load(std::memory_order_relaxed);
   }
-  /// Policy 100ms: syncs what is written and not synced.
+  /// Policy 100ms: syncs what has been written since the last sync.
   void sync_pending();
   [[nodiscard]] bool has_pending() const noexcept {
     return policy_ == SyncPolicy::every_100ms && !dirty_.empty() && !failure_;
@@ -95,7 +99,7 @@ class Committer {
   [[nodiscard]] std::uint64_t syncs() const noexcept {
     return syncs_.load(std::memory_order_relaxed);
   }
-  /// How much is kept in RAM of what was written last.
+  /// Bytes of the latest batches that are kept in RAM.
   [[nodiscard]] std::uint64_t recent_bytes() const noexcept { return reads_->recent_bytes(); }
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   /// Why; only once `failed`.

@@ -77,7 +77,7 @@ void Journal::seal_open_batch(std::int64_t realtime_ms) {
   header.body_bytes = static_cast<std::uint32_t>(open_.size() - kBatchHeaderBytes);
   seal_batch(open_, header);
   last_batch_bytes_ = open_.size();
-  // It may stay in RAM for a while.
+  // The string may stay in RAM for a while.
   if (open_.capacity() > 2 * open_.size()) open_.shrink_to_fit();
   batch->bytes = std::exchange(open_, {});
   head_.used += batch->bytes.size();
@@ -182,7 +182,8 @@ void Journal::append_gone(GoneWhy why, std::uint32_t queue, Ref ref) {
 void Journal::append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
                                 std::int64_t until_ms, Ref ref) {
   const auto detail = static_cast<std::uint8_t>(ending);
-  // One turn settles at one time, so `until` tells runs of different turns and settings apart.
+  // A turn settles all messages at one time, so `until` tells runs of different turns and settings
+  // apart.
   if (run_start_ != 0 && run_type_ == RecordType::remembered && run_detail_ == detail &&
       run_queue_ == queue && run_until_ms_ == until_ms &&
       head_end() + kRefBytes + kBatchAlignment <= head_.allocated) {
@@ -199,7 +200,7 @@ void Journal::append_remembered(Ending ending, std::uint32_t queue, std::int64_t
   append_record(open_, record);
 }
 
-// Forgets what has reached its file: from there on it is read back.
+// Forgets batches that have reached their file; from then on they are read from it.
 void Journal::forget_written() {
   const std::uint64_t written = committer_->written();
   while (!in_flight_.empty() && in_flight_.front()->number <= written) in_flight_.pop_front();
@@ -215,7 +216,7 @@ std::vector<std::shared_ptr<const SealedBatch>> Journal::take(std::int64_t realt
 
 // -- reading
 
-// The bytes from a position on, where they have not reached the file yet; else nothing.
+// The bytes from a position on, if they have not reached the file yet; otherwise empty.
 std::string_view Journal::unwritten(std::uint64_t segment, Position position) {
   if (segment == head_.number && position.offset() >= head_.used) {
     return std::string_view(open_).substr(position.offset() - head_.used);
@@ -230,8 +231,7 @@ std::string_view Journal::unwritten(std::uint64_t segment, Position position) {
   return {};
 }
 
-// Up to where a segment is written for good, as far as is known here; the committer may be writing
-// behind it.
+// Up to where a segment is certainly written; the committer may be writing after that.
 std::uint64_t Journal::written_end(std::uint64_t segment) const noexcept {
   if (!in_flight_.empty() && in_flight_.front()->segment == segment) {
     return in_flight_.front()->offset;

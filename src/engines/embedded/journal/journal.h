@@ -1,6 +1,6 @@
 // Journal: the shard's side of its journal. Encodes records into the open batch, knows where each
-// lies, rolls segments, reserves room, and reads back what cleaning and key checks need. Writing
-// and syncing are the committer's.
+// record lies, rolls segments, reserves room, and reads records back for cleaning and key checks.
+// The committer does the writing and syncing.
 //
 // Thread safety: none; the shard's thread owns it.
 //
@@ -8,12 +8,12 @@
 //  1. Batch numbers rise by one, across segments; a batch lies in one segment.
 //  2. A record is appended only where room was reserved: within the head's allocated bytes, or in a
 //     segment that was prepared (created and allocated, not yet written).
-//  3. A segment's number is never used again. The file of one that was cleaned may be, under the
-//     next number: until it is written its header says whose it was, and what is left of the old
-//     bytes then has another salt, and batches of lower numbers.
+//  3. A segment's number is never used again. The file of a cleaned segment may be used again under
+//     the next number. Until it is written, its header names the former segment. Old bytes in it
+//     have another salt, and their batches lower numbers.
 //  4. A record's position is final when `append` returns, though its bytes are written later.
 //  5. A run opens with the same records wherever it begins, before its first own one.
-//  6. No record holds what the version that is written does not know.
+//  6. No record holds a field that the store's format version does not have.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct SegmentInfo {
   std::uint64_t allocated = 0;  // bytes on disk
 };
 
-/// Where recovery left the journal.
+/// The end of the journal, as recovery left it.
 struct JournalTail {
   std::deque<SegmentInfo> segments;  // live ones, oldest first
   std::uint64_t next_segment = 1;
@@ -54,8 +54,9 @@ struct JournalTail {
   std::uint64_t begun = 0;  // the begun mark
   bool proven = true;       // the last segment was synced
   bool is_clean = false;    // it ends with `closed`
-  /// The last segment may be written on: its file ends where it does, nothing that could be taken
-  /// for a batch of it was behind that, and no other store has the file too. Else all are closed.
+  /// The last segment may be continued: its file ends where the segment does, no bytes after it
+  /// could pass for one of its batches, and no backup shares the file. If false, all segments are
+  /// closed.
   bool goes_on = false;
 };
 
@@ -68,8 +69,8 @@ class Journal {
     std::uint32_t shard = 0;
     std::uint64_t segment_bytes = 64ull << 20;
     SyncPolicy policy = SyncPolicy::always;
-    /// One for all journals on a disk: while one of them moves room from its head to what comes
-    /// next (`close_head`), the others take none. Null: it has the disk for itself.
+    /// Shared by all journals on a disk: while one of them moves room from its head to the next
+    /// segment (`close_head`), the others take none. Null: the journal is alone on its disk.
     std::shared_ptr<std::shared_mutex> disk_room;
   };
   /// Appends the records that a new segment opens with, and each run in a segment of the one
@@ -81,16 +82,17 @@ class Journal {
 
   RecordPlace append(const PutRecord& record);
   void append(const Record& record);
-  /// A queue's. Where it is its first, the next segment will open with one more, counters included.
+  /// Appends a queue's record. If it is the queue's first, each next segment opens with one more
+  /// record, counters included.
   void append(const QueueRecord& record, bool is_new);
   void append_gone(GoneWhy why, std::uint32_t queue, Ref ref);
   void append_remembered(Ending ending, std::uint32_t queue, std::int64_t settled_ms,
                          std::int64_t until_ms, Ref ref);
 
-  /// Makes sure that `bytes` of records, none longer than `largest`, can be appended and `reserve`
-  /// more stay in hand. Allocates as needed. Errors: `no_space` (nothing changed that matters);
-  /// anything else is final.
-  /// The reserve is for records of at most `largest_of_reserve`.
+  /// Makes sure that `bytes` of records, none longer than `largest`, can be appended, and that
+  /// `reserve` bytes more remain. Allocates as needed. Errors: `no_space` (nothing important has
+  /// changed); any other error is final. The reserve is for records of at most
+  /// `largest_of_reserve`.
   Result<void> ensure_room(std::uint64_t bytes, std::uint64_t largest, std::uint64_t reserve,
                            std::uint64_t largest_of_reserve = 0);
 
@@ -101,8 +103,8 @@ class Journal {
     return untaken_bytes_ + open_.size();
   }
 
-  /// The record at a position, written already or not. Its views are valid until the next call of
-  /// any member. Errors: `damaged`, io_error.
+  /// The record at a position, whether it has reached its file or not. Its views are valid until
+  /// the next call of any member. Errors: `damaged`, io_error.
   Result<PutRecord> read(std::uint64_t segment, Position position);
 
   /// The payload's length as the record at a position states it, without reading the payload; the
@@ -116,10 +118,10 @@ class Journal {
   [[nodiscard]] const std::deque<SegmentInfo>& closed() const noexcept { return closed_; }
   /// The oldest closed segment has wholly reached its file, so it can be read and removed.
   [[nodiscard]] bool oldest_is_written() const noexcept;
-  /// On a disk that has nothing more to give: closes the head, so that what it holds can be
-  /// cleaned. Where `enough` bytes are left without its spare room, that comes back with its file;
-  /// else it goes to what comes next. False unless all is written and about `least` bytes are left
-  /// then; nothing has changed, but that somebody else may have been quicker to take some of it.
+  /// On a full disk: closes the head, so that its garbage can be cleaned. If `enough` bytes remain
+  /// without the head's spare room, that room comes back when its file is cleaned; otherwise it
+  /// goes to the next segment. Returns false unless all is written and about `least` bytes remain.
+  /// Nothing has changed then, except that another program may have taken some of the room.
   Result<bool> close_head(std::uint64_t least, std::uint64_t enough);
   /// Nothing was appended since the start, and nothing has to be: it was closed in good order.
   [[nodiscard]] bool is_as_it_was() const noexcept {
@@ -128,12 +130,13 @@ class Journal {
   /// A record of `size` fits without further allocation.
   [[nodiscard]] bool fits(std::uint64_t size) const noexcept { return room(size) >= size; }
   [[nodiscard]] const SegmentInfo& head() const noexcept { return head_; }
-  /// The oldest segment has been cleaned: forgets it. Its file goes, or is kept.
+  /// Forgets the oldest segment, which has been cleaned. Its file is removed or kept.
   void drop_oldest();
-  /// The file of a segment that was dropped last is kept to be written again, by `reuse_file`, once
-  /// nobody needs it any more: so nobody else on a full disk takes its room in between, and a disk
-  /// syncs faster what was written once before. Only where hardly more than `enough` is in hand (as
-  /// `ensure_room` counts it, for records of at most `largest`), and its room is worth it.
+  /// Keeps the file of the segment that was dropped last, for `reuse_file`, once nobody needs it
+  /// any more. So no other program on a full disk takes its room in between, and a disk syncs a
+  /// file faster that was written before. Only if hardly more than `enough` bytes remain (as
+  /// `ensure_room` counts them, for records of at most `largest`), and if the file's room is worth
+  /// it.
   [[nodiscard]] bool keep_file(const SegmentInfo& dropped, std::uint64_t enough,
                                std::uint64_t largest);
   /// The first file that was kept becomes the last prepared segment; in the place of a shorter one
@@ -145,9 +148,9 @@ class Journal {
   void note_put(std::uint64_t bytes) noexcept { largest_put_ = std::max(largest_put_, bytes); }
   /// The size of segments, or of the largest closed one if that is longer.
   [[nodiscard]] std::uint64_t largest_segment() const noexcept { return largest_segment_; }
-  /// What a segment holds before its first message, at most.
+  /// Bytes that a segment holds before its first message, at most.
   [[nodiscard]] std::uint64_t opening_bytes() const noexcept;
-  /// How much less room there is where segments open with `bytes` more.
+  /// How much less room there is if segments open with `bytes` more.
   [[nodiscard]] std::uint64_t openings_grow_by(std::uint64_t bytes) const noexcept {
     return (prepared_.size() + 1) * (bytes + bytes / 4);
   }
@@ -158,7 +161,7 @@ class Journal {
     return closed_.empty() ? 0 : closed_.back().number;
   }
 
-  /// After the last commit: cuts the head to what it holds, removes what was only prepared or kept.
+  /// After the last commit: cuts the head to its contents, and removes prepared and kept files.
   Result<void> trim();
 
  private:
@@ -208,7 +211,7 @@ class Journal {
   std::uint64_t next_segment_ = 1;
   std::uint64_t next_batch_ = 1;
   bool tail_proven_ = true;
-  std::uint64_t last_opening_bytes_ = 0;  // what the next segment opens with, at most
+  std::uint64_t last_opening_bytes_ = 0;  // bytes that the next segment opens with, at most
 
   std::string open_;  // room for the header, then records; empty: no batch is open
   std::size_t last_batch_bytes_ = 0;

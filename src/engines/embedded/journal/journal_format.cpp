@@ -22,8 +22,8 @@ std::uint32_t batch_crc(std::string_view batch) {
 
 }  // namespace
 
-// magic 8, crc 4, version 4, shard 4, flags 4, store 8, segment 8, salt 8, first batch 8,
-// sealed segment 8, length 8, last batch 8; the rest of 96 is zero.
+// magic 8, crc 4, version 4, shard 4, flags 4, store 8, segment 8, salt 8, first batch 8, sealed
+// segment 8, length 8, last batch 8; the rest of 96 is zero.
 std::string encode(const SegmentHeader& header) {
   std::string out;
   out.reserve(kSegmentHeaderBytes);

@@ -23,8 +23,8 @@ inline constexpr std::size_t kSegmentHeaderBytes = 96;
 inline constexpr std::size_t kBatchHeaderBytes = 48;
 inline constexpr std::size_t kBatchAlignment = 8;
 
-/// What a segment says of the one before it. `proven`: the predecessor was synced before this
-/// header was written, so whatever is missing there was lost later: damage, not a torn tail.
+/// A segment's statement about the segment before it. `proven`: the segment before was synced
+/// before this header was written. Then missing bytes were lost later: damage, not a torn tail.
 struct Seal {
   std::uint64_t segment = 0;  // 0: there is none
   std::uint64_t length = 0;
@@ -66,8 +66,8 @@ struct SegmentPlace {
 [[nodiscard]] DecodedHeader decode_segment_header(std::string_view bytes,
                                                   const SegmentPlace& place);
 
-/// The salt that a segment is written with: whoever has the store's hash seed knows it, though the
-/// segment's header be lost; and nobody else, so that no payload can pass for a batch.
+/// The salt with which a segment is written. It follows from the store's hash seed, even if the
+/// segment's header is lost. Nobody without the seed knows it, so no payload can pass for a batch.
 [[nodiscard]] std::uint64_t salt_of(const SegmentPlace& place, std::uint64_t hash_seed) noexcept;
 
 struct BatchHeader {
@@ -81,14 +81,14 @@ struct BatchHeader {
 /// `batch` begins with kBatchHeaderBytes of room and holds the body; fills in the header and pads.
 void seal_batch(std::string& batch, const BatchHeader& header);
 
-/// The header, if the bytes begin with one of this salt whose own fields are sane. Its checksum
-/// covers the body too and is not looked at here.
+/// The batch header, if the bytes begin with one that has this salt and sane fields. Its checksum
+/// also covers the body and is not checked here.
 [[nodiscard]] std::optional<BatchHeader> peek_batch_header(std::string_view bytes,
                                                            std::uint64_t salt);
-/// The same with the salt taken from the bytes themselves. Only where a segment's first batch
-/// stands: anywhere else it may be what a payload holds.
+/// The same, with the salt taken from the bytes themselves. Use it only for a segment's first
+/// batch: anywhere else the bytes may be part of a payload.
 [[nodiscard]] std::optional<BatchHeader> guess_batch_header(std::string_view bytes);
-/// The bytes have this salt where a batch header has it, whatever else they are.
+/// True if the bytes have this salt where a batch header has it, whatever the other bytes are.
 [[nodiscard]] bool has_salt(std::string_view bytes, std::uint64_t salt) noexcept;
 /// The first multiple of kBatchAlignment at which a batch header may begin; npos where there is
 /// none.

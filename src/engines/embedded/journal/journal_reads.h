@@ -1,10 +1,10 @@
-// JournalReads: the reading of a journal while it is written, as its committer sees it. The
-// committer says which batches it has written and which segments are gone, and passes on what its
-// jobs will ask for. RecordReads (reading/) does the reading; what these functions do by themselves
-// is right for a journal that nobody reads meanwhile.
+// JournalReads: reads a journal while its committer writes it. The committer reports written
+// batches and removed segments, and passes on the records that its jobs will need. RecordReads
+// (reading/) does the reading. The default functions here are right for a journal that nobody reads
+// meanwhile.
 //
-// Thread safety: `read_ahead` by one thread, beside those of the rest; the rest by the thread that
-// has the committer.
+// Thread safety: one thread calls `read_ahead`, beside the thread that has the committer and calls
+// the rest.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class JournalReads {
  public:
   virtual ~JournalReads() = default;
 
-  /// The batch has reached its file, after all that were told before.
+  /// The batch has reached its file, after all batches reported before.
   virtual void written(const std::shared_ptr<const SealedBatch>& /*batch*/) {}
   /// Segments up to this one go: nothing may keep their files, or their room would not be freed.
   virtual void freed(std::uint64_t /*segment*/) {}
@@ -33,7 +33,7 @@ class JournalReads {
   }
   /// Reads have had to wait for the disk lately.
   [[nodiscard]] virtual bool waits_for_disk() const { return false; }
-  /// How much is kept in RAM of what was written last.
+  /// Bytes of the latest batches that are kept in RAM.
   [[nodiscard]] virtual std::uint64_t recent_bytes() const noexcept { return 0; }
 };
 

@@ -1,5 +1,5 @@
-// The journal's room: what is reserved on the disk before anything is promised, which files it lies
-// in, and which of those are written again.
+// The journal's room: reserved on the disk before anything is promised. Decides in which files it
+// lies, and which cleaned files are used again.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -25,7 +25,7 @@ std::uint64_t Journal::opening_bytes() const noexcept {
   return kSegmentHeaderBytes + kSlack + last_opening_bytes_;
 }
 
-// What a fresh segment spends before the first record, with some growth of the opening allowed for.
+// Bytes of a new segment before its first record, with some growth of the opening.
 std::uint64_t Journal::overhead() const noexcept {
   return opening_bytes() + last_opening_bytes_ / 4 + 1024;
 }
@@ -87,7 +87,8 @@ Result<void> Journal::grow(std::uint64_t missing, std::uint64_t largest, std::ui
   if (config_.disk_room) together = std::shared_lock(*config_.disk_room);
   const auto whole = [step](std::uint64_t bytes) { return (bytes + step - 1) / step * step; };
   const std::uint64_t most = config_.segment_bytes;
-  // The head only while nothing is prepared: rolling leaves allocated bytes to spare behind.
+  // The head grows only while no segment is prepared: a roll leaves the rest of its allocated bytes
+  // unused.
   if (prepared_.empty() && head_.number != 0 && head_.allocated < most) {
     return grow_head(std::min(most, head_.allocated + whole(missing)));
   }
@@ -112,7 +113,7 @@ Result<void> Journal::grow_prepared(Prepared& prepared, std::uint64_t to) {
   return {};
 }
 
-// Queues made since a segment was prepared lengthen what it opens with.
+// A queue made after a segment was prepared lengthens that segment's opening.
 Result<void> Journal::fit_openings() {
   for (Prepared& prepared : prepared_) {
     if (prepared.info.allocated >= overhead()) continue;
@@ -175,7 +176,7 @@ Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
   head_.allocated = head_.used;
   if (auto moved = prepare_of(spare); !moved) return std::move(moved).error();
   if (prepared_.empty() || prepared_room() < least) {
-    // Who shares the disk but is no shard of ours was quicker, or there is no descriptor.
+    // Another program on the disk was quicker, or there is no descriptor.
     for (std::uint64_t step = spare; step >= kSmallStep && head_.allocated < before; step /= 2) {
       static_cast<void>(grow_head(std::min(before, head_.allocated + step)));
     }
@@ -185,8 +186,8 @@ Result<bool> Journal::close_head(std::uint64_t least, std::uint64_t enough) {
   return true;
 }
 
-// Room of `spare` bytes, which have just been given back to the disk, for what comes after the
-// head, or as much of it as can be had. An error is final.
+// Takes `spare` bytes, which were just given back to the disk, for the segments after the head, or
+// as much of them as it can get. An error is final.
 Result<void> Journal::prepare_of(std::uint64_t spare) {
   const std::uint64_t last = prepared_.empty() ? 0 : prepared_.back().info.allocated;
   const bool lengthens = last != 0 && last < config_.segment_bytes;
@@ -206,12 +207,12 @@ Result<void> Journal::prepare_of(std::uint64_t spare) {
 bool Journal::keep_file(const SegmentInfo& dropped, std::uint64_t enough, std::uint64_t largest) {
   std::uint64_t in_hand = room(largest);
   for (const SegmentInfo& kept : kept_) in_hand += room_in(kept.allocated, largest);
-  // Where segments are taken as they are needed, no more than a step is in hand besides. A segment
-  // that holds little but what each must hold is room in pieces too small for much.
+  // If segments are taken as needed, the journal holds no more than one step in advance. A small
+  // segment is mostly its opening, so its room is in pieces too small for much.
   const std::uint64_t step = std::min(kStep, config_.segment_bytes / 4);
   if (in_hand >= enough + step || room_in(dropped.allocated, largest) < dropped.allocated / 2)
     return false;
-  // Nor one of a time when segments were longer.
+  // A file from a time when segments were longer is not kept either.
   if (dropped.allocated > std::max(config_.segment_bytes, overhead() + 2 * largest + kSlack))
     return false;
   kept_.push_back(dropped);
@@ -247,12 +248,12 @@ Result<void> Journal::reuse_file(std::uint64_t enough, std::uint64_t largest) {
     files_->remove(number);
   }
   next_segment_ = number;
-  // A backup may have it under a second name. Asked now that the old name has gone: after this
-  // nobody can give it one that matters.
+  // A backup may have given the file a second name. The old name is gone by now, so no later second
+  // name can matter.
   const auto shared = file->is_shared();
   if (!shared) return shared.error();
   if (*shared) return directory_->remove(segment_name(number));
-  // Opened anew, so that what goes wrong with it is said under its new name.
+  // Opened again, so that later errors name the file by its new name.
   auto again = directory_->open(segment_name(number), storage::OpenMode::read_write);
   if (!again && !is_shortage(again.error())) return std::move(again).error();
   return add_prepared(again ? std::move(*again) : file, old.allocated);

@@ -7,7 +7,7 @@
 namespace tarry::embedded {
 namespace {
 
-// What a look at a record reads at first: enough for almost every key with its headers.
+// Bytes that are read first of a record: enough for almost every key with its headers.
 constexpr std::size_t kFirstLook = 4096;
 
 auto damaged(std::uint64_t segment, Position position) {
@@ -51,7 +51,7 @@ Result<PutHead> read_put_head(const SegmentFiles& files, std::uint64_t segment, 
     auto got = file->read_at(position.offset(), buffer);
     if (!got) return std::move(got).error();
     bytes = std::string_view(buffer).substr(0, *got);
-    // Lengths that no checksum has proved yet: held to what the index knows of the record.
+    // No checksum has proved the length yet, so it is checked against the index.
     const std::size_t length = record_length(bytes);
     payload = put_payload_bytes(bytes).value_or(0);
     if (length > position.size() || payload > length) return damaged(segment, position);

@@ -46,14 +46,14 @@ class SegmentFiles {
                                                                   storage::OpenMode mode);
 
 /// Reads a message's record into `buffer` and decodes it; its views point there. Errors: `damaged`
-/// where the bytes there are no such record. The payload is not checked. Nothing from `end` on is
-/// read: a position's size is rounded up, and behind the record somebody may be writing.
+/// if the bytes there are not that record. The payload is not checked. Nothing from `end` on is
+/// read: a position's size is rounded up, and another thread may be writing after the record.
 [[nodiscard]] Result<PutRecord> read_put(const SegmentFiles& files, std::uint64_t segment,
                                          Position position, std::string& buffer,
                                          std::uint64_t end = UINT64_MAX);
 
-/// A message's record without its payload; the views of `record` point into the buffer it was read
-/// into. A short payload comes along and is there already.
+/// A message's record without its payload; the views of `record` point into the buffer that it was
+/// read into. A short payload is read along with it.
 struct PutHead {
   PutRecord record;
   std::uint64_t segment = 0;

@@ -78,7 +78,7 @@ Result<std::uint64_t> SegmentScanner::torn_end() {
   return std::min(last, end_);
 }
 
-// The first good batch at `at` or behind: moves `at` there.
+// Moves `at` to the first good batch at or after it.
 Result<bool> SegmentScanner::find_good(std::uint64_t& at, BatchHeader& header) {
   while (at < end_) {
     auto head = read(at, kBatchHeaderBytes);

@@ -1,5 +1,5 @@
 // SegmentScanner: reads the batches of one segment, front to back, and checks each. Recovery,
-// cleaning and `store check` read through it, so that all agree on what a good batch is.
+// cleaning and `store check` use it, so all of them agree on what a good batch is.
 //
 // Thread safety: none.
 #pragma once
@@ -34,11 +34,11 @@ class SegmentScanner {
   [[nodiscard]] const BatchHeader& header() const noexcept { return header_; }
   /// The records, valid until the next call.
   [[nodiscard]] std::string_view body() const noexcept { return body_; }
-  /// Of the batch (Step::batch), or of what is bad, or the end.
+  /// Offset of the batch (Step::batch), of the bad bytes, or of the end.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
-  /// Of the first record within the file.
+  /// Offset of the first record in the file.
   [[nodiscard]] std::uint64_t body_offset() const noexcept { return offset_ + kBatchHeaderBytes; }
-  /// Behind the last good batch, padding included.
+  /// The end of the last good batch, padding included.
   [[nodiscard]] std::uint64_t good_end() const noexcept { return next_offset_; }
   [[nodiscard]] std::uint64_t next_number() const noexcept { return next_number_; }
 
@@ -50,12 +50,12 @@ class SegmentScanner {
   /// further once one states that `enough` is durable.
   Result<Beyond> beyond(std::uint64_t enough);
 
-  /// After Step::bad: the next call of `next` goes on with the first good batch behind that is of
-  /// the number that was due or a later one. False where there is none.
+  /// After Step::bad: the next call of `next` continues with the first later good batch that has
+  /// the expected number or a higher one. False if there is none.
   Result<bool> skip_bad();
 
-  /// Behind the last batch of this segment that begins at `good_end` or behind it, whole or not:
-  /// what was torn. Other bytes there may be an older segment's, whose file this was.
+  /// The end of the last batch of this segment, whole or not, that begins at `good_end` or after
+  /// it: the torn tail. Other bytes there may be left from an older segment, whose file this was.
   Result<std::uint64_t> torn_end();
 
  private:
@@ -76,7 +76,7 @@ class SegmentScanner {
   std::uint64_t buffer_offset_ = 0;
 };
 
-/// The good batch, of whatever salt, right behind where the segment's header is, or was.
+/// The good batch, with any salt, directly after the segment's header or the place of a lost one.
 [[nodiscard]] Result<std::optional<BatchHeader>> first_batch_in(const storage::File& file);
 
 }  // namespace tarry::embedded

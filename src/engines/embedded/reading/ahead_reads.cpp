@@ -18,7 +18,7 @@ AheadReads::Runs AheadReads::take_spare() {
   const std::scoped_lock lock(mutex_);
   std::vector<Runs>& from = fresh_.size() < kKept ? spare_ : fresh_;
   if (from.empty()) return std::make_unique<RecordRuns>();
-  Runs runs = std::move(from.front());  // what is fresh goes from the oldest on
+  Runs runs = std::move(from.front());  // the oldest fresh run first
   from.erase(from.begin());
   return runs;
 }

@@ -1,12 +1,12 @@
-// AheadReads: records of a journal that will be asked for soon, read while somebody else decides,
-// commits and delivers. One thread reads, another finds what was read; neither waits for the other:
-// what is not there yet, who wants it reads by itself, and the reader goes on behind that.
+// AheadReads: reads records of a journal ahead, while other threads decide, commit and deliver. One
+// thread reads, and another finds what was read; neither waits for the other. If a record is
+// missing, the finder reads it itself, and the reader continues after it.
 //
 // Thread safety: `read` by one thread at a time; `look`, `find` and `missed` by another.
 //
 // Invariants
-//  1. A RecordRuns has one owner: the reader while it reads, `fresh_` until it is looked at, then
-//     `seen_` for as long as something may be found in it, and at last `spare_`.
+//  1. A RecordRuns has one owner: the reader while it reads, `fresh_` until the finder looks at it,
+//     `seen_` while something may be found in it, and then `spare_`.
 #pragma once
 
 #include <array>
@@ -26,16 +26,16 @@ namespace tarry::embedded {
 
 class AheadReads {
  public:
-  /// `files` must outlive it. The reader is nobody else's.
+  /// `files` must outlive it. No other object uses the reader.
   AheadReads(const SegmentFiles& files, std::unique_ptr<storage::Reader> reader)
       : files_(&files), reader_(std::move(reader)) {}
 
-  /// Reads some of what will be asked for, in this order: what takes no waiting for a disk, which
-  /// is asked for the rest. Answers how many of `places` are done with, at least one: those that
-  /// were read, and before them those that were missed meanwhile.
+  /// Reads some of the expected records, in this order: those in the page cache, and then it asks
+  /// the disk for the rest. Returns how many of `places` are done, at least one: records that were
+  /// read, and records before them that a claim has read itself.
   [[nodiscard]] std::size_t read(std::span<const RecordPlace> places);
 
-  /// What has been read until now can be found from now on; what was found before is valid no more.
+  /// Makes everything read so far findable, and invalidates what was found before.
   void look();
   /// The bytes of the record there, as far as they could be read; empty if it is not among them.
   [[nodiscard]] std::string_view find(const RecordPlace& place) noexcept;
@@ -45,8 +45,8 @@ class AheadReads {
 
  private:
   using Runs = std::unique_ptr<RecordRuns>;
-  // What is read at once. With what lies between them a chunk takes up to three times its bytes. A
-  // record that is longer is not kept here: the disk is asked for it, no more.
+  // Records in one read. With the gaps between them a chunk takes up to three times its bytes. A
+  // longer record is not kept here; the disk is only asked to read it.
   static constexpr std::size_t kChunk = 64;
   static constexpr std::uint64_t kChunkBytes = 128 << 10;
   // Chunks: for claims of several queues or claimers, which come in turn.
@@ -65,7 +65,7 @@ class AheadReads {
   std::vector<Runs> spare_;
   std::optional<RecordPlace> missed_;
 
-  // Of the thread that finds.
+  // Used by the thread that finds.
   std::array<Runs, kKept> seen_;
   std::size_t oldest_ = 0;  // of seen_
   std::size_t last_ = 0;    // of seen_: where something was found last

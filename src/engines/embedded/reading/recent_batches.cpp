@@ -7,9 +7,9 @@
 namespace tarry::embedded {
 namespace {
 
-// With what an allocator adds to each of the three pieces.
+// Includes what an allocator adds to each of the three pieces.
 constexpr std::uint64_t kOverhead = sizeof(SealedBatch) + 128;
-// So many that are gone may lie before the first one.
+// At most this many forgotten entries may lie before the first one.
 constexpr std::size_t kMostGone = 64;
 
 std::uint64_t taken_by(const SealedBatch& batch) {
@@ -43,7 +43,7 @@ void RecentBatches::forget(std::uint64_t segment) {
 
 std::size_t RecentBatches::batch_of(const RecordPlace& place) const noexcept {
   const Start wanted{place.segment, place.position.offset()};
-  // Most of what is asked for is older than all that is kept.
+  // Most wanted records are older than all the kept ones.
   if (size() == 0 || wanted < starts_[first_]) return kNone;
   const auto first = starts_.begin() + static_cast<std::ptrdiff_t>(first_);
   const auto behind = std::upper_bound(first, starts_.end(), wanted);

@@ -1,5 +1,5 @@
-// RecentBatches: what was written to the journal last, still in RAM, so that a message which is
-// claimed soon after its push is delivered without asking the file for it again.
+// RecentBatches: the latest batches written to the journal, still in RAM. So a message that is
+// claimed soon after its push is delivered without reading the file.
 //
 // Thread safety: none; the committer's thread owns it.
 //
@@ -28,19 +28,19 @@ class RecentBatches {
   [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
   /// The batch has been written, after all that were added before.
   void add(std::shared_ptr<const SealedBatch> batch);
-  /// Segments up to this one are gone: what is kept of them would keep their files, and the room
-  /// that those take.
+  /// Forgets batches of segments up to this one, which are removed: kept batches would keep these
+  /// files, and so their room, in use.
   void forget(std::uint64_t segment);
   /// The bytes of the record there, at most as many as its position says; empty where they are not
   /// kept.
   [[nodiscard]] std::string_view find(const RecordPlace& place) const noexcept;
-  /// Of all of them, and the batches that hold them, each once. False where one is not kept.
+  /// Finds all places, and the batches that hold them, each once. False if one is not kept.
   [[nodiscard]] bool find(std::span<const RecordPlace> places,
                           std::vector<std::string_view>& records,
                           std::vector<std::shared_ptr<const SealedBatch>>& batches) const;
 
  private:
-  // Where a batch begins.
+  // The start of a batch.
   struct Start {
     std::uint64_t segment = 0;
     std::uint64_t offset = 0;

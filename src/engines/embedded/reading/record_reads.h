@@ -1,7 +1,7 @@
-// RecordReads: fetches many records of a journal at once: from RAM what was written a moment ago
-// and what was read ahead, the rest from its files.
+// RecordReads: fetches many records of a journal at once. Records written recently or read ahead
+// come from RAM, the rest from the files.
 //
-// Thread safety: none but what says otherwise; whoever has the committer owns it.
+// Thread safety: none unless a function says otherwise; owned by the thread that has the committer.
 #pragma once
 
 #include <atomic>
@@ -27,17 +27,18 @@ struct HeldRecords {
   std::vector<std::string_view> records;
   std::vector<std::shared_ptr<const SealedBatch>> batches;
   std::unique_ptr<char[]> copies;
-  std::shared_ptr<std::atomic<bool>> distrust;  // set by who finds that one does not check
+  std::shared_ptr<std::atomic<bool>> distrust;  // set by a thread that finds a bad checksum
 };
 
 class RecordReads final : public JournalReads {
  public:
-  /// How much of what a shard wrote last is kept in RAM to be read back from there.
+  /// How much of its latest writes a shard keeps in RAM, to read it from there.
   static constexpr std::uint64_t kRecentBytes = 8ull << 20;
-  /// What is copied for an answer that is made later; of more, the copy would take as long.
+  /// An answer that is made later copies at most this much; copying more would take as long as
+  /// reading.
   static constexpr std::uint64_t kMostCopied = 256ull << 10;
-  /// How records are held. Where they lie, for who reads them in a moment: for each of them a batch
-  /// of megabytes may have to be kept. By copies, for who comes in a queue.
+  /// How records are held. where_they_lie is for a reader that reads in a moment, because each
+  /// record may keep a batch of megabytes. by_copies is for a reader that waits in a queue.
   enum class Hold : std::uint8_t { where_they_lie, by_copies };
 
   /// `files` must outlive it.
@@ -51,12 +52,13 @@ class RecordReads final : public JournalReads {
   /// The bytes of each record, at most as many as its position says; fewer, or none, where they
   /// cannot be read. Valid until the next call, or until a batch is written.
   [[nodiscard]] std::span<const std::string_view> fetch(std::span<const RecordPlace> places);
-  /// The bytes that the file has there now, whatever was read ahead. What was fetched stays valid.
+  /// The bytes that are in the file now, even if the record was read ahead. Earlier fetched bytes
+  /// stay valid.
   [[nodiscard]] std::string_view fetch_anew(const RecordPlace& place);
 
-  /// Of what was written a moment ago. Empty where one of them was not, where copies would be more
-  /// than kMostCopied bytes, and from the moment on at which one did not check: then RAM is not
-  /// what it should be, and `fetch` and `fetch_anew` have to say what the file has.
+  /// Holds records that were written recently. Empty if one of them is not in RAM, if copies would
+  /// exceed kMostCopied bytes, or after a checksum was wrong: RAM cannot be trusted then, and
+  /// `fetch` and `fetch_anew` read the file.
   [[nodiscard]] std::optional<HeldRecords> hold(std::span<const RecordPlace> places,
                                                 Hold how) const;
 

@@ -5,7 +5,7 @@
 // Invariants
 //  1. Between two calls it keeps no file open, whose room could not be given back.
 //  2. After `read` the entries are sorted by their place, and their bytes lie in the buffer.
-//  3. The filter has every entry's bit: most of what was not added is told by one look.
+//  3. The filter has every entry's bit: one look is enough for most records that were not added.
 #pragma once
 
 #include <bitset>
@@ -45,16 +45,16 @@ class RecordRuns {
   }
   enum class How : std::uint8_t {
     whole,   ///< all of it; bytes that cannot be read are missing
-    cached,  ///< what takes no waiting for a disk, which is asked for the rest
+    cached,  ///< reads what is in the page cache, and asks the disk for the rest
   };
-  /// Reads what was added since `clear`.
+  /// Reads the records added since `clear`.
   void read(const SegmentFiles& files, storage::Reader& reader, How how);
   /// Asks the disk for it, reads nothing, and clears.
   void expect(const SegmentFiles& files);
 
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
-  /// The bytes of the record there; empty where it was not read. O(1) for the one that was added
-  /// behind the one found last.
+  /// The bytes of the record there; empty if it was not read. O(1) for the entry that was added
+  /// after the one found last.
   [[nodiscard]] std::string_view find(const RecordPlace& place) noexcept;
 
  private:
@@ -81,7 +81,7 @@ class RecordRuns {
   std::vector<Entry> entries_;
   std::bitset<std::size_t{1} << kFilterBits> filter_;
   std::vector<std::uint32_t> where_;  // in entries_, by their index
-  std::size_t next_ = 0;              // of where_: the one behind the one found last
+  std::size_t next_ = 0;              // index in where_ after the entry found last
   std::vector<Run> runs_;
   std::vector<storage::Read> reads_;
   std::unique_ptr<char[]> buffer_;

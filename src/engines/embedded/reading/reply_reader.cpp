@@ -9,11 +9,11 @@
 namespace tarry::embedded {
 namespace {
 
-// What an answer takes beside what stands in the journal.
+// Bytes of an answer that are not in the journal.
 constexpr std::size_t kTokens = kReceiptSize + kGeneratedKeySize;
 // Bytes that are in RAM twice for a moment, here and in the answer.
 constexpr std::uint64_t kFetchedAtOnce = 4ull << 20;
-// Of what another core has written the processor is asked so many records early.
+// Another core wrote these records, so they are prefetched this many records early.
 constexpr std::size_t kAhead = 8;
 
 // Room in the reply for all of them; answers where the queues' names are in it.
@@ -78,7 +78,7 @@ void ReplyReader::add(const Grants& grants, RecordReads& records, core::ClaimRep
       const auto taken = [&](std::string_view record) {
         return append(grant, record, queues[grant.queue], grants.claimed_ms, reply);
       };
-      // Only what the file itself says, when asked now, is damage.
+      // Only bytes just read from the file itself count as damaged.
       if (!taken(found[i]) && !taken(records.fetch_anew(places[i]))) {
         damaged.push_back(first + i);
       }

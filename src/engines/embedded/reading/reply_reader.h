@@ -1,6 +1,6 @@
-// ReplyReader: turns what a shard decided into what its caller gets, by reading keys, headers and
-// payloads from the journal. Runs on the committer's thread, after the batches are written, so the
-// shard never waits for a disk to answer; but for what is in RAM, which any thread can do.
+// ReplyReader: turns a shard's decision into its caller's reply, by reading keys, headers and
+// payloads from the journal. It runs on the committer's thread after the batches are written, so
+// the shard never waits for a disk to answer. If the records are in RAM, any thread can do it.
 //
 // Thread safety: none; one object a thread.
 #pragma once
@@ -35,7 +35,7 @@ struct Grant {
   Tallies tallies;
 };
 
-/// What one claim was given, in the order in which it is delivered.
+/// The messages that one claim was given, in order of delivery.
 struct Grants {
   std::vector<Grant> items;
   std::vector<std::string> queues;
@@ -61,8 +61,8 @@ class ReplyReader {
   void add(const Grants& grants, RecordReads& records, core::ClaimReply& reply,
            std::vector<std::size_t>& damaged);
 
-  /// The same from what is held, on any thread. What does not check there is left out of the reply,
-  /// and counted: its lease runs out, and the next claim asks the file.
+  /// The same from held records, on any thread. A message with a wrong checksum is left out of the
+  /// reply and counted. Its lease runs out, and the next claim reads the file.
   [[nodiscard]] std::size_t add(const Grants& grants, const HeldRecords& records,
                                 core::ClaimReply& reply) const;
 
@@ -72,7 +72,7 @@ class ReplyReader {
   /// Fills in the key and the push time. Reads no more of the record than all but its payload.
   /// Errors: `damaged`.
   Result<void> describe(MessageFacts& facts);
-  /// What the message last described takes up in an answer: key, headers, payload if wanted.
+  /// Bytes of the last described message in a reply: key, headers, and the payload if wanted.
   [[nodiscard]] std::uint64_t reply_bytes(const MessageFacts& facts, bool with_payload) const;
   /// Fills in headers of the message last described, and the payload if wanted. (A remembered
   /// message has neither any more.) Errors: `damaged`.

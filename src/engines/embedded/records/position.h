@@ -1,6 +1,6 @@
 // Where a message's full record lies in its shard's journal, in 64 bits: segment (24), offset (28),
 // size class (12). The size class is rounded up: enough to read the record in one go and to count
-// live bytes, at most 3 bytes or 1/128 too large.
+// live bytes, and at most 3 bytes or 1/128 too large.
 //
 // Plain value.
 #pragma once
@@ -37,8 +37,8 @@ class Position {
  private:
   static constexpr std::uint64_t kSegmentMask = 0xFF'FFFF;
 
-  // Below 8 KiB units of 4 bytes; from there on 7 bits of mantissa behind a leading one and 4 of
-  // exponent: up to 255 << 21, about 535 MB.
+  // Below 8 KiB: units of 4 bytes. From there on: 7 bits of mantissa after a leading one, and 4
+  // bits of exponent, up to 255 << 21, about 535 MB.
   static constexpr std::uint64_t kUnit = 4;
   static constexpr std::uint64_t kFloats = 2048;
   static constexpr std::uint64_t kLeastShift = 6;

@@ -1,6 +1,6 @@
-// What records take at most: the room that is made sure of before a verb is accepted, and what is
-// kept back for what must go on when the disk is full. Made of record_layout.h's parts, so that a
-// field more is counted here too; record_bounds_test.cpp fills each record to its end.
+// The largest sizes of records: the room that is ensured before a verb is accepted, and the reserve
+// for verbs that must work on a full disk. Computed from record_layout.h's parts, so that a new
+// field is counted here too; record_bounds_test.cpp fills each record to its end.
 //
 // Constants and functions without state.
 #pragma once
@@ -21,33 +21,33 @@ consteval std::uint64_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 
 
 }  // namespace bounds
 
-/// What a message's full record grows by when it is copied after its first claim: what the copy
-/// carries without a reason, rounded up.
+/// How much a message's full record grows when it is copied after its first claim: the fields that
+/// a copy carries, without a reason, rounded up.
 inline constexpr std::uint64_t kCarriedBytes = 56;
 
-/// And where it was given a delay since: by a due time of BOOTTIME.
+/// A message with a delay since then grows by a due time in BOOTTIME too.
 inline constexpr std::uint64_t kBootDueBytes = 8;
 
-// What a message's end writes. A run of them is one record, which takes less.
+// Bytes written for the end of a message. A run of ends is one record, which takes less.
 inline constexpr std::uint64_t kGoneRecord = bounds::rounded(record_layout::kGoneFixed + kRefBytes);
 /// Remembered; gone is shorter, and so is that it stops.
 inline constexpr std::uint64_t kCancelRecord =
     bounds::rounded(record_layout::kRememberedFixed + kRefBytes);
 inline constexpr std::uint64_t kDueRecord =
     bounds::rounded(record_layout::kDueFixed + record_layout::kBootDueField);
-/// And what a copy grows by.
+/// With the growth of a copy.
 inline constexpr std::uint64_t kRescheduleRecord = kDueRecord + kBootDueBytes;
 inline constexpr std::uint64_t kBackRecord =
     bounds::rounded(record_layout::kBackFixed + record_layout::kBootDueField);
 inline constexpr std::uint64_t kExtendRecord = bounds::rounded(record_layout::kLeaseBytes);
-/// What a lease writes when it runs out, without a reason.
+/// Bytes written when a lease runs out, without a reason.
 inline constexpr std::uint64_t kRunOutBytes =
     std::max(kBackRecord, bounds::rounded(record_layout::kDeadFixed));
-/// Beside kClaimedItemBytes a message.
+/// In addition to kClaimedItemBytes for each message.
 inline constexpr std::uint64_t kClaimedHead = bounds::rounded(record_layout::kClaimedFixed);
 
-/// What the death of a message takes: its record, and its reason, `reason` bytes long, once more
-/// when its full record is copied.
+/// Bytes for the death of a message: its record, and its reason, `reason` bytes long, again when
+/// its full record is copied.
 [[nodiscard]] constexpr std::uint64_t dead_bytes(std::uint64_t reason) {
   return bounds::rounded(record_layout::kDeadFixed) +
          2 * std::min<std::uint64_t>(reason, core::kMaxReason);
@@ -68,7 +68,7 @@ inline constexpr std::uint64_t kRetryRecord = std::max(kBackRecord, dead_bytes(k
 inline constexpr std::uint64_t kExpiryRecord =
     std::max({kCancelRecord, kRunOutBytes, kExtendRecord,
               bounds::rounded(record_layout::kDeadFixed + kOwnReason)});
-/// What ends a message writes no longer record than this, and mostly a far shorter one.
+/// No verb that ends a message writes a longer record than this; most are far shorter.
 inline constexpr std::uint64_t kEndRecord = 512;
 static_assert(record_layout::kDeadFixed + core::kMaxReason <= kEndRecord);
 static_assert(kCancelRecord <= kEndRecord && kBackRecord <= kEndRecord);
@@ -81,7 +81,8 @@ inline constexpr std::uint64_t kQueueRecord =
 inline constexpr std::uint64_t kPutOverhead = kPutFixedBytes + record_layout::kBootDueField +
                                               record_layout::kPushedField +
                                               record_layout::kCarriedFixed + core::kMaxReason;
-/// What else a push may write, beside a queue's first record: the end of the message it replaces.
+/// Other bytes that a push may write, besides a queue's first record: the end of the message that
+/// it replaces.
 inline constexpr std::uint64_t kPushExtra = 64;
 static_assert(kGoneRecord <= kPushExtra && kDueRecord <= kPutOverhead);
 

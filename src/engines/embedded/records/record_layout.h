@@ -1,7 +1,7 @@
-// How records lie in bytes: what writing and reading them share, as docs/formats/journal.md has it.
+// The byte layout of records, shared by writing and reading; docs/formats/journal.md describes it.
 //
-// Every record begins: u32 length (of all of it), u8 type, u8 detail, u16 small. What `detail` and
-// `small` mean is the type's affair.
+// Every record begins: u32 length (of the whole record), u8 type, u8 detail, u16 small. Each type
+// defines the meaning of its `detail` and `small`.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,13 @@ enum PutFlag : std::uint8_t {
 enum DueFlag : std::uint8_t { kDueBoot = 1, kRevived = 2 };
 enum QueueFlag : std::uint8_t { kPaused = 1, kPausedUntil = 2, kCounters = 4, kRemoved = 8 };
 
-// Of a put, from its first byte.
+// In a put, counted from its first byte.
 inline constexpr std::size_t kPutRefAt = 8;
 inline constexpr std::size_t kPutPayloadLengthAt = 40;
 inline constexpr std::size_t kPutCrcAt = kPutFixedBytes - 4;
 
-// What each takes without names, reasons, headers and payloads, and without the messages of a run.
+// The size of each record without names, reasons, headers and payloads, and without the messages of
+// a run.
 inline constexpr std::size_t kBootDueField = 8;  // only where the delay is relative
 inline constexpr std::size_t kPushedField = 8;
 inline constexpr std::size_t kCarriedFixed = 48;
@@ -44,7 +45,7 @@ inline constexpr std::size_t kDeadFixed = kHead + kRefBytes + 4 + 8 + 8 + 4;
 inline constexpr std::size_t kStoppingBytes = kHead + 4 + kRefBytes;
 inline constexpr std::size_t kLeaseBytes = kHead + 4 + kRefBytes + 8 + 8;
 
-// Runs (gone, remembered) keep their count behind the queue, so that extend_run can raise it.
+// Runs (gone, remembered) keep their count after the queue, so that extend_run can raise it.
 inline constexpr std::size_t kRunCountAt = kHead + 4;
 
 template <typename F>

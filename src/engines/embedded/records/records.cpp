@@ -10,7 +10,8 @@ namespace {
 
 using namespace record_layout;
 
-/// Lengthens `out` by a record and fills in its head; what is returned fills in the rest.
+/// Lengthens `out` by a record and fills in its head; the caller fills in the rest through the
+/// result.
 base::ByteFiller begin(std::string& out, std::size_t length, RecordType type, std::uint8_t detail,
                        std::size_t small) {
   const std::size_t start = out.size();

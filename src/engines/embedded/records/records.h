@@ -58,7 +58,7 @@ struct QueueRecord {
   [[nodiscard]] bool frees() const noexcept { return removed && name.empty(); }
 };
 
-/// What a message has been through, in a record of its full state.
+/// A message's past, in a record of its full state.
 struct Carried {
   Stage stage = Stage::scheduled;  // scheduled (ready included), leased, dead, remembered
   bool stopping = false;
@@ -70,7 +70,8 @@ struct Carried {
   std::string_view reason;
 };
 
-/// A message in full. Where `copy`, cleaning wrote it again: it counts as accepted no second time.
+/// A message in full. With `copy`, cleaning wrote it again, and it does not count as accepted a
+/// second time.
 struct PutRecord {
   Ref ref;
   std::uint32_t queue = 0;
@@ -95,7 +96,7 @@ struct DueRecord {
   std::uint32_t queue = 0;
   std::int64_t due_ms = 0;
   std::uint32_t priority = 0;
-  bool revived = false;  // was dead: attempts anew
+  bool revived = false;  // was dead: its attempts start again
   std::optional<std::int64_t> boot_due_ms;
 };
 
@@ -199,25 +200,25 @@ inline constexpr std::size_t kCountersBytes = 15 * 8;  // of a queue's record th
 void append_record(std::string& out, const Record& record);
 void append_record(std::string& out, const PutRecord& record);
 
-/// Joins one more message to the last record of `out`, which begins at `record_start` and is a
+/// Adds one more message to the last record of `out`, which begins at `record_start` and is a
 /// GoneRecord or RememberedRecord of the same kind.
 void extend_run(std::string& out, std::size_t record_start, Ref ref);
 
 /// Takes one record from the front of `in`. Nothing where the bytes are no record.
 [[nodiscard]] std::optional<Record> take_record(std::string_view& in);
 
-/// As take_record, where a put stands at the front; else nothing, and `in` is as it was. Most
-/// records are puts, and this one does not pass through the variant.
+/// As take_record, if a put comes first; otherwise returns nothing and leaves `in` unchanged. Most
+/// records are puts, and this function avoids the variant.
 [[nodiscard]] std::optional<PutRecord> take_put(std::string_view& in);
 
-/// Decodes a put from bytes that begin with one, as read back from its position; they may be cut
-/// short behind it. Nothing where length, type or the checksum over all but the payload do not fit.
+/// Decodes a put from bytes that begin with one, as read from its position; the bytes may be cut
+/// after it. Returns nothing if length, type or the checksum over all but the payload are wrong.
 /// The payload is not checked: `payload_checks` does.
 [[nodiscard]] std::optional<PutRecord> decode_put(std::string_view bytes);
 [[nodiscard]] bool payload_checks(const PutRecord& record) noexcept;
 
-/// What the first kPutFixedBytes of a put say of its message, and of its payload's length;
-/// unchecked. Nothing where no put begins there.
+/// Reads the message and the payload's length from the first kPutFixedBytes of a put, unchecked.
+/// Returns nothing if no put begins there.
 [[nodiscard]] std::optional<Ref> put_ref_of(std::string_view bytes) noexcept;
 [[nodiscard]] std::optional<std::uint32_t> put_payload_bytes(std::string_view bytes) noexcept;
 

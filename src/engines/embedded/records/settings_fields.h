@@ -1,6 +1,6 @@
 // A queue's settings as bytes of its record, as docs/formats/journal.md has them: durations, then
-// counts, then rules, each kind in the order of the table. How many bytes, how they are written and
-// how they are read stand here together: a further setting is a new version of the format.
+// counts, then rules, each kind in the order of the table. Size, writing and reading stand here
+// together; a further setting makes a new version of the format.
 //
 // Thread safety: constants and pure functions.
 #pragma once
@@ -20,7 +20,7 @@ inline constexpr std::size_t kSettingsBytes = core::settings_of<core::DurationSe
                                               core::settings_of<core::CountSetting>() * 4 +
                                               core::settings_of<core::RuleSetting>() * 4;
 
-/// What these take.
+/// The size of the settings.
 [[nodiscard]] inline std::size_t settings_bytes(const QueueSettings&) noexcept {
   return kSettingsBytes;
 }

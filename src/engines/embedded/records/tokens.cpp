@@ -20,7 +20,7 @@ constexpr std::array<std::uint8_t, 256> make_values() {
 }
 constexpr auto kValues = make_values();
 
-// What two letters stand for 12 bits.
+// The two letters for each 12 bits.
 constexpr std::array<std::array<char, 2>, 4096> make_pairs() {
   std::array<std::array<char, 2>, 4096> pairs{};
   for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {kAlphabet[i >> 6], kAlphabet[i & 63]};
@@ -45,7 +45,7 @@ void encode(const char* in, char* out) noexcept {
   if constexpr (Bytes % 3 == 1) std::memcpy(out, kPairs[byte_at(in) << 4].data(), 2);
 }
 
-// A letter that is none has its top bit set, which no shift below moves out of sight.
+// An invalid letter has its top bit set, and no shift below hides that bit.
 template <std::size_t Bytes>
 bool decode(const char* in, char* out) noexcept {
   const auto value = [](const char* at) -> std::uint32_t {

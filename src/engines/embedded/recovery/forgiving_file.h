@@ -1,5 +1,5 @@
-// ForgivingFile: a file as far as its disk can still read it. What cannot be read reads as zeros,
-// which no checksum takes for a batch. For salvage, which must get past a bad sector.
+// ForgivingFile: a file of which some parts cannot be read. Unreadable parts read as zeros, which
+// never check as a batch. For salvage, which must get past a bad sector.
 //
 // Thread safety: one thread at a time. Read only.
 #pragma once

@@ -86,7 +86,7 @@ void JournalWalk::lose_missing(std::uint64_t first, std::uint64_t behind) {
   lose(first, 0, 0, std::move(what));
 }
 
-// Batch `batch` is there: what is missing before it is lost.
+// Batch `batch` was found; any gap before it is lost.
 void JournalWalk::reach(std::uint64_t batch, Visitor& visitor) {
   if (next_batch_ != 0 && batch > next_batch_) {
     figures_.lost_batches += batch - next_batch_;
@@ -148,7 +148,7 @@ Result<std::optional<std::uint64_t>> JournalWalk::read_salt(std::size_t i) {
   return salt;
 }
 
-// What stands behind the last good batch.
+// Looks at the bytes after the last good batch.
 Result<void> JournalWalk::look_behind(std::size_t i, SegmentScanner& scanner, const Seal* seal) {
   const Segment& segment = segments_[i];
   const std::uint64_t end = scanner.good_end();

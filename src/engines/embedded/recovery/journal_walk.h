@@ -1,10 +1,10 @@
-// JournalWalk: the good batches of a journal that is damaged, in order, and what is missing between
-// them. Recovery stops at the first bad byte; this goes on behind it.
+// JournalWalk: visits the good batches of a damaged journal in order, and reports the gaps between
+// them. Recovery stops at the first bad byte; this walk continues after it.
 //
-// A batch is good where it checks, has its segment's salt, and a number above the last one's. Of a
-// segment without a header the salt is known by the store's hash seed (`salt_of`). Where that finds
-// nothing, STORE may be lost, or the segment older than that rule: then it is the salt of the batch
-// that stands where the first one does.
+// A batch is good if its checksum is right, it has its segment's salt, and its number is above the
+// last one's. For a segment without a header the salt follows from the store's hash seed
+// (`salt_of`). If that salt finds nothing, STORE may be lost, or the segment is older than that
+// rule. Then the walk takes the salt of the batch in the first batch's place.
 //
 // Thread safety: none.
 #pragma once
@@ -40,7 +40,7 @@ class JournalWalk {
   class Visitor {
    public:
     virtual ~Visitor() = default;
-    /// The next batch comes from a segment whose opening is lost: which boot's is not known.
+    /// The next batch is from a segment whose opening is lost, so its boot is not known.
     virtual void opening_lost() = 0;
     /// Between the batch before and the next one something is lost.
     virtual void gap() = 0;
@@ -64,11 +64,11 @@ class JournalWalk {
   /// Errors: `unsupported` (a segment of a newer version), `permission_denied` and the like.
   Result<void> open();
 
-  /// From segment `first` on. `progress` is told bytes.
+  /// Starts at segment `first`. `progress` gets a number of bytes.
   Result<Figures> run(std::uint64_t first, Visitor& visitor,
                       const std::function<void(std::uint64_t)>& progress = {});
 
-  /// Its files, to read messages from; forgiving ones.
+  /// The journal's files, to read messages from; they are forgiving files.
   [[nodiscard]] const SegmentFiles& files() const noexcept { return files_; }
   /// When the batch that a visitor is given was written.
   [[nodiscard]] std::int64_t written_ms() const noexcept { return written_ms_; }

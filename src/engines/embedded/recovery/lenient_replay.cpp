@@ -8,7 +8,7 @@
 
 namespace tarry::embedded {
 
-// What must be known before the first message is placed.
+// Facts that are needed before the first message is placed.
 struct LenientReplay::Survey final : JournalWalk::Visitor {
   QueueNames names;
   std::uint32_t queues = 0;
@@ -75,7 +75,7 @@ void LenientReplay::make_queues(const QueueNames& names, std::uint32_t count) {
   }
 }
 
-// Whether it was this boot's nobody knows: then leases run anew, which is never too short.
+// Nobody knows whether this boot wrote it. So leases start again in full, which is never too short.
 void LenientReplay::opening_lost() {
   state_->evolve(ClockRecord{0, 0, ~state_->identity().boot_id});
 }
@@ -105,7 +105,7 @@ void LenientReplay::forget(Handle handle) {
 }
 
 bool LenientReplay::find(Ref ref, bool ends) {
-  // Its id has been given, though the record that did may be lost.
+  // The id was given to a message, even if that record is lost.
   state_->evolve(MarksRecord{ref.id / state_->identity().shards + 1, 0});
   if (state_->slab.holds(ref.handle, ref.id)) {
     gaps_before_[ref.handle] = gaps_;
@@ -145,7 +145,7 @@ void LenientReplay::put(const PutRecord& record, std::uint64_t segment, std::uin
   only_told_.erase(record.ref.id);
 }
 
-// Of the queues that a number was the last one's name stands from the start.
+// If a number had several queues, the last one's name is set from the start.
 void LenientReplay::take_queue(const QueueRecord& record) {
   if (!known(record.queue)) return;
   for (const QueueNames::Ended& ended : names_.tell(record, gaps_)) end(ended);
@@ -209,7 +209,7 @@ void LenientReplay::take(const Record& record, std::uint64_t segment, std::uint6
     state_->evolve(*stopping);
   } else if (const auto* lease = std::get_if<LeaseRecord>(&record)) {
     const Ref ref = lease->ref;
-    // Where its claim is lost there is no lease that could be extended.
+    // If its claim is lost, there is no lease to extend.
     if (find(ref, false) && state_->slab[ref.handle].stage() == Stage::leased) {
       state_->evolve(*lease);
     }
@@ -233,7 +233,7 @@ void LenientReplay::finish() {
     std::int64_t& told_ms = figures_.queues_told_ms[id];
     if (told_ms != 0 && gaps_before_queue_[id] == gaps_) told_ms = kNothingLost;
   }
-  // The books of what is there: what was lost is neither there nor ended, and counts no more.
+  // Counts only messages that were found; lost ones neither exist nor ended.
   for (QueueId id = 0; id < state_->queue_count(); ++id) {
     QueueState& queue = state_->queue(id);
     QueueCounters& count = queue.counters;

@@ -1,5 +1,6 @@
-// LenientReplay: from the good batches of a damaged journal to a state that a shard can go on from.
-// Where recovery takes a contradiction for damage, this resolves it, in favour of what is newer:
+// LenientReplay: makes a state that a shard can run from, out of the good batches of a damaged
+// journal. If records contradict each other, recovery reports damage. This replay prefers the newer
+// record:
 //
 //   a full record of a message that is there    its state is replaced
 //   another message at a message's place, or    the older one had ended
@@ -9,7 +10,7 @@
 //   a queue under another's number, or that     the one before has gone (queue_names.h)
 //   is named under another
 //
-// A message that no record tells of after the last gap may have ended in it. It stays: at least
+// A message without any record after the last gap may have ended in that gap. It is kept: at least
 // once.
 //
 // Thread safety: none.
@@ -32,14 +33,14 @@ namespace tarry::embedded {
 
 class LenientReplay final : public JournalWalk::Visitor {
  public:
-  /// Nothing is lost behind a queue's last record.
+  /// Nothing is lost after a queue's last record.
   static constexpr std::int64_t kNothingLost = std::numeric_limits<std::int64_t>::max();
 
   struct Figures {
     JournalWalk::Figures walk;
     std::uint64_t records = 0;
     std::uint64_t lost_messages = 0;           // later records tell of them
-    std::uint64_t uncertain_messages = 0;      // may have ended, or changed, in what is lost
+    std::uint64_t uncertain_messages = 0;      // may have ended or changed in a gap
     std::vector<std::int64_t> queues_told_ms;  // by number: when its record was; kNothingLost
     std::vector<QueueId> unnamed;              // queues whose name is lost
   };
@@ -47,8 +48,8 @@ class LenientReplay final : public JournalWalk::Visitor {
   /// `state` has begun replay and is empty.
   LenientReplay(JournalWalk& walk, ShardState& state) : walk_(&walk), state_(&state) {}
 
-  /// Reads the journal twice: for names and the low-water mark, then for all else. Leaves the
-  /// links to `finish_replay`. Errors: those of the walk.
+  /// Reads the journal twice: first for names and the low-water mark, then for everything else.
+  /// Leaves the links to `finish_replay`. Errors: the walk's.
   Result<Figures> run(const std::function<void(std::uint64_t)>& progress);
 
  private:

@@ -7,7 +7,7 @@
 //   a message is put where a queue was to be removed,   so has that queue; whose the message is,
 //   or has gone                                         a later record may tell
 //
-// What else may have happened in a gap nobody can tell: a number goes on to be what it was.
+// Nobody can know what else happened in a gap: a number keeps its queue.
 //
 // Thread safety: none.
 #pragma once
@@ -24,8 +24,8 @@ namespace tarry::embedded {
 
 class QueueNames {
  public:
-  /// A queue that has gone, with its messages: those of which nothing is told behind that gap.
-  /// Others may be the next queue's.
+  /// A queue that was removed, with those of its messages that have no record after that gap. The
+  /// others may belong to the next queue.
   struct Ended {
     std::uint32_t queue = 0;
     std::uint32_t gap = 0;
@@ -35,7 +35,7 @@ class QueueNames {
   std::vector<Ended> tell(const QueueRecord& record, std::uint32_t gaps);
   std::optional<Ended> tell(const PutRecord& record);
 
-  /// As last told; empty: it has gone. Nothing where nobody knows.
+  /// The last known name; empty if the queue was removed. Nothing if no record states it.
   [[nodiscard]] std::optional<std::string> name(std::uint32_t queue) const;
   /// Some number has that name.
   [[nodiscard]] bool taken(const std::string& name) const { return numbers_.contains(name); }

@@ -1,5 +1,5 @@
-// Recovery: from the segments on disk to the state before the crash. Its decision table is code:
-// recovery_rows.h.
+// Recovery: restores the state before the crash from the segments on disk. Its decision table is
+// code: recovery_rows.h.
 //
 // Thread safety: functions without state.
 #pragma once
@@ -28,7 +28,7 @@ struct RecoveryReport {
   std::uint64_t torn_bytes = 0;
   std::uint64_t torn_segment = 0;  // where they begin, if there are any
   std::uint64_t torn_offset = 0;
-  std::uint64_t cut_batches = 0;       // batches that check, but behind that: cut with the rest
+  std::uint64_t cut_batches = 0;       // intact batches after the tear, which are cut too
   std::uint64_t last_cut_segment = 0;  // that such a batch is in
   bool clean = false;                  // the last record says so
   std::int64_t last_realtime_ms = 0;   // time high-water
@@ -41,7 +41,7 @@ struct RecoveryOptions {
   std::uint32_t shard = 0;
   bool read_only = false;                             // look, change nothing
   std::function<void(std::uint64_t bytes)> progress;  // bytes read since the last call
-  std::function<void(Row)> mark;                      // told which rows were taken; may be empty
+  std::function<void(Row)> mark;  // called with each row that applies; may be empty
 };
 
 struct Recovered {
@@ -49,8 +49,8 @@ struct Recovered {
   RecoveryReport report;
 };
 
-/// Ids to leave out where the end of the journal may be lost: more than can be accepted between the
-/// last sync that a power failure left and the failure.
+/// How many ids to skip if the end of the journal may be lost: more than can be accepted between
+/// the last durable sync and a power failure.
 inline constexpr std::uint64_t kLostIds = 1ull << 28;
 
 /// Replays the journal in `directory` into `state` (which has begun replay), and leaves the files
@@ -58,8 +58,9 @@ inline constexpr std::uint64_t kLostIds = 1ull << 28;
 [[nodiscard]] Result<Recovered> recover(storage::Directory& directory, SegmentFiles& files,
                                         ShardState& state, const RecoveryOptions& options);
 
-/// "a torn tail of 216 bytes from 0000000001.seg offset 9024 on", what it takes with it, and who
-/// may have been told of that. The journal does not say by which policy it was written.
+/// "a torn tail of 216 bytes from 0000000001.seg offset 9024 on", what else is cut, and which
+/// clients may have had an answer about it. The journal does not say under which policy it was
+/// written.
 [[nodiscard]] std::string describe_tear(const RecoveryReport& report);
 
 /// Bytes that `recover` will read: for a progress bar.

@@ -1,5 +1,5 @@
-// After replay: what may be in the cache only is written again, and what is not of the journal
-// goes.
+// After replay: data that may be only in the cache is written again, and files that are not part of
+// the journal are removed.
 #include <algorithm>
 #include <functional>
 
@@ -17,7 +17,7 @@ Result<void> RecoveryRun::settle_tail() {
     if (auto done = finish_newest(); !done) return done;
     if (auto done = raise_mark(); !done) return done;
   }
-  // Only now: while anything of the above could still be lost, these may be all there is.
+  // Only now: while a file above could still be lost, these files may be all that is left.
   if (segments_.empty() && !doomed_.empty()) {
     if (auto synced = sync_absence(); !synced) return synced;
   }
@@ -39,8 +39,8 @@ Result<void> RecoveryRun::settle_tail() {
   return {};
 }
 
-// All that was replayed is on the disk now. The sync of the directory comes at the end. Of the
-// newest segment there may be the header alone, which is not enough.
+// Everything that was replayed is on the disk now. The directory is synced at the end. Of the
+// newest segment only the header may exist, which is not enough for the mark.
 Result<void> RecoveryRun::raise_mark() {
   std::uint64_t begun = begun_;
   for (const SegmentInfo& segment : recovered_.tail.segments) {
@@ -52,10 +52,10 @@ Result<void> RecoveryRun::raise_mark() {
   return {};
 }
 
-// A file for each run would be many where runs are short. But only a closed segment is cleaned: one
-// with more garbage than cleaning leaves is closed. Behind a cut a new segment's salt spares us to
-// trust that the disk will not show again what was cut; whoever starts after a run that cut, and
-// ended before it wrote, does trust it, as with every file that is made longer.
+// A new file for each run would make many files if runs are short. But only closed segments are
+// cleaned, so a segment with more garbage than cleaning leaves is closed. After a cut, a new
+// segment's salt protects us from a disk that shows the cut bytes again. If a run cuts and ends
+// before it writes, the next start does trust the disk, as with every file that is made longer.
 Result<bool> RecoveryRun::newest_goes_on() const {
   constexpr std::uint64_t kLeastGarbage = 64 * 1024;  // many short runs' openings
   const SegmentInfo& last = recovered_.tail.segments.back();
@@ -69,10 +69,10 @@ Result<bool> RecoveryRun::newest_goes_on() const {
   return !*shared;
 }
 
-// A removal whose sync failed is not seen any more, but may come back with a crash; what is seen
-// and removed next would then be missing before it. The sync of a directory in which nothing has
-// changed may mean nothing: so it is changed, by one more segment that was never written. Where
-// there is no room for its name, what is absent is taken for durable as it is.
+// A removal whose sync failed is invisible now but may be undone by a crash; then a file that is
+// removed next would be missing before it. Syncing a directory without changes may do nothing. So
+// it is changed, by one more segment that was never written. If there is no room for its name, the
+// missing files are assumed to be durably removed.
 Result<void> RecoveryRun::sync_absence() {
   const std::uint64_t more = *std::max_element(doomed_.begin(), doomed_.end()) + 1;
   if (auto made = directory_.open(segment_name(more), storage::OpenMode::create_new); !made) {
@@ -101,8 +101,8 @@ Result<void> RecoveryRun::finish_newest() {
   return {};
 }
 
-// The system may hold these bytes in its cache only, and may have called them clean after a
-// failed sync. Written again they are dirty again, and the sync means what it says.
+// The system may hold these bytes in its cache only, and may have marked them clean after a failed
+// sync. Writing them again makes them dirty, so the next sync really writes them.
 Result<void> RecoveryRun::rewrite_unproven() {
   // The header of a segment of which nothing is proven is in no better case than its batches.
   const JournalTail& tail = recovered_.tail;

@@ -12,7 +12,7 @@ Result<void> RecoveryRun::replay_all() {
     if (!whole) return std::move(whole).error();
     if (*whole) continue;
     while (segments_.size() > i + 1) {
-      mark(Row::b4_later);  // its batches have numbers behind those that are cut
+      mark(Row::b4_later);  // its batches have numbers after the ones that are cut
       recovered_.report.torn_bytes += segments_.back().size;
       doomed_.push_back(segments_.back().number);
       segments_.pop_back();
@@ -92,12 +92,13 @@ Result<bool> RecoveryRun::replay_segment(std::size_t i) {
   auto torn = scanner.torn_end();
   if (!torn) return std::move(torn).error();
   if (seal != nullptr || *torn > end) tear(found.number, end, *torn - end);
-  mark(seal == nullptr ? Row::b6 : Row::b4);  // what was never synced may be lost
+  mark(seal == nullptr ? Row::b6 : Row::b4);  // data that was never synced may be lost
   return seal == nullptr;
 }
 
-// Of the good batches beyond the bad one, in this segment and, where its seal proves nothing, in
-// the later ones: the highest that one states durable. They count as cut, if this is no damage.
+// Looks at the good batches after the bad one, in this segment and, if its seal proves nothing, in
+// later ones. Returns the highest number that one of them states durable. If this is no damage,
+// they count as cut.
 Result<std::uint64_t> RecoveryRun::look_beyond(std::size_t i, SegmentScanner& scanner) {
   const std::uint64_t enough = scanner.next_number();
   auto beyond = scanner.beyond(enough);

@@ -1,6 +1,6 @@
 // The decision table of recovery: what a crash or damage may leave of a journal, and what recovery
-// does then. Every branch that decides says which row it is: `mark(Row::b6)`. The same table stands
-// in docs/formats/journal.md, word for word.
+// does then. Every branch that decides names its row: `mark(Row::b6)`. docs/formats/journal.md has
+// the same table, word for word.
 //
 // S: which files are segments of the journal. B: where its batches end. R: records. T: the tail.
 // When recovery cuts or removes something as torn (S3, S3 later, B4, B4 later, B6), intact batches

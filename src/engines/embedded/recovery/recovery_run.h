@@ -1,7 +1,6 @@
-// One recovery of one shard, in three parts, each a file: which segments are of the journal
-// (recovery_segments.cpp), what is in them (recovery_replay.cpp), and an end that one can write on
-// from (recovery_end.cpp). Every branch that decides marks its row
-// (recovery_rows.h).
+// One recovery of one shard, in three parts, each in a file: which segments belong to the journal
+// (recovery_segments.cpp), what they contain (recovery_replay.cpp), and an end that can be
+// continued (recovery_end.cpp). Every branch that decides marks its row (recovery_rows.h).
 //
 // Thread safety: none.
 #pragma once

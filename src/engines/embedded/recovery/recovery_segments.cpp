@@ -1,5 +1,5 @@
-// Which of the files are segments of the journal: what was never written, or lies below the
-// low-water mark, is not.
+// Decides which files are segments of the journal: not those that were never written, and not those
+// below the low-water mark.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -96,7 +96,7 @@ Result<std::uint64_t> RecoveryRun::written_end(const Found& found) {
   return 0;
 }
 
-// Of the segments that have a header: what is written behind them has higher numbers.
+// Of the segments with a header: batches written after them have higher numbers.
 std::uint64_t RecoveryRun::last_first_batch() const {
   for (std::size_t i = segments_.size(); i-- > 0;) {
     if (headers_[i] == HeaderState::valid) return segments_[i].header.first_batch;
@@ -112,11 +112,11 @@ Result<void> RecoveryRun::drop_newest() {
                  : salt_of({options_.store_id, options_.shard, found.number}, options_.hash_seed);
   auto end = written_end(found);
   if (!end) return std::move(end).error();
-  // What is left of the segment whose file this was has lower numbers.
+  // Old bytes of the segment whose file this was have lower numbers.
   const std::uint64_t least = has_header ? found.header.first_batch : last_first_batch();
   SegmentScanner scanner(*found.file, salt, least, *end);
   if (!has_header) {
-    // The first batch's head shares the header's sector: what kept the one kept the other.
+    // The first batch's head is in the same sector as the header: a disk keeps both or neither.
     auto first = first_batch_in(*found.file);
     if (!first) return std::move(first).error();
     if (*first && (*first)->number >= least) {
@@ -154,8 +154,8 @@ Unexpected RecoveryRun::lost_header(std::uint64_t segment) const {
                 "the segment's header does not check, though batches in it were durable");
 }
 
-// A segment without a header was taken for never written. Not so if what is in it, or behind it,
-// was known durable, or if it is all there is of a journal that began before it.
+// A segment without a header was assumed to be never written. It was written if a batch in it or
+// after it was known durable, or if the journal began before it and nothing else is left.
 Result<void> RecoveryRun::check_unwritten() {
   if (unwritten_proof_ >= recovered_.tail.next_batch) {
     mark(Row::s4_by_proof);
@@ -167,7 +167,7 @@ Result<void> RecoveryRun::check_unwritten() {
   return {};
 }
 
-// Where the newest ones are missing, nothing but the mark tells of them.
+// If the newest segments are missing, only the mark tells of them.
 Result<void> RecoveryRun::check_begun() const {
   const std::uint64_t newest = segments_.empty() ? 0 : segments_.back().number;
   return newest < begun_ ? missing(Row::s5_begun, begun_) : Result<void>();
@@ -227,9 +227,9 @@ Result<void> RecoveryRun::find_low_water() {
 }
 
 Result<void> RecoveryRun::drop_below_low_water() {
-  // The mark stands if no batch before it can turn out to be torn. Where that is open (policy os;
-  // or the newest segment is torn in its first batch and knows no mark), replay begins at the
-  // first segment that an unbroken run leads to, which does no harm, and goes by what it finds.
+  // The mark stands if no batch before it can turn out to be torn. That is open under policy os,
+  // and if the newest segment is torn in its first batch and has no mark. Then replay begins at the
+  // first segment of the unbroken run, which does no harm, and decides by what it finds.
   std::size_t first = segments_.size() - 1;
   bool proven = true;
   while (first > 0 && segments_[first].number > low_water_ &&

@@ -21,8 +21,8 @@ struct ReplySize {
 
 core::ClaimReply& reply_of(Operation& op) { return std::get<core::ClaimReply>(op.reply); }
 
-// There is not the memory to hand over what was claimed: it is given back, whatever of it has been
-// read already.
+// There is no memory to hand over the claimed messages: they are all given back, also those that
+// were read already.
 void give_back(Router& router, Operation& op, const ReplyReader& reader, const Grants& grants,
                ReplySize before) {
   core::ClaimReply& reply = reply_of(op);
@@ -33,7 +33,7 @@ void give_back(Router& router, Operation& op, const ReplyReader& reader, const G
   try {
     router.release(reader.receipts(grants));
   } catch (const std::bad_alloc&) {
-    // Their leases run out.
+    // The leases run out.
   }
 }
 

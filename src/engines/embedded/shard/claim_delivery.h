@@ -1,9 +1,9 @@
-// ClaimDelivery: hands over what a shard has claimed, once that is durable: the last step of a
-// claim on one shard, as a task of its commit job. It reads the messages from the journal, or holds
-// what is in RAM until the caller reads it.
+// ClaimDelivery: hands over the claimed messages once the claim is durable. It is the last step of
+// a claim on one shard, and a task of its commit job. It reads the messages from the journal, or
+// holds those in RAM until the caller reads them.
 //
-// Thread safety: none; made by the shard's thread, run once by the committer's. What it leaves to
-// be done runs later, on the thread that gives the answer.
+// Thread safety: none; made by the shard's thread, run once by the committer's. Its remaining work
+// runs later, on the thread that gives the answer.
 //
 // Invariants
 //  1. The part ends once: its reply has the messages, or its operation has failed.

@@ -50,8 +50,8 @@ bool Cleaner::wanted() {
     pressed_ = Press::none;
     return false;
   }
-  // What every segment opens with cleaning cannot win back. Counted as garbage, it would keep the
-  // cleaner going round for ever where there are more queues than fit into a third of a segment.
+  // Cleaning cannot win back the openings of segments. Counted as garbage, they would keep the
+  // cleaner running for ever if there are more queues than fit into a third of a segment.
   const std::uint64_t openings = journal_->closed().size() * journal_->opening_bytes();
   const std::uint64_t live = state_->live.total_bytes();
   if (journal_->closed_bytes() > live / 3 * 4 + openings) {
@@ -85,7 +85,7 @@ bool Cleaner::head_wanted() const {
 std::uint64_t Cleaner::cost() const {
   if (journal_->closed().empty()) return 0;
   const SegmentLife life = state_->live.of(journal_->closed().front().number);
-  // A claim that comes meanwhile brings the room for what it adds.
+  // A claim during the round brings the room for what it adds.
   const std::uint64_t carried = std::min(life.messages, state_->histories.unwritten());
   const std::uint64_t delayed = std::min(life.messages, state_->unwritten_boot_dues());
   return life.bytes + carried * kCarriedBytes + delayed * kBootDueBytes + life.reasons;
@@ -118,7 +118,7 @@ Result<void> Cleaner::append(const PutRecord& again, Slice& slice) {
   return {};
 }
 
-// What the segments open with that cleaning's own records begin, it writes too.
+// If cleaning's own records begin new segments, it also writes their openings.
 void Cleaner::count_written(std::uint64_t record_bytes, std::uint64_t head_before) {
   round_written_ += record_bytes;
   if (journal_->newest_segment() != head_before) round_written_ += journal_->opening_bytes();
@@ -147,10 +147,9 @@ Result<void> Cleaner::copy_live(std::string_view body, std::uint64_t body_offset
   return {};
 }
 
-// The segment's frames no longer check somewhere, so its records cannot be walked. Each live
-// message is fetched by its own position instead: one whose record still checks is copied as it is
-// (a bad payload is marked so), one whose record does not keeps its id and place under a key that
-// we make.
+// Some of the segment's batches no longer check, so its records cannot be walked. Each live message
+// is fetched by its own position instead. A record that checks is copied as it is (a bad payload is
+// marked so). A record that does not check keeps its id and place under a key that we make.
 Result<void> Cleaner::rescue(Slice& slice) {
   std::string buffer;
   for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
@@ -202,9 +201,8 @@ std::uint64_t Cleaner::garbage() const noexcept {
   return held - std::min(held, state_->live.total_bytes());
 }
 
-// So much more than a round could not gain must there be for another one. What it could not gain
-// lies around what was live: the less of that is left, also by what ended amid the round, the less
-// can be out of reach.
+// Another round needs this much more garbage than the last round could not free. That garbage lies
+// around messages that were live. The fewer of them are left, the less of it can be out of reach.
 bool Cleaner::resting() const noexcept {
   if (!rests_) return false;
   const std::uint64_t live = state_->live.total_bytes();
@@ -214,7 +212,7 @@ bool Cleaner::resting() const noexcept {
     stuck = static_cast<std::uint64_t>(static_cast<double>(rest_garbage_) * left);
   }
   const std::uint64_t more = pressed_ == Press::hard ? live / kHardShare : stuck / 8;
-  // And more than what a round leaves open, or writes besides the copies.
+  // And more than a round leaves open, or writes besides the copies.
   constexpr std::uint64_t kLeast = 2048;
   return garbage() < stuck + more + journal_->opening_bytes() + kLeast;
 }
@@ -222,7 +220,8 @@ bool Cleaner::resting() const noexcept {
 void Cleaner::end_round() {
   if (segment_ < round_end_) return;
   const std::uint64_t least = state_->live.total_bytes() / kHardShare;
-  // By what cleaning itself freed and wrote: what others write meanwhile is no failure of its own.
+  // Counts only bytes that cleaning itself freed and wrote: other writes in between are not its
+  // failure.
   rests_ = round_freed_ <= round_written_ + least;
   rest_garbage_ = garbage();
   rest_live_ = std::max(round_live_, state_->live.total_bytes());
@@ -233,7 +232,7 @@ Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
   if (journal_->closed().empty()) return slice;
   const SegmentInfo& oldest = journal_->closed().front();
   if (!scanner_) {
-    // Half a segment's copies give nothing back, and would leave what ends messages without room.
+    // Copying half a segment frees nothing, and would use the room of the verbs that end messages.
     if (auto room = journal_->ensure_room(cost(), journal_->largest_put(), 0); !room) {
       mark("cleaning.not-begun");
       return std::move(room).error();
@@ -249,7 +248,7 @@ Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
     scanner_ =
         std::make_unique<SegmentScanner>(*file_, oldest.salt, oldest.first_batch, oldest.used);
   }
-  round_written_ += kBatchHeaderBytes + kBatchAlignment;  // what is copied now is a batch
+  round_written_ += kBatchHeaderBytes + kBatchAlignment;  // the copies so far become a batch
   std::uint64_t read = 0;
   while (state_->live.of(segment_).messages > 0) {
     if (read >= budget) {
@@ -265,7 +264,7 @@ Result<Cleaner::Slice> Cleaner::run(std::uint64_t budget) {
     read += scanner_->body().size();
     if (auto done = copy_live(scanner_->body(), scanner_->body_offset(), slice); !done) {
       mark("cleaning.again");
-      // What was copied stays copied; the rest of the segment is walked again next time.
+      // The copies so far stay; the rest of the segment is walked again next time.
       scanner_.reset();
       return std::move(done).error();
     }

@@ -1,10 +1,10 @@
-// Cleaner: gives journal segments back, first in, first out. Only the oldest closed segment is
-// cleaned: what is still live in it is written again at the head as full-state copies; then the
-// low-water mark moves past it, and once both are synced the committer removes the file.
+// Cleaner: frees journal segments, first in, first out. Only the oldest closed segment is cleaned.
+// Its live messages are written again at the head, as full-state copies; then the low-water mark
+// moves past it, and once both are synced the committer removes the file.
 //
-// Why oldest first is enough: whatever a record of segment k says of a message either is in the
-// message's full record at k or before it (then that record is copied, in its newest state, before
-// k goes), or is superseded by a later full record.
+// Why oldest first is enough: a record of segment k may be part of the message's full record at k
+// or before it (then that record is copied, in its newest state, before k is removed). Otherwise a
+// later full record supersedes it.
 //
 // Thread safety: none; the shard's thread owns it.
 #pragma once
@@ -29,23 +29,24 @@ class Cleaner {
  public:
   Cleaner(ShardState& state, Journal& journal, SegmentFiles& files, Mark mark = {});
 
-  /// True when there is more garbage than the journal should hold: closed segments over 4/3
-  /// the live bytes (without what each must open with), or the oldest wholly dead; or, when
-  /// pressed, less than that. Forgets the press once it would gain too little.
+  /// True if there is more garbage than the journal should hold: closed segments over 4/3 the live
+  /// bytes (without their openings), or the oldest wholly dead. When pressed, less garbage is
+  /// enough. Forgets the press once cleaning would gain too little.
   [[nodiscard]] bool wanted();
-  /// What was closed a moment ago is what dies next: left alone, nearly all of it needs no copy. So
-  /// for a second after a segment was closed in this run, while it is the only one, unless pressed.
-  /// Asked in every turn: it notes when the second began, and forgets it at its end.
+  /// Messages of a segment that was closed a moment ago will soon end: left alone, nearly none of
+  /// them needs a copy. So for a second after a segment was closed in this run, while it is the
+  /// only one, unless pressed. Called in every turn: it notes when the second began, and forgets it
+  /// at its end.
   [[nodiscard]] bool holds_off(std::int64_t now_boot_ms);
   /// BOOTTIME at which that ends; none where it does not.
   [[nodiscard]] std::optional<std::int64_t> held_off_until() const noexcept {
     return held_off_until_;
   }
-  /// Pressed hard, and what there is to gain lies in the head, which nothing is won back from
-  /// before it is closed.
+  /// True if pressed hard and the garbage lies in the head, which must be closed before it can be
+  /// cleaned.
   [[nodiscard]] bool head_wanted() const;
-  /// Room is short: clean while that gains anything to speak of. Lightly: an eighth of the live
-  /// bytes. Hard: a sixty-fourth, which is below what the shard keeps back for work.
+  /// Room is short: clean while that gains enough. Lightly: an eighth of the live bytes. Hard: a
+  /// sixty-fourth, which is below the shard's reserve for work.
   enum class Press : std::uint8_t { none, lightly, hard };
   void press(Press press) noexcept { pressed_ = std::max(pressed_, press); }
   [[nodiscard]] Press pressed() const noexcept { return pressed_; }
@@ -54,16 +55,16 @@ class Cleaner {
     std::uint64_t copied = 0;
     std::optional<SegmentInfo> finished;  // may go after the next sync
   };
-  /// Cleans about `budget` bytes of the oldest segment. Errors: `no_space` (tries again later),
-  /// anything else is final.
+  /// Cleans about `budget` bytes of the oldest segment. Errors: `no_space` (tries again later); any
+  /// other error is final.
   Result<Slice> run(std::uint64_t budget);
   /// In the middle of a segment.
   [[nodiscard]] bool running() const noexcept { return scanner_ != nullptr; }
-  /// Of what is kept back for cleaning so many bytes are copies by now. Until the whole is in hand
-  /// again (`repaid`), only the rest is still needed.
+  /// Bytes of cleaning's reserve that are used for copies so far. Until the whole reserve is there
+  /// again (`repaid`), only the rest is needed.
   [[nodiscard]] std::uint64_t spent() const noexcept { return spent_; }
   void repaid() noexcept { spent_ = 0; }
-  /// What cleaning the oldest segment will copy, at most.
+  /// Bytes that cleaning the oldest segment will copy, at most.
   [[nodiscard]] std::uint64_t cost() const;
 
  private:
@@ -91,15 +92,15 @@ class Cleaner {
   Press pressed_ = Press::none;
   std::uint64_t newest_closed_ = 0;  // that holds_off has seen, or the start
   std::optional<std::int64_t> held_off_until_;
-  // A round goes over all that is closed when it begins. One that gains nothing is followed by none
-  // until there is more to gain: short batches make the journal longer than what is counted as
-  // live, and without this the cleaner would go round for ever.
+  // A round covers all segments that are closed when it begins. After a round that gains nothing,
+  // no round begins until there is more garbage. Short batches make the journal longer than the
+  // live bytes suggest, and without this rule the cleaner would run for ever.
   std::uint64_t round_end_ = 0;      // the last segment of the round
   std::uint64_t round_live_ = 0;     // bytes, when it began
   std::uint64_t round_freed_ = 0;    // bytes
   std::uint64_t round_written_ = 0;  // by cleaning alone
   bool rests_ = false;
-  std::uint64_t rest_garbage_ = 0;  // what the last round could gain nothing of
+  std::uint64_t rest_garbage_ = 0;  // garbage that the last round could not free
   std::uint64_t rest_live_ = 0;     // bytes that were live around it
   Mark mark_;
 };

@@ -14,7 +14,7 @@ namespace {
 // Room to work in between two rounds of cleaning. A round costs as many bytes as are live; so the
 // room grows with them, and with the messages, each of which can be claimed and settled.
 constexpr std::uint64_t kWorkPerMessage = 48;
-// What is kept back is taken to so many bytes, where there is not all.
+// If there is not room for all of the reserve, it is taken to within this many bytes.
 constexpr std::uint64_t kLeastStep = 16 * 1024;
 
 }  // namespace
@@ -33,8 +33,8 @@ KeptRoom::Parts KeptRoom::parts(std::uint64_t more_bytes, std::uint64_t more) co
   parts.growth = state_->histories.unwritten() * kCarriedBytes + more_than_carried;
   parts.leases = leased * kRunOutBytes;
   parts.claims = kept(state_->histories.size()) * kCarriedBytes + kept(leased) * kRunOutBytes;
-  // Neither a claim nor a copy changes the sum of all: what is given away because there is more
-  // than enough is not missed later.
+  // Neither a claim nor a copy changes the sum of all parts: room that is given away as surplus is
+  // not missed later.
   const std::uint64_t grown = state_->histories.size() - state_->histories.unwritten();
   const std::uint64_t grow = messages - std::min(messages, grown);
   const std::uint64_t most = segment + std::max(segment / 2, state_->live.most_growth());
@@ -48,8 +48,9 @@ std::uint64_t KeptRoom::reserve(Purpose purpose, std::uint64_t more_bytes,
                                 std::uint64_t more) const noexcept {
   if (TARRY_PLANTED_BUG(nothing_kept_back)) return 0;
   const Parts kept = parts(more_bytes, more);
-  // What cleaning has copied already it needs no more, and the cleaned segment brings it back.
-  // Only a push asks for it all the same: pushes start one cleaning after another.
+  // Room for copies that cleaning has already made is not needed again, and the cleaned segment
+  // brings it back. A push must leave it all the same, because pushes start one cleaning after
+  // another.
   const std::uint64_t rest = kept.cleaning - std::min(kept.cleaning, cleaner_->spent());
   const bool comes_back = cleaner_->running() || freeing_ != 0;
   const std::uint64_t for_claims = comes_back ? rest : kept.cleaning;
@@ -66,8 +67,8 @@ std::uint64_t KeptRoom::reserve(Purpose purpose, std::uint64_t more_bytes,
 std::optional<Error> KeptRoom::repay() {
   if (cleaner_->spent() == 0 || cleaner_->running()) return std::nullopt;
   const Parts kept = parts();
-  // The room of cleaned segments comes back with the next sync. A reserve that was repaid before
-  // that would take the room on which claims go on meanwhile.
+  // The room of cleaned segments comes back with the next sync. A reserve repaid before that would
+  // take the room that claims need meanwhile.
   const std::uint64_t for_work = freeing_ == 0 ? 0 : kept.growth + kept.work + kept.leases;
   auto done = journal_->ensure_room(0, 0, kept.cleaning + for_work, journal_->largest_put());
   if (done) {
@@ -117,8 +118,8 @@ std::optional<Error> KeptRoom::reuse(std::uint64_t segments) {
   return std::nullopt;
 }
 
-// What frees room comes after a sync. A cleaner that went on before would take what the ends need,
-// for room that is on its way.
+// Room is freed after a sync. A cleaner that continued before it would take the room of the verbs
+// that end messages, while freed room is still on its way.
 bool KeptRoom::cleaning_waits() const {
   return freeing_ != 0 && !cleaner_->running() && cleaner_->spent() != 0 &&
          cleaner_->spent() + cleaner_->cost() > parts().cleaning;
@@ -134,7 +135,7 @@ std::optional<KeptRoom::Refusal> KeptRoom::take(std::uint64_t bytes, std::uint64
     if (purpose == Purpose::accept) {
       tight_ = false;
     } else if (tight_) {
-      cleaner_->press(Cleaner::Press::hard);  // before what ends messages runs short too
+      cleaner_->press(Cleaner::Press::hard);  // before the verbs that end messages run short too
     }
     return std::nullopt;
   }

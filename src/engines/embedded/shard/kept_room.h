@@ -1,7 +1,7 @@
-// KeptRoom: what is kept back of a journal's room, so that a full disk stops pushes and nothing
-// else. On a full disk, in this order: nothing more is accepted; claims wait for cleaning; what
-// gives them back does; what ends messages goes on. What cleaning needs for one segment is given to
-// nothing else, and cleaning takes nothing else. Why that is enough: docs/decisions/0001.
+// KeptRoom: the reserve of a journal's room, so that a full disk stops pushes and nothing else. On
+// a full disk, in this order: nothing more is accepted; claims wait for cleaning; then verbs that
+// give claims back; verbs that end messages go on. The room that cleaning needs for one segment is
+// given to nothing else, and cleaning takes no other. Why that is enough: docs/decisions/0001.
 //
 // Errors: an error that is a failure is the journal's own; the shard stops with it. Any other
 // refusal is `no_space` or `too_large`, and nothing has changed.
@@ -20,15 +20,15 @@
 
 namespace tarry::embedded {
 
-/// What is kept back for work is this part of the live bytes, and more.
+/// The reserve for work is this part of the live bytes, plus a base.
 inline constexpr std::uint64_t kWorkShare = 16;
 
-/// What room is wanted for decides how much must be left behind.
+/// The purpose of wanted room decides how much must remain.
 enum class Purpose : std::uint8_t {
-  accept,  // pushes, and what else makes more of the store than was
-  work,    // claims, reasons, and what else can wait for cleaning
-  back,    // what gives claims back: release, retry, bury
-  end,     // what ends messages: ack, cancel, purge, time
+  accept,  // pushes, and other verbs that make the store larger
+  work,    // claims, reasons, and other work that can wait for cleaning
+  back,    // verbs that give claims back: release, retry, bury
+  end,     // verbs that end messages: ack, cancel, purge, time
 };
 
 class KeptRoom {
@@ -48,25 +48,26 @@ class KeptRoom {
   /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
   [[nodiscard]] std::optional<Refusal> take(std::uint64_t bytes, std::uint64_t largest,
                                             Purpose purpose, std::uint64_t accepted = 0);
-  /// What must stay behind when there are `more` messages of `more_bytes` than now.
+  /// What must remain if there are `more` messages of `more_bytes` than now.
   [[nodiscard]] std::uint64_t reserve(Purpose purpose, std::uint64_t more_bytes = 0,
                                       std::uint64_t more = 0) const noexcept;
-  /// Takes what must be kept back, as far as there is room. Error: a failure.
+  /// Takes the room of the reserve, as far as the disk has it. Error: a failure.
   [[nodiscard]] std::optional<Error> keep_back();
-  /// Takes again what cleaning has used of its reserve, if there is room. Error: a failure.
+  /// Takes again the part of its reserve that cleaning has used, if there is room. Error: a
+  /// failure.
   [[nodiscard]] std::optional<Error> repay();
 
-  /// A segment has been cleaned. True: its file is to be written again, since hardly more is in
-  /// hand than what is kept back. False: it is to be removed.
+  /// A segment has been cleaned. True: its file is to be used again, because little more than the
+  /// reserve remains. False: it is to be removed.
   [[nodiscard]] bool keeps_file(const SegmentInfo& cleaned);
-  /// So many cleaned segments' files are gone, or may be written again.
+  /// That many files of cleaned segments are gone, or may be used again.
   void note_freed(std::uint64_t segments);
-  /// So many of them may be written again. Error: a failure.
+  /// That many of them may be used again. Error: a failure.
   [[nodiscard]] std::optional<Error> reuse(std::uint64_t segments);
 
   /// Something that must be kept back is not.
   [[nodiscard]] bool is_short() const noexcept { return tight_ || cleaner_->spent() != 0; }
-  /// Cleaning has spent what is kept back for it, and what it has freed is not here yet.
+  /// Cleaning has used its reserve, and the room that it freed is not there yet.
   [[nodiscard]] bool cleaning_waits() const;
 
  private:
@@ -74,7 +75,7 @@ class KeptRoom {
     std::uint64_t cleaning = 0;  // for one segment
     std::uint64_t growth = 0;    // of those that have been claimed since they were written
     std::uint64_t work = 0;
-    std::uint64_t leases = 0;  // that they run out
+    std::uint64_t leases = 0;  // for running out
     std::uint64_t claims = 0;  // growth and leases of those that can still be claimed
   };
   [[nodiscard]] Parts parts(std::uint64_t more_bytes = 0, std::uint64_t more = 0) const noexcept;

@@ -1,14 +1,14 @@
 // Operation: one submitted request on its way through the shards, and the reply that grows
 // meanwhile.
 //
-// The front cuts a request into parts, one a shard it concerns; each shard fills in the items that
-// are its own (no two write the same), and whoever ends the last part completes it, or wakes the
-// thread that waits in `submit_waiting`, which then completes it itself. A claim and a list visit
-// the shards one after the other instead, so that one part is under way at a time; a waiting claim
-// waits at all shards, and the one that moves its phase on serves it.
+// The front splits a request into parts, one for each shard concerned. Each shard fills in its own
+// items (no two write the same one). The thread that ends the last part completes the operation, or
+// wakes the thread that waits in `submit_waiting` and then completes it itself. A claim and a list
+// instead visit the shards one after the other, with one part in progress at a time. A waiting
+// claim waits at all shards, and the shard that changes its phase first serves it.
 //
-// Thread safety: `phase`, `abandoned` and `parts` by any thread; the reply as said above; `merge`
-// guards what several shards add to; `ended` hands the whole to the waiter.
+// Thread safety: any thread may use `phase`, `abandoned` and `parts`; the reply as said above.
+// `merge` guards fields to which several shards add; `ended` hands the operation to the waiter.
 #pragma once
 
 #include <atomic>
@@ -41,17 +41,17 @@ enum class ClaimPhase : std::uint8_t {
 };
 
 /// The steps of a removal, each on all shards or on the first one, each durable before the next
-/// begins. A crash behind `decide` is finished at the next start, one before it has changed
-/// nothing.
+/// begins. After a crash behind `decide` the next start completes the removal; a crash before it
+/// has changed nothing.
 enum class RemoveStep : std::uint8_t {
-  look,    // all: no claims from now on, and what else asks for the queue waits
+  look,    // all: no claims from now on, and other requests for the queue wait
   decide,  // the first: writes down that it goes
   sweep,   // all: its messages go, and on the others the queue
   free,    // the first: the queue goes there too
-  thaw,    // all: what has waited goes on
+  thaw,    // all: the requests that waited go on
 };
 
-/// What one shard tells of itself, for stats.
+/// One shard's own figures, for stats.
 struct ShardFigures {
   std::vector<QueueStats> queues;
   std::unique_ptr<base::Histogram> lateness;
@@ -62,7 +62,7 @@ struct ShardFigures {
 };
 
 struct Operation {
-  /// Who waits in `submit_waiting` completes it itself, on its own thread, once it has ended.
+  /// A thread that waits in `submit_waiting` completes the operation itself, once it has ended.
   enum class Completes : std::uint8_t { engine, waiter };
 
   Operation(core::Request asked, core::Completion done, Completes who)
@@ -77,14 +77,14 @@ struct Operation {
   const Completes completes;
   base::Semaphore ended;  // wakes the waiter
 
-  // A waiter that meanwhile lends itself to the shards: it does what it posts itself. Nobody: no
-  // thread's id. `lent_to` is that thread's own.
+  // A waiter that lends itself to the shards meanwhile: it carries out its own parts. A default id:
+  // no thread is lent. Only that thread uses `lent_to`.
   std::atomic<std::thread::id> lender{};
   std::bitset<core::kMaxShards> lent_to;
 
   std::mutex merge;
   std::optional<Error> error;  // of the request as a whole; the first one stands
-  // Shards that have changed what a queue as a whole is asked for; under merge.
+  // Number of shards on which a request about a whole queue changed something; guarded by merge.
   std::uint32_t shards_changed = 0;
 
   std::vector<ShardFigures> figures;  // stats: one a shard
@@ -101,12 +101,13 @@ struct Operation {
   std::uint32_t shards_visited = 0;
   std::int64_t wait_until_boot_ms = 0;
   bool waited = false;
-  // Both sequentially consistent: who withdraws stores `abandoned` and then looks at `phase`, who
-  // begins to wait stores `phase` and then looks at `abandoned`; one of them must see the other.
+  // Both are sequentially consistent. A withdrawing thread stores `abandoned` and then reads
+  // `phase`; a thread that begins to wait stores `phase` and then reads `abandoned`. One of them
+  // must see the other.
   std::atomic<ClaimPhase> phase{ClaimPhase::collecting};
   std::atomic<bool> abandoned{false};
-  // What is still to be read of what was claimed, and any thread can read: its messages belong
-  // behind those of the reply. Left to a waiter where no other shard adds to them.
+  // Claimed messages that are still to be read, which any thread can do; they belong after the
+  // reply's messages. Left to a waiter if no other shard adds messages.
   base::UniqueFunction<void(core::ClaimReply&)> rest;
 
   void read_rest() {
@@ -133,7 +134,7 @@ struct Operation {
 
 using OperationPtr = std::shared_ptr<Operation>;
 
-/// What one shard has to do of an operation.
+/// One shard's work for an operation.
 struct Part {
   enum class Kind : std::uint8_t {
     request,  // decide it
@@ -141,7 +142,7 @@ struct Part {
     forget,   // a waiting claim has ended: drop it
     damaged,  // a claimed message did not check: to the dead
     freed,    // cleaned segments' files are gone, or may be written again
-    close,    // complete what waits; nothing comes after
+    close,    // complete what waits; no request follows
   };
   Kind kind = Kind::request;
   OperationPtr op;
@@ -156,7 +157,7 @@ struct Part {
   std::uint32_t claims = 0;
 };
 
-/// Where a shard sends what does not end with it; implemented by the engine's front.
+/// Where a shard sends everything that does not end with it; the engine's front implements it.
 class Router {
  public:
   virtual ~Router() = default;
@@ -170,7 +171,7 @@ class Router {
                             bool exhausted) = 0;
   /// Hands a part to a shard's thread.
   virtual void post(std::uint32_t shard, Part part) = 0;
-  /// Gives back what was claimed and cannot be handed over; of the reply only receipts matter.
+  /// Gives back claimed messages that cannot be handed over; it reads only the reply's receipts.
   virtual void release(const core::ClaimReply& reply) = 0;
   virtual void log(const LogEntry& entry) = 0;
 };

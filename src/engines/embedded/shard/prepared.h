@@ -1,5 +1,5 @@
-// Prepared: what the thread that submits a request works out for the shards, item by item. A shard
-// has one thread, and those who ask it are many.
+// Prepared: work that the submitting thread does for the shards, item by item. A shard has one
+// thread, and its callers are many.
 //
 // Plain values: filled in before the first part is posted, then only read.
 #pragma once

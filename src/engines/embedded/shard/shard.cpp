@@ -24,7 +24,7 @@ Shard::Shard(const Config& config, ShardState& state, Journal& journal, Committe
       cleaner_(state, journal, files, config.mark),
       room_(state, journal, cleaner_, {config.work_base, config.kept_claims}),
       uncommitted_(state) {
-  // What is kept back must hold for the longest of what the last run has left.
+  // The reserve must suffice for the longest record that the last run left.
   for (Handle handle = 0; handle < state_->slab.end(); ++handle) {
     if (state_->slab.is_live(handle)) journal_->note_put(state_->slab[handle].position.size());
   }
@@ -34,7 +34,8 @@ void Shard::fail(Error error) {
   if (failure_) return;
   router_->log({LogLevel::error, "shard_stopped",
                 "shard " + std::to_string(config_.number) + " stops: " + error.message});
-  // All later requests are told it. They are not at fault, whatever the file system's reason was.
+  // All later requests get this error. Those requests are not at fault, whatever the file system's
+  // reason was.
   error.code = ErrorCode::io_error;
   committer_->stop();
   failure_ = std::move(error);
@@ -74,7 +75,7 @@ void Shard::execute(Part part) {
   }
   if (failure_) return refuse(part);
   if (!removals_.empty() && parks(part)) return;
-  // What the parts before made due is ready for this one.
+  // Messages that earlier parts made due are ready for this part.
   const auto next = state_->due_wheel.next_due();
   if (next && *next <= now_.realtime_ms) {
     run_wheels();
@@ -136,8 +137,8 @@ CommitJob Shard::take_job() {
       router->post(shard, std::move(part));
     });
   }
-  // The first one has the mark of the ids left out after a crash, whatever the policy: were it lost
-  // in another crash, the same ids would be given once more.
+  // The first job holds the mark of the ids that are skipped after a crash. It is synced under
+  // every policy: if another crash took it, the same ids would be given again.
   job.sync = closing_ || std::exchange(sync_next_, false) ||
              (first_job_ && !job.batches.empty() && !TARRY_PLANTED_BUG(skipped_ids_not_synced));
   if (!job.batches.empty()) first_job_ = false;
@@ -203,7 +204,7 @@ Handle Shard::resolve(QueueId queue, std::string_view key) {
     if (message.queue != queue) return false;
     auto put =
         journal_->read(message.position.segment(journal_->newest_segment()), message.position);
-    // Where its bytes cannot be read, 64 bits of hash have to do: "no such key" would be a lie.
+    // If its bytes cannot be read, 64 bits of hash must do: "no such key" would be false.
     return !put || put->key == key;
   });
 }

@@ -1,9 +1,9 @@
-// Shard: the state machine. Decides what a request does now, writes it down as records, and lets
-// the state evolve by them. Told the time, asks nothing of clocks, files or threads but through
-// Journal.
+// Shard: the state machine. Decides what a request does now, writes the result as records, and lets
+// the records change the state. It is told the time, and reaches no clock, file or thread except
+// through Journal.
 //
-// A turn: `advance` to now, `execute` each part, `serve_waiters`, `work_slice`, then `take_job`
-// for the committer. Every answer leaves with the job whose batches hold what it rests on.
+// A turn: `advance` to now, `execute` each part, `serve_waiters`, `work_slice`, then `take_job` for
+// the committer. Every answer leaves with the job whose batches hold the records behind it.
 //
 // Thread safety: none; the shard's thread owns it. Tasks it puts into jobs run on the committer's
 // thread and touch only what they own, the segment files, and the Router.
@@ -35,11 +35,11 @@
 
 namespace tarry::embedded {
 
-/// How many payload bytes a claim may still hand out. Sizes are known roughly without a look into
-/// the journal, and never too small; only a claim that comes near its limit looks.
+/// How many payload bytes a claim may still hand out. Sizes are known roughly without reading the
+/// journal, and never too small. Only a claim that comes near its limit reads.
 struct ByteBudget {
   std::uint64_t max = 0;
-  bool first_may_exceed = true;  // one message is handed out whatever its size
+  bool first_may_exceed = true;  // the first message is handed out whatever its size
   std::uint64_t used = 0;
   bool exact = false;
 };
@@ -55,8 +55,8 @@ class Shard {
   static constexpr std::uint64_t kWorkBase = 64 * 1024;
   static constexpr std::uint64_t kKeptClaims = 65'536;
 
-  /// How much of what takes long is done in one turn: a spike of a million due messages is taken in
-  /// slices between which requests are served.
+  /// How much of a long job is done in one turn: a million messages that fall due together are
+  /// handled in slices, with requests served in between.
   struct Slices {
     std::size_t wheel = 65'536;          // messages that time moves, a wheel
     Handle sweep = 65'536;               // handles that a purge or a list looks at
@@ -79,8 +79,8 @@ class Shard {
         RecordReads& reads, SegmentFiles& files, Router& router);
 
   void advance(timing::Instant now);
-  /// Takes what must be kept back, before others do, as far as there is room. At opening: the last
-  /// run's went with its end.
+  /// Takes the room of the reserve before other programs do, as far as there is room. At opening:
+  /// the last run gave its reserve back when it ended.
   void keep_back();
   void execute(Part part);
   /// Claims that wait, for which something is due now.
@@ -88,24 +88,24 @@ class Shard {
   /// A slice of cleaning and of long sweeps (purge, revive all). True while there is more to do.
   bool work_slice();
   [[nodiscard]] CommitJob take_job();
-  /// Before the first part: what asks for the queue waits until its removal has come to its end.
+  /// Before the first part: requests for the queue wait until its removal has ended.
   void freeze(const std::string& queue);
-  /// The records that the next claims will probably ask for: of each queue that was claimed from
-  /// since the last call what stands in front now, where that is not still in RAM.
+  /// The records that the next claims will probably need: the front messages of each queue that was
+  /// claimed from since the last call, unless they are still in RAM.
   [[nodiscard]] std::vector<RecordPlace> look_ahead();
 
   /// When to call `advance` next; by both clocks. Nothing: no need.
   [[nodiscard]] std::optional<std::int64_t> next_realtime_ms() const;
   [[nodiscard]] std::optional<std::int64_t> next_boottime_ms() const;
 
-  /// Set when the shard can do no more: the reason. All later parts fail with it.
+  /// The reason why the shard has stopped, if it has. All later parts fail with it.
   [[nodiscard]] const std::optional<Error>& failure() const noexcept { return failure_; }
   void fail(Error error);
 
-  /// Completes what waits; its last job syncs. Call `take_job` after.
+  /// Completes waiting requests; the shard's last job syncs. Call `take_job` after.
   void close();
-  /// Writes the record of a clean end, once that job is done: its batch then proves all before it
-  /// durable, and what is missing later is damage and no torn tail. Call `take_job` after.
+  /// Writes the record of a clean end, once that job is done. Its batch proves all batches before
+  /// it durable, so later losses are damage and not a torn tail. Call `take_job` after.
   void end_journal();
   [[nodiscard]] const Figures& figures() const noexcept { return figures_; }
 
@@ -120,7 +120,7 @@ class Shard {
     const std::string& bytes;  // of the request
     const core::PushItem& item;
     std::uint32_t payload_crc;
-    const core::MoveItem* move;  // what it is part of, or null
+    const core::MoveItem* move;  // the move that it is part of, or null
   };
   void push_one(QueueId queue, const Pushed& pushed, core::PushResult& result,
                 std::string& reply_bytes);
@@ -143,14 +143,14 @@ class Shard {
                   core::ItemResult& result);
   [[nodiscard]] Handle find_claim(const ClaimName& claim) const;
   [[nodiscard]] bool was_acked_by(const ClaimName& claim) const;
-  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others'
-  /// outcomes are what `stale(i)` says.
+  /// Calls `f(i, handle)` for each item of the part whose receipt names a live claim; the others
+  /// get the outcome of `stale(i)`.
   template <typename F, typename G>
   void each_claim(const Part& part, F&& f, G&& stale);
   // shard_claim.cpp
   void execute(const core::ClaimRequest& request, Part& part);
   void wait(const OperationPtr& op);
-  /// `start_at`: of several queues the one to begin with; else they take turns.
+  /// `start_at`: the first of several queues; if not set, they take turns.
   [[nodiscard]] Grants claim(const core::ClaimRequest& request, std::uint32_t max,
                              ByteBudget budget, std::optional<std::size_t> start_at = std::nullopt);
   void claim_from(QueueId queue, const core::ClaimRequest& request, std::uint32_t max,
@@ -169,7 +169,7 @@ class Shard {
   void damaged(const Part& part);
   [[nodiscard]] bool is_paused(const QueueState& queue) const noexcept;
   void wake_queue(QueueId queue);
-  /// Something of the queue may be claimed by key now, in whatever state.
+  /// A message of the queue may be claimable by key now, in any state.
   void wake_by_key(QueueId queue);
   void serve_waiters_of(WaitingClaims::QueueNo queue, std::size_t& budget);
   void serve_waiter(WaitingClaims::Place at, std::size_t& budget);
@@ -229,19 +229,19 @@ class Shard {
   void repay_cleaning();
   [[nodiscard]] bool cleaning_is_due();
   void release(const SegmentInfo& cleaned);
-  /// So many cleaned segments' files are gone, and so many may be written again.
+  /// That many files of cleaned segments are gone, and that many may be used again.
   void room_is_back(std::uint64_t removed, std::uint64_t reusable);
   /// Room for `bytes` in records, none longer than `largest`; `accepted` messages among them.
   std::optional<Error> room(std::uint64_t bytes, std::uint64_t largest, Purpose purpose,
                             std::uint64_t accepted = 0);
-  /// Room for a claim; where there is none for `max` messages, lowers it to what there is room for.
+  /// Takes room for a claim; lowers `max` if there is room for fewer messages.
   std::optional<Error> room_to_claim(const core::ClaimRequest& request, std::uint32_t& max);
-  /// Room for the settlement; where there is none for its reason beside, empties that.
+  /// Takes room for the settlement; if there is none for its reason too, empties the reason.
   std::optional<Error> room_to_settle(const core::SettleItem& item, std::string_view& reason);
   void end_part(const OperationPtr& op);
-  /// Of a batch: where it does not become durable, the part's items fail.
+  /// For a part of a batch: if it does not become durable, its items fail.
   void end_part(const Part& part);
-  /// Of what has changed a queue as a whole: noted, with how many messages, once it is durable.
+  /// For a request that changed a whole queue: counts it, with its messages, once it is durable.
   void end_changing_part(const OperationPtr& op, std::uint64_t messages = 0);
   void refuse(const Part& part);
   template <typename F>
@@ -295,7 +295,7 @@ class Shard {
     QueueId queue = 0;
     SweepKind kind = SweepKind::purge;
     Handle cursor = 0;
-    std::uint64_t id_limit = 0;  // what is pushed after the sweep began is left alone
+    std::uint64_t id_limit = 0;  // messages pushed after the sweep began are left alone
     std::uint64_t count = 0;
   };
   std::deque<Sweep> sweeps_;
@@ -304,11 +304,11 @@ class Shard {
   // queues whose removal is under way
   struct Removal {
     bool decided = false;
-    std::optional<Error> stuck;  // it failed half-way: what asks for the queue is told
+    std::optional<Error> stuck;  // it failed half-way: requests for the queue get this
   };
   std::unordered_map<std::string, Removal> removals_;
   std::vector<Part> parked_;
-  bool sync_next_ = false;  // whatever the policy
+  bool sync_next_ = false;  // under every policy
 
   // forecasts, a slice a turn
   struct Count {

@@ -1,6 +1,6 @@
-// Shard: what is read ahead, so that a claim need not wait for it: as much as two claims like the
-// last one take, within limits, as file systems do for who reads on and on. One is read while the
-// other is claimed.
+// Shard: reads records ahead, so that a claim need not wait for them: as many as two claims like
+// the last one take, within limits, as file systems do for sequential reads. One claim's worth is
+// read while the other is claimed.
 #include <algorithm>
 #include <utility>
 
@@ -10,11 +10,11 @@
 namespace tarry::embedded {
 namespace {
 
-// Of one queue, at once. A claim of one message has this many read ahead too: waking the committer
-// for each would cost more than it spares.
+// Per queue and call. A claim of one message also has this many read ahead: waking the committer
+// for each message would cost more than it saves.
 constexpr std::size_t kLeastAheadOfQueue = 64;
 constexpr std::size_t kMostAheadOfQueue = 1024;
-// Of all queues, with what lies between records and is read along with them.
+// For all queues, including the gaps between records, which are read too.
 constexpr std::uint64_t kMostBytesAhead = 2 << 20;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Claims: taking what is due, waiting for it, handing it over.
+// Claims: taking due messages, waiting for them, handing them over.
 #include <algorithm>
 
 #include "base/planted.h"
@@ -17,7 +17,7 @@ struct ClaimRoom {
   std::uint64_t later;  // not written yet, but no claim is given without room for it
 };
 
-// What a claim of at most `max` messages writes: one of several queues goes round twice.
+// What a claim of at most `max` messages writes; a claim of several queues makes two rounds.
 ClaimRoom claim_room(const core::ClaimRequest& request, std::uint64_t max, std::uint64_t pending) {
   // By key the dead can be claimed too.
   const std::uint64_t items = std::min(max, request.keys.empty() ? pending : request.keys.size());
@@ -41,7 +41,8 @@ void Shard::wake_by_key(QueueId queue) {
   if (!waiting_.empty()) waiting_.wake_by_key(state_->queue(queue).name);
 }
 
-// One record holds all that are claimed together. On a full disk there may be room for some.
+// One record holds all messages that are claimed together. On a full disk there may be room for
+// some of them.
 std::optional<Error> Shard::room_to_claim(const core::ClaimRequest& request, std::uint32_t& max) {
   while (true) {
     const ClaimRoom wanted = claim_room(request, max, state_->pending());
@@ -60,14 +61,14 @@ ClaimedRecord Shard::begin_claim(QueueId queue, const core::ClaimRequest& reques
   return record;
 }
 
-// Leases one message and notes what is needed to deliver it.
+// Leases one message and notes the facts for its delivery.
 void Shard::take(Handle handle, ClaimedRecord& record, Grants& grants) {
   const Message& message = state_->slab[handle];
   ClaimedItem item{ref(handle), 1, 1};
   if (message.history != kNoHistory) {
     const History& history = state_->histories[message.history];
     item.claims = history.tallies.claims + 1;
-    // A dead message that is claimed by its key begins anew, as if revived.
+    // A dead message that is claimed by its key starts again, as if revived.
     const std::uint32_t next = std::min(history.attempt + 1, core::kMaxAttempts);
     item.attempt = message.stage() == Stage::dead ? 1 : next;
   }
@@ -97,7 +98,8 @@ void Shard::end_claim_record(ClaimedRecord record) {
   state_->count_claims(queue, count);
 }
 
-// Takes the message into the budget if it may go out with the others; the first one always may.
+// Takes the message into the budget if it may be handed out with the others; the first one always
+// may.
 bool Shard::fits(ByteBudget& budget, const Message& message, const Grants& grants) {
   const std::uint64_t rough = message.position.size();
   if (!budget.exact && budget.used + rough <= budget.max) {
@@ -129,7 +131,7 @@ void Shard::claim_from(QueueId id, const core::ClaimRequest& request, std::uint3
   if (grants.items.empty()) grants.items.reserve(most);
   while (record.items.size() < max) {
     const Handle first = queue.lanes.first();
-    // Guarantee 2: by the clock at the claim, whatever made it ready.
+    // Guarantee 2: the clock at the claim decides, whatever made the message ready.
     const std::int64_t now = now_.realtime_ms + (TARRY_PLANTED_BUG(early_by_a_tick) ? 1 : 0);
     if (first == kNoHandle || state_->slab[first].due_ms() > now) break;
     if (!fits(budget, state_->slab[first], grants)) break;
@@ -182,8 +184,8 @@ Grants Shard::claim(const core::ClaimRequest& request, std::uint32_t max, ByteBu
     if (id != kNoQueue) claim_from(id, request, max, budget, grants);
     return grants;
   }
-  // Fairly: each queue gives its share first, then whoever has more fills up. Where the turn begins
-  // moves on, so that a claim of one message is fair in the long run too.
+  // Fairly: each queue first gives its share, then queues with more messages fill up the rest. The
+  // first queue changes with each claim, so claims of one message are fair in the long run too.
   const auto share = static_cast<std::uint32_t>((max + count - 1) / count);
   const std::size_t start = start_at ? *start_at : turn_++ % count;
   for (const std::uint32_t quota : {share, max}) {
@@ -249,7 +251,7 @@ void Shard::execute(const core::ClaimRequest& request, Part& part) {
 // -- waiting
 
 void Shard::wait(const OperationPtr& op) {
-  // It may have ended before this shard heard of it.
+  // The claim may have ended before this shard knew of it.
   if (op->phase.load() != ClaimPhase::waiting) return;
   if (closing_ || failure_) {
     if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) {
@@ -274,7 +276,7 @@ bool Shard::has_any(QueueId id, const core::ClaimRequest& request) {
   });
 }
 
-// Takes the claim out of its queues, and serves it where it still waits.
+// Removes the claim from its queues, and serves it if it still waits.
 void Shard::serve_waiter(WaitingClaims::Place at, std::size_t& budget) {
   const OperationPtr op = waiting_.operation(at);
   const std::size_t index = WaitingClaims::index(at);
@@ -290,7 +292,7 @@ void Shard::serve_waiter(WaitingClaims::Place at, std::size_t& budget) {
   deliver(op, claim(request, max, {request.max_bytes}, index));
 }
 
-// First come, first served; but who waits for a key that is not there lets the others by.
+// First come, first served; but a claim by a missing key lets the others pass.
 void Shard::serve_waiters_of(WaitingClaims::QueueNo queue, std::size_t& budget) {
   const QueueId id = state_->find_queue(waiting_.name(queue));
   if (id == kNoQueue) return;
@@ -308,7 +310,7 @@ void Shard::serve_waiters_of(WaitingClaims::QueueNo queue, std::size_t& budget) 
   if (!state_->queue(id).lanes.empty()) waiting_.hold(queue);
 }
 
-// In slices: what is left over is for the next turn.
+// In slices: the next turn continues.
 void Shard::serve_waiters() {
   if (failure_) {
     waiting_.clear([this](const OperationPtr& op) {
@@ -323,7 +325,7 @@ void Shard::serve_waiters() {
     const WaitingClaims::QueueNo queue = waiting_.next_woken();
     if (queue != WaitingClaims::kNone) serve_waiters_of(queue, budget);
   }
-  // Only now: what falls due at the last moment is still delivered.
+  // Only now: messages that fall due at the last moment are still delivered.
   if (!waiting_.has_woken()) {
     waiting_.expire(now_.boottime_ms, budget, [this](const OperationPtr& op) {
       if (op->move_phase(ClaimPhase::waiting, ClaimPhase::ended)) end_part(op);
@@ -348,7 +350,7 @@ void Shard::damaged(const Part& part) {
   router_->log({LogLevel::error, "message_damaged",
                 "message " + std::to_string(part.id) + " of queue " +
                     state_->queue(message.queue).name + " is damaged: set aside as dead"});
-  // Else its lease will run out, and the next claim tries again.
+  // Otherwise its lease will run out, and the next claim tries again.
   if (room(256, 256, Purpose::end)) return;
   emit_dead(DeadWhy::damaged, part.handle, message.priority, "damaged");
 }

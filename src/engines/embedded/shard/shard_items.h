@@ -1,4 +1,4 @@
-// What the verbs of Shard share: which items of a request are this shard's. For
+// Shared by the verbs of Shard: which items of a request belong to this shard. For
 // src/engines/embedded/shard/shard_*.cpp only.
 #pragma once
 
@@ -9,7 +9,8 @@ namespace tarry::embedded {
 /// The processor is asked for messages so many early.
 inline constexpr std::size_t kSoon = 6;
 
-/// Of a request that could be decided and not answered. The text is too short to need any.
+/// For a request that was decided but cannot be answered. The text is short enough to need no
+/// memory.
 inline Error no_memory() { return {ErrorCode::unavailable, "out of memory"}; }
 
 template <typename F>

@@ -153,7 +153,7 @@ void Shard::push_one(QueueId queue, const Pushed& pushed, core::PushResult& resu
   put_new(queue, pushed, result, reply_bytes);
 }
 
-// The queue is made by its first good item: a request of bad ones leaves nothing behind.
+// The first good item makes the queue: a request with only bad items leaves nothing behind.
 template <typename F>
 void Shard::push_items(const std::string& name, const Part& part, core::PushReply& reply,
                        std::uint64_t bytes, std::uint64_t largest, F&& push) {

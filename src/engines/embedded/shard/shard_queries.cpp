@@ -1,4 +1,4 @@
-// Get, list, stats, forecast: reads. They too answer only when what they saw is durable.
+// Get, list, stats, forecast: reads. They too answer only when everything that they saw is durable.
 #include <algorithm>
 #include <new>
 #include <string>
@@ -154,7 +154,7 @@ void Shard::execute(const core::ListRequest& request, const Part& part) {
         exhausted = false;
         break;
       }
-      // One whose record is damaged is listed with what is known of it.
+      // A message with a damaged record is listed with the fields that are known.
       auto done = reader.describe(facts);
       if (!facts.info.key.starts_with(prefix)) continue;
       if (done) {
@@ -226,7 +226,7 @@ void Shard::execute(const core::ForecastRequest& request, const Part& part) {
   count.op = part.op;
   count.queue = queue;
   count.now_ms = now_.realtime_ms;
-  count.end = state_->slab.end();  // what is pushed from now on is not in it
+  count.end = state_->slab.end();  // messages pushed from now on are not counted
   count.found.buckets.resize(request.buckets);
   counts_.push_back(std::move(count));
 }
@@ -245,7 +245,7 @@ bool Shard::count_slice() {
     if (stage == Stage::ready) {
       ++count.found.due_now;
     } else if (stage == Stage::scheduled) {
-      // What fell due after the question was in the first span then.
+      // A message that fell due after the question was in the first span then.
       const std::int64_t ahead = std::max<std::int64_t>(message.due_ms() - count.now_ms, 1);
       const auto bucket = static_cast<std::uint64_t>((ahead - 1) / width);
       ++(bucket < count.found.buckets.size() ? count.found.buckets[bucket] : count.found.later);

@@ -1,5 +1,5 @@
-// A queue as a whole: settings, pause, purge, revive. What touches every message goes in slices, so
-// that a purge of ten million holds nobody up.
+// Verbs on whole queues: settings, pause, purge, revive. Work that touches every message goes in
+// slices, so that a purge of ten million delays no other request.
 #include "base/planted.h"
 #include "core/settings_table.h"
 #include "core/validation.h"
@@ -182,7 +182,7 @@ bool Shard::work_slice() {
     }
     return false;
   }
-  if (closing_) return false;  // what comes now would not be synced
+  if (closing_) return false;  // records from now on would not be synced
   bool more = sweep_slice();
   more = count_slice() || more;
   more = has_waiters_to_serve() || more;
@@ -198,8 +198,8 @@ bool Shard::work_slice() {
     if (failure_) return more;
   }
   if (!cleaning_is_due()) return more;
-  // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon. Pressed
-  // hard it ends a round over all that is live before what is kept back for work is half used up.
+  // Keeps pace with appends: twice what this turn wrote, and at least enough to end soon. When
+  // pressed hard, it ends a round over all live bytes before half of the reserve for work is used.
   const bool hard = cleaner_.pressed() == Cleaner::Press::hard;
   const std::uint64_t pace = hard ? 2 * kWorkShare : 2;
   auto slice = cleaner_.run(std::max(config_.slices.cleaning, pace * journal_->untaken_bytes()));

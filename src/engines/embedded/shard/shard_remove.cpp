@@ -1,6 +1,6 @@
-// A queue is removed: step by step on all shards (operation.h), led by the front. What asks for the
-// queue meanwhile waits, so that a push that comes then makes it anew, and is not lost with the
-// old.
+// Removes a queue step by step on all shards (operation.h), led by the front. Other requests for
+// the queue wait meanwhile, so that a push during the removal makes the queue again and is not lost
+// with the old one.
 #include <utility>
 #include <variant>
 
@@ -12,7 +12,8 @@
 namespace tarry::embedded {
 namespace {
 
-// Of a request that names one queue, and is not the removal itself; a claim finds it paused.
+// The queue of a request that names one and is not the removal itself; a claim sees the queue as
+// paused.
 const std::string* queue_of(const core::Request& request) {
   return std::visit(
       [](const auto& asked) -> const std::string* {
@@ -109,7 +110,7 @@ void Shard::decide_removal(const core::RemoveRequest& request, const Part& part)
   end_part(part.op);
 }
 
-// On the first shard only once it has gone from all others: until then it says what a crash leaves
+// The first shard frees it only after all others: until then its record tells what a crash leaves
 // to be done.
 void Shard::free_queue(QueueId queue, const OperationPtr& op) {
   if (config_.number == 0 && op->step != RemoveStep::free) return;

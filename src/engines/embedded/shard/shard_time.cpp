@@ -1,5 +1,5 @@
-// What time does: messages fall due, leases run out, the dead and the remembered are forgotten, the
-// wall clock steps.
+// The work that time causes: messages fall due, leases run out, dead and remembered messages
+// expire, the wall clock steps.
 #include <algorithm>
 #include <string>
 
@@ -10,7 +10,7 @@
 namespace tarry::embedded {
 namespace {
 
-// On a full disk what time ends stays so much longer, and is tried again.
+// On a full disk, messages that should expire stay this much longer, and then it tries again.
 constexpr std::int64_t kExpiryAgainMs = 1000;
 // Queues at which claims wait, looked at in a turn though nobody has woken them.
 constexpr std::size_t kSweptQueues = 16;
@@ -18,8 +18,8 @@ constexpr std::size_t kSweptQueues = 16;
 }  // namespace
 
 void Shard::observe_step(timing::Instant now) {
-  // The wheel knows what time it was at opening; and after a small step back, which it sits out, it
-  // is ahead until the clock has caught up.
+  // The wheel has the time of the opening. After a small step back, which it sits out, it is ahead
+  // until the clock has caught up.
   const bool backwards = now.realtime_ms < std::max(now_.realtime_ms, state_->due_wheel.now());
   const bool stepped = state_->eras.observe(now);
   if (stepped) {
@@ -53,14 +53,14 @@ void Shard::due_expired(Handle handle) {
     state_->due_wheel.insert(handle);
     return;
   }
-  state_->due_wheel.insert(handle);  // evolve takes it out where it expects it
+  state_->due_wheel.insert(handle);  // evolve takes it out of the wheel
   emit_gone(message.stage() == Stage::dead ? GoneWhy::expired : GoneWhy::forgotten, handle);
 }
 
 void Shard::lease_expired(Handle handle) {
   const Message& message = state_->slab[handle];
   if (message.stage() == Stage::scheduled) {    // was held
-    if (message.due_ms() > now_.realtime_ms) {  // the wall clock has gone back meanwhile
+    if (message.due_ms() > now_.realtime_ms) {  // the wall clock has gone back since
       state_->unhold(handle);
       return;
     }
@@ -84,7 +84,7 @@ void Shard::lease_expired(Handle handle) {
   if (history.attempt >= most) {
     std::string reason = own_reason(kRanOut, history.attempt, most);
     const std::uint64_t size = dead_bytes(reason.size());
-    if (room(size, size, Purpose::work)) reason.clear();  // what goes on needs the room more
+    if (room(size, size, Purpose::work)) reason.clear();  // live messages need the room more
     emit_dead(DeadWhy::run_out, handle, message.priority, reason);
     return;
   }
@@ -98,8 +98,8 @@ void Shard::lease_expired(Handle handle) {
   emit(record);
 }
 
-// A lease that outlived its boot has begun anew. That is written down, or each further restart
-// would begin it once more and the message never come back.
+// A lease that outlived its boot has started again. That is recorded. Otherwise each further
+// restart would start it once more, and the message would never come back.
 void Shard::record_renewed_leases() {
   std::vector<Handle> renewed = state_->take_renewed_leases();
   while (!renewed.empty()) {
@@ -118,7 +118,7 @@ void Shard::record_renewed_leases() {
 }
 
 void Shard::run_wheels() {
-  // Leases first: what they give back is due already and becomes ready in the same call.
+  // Leases first: a message that one gives back is due already and becomes ready in the same call.
   state_->lease_wheel.advance_to(
       now_.boottime_ms, [this](Handle handle) { lease_expired(handle); }, config_.slices.wheel);
   state_->due_wheel.advance_to(
@@ -137,9 +137,9 @@ void Shard::advance(timing::Instant now) {
   wake_held();
 }
 
-// Queues at which claims wait though messages are ready: a pause may have ended by time, or a small
-// step back of the clock been made good again. And a few others each turn, in case a wake-up was
-// lost.
+// Looks at queues where claims wait although messages are ready: a pause may have ended by time, or
+// the clock may have caught up after a small step back. Each turn it also looks at a few others, in
+// case a wake-up was lost.
 void Shard::wake_held() {
   if (waiting_.empty()) return;
   using Held = WaitingClaims::Held;

@@ -193,7 +193,8 @@ void Shard::each_claim(const Part& part, F&& f, G&& stale) {
   };
   const std::size_t count = part.all_items ? claims.size() : part.items.size();
   for (std::size_t n = 0; n < count; ++n) {
-    // They lie anywhere: first the message, then what it names.
+    // Messages lie anywhere in memory: first the message is prefetched, then the objects that it
+    // names.
     if (n + 2 * kSoon < count) state_->prefetch(claims[item(n + 2 * kSoon)].handle);
     if (n + kSoon < count) state_->prefetch_history(claims[item(n + kSoon)].handle);
     const std::size_t i = item(n);
@@ -284,8 +285,8 @@ void Shard::execute(const core::SettleRequest& request, const Part& part) {
     const Purpose own = item.reason.size != 0 ? Purpose::work : Purpose::back;
     if (!ends(item.action)) purpose = std::min(purpose, own);
   });
-  // Where there is no room for all, it is asked for item by item: an ack is not refused for the
-  // company that it comes in, nor a bury for its reason.
+  // If there is no room for all items, each item asks by itself: an ack is not refused because of
+  // other items, nor a bury because of its reason.
   const auto no_room = room(bytes, largest, purpose);
   if (failure_) {
     fail_items(reply.items, part, *failure_);

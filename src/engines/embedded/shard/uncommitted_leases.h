@@ -33,7 +33,7 @@ class UncommittedLeases {
   };
 
  public:
-  /// To be told, once, that one claim has become durable. May outlive the leases.
+  /// Called once, when one claim has become durable. May outlive the leases.
   class Durable {
    public:
     void operator()(std::int64_t boot_ms) const;
@@ -53,8 +53,8 @@ class UncommittedLeases {
   [[nodiscard]] Durable add(const Grants& grants, std::int64_t now_boot_ms);
   /// Lets the leases begin whose claims have become durable since the last call.
   void start();
-  /// A lease whose claim is not durable yet begins now at the earliest: were it to run out, the
-  /// message might be delivered twice at once, or die before anybody had it.
+  /// A lease whose claim is not durable yet begins now at the earliest. If it ran out, the message
+  /// might be delivered twice at the same time, or become dead before any client had it.
   void hold(std::int64_t now_boot_ms);
 
  private:

@@ -1,18 +1,18 @@
 // WaitingClaims: the claims that wait at one shard: at which queues, until when, and which of those
 // queues may have something for them by now.
 //
-// A claim that has ended elsewhere (withdrawn, served by another shard) is only noted; its places
-// are taken out in slices (`drop_ended`), so that ten thousand claims that hang up at once keep
-// nobody waiting.
+// A claim that has ended elsewhere (withdrawn, served by another shard) is only noted. Its places
+// are removed in slices (`drop_ended`), so that ten thousand claims that hang up together delay no
+// other request.
 //
 // Thread safety: none; the shard's thread owns it.
 //
 // Invariants
-//  1. A claim stands at each of its queues, in the order of `add`, until it is removed. One that
-//     has ended stands there for a while yet: its phase says so.
-//  2. A queue that is woken is in `woken_` once, until `next_woken` gives it out.
-//  3. A queue that is held has claims that wait and messages that none of them could have; it is in
-//     `held_`, which may also name queues that are held no more.
+//  1. A claim stands at each of its queues, in the order of `add`, until it is removed. An ended
+//     claim stays there for a while; its phase shows that it has ended.
+//  2. A queue that is woken is in `woken_` once, until `next_woken` returns it.
+//  3. A queue is held if claims wait there and none of them may have its messages. It is in
+//     `held_`, which may also name queues that are no longer held.
 //  4. Each claim that has not been noted as ended has its deadline in `deadlines_`.
 #pragma once
 
@@ -53,11 +53,11 @@ class WaitingClaims {
 
   /// The claim waits from now on; its queues are woken: something may have come since it looked.
   void add(const OperationPtr& op);
-  /// It has ended elsewhere. Not known here: ignored.
+  /// The claim has ended elsewhere. Unknown claims are ignored.
   void note_ended(const Operation* op);
-  /// Takes out what has been noted, as far as `budget` reaches; a queue and claim costs one.
+  /// Removes the noted claims, as far as `budget` reaches; each place of a claim costs one.
   void drop_ended(std::size_t& budget);
-  /// Takes out all: `f(op)` is called for each that had not been noted as ended.
+  /// Removes all claims, and calls `f(op)` for each that had not been noted as ended.
   template <typename F>
   void clear(F&& f) {
     lists_.each_claim([&](Lists::ClaimNo no) {
@@ -68,11 +68,11 @@ class WaitingClaims {
   }
 
   [[nodiscard]] bool empty() const noexcept { return lists_.empty(); }
-  /// How many wait at the queue whose phase is still `waiting`.
+  /// How many claims at the queue still have the phase `waiting`.
   [[nodiscard]] std::uint64_t waiting_at(std::string_view queue) const;
 
   // -- waking
-  /// There may be something for the claims that wait at the queue.
+  /// The claims that wait at the queue may find a message now.
   void wake(std::string_view queue);
   /// The same, where any claim by key waits at all.
   void wake_by_key(std::string_view queue) {
@@ -81,7 +81,7 @@ class WaitingClaims {
   [[nodiscard]] bool has_woken() const noexcept { return !woken_.empty(); }
   /// The queue that was woken first; kNone: none is left.
   [[nodiscard]] QueueNo next_woken();
-  /// It goes first in the next turn.
+  /// It comes first in the next turn.
   void wake_again_first(QueueNo queue);
 
   // -- serving a queue: from the first place to the next
@@ -96,12 +96,12 @@ class WaitingClaims {
   [[nodiscard]] bool any_by_key(QueueNo queue) const noexcept {
     return lists_.queue(queue).by_key != 0;
   }
-  /// Takes the claim out of all its queues. How many they were.
+  /// Removes the claim from all its queues. Returns how many there were.
   std::size_t remove(Place place);
 
   // -- queues with messages that no claim could have: paused, or ahead of the clock
   void hold(QueueNo queue);
-  /// `f(name)` says what becomes of each: it is held no more, is held still, or is woken.
+  /// `f(name)` decides for each: it is no longer held, still held, or woken.
   enum class Held : std::uint8_t { no_more, still, woken };
   template <typename F>
   void look_at_held(F&& f) {

@@ -1,6 +1,6 @@
-// ChunkedArray<T>: an array that grows by chunks and never moves what it holds, so that growing to
-// 100M entries neither doubles memory for a moment nor stalls the shard while it copies. Beyond the
-// first 64 MiB it lies in huge pages.
+// ChunkedArray<T>: an array that grows by chunks and never moves its elements. So growing to 100M
+// entries neither doubles memory for a moment nor stalls the shard during a copy. Beyond the first
+// 64 MiB it uses huge pages.
 //
 // Thread safety: none; one owner.
 //
@@ -45,8 +45,8 @@ class ChunkedArray {
 
  private:
   static constexpr std::size_t kChunkBytes = std::size_t{kChunk} * sizeof(T);
-  // A big store goes on in blocks of many chunks. Not a smaller one: to make a huge page takes long
-  // enough to be seen in how late messages are (docs/decisions/0003).
+  // A big store continues in blocks of many chunks. A smaller store does not: making a huge page
+  // takes long enough to show in lateness (docs/decisions/0003).
   static constexpr std::size_t kSingles = (std::size_t{64} << 20) / kChunkBytes;
   static constexpr std::size_t kBlock = 4 * HugeBlock::kPage;
   static constexpr std::size_t kInBlock = kBlock / kChunkBytes;

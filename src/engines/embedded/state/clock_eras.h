@@ -1,15 +1,15 @@
 // ClockEras: how far REALTIME stood from BOOTTIME at different times of this boot. Within an era
 // the two run together, to kSameMs; the wall clock was set, and another begins.
 //
-// A relative delay must really pass, also when the wall clock jumps forward meanwhile. So a message
-// with a relative delay remembers the era it was counted in (8 bits), and when it falls due by
+// A relative delay must really pass, even if the wall clock jumps forward meanwhile. So a message
+// with a relative delay remembers the era in which it was counted (8 bits). If it falls due by
 // REALTIME in another era, it is held until its BOOTTIME has come too.
 //
 // Thread safety: none; the shard's thread owns it.
 //
-// Invariant: era 0 means "no such promise"; an era keeps its offset while it is the current one, or
-// a message counts by it. Where 255 are kept so, messages get era 0: still never early by the
-// store's own clock, which is the guarantee.
+// Invariant: era 0 means "no such promise"; an era keeps its offset while it is current, or while a
+// message counts by it. If 255 eras are in use, messages get era 0: they are still never early by
+// the store's own clock, which is the guarantee.
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@ namespace tarry::embedded {
 
 class ClockEras {
  public:
-  /// A difference of more is told of, and counted, as a step.
+  /// A larger difference is reported and counted as a step.
   static constexpr std::int64_t kStepMs = 1000;
-  /// One of no more may come from reading two clocks, and begins no era.
+  /// A difference up to this may come from reading two clocks, and begins no era.
   static constexpr std::int64_t kSameMs = 20;
 
   /// Tells the time. True when the wall clock has stepped, by `last_step_ms`.
@@ -47,7 +47,7 @@ class ClockEras {
     ++users_[era];
     return era;
   }
-  /// The message is due at another time, or has gone. Of era 0 there is nothing to leave.
+  /// The message has another due time, or is gone. For era 0 there is nothing to do.
   void leave(std::uint8_t era) noexcept {
     if (era != 0) --users_[era];
   }

@@ -1,6 +1,6 @@
 // A message's full state as a record, for a copy of it: by cleaning, or into a salvaged journal.
 //
-// Pure functions; the views of what they answer point into the state and into the record given.
+// Pure functions; the views in their results point into the state and into the given record.
 #pragma once
 
 #include "engines/embedded/records/records.h"

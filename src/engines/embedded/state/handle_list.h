@@ -1,17 +1,17 @@
-// HandleList: handles in the order in which they were appended; any of them can be taken out by its
-// place. Thirteen share a cache line, so that who walks the list knows the next ones' names before
-// it has looked at them, and can ask the processor for all of them at once: through links that lie
-// in the messages themselves it would miss the cache once a message.
+// HandleList: handles in the order in which they were appended; each can be removed by its place.
+// Thirteen share a cache line. So a walk over the list knows the next handles before it has looked
+// at their messages, and can prefetch all of them together. With links in the messages themselves
+// it would miss the cache for each message.
 //
-// What is taken out amid others leaves its place empty, so a list of which nearly all was taken out
-// keeps up to a line a handle.
+// Removing a handle leaves its place empty, so a list from which nearly all were removed keeps up
+// to a cache line for each that is left.
 //
 // Thread safety: none; the shard's thread owns lists and blocks.
 //
 // Invariants
 //  1. A block of a list holds at least one handle (a bit of `live`); free blocks hold none.
-//  2. Handles stand in a block's places in the order of appending, those of a block before those of
-//     the next. Only the last block is appended to; what is taken out leaves its place empty.
+//  2. Within a block, handles stand in the order of appending, and a block's handles come before
+//     the next block's. Only the last block is appended to; removing leaves the place empty.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct alignas(64) HandleBlock {
   std::uint32_t next;
   std::uint32_t prev;
   std::uint16_t live;  // which places hold a handle, by bit
-  std::uint16_t used;  // how many places were ever given out
+  std::uint16_t used;  // places given out so far
 
   [[nodiscard]] std::uint32_t count() const noexcept {
     return static_cast<std::uint32_t>(std::popcount(live));
@@ -106,8 +106,8 @@ class HandleList {
   [[nodiscard]] std::uint32_t head() const noexcept { return head_; }
   [[nodiscard]] std::uint32_t tail() const noexcept { return tail_; }
 
-  /// Answers the place, which is the handle's until it is taken out. Throws std::bad_alloc, and
-  /// nothing has changed.
+  /// Returns the place, which belongs to the handle until it is removed. Throws std::bad_alloc, and
+  /// then nothing has changed.
   std::uint32_t append(HandleBlocks& blocks, Handle handle) {
     if (empty() || blocks[tail_].used == HandleBlock::kPlaces) add_block(blocks);
     HandleBlock& block = blocks[tail_];

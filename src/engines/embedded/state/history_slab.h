@@ -1,5 +1,5 @@
-// HistorySlab: what a message has been through, kept only for those that were claimed at least once
-// (or came with a past, by Move). 48 bytes each.
+// HistorySlab: a message's past, kept only for messages that were claimed at least once (or came
+// with a past, by Move). 48 bytes each.
 //
 // Thread safety: none; the shard's thread owns it.
 //
@@ -23,12 +23,12 @@ inline constexpr HistoryHandle kNoHistory = 0xFFFF'FFFF;
 
 struct History {
   Tallies tallies;
-  std::uint32_t attempt = 0;          // attempts used so far; a released one does not count
-  std::int64_t until_ms = 0;          // leased: BOOTTIME of its end as decided; else: REALTIME
-  std::int64_t stamp_ms = 0;          // leased: the lease's length; dead, remembered: since when
-  std::uint32_t reason = 0;           // dead: number in the shard's reasons
-  Ending ending = Ending::acked;      // remembered
-  bool unwritten : 1 = true;          // the message's full record does not hold it
+  std::uint32_t attempt = 0;      // attempts used so far; a released one does not count
+  std::int64_t until_ms = 0;      // leased: its end in BOOTTIME, as decided; otherwise: REALTIME
+  std::int64_t stamp_ms = 0;      // leased: the lease's length; dead, remembered: since when
+  std::uint32_t reason = 0;       // dead: number in the shard's reasons
+  Ending ending = Ending::acked;  // remembered
+  bool unwritten : 1 = true;      // the message's full record does not hold it
   bool reason_unwritten : 1 = false;  // dead: nor its reason, which is counted (LiveBytes)
   std::uint16_t late_ms = 0;          // leased: it began, and so it ends, later than decided
 
@@ -50,7 +50,7 @@ class HistorySlab {
     HistoryHandle handle = free_;
     if (handle != kNoHistory) {
       free_ = entries_[handle].reason;
-      // The next one's name stands in the one before it: who allocates many would wait for each.
+      // Each free slot names the next one, so many allocations in a row would wait for each.
       if (free_ != kNoHistory) base::prefetch_line(&entries_[free_]);
     } else {
       handle = entries_.size();

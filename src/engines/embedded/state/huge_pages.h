@@ -1,7 +1,7 @@
-// HugeBlock: memory that the system is asked to back with huge pages, for what is large and read
-// all over the place: with small pages each look costs a second miss, for the address.
+// HugeBlock: memory for which the system is asked to use huge pages. It is for large data that is
+// read at random: with small pages each look costs a second cache miss, for the address.
 //
-// Thread safety: none; one owner. What is in it is neither constructed nor destroyed here.
+// Thread safety: none; one owner. Its contents are neither constructed nor destroyed here.
 #pragma once
 
 #include <sys/mman.h>
@@ -20,7 +20,7 @@ class HugeBlock {
   /// Throws std::bad_alloc.
   explicit HugeBlock(std::size_t bytes)
       : data_(::operator new(bytes, alignment(bytes))), bytes_(bytes) {
-    // Where it is refused, small pages do.
+    // If it is refused, small pages are used.
     if (bytes % kPage == 0) (void)::madvise(data_, bytes, MADV_HUGEPAGE);
   }
   HugeBlock(HugeBlock&& other) noexcept

@@ -1,6 +1,6 @@
 // KeyIndex: the users' keys of a shard, as a keyed 64-bit hash -> handle. An open-addressed table
-// of 8-byte slots: the handle and the hash's high half; the low half, which names the place, stays
-// in the message, so that growing and erasing need no key. Linear probing, backward-shift deletion
+// of 8-byte slots: the handle and the hash's high half. The low half, which determines the slot,
+// stays in the message, so growing and erasing need no key. Linear probing, backward-shift deletion
 // (Knuth 6.4 R), load at most 3/4.
 //
 // Thread safety: none; the shard's thread owns it.

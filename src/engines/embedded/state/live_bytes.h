@@ -1,5 +1,5 @@
-// LiveBytes: how much of each journal segment is still the latest full record of a message, and
-// what its copies may be longer by. What cleaning and the figures go by.
+// LiveBytes: how many bytes of each journal segment are the latest full record of a message, and by
+// how much their copies may be longer. Cleaning and the figures use it.
 //
 // Thread safety: none; the shard's thread owns it.
 //
@@ -24,7 +24,7 @@ struct SegmentLife {
   std::uint64_t bytes = 0;
   std::uint64_t reasons = 0;  // bytes of those of its dead that their full records do not hold
 
-  /// What its copies may be longer by, all together.
+  /// By how much all copies together may be longer.
   [[nodiscard]] std::uint64_t growth() const noexcept { return messages * kCarriedBytes + reasons; }
 };
 
@@ -56,7 +56,7 @@ class LiveBytes {
     reasons_ += bytes;
     most_growth_ = std::max(most_growth_, life.growth());
   }
-  /// It has it no longer, or gets another full record. Before `remove`.
+  /// The message has lost its reason, or gets another full record. Call it before `remove`.
   void remove_reason(std::uint64_t segment, std::uint64_t bytes) {
     SegmentLife& life = segments_.at(segment);
     TARRY_ASSERT(life.reasons >= bytes);
@@ -77,7 +77,7 @@ class LiveBytes {
   [[nodiscard]] std::uint64_t total_bytes() const noexcept { return total_; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
   [[nodiscard]] std::uint64_t total_reasons() const noexcept { return reasons_; }
-  /// What the copies of one segment may be longer by, at most.
+  /// By how much the copies of one segment may be longer, at most.
   [[nodiscard]] std::uint64_t most_growth() const noexcept { return most_growth_; }
 
  private:

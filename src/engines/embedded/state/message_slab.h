@@ -1,4 +1,4 @@
-// MessageSlab: what a shard keeps in RAM of each message, 48 bytes, named by a 32-bit handle. Keys
+// MessageSlab: a shard's data in RAM about each message, 48 bytes, named by a 32-bit handle. Keys
 // and payloads stay in the journal.
 //
 // Thread safety: none; the shard's thread owns it.
@@ -7,12 +7,12 @@
 //  1. A handle names one message from its put until it is gone; records in the journal name it too,
 //     so replay places messages at the handles they had.
 //  2. A free slot has Stage::free and is named once (after `rebuild_free_list`). The free list
-//     comes in chunks: each eleventh free slot holds the handles of ten others, and in `next` that
-//     of the eleventh before it; `free_` is the newest. So taking many follows no chain of cold
-//     slots.
-//  3. `next` and `prev` belong to the one list the message is in: the due wheel (scheduled, dead,
-//     remembered), the lease wheel (leased; scheduled and held), or the free list; of a ready
-//     message `next` is its place in its lane.
+//     comes in chunks: each eleventh free slot holds the handles of ten others, and in `next` the
+//     handle of the eleventh before it; `free_` is the newest. So taking many slots follows no
+//     chain of cold slots.
+//  3. `next` and `prev` belong to the one list that the message is in: the due wheel (scheduled,
+//     dead, remembered), the lease wheel (leased; scheduled and held), or the free list. For a
+//     ready message `next` is its place in its lane.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct Message {
   std::uint16_t due_high = 0;
   std::uint8_t stage_bits : 3 = 0;
   std::uint8_t generated_key : 1 = 0;
-  std::uint8_t stopping : 1 = 0;   // leased, and cancelled meanwhile
+  std::uint8_t stopping : 1 = 0;   // leased, and then cancelled
   std::uint8_t held : 1 = 0;       // scheduled, past due by REALTIME, waits for BOOTTIME
   std::uint8_t straggler : 1 = 0;  // ready, in its lane's heap: `next` is the place there
   std::uint8_t options : 1 = 0;    // has an entry in the shard's options table
@@ -47,7 +47,7 @@ struct Message {
   std::uint32_t boot_due_unwritten : 1 = 0;  // it has one, and its full record may not hold it
   std::uint32_t priority = 0;
   std::uint32_t key_hash = 0;         // low half of the key's hash: its place in the index
-  std::uint32_t history = kNoHandle;  // what it has been through, once it was claimed
+  std::uint32_t history = kNoHandle;  // its past, once it was claimed
 
   [[nodiscard]] Stage stage() const noexcept { return static_cast<Stage>(stage_bits); }
   void set_stage(Stage stage) noexcept { stage_bits = static_cast<std::uint8_t>(stage) & 7u; }
@@ -68,7 +68,7 @@ class MessageSlab {
   [[nodiscard]] const Message& operator[](Handle handle) const noexcept {
     return messages_[handle];
   }
-  /// For who looks at it soon: asks the processor for it, which may lie across two cache lines.
+  /// Prefetches the message, which may lie across two cache lines, for a look at it soon.
   void prefetch(Handle handle) const noexcept {
     const Message& message = messages_[handle];
     base::prefetch_line(&message);
@@ -123,7 +123,8 @@ class MessageSlab {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return messages_.bytes(); }
 
  private:
-  // Where a free slot names others: all of it but the four bytes that tell the stage, and `next`.
+  // The bytes in which a free slot names others: all of it except the four bytes with the stage,
+  // and `next`.
   static constexpr std::array<std::uint8_t, 10> kNamesAt{0, 4, 8, 16, 20, 28, 32, 36, 40, 44};
   static_assert(offsetof(Message, due_high) == 12 && offsetof(Message, position) == 16 &&
                 offsetof(Message, next) == 24 && offsetof(Message, history) == 44);

@@ -103,7 +103,7 @@ void ReadyLanes::remove(Handle handle) {
   } else {
     const std::uint32_t head = lane.list.head();
     lane.list.remove(*blocks_, message.next, handle);
-    // Whoever takes the first takes the next ones soon.
+    // A caller that takes the first message soon takes the next ones.
     if (lane.list.head() != head && !lane.list.empty()) {
       prefetch((*blocks_)[lane.list.head()].next);
     }

@@ -1,10 +1,10 @@
-// ReadyLanes: what is due in one queue of one shard, in the order of guarantee 8: by priority, then
-// by due time, then in push order (id).
+// ReadyLanes: the due messages of one queue of one shard, in the order of guarantee 8: by priority,
+// then by due time, then in push order (id).
 //
-// A lane a priority. The wheel hands messages out by due time, so nearly all join at the end of
-// their lane's list, O(1). One that comes late (pushed with a due time in the past, released,
-// returned by a lease) joins the lane's heap, O(log heap). The lane's first is the lesser of the
-// list's head and the heap's top.
+// Each priority has a lane. The wheel hands messages out by due time, so nearly all join at the end
+// of their lane's list, O(1). A late message (pushed with a due time in the past, released,
+// returned by a lease) joins the lane's heap, O(log heap). The lane's first message is the lesser
+// of the list's head and the heap's top.
 //
 // Thread safety: none; the shard's thread owns it.
 //
@@ -36,8 +36,8 @@ class ReadyLanes {
   /// The earliest due time of any lane; only while not empty.
   [[nodiscard]] std::int64_t oldest_due_ms() const noexcept;
 
-  /// Passes to `visit` those that stand behind the first `skip` in the lanes' order, until it
-  /// answers false; stragglers are left out.
+  /// Passes the messages after the first `skip` to `visit`, in the lanes' order, until it returns
+  /// false; those in the heaps are left out.
   template <typename F>
   void visit_behind(std::size_t skip, F&& visit) const {
     for (const auto& [priority, lane] : lanes_) {

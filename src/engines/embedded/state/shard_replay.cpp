@@ -1,4 +1,4 @@
-// Replay: what a journal says is checked for what would break a state, then evolved.
+// Replay: checks each record for values that would break the state, then evolves it.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,8 +9,8 @@
 namespace tarry::embedded {
 namespace {
 
-// A due time's 48 bits and a duration: far beyond what is accepted, and far from where sums of two
-// would overflow.
+// A due time's 48 bits and a duration: far above what is accepted, and far below values of which
+// two would overflow when added.
 bool is_sane(std::int64_t ms) noexcept {
   constexpr std::int64_t kLimit = std::int64_t{1} << 50;
   return ms > -kLimit && ms < kLimit;
@@ -25,7 +25,7 @@ bool is_sane(const QueueRecord& record) noexcept {
   return sane;
 }
 
-// Where a message waits to be claimed, these are what is left from before, and mean nothing.
+// If the message waits to be claimed, these fields are left from before and mean nothing.
 bool is_sane(const Carried& carried) noexcept {
   return carried.stage == Stage::scheduled ||
          (is_sane(carried.until_ms) && is_sane(carried.stamp_ms));
@@ -145,8 +145,8 @@ void ShardState::finish_replay(timing::Instant now) {
   replaying_ = false;
   same_boot_ = true;
   slab.rebuild_free_list();
-  // Equal due times must come out in push order, and the wheel keeps the order of insertion; by
-  // handle is not by id, so the lanes' heaps put right what the wheel gives out in between.
+  // Equal due times must come out in push order, and the wheel keeps the order of insertion. Handle
+  // order is not id order, so the lanes' heaps correct what the wheel gives out in between.
   for (Handle handle = 0; handle < slab.end(); ++handle) {
     if (!slab.is_live(handle)) continue;
     Message& message = slab[handle];

@@ -148,7 +148,7 @@ History& ShardState::history_of(Message& message) {
   return histories[message.history];
 }
 
-// Of a message that has one: until its full record holds it too, a copy is longer by it.
+// For a message with a reason: until its full record holds the reason too, a copy is longer by it.
 void ShardState::take_reason(Message& message, std::string_view text) {
   History& history = histories[message.history];
   history.reason = reasons.acquire(text);
@@ -181,7 +181,7 @@ void ShardState::set_due(Message& message, std::int64_t due_ms,
   if (boot_due_ms && same_boot_) message.era = eras.join(due_ms, *boot_due_ms);
 }
 
-// Of a message whose full record says otherwise.
+// For a message whose full record has another due time.
 void ShardState::move_due(Message& message, std::int64_t due_ms,
                           std::optional<std::int64_t> boot_due_ms) {
   const bool is_written = message.era != 0 && message.boot_due_unwritten == 0;
@@ -500,7 +500,7 @@ void ShardState::postpone_lease(Handle handle, std::int64_t by_ms) {
 
 void ShardState::begin_lease(Handle handle, std::int64_t boot_ms) {
   const History& history = histories[slab[handle].history];
-  // It may have been extended since.
+  // The lease may have been extended since.
   const std::int64_t by = boot_ms + history.stamp_ms - history.lease_end_ms();
   if (by > 0) postpone_lease(handle, by);
 }

@@ -8,8 +8,8 @@
 //     (wheel and lane links apart, which `finish_replay` makes).
 //  2. A message that is not free is in exactly one list: due wheel, lease wheel or ready lane
 //     (message_slab.h).
-//  3. For each queue: accepted = scheduled + ready + leased + dead + acked + cancelled + replaced
-//     + expired + purged + moved_away, from the first segment of the store on.
+//  3. For each queue: accepted = scheduled + ready + leased + dead + acked + cancelled + replaced +
+//     expired + purged + moved_away, from the first segment of the store on.
 //  4. A record whose id is not at its handle changes counters only: a later full record has
 //     superseded the rest of it.
 #pragma once
@@ -59,13 +59,14 @@ struct QueueState {
   QueueCounters counters;
   std::array<std::uint64_t, 6> count{};  // by Stage
   ReadyLanes lanes;
-  // So many at the lanes' front have been read ahead, about: others may have come before them.
+  // About how many messages at the lanes' front have been read ahead; others may have come before
+  // them.
   std::size_t read_ahead = 0;
-  std::size_t most_claimed = 0;  // by one claim, since what to read ahead was last asked
+  std::size_t most_claimed = 0;  // by one claim, since the last request to read ahead
 
   /// False: its number is free, for the next queue that is made.
   [[nodiscard]] bool is_there() const noexcept { return !name.empty(); }
-  /// In whatever stage, remembered ones included.
+  /// In every stage, remembered ones included.
   [[nodiscard]] std::uint64_t messages() const noexcept {
     std::uint64_t sum = 0;
     for (const std::uint64_t in_stage : count) sum += in_stage;
@@ -76,7 +77,7 @@ struct QueueState {
   }
 };
 
-/// What a message may override of its queue's settings; kept only where it does.
+/// Settings of its queue that a message may override; kept only if it does.
 struct MessageOptions {
   std::uint16_t max_attempts = 0;
 };
@@ -102,8 +103,8 @@ class ShardState {
   Result<void> replay(const PutRecord& put, std::uint64_t segment, std::uint64_t offset);
   /// Links everything, by `now`.
   void finish_replay(timing::Instant now);
-  /// The leases of another boot, whose clock says nothing in this one: finish_replay began them
-  /// anew. Answers them once.
+  /// The leases of another boot, whose BOOTTIME means nothing in this one: finish_replay started
+  /// them again. Returns them once.
   [[nodiscard]] std::vector<Handle> take_renewed_leases() noexcept {
     return std::exchange(renewed_leases_, {});
   }
@@ -116,8 +117,8 @@ class ShardState {
   /// `position` is where the record lies, in segment `segment`.
   void evolve(const PutRecord& record, std::uint64_t segment, Position position);
   void evolve(const DueRecord& record);
-  /// A claim evolves message by message while it is being decided; `count_claims` then does what
-  /// concerns its queue. Together they are the whole record.
+  /// A claim evolves message by message while it is being decided; then `count_claims` does the
+  /// queue's part. Together they are the whole record.
   void evolve(const ClaimedRecord& record, const ClaimedItem& item);
   void count_claims(QueueId queue, std::size_t count);
   void evolve(const BackRecord& record);
@@ -136,9 +137,9 @@ class ShardState {
   void unhold(Handle handle);      // BOOTTIME is there, but it is not past due any more
   /// A lease begins at that BOOTTIME, and not when its claim was decided.
   void begin_lease(Handle handle, std::int64_t boot_ms);
-  /// Of a lease that the wheel has given out. True: it has not ended, and is in the wheel again.
+  /// For a lease that the wheel has given out. True: it has not ended, and is in the wheel again.
   [[nodiscard]] bool put_back_if_postponed(Handle handle, std::int64_t now_boot_ms);
-  /// The wall clock went back to `now_ms`: what is not due any more is scheduled again.
+  /// The wall clock went back to `now_ms`: messages that are no longer due become scheduled again.
   void step_back(std::int64_t now_ms, bool rebase);
 
   /// The records that a new segment opens with: clock, marks, every queue with its counters, so
@@ -160,7 +161,7 @@ class ShardState {
   [[nodiscard]] const QueueState& queue(QueueId id) const noexcept { return *queues_[id]; }
   /// Numbers in use or free: all queues are below.
   [[nodiscard]] std::size_t queue_count() const noexcept { return queues_.size(); }
-  /// Those that are there.
+  /// Existing queues.
   [[nodiscard]] std::size_t live_queues() const noexcept { return queue_ids_.size(); }
   /// The number for the next queue.
   [[nodiscard]] QueueId next_queue() const noexcept {
@@ -179,9 +180,9 @@ class ShardState {
   [[nodiscard]] std::uint64_t low_water() const noexcept { return low_water_; }
   [[nodiscard]] std::uint16_t max_attempts_override(Handle handle) const;
   [[nodiscard]] std::uint32_t max_attempts(Handle handle) const;
-  /// Of a queue that is there; nobody has the new name. No record says it: for salvage.
+  /// For an existing queue; no queue has the new name. No record says it: for salvage.
   void rename(QueueId id, const std::string& name);
-  /// Leaves out as many ids: where the end of the journal may be lost, they may have been given.
+  /// Skips this many ids: if the end of the journal may be lost, they may have been given.
   void skip_ids(std::uint64_t count) noexcept { next_id_ += count; }
   /// Messages that are scheduled, ready or leased.
   [[nodiscard]] std::uint64_t pending() const noexcept { return pending_; }

@@ -116,7 +116,7 @@ Result<void> write_store_file(storage::Directory& directory, const StoreIdentity
   return directory.sync();
 }
 
-// The name of what began it, where that did not end.
+// Which tool began to make the directory, if it did not end.
 std::optional<std::string> half_made_by(const std::vector<std::string>& names) {
   if (has_name(names, kName)) return std::nullopt;
   if (has_name(names, kSalvageName)) return "salvage";

@@ -17,7 +17,7 @@ class StoreLock final : public Lock {
 
  private:
   std::unique_ptr<Lock> file_;
-  std::unique_ptr<Lock> shard_;  // goes first: whoever has LOCK finds it free
+  std::unique_ptr<Lock> shard_;  // released first: a process that gets LOCK finds this free
 };
 
 Error of_shard(Error error) {
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Lock>> lock_store(storage::Directory& directory, std::str
 }
 
 Result<std::unique_ptr<Lock>> lock_store_shared(storage::Directory& directory) {
-  // The file is made by whoever opens the store; the shard's directory may be what was lost.
+  // The opening process makes the file; the shard's directory may have been lost.
   auto file = directory.lock_shared(kLockName);
   if (!file && file.error().code != ErrorCode::not_found) return std::move(file).error();
   const auto first = directory.subdirectory(shard_directory_name(0), false);

@@ -25,7 +25,7 @@ constexpr std::size_t kChunk = std::size_t{1} << 20;
 
 using Told = std::function<void(std::uint64_t)>;
 
-// One shard's journal, as far as it has been taken.
+// One shard's journal, as far as the backup has taken it.
 class ShardBackup {
  public:
   ShardBackup(storage::Directory& source, storage::Directory& target, SegmentPlace place,
@@ -95,7 +95,7 @@ class ShardBackup {
       if (!took || !*took) return took;
       taken_.insert(segments[i].number);
     }
-    // A round before may have taken what is not part of this one.
+    // An earlier round may have taken files that are not part of this one.
     for (auto old = taken_.begin(); old != taken_.end();) {
       if (wanted.contains(*old)) {
         ++old;
@@ -157,9 +157,9 @@ class ShardBackup {
     return {};
   }
 
-  // What has no header was never begun, or torn when it was (S2, S3 of recovery's table): true. Not
-  // so where a batch in it is of those that are due, or states that one of them was durable (S4).
-  // False: one has been begun meanwhile.
+  // True if the file was never begun, or was torn when it was (S2, S3 of recovery's table): it has
+  // no header. It was begun if a batch in it has an expected number, or states that such a batch
+  // was durable (S4). False: one has been begun meanwhile.
   Result<bool> check_unwritten(const std::vector<Segment>& segments, std::uint64_t first_batch,
                                std::uint64_t next_batch) const {
     for (const Segment& segment : segments) {
@@ -189,7 +189,7 @@ class ShardBackup {
     return true;
   }
 
-  // `seal`: what its successor says of it. False: it has gone.
+  // `seal`: the next segment's statement about it. False: it has been removed.
   Result<bool> take_closed(const Segment& segment, const Seal& seal) {
     const std::string name = segment_name(segment.number);
     auto linked = source_->link(name, *target_);
@@ -201,7 +201,8 @@ class ShardBackup {
         if (auto gone = target_->remove(name); !gone) return gone.error();
         return false;
       }
-      // With sync=os nobody has synced it; a power failure must not cut what two stores share.
+      // With sync=os no process has synced it; a power failure must not cut a file that two stores
+      // share.
       auto file = target_->open(name, storage::OpenMode::read_write);
       if (!file) return std::move(file).error();
       if (auto synced = (*file)->sync_data(); !synced) return synced.error();
@@ -214,7 +215,7 @@ class ShardBackup {
     if (linked.error().code != ErrorCode::unsupported) return std::move(linked).error();
     auto size = segment.file->size();
     if (!size) return std::move(size).error();
-    // Behind its end there is room that was never needed.
+    // After its end there is room that was never needed.
     const std::uint64_t end = seal.segment == segment.number ? seal.length : *size;
     auto copied = copy(segment, std::min(*size, end));
     if (!copied || !*copied) return copied;
@@ -222,8 +223,8 @@ class ShardBackup {
     return true;
   }
 
-  // Up to the last batch that checks. What stands there is not written again; behind it somebody
-  // may be writing, and a batch that is half there must not stand before one that came after.
+  // Copies up to the last intact batch. Those bytes are not written again. The server may be
+  // writing after them, and a half-written batch must not be copied before a later one.
   Result<bool> take_head(const Segment& segment, const std::vector<Segment>& behind) {
     auto end = end_of_head(segment);
     if (!end) return std::move(end).error();
@@ -238,12 +239,12 @@ class ShardBackup {
 
   struct End {
     std::uint64_t offset = 0;
-    std::uint64_t next_batch = 0;  // 0: it went meanwhile
+    std::uint64_t next_batch = 0;  // 0: it was removed meanwhile
   };
 
-  // A batch that does not check, though a later one states that
-  // it was durable, is damage (B5 of recovery's table) if it does not check either when it is read
-  // once more: at first it may have been half written, and the later one come since.
+  // A batch with a wrong checksum is damage (B5 of recovery's table) if a later batch states that
+  // it was durable, and if it is still wrong when it is read once more. At first it may have been
+  // half written, and the later one added since.
   Result<End> end_of_head(const Segment& segment) const {
     std::uint64_t doubted = 0;
     while (true) {
@@ -272,7 +273,7 @@ class ShardBackup {
     }
   }
 
-  // False: it went, or became another segment's, and what was read proves nothing.
+  // False: it was removed, or became another segment's file, and the bytes prove nothing.
   Result<bool> damaged_or_gone(const Segment& segment, std::uint64_t offset,
                                const std::string& what) const {
     const std::string name = segment_name(segment.number);

@@ -1,23 +1,23 @@
-// Backup: a second store of what a store's files hold, made beside the process that has it open. It
-// takes no lock, asks nobody, and changes nothing.
+// Backup: makes a second store from a store's files, beside the process that has it open. It takes
+// no lock, asks no server, and changes nothing.
 //
-// Of each shard it takes every closed segment whole, by a second name for the same file (a hard
-// link) where the file system can, else as a copy; then the head, the segment that is being
-// written, copied up to its last batch that checks, unless a later one proves that there was more.
+// Of each shard it takes every closed segment whole: by a second name for the same file (a hard
+// link) if the file system can, otherwise as a copy. Then it copies the head, the segment that is
+// being written, up to its last intact batch, unless a later batch proves that there was more.
 // Cleaning goes on meanwhile, oldest first:
 //
-//  - A segment that has a second name is removed by its first, never written again: the journal
-//    does not reuse a file that is shared (Journal::reuse_file looks after it has renamed it, so
-//    that there is no moment between).
-//  - One that went, or was reused, before it was taken makes the round begin again. Each round
-//    takes what the one before did not; what one round found whole is a journal that recovery
-//    knows.
+//  - Cleaning never writes a segment again that has a second name: it removes the first name.
+//    (Journal::reuse_file looks for a second name after it has renamed the file, so there is no
+//    moment between.)
+//  - If a segment was removed or reused before the backup took it, the round begins again. Each
+//    round takes the segments that the one before did not; a round that finds all of them is a
+//    journal that recovery accepts.
 //
 // Invariants
 //  1. Every message whose acceptance was confirmed before the backup began is in it, unless it has
 //     ended since.
-//  2. There is no STORE in the new directory before all of it is there and synced, and recovery has
-//     read it through without a complaint.
+//  2. There is no STORE in the new directory before everything is there and synced, and recovery
+//     has read it without a complaint.
 //
 // Thread safety: a function without state.
 #pragma once

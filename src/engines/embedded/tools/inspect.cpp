@@ -13,12 +13,12 @@
 namespace tarry::embedded {
 namespace {
 
-constexpr std::size_t kMaxProblems = 100;  // told of one shard
+constexpr std::size_t kMaxProblems = 100;  // reported for one shard
 // Few looks meet a segment that is just being begun or cleaned; fewer two in a row.
 constexpr int kMostLooks = 10;
 
-// Every live message's record is there and its payload checks. Those in segments that have gone
-// since have been copied, or have ended.
+// Checks that every live message's record exists and its payload has the right checksum. Messages
+// in segments that were removed since have been copied, or have ended.
 Result<void> check_messages(storage::Directory& directory, ShardState& state,
                             const SegmentFiles& files, const std::set<std::uint64_t>& gone,
                             std::uint64_t newest, ShardInspection& shard) {

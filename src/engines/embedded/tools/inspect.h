@@ -21,13 +21,14 @@ struct ShardInspection {
   std::uint64_t allocated = 0;  // on disk, reserve included
   std::uint64_t batches = 0;
   std::uint64_t records = 0;
-  std::uint64_t torn_bytes = 0;       // a tail that recovery would cut
-  std::uint64_t cut_batches = 0;      // in it: they check, but behind what does not
-  std::string tear;                   // of torn_bytes: describe_tear
-  bool clean = false;                 // closed clean
-  std::uint64_t messages = 0;         // scheduled, ready, leased or dead
-  std::vector<std::string> problems;  // what recovery would refuse: file and offset each
-  std::optional<Error> unreadable;    // why; the figures say nothing then
+  std::uint64_t torn_bytes = 0;   // a tail that recovery would cut
+  std::uint64_t cut_batches = 0;  // intact batches after bytes that are not
+  std::string tear;               // of torn_bytes: describe_tear
+  bool clean = false;             // closed clean
+  std::uint64_t messages = 0;     // scheduled, ready, leased or dead
+  std::vector<std::string>
+      problems;  // problems for which recovery would refuse it, each with file and offset
+  std::optional<Error> unreadable;  // why; the figures say nothing then
 };
 
 struct StoreInspection {
@@ -39,15 +40,16 @@ struct StoreInspection {
 };
 
 /// One shard of a store, the same way; progress in bytes since the last call. A process may have it
-/// open: a problem is one that a second look finds too. Errors: why it cannot be read, which says
-/// nothing of what is in it; `unavailable` where no two looks found the same.
+/// open, so a problem counts only if a second look finds it too. Errors: why it cannot be read,
+/// which says nothing about its contents; `unavailable` if no two looks found the same.
 [[nodiscard]] Result<ShardInspection> inspect_shard(
     storage::Directory& directory, const StoreIdentity& identity, std::uint32_t number, bool deep,
     const std::function<void(std::uint64_t)>& progress);
 
 /// Reads every batch of every segment, checks it and replays its records, as recovery does. `deep`
-/// also checks every message's payload. Keeps nobody from opening the store meanwhile. Errors: what
-/// makes the directory no store at all; those of `inspect_shard` stand with the shard.
+/// also checks every message's payload. Other processes may open the store meanwhile. Errors:
+/// reasons why the directory is no store at all; the errors of `inspect_shard` stand with the
+/// shard.
 [[nodiscard]] Result<StoreInspection> inspect(
     const std::string& path, bool deep,
     const std::function<void(std::uint64_t done, std::uint64_t total)>& progress = {});

@@ -65,7 +65,7 @@ class Salvage {
 
   // -- shards
 
-  // All are read before one is written: what one has lost another may know.
+  // All shards are read before one is written: one may know what another has lost.
   Result<void> salvage_shards() {
     measure();
     report_.per_shard.resize(identity_.shards);
@@ -99,7 +99,7 @@ class Salvage {
     return own;
   }
 
-  // How many ids these have given nobody knows; the busiest of the others is the best guess.
+  // Nobody knows how many ids these shards have given; the busiest other shard is the best guess.
   void stand_in_for_lost_shards() {
     std::uint64_t highest_id_mark = 1;
     for (const ReadShard& shard : shards_) {

@@ -1,9 +1,9 @@
-// Salvage: from a store that recovery refuses to a new one with everything in it that still checks.
-// docs/formats/journal.md says what that is; nothing of the old store is changed.
+// Salvage: makes a new store from a store that recovery refuses, with everything in it that still
+// checks. docs/formats/journal.md has the rules; the old store is not changed.
 //
-// A shard that recovery takes is copied as recovery sees it; one that it refuses, or of which it
-// would cut a tail in which batches check, is read leniently (lenient_replay.h). The new store has
-// the old one's id, so generated keys and receipts stay good.
+// If recovery accepts a shard, it is copied as recovery sees it. If recovery refuses it, or would
+// cut a tail with intact batches, it is read leniently (lenient_replay.h). The new store has the
+// old one's id, so generated keys and receipts stay valid.
 //
 // Thread safety: functions without state.
 #pragma once
@@ -28,24 +28,23 @@ struct SalvagedShard {
   std::uint64_t segments = 0;
   std::uint64_t batches = 0;
   std::uint64_t records = 0;
-  std::uint64_t torn_bytes = 0;        // a tail that a crash broke off
-  std::uint64_t messages = 0;          // in the new store: scheduled, ready, leased or dead
-  std::uint64_t remembered = 0;        // in the new store
-  std::uint64_t damaged_messages = 0;  // of `messages`: without their payload
-  std::uint64_t uncertain_messages =
-      0;                             // of `messages`: may have ended, or changed, in what is lost
-  std::uint64_t lost_messages = 0;   // later records tell of them; there may be more
-  std::uint64_t lost_batches = 0;    // by the gaps in their numbers
-  std::uint64_t unnamed_queues = 0;  // whose name no other shard knows either
+  std::uint64_t torn_bytes = 0;            // a tail that a crash broke off
+  std::uint64_t messages = 0;              // in the new store: scheduled, ready, leased or dead
+  std::uint64_t remembered = 0;            // in the new store
+  std::uint64_t damaged_messages = 0;      // of `messages`: without their payload
+  std::uint64_t uncertain_messages = 0;    // of `messages`: may have ended or changed in a gap
+  std::uint64_t lost_messages = 0;         // later records tell of them; there may be more
+  std::uint64_t lost_batches = 0;          // by the gaps in their numbers
+  std::uint64_t unnamed_queues = 0;        // whose name no other shard knows either
   std::uint64_t unreachable_messages = 0;  // of these: no request finds them by their keys
-  std::uint64_t adopted_queues = 0;        // whose settings and pause another shard told
+  std::uint64_t adopted_queues = 0;        // settings and pause are from another shard
   std::vector<Loss> losses;
 };
 
 struct SalvageReport {
   std::uint64_t store_id = 0;
   std::uint32_t shards = 0;
-  std::string store_file;  // what became of a STORE that did not check; empty: it did
+  std::string store_file;  // what was done about a STORE that did not check; empty: it did
   std::vector<SalvagedShard> per_shard;
 };
 
@@ -55,9 +54,9 @@ struct SalvageOptions {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
-/// `target` is empty. What stops halfway leaves a directory that says so and cannot be opened.
-/// Errors: `conflict` (a process holds the store), `not_found` and `invalid_argument` (no
-/// store), `invalid_argument` (the target is not empty), `damaged` (nothing to go by),
+/// `target` is empty. A salvage that stops halfway leaves a directory that says so and cannot be
+/// opened. Errors: `conflict` (a process holds the store), `not_found` and `invalid_argument` (no
+/// store), `invalid_argument` (the target is not empty), `damaged` (too little is left),
 /// `unsupported` (a newer version), `no_space`, io_error.
 [[nodiscard]] Result<SalvageReport> salvage(storage::Directory& source, storage::Directory& target,
                                             const SalvageOptions& options);

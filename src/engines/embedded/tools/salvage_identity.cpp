@@ -55,7 +55,7 @@ Result<SalvagedIdentity> salvage_identity(storage::Directory& directory,
       code != ErrorCode::io_error) {
     return std::move(identity).error();
   }
-  // Of its segments there may be some of a shard, and some of the shards.
+  // Some segments of a shard may be there, and some of the shards.
   const auto half_made = is_half_made(directory);
   if (half_made && *half_made) return std::move(identity).error();
   const Witness witness = ask_segments(directory);

@@ -1,5 +1,5 @@
-// Which store this is, for salvage: by its STORE, or where that is damaged or missing, by what else
-// says so.
+// Which store this is, for salvage: by its STORE, or by other evidence if that is damaged or
+// missing.
 //
 // Functions without state.
 #pragma once
@@ -16,13 +16,13 @@ namespace tarry::embedded {
 
 struct SalvagedIdentity {
   StoreIdentity identity;
-  std::string store_file;  // what became of a STORE that did not check; empty: it did
+  std::string store_file;  // what was done about a STORE that did not check; empty: it did
 };
 
-/// One byte that is wrong is put right: the checksum proves which. Else a store of one shard is
-/// known by its segments. One of several is not: by its hash seed, which stands only in STORE, keys
-/// find their shard. Errors: those of `read_identity`;
-/// `not_found` where the directory is empty.
+/// One wrong byte is corrected: the checksum proves which. Otherwise a store of one shard is
+/// identified by its segments. A store of several shards cannot be: the hash seed, which leads a
+/// key to its shard, stands only in STORE. Errors: those of `read_identity`; `not_found` if the
+/// directory is empty.
 [[nodiscard]] Result<SalvagedIdentity> salvage_identity(storage::Directory& directory,
                                                         std::uint64_t (*random)());
 

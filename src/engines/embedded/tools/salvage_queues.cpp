@@ -14,7 +14,7 @@
 namespace tarry::embedded {
 namespace {
 
-// Of a name that fits by chance: at most one in so many.
+// A name may fit by chance in at most one case of this many.
 constexpr double kSure = 1000;
 // Invented names that are tried, one after the other.
 constexpr std::uint32_t kTries = 1u << 20;
@@ -26,11 +26,11 @@ struct Nameless {
   QueueId queue = kNoQueue;
   std::vector<std::string> candidates;  // under which all keys so far belong to this shard
   double tried = 0;
-  std::set<std::string> parts;    // what is hashed of the keys
+  std::set<std::string> parts;    // the hashed parts of the keys
   std::vector<std::string> keys;  // one for each of these
   std::uint64_t unreachable = 0;  // under the name it has
 
-  // So many sets of keys like these there are, of which one belongs here.
+  // One in this many sets of such keys belongs to this shard by chance.
   [[nodiscard]] double chances(std::uint32_t shards) const {
     return std::pow(static_cast<double>(shards), static_cast<double>(keys.size()));
   }
@@ -88,7 +88,7 @@ class Namer {
                   [&](const std::string& name) { return !belongs(name, key); });
     if (!belongs(state_->queue(nameless.queue).name, key)) ++nameless.unreachable;
     const auto made = parse_generated_key(key);
-    if (made && made->store_tag == state_->store_tag()) return;  // whatever its queue is called
+    if (made && made->store_tag == state_->store_tag()) return;  // in any queue
     if (nameless.keys.size() < kMostKeys && nameless.parts.emplace(core::hashed_part(key)).second) {
       nameless.keys.emplace_back(key);
     }
@@ -158,7 +158,7 @@ std::uint64_t SalvagedQueues::agree(ReadShard& shard) const {
     record.paused = best.paused;
     record.paused_until_ms = best.paused_until_ms;
     if (id == kNoQueue) {
-      // Where it is as any new one, a push makes it.
+      // A queue with default settings needs no record: a push makes it.
       const bool plain = best.settings == QueueSettings() && !best.paused;
       if (plain || best.removed || state.next_queue() >= core::kMaxQueues) continue;
       record.queue = state.next_queue();

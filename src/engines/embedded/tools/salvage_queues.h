@@ -1,12 +1,13 @@
-// SalvagedQueues: what the shards of a damaged store know of its queues, put together.
+// SalvagedQueues: combines what the shards of a damaged store know about its queues.
 //
-// A queue whose name one shard has lost has it in the others, and its keys tell which it is: under
-// the right name all of them belong to their shard. Where none is found the name is invented, so
-// that they do where they are few: what does not belong to its shard no request finds by its key.
+// If one shard has lost a queue's name, the other shards have it, and the queue's keys tell which
+// name it is: under the right name all of them belong to their shard. If none is found, a name is
+// invented. If the keys are few, it is a name under which they belong to their shard; otherwise no
+// request finds them by key.
 //
-// Settings and pause are one to all shards. A shard that has lost something takes them from the one
-// that knows best: one that is sound, or has lost nothing behind that queue's last record; else
-// the one to which it was told last.
+// Settings and pause are the same on all shards. A shard that has lost data takes them from the
+// shard that knows best: one that is sound, or has lost nothing after that queue's last record;
+// otherwise the one with the newest record.
 //
 // Thread safety: none.
 #pragma once
@@ -27,7 +28,7 @@ namespace tarry::embedded {
 
 class SalvagedQueues {
  public:
-  /// All shards are told before one is given what others know.
+  /// Call it for all shards before a shard gets what the others know.
   void tell(const ReadShard& shard);
 
   struct Named {

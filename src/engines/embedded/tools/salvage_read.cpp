@@ -30,8 +30,8 @@ class Reader {
   }
 
  private:
-  // False where recovery refuses it, or would cut what still checks: batches behind a tear were
-  // not durable, but here nobody has to go on from them.
+  // False if recovery refuses the shard, or would cut intact batches. Batches after a tear were not
+  // durable, but here no process has to continue from them.
   Result<bool> read_sound() {
     auto state = begun_state();
     SegmentFiles unused;

@@ -1,5 +1,5 @@
-// One shard of a store that is salvaged, as a state: as recovery sees it, or, where recovery
-// refuses it, as the lenient replay does. What was found is told in the report.
+// One shard of a store that is salvaged, as a state: as recovery sees it, or, if recovery refuses
+// it, as the lenient replay does. The report gets the findings.
 //
 // Functions without state.
 #pragma once
@@ -37,7 +37,7 @@ struct ReadShard {
 [[nodiscard]] std::unique_ptr<ShardState> new_state(const ShardState::Identity& identity,
                                                     const timing::Clock& clock);
 
-/// `store` is the old one's directory. `progress` is told bytes. Errors: `unsupported`,
+/// `store` is the old store's directory. `progress` gets a number of bytes. Errors: `unsupported`,
 /// `permission_denied`, io_error.
 [[nodiscard]] Result<ReadShard> read_shard(storage::Directory& store,
                                            const ShardState::Identity& identity,

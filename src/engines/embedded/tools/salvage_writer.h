@@ -1,6 +1,6 @@
-// Writes what a shard's state holds as a new journal: an opening, a full copy of every message, and
-// the mark of a clean end. Each message keeps its id and its place, so that keys and receipts go on
-// naming it. Segments are numbered on from the old ones.
+// Writes a shard's state as a new journal: an opening, a full copy of every message, and the mark
+// of a clean end. Each message keeps its id and its place, so keys and receipts still name it.
+// Segment numbers continue those of the old journal.
 //
 // Pure functions but for the disk.
 #pragma once
@@ -30,8 +30,9 @@ struct SalvageWritten {
   std::uint64_t damaged = 0;     // of the messages: their payload is lost
 };
 
-/// `state` has finished replay; its messages are read from `files`, of which `newest_segment` is
-/// the last. Everything is synced when it answers. `progress` is told the bytes of each message.
+/// `state` has finished replay; its messages are read from `files`, whose last segment is
+/// `newest_segment`. Everything is synced when it returns. `progress` gets the bytes of each
+/// message.
 [[nodiscard]] Result<SalvageWritten> write_salvaged(
     ShardState& state, const SegmentFiles& files, std::uint64_t newest_segment,
     const SalvageTarget& target, const std::function<void(std::uint64_t)>& progress);
