@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "core/limits.h"
-#include "relay/rabbit/link.h"
+#include "net/rabbit/link.h"
 
 namespace tarry::relay {
 namespace {
@@ -77,7 +77,8 @@ Result<std::int64_t> delay_of(const amqp_field_value_t& value) {
     case AMQP_FIELD_KIND_F64:
       return rounded_up(kDelayHeader, value.value.f64, std::to_string(value.value.f64));
     case AMQP_FIELD_KIND_UTF8:
-    case AMQP_FIELD_KIND_BYTES: return from_text(kDelayHeader, rabbit::view_of(value.value.bytes));
+    case AMQP_FIELD_KIND_BYTES:
+      return from_text(kDelayHeader, net::rabbit::view_of(value.value.bytes));
     default: {
       const char kind = static_cast<char>(value.kind);
       return not_a_delay(kDelayHeader, std::string("of AMQP's type '") + kind + "'");
@@ -90,7 +91,7 @@ Result<std::optional<std::int64_t>> delay_of(const amqp_basic_properties_t& prop
   if ((properties._flags & AMQP_BASIC_HEADERS_FLAG) == 0) return Delay();
   for (int i = 0; i < properties.headers.num_entries; ++i) {
     const amqp_table_entry_t& entry = properties.headers.entries[i];
-    if (rabbit::view_of(entry.key) != kDelayHeader) continue;
+    if (net::rabbit::view_of(entry.key) != kDelayHeader) continue;
     const auto ms = delay_of(entry.value);
     if (!ms) return ms.error();
     return Delay(*ms);
@@ -101,7 +102,7 @@ Result<std::optional<std::int64_t>> delay_of(const amqp_basic_properties_t& prop
 Result<std::optional<std::int64_t>> expiration_of(const amqp_basic_properties_t& properties) {
   using Delay = std::optional<std::int64_t>;
   if ((properties._flags & AMQP_BASIC_EXPIRATION_FLAG) == 0) return Delay();
-  const auto ms = from_text("expiration", rabbit::view_of(properties.expiration));
+  const auto ms = from_text("expiration", net::rabbit::view_of(properties.expiration));
   if (!ms) return ms.error();
   return Delay(*ms);
 }

@@ -8,7 +8,7 @@
 
 #include <tarry/result.h>
 
-#include "relay/rabbit/library.h"
+#include "net/rabbit/library.h"
 
 namespace tarry::relay {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/limits.h"
-#include "relay/rabbit/link.h"
+#include "net/rabbit/link.h"
 
 namespace tarry::relay {
 namespace {
@@ -23,7 +23,7 @@ amqp_field_value_t value_of(amqp_field_value_kind_t kind,
   return value;
 }
 amqp_field_value_t text_value(std::string_view text) {
-  return rabbit::text_entry("x-delay", text).value;
+  return net::rabbit::text_entry("x-delay", text).value;
 }
 amqp_field_value_t double_value(double number) {
   return value_of(AMQP_FIELD_KIND_F64, [&](auto& v) { v.value.f64 = number; });
@@ -90,10 +90,10 @@ TEST(IntakeDelay, OfProperties) {
   amqp_basic_properties_t properties{};
   EXPECT_FALSE(delay_of(properties)->has_value());
   EXPECT_FALSE(expiration_of(properties)->has_value());
-  amqp_table_entry_t entry = rabbit::number_entry("x-delay", 5);
+  amqp_table_entry_t entry = net::rabbit::number_entry("x-delay", 5);
   properties._flags = AMQP_BASIC_HEADERS_FLAG | AMQP_BASIC_EXPIRATION_FLAG;
   properties.headers = {1, &entry};
-  properties.expiration = rabbit::amqp_view("60000");
+  properties.expiration = net::rabbit::amqp_view("60000");
   EXPECT_EQ(delay_of(properties)->value(), 5);
   EXPECT_EQ(expiration_of(properties)->value(), 60'000);
 }

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "net/rabbit/library.h"
+#include "net/rabbit/link.h"
 #include "relay/intakes/delay.h"
-#include "relay/rabbit/library.h"
-#include "relay/rabbit/link.h"
 #include "relay/rabbit/properties.h"
 
 namespace tarry::relay {
@@ -20,12 +20,12 @@ constexpr std::uint16_t kSettingAside = 2;
 constexpr std::uint16_t kDeclaring = 3;  // of its own: a question that fails closes its channel
 constexpr time_t kClosingS = 5;
 
-using rabbit::amqp_view;
-using rabbit::view_of;
+using net::rabbit::amqp_view;
+using net::rabbit::view_of;
 
 /// In 32 bits where it can be, as the plugin's was: some clients read wider ones as not negative.
 amqp_table_entry_t served_delay(std::int64_t ms) {
-  amqp_table_entry_t entry = rabbit::number_entry(kDelayHeader, ms);
+  amqp_table_entry_t entry = net::rabbit::number_entry(kDelayHeader, ms);
   if (ms >= INT32_MIN) {
     entry.value.kind = AMQP_FIELD_KIND_I32;
     entry.value.value.i32 = static_cast<std::int32_t>(ms);
@@ -209,7 +209,7 @@ class RabbitSource::Impl {
         outcomes_.emplace_back(Ended{"queue '" + options_.queue + "' is gone"});
         return {};
       case AMQP_CHANNEL_CLOSE_METHOD: {
-        const std::string why = rabbit::in_one_line(
+        const std::string why = net::rabbit::in_one_line(
             static_cast<const amqp_channel_close_t*>(method.decoded)->reply_text);
         if (channel != kSettingAside) return link_.failure(why);
         confirm_closing(kSettingAside);
@@ -218,7 +218,7 @@ class RabbitSource::Impl {
         return {};
       }
       case AMQP_CONNECTION_CLOSE_METHOD:
-        return link_.failure(rabbit::in_one_line(
+        return link_.failure(net::rabbit::in_one_line(
             static_cast<const amqp_connection_close_t*>(method.decoded)->reply_text));
       default: return {};
     }
@@ -262,7 +262,7 @@ class RabbitSource::Impl {
   }
 
   const RabbitSourceOptions options_;
-  rabbit::RabbitLink link_;
+  net::rabbit::RabbitLink link_;
   // Of the message that is arriving.
   Arrival arrival_;
   std::string exchange_;

@@ -14,12 +14,12 @@
 
 #include <tarry/result.h>
 
+#include "net/rabbit/address.h"
 #include "relay/intakes/arrival.h"
-#include "relay/rabbit/address.h"
 
 namespace tarry::relay {
 
-struct RabbitSourceOptions : RabbitAddress {
+struct RabbitSourceOptions : net::RabbitAddress {
   std::string queue;                 // to be consumed
   std::string exchange;              // not empty: declared, as the queue is, and bound to it
   std::string refused;               // a queue, made where it is not: for what cannot be taken

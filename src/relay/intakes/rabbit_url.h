@@ -1,4 +1,4 @@
-// URLs of RabbitMQ as what an intake takes from (relay/rabbit/rabbit_url.h).
+// URLs of RabbitMQ as what an intake takes from (net/rabbit/rabbit_url.h).
 //
 // Errors name the value and the limit, and never a password. Pure, but for password_file.
 #pragma once

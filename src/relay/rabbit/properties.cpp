@@ -9,9 +9,15 @@
 #include "base/text.h"
 #include "core/headers.h"
 #include "leases/settlement.h"
-#include "relay/rabbit/link.h"
+#include "net/rabbit/link.h"
 
 namespace tarry::relay::rabbit {
+
+using net::rabbit::amqp_view;
+using net::rabbit::number_entry;
+using net::rabbit::text_entry;
+using net::rabbit::view_of;
+
 namespace {
 
 constexpr std::string_view kOurs = "tarry-";

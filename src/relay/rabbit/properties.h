@@ -26,7 +26,7 @@
 #include <tarry/queue.h>
 #include <tarry/result.h>
 
-#include "relay/rabbit/library.h"
+#include "net/rabbit/library.h"
 
 namespace tarry::relay::rabbit {
 

@@ -10,10 +10,16 @@
 #include <string>
 
 #include "core/headers.h"
-#include "relay/rabbit/link.h"
+#include "net/rabbit/link.h"
 #include "support/outgoing.h"
 
 namespace tarry::relay::rabbit {
+
+using net::rabbit::amqp_view;
+using net::rabbit::number_entry;
+using net::rabbit::text_entry;
+using net::rabbit::view_of;
+
 namespace {
 
 Delivery delivery_with(const Headers& headers) {

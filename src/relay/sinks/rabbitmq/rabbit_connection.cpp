@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "relay/rabbit/library.h"
-#include "relay/rabbit/link.h"
+#include "net/rabbit/library.h"
+#include "net/rabbit/link.h"
 #include "relay/rabbit/properties.h"
 
 namespace tarry::relay {
 
-using rabbit::amqp_view;
-using rabbit::in_one_line;
+using net::rabbit::amqp_view;
+using net::rabbit::in_one_line;
 
 namespace {
 
@@ -187,7 +187,7 @@ class RabbitConnection::Impl {
     }
   }
 
-  rabbit::RabbitLink link_;
+  net::rabbit::RabbitLink link_;
   std::string scratch_;            // of what is encoded to see whether it fits
   std::vector<Channel> channels_;  // by number; 0 is the connection's own
 };

@@ -13,11 +13,11 @@
 
 #include <tarry/result.h>
 
-#include "relay/rabbit/address.h"
+#include "net/rabbit/address.h"
 
 namespace tarry::relay {
 
-struct RabbitOptions : RabbitAddress {
+struct RabbitOptions : net::RabbitAddress {
   std::string exchange;  // empty: the default one, which routes to the queue named by the key
   std::string routing_key;
   std::string exchange_header;     // not empty: a message's header of that name goes first

@@ -3,7 +3,6 @@
 #ifdef TARRY_WITH_RABBITMQ
 
 #include "relay/sinks/rabbitmq/rabbit_sink.h"
-#include "relay/rabbit/library.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "net/rabbit/library.h"
 #include "relay/rabbit/properties.h"
 #include "support/certificates.h"
 #include "support/outgoing.h"
@@ -306,19 +306,19 @@ class Certificate {
 void over_tls(RabbitOptions options, const Certificate& certificate) {
   options.host = "localhost";
   options.port = certificate.port;
-  options.tls = RabbitTls{certificate.file(), {}, {}};
+  options.tls = net::RabbitTls{certificate.file(), {}, {}};
   RabbitSink trusting(options);
   Answers answers;
   trusting.send(answers.batch({"a"}));
   EXPECT_EQ(fate_and_reason(answers, "a"), "confirmed: ");
 
-  options.tls = RabbitTls{};
+  options.tls = net::RabbitTls{};
   RabbitSink wary(options);
   Answers none;
   wary.send(none.batch({"a"}));
   EXPECT_EQ(none.fate("a"), Fate::down);  // no authority of the system's has signed it
 
-  options.tls = RabbitTls{certificate.file(), {}, {}};
+  options.tls = net::RabbitTls{certificate.file(), {}, {}};
   options.host = "127.0.0.1";
   RabbitSink careful(options);
   Answers other;
@@ -351,7 +351,7 @@ TEST(RabbitSink, ABrokerThatAsksForACertificateIsShownOne) {
   options.port = port;
   options.routing_key = "due";
   const std::string ca = files.certificate("ca");
-  options.tls = RabbitTls{ca, files.certificate("client"), files.key("client")};
+  options.tls = net::RabbitTls{ca, files.certificate("client"), files.key("client")};
   {
     RabbitSink sink(options);
     Answers answers;
@@ -360,9 +360,9 @@ TEST(RabbitSink, ABrokerThatAsksForACertificateIsShownOne) {
   }
   EXPECT_EQ(consumer.get("due"), "1 q a 1 1600000000000 - persistent: payload-a");
 
-  for (const RabbitTls& refused :
-       {RabbitTls{ca, {}, {}},  // none, and one that the broker does not trust
-        RabbitTls{ca, files.certificate("other-ca"), files.key("other-ca")}}) {
+  for (const net::RabbitTls& refused :
+       {net::RabbitTls{ca, {}, {}},  // none, and one that the broker does not trust
+        net::RabbitTls{ca, files.certificate("other-ca"), files.key("other-ca")}}) {
     options.tls = refused;
     RabbitSink sink(options);
     Answers answers;

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "relay/rabbit/rabbit_url.h"
+#include "net/rabbit/rabbit_url.h"
 
 namespace tarry::relay {
 namespace {
@@ -23,23 +23,23 @@ Result<void> set_channels(std::string_view value, RabbitOptions& options) {
 }
 
 constexpr std::array<base::UrlOption<RabbitOptions>, 11> kRabbitSinkOptions{{
-    {"exchange", rabbit::set_text<RabbitOptions, &RabbitOptions::exchange>},
-    {"routing_key", rabbit::set_text<RabbitOptions, &RabbitOptions::routing_key>},
-    {"exchange_from", rabbit::set_text<RabbitOptions, &RabbitOptions::exchange_header>},
-    {"routing_key_from", rabbit::set_text<RabbitOptions, &RabbitOptions::routing_key_header>},
+    {"exchange", net::rabbit::set_text<RabbitOptions, &RabbitOptions::exchange>},
+    {"routing_key", net::rabbit::set_text<RabbitOptions, &RabbitOptions::routing_key>},
+    {"exchange_from", net::rabbit::set_text<RabbitOptions, &RabbitOptions::exchange_header>},
+    {"routing_key_from", net::rabbit::set_text<RabbitOptions, &RabbitOptions::routing_key_header>},
     {"allow_cc", set_allow_cc},
     {"channels", set_channels},
-    {"heartbeat", rabbit::set_heartbeat<RabbitOptions>},
-    {"password_file", rabbit::set_password_file<RabbitOptions>},
-    {"ca", rabbit::set_tls<RabbitOptions, &RabbitTls::ca_file>},
-    {"cert", rabbit::set_tls<RabbitOptions, &RabbitTls::certificate_file>},
-    {"key", rabbit::set_tls<RabbitOptions, &RabbitTls::key_file>},
+    {"heartbeat", net::rabbit::set_heartbeat<RabbitOptions>},
+    {"password_file", net::rabbit::set_password_file<RabbitOptions>},
+    {"ca", net::rabbit::set_tls<RabbitOptions, &net::RabbitTls::ca_file>},
+    {"cert", net::rabbit::set_tls<RabbitOptions, &net::RabbitTls::certificate_file>},
+    {"key", net::rabbit::set_tls<RabbitOptions, &net::RabbitTls::key_file>},
 }};
 
 }  // namespace
 
 Result<RabbitOptions> rabbit_sink_options(std::string_view scheme, std::string_view rest) {
-  auto options = rabbit::read_url<RabbitOptions>(scheme, rest, kRabbitSinkOptions);
+  auto options = net::rabbit::read_url<RabbitOptions>(scheme, rest, kRabbitSinkOptions);
   if (options && options->exchange.empty() && options->exchange_header.empty() &&
       options->routing_key.empty() && options->routing_key_header.empty()) {
     return base::invalid_url(

@@ -1,4 +1,4 @@
-#include "relay/rabbit/link.h"
+#include "net/rabbit/link.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "relay/rabbit/library.h"
+#include "net/rabbit/library.h"
 
-namespace tarry::relay::rabbit {
+namespace tarry::net::rabbit {
 namespace {
 
 constexpr int kFrameMax = 131'072;
@@ -197,4 +197,4 @@ void RabbitLink::limit_sending(std::int64_t ms) const {
   ::setsockopt(socket(), IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
 }
 
-}  // namespace tarry::relay::rabbit
+}  // namespace tarry::net::rabbit

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace tarry::relay {
+namespace tarry::net {
 
 struct RabbitTls {
   std::string ca_file;           // PEM; empty: Debian's bundle of the system's
@@ -25,4 +25,4 @@ struct RabbitAddress {
   std::int64_t confirm_timeout_ms = 30'000;  // no answer for so long: the connection is dead
 };
 
-}  // namespace tarry::relay
+}  // namespace tarry::net

@@ -11,10 +11,10 @@
 
 #include <tarry/result.h>
 
-#include "relay/rabbit/address.h"
-#include "relay/rabbit/library.h"
+#include "net/rabbit/address.h"
+#include "net/rabbit/library.h"
 
-namespace tarry::relay::rabbit {
+namespace tarry::net::rabbit {
 
 /// The library only reads it.
 [[nodiscard]] amqp_bytes_t amqp_view(std::string_view text) noexcept;
@@ -61,4 +61,4 @@ class RabbitLink {
   amqp_connection_state_t state_;
 };
 
-}  // namespace tarry::relay::rabbit
+}  // namespace tarry::net::rabbit

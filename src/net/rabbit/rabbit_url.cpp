@@ -1,13 +1,11 @@
-#include "relay/rabbit/rabbit_url.h"
+#include "net/rabbit/rabbit_url.h"
 
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "base/secret_file.h"
 #include "base/text.h"
 
-namespace tarry::relay::rabbit {
+namespace tarry::net::rabbit {
 
 Result<void> read_broker(std::string_view body, std::uint16_t default_port,
                          RabbitAddress& address) {
@@ -43,8 +41,8 @@ Result<void> read_heartbeat(std::string_view value, RabbitAddress& address) {
   const auto ms = base::parse_duration_ms(value);
   if (!ms) return ms.error();
   if (*ms < 1'000 || *ms > 3'600'000 || *ms % 1'000 != 0) {
-    return base::invalid_url(
-        fmt::format("heartbeat {} must be whole seconds from 1s to 1h", base::quoted(value)));
+    return base::invalid_url("heartbeat " + base::quoted(value) +
+                             " must be whole seconds from 1s to 1h");
   }
   address.heartbeat_s = static_cast<std::uint16_t>(*ms / 1'000);
   return {};
@@ -64,4 +62,4 @@ Result<void> read_tls_file(std::string_view value, std::string RabbitTls::* fiel
   return {};
 }
 
-}  // namespace tarry::relay::rabbit
+}  // namespace tarry::net::rabbit

@@ -12,9 +12,9 @@
 #include <tarry/result.h>
 
 #include "base/url_parts.h"
-#include "relay/rabbit/address.h"
+#include "net/rabbit/address.h"
 
-namespace tarry::relay::rabbit {
+namespace tarry::net::rabbit {
 
 /// USER:PASSWORD, HOST:PORT and VHOST of "//USER:PASSWORD@HOST:PORT/VHOST".
 [[nodiscard]] Result<void> read_broker(std::string_view body, std::uint16_t default_port,
@@ -61,4 +61,4 @@ template <typename Options>
   return read.error();
 }
 
-}  // namespace tarry::relay::rabbit
+}  // namespace tarry::net::rabbit
