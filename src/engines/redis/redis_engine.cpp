@@ -38,7 +38,7 @@ std::unique_ptr<net::Redis> make_client(asio::io_context& io, const RedisEngineO
   return std::make_unique<net::RedisCluster>(io, options.cluster, options.server);
 }
 
-// What makes less of a store, or keeps a claim, goes on where nothing may be added. So do claims.
+// Verbs that make a store smaller, or keep a claim, work where nothing may be added. So do claims.
 bool ends(const core::Request& request) noexcept {
   return std::holds_alternative<core::SettleRequest>(request) ||
          std::holds_alternative<core::ExtendRequest>(request) ||
@@ -105,7 +105,7 @@ class RedisEngine final : public LoopEngine {
   }
 
   void begin(const StoreFacts& store) {
-    // Not the secret itself, which is nobody else's business.
+    // Not the secret itself, which no one else needs to know.
     store_ = std::to_string(base::keyed_hash(std::to_string(store.secret), kStoreNameSeed));
     push_times_ = store.schema >= kPushTimeSchema;
     directory_.emplace(server(), store.partitions, options_.shards, !options_.cluster.empty());
@@ -130,7 +130,7 @@ class RedisEngine final : public LoopEngine {
   WaitingClaims* claims() noexcept override { return claims_ ? &*claims_ : nullptr; }
 
   void run(core::Ticket ticket, const AskedPtr& asked) override {
-    // A claim is known before its store is asked for: it may be withdrawn meanwhile.
+    // A claim is registered before its store is asked for: it may be withdrawn meanwhile.
     if (std::holds_alternative<core::ClaimRequest>(asked->request)) {
       return claims_->begin(ticket, asked);
     }

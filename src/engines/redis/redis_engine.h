@@ -1,6 +1,5 @@
-// The Redis engine: a store that lives in Redis or Valkey, shared by any number of processes.
-// docs/formats/redis.md describes what it keeps there; each command of the verb table is one
-// script.
+// The Redis engine: a store in Redis or Valkey, shared by any number of processes.
+// docs/formats/redis.md describes its keys there; each command of the verb table is one script.
 #pragma once
 
 #include <cstdint>
@@ -38,15 +37,15 @@ struct RedisEngineOptions {
   std::string before_scripts;
   /// Tests only: instead of Redis's time, for all that work on the store.
   std::shared_ptr<timing::ManualClock> clock;
-  /// Called with a line about what a person should know; from the engine's thread.
+  /// Called with a line for the operator; on the engine's thread.
   Log log;
 };
 
 /// Connects, checks the server and the store there, and starts the engine's thread. Errors:
-/// `unavailable` when nobody answers, `permission_denied` for a wrong user or password,
-/// `invalid_argument` where what answers is not Redis, would lose messages (maxmemory-policy), or
-/// is part of a cluster or has a store with other partitions, `unsupported` for a server that is
-/// too old, `damaged` for keys under tarry's names that are not tarry's.
+/// `unavailable` if no server answers; `permission_denied` for a wrong user or password;
+/// `invalid_argument` if the server is not Redis, would lose messages (maxmemory-policy), is part
+/// of a cluster, or has a store with other partitions; `unsupported` for a server that is too old;
+/// `damaged` for keys under tarry's names that are not tarry's.
 [[nodiscard]] Result<std::unique_ptr<core::Engine>> open_redis(RedisEngineOptions options);
 
 }  // namespace tarry::redis

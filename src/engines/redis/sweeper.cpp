@@ -15,7 +15,7 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-// Of several processes' sweeps, spread: 0.8 to 1.2 s.
+// Spread, because several processes sweep: 0.8 to 1.2 s.
 constexpr std::int64_t kSweepMs = 800;
 constexpr std::int64_t kSweepSpreadMs = 400;
 constexpr std::int64_t kShardsAtOnce = 100;
@@ -23,7 +23,7 @@ constexpr std::int64_t kTickSlice = 100;
 constexpr int kTickRounds = 1'000;
 constexpr std::size_t kWaitedAtOnce = 1'000;
 
-// Nothing for what others have put among the names.
+// Nothing for a name that another program put there.
 std::optional<std::uint32_t> shard_in(std::string_view shard_name) noexcept {
   const std::size_t slash = shard_name.rfind('/');
   if (slash == std::string_view::npos) return std::nullopt;
@@ -45,8 +45,8 @@ void Sweeper::start() {
   });
 }
 
-// A queue that got other shards is learned by those whose calls the old ones refuse. Who waits
-// without calling learns it here, also where the wake-up was lost.
+// A process learns of a reshard when the old shards refuse its calls. A process that waits without
+// calls learns it here, even if the wake-up was lost.
 void Sweeper::ask_for_reshards() {
   if (asking_) return;
   asking_ = true;
@@ -62,8 +62,8 @@ void Sweeper::ask_for_reshards() {
   });
 }
 
-// What is on its way to other shards becomes claimable although its mover was killed, also for who
-// never waits.
+// Held messages become claimable although their mover was killed, even for a process that never
+// waits.
 void Sweeper::settle(const QueuePtr& queue) {
   if (!settling_.insert(queue->name).second) return;
   settle_held(context_, queue, [this, queue](Result<void> settled) {
@@ -117,7 +117,7 @@ void Sweeper::ask_for_slice(std::uint32_t partition, Waited waited) {
       [this, partition, all, end, is_first, passed_over](Result<RedisReply> reply) {
         if (!reply) {
           sweeping_.erase(partition);
-          return failed(partition, "", reply.error());  // the next sweep comes
+          return failed(partition, "", reply.error());  // the next sweep tries again
         }
         context_.server.clock().told(told_time(reply->view()[3]));
         if (is_first) {
@@ -133,16 +133,16 @@ void Sweeper::ask_for_slice(std::uint32_t partition, Waited waited) {
       });
 }
 
-// Those for which nothing can be done (their queue is not there, their keys are not ours) stand at
-// the agenda's head for good: a whole slice of them is passed over by the next sweep, until the end
-// of the agenda is reached.
+// Shards for which nothing can be done (their queue does not exist, their keys are not ours) stand
+// at the agenda's head for good. The next sweep skips a whole slice of them, until it reaches the
+// end of the agenda.
 void Sweeper::tick_all(std::uint32_t partition, net::RedisView busy, std::size_t passed_over) {
   if (std::cmp_less(busy.size(), kShardsAtOnce)) {
     in_vain_.erase(partition);
   } else {
     in_vain_.try_emplace(partition, 0);
   }
-  bool still_troubled = passed_over > 0;  // else it may be one that was passed over
+  bool still_troubled = passed_over > 0;  // otherwise it may be one that was skipped
   const auto troubled = troubles_.find(partition);
   for (std::size_t i = 0; i < busy.size(); ++i) {
     still_troubled = still_troubled ||

@@ -1,6 +1,6 @@
-// Sweeper: looks at every partition from time to time, so that what is due gets delivered, leases
-// run out and the dead expire although a wake-up was lost, and although nobody asks; and that
-// inboxes are drained. It depends on neither wake-ups nor the heads that claims remember.
+// Sweeper: looks at every partition from time to time. So due messages are delivered, leases run
+// out and the dead expire even if a wake-up was lost and no request comes; and inboxes are drained.
+// It depends on neither wake-ups nor the heads that claims remember.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -22,7 +22,8 @@ namespace tarry::redis {
 
 class Sweeper {
  public:
-  /// `log`, which may be empty, is told once why sweeps are in vain, and once when they go on.
+  /// `log`, which may be empty, is called once with the reason why sweeps fail, and once when they
+  /// work again.
   Sweeper(Context& context, Alarms& alarms, Claims& claims, Inbox& inbox, Log log)
       : context_(context),
         alarms_(alarms),
@@ -31,7 +32,7 @@ class Sweeper {
         log_(std::move(log)),
         random_(std::random_device()()) {}
 
-  /// And from then on about every second.
+  /// Starts, and then sweeps about every second.
   void start();
   void sweep();
 

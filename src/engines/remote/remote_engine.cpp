@@ -39,10 +39,10 @@ using net::HttpClient;
 using net::HttpFailure;
 using net::HttpMessage;
 
-// How long `close` waits for answers that are on their way.
+// How long `close` waits for outstanding answers.
 constexpr std::chrono::seconds kCloseGrace{5};
 
-// By which a server tells who holds a lease.
+// Servers show it as the holder of a lease.
 std::string user_agent() {
   std::array<char, 256> host{};
   (void)::gethostname(host.data(), host.size() - 1);
@@ -86,7 +86,7 @@ Error read_refusal(const HttpMessage& message) {
 
 Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
   if (auto* failure = std::get_if<HttpFailure>(&answer)) {
-    // Where nothing was to change, nothing is in doubt.
+    // If nothing was to change, nothing is in doubt.
     if (failure->sent && !call.changes) failure->error.code = ErrorCode::unavailable;
     return std::move(failure->error);
   }
@@ -104,15 +104,15 @@ Result<core::Reply> read_answer(const wire::Call& call, HttpAnswer answer) {
                       "the server's answer cannot be read: " + reply.error().message);
   }
   if (auto* stats = std::get_if<StoreStats>(&*reply)) {
-    // A server may stand before another one: told is what is behind them all.
+    // A server may stand before another one: this names the last engine in the chain.
     if (stats->served.empty()) stats->served = stats->engine;
     stats->engine = "remote";
   }
   return reply;
 }
 
-// How long an answer is waited for. A connection may die without a word: what keeps a lease, or
-// ends it, must have time left for another one then.
+// How long to wait for an answer. A connection may die silently: a request that keeps or ends a
+// lease must then have time left for another connection.
 std::int64_t patience_ms(const core::Request& request, std::int64_t most_ms) {
   constexpr std::int64_t kLeastExtend = 250;
   constexpr std::int64_t kSettle = 10'000;
@@ -126,25 +126,25 @@ std::int64_t patience_ms(const core::Request& request, std::int64_t most_ms) {
   return std::max(shortest_ms, std::min(kLeastExtend, most_ms));
 }
 
-// What keeps a lease, or ends it, must not stand behind what has died on its way: a worker extends
-// and settles once at a time, but any number of threads may settle.
+// A request that keeps or ends a lease must not wait behind a dead request: a worker extends and
+// settles one at a time, but any number of threads may settle.
 net::HttpLane lane_of(const core::Request& request, std::int64_t wait_ms) {
   if (std::holds_alternative<core::SettleRequest>(request)) return net::HttpLane::reserved;
   const bool own = wait_ms > 0 || std::holds_alternative<core::ExtendRequest>(request);
   return own ? net::HttpLane::own : net::HttpLane::common;
 }
 
-// The release of what nobody waits for any more.
+// The release of messages whose caller no longer waits.
 std::optional<core::SettleRequest> release_of(const Result<core::Reply>& result) {
   const auto* claimed = result ? std::get_if<core::ClaimReply>(&*result) : nullptr;
   if (claimed == nullptr || claimed->items.empty()) return std::nullopt;
   return core::release_of(*claimed);
 }
 
-// Thread safe. What follows the mutex is the io thread's alone.
+// Thread safe. The members after the mutex belong to the io thread alone.
 //
 // Invariants
-//  1. A completion is taken out of its Pending before it runs: so it runs once.
+//  1. A completion is taken out of its Pending before it runs, so it runs once.
 //  2. A Pending without a completion is answered for nobody; messages in its answer are released.
 class RemoteEngine final : public core::Engine {
  public:
@@ -189,7 +189,7 @@ class RemoteEngine final : public core::Engine {
 
   core::Ticket submit(core::Request request, core::Completion completion) override {
     const core::Ticket ticket = ++last_ticket_;
-    // An older server refuses what it does not know.
+    // An older server refuses fields that it does not know.
     if (auto* move = std::get_if<core::MoveRequest>(&request); move && !capabilities_.push_times) {
       for (core::MoveItem& item : move->items) item.pushed_ms.reset();
     }
@@ -286,7 +286,7 @@ class RemoteEngine final : public core::Engine {
       if (result) tell_watches(*result);
       pending.completion(std::move(result));
     } else if (auto settle = release_of(result)) {
-      // Should it fail, the leases run out by themselves.
+      // If it fails, the leases run out by themselves.
       Pending release;
       release.timeout_ms = patience_ms(*settle, options_.request_timeout_ms);
       release.lane = lane_of(*settle, 0);
@@ -295,7 +295,8 @@ class RemoteEngine final : public core::Engine {
     if (closing_) end_if_done();
   }
 
-  // The caller is answered now; the server is told, and what it had sent already is released.
+  // The caller is answered now; the server is told, and messages that it had sent already are
+  // released.
   void abandon(Pending& pending, Result<core::Reply> result) {
     if (!pending.completion) return;
     core::Completion completion = std::exchange(pending.completion, nullptr);
@@ -317,7 +318,7 @@ class RemoteEngine final : public core::Engine {
     }
     grace_.expires_after(kCloseGrace);
     grace_.async_wait([this](const boost::system::error_code& error) {
-      if (!error) client_->close();  // which answers what is left
+      if (!error) client_->close();  // which answers the remaining requests
     });
     end_if_done();
   }
@@ -330,7 +331,7 @@ class RemoteEngine final : public core::Engine {
   }
 
   const RemoteOptions options_;
-  core::Capabilities capabilities_;  // written before anyone else sees the engine
+  core::Capabilities capabilities_;  // written before another thread sees the engine
   std::atomic<core::Ticket> last_ticket_ = 0;
   std::once_flag close_once_;
   std::mutex mutex_;  // held while posting, so that nothing is posted after the close
@@ -346,7 +347,7 @@ class RemoteEngine final : public core::Engine {
   std::unordered_map<core::Ticket, Pending> pending_;
   std::optional<HttpClient> client_;
   std::thread thread_;
-  core::AnswerThread answers_;  // for what is submitted after the close
+  core::AnswerThread answers_;  // for requests submitted after the close
 };
 
 }  // namespace

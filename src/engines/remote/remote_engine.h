@@ -23,8 +23,8 @@ struct RemoteOptions {
   std::string token = {};  // the server's, where it asks for one
 };
 
-/// Starts the engine's thread and asks the server for /healthz. Errors: `unavailable` when nobody
-/// answers there, `invalid_argument` when what answers is not a tarry server.
+/// Starts the engine's thread and asks the server for /healthz. Errors: `unavailable` if no server
+/// answers, `invalid_argument` if the answer is not a tarry server's.
 [[nodiscard]] Result<std::unique_ptr<core::Engine>> open_remote(RemoteOptions options);
 
 }  // namespace tarry::remote

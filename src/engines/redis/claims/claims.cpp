@@ -16,9 +16,10 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-// Messages that one call of the script claims: other clients wait meanwhile.
+// Messages that one call of the script claims; other clients wait during the call.
 constexpr std::uint32_t kMostAtOnce = 500;
-// A waiting claim by key asks that changes be told for so long; it looks again before that ends.
+// For this long a waiting claim by key asks that changes be published; it looks again before that
+// ends.
 constexpr std::int64_t kWatchedMs = 10'000;
 constexpr std::int64_t kWatchAgainMs = 5'000;
 constexpr std::int64_t kAfterFailureMs = 1'000;
@@ -34,7 +35,7 @@ const std::vector<std::uint32_t>* shards_wanted(const core::ClaimRequest& reques
 
 }  // namespace
 
-// One claim's look at queues, shard after shard.
+// One claim's look at its queues, shard after shard.
 class Claims::Visit : public std::enable_shared_from_this<Visit> {
  public:
   Visit(Claims& claims, ClaimPtr claim, std::vector<std::string> queues, Watch watch)
@@ -61,7 +62,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   }
 
   void fail(Error error) {
-    // What other shards gave is handed over; the next claim is told.
+    // Messages from other shards are handed over; the next claim gets the error.
     if (!claim_->reply.items.empty()) return finish();
     claims_.fail(claim_, watch_, std::move(error), kAfterFailureMs);
   }
@@ -75,7 +76,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
     return claim_->gone || left() == 0 || (taken_ > 0 && bytes_ >= request().max_bytes);
   }
 
-  // Which of the queue's to ask, in what order.
+  // Which of the queue's shards to ask, and in what order.
   void choose_shards() {
     shard_ = 0;
     shards_.clear();
@@ -88,7 +89,8 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
       if (wanted == nullptr || is_among(*wanted, place)) shards_.push_back(place);
     }
   }
-  // Whoever is to have an open shard has its part of the closed ones too: else nobody would.
+  // A consumer that is to have an open shard also gets its part of the closed ones; otherwise no
+  // consumer would.
   [[nodiscard]] bool is_among(const std::vector<std::uint32_t>& wanted, std::size_t place) const {
     const auto shard = static_cast<std::uint32_t>(
         place < places_->closed ? place % places_->open() : place - places_->closed);
@@ -153,7 +155,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
       bury_damaged(place, *answer);
       again_ms_ = 0;
     }
-    // As many as were asked for: there may be more here.
+    // The shard gave as many as were asked for, so it may have more.
     if (answer->taken + answer->damaged.size() == asked && left() > 0) return next_shard();
     ++shard_;
     next_shard();
@@ -183,7 +185,8 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
 
   void finish() {
     if (request().keys.size() > 0) again_ms_ = std::min(again_ms_, kWatchAgainMs);
-    // One that has gone meanwhile has not asked all: the next one looks in its place.
+    // If the caller has gone, the claim has not asked all shards: the next claim looks in its
+    // place.
     claims_.looked(claim_, queues_, watch_, again_ms_, taken_ > 0 || claim_->gone);
   }
 
@@ -195,7 +198,7 @@ class Claims::Visit : public std::enable_shared_from_this<Visit> {
   std::size_t queue_ = 0;
   std::vector<std::size_t> shards_;  // of places_, to be asked
   std::size_t shard_ = 0;            // of shards_
-  bool settled_ = true;  // what is on its way between two sets of shards, of the keys asked for
+  bool settled_ = true;  // moves held messages with the wanted keys between two sets of shards
   QueuePtr places_;
   std::size_t taken_ = 0;
   std::uint64_t bytes_ = 0;
@@ -221,7 +224,7 @@ void Claims::release(const core::ClaimReply& reply) {
   if (auto asked = release_of(reply)) settle(context_, asked);
 }
 
-// Redis tells when there may be something.
+// No longest wait: Redis reports when there may be a message.
 std::int64_t Claims::longest_ms(const core::ClaimRequest& /*request*/) const { return INT64_MAX; }
 
 }  // namespace tarry::redis

@@ -15,7 +15,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// How long `close` waits for answers that are on their way.
+// How long `close` waits for outstanding answers.
 constexpr std::int64_t kCloseGraceMs = 5'000;
 
 }  // namespace
@@ -115,7 +115,7 @@ void LoopEngine::complete(const Asked& asked, core::Completion completion,
   if (closing_) end_if_done();
 }
 
-// What this process alone knows of its work on the store.
+// Figures about this process's own work on the store.
 void LoopEngine::add_own(StoreStats& stats) {
   for (QueueStats& queue : stats.queues) queue.waiting_claims = claims()->waiting_at(queue.queue);
   const base::Histogram& lateness = claims()->lateness();
@@ -130,7 +130,7 @@ void LoopEngine::add_own(StoreStats& stats) {
 void LoopEngine::begin_close() {
   closing_ = true;
   if (WaitingClaims* waiting = claims()) waiting->close();
-  steady_.set(kCloseGraceMs, [this] { redis_->close(); });  // which answers what is left
+  steady_.set(kCloseGraceMs, [this] { redis_->close(); });  // which answers the remaining requests
   end_if_done();
 }
 

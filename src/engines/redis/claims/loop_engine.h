@@ -1,15 +1,15 @@
-// LoopEngine: what the engine on Redis and that of the layouts have in common. All their work is
-// done on one thread, which runs one io_context. This class takes requests in on any thread, counts
-// what is outstanding, moves with the test clock, and closes in order.
+// LoopEngine: shared by the engine on Redis and that of the layouts. All their work is done on one
+// thread, which runs one io_context. This class accepts requests on any thread, counts outstanding
+// ones, follows the test clock, and closes in order.
 //
-// Thread safety: the public functions on any thread. The protected ones, and all calls of what a
+// Thread safety: the public functions on any thread. The protected ones, and all functions that a
 // derived class overrides, on the engine's thread only, unless they say otherwise.
 //
 // Invariants
 //  1. Each completion runs once. After `close` it runs with `closed`, on a thread of its own.
 //  2. Nothing is posted to the engine's thread after the post of its close.
-//  3. That thread ends when the last answer has been given, which the close waits for no longer
-//     than a grace of 5 s: then the connection to Redis is closed, and what is left is answered.
+//  3. That thread ends when the last answer has been given. The close waits for that with a grace
+//     of 5 s; then it closes the connection to Redis, and the remaining requests are answered.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@ namespace tarry::redis {
 
 class LoopEngine : public core::Engine {
  public:
-  /// Makes the connection and what a store needs there, on the engine's thread; waits for it. Once,
-  /// before anything else is called.
+  /// Makes the connection and the store's needs there, on the engine's thread; waits for it. Once,
+  /// before any other function is called.
   [[nodiscard]] Result<void> start();
 
   core::Ticket submit(core::Request request, core::Completion completion) final;
@@ -98,7 +98,7 @@ class LoopEngine : public core::Engine {
   std::size_t outstanding_ = 0;
   bool closing_ = false;
   std::thread thread_;
-  core::AnswerThread answers_;  // for what is submitted after the close
+  core::AnswerThread answers_;  // for requests submitted after the close
 };
 
 }  // namespace tarry::redis

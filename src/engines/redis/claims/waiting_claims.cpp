@@ -54,7 +54,7 @@ void WaitingClaims::looked(const ClaimPtr& claim, const std::vector<std::string>
     answer(claim);
   }
   watched_look_ended(watch, *claim->request, again_ms, found);
-  // Only now: what is known of the queue goes with the last claim that names it.
+  // Only now: the last claim that names the queue takes the queue's state with it.
   if (ends) leave(*claim);
 }
 
@@ -101,7 +101,7 @@ void WaitingClaims::park(const ClaimPtr& claim, const std::vector<std::string>& 
   if (!claim->missed.empty()) look_at_missed(claim);
 }
 
-// Those that looked at the time have been told too: to tell them once more would go on for ever.
+// Claims that looked at the time have been told too; telling them once more would go on for ever.
 void WaitingClaims::look_at_missed(const ClaimPtr& claim) {
   std::vector<Lists::QueueNo> missed = std::exchange(claim->missed, {});
   std::ranges::sort(missed);
@@ -117,8 +117,8 @@ void WaitingClaims::look_at_missed(const ClaimPtr& claim) {
     missed.pop_back();
     if (shared_.queue(queue).woken == 0) continue;  // somebody has looked since
     look_for_all(queue);
-    // It looks at that one now and stands in no list, so the others would not find it: when it is
-    // back. Or it has looked already, within the call.
+    // The claim looks at that queue now and stands in no list, so the others would not find it: it
+    // looks again when it is back. Or it has already looked, within the call.
     if (claim->lists == nullptr) return;
     if (shared_.is_parked(claim->no)) continue;
     claim->missed.insert(claim->missed.end(), missed.begin(), missed.end());
@@ -167,7 +167,7 @@ void WaitingClaims::withdraw(core::Ticket ticket) {
   if (found == claims_.end()) return;
   const ClaimPtr claim = found->second;
   const bool parked = claim->lists->is_parked(claim->no);
-  // If it looks, what it finds is released.
+  // If it still looks, messages that it finds are released.
   end_wait(*claim);
   claim->gone = true;
   claim->asked->reply = core::ClaimReply();
@@ -181,7 +181,7 @@ void WaitingClaims::close() {
   for (const auto& [ticket, claim] : claims_) {
     if (claim->lists->is_parked(claim->no)) parked.push_back(claim);
   }
-  // They stay in their lists: nobody looks there any more.
+  // They stay in their lists: no claim looks there any more.
   for (const ClaimPtr& claim : parked) {
     answer(claim, Error{ErrorCode::closed, "the store was closed"});
   }
@@ -249,7 +249,7 @@ void WaitingClaims::look_for_all(Lists::QueueNo queue) {
   }
   for (auto at = shared_.first(queue); at != Lists::kNone;) {
     const ClaimPtr claim = shared_.claim(Lists::claim_at(std::exchange(at, shared_.next(at))));
-    if (claim->gone) {  // its turn to be taken out has not come yet
+    if (claim->gone) {  // not yet removed from its lists
       leave(*claim);
       if (!shared_.is_queue(queue)) return;
       continue;
@@ -261,7 +261,7 @@ void WaitingClaims::look_for_all(Lists::QueueNo queue) {
     shared_.unpark(claim->no);
     return begin_look(claim, {shared_.name(queue)}, queue);
   }
-  // Those that look elsewhere stand in no list meanwhile: they look here when they are back.
+  // Claims that look at other queues stand in no list meanwhile: they look here when they are back.
   shared_.queue(queue).woken = ++stamp_;
 }
 

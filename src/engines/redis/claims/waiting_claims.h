@@ -1,23 +1,23 @@
 // WaitingClaims: the claims of a store in Redis, those that are answered at once and those that
 // wait; native or a layout's: how one looks is theirs.
 //
-// A claim looks at its queues. One that finds nothing, and may wait, is parked at them; each queue
-// knows when to look again (the next due time, a lease's end, as Redis told), and is woken before
-// that by what others push. Of those parked at a queue one looks at a time; what it leaves over is
-// for the next. Those that name keys or shards look each for itself, and stand in lists of their
-// own.
+// A claim looks at its queues. A claim that finds nothing and may wait is parked at them. Each
+// queue knows when to look again (the next due time or a lease's end, as Redis said), and another
+// process's push wakes it before that. Of the claims parked at a queue one looks at a time; it
+// leaves the remaining messages for the next. Claims that name keys or shards look each for itself,
+// and stand in lists of their own.
 //
 // Invariants
 //  1. A claim looks, is parked at all its queues, or has been answered; its completion runs once.
 //  2. A queue that is woken while a claim looks is looked at once more before that claim is parked
 //     for good: a wake-up may overtake the answer that found nothing. The queue's `woken` is later
 //     than the claim's `looked_from` then.
-//  3. A look at a queue that begins after the wake-up sees for all that stand in its list: `woken`
-//     is 0 again. Not where each looks for itself.
-//  4. What was claimed for one that has gone is released, the attempt not counted.
+//  3. A look at a queue that begins after the wake-up serves all claims in its list: `woken` is 0
+//     again. This does not apply where each claim looks for itself.
+//  4. Messages claimed for a caller that has gone are released, the attempt not counted.
 //  5. A claim that may wait is in its lists from `begin` until it has been answered and its look
-//     has ended; parked claims that have been answered are taken out in slices, so that ten
-//     thousand that hang up at once keep nobody waiting.
+//     has ended. Parked claims that have been answered are removed in slices, so that ten thousand
+//     that hang up together delay no other request.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -43,7 +43,7 @@ namespace tarry::redis {
 
 class WaitingClaims {
  public:
-  /// `slice`: queues that claims are taken out of at a time.
+  /// `slice`: from how many queues claims are removed at a time.
   WaitingClaims(Alarms& alarms, const core::Limits& limits, std::size_t slice = kSlice);
   virtual ~WaitingClaims();
   WaitingClaims(const WaitingClaims&) = delete;
@@ -59,12 +59,12 @@ class WaitingClaims {
   void close();
 
   [[nodiscard]] std::uint64_t waiting_at(const std::string& queue) const;
-  /// Of how many queues something is kept.
+  /// How many queues have a state here.
   [[nodiscard]] std::size_t watched() const;
   /// The queues at which claims are parked.
   [[nodiscard]] std::vector<std::string> waited_queues() const;
 
-  /// Of first attempts that these claims took, in ms.
+  /// For first attempts that these claims took, in ms.
   [[nodiscard]] const base::Histogram& lateness() const noexcept { return lateness_; }
 
   static constexpr std::size_t kSlice = 32'768;
@@ -74,7 +74,7 @@ class WaitingClaims {
     Alarms::Id alarm = 0;
     std::int64_t alarm_us = 0;
     std::uint64_t woken = 0;    // when, by stamp_; 0: it has been looked at since
-    std::uint32_t waiting = 0;  // claims that have been parked and are not taken out
+    std::uint32_t waiting = 0;  // claims that were parked and not yet removed
     bool looking = false;       // one looks for all
     bool again = false;         // woken meanwhile
   };
@@ -103,19 +103,19 @@ class WaitingClaims {
 
   /// Looks at the queues, and calls `looked` or `fail` once, perhaps within the call.
   virtual void look(const ClaimPtr& claim, std::vector<std::string> queues, Watch watch) = 0;
-  /// Gives back what cannot be handed over.
+  /// Gives back messages that cannot be handed over.
   virtual void release(const core::ClaimReply& reply) = 0;
-  /// A queue at which this one waits is looked at after so long, whatever Redis told.
+  /// The longest time until the next look at a queue where this claim waits, whatever Redis said.
   [[nodiscard]] virtual std::int64_t longest_ms(const core::ClaimRequest& request) const = 0;
-  /// What `release` asks for; null where nothing was claimed. Should it fail, the leases run out by
-  /// themselves.
+  /// The request that `release` makes; null if nothing was claimed. If it fails, the leases run out
+  /// by themselves.
   [[nodiscard]] static AskedPtr release_of(const core::ClaimReply& reply);
 
   /// `again_ms`: when there may be something in those queues; INT64_MAX: nobody knows. `found`:
   /// there may be more for the others.
   void looked(const ClaimPtr& claim, const std::vector<std::string>& queues, Watch watch,
               std::int64_t again_ms, bool found);
-  /// Those that wait there too look again in `again_ms`.
+  /// Other claims that wait there look again in `again_ms`.
   void fail(const ClaimPtr& claim, Watch watch, Error error, std::int64_t again_ms);
 
   base::Histogram lateness_;  // `look` adds to it
@@ -144,7 +144,7 @@ class WaitingClaims {
   const std::size_t slice_;
   core::WaitingCount count_;
   std::unordered_map<core::Ticket, ClaimPtr> claims_;  // that may wait and are not answered
-  Lists shared_;                                       // what one leaves over is for the next
+  Lists shared_;                                       // one claim leaves the rest to the next
   Lists own_;                                          // each looks for itself
   std::uint64_t stamp_ = 0;
   std::deque<ClaimPtr> leaving_;

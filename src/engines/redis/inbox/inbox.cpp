@@ -136,7 +136,8 @@ void Inbox::go_on(std::uint32_t partition, InboxBatch& batch) {
     state.failed = std::move(batch.failed);
   }
   for (const InboxItem& item : batch.items) state.left += item.answered ? 0 : 1;
-  if (state.left == 0) return read(partition);  // what came meanwhile stands at the head, too
+  if (state.left == 0)
+    return read(partition);  // entries that arrived meanwhile are at the head, too
   if (state.left >= kMostHeld || waits_for_all(*state.failed)) {
     return stop(partition, *state.failed);
   }

@@ -18,7 +18,7 @@ using net::RedisCommand;
 using net::RedisReply;
 using net::RedisView;
 
-// Beside the payload: headers with their fields' names, key, queue, the rest.
+// Room besides the payload: headers with their fields' names, key, queue, the rest.
 constexpr std::uint64_t kRoomBeside = 64 * 1024;
 
 void set_aside(InboxItem& item, std::string why) {
@@ -80,13 +80,14 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     if (!batch_->failed || error.message < batch_->failed->message) batch_->failed = error;
   }
 
-  // While there are two sets of shards what one refuses may be the other's: then all of the queue
-  // waits. So it does where nobody knows which shards its keys have now.
+  // While there are two sets of shards, the other set may have the entry that one refuses: then the
+  // whole queue waits. The whole queue also waits if its shards are not known.
   void hold_at(const Place& place, const Error& error) {
     hold(is_moved(error) || places_->closed > 0 ? queue_ : place.name, error);
   }
 
-  // Of a message without a key: whoever drains the inbox brings the entry to the same shard.
+  // For a message without a key: every process that drains the inbox brings the entry to the same
+  // shard.
   std::string_view name_of(std::uint32_t i) {
     return entry(i).key.empty() ? item(i).order : entry(i).key;
   }
@@ -152,9 +153,9 @@ class QueueRun : public std::enable_shared_from_this<QueueRun> {
     round->end();
   }
 
-  // What the closed shards do not have. An open shard takes what comes from several closed ones in
-  // one call: one behind the other, the later ones would look old. So all of these have answered
-  // before.
+  // Entries whose keys the closed shards do not have. An open shard takes the entries passed on by
+  // several closed ones in one call: in several calls, the later ones would look old. So all closed
+  // shards have answered before.
   void pass_on() {
     if (held_ || passed_on_.empty()) return countdown_->end();
     std::ranges::sort(passed_on_);

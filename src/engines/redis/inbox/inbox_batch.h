@@ -34,17 +34,17 @@ using InboxHeld = std::set<std::string, std::less<>>;
 struct InboxBatch {
   explicit InboxBatch(net::RedisReply given) : reply(std::move(given)) {}
 
-  net::RedisReply reply;  // what the items look into
+  net::RedisReply reply;  // the items point into it
   std::uint32_t partition = 0;
   std::vector<InboxItem> items;
   bool is_others = false;       // another one drains this inbox: there are no items
   InboxHeld held;               // their entries stay; more of them as they fail
-  std::optional<Error> failed;  // of what failed, always the same
+  std::optional<Error> failed;  // the common error of those that failed
 };
 using InboxBatchPtr = std::shared_ptr<InboxBatch>;
 
-/// Reads the reply of inbox_read; what cannot be read is answered already, with the reason. Null:
-/// no script of ours gives such a reply.
+/// Reads the reply of inbox_read; entries that cannot be read are answered already, with the
+/// reason. Null: no script of ours gives such a reply.
 [[nodiscard]] InboxBatchPtr read_inbox_batch(net::RedisReply reply, std::uint32_t partition,
                                              const core::Limits& limits);
 

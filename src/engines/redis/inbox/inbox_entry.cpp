@@ -26,7 +26,7 @@ constexpr std::string_view kHeaderPrefix = "header.";
 
 Error bad_field(std::string message) { return {ErrorCode::invalid_argument, std::move(message)}; }
 
-// The fields by their names; where each stands in the array says what it is.
+// The fields by name; their index in the array gives their meaning.
 enum Field : std::size_t {
   kQueue,
   kVerb,

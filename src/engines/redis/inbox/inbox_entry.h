@@ -1,8 +1,8 @@
-// InboxEntry: what a foreign producer wrote into an inbox, read and checked by the rules of the
-// verb table. docs/formats/redis.md has the fields.
+// InboxEntry: an entry that a foreign producer wrote into an inbox, read and checked by the rules
+// of the verb table. docs/formats/redis.md has the fields.
 //
-// Reading one is a pure function of the entry, but for what lies ahead of Redis's clock: whoever
-// drains an inbox finds the same in it.
+// Reading is a pure function of the entry, except for ids ahead of Redis's clock: every process
+// that drains an inbox reads the same.
 //
 // Thread safety: plain values and pure functions.
 #pragma once

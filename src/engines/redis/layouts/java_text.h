@@ -10,12 +10,12 @@
 
 namespace tarry::redis {
 
-/// Nothing for what is not UTF-8.
+/// Nothing for text that is not UTF-8.
 [[nodiscard]] std::optional<std::u16string> java_units(std::string_view utf8);
 /// Nothing for half of a surrogate pair, which UTF-8 does not have.
 [[nodiscard]] std::optional<std::string> utf8_of(std::u16string_view units);
 
-/// One to three bytes a unit. `zero_is_two`: 0 as C0 80, as Java's modified UTF-8 has it.
+/// One to three bytes for each unit. `zero_is_two`: 0 as C0 80, as in Java's modified UTF-8.
 [[nodiscard]] std::string unit_bytes(std::u16string_view units, bool zero_is_two);
 /// The other way: `count` units that are all of `bytes`; nothing where they are not. Takes 0 either
 /// way.

@@ -19,7 +19,7 @@
 
 namespace tarry::redis {
 
-/// What the verbs work with. Outlives them all.
+/// Objects that the verbs use. Outlives all verbs.
 struct LayoutContext {
   Server& server;
   const LayoutSpec& spec;
@@ -28,23 +28,24 @@ struct LayoutContext {
   Log log;  // never empty
 };
 
-/// Adds what is the script's own to the arguments that layout_prelude.lua describes.
+/// Adds the script's own arguments to the arguments that layout_prelude.lua describes.
 void call_layout(const LayoutContext& context, const LayoutKeysPtr& keys, Script script,
                  Server::Build arguments, Server::Done done);
 
-/// Of what only reads: an answer that was lost leaves nothing in doubt, the store is `unavailable`.
+/// The error of a read: a lost answer leaves nothing in doubt, so the store is `unavailable`.
 [[nodiscard]] Error of_a_read(Error error);
 
 /// As scripts read it: "+250" is a delay.
 [[nodiscard]] std::string due_text(Due due);
 
-/// For what the scripts call `far`.
+/// The error for times that the scripts call `far`.
 [[nodiscard]] Error too_far_away(Due due);
 
 /// The set that `member` is pushed to: CRC-32C of it, modulo their number.
 [[nodiscard]] std::size_t home_of(std::string_view member, const LayoutKeys& keys) noexcept;
 
-/// Of a message by the key that the scripts tell: Redisson's id, else a checksum of the key. Not 0.
+/// A message's id, from the key that the scripts return: Redisson's id, otherwise a checksum of the
+/// key. Not 0.
 [[nodiscard]] std::uint64_t id_of(std::string_view key, Layout layout) noexcept;
 
 /// A verb of many items, each answered by one script on its own.

@@ -16,7 +16,7 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-// Messages that one call of the script claims: other clients wait meanwhile.
+// Messages that one call of the script claims; other clients wait during the call.
 constexpr std::uint32_t kMostClaimedAtOnce = 500;
 // Foreign producers publish nothing.
 constexpr std::int64_t kLookAgainMs = 1'000;
@@ -33,7 +33,7 @@ std::string fresh_nonce() {
 
 }  // namespace
 
-// One claim's look at queues, one after the other, until it has what it wants.
+// One claim's look at its queues, one after the other, until it has enough.
 class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
  public:
   Look(LayoutClaims& claims, ClaimPtr claim, std::vector<std::string> queues, Watch watch)
@@ -122,7 +122,8 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
         context.log({LogLevel::warning, "layout_unit", error.message});
       }
     }
-    // As many as were asked for, or some that were no messages: there may be more here.
+    // The call took as many as were asked for, or met members that were no messages: there may be
+    // more here.
     const bool more = answer->taken == wish_.max || answer->odd > 0;
     if (answer->seen == Seen()) return go_on(more);
     // Before the messages are handed over: with their acks the queue may be empty.
@@ -137,7 +138,7 @@ class LayoutClaims::Look : public std::enable_shared_from_this<Look> {
   }
 
   void fail(Error error) {
-    // What came before is handed over; the next claim is told.
+    // Messages found so far are handed over; the next claim gets the error.
     if (!claim_->reply.items.empty()) return finish();
     claims_.fail(claim_, watch_, std::move(error), kLookAgainMs);
   }

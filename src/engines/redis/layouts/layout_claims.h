@@ -1,9 +1,9 @@
-// LayoutClaims: how a claim on a layout's queues looks: one queue after the other, until it has
-// what it wants. What waits, and is woken, is WaitingClaims'.
+// LayoutClaims: how a claim on a layout's queues looks for messages: one queue after the other,
+// until it has enough. WaitingClaims parks and wakes claims.
 //
-// Nobody says when a foreign producer adds something: a queue at which claims wait is looked at
-// when its head falls due, when this process changed it or Redisson's channel says so, and once a
-// second.
+// No notification comes when a foreign producer adds a message. So a queue at which claims wait is
+// looked at in these cases: its head falls due, this process changed it, Redisson's channel reports
+// a change, and once a second.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -36,7 +36,7 @@ class LayoutClaims final : public WaitingClaims {
   void tell_odd(const LayoutKeys& keys, std::int64_t count, std::string_view first);
 
   const LayoutContext& context_;
-  std::set<std::string> told_bodyless_;  // the log was told of these queues
+  std::set<std::string> told_bodyless_;  // queues for which the log has a line already
   std::set<std::string> told_units_;     // likewise
   SeenMemory seen_;
   std::size_t turn_ = 0;

@@ -87,7 +87,7 @@ class LayoutEngine final : public LoopEngine {
                         std::move(done));
   }
 
-  // Where the store has one queue, Redisson's channel is known.
+  // If the store has one queue, Redisson's channel is known.
   void listen() {
     if (options_.layout.layout != Layout::redisson || names_.only().empty()) return;
     const auto keys = names_.keys_of(names_.only());
@@ -182,7 +182,7 @@ class LayoutEngine final : public LoopEngine {
   void ask(core::Ticket, const AskedPtr& asked, const core::ForecastRequest&) {
     layout_forecast(context_, asked);
   }
-  // Only the defaults come so far.
+  // Only default settings reach this function.
   void ask(core::Ticket, const AskedPtr& asked, const core::ConfigureRequest&) {
     asked->reply = core::ConfigureReply();
     asked->complete();
@@ -197,7 +197,7 @@ class LayoutEngine final : public LoopEngine {
     asked->fail(unsupported_by(options_.layout.layout, "do that"));
   }
 
-  // What this process made due sooner, its own claims need not look for.
+  // Its own claims need not search for messages that this process made due sooner.
   void carried_out(const core::Request& request) override {
     if (const auto* push = std::get_if<core::PushRequest>(&request)) claims_.wake(push->queue);
     if (const auto* moved = std::get_if<core::RescheduleRequest>(&request)) {
@@ -216,7 +216,7 @@ class LayoutEngine final : public LoopEngine {
   const LayoutContext context_;
   LayoutClaims claims_;
   std::set<std::string> known_;
-  std::map<core::Ticket, AskedPtr> asking_;  // what waits until rights have been looked at
+  std::map<core::Ticket, AskedPtr> asking_;  // requests that wait until rights have been checked
 };
 
 }  // namespace

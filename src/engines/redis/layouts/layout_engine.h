@@ -1,5 +1,6 @@
-// The engine of the layouts: a delay queue of somebody else's in Redis, as a store. What its keys
-// can express is offered; what they cannot is `unsupported`. docs/formats/redis-layouts.md.
+// The engine of the layouts: a delay queue in Redis that belongs to other programs, as a store. It
+// offers every verb that the keys can express; the others are `unsupported`.
+// docs/formats/redis-layouts.md.
 #pragma once
 
 #include <memory>
@@ -25,12 +26,12 @@ struct LayoutEngineOptions {
   std::string before_scripts;
   /// Tests only: instead of Redis's time.
   std::shared_ptr<timing::ManualClock> clock;
-  /// Called with a line about what a person should know; from the engine's thread.
+  /// Called with a line for the operator; on the engine's thread.
   Log log;
 };
 
 /// Connects, checks the server, and starts the engine's thread. Errors: `invalid_argument` for
-/// names of keys that make no sense, else as `open_redis`.
+/// names of keys that make no sense, otherwise as `open_redis`.
 [[nodiscard]] Result<std::unique_ptr<core::Engine>> open_layout(LayoutEngineOptions options);
 
 }  // namespace tarry::redis

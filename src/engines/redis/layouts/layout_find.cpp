@@ -29,8 +29,9 @@ bool is_long(std::string_view packed, std::size_t at) noexcept {
   return length == packed.size() - at - kLength;
 }
 
-// One walk for all the names: the head first, where those are that were just listed, and then, as
-// ranks shift while others work there, by ZSCAN, which misses nothing that is there throughout.
+// One walk for all the names. It begins at the head, with the entries that were just listed. Then
+// it uses ZSCAN, because ranks shift while other programs work there: ZSCAN misses no member that
+// stays throughout.
 class Walk : public std::enable_shared_from_this<Walk> {
  public:
   Walk(const LayoutContext& context, LayoutKeysPtr keys, std::vector<std::string> names,

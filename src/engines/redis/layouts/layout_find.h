@@ -1,5 +1,6 @@
-// From keys to members. A member of a ZSET is named by its key; Redisson's entries hold an id that
-// is found only by looking, as Redisson's own `remove` does: in time that grows with what waits.
+// From keys to members. A member of a ZSET is its own key. Redisson's entries hold an id that can
+// only be found by a walk, as Redisson's own `remove` does: the time grows with the number of
+// waiting entries.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -28,7 +29,7 @@ struct Entry {
 /// Nothing for bytes that are no entry.
 [[nodiscard]] std::optional<Entry> unpack_entry(std::string_view packed) noexcept;
 
-/// Long members are told by a checksum, by which nothing is found.
+/// Long members are shown by a checksum, which finds nothing.
 [[nodiscard]] bool is_checksum(std::string_view key) noexcept;
 [[nodiscard]] Error found_by_member_only(std::string_view key, Layout layout);
 

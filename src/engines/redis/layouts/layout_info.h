@@ -1,4 +1,4 @@
-// What is told of a layout's message.
+// The facts about a layout's message.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -13,11 +13,11 @@
 
 namespace tarry::redis {
 
-/// As layout_describe.lua tells it.
+/// From the values that layout_describe.lua returns.
 [[nodiscard]] MessageInfo layout_info(const LayoutSpec& spec, const LayoutKeys& keys,
                                       std::string_view key, std::string_view state,
                                       std::string_view due, std::string_view lease_left);
-/// The payload in what Redis keeps.
+/// Extracts the payload from the bytes that Redis keeps.
 [[nodiscard]] std::string layout_payload(const LayoutSpec& spec, std::string_view body);
 /// Why it is no message: a member without a body, a body without a member (dead), an entry that is
 /// set aside.

@@ -15,7 +15,7 @@ namespace {
 using net::RedisCommand;
 using net::RedisView;
 
-// Of one request, members for keys.
+// For one request: finds the members for its keys.
 class ByKey : public LayoutVerb {
  public:
   ByKey(const LayoutContext& context, LayoutKeysPtr keys, AskedPtr asked)
@@ -23,7 +23,7 @@ class ByKey : public LayoutVerb {
 
   [[nodiscard]] virtual std::size_t size() const = 0;
   [[nodiscard]] virtual std::string_view key_of(std::uint32_t item) const = 0;
-  /// What is wrong with this item.
+  /// The error of this item, if it has one.
   [[nodiscard]] virtual core::MaybeError check(std::uint32_t /*item*/) const { return {}; }
 
   [[nodiscard]] std::size_t bytes_of(std::uint32_t item) const override {
@@ -83,7 +83,7 @@ class ByKey : public LayoutVerb {
   }
 };
 
-// A cancel, or, of what lives in another store by now, its end here.
+// A cancel; or, for a message that lives in another store now, its end here.
 class LayoutCancel final : public ByKey {
  public:
   using ByKey::ByKey;

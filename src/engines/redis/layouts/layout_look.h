@@ -1,4 +1,4 @@
-// One call of a claim script, and its answer read.
+// One call of a claim script, and its parsed answer.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -34,7 +34,7 @@ struct LookAnswer {
   std::optional<std::int64_t> again_ms;  // from now; nothing: nothing is there
   std::int64_t odd = 0;                  // members that are no messages
   std::string first_odd;
-  std::size_t undecoded = 0;  // values that are not what `decode` says
+  std::size_t undecoded = 0;  // values that do not fit `decode`
   std::string wrong_unit;     // a score that is in the other unit; empty: there is none
   Seen seen;                  // redisson
 };

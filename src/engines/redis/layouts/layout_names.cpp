@@ -21,13 +21,13 @@ Unexpected wrong_name(std::string_view option, std::string_view name, std::strin
 // {A..B} within a name.
 struct Range {
   std::size_t begin = 0;
-  std::size_t end = 0;  // behind its brace
+  std::size_t end = 0;  // after its brace
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::size_t digits = 0;  // at least: {00..09} keeps its zeros
 };
 
-// Braces may stand in keys for other reasons: only what has the form counts.
+// Braces may stand in keys for other reasons: only the exact form counts.
 std::optional<Range> find_range(std::string_view name, std::size_t from = 0) {
   for (std::size_t open = name.find('{', from); open != std::string_view::npos;
        open = name.find('{', open + 1)) {

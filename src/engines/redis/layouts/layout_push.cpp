@@ -48,7 +48,7 @@ class LayoutPush final : public LayoutVerb {
         names_(request_.items.size()),
         values_(request_.items.size()) {}
 
-  /// Of a Redisson queue, before `prepare`.
+  /// For a Redisson queue, before `prepare`.
   void know(const Seen& seen) { seen_ = seen; }
   /// After it: how these are written.
   [[nodiscard]] Seen wrote() const {
@@ -56,7 +56,7 @@ class LayoutPush final : public LayoutVerb {
                                                     : Seen{form_, written_as(values_.back())};
   }
 
-  /// What can be pushed; the rest has its error.
+  /// The items that can be pushed; the others have their error.
   Items prepare() {
     Items items;
     for (std::uint32_t i = 0; i < request_.items.size(); ++i) {
@@ -195,7 +195,7 @@ void run(const LayoutContext& context, const LayoutKeysPtr& keys,
          const std::shared_ptr<LayoutPush>& verb, const AskedPtr& asked) {
   const auto countdown = std::make_shared<Countdown>([asked] { asked->complete(); });
   const Items items = verb->prepare();
-  // What the URL says of a queue that shows nothing holds when this has been taken.
+  // The options in the URL apply to an empty queue; after this push its entry shows them.
   if (const Seen wrote = verb->wrote(); wrote != Seen() && !items.empty()) {
     countdown->begin();
     remember_seen(context, keys, wrote, [countdown](const Seen&) { countdown->end(); });

@@ -22,7 +22,7 @@ using net::RedisView;
 constexpr std::int64_t kMostListedAtOnce = 200;
 constexpr std::uint64_t kMostTies = 1'000'000'000;
 
-// Where a list goes on; as text "set.ties.score.key", the last two in Base64.
+// Where a list continues; as text "set.ties.score.key", the last two in Base64.
 struct ListPlace {
   std::size_t set = 0;
   std::int64_t ties = 0;
@@ -159,7 +159,7 @@ class LayoutPurge : public std::enable_shared_from_this<LayoutPurge> {
   }
 };
 
-// Of one queue, page by page.
+// For one queue, page by page.
 class LayoutForecast : public std::enable_shared_from_this<LayoutForecast> {
  public:
   LayoutForecast(const LayoutContext& context, LayoutKeysPtr keys, AskedPtr asked)

@@ -1,4 +1,4 @@
-// What the layouts' keys have no place for.
+// Requests for which the layouts' keys have no place.
 #include <type_traits>
 
 #include "base/text.h"

@@ -8,7 +8,7 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-// Queues of which one process knows what is remembered.
+// For how many queues one process knows what is remembered.
 constexpr std::size_t kMostRemembered = 10'000;
 
 std::string seen_key(const LayoutKeys& keys) { return keys.leases + "seen"; }
@@ -21,7 +21,7 @@ void remember(const LayoutContext& context, const LayoutKeys& keys, const Seen& 
                          [done = std::move(done)](Result<RedisReply>) mutable { done(); });
 }
 
-// As it is remembered: what has no name is not.
+// As it is remembered: values without a name are not.
 Seen memorable(const Seen& seen) { return parse_seen(spell_seen(seen)); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What is known of how a Redisson queue is written: from its keys, and, as these are empty now and
-// then, from a key of tarry's own, `<leases>seen`, that outlives them.
+// How a Redisson queue is written, as far as is known: from its keys, and from a key of tarry's
+// own, `<leases>seen`, because the queue's keys are sometimes empty.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -13,15 +13,15 @@
 
 namespace tarry::redis {
 
-/// Remembers what it finds, if that is news.
+/// Remembers its result if it is new.
 void look_at_seen(const LayoutContext& context, const LayoutKeysPtr& keys,
                   base::UniqueFunction<void(Result<Seen>)> done);
 
-/// The same for what was seen elsewhere. Done when it is written, or cannot be.
+/// The same for a value that was seen elsewhere. Calls back when the key is written, or cannot be.
 void remember_seen(const LayoutContext& context, const LayoutKeysPtr& keys, const Seen& seen,
                    base::UniqueFunction<void(const Seen&)> done);
 
-/// What claims see, written where it is news.
+/// Remembers the values that claims see, and writes new ones.
 class SeenMemory {
  public:
   explicit SeenMemory(const LayoutContext& context) : context_(context) {}

@@ -104,7 +104,7 @@ class LayoutExtend final : public LayoutVerb {
   const core::ExtendRequest& request_;
 };
 
-// One call for each queue that the receipts name. One of another store's queue is stale.
+// One call for each queue that the receipts name. A receipt for another store's queue is stale.
 template <typename Verb, typename Request>
 void run_by_receipt(const LayoutContext& context, const AskedPtr& asked) {
   const auto& request = std::get<Request>(asked->request);

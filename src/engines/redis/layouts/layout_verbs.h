@@ -1,4 +1,4 @@
-// The verbs on a layout's queues: each looks at what was asked, asks Redis, and completes it.
+// The verbs on a layout's queues: each checks its request, asks Redis, and completes the request.
 //
 // Thread safety: none; on the io_context's thread. They may complete within the call.
 #pragma once
@@ -21,16 +21,16 @@ void layout_extend(const LayoutContext& context, const AskedPtr& asked);
 void layout_list(const LayoutContext& context, const AskedPtr& asked);
 void layout_purge(const LayoutContext& context, const AskedPtr& asked);
 void layout_forecast(const LayoutContext& context, const AskedPtr& asked);
-/// Of these queues; waiting claims and lateness are the engine's to add.
+/// For these queues; the engine adds waiting claims and lateness.
 void layout_stats(const LayoutContext& context, std::vector<std::string> queues,
                   const AskedPtr& asked);
 
-/// "layout plain cannot ...": what its keys have no place for.
+/// "layout plain cannot ...": an error for what its keys have no place for.
 [[nodiscard]] Error unsupported_by(Layout layout, std::string_view what);
-/// Of a score that can only be in the other unit.
+/// The error for a score that can only be in the other unit.
 [[nodiscard]] Error wrong_unit(const LayoutSpec& spec, const LayoutKeys& keys,
                                std::string_view score);
-/// Of a whole request: pause, settings and the like. Their defaults are no refusal.
+/// For a whole request: pause, settings and the like. Default settings are not refused.
 [[nodiscard]] std::optional<Error> refusal_of(Layout layout, const core::Request& request);
 
 /// A receipt names the queue, the lease and, with its nonce, the claim.

@@ -42,7 +42,7 @@ constexpr std::uint8_t kRiverDouble = 0x4F;
 constexpr std::uint8_t kRiverTrue = 0x50;
 constexpr std::uint8_t kRiverFalse = 0x51;
 
-// Bytes from the front; after one that is missing, `ok` is false and all else 0.
+// Reads bytes from the front; after a missing byte, `ok` is false and all further values are 0.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : left_(bytes) {}
@@ -112,7 +112,7 @@ void add_fst_number(std::string& to, std::int64_t number, bool is_long) {
     return number >= std::numeric_limits<Number>::min() &&
            number <= std::numeric_limits<Number>::max();
   };
-  // These say what follows.
+  // These codes announce the following bytes.
   const auto last = static_cast<std::int8_t>(is_long ? kFstLongFollows : kFstIntFollows);
   const bool says = number <= last;
   if (fits(std::int8_t{}) && !says) {

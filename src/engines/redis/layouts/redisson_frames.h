@@ -1,8 +1,8 @@
-// What Redisson's binary codecs write of a plain value: a text, a number, a truth.
+// The bytes that Redisson's binary codecs write for a plain value: a text, a number or a boolean.
 // docs/formats/redis-layouts.md has them byte by byte.
 //
-// A frame is the whole value: what has more bytes, or fewer, is none. What is written here is what
-// the clients write of the same value, so that their `remove` finds it.
+// A frame is the whole value: with more or fewer bytes it is no frame. This code writes the same
+// bytes as the clients do for the same value, so that their `remove` finds it.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -14,18 +14,18 @@
 
 namespace tarry::redis {
 
-/// Who wrote a value: one of Redisson's codecs. `text` is StringCodec, `json` JsonJacksonCodec.
+/// Which of Redisson's codecs wrote a value. `text` is StringCodec, `json` JsonJacksonCodec.
 /// `either` of these two: a number, an object.
 enum class Codec : std::uint8_t { unknown, either, text, json, kryo5, fst, marshalling };
 
-/// What it is to a Java client.
+/// The value's type in a Java client.
 enum class Kind : std::uint8_t { other, text, int32, int64, float64, boolean };
 
 struct PlainValue {
   Kind kind = Kind::other;
   std::string text;  // UTF-8
 };
-/// Nothing for what is no such frame. `codec`: kryo5, fst or marshalling.
+/// Nothing if the value is not such a frame. `codec`: kryo5, fst or marshalling.
 [[nodiscard]] std::optional<PlainValue> read_frame(std::string_view value, Codec codec);
 
 /// Nothing where `text` is no value of that kind, or not UTF-8.

@@ -113,7 +113,7 @@ bool may_be_json(std::string_view value) noexcept {
          std::string_view("\"[{-0123456789tfn").find(value.front()) != std::string_view::npos;
 }
 
-// As Jackson writes it: `remove` compares bytes.
+// As Jackson writes it, because `remove` compares bytes.
 Result<std::string> json_string(std::string_view text) {
   if (!base::is_valid_utf8(text)) {
     return Unexpected(

@@ -23,8 +23,8 @@ struct SentCommand {
   bool (*is_needed)(const AclWish&);
 };
 
-// What is sent to Redis, by the client (src/net) or the verbs. What scripts call is not here: that
-// is read from them. AUTH needs no rule.
+// The commands that the client (src/net) or the verbs send to Redis. Commands that scripts call are
+// not here: they are read from the scripts. AUTH needs no rule.
 constexpr SentCommand kSent[] = {
     {"ping", always},
     {"info", always},

@@ -1,5 +1,5 @@
-// What a Redis user must be allowed for tarry to work: rules for ACL SETUSER. The commands of the
-// scripts are read from their texts; what is sent beside them stands in acl.cpp, in one table.
+// The rights that a Redis user needs for tarry to work: rules for ACL SETUSER. The commands of the
+// scripts are read from their texts; the other commands stand in one table in acl.cpp.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -12,7 +12,7 @@ namespace tarry::redis {
 
 struct AclWish {
   bool cluster = false;
-  bool sentinel = false;  // behind sentinels: of the master, and its replicas
+  bool sentinel = false;  // with sentinels: for the master and its replicas
   bool wait = false;      // the option wait=N; a cluster needs its command anyway
   bool select = true;     // a database other than 0
   bool sharded = true;    // of a cluster: Redis 7.0 or later

@@ -58,7 +58,7 @@ void Alarms::arm() {
 }
 
 void Alarms::run_due() {
-  // Only what is due by now: a call that sets another must not keep this up.
+  // Only alarms that are due now: a call that sets another must not keep this loop running.
   const std::int64_t now = now_us();
   const Id newest = last_;
   while (!closed_ && !calls_.empty()) {

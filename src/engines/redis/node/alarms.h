@@ -26,15 +26,15 @@ class Alarms {
   /// `manual`: not null, the clock to go by.
   Alarms(boost::asio::io_context& io, const timing::Clock* manual);
 
-  /// Not sooner than in `ms`; never within the call.
+  /// Calls no sooner than in `ms`, and never within this function.
   Id set(std::int64_t ms, Call call);
-  /// As soon as what is ready to run on the io_context's thread has run; by any clock.
+  /// Calls once everything that is ready on the io_context's thread has run; under any clock.
   void soon(Call call);
-  /// One that has run, or 0, is ignored.
+  /// 0, or an alarm that has run, is ignored.
   void cancel(Id id);
   /// The manual clock has been moved.
   void moved();
-  /// Of its clock, whose beginning says nothing.
+  /// The time of its clock, whose zero has no meaning.
   [[nodiscard]] std::int64_t now_us() const;
   /// No call runs any more.
   void close();

@@ -1,7 +1,7 @@
-// BriefWait: what is written on a node of a cluster waits until a replica has it, where one
-// follows, but not for long, and goes on without: nobody has asked for more. While a WAIT is out
-// its connection does nothing else, so one serves all that came until it was sent; and where it was
-// in vain, it holds up nobody again for a while.
+// BriefWait: a write on a node of a cluster waits until a replica has it, if there is one. It does
+// not wait long, and then goes on without, because no user has asked for replicas. While a WAIT is
+// outstanding its connection does nothing else. So one WAIT serves all writes before it; and after
+// a WAIT that failed, none is sent for a while.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -21,8 +21,7 @@ class BriefWait {
 
   explicit BriefWait(Server& server) : server_(server) {}
 
-  /// To be called when the answer to what was written comes, with its origin. `done` may run within
-  /// the call.
+  /// Call it when the answer to the write arrives, with its origin. `done` may run within the call.
   void confirm(const net::RedisOrigin& wrote, Done done);
 
  private:

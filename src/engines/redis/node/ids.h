@@ -1,5 +1,5 @@
-// Ids: numbers for new messages, taken from the store in blocks. What is left of a block when the
-// process ends, or its connection is made anew, is never given again, so the first is small: most
+// Ids: numbers for new messages, taken from the store in blocks. The rest of a block is never given
+// again after the process ends or its connection is made again. So the first block is small: most
 // processes push little.
 //
 // Thread safety: none; on the io_context's thread.
@@ -24,7 +24,7 @@ class Ids {
 
   /// May answer within the call. Errors: `no_space` when all 3.4e13 are used up.
   void take(std::uint64_t count, Taken done);
-  /// Those in hand may be others' by now.
+  /// Ids that this process still holds may be others' by now.
   void drop() noexcept {
     next_ = end_ = 1;
     block_ = kFirst;

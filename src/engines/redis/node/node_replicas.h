@@ -1,6 +1,7 @@
-// NodeReplicas: what is written on one node of a cluster on account of what another one has waits
-// until a replica of that one has it too, where it has any. Else a failover takes back the one and
-// not the other. Without a cluster a failover takes back both, and nothing is waited for.
+// NodeReplicas: in a cluster, a write on one node may depend on a write on another. This class
+// waits until a replica of the other node has its write, if that node has replicas. Otherwise a
+// failover could undo the one write and not the other. Without a cluster a failover undoes both,
+// and there is no wait.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -19,7 +20,7 @@ class NodeReplicas {
  public:
   using Done = ReplicaWait::Done;
 
-  /// One replica is waited for, or as many as `wish` says.
+  /// Waits for one replica, or for as many as `wish` says.
   NodeReplicas(net::Redis& redis, ReplicaWish wish);
 
   /// As ReplicaWait's. Which nodes have replicas is asked once each. `done` owns us.

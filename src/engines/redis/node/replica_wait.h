@@ -1,10 +1,9 @@
-// ReplicaWait: holds an answer back until so many replicas have what was done (WAIT). Redis's WAIT
-// is about all that its connection wrote before, so one serves every answer that came until it was
-// sent; meanwhile the connection does nothing else, so there is one at a time. In a cluster that
-// holds for each node: asked is the one that gave the answer, on the connection that carried it.
+// ReplicaWait: holds an answer back until that many replicas have the change (WAIT). Redis's WAIT
+// covers everything that its connection wrote before. So one WAIT serves every answer before it.
+// Meanwhile the connection does nothing else, so there is one WAIT at a time. In a cluster that
+// holds for each node: the WAIT goes to the node that gave the answer, on the same connection.
 //
-// What was done stays done on the master, whatever the replicas say: a failure is
-// `unknown_outcome`.
+// The change stays on the master, whatever the replicas say: a failure is `unknown_outcome`.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -26,7 +25,7 @@ struct ReplicaWish {
   std::uint32_t replicas = 0;
   std::int64_t timeout_ms = 1'000;  // 1 .. kMaxReplicaTimeoutMs
 };
-/// Below the client's time-out for commands, and what other callers wait at most.
+/// Below the client's time-out for commands; other callers wait at most this long.
 inline constexpr std::int64_t kMaxReplicaTimeoutMs = 5'000;
 
 class ReplicaWait {
@@ -35,8 +34,8 @@ class ReplicaWait {
 
   ReplicaWait(net::Redis& redis, ReplicaWish wish) : redis_(redis), wish_(wish) {}
 
-  /// To be called when the answer to what was written comes, with its origin: who is asked. `done`
-  /// may run within the call.
+  /// Call it when the answer to the write arrives, with its origin: that node is asked. `done` may
+  /// run within the call.
   void confirm(const net::RedisOrigin& wrote, Done done);
 
  private:
@@ -44,7 +43,7 @@ class ReplicaWait {
     Done done;
     std::uint64_t connection;  // on which it was written
   };
-  // Of one server, or of a cluster's node.
+  // For one server, or for a cluster's node.
   struct At {
     std::shared_ptr<net::Redis> node;  // null: the one server
     std::vector<Waiting> waiting;

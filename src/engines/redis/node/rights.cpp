@@ -36,7 +36,7 @@ bool is_run_by(Layout layout, std::string_view command) {
 RightsWish native_rights() {
   RightsWish wish = {commands_of_scripts(ScriptSet::native), partition_key(0, kNothing),
                      "tarry store acl prints"};
-  // Where these are refused, Redis does what stands between them one by one.
+  // If these are refused, the commands between them are sent one by one.
   wish.commands.insert(wish.commands.end(), {"multi", "exec"});
   return wish;
 }

@@ -1,6 +1,6 @@
-// Whether the user may run all commands that scripts run. Asked before a store is written to, and
-// again after a script was refused one: Redis checks a right where a command stands, and what the
-// script did before that stays done.
+// Whether the user may run all commands that scripts run. Checked before a store is written to, and
+// again after a script was refused a command. Redis checks a right only when a command runs, and
+// the script's earlier commands are not undone.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -20,10 +20,10 @@ namespace tarry::redis {
 struct RightsWish {
   std::vector<std::string> commands;  // in small letters
   std::string key;                    // such as they are used on; nothing may be under it
-  std::string_view told_by;           // what says which rules are needed
+  std::string_view told_by;           // what lists the needed rules
   bool tries = false;                 // by commands that change nothing, as 6.2 does anyway
 };
-/// All that the native layout's scripts need, and those of another.
+/// The rights for the native layout's scripts, and those for another layout's.
 [[nodiscard]] RightsWish native_rights();
 [[nodiscard]] RightsWish layout_rights(Layout layout, const std::string& lease_prefix);
 

@@ -134,7 +134,7 @@ const Recipe& recipe_of(Script script) noexcept {
   return kRecipes[static_cast<std::size_t>(script)];
 }
 
-// Redis's commands as a script has them: 'HSET' behind an opening bracket.
+// Redis's commands as a script has them: 'HSET' after an opening bracket.
 void add_called(std::string_view text, std::set<std::string>& commands) {
   constexpr std::string_view kCall =
       "call('";  // redis.call, redis.pcall, and what is short for them

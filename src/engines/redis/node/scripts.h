@@ -83,7 +83,7 @@ enum class Script : std::uint8_t {
   layout_purge,
 };
 inline constexpr std::size_t kScripts = 63;
-/// Those before it are the native layout's.
+/// The scripts before it are the native layout's.
 inline constexpr Script kFirstLayoutScript = Script::layout_push;
 
 enum class ScriptSet : std::uint8_t { native, layouts };
@@ -91,8 +91,8 @@ enum class ScriptSet : std::uint8_t { native, layouts };
 [[nodiscard]] std::string_view name_of(Script script) noexcept;
 /// Wake-ups are published on channels of that kind.
 [[nodiscard]] std::string text_of(Script script, net::RedisChannels channels);
-/// What these scripts call, in small letters, each once: "hset". What they publish by is not among
-/// them: they do without.
+/// The commands of these scripts, in small letters, each once: "hset". The commands for publishing
+/// are not among them: scripts work without them.
 [[nodiscard]] std::vector<std::string> commands_of_scripts(ScriptSet set);
 
 }  // namespace tarry::redis

@@ -22,7 +22,8 @@ struct KnownError {
   std::string_view says;
 };
 
-// What a server answers, by its first word. That of scripts may stand behind an "ERR ".
+// Error replies of a server, by their first word. In replies of scripts that word may stand after
+// "ERR ".
 constexpr KnownError kKnownErrors[] = {
     {"OOM", ErrorCode::no_space, "is full (maxmemory); nothing was done"},
     {"FULL", ErrorCode::no_space, kOutOfQueues},
@@ -80,7 +81,7 @@ Error Server::error_of(const std::string& at, std::string_view text, std::string
   }
   if (text.starts_with("ERR OOM")) text.remove_prefix(4);
   std::string_view word = first_word(text);
-  // Of a command that a script may not run Redis before 7.2 has no word.
+  // For a command that a script may not run, Redis before 7.2 has no such word.
   if (text.starts_with("ERR The user executing the script")) word = "NOPERM";
   if (word == "GONE" || word == "STALE") return {ErrorCode::conflict, std::string(kMoved)};
   const std::string server = "Redis at " + at + " ";

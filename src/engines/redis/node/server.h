@@ -1,7 +1,7 @@
-// Server: runs scripts and commands on Redis, and says in tarry's errors what went wrong.
+// Server: runs scripts and commands on Redis, and translates failures into tarry's errors.
 //
-// Scripts run by EVALSHA; where the server does not have one (it was restarted, or a failover took
-// place) nothing was done, and the same call is made again with the text.
+// Scripts run by EVALSHA. If the server does not have the script (it was restarted, or a failover
+// took place), nothing was done, and the same call is made again with the text.
 //
 // Thread safety: none. Everything happens on the io_context's thread, callbacks included.
 #pragma once
@@ -29,18 +29,18 @@ namespace tarry::redis {
 
 class Server {
  public:
-  /// Runs once a call, never within it. Errors beside the client's own: `no_space` where Redis is
-  /// full, `conflict` for a queue that is not there any more or has other shards (nothing was done:
-  /// look the queue up again), `damaged` for keys that are not ours, `permission_denied`,
-  /// `unavailable`, and `io_error` for what no script of ours may run into.
+  /// Runs once for each call, never within it. Errors besides the client's own: `no_space` if Redis
+  /// is full; `conflict` for a queue that is gone or has other shards (nothing was done: look the
+  /// queue up again); `damaged` for keys that are not ours; `permission_denied`; `unavailable`; and
+  /// `io_error` for any error that none of our scripts should meet.
   using Done = base::UniqueFunction<void(Result<net::RedisReply>)>;
-  /// Adds what follows the script: number of keys, keys, arguments. It may be asked twice.
+  /// Adds the words after the script: number of keys, keys, arguments. It may be called twice.
   using Build = base::UniqueFunction<void(net::RedisCommand&)>;
 
   /// `test_clock`: not null, instead of the server's time.
   Server(net::Redis& redis, const timing::Clock* test_clock);
 
-  /// What scripts publish on, from the next `load_scripts` on.
+  /// The channels that scripts publish on, from the next `load_scripts` on.
   void publish_on(net::RedisChannels channels) noexcept { channels_ = channels; }
 
   /// Lua that is put before each script, from the next `load_scripts` on: redis_engine.h.
@@ -54,15 +54,15 @@ class Server {
   /// On a shard: its keys, and the arguments that scripts/prelude.lua describes, stand before
   /// `build`'s. `place` lives until `done` has run.
   void run_on(const Place& place, Script script, Build build, Done done);
-  /// The same, all in one MULTI: first `before`, on that shard's keys, which the script takes back
-  /// where it fails; it goes with its text, so that it cannot be missing. An error of `before`
-  /// (Redis is full) is `misuse`, nothing was done, and only the server knows why: ask in another
+  /// The same in one MULTI, after `before` on that shard's keys. If the script fails, it undoes
+  /// `before`. The script goes with its text, so that it cannot be missing. An error of `before`
+  /// (Redis is full) is `misuse`. Nothing was done, and only the server knows why: ask in another
   /// way.
   void run_after(const Place& place, std::vector<net::RedisCommand> before, Script script,
                  Build build, Done done);
   void command(net::RedisCommand command, Done done);
-  /// On each master. Of those that are away nothing is said while another one answers; else the
-  /// first error, which names its server.
+  /// On each master. Masters that cannot be reached are left out if another one answers; otherwise
+  /// the first error, which names its server.
   struct FromMaster {
     std::string server;
     net::RedisReply reply;
@@ -75,13 +75,13 @@ class Server {
     wait_ = wish;
     replicas_.emplace(redis_, wish);
   }
-  /// Whether an answer must be held back until `confirm` says that replicas have what was done.
+  /// Whether an answer must be held back until `confirm` says that replicas have the change.
   [[nodiscard]] bool waits() const noexcept { return replicas_.has_value(); }
   void confirm(const net::RedisOrigin& wrote, ReplicaWait::Done done) {
     replicas_->confirm(wrote, std::move(done));
   }
 
-  /// For what goes from one node of a cluster to another.
+  /// For a write on one node of a cluster that depends on another node's.
   [[nodiscard]] NodeReplicas replicas_of_nodes() const { return {redis_, wait_}; }
 
   /// Whether the user was refused something: scripts may have done half, so `check_rights` goes
@@ -93,7 +93,7 @@ class Server {
   [[nodiscard]] std::string time_argument() const;
   [[nodiscard]] StoreClock& clock() noexcept { return clock_; }
   [[nodiscard]] std::string name() const { return redis_.server(); }
-  /// Calls that were sent; what follows each other as one, as in a MULTI, counts as one.
+  /// Number of calls sent; calls sent together, as in a MULTI, count as one.
   [[nodiscard]] std::uint64_t round_trips() const noexcept { return round_trips_; }
   [[nodiscard]] std::uint64_t connections() const noexcept { return redis_.connections(); }
 
@@ -121,7 +121,8 @@ class Server {
 /// A queue that has other shards than was thought, or none: `run_on` answered so.
 [[nodiscard]] bool is_moved(const Error& error) noexcept;
 
-/// Of the errors `no_space`: the store has all the queues that it may have. Waiting does not help.
+/// The one among the errors `no_space` that means: the store has as many queues as it may have.
+/// Waiting does not help.
 [[nodiscard]] bool is_out_of_queues(const Error& error) noexcept;
 
 /// The error for an answer of a script that cannot be read.

@@ -1,4 +1,4 @@
-// What is looked at before a store in Redis is used: the server's version and settings, the store's
+// The checks before a store in Redis is used: the server's version and settings, and the store's
 // record.
 //
 // Thread safety: none; on the io_context's thread.
@@ -25,11 +25,11 @@ struct ServerWish {
   bool cluster = false;
   bool allow_eviction = false;
 };
-/// From what INFO says.
+/// Reads the answer to INFO.
 [[nodiscard]] Result<ServerFacts> check_server(std::string_view info, const std::string& name,
                                                ServerWish wish);
 
-/// The same of each master; of what they say, what holds for all.
+/// The same for each master; combines them into what holds for all.
 [[nodiscard]] Result<ServerFacts> check_masters(const std::vector<Server::FromMaster>& infos,
                                                 ServerWish wish);
 
@@ -49,7 +49,7 @@ struct StoreFacts {
   std::uint32_t partitions = 0;
   std::uint64_t secret = 0;
 };
-/// Makes the store's record where there is none, else holds it against what is wanted.
+/// Makes the store's record if it has none; otherwise compares it with what is wanted.
 void open_store(Server& server, std::optional<std::uint32_t> partitions,
                 base::UniqueFunction<void(Result<StoreFacts>)> done);
 

@@ -1,6 +1,5 @@
-// StoreClock: what Redis's clock says now, as far as is known without asking. What Redis tells is
-// learned when the store is opened, after each new connection, and about once a second by the
-// sweep.
+// StoreClock: an estimate of Redis's clock without a request. It learns Redis's time when the store
+// is opened, after each new connection, and about once a second from the sweep.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once

@@ -39,14 +39,14 @@ void read_word(std::string_view word, IfExists& into) {
   if (rule != kRules.end()) into = rule->second;
 }
 
-// Of settings: what the first version wrote, and any later one too.
+// Of settings: the number that the first version wrote, and every later one too.
 constexpr std::size_t kFewestWords = 7;
 
-// What scripts/open_queue.lua is told of where a queue's first shard is.
+// Tells scripts/open_queue.lua where a queue's first shard is.
 constexpr std::string_view kAnywhere = "-";
 constexpr std::string_view kNotKnown = "?";
 
-// How often in a row a record may change while it is learned.
+// How often in a row a record may change while a process reads it and acts on it.
 constexpr int kMostLearned = 5;
 
 }  // namespace
@@ -149,8 +149,8 @@ void Directory::find(std::string_view queue, Found done) {
   ask_record(queue, {}, std::move(done));
 }
 
-// Many calls that are refused at once ask once. What is forgotten meanwhile is asked for anew by
-// those who come then: what is under way may be older.
+// Many calls that are refused together ask once. If a queue is forgotten meanwhile, later callers
+// ask again: the answer in progress may be older.
 bool Directory::joins(Asked& asked, const std::string& queue, Found& done) {
   Waiting& waiting = asked[queue];
   if (waiting != nullptr) {
@@ -188,7 +188,7 @@ void Directory::ask_record(std::string_view queue, Look look, Found done) {
 
 void Directory::make(std::string_view queue, Found done) {
   std::string name(queue);
-  // One that was only found may be on no replica yet.
+  // A record that was found, not made, may be on no replica yet.
   const auto known = queues_.find(name);
   if (known != queues_.end() && (!server_.waits() || confirmed_.contains(name))) {
     done(known->second);
@@ -220,7 +220,8 @@ void Directory::make_record(std::string_view queue, std::string_view place, Look
         if (is_new && !server_.waits()) {
           return confirm_new(std::move(*reply), name, look, std::move(done));
         }
-        // Of one server's replicas, what is done later waits for this too.
+        // On one server, its replicas get later writes after this one, so waiting for those is
+        // enough.
         if (!server_.waits() || !reply->origin().is_node) {
           if (server_.waits()) confirmed_.insert(name);
           return learn(name, reply->view().text(), look, std::move(done));
@@ -229,13 +230,13 @@ void Directory::make_record(std::string_view queue, std::string_view place, Look
       });
 }
 
-// In a cluster the record is on another node than most shards: a failover of that one would take it
-// back, and nobody would find what its replicas have.
+// In a cluster the record is on another node than most shards. A failover of that node could undo
+// the record, and nobody would find the messages in those shards.
 void Directory::confirm_record(RedisReply reply, std::string name, Look look, Found done) {
   const net::RedisOrigin wrote = reply.origin();
   server_.confirm(wrote, [this, look, reply = std::move(reply), name = std::move(name),
                           done = std::move(done)](Result<void> confirmed) mutable {
-    if (!confirmed) {  // of what was asked for nothing was done
+    if (!confirmed) {  // nothing of the request was done
       return done(Error{ErrorCode::unavailable,
                         "the record of queue " + name + ": " + confirmed.error().message});
     }
@@ -244,9 +245,9 @@ void Directory::confirm_record(RedisReply reply, std::string name, Look look, Fo
   });
 }
 
-// A record that a failover took back has left its queue's shards on other nodes, with what was
-// pushed there: the new one is made so that they are found again. What cannot be looked at may have
-// them, and would be found by nobody once the queue is made elsewhere.
+// If a failover undid a record, the queue's shards are still on other nodes, with the messages that
+// were pushed there: the new record is made so that they are found again. A partition that cannot
+// be read may have them; they would be lost if the queue were made elsewhere.
 void Directory::look_for_shards(std::string name, std::string generation, Look look, Found done) {
   struct Seen {
     std::string place;  // empty: found nowhere
@@ -315,7 +316,7 @@ void Directory::list(AllListed done) {
     for (std::size_t i = 0; i + 1 < reply->view().size(); i += 2) {
       const std::string_view name = reply->view()[i].text();
       if (name.empty()) continue;  // the placeholder
-      // What is wrong with a record, whoever asks that queue is told.
+      // If a record is broken, every request for that queue gets the error.
       const auto record = read_record(reply->view()[i + 1].text());
       if (record && record->stage == QueueRecord::Stage::removing) continue;
       listed.push_back({std::string(name), record ? open_set(*record).shards : 1});
@@ -347,10 +348,10 @@ void Directory::read(std::string_view queue, Recorded done) {
   });
 }
 
-// A record is written before the shards are made, and before those that it replaces are closed:
-// whoever finds it does what is missing. So all that know both sets know that the old one is
-// closed, and who knows only the old one is refused there. One that says that its queue is being
-// removed is ended in the same way.
+// A record is written before the shards are made, and before the shards that it replaces are
+// closed: the process that finds the record does the missing work. So every process that knows both
+// sets knows that the old one is closed, and a process that knows only the old one is refused
+// there. A record that says that its queue is being removed is completed in the same way.
 void Directory::learn(std::string_view queue, std::string_view text, Look look, Found done) {
   const auto record = read_record(text);
   if (!record) return done(no_record(server_, queue, text));
@@ -435,7 +436,7 @@ void Directory::create_shards(const std::shared_ptr<Making>& making) {
 void Directory::made(const std::shared_ptr<Making>& making) {
   const QueuePtr queue = making->queue;
   if (making->error) {
-    // The record has changed meanwhile.
+    // The record has changed since.
     const Look again{making->look.makes, making->look.tries + 1};
     if (is_moved(*making->error) && again.tries <= kMostLearned) {
       return ask(queue->name, again, std::move(making->done));

@@ -1,5 +1,5 @@
-// Directory: which queues there are, and where their shards live. What was learned is kept until a
-// script says that it no longer holds.
+// Directory: which queues exist, and where their shards live. An entry is kept until a script says
+// that it is no longer true.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -24,8 +24,8 @@
 
 namespace tarry::redis {
 
-/// Settings as the scripts keep them: in QueueSettings' order, by spaces.
-/// One word of the settings in META.
+/// Settings as the scripts keep them: in QueueSettings' order, separated by spaces. One word of the
+/// settings in META.
 [[nodiscard]] std::string spell_setting(Millis value);
 [[nodiscard]] std::string spell_setting(std::uint32_t value);
 [[nodiscard]] std::string spell_setting(IfExists value);
@@ -59,11 +59,11 @@ class Directory {
 
   /// Without asking; null: not known here.
   [[nodiscard]] QueuePtr known(const std::string& queue) const;
-  /// Those known here that are getting other shards.
+  /// The known queues whose shards are being changed.
   [[nodiscard]] std::vector<QueuePtr> moving() const;
   /// Nothing that is known holds any more.
   void clear();
-  /// What is known of it does not hold any more.
+  /// The known facts about it are no longer true.
   void forget(std::string_view queue);
   /// The same, for `refused`: false where another one has been learned since.
   bool forget(const QueuePtr& refused);
@@ -80,12 +80,12 @@ class Directory {
 
  private:
   struct Making;
-  // Who wait for one and the same question, by queue.
+  // Callers that wait for the same look-up, by queue.
   using Waiting = std::shared_ptr<std::vector<Found>>;
   using Asked = std::unordered_map<std::string, Waiting>;
 
   bool joins(Asked& asked, const std::string& queue, Found& done);
-  /// What is asked for, and how often it had changed while it was learned.
+  /// The wanted look-up, and how often the record changed during it.
   struct Look {
     bool makes = false;
     int tries = 0;

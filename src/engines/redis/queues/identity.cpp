@@ -8,8 +8,8 @@ namespace tarry::redis {
 namespace {
 
 constexpr std::chrono::seconds kAskEvery{1};
-// A node that answers does so within that. What is asked of others waits no longer for one that
-// hangs.
+// A healthy node answers within this time. Requests to other nodes wait no longer than this for a
+// node that hangs.
 constexpr std::int64_t kPatienceMs = 250;
 
 bool is_away(const Error& error) noexcept {
@@ -63,7 +63,8 @@ void Identity::ask() {
 
 void Identity::look_at_servers() {
   server_.command_masters(net::RedisCommand("INFO"), [this](const auto& infos) {
-    if (infos) judge(check_masters(*infos, wish_));  // else what follows is answered so, too
+    if (infos)
+      judge(check_masters(*infos, wish_));  // otherwise all later requests get this answer too
     if (is_known() && !server_.denied()) return asked({});
     // A server that was restarted has forgotten the scripts; one by one they would be given again.
     // A cluster's nodes are given them as they ask for them.
@@ -105,7 +106,7 @@ void Identity::asked(Result<void> result, bool is_away) {
 }
 
 void Identity::answer(Result<void> result) {
-  // Whatever became of the question, nothing of what waits for it was done.
+  // Whatever became of the check, none of the requests that wait for it was carried out.
   if (!result && result.error().code == ErrorCode::unknown_outcome) {
     result = Error{ErrorCode::unavailable, result.error().message};
   }

@@ -1,8 +1,8 @@
-// Identity: which store stands behind the connection. Asked again whenever the connection was made
-// anew: Redis may have been restarted or failed over meanwhile, and have lost what it had
-// confirmed, the store itself included. What was learned before that (queues, ids in hand, the
-// secret) may then belong to others, so it is dropped before anything else goes out. And it may be
-// another server, with other settings: those are looked at again, too.
+// Identity: which store is behind the connection. It is checked again whenever the connection was
+// made again. Redis may have been restarted or failed over meanwhile, and may have lost confirmed
+// changes, even the store itself. Facts learned before that (queues, reserved ids, the secret) may
+// then belong to others, so they are dropped before any other request is sent. It may also be
+// another server with other settings, so those are checked again too.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -29,17 +29,17 @@ class Identity {
  public:
   using Done = base::UniqueFunction<void(Result<void>)>;
 
-  /// `store` is what was found when the connection was made for the first time. In a cluster, where
-  /// the store's record is on one node and most of what is asked for on others, what is known holds
-  /// while that node is away, or does not answer soon: then it is asked on beside what else goes
-  /// on. Scripts refuse another store's generation anyhow. `alarms`: by the steady clock. `log`,
-  /// which may be empty, is told when a server is unfit, and when none is any more.
+  /// `store` is the store that was found on the first connection. In a cluster the store's record
+  /// is on one node, and most requests go to others. If that node is unreachable or does not answer
+  /// soon, the known facts still count, and the check goes on in the background. Scripts refuse
+  /// another store's generation in any case. `alarms`: by the steady clock. `log`, which may be
+  /// empty, is called when a server is unfit, and when none is any more.
   Identity(net::Redis& redis, Server& server, Directory& directory, Ids& ids, Alarms& alarms,
            const StoreFacts& store, ServerWish wish, Log log);
 
   /// May answer within the call: where it was asked on this connection already.
   void check(Done done);
-  /// Somebody found what should be there to be gone: the next `check` asks again.
+  /// A caller found that a thing which should exist is gone: the next `check` asks again.
   void doubt() noexcept { checked_ = 0; }
   /// Why no message is safe there (check_server): looked at with each `check` until it is mended.
   [[nodiscard]] const std::optional<Error>& unfit() const noexcept { return unfit_; }

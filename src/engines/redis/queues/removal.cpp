@@ -13,9 +13,9 @@ namespace {
 using net::RedisCommand;
 using net::RedisReply;
 
-// How long a shard's META says that it is gone. Who read the queue's record before, and makes the
-// shard only after that, would make one that nobody finds: it would have to be stopped for as long,
-// and keep its connection.
+// How long a shard's META says that it is gone. A process that read the queue's record before and
+// makes the shard after that time would make a shard that nobody finds. It would have to be stopped
+// for all that time, and keep its connection.
 constexpr std::int64_t kGoneMs = std::chrono::milliseconds(std::chrono::hours(7 * 24)).count();
 
 class RemovalEnd : public std::enable_shared_from_this<RemovalEnd> {

@@ -1,5 +1,5 @@
-// Removal: a queue goes with all that it has. Its record says so first, and from then on whoever
-// reads that ends it: nobody depends on who began.
+// Removal: deletes a queue with everything in it. Its record says so first, and from then on every
+// process that reads the record completes the removal: nobody depends on the process that began it.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -19,13 +19,13 @@ struct BegunRemoval {
   QueueRecord record;
   std::string text;  // the record as the store spells it
   std::uint32_t partitions = 0;
-  /// How many calls may be made before it fails as if Redis were away; negative: any number.
+  /// How many calls may be made before it fails as if Redis were unreachable; negative: any number.
   std::int64_t most_calls = -1;
 };
 
-/// Takes the shards away, each in one call however much is in it, and then the record. Answers how
-/// many messages went since it was begun, whoever took them. Errors as `Server::run`; it can then
-/// be ended again.
+/// Removes the shards, each in one call however much is in it, and then the record. Answers how
+/// many messages were removed since the removal began, by any process. Errors as `Server::run`; the
+/// removal can then be completed later.
 void end_removal(Server& server, BegunRemoval begun,
                  base::UniqueFunction<void(Result<std::uint64_t>)> done);
 

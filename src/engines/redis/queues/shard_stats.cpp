@@ -38,7 +38,7 @@ void add_to(QueueCounters& counters, RedisView fields) {
   }
 }
 
-// What is below 0 is taken from the next one.
+// A deficit below 0 is taken from the next one.
 void add_signed(std::uint64_t& value, std::int64_t& more) {
   const std::int64_t sum = static_cast<std::int64_t>(value) + more;
   value = static_cast<std::uint64_t>(std::max<std::int64_t>(sum, 0));

@@ -1,10 +1,9 @@
-// ShardStats: what scripts/stats.lua tells of a queue's shards, added up.
+// ShardStats: adds up what scripts/stats.lua returns for a queue's shards.
 //
-// While the queue gets other shards: messages have left the closed shards, and come to the open
-// ones, at other times than those were asked. Both count that, so what is on its way, or was seen
-// on both sides, is known to the message: it counts as scheduled, dead or remembered. And what a
-// closed shard has counted is added to an open one before the end, which says so: it is not counted
-// twice.
+// During a reshard, messages leave the closed shards and arrive in the open ones between the
+// questions to the two. Both sides count that. So the number of messages on their way, or seen on
+// both sides, is known, and they count as scheduled, dead or remembered. Before the end, a closed
+// shard's counters are added to an open one, which records that: they are not counted twice.
 //
 // Thread safety: none.
 #pragma once
@@ -25,10 +24,10 @@
 
 namespace tarry::redis {
 
-/// Of META's fields: the counters that a queue's stats have, as they are spelled there.
+/// From META's fields: the counters that a queue's stats have, spelled as there.
 using Counted = std::vector<std::pair<std::string_view, std::int64_t>>;
 [[nodiscard]] Counted counters_in(net::RedisView fields);
-/// One field of META as a number; 0 where it is not there.
+/// One field of META as a number; 0 if it is missing.
 [[nodiscard]] std::int64_t number_in(net::RedisView fields, std::string_view name);
 
 class ShardStats {

@@ -3,9 +3,8 @@
 //   u8 flags, u32 CRC-32C of member, headers and payload, [6 bytes id], [u32 priority],
 //   [u16 max_attempts], [3 bytes push time], [u16 length, headers], payload
 //
-// What stands in brackets is there where its flag says so; integers are little-endian, ids
-// big-endian. And what is remembered of a settled one. docs/formats/redis.md says why it is so
-// short.
+// A part in brackets is present if its flag is set; integers are little-endian, ids big-endian.
+// Also the body of a remembered message. docs/formats/redis.md says why it is so short.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -23,15 +22,15 @@ struct Body {
   std::uint64_t id = 0;  // 0: the member is the id
   std::uint32_t priority = kDefaultPriority;
   std::uint16_t max_attempts = 0;  // 0: the queue's
-  // Kept to the minute, rounded down; what does not fit into the field is not kept. Empty: not
-  // known.
+  // Kept to the minute, rounded down; a time that does not fit into the field is not kept. Empty:
+  // not known.
   std::optional<std::int64_t> pushed_ms = {};
   std::string_view headers = {};
   std::string_view payload = {};
   std::uint32_t crc = 0;
 };
 
-/// All that stands before the payload; `crc` is computed.
+/// Appends everything before the payload; `crc` is computed.
 void append_head(std::string& out, const Body& body, std::string_view member);
 
 /// Nothing for bytes that are no body, or are a remembered one.
@@ -54,10 +53,10 @@ struct Remembered {
   std::uint64_t id = 0;  // 0: the member is the id
   Past past;
 };
-/// Nothing for bytes that are not what is remembered of a message.
+/// Nothing for bytes that are not a remembered message's body.
 [[nodiscard]] std::optional<Remembered> read_remembered(std::string_view bytes) noexcept;
 
-/// Of the dead, behind their past.
+/// For a dead message, after its past.
 struct DeadFacts {
   std::int64_t due_ms = 0;
   std::string_view reason;

@@ -1,4 +1,4 @@
-// What scripts/describe.lua tells of a message, read.
+// Reads what scripts/describe.lua returns for a message.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@ namespace tarry::redis {
 
 struct ToldMessage {
   MessageInfo info;
-  /// Its body does not check, or cannot be read: `info` is what is known besides, and its reason
+  /// Its body does not check, or cannot be read: `info` has the other known facts, and its reason
   /// says so.
   bool is_damaged = false;
 };
-/// Nothing for what no script answers. `now_ms` is the script's. Payloads are checked where they
-/// are asked for.
+/// Nothing for values that no script returns. `now_ms` is the script's. Payloads are checked if
+/// they were requested.
 [[nodiscard]] std::optional<ToldMessage> read_message(net::RedisView told, const Place& place,
                                                       std::uint64_t secret, std::int64_t now_ms,
                                                       bool with_payload);

@@ -1,5 +1,5 @@
-// LayoutSpec: which delay queue of somebody else's a store is, as its URL says.
-// docs/formats/redis-layouts.md describes the layouts.
+// LayoutSpec: which foreign delay queue a store is, as its URL says. docs/formats/redis-layouts.md
+// describes the layouts.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Layout : std::uint8_t { plain, hash, redisson };
   return "unknown";
 }
 
-/// Which of Redisson's codecs wrote the values; `automatic` goes by what they are.
+/// Which of Redisson's codecs wrote the values; `automatic` decides by the values.
 enum class Decode : std::uint8_t { automatic, raw, string, json, kryo5, fst, marshalling };
 
 [[nodiscard]] constexpr std::string_view to_string(Decode decode) noexcept {
@@ -35,8 +35,8 @@ enum class Decode : std::uint8_t { automatic, raw, string, json, kryo5, fst, mar
   return "unknown";
 }
 
-/// How Redisson packs its entries: until some time before 3.23 (`old`), and since. `automatic` goes
-/// by those that are there, or were.
+/// How Redisson packs its entries: until some version before 3.23 (`old`), and since. `automatic`
+/// decides by the entries that are there, or were.
 enum class EntryForm : std::uint8_t { automatic, old, newer };
 
 /// Names of keys may hold {queue}, the queue's name, and once {A..B}, as many keys.
@@ -49,7 +49,7 @@ struct LayoutSpec {
   bool seconds = false;                    // scores are seconds, not milliseconds; plain and hash
   Decode decode = Decode::automatic;       // redisson
   EntryForm entry = EntryForm::automatic;  // redisson
-  bool through_list = false;               // redisson: what is due goes through the list first
+  bool through_list = false;               // redisson: due messages go through the list first
 };
 
 }  // namespace tarry::redis

@@ -1,9 +1,9 @@
-// What a message is called within Redis: its member.
+// A message's name within Redis: its member.
 //
-// A generated key's member is the message's id, six bytes, the first of them below 0x1F; its
-// spelling is 16 letters and digits, of the id and of a check that the store's secret goes into, so
-// that nobody can write one that was never made. A user's key is its own member, or, where it
-// begins with a control character below 0x20, that behind an 0x1F: so the two never meet.
+// A generated key's member is the message's id, six bytes, the first of them below 0x1F. It is
+// spelled as 16 letters and digits, from the id and a check that uses the store's secret, so nobody
+// can write a key that was never made. A user's key is its own member. If it begins with a control
+// character below 0x20, an 0x1F is put before it. So the two kinds never meet.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -29,7 +29,7 @@ using IdBytes = std::array<char, kIdSize>;
 
 [[nodiscard]] bool is_made_member(std::string_view member) noexcept;
 
-/// `scratch` holds what is not a piece of `key` itself.
+/// `scratch` holds a result that is not a part of `key` itself.
 [[nodiscard]] std::string_view member_of(std::string_view key, std::uint64_t secret,
                                          std::string& scratch);
 void append_key(std::string& out, std::string_view member, std::uint64_t secret);

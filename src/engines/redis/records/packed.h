@@ -1,7 +1,7 @@
 // PackedReader: MessagePack as the scripts' cmsgpack writes it, as far as they use it: arrays,
 // texts and whole numbers, one after the other.
 //
-// Thread safety: none. What it gives are views of what it was given.
+// Thread safety: none. Its results are views of its input.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,8 @@ class PackedReader {
  public:
   explicit PackedReader(std::string_view bytes) : rest_(bytes) {}
 
-  /// Nothing where what comes next is of another kind or cut short; the reader is then of no more
-  /// use. The number of elements that follow; as it was told, so more may be promised than there
-  /// are.
+  /// Nothing if the next value is of another kind or cut short; the reader must not be used after
+  /// that. The number of elements that follow, as stated: there may be fewer.
   [[nodiscard]] std::optional<std::size_t> array() noexcept;
   [[nodiscard]] std::optional<std::string_view> text() noexcept;
   /// Not negative, at most 2^63 - 1.

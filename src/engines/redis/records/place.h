@@ -1,4 +1,4 @@
-// Where a queue's shards live: which partition, under which keys.
+// Where a queue's shards live: in which partition, under which keys.
 //
 // Plain values and pure functions.
 #pragma once
@@ -27,7 +27,7 @@ struct Place {
   std::uint32_t shard = 0;
   std::uint32_t partition = 0;
   std::string generation;
-  bool closed = false;                  // it is being moved out of: it takes no new key
+  bool closed = false;                  // its messages are being moved out: it takes no new key
   std::string name;                     // in heads, agenda and wake-ups: "orders/0"
   std::string channel;                  // the partition's
   std::array<std::string, kKeys> keys;  // in the order of scripts/prelude.lua
@@ -35,8 +35,8 @@ struct Place {
 
 /// A queue as the store knows it, at one generation of its shards. Immutable once made.
 ///
-/// While it gets another number of shards it has two sets: what is in the closed one is dealt with
-/// there, and keys that are absent there, which is final, belong to the open one.
+/// During a reshard a queue has two sets. Messages in the closed set are handled there. If a key is
+/// absent there, which is final, it belongs to the open set.
 struct QueuePlaces {
   std::string name;
   std::uint32_t number = 0;
@@ -54,7 +54,7 @@ struct QueuePlaces {
 };
 using QueuePtr = std::shared_ptr<const QueuePlaces>;
 
-/// "tarry:{3}:" and what follows.
+/// "tarry:{3}:" and `rest`.
 [[nodiscard]] std::string partition_key(std::uint32_t partition, std::string_view rest);
 /// The `rest` of a key under which nothing ever is.
 inline constexpr std::string_view kNothing = "rights";
@@ -77,7 +77,7 @@ struct ShardSet {
 /// under their closed names; with `is_closed` the other way round.
 void add_both_names(net::RedisCommand& command, const Place& closed, bool is_closed = false);
 
-/// Of "orders/0", and "orders/*" for all shards: the queue.
+/// The queue in "orders/0", or in "orders/*" for all shards.
 [[nodiscard]] std::string_view queue_of(std::string_view shard_name) noexcept;
 
 }  // namespace tarry::redis

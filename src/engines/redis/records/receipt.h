@@ -1,6 +1,6 @@
-// Receipts: the claim's number on its shard, and the member that it holds; and a check that the
-// store's secret goes into, so that one of another store, or one that was tampered with, names
-// nothing here. Opaque outside.
+// Receipts: the claim's number on its shard, the member that it holds, and a check that uses the
+// store's secret. So a receipt of another store, or one that was changed, names nothing here.
+// Opaque outside.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -29,10 +29,10 @@ struct Receipt {
 /// Spells the receipts of one claim, which differ by their messages.
 class ReceiptSpeller {
  public:
-  /// Of `receipt` its member and its past are not looked at.
+  /// Of `receipt`, its member and its past are not used.
   ReceiptSpeller(const Receipt& receipt, std::uint64_t secret);
 
-  /// Behind what `out` holds.
+  /// Appends to `out`.
   void append(std::string& out, std::string_view member, bool has_past);
 
  private:

@@ -29,19 +29,19 @@ struct QueueRecord {
   std::uint64_t turn = 0;  // whose it is to move
 };
 
-/// Nothing for what is no record.
+/// Nothing for text that is not a record.
 [[nodiscard]] std::optional<QueueRecord> read_record(std::string_view text);
 /// Of its sets, the one that takes new keys.
 [[nodiscard]] const ShardSet& open_set(const QueueRecord& record) noexcept;
-/// Without the turn: the store puts that behind it.
+/// Without the turn, which the store appends.
 [[nodiscard]] std::string spell_record(const QueueRecord& record);
 
 /// The set that follows `set`: a later generation, and numbers that are not among the old ones.
 [[nodiscard]] ShardSet next_set(const ShardSet& set, std::uint32_t shards);
-/// How many sets of the queue's were before that generation.
+/// How many sets the queue had before that generation.
 [[nodiscard]] std::uint64_t number_of_generation(std::string_view generation) noexcept;
 
-/// What stands between spaces.
+/// The words between spaces.
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view text);
 
 }  // namespace tarry::redis

@@ -12,8 +12,8 @@ using net::RedisCommand;
 using net::RedisReply;
 using net::RedisView;
 
-// What a step's answer calls its turn, and the next step is asked for with: the turn, and how many
-// steps of it there were.
+// A step's answer and the request for the next step carry one number: the turn, and its count of
+// steps.
 constexpr int kStepBits = 24;
 constexpr std::uint64_t token(std::uint64_t turn, std::uint64_t step) noexcept {
   return (turn << kStepBits) | step;
@@ -143,8 +143,8 @@ void Mover::begin() {
   step().changed = true;
   first_ = true;
   record_.other = next_set(record_.set, request_.shards);
-  // Who made the queue may have been killed before all its shards were there; or a failover has
-  // forgotten one. Once they are closed nobody makes them any more.
+  // The process that made the queue may have been killed before all its shards existed; or a
+  // failover has forgotten one. Once they are closed nobody makes them any more.
   context_.directory.forget(request_.queue);
   context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
     if (!queue) return self->fail(std::move(queue).error());
@@ -153,7 +153,8 @@ void Mover::begin() {
   });
 }
 
-// All keys that there will be: once the record says so, nothing may stand in the way.
+// Makes all keys that will be needed: once the record is written, no step may fail for lack of
+// room.
 void Mover::make_keys() {
   places_to_make_ = make_places(request_.queue, record_.number, record_.set, partitions(), true);
   for (Place& place : make_places(request_.queue, record_.number, record_.other, partitions())) {
@@ -220,8 +221,8 @@ void Mover::go_on() {
   });
 }
 
-// Each step of a turn once: what one has left undone, by an error, the next turn sees to; and two
-// at a time would take each other's notes away.
+// Each step of a turn runs once. If an error leaves work undone, the next turn does it. Two steps
+// at a time would remove each other's notes.
 void Mover::begin_step() {
   run_on(
       queue_->shards[0], Script::reshard_step,

@@ -1,4 +1,4 @@
-// Reshard: what is left in the closed shards, and their end.
+// Reshard: handles what is left in the closed shards, and ends them.
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +34,8 @@ void Mover::look() {
       queue_->shards[at_], Script::reshard_look, [](RedisCommand&) {},
       [self = shared_from_this()](RedisView told) {
         ReshardStep& step = self->step();
-        // More than a step moves may be left. Else all bodies are of what is leased.
+        // There may be more left than one step moves. Otherwise all bodies belong to leased
+        // messages.
         const bool moved_all = self->slices_ < kSlices && self->cleaned_ <= self->at_;
         if (moved_all && told[0].integer() > told[1].integer()) return self->clean("0");
         step.left += static_cast<std::uint64_t>(told[0].integer());
@@ -160,7 +161,7 @@ void Mover::retire_next() {
         command.add(static_cast<std::int64_t>(number_of_generation(place->generation)));
       },
       [self = shared_from_this(), place](Result<RedisReply> reply) {
-        // One that an earlier mover has taken away already is told to be gone.
+        // If an earlier mover has removed the shard already, the answer is that it is gone.
         if (!reply && !is_moved(reply.error())) return self->fail(std::move(reply).error());
         if (reply && reply->view().integer() == 0) {
           return self->fail(

@@ -2,7 +2,7 @@
 // says why nothing is lost or doubled on the way. The record and the calls are in reshard.cpp, the
 // slices of messages in reshard_slices.cpp, the end in reshard_end.cpp.
 //
-// Thread safety: none; on the io_context's thread. It keeps itself until it has answered.
+// Thread safety: none; on the io_context's thread. It keeps itself alive until it has answered.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class Mover : public std::enable_shared_from_this<Mover> {
   using Take = base::UniqueFunction<void(net::RedisView)>;
   using Copies = std::vector<std::pair<std::string, std::string>>;  // member, copy
 
-  // How often in one step messages are on the way.
+  // How many slices one step moves.
   static constexpr int kSlices = 25;
 
   ReshardStep& step() { return std::get<ReshardStep>(asked_->reply); }

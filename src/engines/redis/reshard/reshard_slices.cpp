@@ -17,7 +17,7 @@ constexpr std::int64_t kSliceBytes = 1 << 20;
 }  // namespace
 
 // ---- taking over: what the last mover noted in an old shard is there yet, or ended there; so
-// its copies are void, and all else that is held is real. The old shards are fenced by the look.
+// its copies are void, and every other held copy is real. The look fences the old shards.
 
 void Mover::collect_stale_copies() {
   if (at_ == queue_->closed) return adopt_all();

@@ -1,8 +1,8 @@
--- Bulk claims. Whoever claims many messages mostly acks them together: such a claim gives its messages no entries
--- in LEASED, which saves two commands on each, until somebody asks for one of them alone (place.lua's `spread`).
--- META's `bulk` says which claims these are: how many messages they hold in all, and behind that each claim
--- and how many it took.
-local BULK_LEAST, BULK_MOST = 32, 4096  -- of one claim at least; of all together: what one call may have to spread
+-- Bulk claims. Most clients that claim many messages ack them together. So such a claim makes no entries in LEASED,
+-- which saves two commands for each message, until a request asks for one of them alone (place.lua's `spread`).
+-- META's `bulk` lists these claims: how many messages they hold in all, and then each claim and how many it took.
+-- At least this many in one claim, and at most this many in all, because one call may have to spread them.
+local BULK_LEAST, BULK_MOST = 32, 4096
 
 local function bulk_total() return tonumber(string.match(bulk, '^%d+')) end
 
@@ -18,5 +18,5 @@ local function without_claim(claim, n)
   return format('%.0f', total - n) .. sub(bulk, behind, from - 1) .. sub(bulk, to + 1)
 end
 
--- What is acked leaves nothing behind.
+-- Acked messages leave nothing behind.
 local function forgets_at_once() return string.match(settings, '^%d+ %d+ %d+ %d+ (%d+)') == '0' end

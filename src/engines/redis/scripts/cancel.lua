@@ -1,5 +1,5 @@
--- Cancel. ARGV: 5 '' and from 6 on the members; or 'm', and from 6 on what each must still be and its
--- member, for those that live in another store now. Answers for each what cancel_one says.
+-- Cancel. ARGV: 5 '' and from 6 on the members; or 'm', and from 6 on the expected state of each and its member, for
+-- messages that live in another store now. Answers for each the result of cancel_one.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local replies = {}

@@ -1,4 +1,4 @@
--- The due time and the past of one that waits or is dead. Where others took its past away it has none.
+-- The due time and the past of a waiting or dead message. If another program removed its past, it has none.
 local function due_and_past(member, state, score)
   local due = floor(plain(score))
   local text = (state == 'dead' or plain(score) % 1 ~= 0) and call('HGET', PAST, member)
@@ -7,14 +7,14 @@ local function due_and_past(member, state, score)
   return due, read_past(text)
 end
 
--- Id, due time, priority, claims, where: what a message in another store must still be here.
+-- Id, due time, priority, claims, place: the state that a message in another store must still have here.
 local function seen_of(member, state, score, body)
   local due, past = due_and_past(member, state, score)
   return id_of(member, body) .. format('%.0f %.0f %.0f ', due, priority_of(body), past[2]) .. sub(state, 1, 1)
 end
 
--- Cancel of one message: 'cancelled', 'stopping', 'unknown', or {'settled', how, when}. `seen`: of one
--- that lives in another store now, what it must still be; then also 'done', 'kept', 'in_flight'.
+-- Cancels one message: 'cancelled', 'stopping', 'unknown', or {'settled', how, when}. `seen`: for a message that
+-- lives in another store now, its expected state; then also 'done', 'kept', 'in_flight'.
 local function cancel_one(member, seen)
   local state, score, body = locate(member)
   if not state then return 'unknown' end

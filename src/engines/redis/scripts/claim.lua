@@ -1,4 +1,4 @@
--- The claim that has more to look at: leases that ran out, other priorities, long bodies, nothing due.
+-- The claim that has more work: leases that ran out, other priorities, long bodies, nothing due.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 if paused then return paused_reply() end
 apply_time()
@@ -8,8 +8,8 @@ local left = tonumber(ARGV[5])
 local full = false
 local due_taken, ready_taken = 0, {}  -- taken away when the leases are written: each has its place always
 
--- Bodies are read before it is known how long they are: at first as many as fit in any case, then by
--- what they were, and not far beyond.
+-- Bodies are read before their length is known: at first as many as fit in any case, then by the lengths so far, and
+-- not many more.
 local LARGEST = tonumber(largest) or 1048576
 local function chunk()
   local n = #bodies
@@ -55,8 +55,8 @@ local function find_odd()
   end
 end
 
--- Priorities of which nothing is due any more, a thousand a call: `apply_step` takes as many out of READY, so
--- the next call comes further.
+-- Skips priorities that have nothing due any more, a thousand a call: `apply_step` takes as many out of READY, so the
+-- next call gets further.
 local MOST_SKIPS, skips = 1000, 0
 local function take_ready(from, to, skipped, most)
   local asked = math.min(chunk(), most)

@@ -1,14 +1,13 @@
--- Claim of what is due, by priority and then by due time; here, as long as all are of default
--- priority, time has nothing else to do, and what is asked for goes into the bytes.
+-- Claims due messages, by priority and then by due time. Handled here as long as all are of default priority, no
+-- other work is due, and all wanted messages fit into the bytes.
 --
--- ARGV: 5 messages at most, 6 lease in ms (empty: the queue's), 7 payload bytes at most, 8 '1' where
--- one message is handed out whatever its size, 9 '1' where bulk claims are known to all.
--- Answers now, the lease, the claim's number, its entry in CLAIMS (members and the runs of their scores,
--- MessagePack: a text is answered faster than its parts), bodies, tallies of those that have a past (places,
--- tallies) or nil, and when to look again (ms, or empty).
+-- ARGV: 5 messages at most, 6 lease in ms (empty: the queue's), 7 payload bytes at most, 8 '1' if one message is
+-- handed out whatever its size, 9 '1' if all programs know bulk claims. Answers now, the lease, the claim's number,
+-- its entry in CLAIMS (members and the runs of their scores, MessagePack: a text is answered faster than its parts),
+-- bodies, tallies of messages with a past (places, tallies) or nil, and when to look again (ms, or empty).
 
--- The members of DUE that are due, `asked` at most, and the runs of their scores. Where many share a ms,
--- the ms are counted instead of reading each one's.
+-- The due members of DUE, `asked` at most, and the runs of their scores. If many share a ms, the script counts each
+-- ms instead of reading each score.
 local function front(asked)
   local until_now = format('%.0f.75', now)
   local first, last = 0, now
@@ -49,14 +48,15 @@ while not paused and not has_odd and agenda > now do  -- once
     if n > 0 then
       local bodies = call('HMGET', MSGS, unpack(members))
       local claims = redis.pcall('HINCRBY', META, 'claims', n)
-      if type(claims) == 'table' then break end  -- Redis is full: what follows frees first
+      if type(claims) == 'table' then break end  -- Redis is full: the rest of the script frees first
       local fence = format('%.0f-%.0f', now, claims)
       local entry = cmsgpack.pack(members, runs)
-      -- First what ends it, at last what takes away: what fails between has lost nothing.
+      -- First the write that ends the claim, at last the writes that take messages away: a failure in between has
+      -- lost nothing.
       call('ZADD', LEASES, now + lease, fence)
       expect(now + lease)
       note_deadline()
-      -- Where endings are remembered each message is looked at anyway.
+      -- If endings are remembered, each message is looked at anyway.
       if ARGV[9] == '1' and n >= BULK_LEAST and bulk_total() + n <= BULK_MOST and forgets_at_once() then
         call('HSET', CLAIMS, fence, entry)
         call('HSET', META, 'bulk', with_claim(fence, n))

@@ -1,7 +1,7 @@
--- Claim of these messages, where they are due; or, where asked, in whatever state but leased.
+-- Claims the named messages if they are due; or, if asked, in any state except leased.
 --
--- ARGV: 5 messages at most, 6 lease, 7 and 8 as for claim, 9 '1' for any state, 10 until when changes
--- are to be told if nothing is found (ms from now; empty: not), then the members. Answers as claim.
+-- ARGV: 5 messages at most, 6 lease, 7 and 8 as for claim, 9 '1' for any state, 10 until when changes are to be
+-- published if nothing is found (ms from now; empty: not), then the members. Answers as claim.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 if paused then return paused_reply() end
 apply_time()
@@ -24,7 +24,7 @@ for i = 11, #ARGV do
       leaving[#leaving + 1] = function() take_waiting(member, place, priority) end
       score = plain(score)
     else
-      -- Claimed from the dead it begins anew, with its tallies kept.
+      -- A claimed dead message starts again, with its tallies kept.
       local text = call('HGET', PAST, member)
       local past = read_past(text)
       past[1] = 0

@@ -1,5 +1,5 @@
--- A shard of a queue, made if it is not there. Each of its keys holds a placeholder for good: while a
--- cluster moves a slot, a script with a key that is not there would be told to try again for ever.
+-- Makes a shard of a queue if it is missing. Each of its keys holds a placeholder for good: while a cluster moves a
+-- slot, Redis would answer TRYAGAIN for ever to a script whose key does not exist.
 --
 -- KEYS as for all scripts on a shard. ARGV: 1 the generation, 2 the settings, 3 until when it is paused (as in
 -- META; '-': it is not), 4 '1' where only the placeholders are wanted yet. Answers 1 where it was made.
@@ -15,27 +15,27 @@ for _, key in ipairs(KEYS) do
 end
 local known, soon = unpack(call('HMGET', META, 'generation', 'soon'))
 if known then
-  -- Where a shard of that name has been, only a later generation may have one,
-  -- of that store: one made anew after all was deleted counts from 0 again.
+  -- If a shard of that name has existed, only a later generation of that store may have one: a store made again after
+  -- everything was deleted counts from 0.
   local gone, secret = string.match(known, '^gone (%d+) ?(.*)$')
   local number = tonumber(string.match(ARGV[1], '%.(%d+)$') or 0)
   local is_other = gone and secret ~= '' and secret ~= string.match(ARGV[1], '^[^.]*')
   if not gone or number <= tonumber(gone) and not is_other then return 0 end
 end
--- What was made room for is made also while Redis is full: the queue's verbs wait for it.
--- `soon` is META's only field then, so it goes last.
+-- A shard whose room was prepared is made even while Redis is full, because the queue's verbs wait for it. `soon` is
+-- META's only field then, so it is deleted last.
 if known or soon then call('HDEL', META, '') end
 for _, key in ipairs({ DUE, ODD, READY, LEASES, DEAD, DONE, HEADS, AGENDA }) do
   call('ZADD', key, '+inf', '')
 end
--- Longer than what Redis packs: a packed hash is searched from end to end.
+-- Longer than the values that Redis packs, because it searches a packed hash from end to end.
 for _, key in ipairs({ MSGS, LEASED, CLAIMS, PAST }) do call('HSET', key, '', string.rep('-', 65)) end
 if ARGV[4] == '1' then
   call('HSET', META, 'soon', 1)
   return 0
 end
 
--- All fields of a hash but one.
+-- Deletes all fields of a hash except one.
 local function clear(key, but)
   local cursor = '0'
   repeat
@@ -49,11 +49,11 @@ end
 local written = { 'generation', ARGV[1], 'settings', ARGV[2] }
 if ARGV[3] ~= '-' then written[5], written[6] = 'paused', ARGV[3] end
 if known then
-  -- What is left under the names of a shard that is no more. No key goes: META says `gone` until the new one is there,
-  -- and while a cluster moves the slot, a key that went could not be made again.
+  -- Clears the rest under the names of a shard that no longer exists. No key is deleted: META says `gone` until the
+  -- new shard exists, and while a cluster moves the slot, a deleted key could not be made again.
   for _, key in ipairs({ DUE, ODD, READY, LEASES, DEAD, DONE }) do call('ZREMRANGEBYRANK', key, 0, -2) end
   for _, key in ipairs({ MSGS, LEASED, CLAIMS, PAST }) do clear(key, '') end
-  -- Of a removed queue it has an end. A user who was made for an older program may not take that away.
+  -- A removed queue's META has an expiry. A user who was made for an older program may not remove that.
   local PERSIST = 'PERSIST'
   local kept = redis.pcall(PERSIST, META)
   if type(kept) == 'table' then call('DEL', META) else clear(META, 'generation') end

@@ -1,7 +1,6 @@
--- What is told of one message: member, where it is ('w' waiting, 'l' leased, 'd' dead,
--- 'r' remembered), its score (of a leased one its group's: the due time, and half for a past), the
--- body or only what stands before the payload, its tallies or nil, the lease's end or nil, '1' where
--- it is stopping.
+-- Describes one message: member, place ('w' waiting, 'l' leased, 'd' dead, 'r' remembered), its score (of a leased
+-- one its group's: the due time, and half for a past), the body or only the part before the payload, its tallies or
+-- nil, the lease's end or nil, '1' if it is stopping.
 local function describe(member, state, score, body, with_payload)
   local told = { member, sub(state, 1, 1), '', body, false, false, '' }
   if state ~= 'remembered' and not with_payload then told[4] = sub(body, 1, #body - payload_of(body)) end

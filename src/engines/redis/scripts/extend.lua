@@ -35,7 +35,7 @@ while at <= #ARGV do
     call('ZADD', LEASES, now + lease, group)
     expect(now + lease)
     note_deadline()
-    -- The group before who is in it: what is in none ends with no lease.
+    -- The group is written before its members refer to it: a member of no group never ends with a lease.
     call('HSET', CLAIMS, group, cmsgpack.pack(members, runs_of(scores)), 'n' .. group, #members,
       'o' .. group, fence)
     call('HSET', LEASED, unpack(entries))

@@ -1,17 +1,17 @@
--- Forecast: how many fall due when, in spans of one width. A span has what is due after its beginning,
--- its end included. Spans without a message cost nothing.
+-- Forecast: how many messages fall due when, in spans of one width. A span holds the messages due after its
+-- beginning, its end included. Spans without a message cost nothing.
 --
--- ARGV: 5 the width, 6 how many spans, 7 the first to look at, 8 when the first one begins (empty: now), 9 how
--- many spans with messages to tell at most. Answers now, when the first one begins, how many are due
--- now, how many fall due behind the last span, the span to go on with (-1: none), and then span, count, span, count …
+-- ARGV: 5 the width, 6 how many spans, 7 the first to look at, 8 when the first one begins (empty: now), 9 how many
+-- spans with messages to answer at most. Answers now, when the first one begins, how many are due now, how many fall
+-- due after the last span, the span to go on with (-1: none), and then span, count, span, count …
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time(1000)
 apply_step()
 local width, spans, first = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local from, left = tonumber(ARGV[8]) or now, tonumber(ARGV[9])
-local LAST = '(' .. format('%.0f', BIG)  -- behind it, in ODD, is what READY has
+local LAST = '(' .. format('%.0f', BIG)  -- the members of ODD after it are in READY too
 
--- A score is the due time, or half a millisecond more. What lies behind BIG lies behind every due time.
+-- A score is the due time, or half a millisecond more. Scores above BIG come after every due time.
 local function edge(time) return time >= BIG and LAST or format('(%.2f', time + 0.75) end
 local function behind(time) return format('%.2f', time + 0.75) end
 local function count_of(low, high)

@@ -1,6 +1,6 @@
--- Get. ARGV: 5 '1' with payloads, 6 bytes at most (of bodies; the first is told anyway), then the
--- members. Answers now, until when the queue is paused (nil: not; empty: until resumed), then for each nil, or what describe tells, or {member, its bytes} where there
--- is no more room.
+-- Get. ARGV: 5 '1' with payloads, 6 bytes at most (of bodies; the first is answered anyway), then the members.
+-- Answers now, until when the queue is paused (nil: not; empty: until resumed), then for each nil, or the result of
+-- describe, or {member, its bytes} if there is no more room.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local with_payload, most = ARGV[5] == '1', tonumber(ARGV[6])

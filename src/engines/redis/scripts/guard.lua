@@ -1,5 +1,5 @@
--- Around a script on a shard. Where a call of it fails in its midst, what was done until then is counted, and told to
--- heads and agenda, as at a script's end; and then the error is answered all the same.
+-- Wraps a script on a shard. If one of its calls fails, the work so far is still counted and written to heads and
+-- agenda, as at a script's end; then the error is answered.
 local ran, result = pcall(script)
 if ran then return result end
 if finish then pcall(finish) end

@@ -1,5 +1,5 @@
--- Held: what the mover has put into this shard, and nobody may see yet. CLAIMS has it, behind an h: which of
--- the old shard's sets it was in, its score, body and past.
+-- Held: the copies that the mover has put into this shard, which no verb may see yet. CLAIMS has each under `h` and
+-- its member: the set of the old shard that it was in, its score, body and past.
 local SETS = { 'w', 'w', 'd', 'r' }  -- DUE, ODD, DEAD, DONE
 local longest = tonumber(largest or 0)
 
@@ -8,7 +8,7 @@ local function drop(member) call('HDEL', CLAIMS, 'h' .. member) end
 local function adopt(member)
   local packed = call('HGET', CLAIMS, 'h' .. member)
   if not packed then return end
-  -- The copy goes last. A body alone is what a call that was stopped has left.
+  -- The copy is deleted last. If only a body is there, a stopped call has left it.
   if locate(member) then return drop(member) end
   local set, text, body, past = unpack(cmsgpack.unpack(packed))
   local score = tonumber(text)

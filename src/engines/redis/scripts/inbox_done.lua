@@ -1,13 +1,13 @@
--- Entries that have been carried out leave the inbox; those that cannot be are set aside.
+-- Entries that have been carried out leave the inbox; bad ones are set aside.
 --
--- KEYS: the first three of inbox_read. ARGV: 1 the caller's name, 2 how many are kept of those set aside, then two an
--- entry: its id, and why it is set aside, or nothing. Who comes too late finds none, and does nothing.
+-- KEYS: the first three of inbox_read. ARGV: 1 the caller's name, 2 how many set-aside entries are kept, then two for
+-- each entry: its id, and why it is set aside, or nothing. A late caller finds no entry, and the script does nothing.
 -- Answers how many were set aside.
 local IN, BAD, BY = KEYS[1], KEYS[2], KEYS[3]
 local call = redis.call
 local MOST_BYTES, MOST_TEXTS, CUT_TEXTS, CUT_BYTES = 65536, 1000, 100, 256
 
--- As it was; of one that is long, the beginning.
+-- The entry as it was; if it is long, its beginning.
 local function kept(record, fields)
   local bytes = 0
   for i = 1, #fields do bytes = bytes + #fields[i] end

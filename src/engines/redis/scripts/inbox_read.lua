@@ -1,13 +1,11 @@
--- The entries at the head of a partition's inbox, or behind one that waits, in order.
+-- Reads the entries at the head of a partition's inbox, or after one that waits, in order.
 --
--- KEYS: 1 the inbox, 2 what is set aside of it, 3 who drains it, 4 and 5 the partition's heads and agenda;
--- all are made where they are not there, and stay, as a shard's keys do: the sweep asks for them together,
--- also where no shard is. ARGV: 1 the time in ms (tests only; empty: the server's),
--- 2 the caller's name, 3 for how many ms others leave a batch to it, 4 entries at most, 5 bytes at
--- most (one entry may go beyond), 6 bytes of the longest entry that is handed out, 7 from where: '-', or
--- '(' and the id of the entry before.
--- Answers now, later, '1' where another one drains it, and for each entry its id and its fields and
--- values, or, of one that is too long, how many bytes it has.
+-- KEYS: 1 the inbox, 2 its set-aside entries, 3 the process that drains it, 4 and 5 the partition's heads and agenda.
+-- Missing keys are made and stay, as a shard's keys do: the sweep asks for them together, even if the partition has
+-- no shard. ARGV: 1 the time in ms (tests only; empty: the server's), 2 the caller's name, 3 for how many ms others
+-- leave a batch to it, 4 entries at most, 5 bytes at most (one entry may exceed them), 6 bytes of the longest entry
+-- that is handed out, 7 from where: '-', or '(' and the id of the entry before. Answers now, later, '1' if another
+-- process drains it, and for each entry its id and its fields and values, or, if it is too long, its number of bytes.
 local IN, BAD, BY = KEYS[1], KEYS[2], KEYS[3]
 local call = redis.call
 for i, wanted in ipairs({ 'stream', 'stream', 'hash', 'zset', 'zset' }) do
@@ -54,8 +52,8 @@ local function bytes_of(fields)
   return bytes
 end
 
--- Nobody knows how long they are before they are read: one at first, then as many as would fit if they
--- were as long as those before, and never many at once, since the next ones may be far longer.
+-- Nobody knows how long entries are before they are read: it reads one at first, then as many as would fit at the
+-- lengths so far, and never many at once, because the next ones may be far longer.
 local AT_ONCE = 8
 local most, most_bytes, longest = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local count, used, from, ask = 0, 0, ARGV[7], 1

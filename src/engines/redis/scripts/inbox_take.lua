@@ -1,12 +1,12 @@
--- What an inbox asks of this shard: push, cancel and reschedule, in the order of its entries, each once.
+-- Carries out an inbox's requests to this shard: push, cancel and reschedule, in the order of its entries, each once.
 --
--- ARGV: 5 the field of META in which the shard keeps the last entry that it took from this inbox, 6 '1' where
--- the shard is closed: what asks for a key that it does not hold is passed on, and told '>'; then seven an entry: its id (both parts in 20 digits, so that texts compare as ids do), a mark of eight bytes
--- (its hash), the verb (p, c, r), member, due time, body (p) or priority (r; empty: as it is), and a
--- letter as in push (p). All entries for this shard that stood in the inbox from its head on, when the
--- caller read it: docs/formats/redis.md says why that matters.
--- Answers for each: nothing where it was carried out, now or before; '>'; 'old' and that last id, where it is
--- not newer, and not among those that were carried out with it; or why it could not be.
+-- ARGV: 5 the field of META in which the shard keeps the last entry that it took from this inbox, 6 '1' if the shard
+-- is closed: entries for keys that it does not hold are passed on, and answered '>'. Then seven for each entry: its
+-- id (both parts in 20 digits, so that texts compare as ids do), a mark of eight bytes (its hash), the verb (p, c,
+-- r), member, due time, body (p) or priority (r; empty: as it is), and a letter as in push (p). These are all entries
+-- for this shard that stood in the inbox from its head on when the caller read it: docs/formats/redis.md says why
+-- that matters. Answers for each: nothing if it was carried out, now or before; '>'; 'old' and that last id, if it is
+-- not newer and not among the entries that were carried out with that id; or the reason for its refusal.
 call('HSET', META, 'generation', ARGV[1])  -- refused here while Redis is full
 apply_time()
 
@@ -20,7 +20,7 @@ if is_closed then
   for at = 1, #record, MARK_SIZE do known[sub(record, at, at + MARK_SIZE - 1)] = '>' end
 end
 
--- Why entries of that last call could not be carried out, by their marks: who asks again is told the same.
+-- Why entries of that last call could not be carried out, by their marks: a repeated entry gets the same answer.
 local REFUSED = 'refused' .. sub(FIELD, 3)
 local packed = call('HGET', META, REFUSED)
 local refused = packed and cmsgpack.unpack(packed) or {}
@@ -40,7 +40,7 @@ local function carry_out(at)
   return ''
 end
 
--- What stopped the script itself, and not the entry's own data: Redis had no right, room or key for a write.
+-- An error that stopped the script itself, and not the entry's own data: Redis had no right, room or key for a write.
 local function is_passing(result)
   local text = type(result) == 'table' and result.err or tostring(result)
   return string.find(text, 'non local key', 1, true) or string.find(text, '^%-?TRYAGAIN')
@@ -54,7 +54,7 @@ for at = 7, #ARGV, 7 do
     told = known[mark] or refused[mark] or 'old ' .. last
     reasons[mark] = refused[mark]
   else
-    -- An entry that runs into damaged data must not take those behind it along.
+    -- An entry that meets damaged data must not stop the entries after it.
     local ran, result = pcall(carry_out, at)
     if not ran and is_passing(result) then
       stopped = result
@@ -78,5 +78,5 @@ if newest ~= last then
 end
 if is_closed then call('HSET', META, PASSED_ON, table.concat(passed)) end
 if longest > tonumber(largest or 0) then call('HSET', META, 'largest', longest) end
-if stopped then error(stopped, 0) end  -- what was carried out has its marks
+if stopped then error(stopped, 0) end  -- entries that were carried out have their marks
 return finish(replies)

@@ -1,9 +1,9 @@
--- Claim what is due. ARGV, behind those of layout_take.lua: 12 the set to begin with, 13 'list' if
--- what is due goes through Redisson's list, 14 the form of entries ('old', 'new', 'auto'). Bounded by what was asked for; a claim through the list
--- moves 100 more, as Redisson does, and what is no message costs too.
+-- Claims due messages. ARGV, after those of layout_take.lua: 12 the set to begin with, 13 'list' if due messages go
+-- through Redisson's list, 14 the form of entries ('old', 'new', 'auto'). The work is bounded by the request; a claim
+-- through the list moves 100 more, as Redisson does, and members that are no messages also count.
 free_first()
 
--- As Redisson does, whose consumers may be quicker than we are.
+-- As Redisson does, whose consumers may be quicker than tarry.
 local function transfer()
   local due = call('ZRANGEBYSCORE', KEYS[1], '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, 100)
   for i = 1, #due, 2 do
@@ -31,8 +31,8 @@ local function form_for(value)
   return old and 'old' or 'new'
 end
 
--- What was moved to the list goes back under a new id while it is leased: so it is nobody else's,
--- and falls due again when its claimer dies.
+-- A value that was moved to the list goes back under a new id while it is leased: so nobody else gets it, and it
+-- falls due again if its claimer dies.
 local function take_from_list()
   local number = 0
   while left > 0 and not full do
@@ -48,12 +48,12 @@ local function take_from_list()
     if reply[7] == '' then reply[7] = form_for(value) end
     local entry = pack_entry(reply[7], id, value)
     hand_out(1, entry, score_of(now), now, value, true)
-    call('RPUSH', LIST, entry)  -- behind the ZADD: an entry in LIST alone would stay for ever
+    call('RPUSH', LIST, entry)  -- after the ZADD: an entry in LIST alone would stay for ever
     call('LPOP', DEST)  -- last: stopped before, it is there twice rather than lost
   end
 end
 
--- What is in the other unit stays where it is, and is told.
+-- A score in the other unit stays where it is, and is reported.
 local function due_in(set, most)
   if not looks_at_units or WRONG_FROM > now / UNIT then
     return call('ZRANGEBYSCORE', KEYS[set], '-inf', DUE_NOW, 'WITHSCORES', 'LIMIT', 0, most)

@@ -1,5 +1,5 @@
--- Claim these. ARGV, behind those of layout_take.lua: 12 '1' if what is not due goes out too; then
--- the members.
+-- Claims the named messages. ARGV, after those of layout_take.lua: 12 '1' if messages that are not due are claimed
+-- too; then the members.
 free_first()
 for i = 13, #ARGV do
   if left == 0 or full then break end

@@ -1,5 +1,5 @@
--- What get and list tell of a message: key, state (its first letter; y is ready, p is stopping),
--- due, what is left of its lease in ms. Nothing of what is not there.
+-- The facts of a message for get and list: key, state (its first letter; y is ready, p is stopping), due, the rest of
+-- its lease in ms. Nothing for a missing message.
 local function describe(member, score)
   local lease = read_lease(name_of_lease(member))
   if lease then

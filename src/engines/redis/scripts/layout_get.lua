@@ -1,6 +1,6 @@
--- Get. ARGV: 7 '1' with bodies, 8 bytes that there is room for; then two a message: set, member.
--- Answers for each nothing, or what layout_describe.lua tells, and the body; or, where there is no
--- room for it, its size alone; or a score that is in the other unit, and 'x'.
+-- Get. ARGV: 7 '1' with bodies, 8 bytes of room; then two for each message: set, member. Answers for each nothing, or
+-- the facts of layout_describe.lua and the body; or, if there is no room for the body, its size alone; or a score
+-- that is in the other unit, and 'x'.
 local room = tonumber(ARGV[8])
 local replies = {}
 

@@ -1,7 +1,7 @@
--- List one set, by score and then by member. ARGV: 7 set (M + 1: what is set aside), 8 the score listed last (empty: from the
--- start), 9 the key listed last, 10 how many of that score were listed, 11 how many to look at.
--- Answers whether there may be more, and seven a message: as layout_describe.lua tells, the score and
--- the number with which to go on behind it, and 'x' where the member is no message.
+-- Lists one set, by score and then by member. ARGV: 7 set (M + 1: the set-aside entries), 8 the score listed last
+-- (empty: from the start), 9 the key listed last, 10 how many with that score were listed, 11 how many to look at.
+-- Answers whether there may be more, and seven for each message: the facts of layout_describe.lua, the score and the
+-- number after which to continue, and 'x' if the member is no message.
 local set, most = KEYS[tonumber(ARGV[7])], tonumber(ARGV[11])
 local from = 0
 if ARGV[8] ~= '' then

@@ -1,7 +1,6 @@
--- Move away: what lives in another store by now goes from here if it still is what was seen.
--- ARGV: from 7 on, three a message: member, the due time that was seen, and in a HASH the body's SHA-1
--- (empty: whatever it is). Answers for each 'done', 'kept' (it is due at another time by now, or has
--- another body), 'in_flight' (it is leased) or 'unknown'.
+-- Move away: removes a message that lives in another store now, if it is unchanged here. ARGV: from 7 on, three for
+-- each message: member, the expected due time, and in a HASH the body's SHA-1 (empty: any body). Answers for each
+-- 'done', 'kept' (it has another due time or another body now), 'in_flight' (it is leased) or 'unknown'.
 free_first()
 local replies, moved = {}, 0
 
@@ -37,7 +36,7 @@ end
 for at = 7, #ARGV, 3 do
   replies[#replies + 1] = move_away(ARGV[at], ARGV[at + 1], ARGV[at + 2])
 end
--- So whoever moves them sees that nobody else does. Kept for a week after the last of them.
+-- So a process that moves them sees whether another one does too. Kept for a week after the last of them.
 if moved > 0 then
   local name = LEASES .. 'moved'
   call('SET', name, format('%.0f', (tonumber(call('GET', name) or 0) or 0) + moved), 'PX', '604800000')

@@ -1,16 +1,15 @@
--- What every script on a queue of a layout begins with: its keys, the time, scores and leases.
+-- The beginning of every script on a queue of a layout: its keys, the time, scores and leases.
 -- docs/formats/redis-layouts.md describes the keys.
 --
--- KEYS: the ZSETs (M of them), what is set aside, and then the HASHes (one, or M), or Redisson's
--- list of entries and the list that consumers pop from.
--- ARGV: 1 layout, 2 the time in ms (tests only; empty: the server's), 3 how the names of leases
--- begin, 4 ms in a unit of a score, 5 M, 6 Redisson's channel; what follows is the script's own.
+-- KEYS: the ZSETs (M of them), the set-aside entries, and then the HASHes (one, or M), or Redisson's list of entries
+-- and the list that consumers pop from. ARGV: 1 layout, 2 the time in ms (tests only; empty: the server's), 3 how the
+-- names of leases begin, 4 ms in a unit of a score, 5 M, 6 Redisson's channel; the script's own arguments follow.
 local LAYOUT, LEASES, UNIT, M, CHANNEL = ARGV[1], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
 local ASIDE, LIST, DEST = KEYS[M + 1], KEYS[M + 2], KEYS[M + 3]
 local call, ceil, floor, byte, sub, format = redis.call, math.ceil, math.floor, string.byte, string.sub, string.format
 
--- Rights stay as they are while a script runs: one that has been taken away is met here, not in the midst
--- of what follows. Before 7.0 Redis cannot tell.
+-- Rights do not change while a script runs: a missing one is found here, not in the middle of the work. Before 7.0
+-- Redis cannot tell.
 local may = redis.acl_check_cmd
 if may then
   local name = LEASES .. 'rights'
@@ -35,8 +34,8 @@ for i = 1, #KEYS do
   end
 end
 
--- Asked once: before Redis 7.2 it moves within a script. `now` is rounded down, for what must not
--- look due before it is; `later` is rounded up, for delays, which must not be shorter than asked.
+-- Read once: before Redis 7.2 the time moves within a script. `now` is rounded down, so that nothing looks due before
+-- it is; `later` is rounded up, for delays, which must not be shorter than asked.
 local now, later
 if ARGV[2] == '' then
   local time = call('TIME')
@@ -48,14 +47,14 @@ else
   later = now
 end
 
--- Others write scores as they like: what is no time of ours is the nearest that is.
+-- Other programs may write any score: one that is no time of ours becomes the nearest valid time.
 local function due_of(score)
   local due = ceil(tonumber(score) * UNIT)
   if due < 0 then return 0 end
   return due > 7289654399999 and 7289654399999 or due
 end
--- Scores of today in seconds read as milliseconds are of 1970, and the other way round far away: such a
--- score is in the other unit. What is in neither (0 for "at once") is left as it is. From, and up to.
+-- Today's times in seconds, read as milliseconds, lie in 1970, and the other way round far in the future: such a
+-- score is in the other unit. A score that fits neither (0 for "at once") is left as it is. From, and up to.
 local WRONG_FROM, WRONG_TO = 1e9, 1e12
 if UNIT > 1 then WRONG_FROM, WRONG_TO = 1e11, 7289654400000 end
 -- A test's clock may be anywhere.
@@ -64,11 +63,11 @@ local function is_wrong(score)
   local at = tonumber(score)
   return looks_at_units and at >= WRONG_FROM and at < WRONG_TO
 end
--- Rounded up, but what is due already stays due.
+-- Rounded up, but a time that is due already stays due.
 local function score_of(ms)
   return format('%.0f', ms > now and ceil(ms / UNIT) or floor(ms / UNIT))
 end
--- "+250" is a delay, anything else a time; nothing for one that is over 100 years away.
+-- "+250" is a delay, anything else a time; nothing for a time over 100 years away.
 local function due_time(text)
   if byte(text, 1) ~= 43 then
     local due = tonumber(text)
@@ -79,13 +78,13 @@ local function due_time(text)
 end
 local DUE_NOW = format('%.17g', now / UNIT)
 
--- A first write that is allowed while Redis is full, so that what frees goes through.
+-- A first write that is allowed while Redis is full, so that scripts that free memory go through.
 local function free_first() call('DEL', LEASES .. 'none') end
 
 local function bodies_of(set) return KEYS[M + 1 + set] or KEYS[M + 2] end
 
--- Redisson's entry: id and value; nothing of what is none. Every id has 8 bytes: of 7 the new form would
--- be what the old one is of an id that begins with a 7.
+-- Redisson's entry: id and value; nothing for bytes that are no entry. Every id has 8 bytes: with 7 the new form
+-- would look like the old form of an id that begins with a 7.
 local function unpack_entry(entry)
   if byte(entry, 1) == 8 and #entry >= 17 and struct.unpack('L', entry, 10) == #entry - 17 then
     return sub(entry, 2, 9), sub(entry, 18), false
@@ -122,14 +121,14 @@ end
 
 local function remove_body(set, member)
   if LAYOUT ~= 'hash' then return 0 end
-  -- One HASH may be that of many ZSETs, and the member in another of them.
+  -- One HASH may serve many ZSETs, and the member may be in another of them.
   for other = 1, KEYS[M + 3] and 0 or M do
     if other ~= set and call('ZSCORE', KEYS[other], member) then return 0 end
   end
   return call('HDEL', bodies_of(set), member)
 end
--- Stopped in between, it leaves what neither claims nor others take for damage: an entry that is in the
--- ZSET alone, or a body without a member.
+-- If it is stopped in between, it leaves something that neither claims nor other programs take for damage: an entry
+-- that is in the ZSET alone, or a body without a member.
 local function remove(set, member, from_tail)
   if LAYOUT == 'redisson' then call('LREM', LIST, from_tail and -1 or 1, member) end
   return call('ZREM', KEYS[set], member) + remove_body(set, member) > 0
@@ -140,15 +139,15 @@ local function set_aside(set, member, score)
   remove(set, member)
 end
 
--- Redisson's timers go by what is published here.
+-- Redisson's timers follow the times published here.
 local function tell_head(member, score)
   if LAYOUT == 'redisson' and call('ZRANGE', KEYS[1], 0, 0)[1] == member then
     redis.pcall('PUBLISH', CHANNEL, score)
   end
 end
 
--- A lease's score, and when it ends in ms. Others who count in seconds write whole ones: a fraction,
--- of the claim's nonce, keeps what they write apart from it.
+-- A lease's score, and when it ends in ms. Programs that count in seconds write whole ones: a fraction from the
+-- claim's nonce keeps their scores apart from it.
 local function lease_until(ms, nonce)
   local score = score_of(ms)
   if UNIT > 1 then
@@ -159,9 +158,9 @@ local function lease_until(ms, nonce)
   return score, ceil(tonumber(score) * UNIT)
 end
 
--- A lease: { nonce, when it ends, the score until then, due, score before, set, member, stopping ('a': by
--- an ack that has begun), found at the list's tail, SHA-1 of a body in a HASH, the score before an
--- extension }. Who writes another score, or removes the member, has ended it.
+-- A lease: { nonce, when it ends, the score until then, due, score before, set, member, stopping ('a': by an ack that
+-- has begun), found at the list's tail, SHA-1 of a body in a HASH, the score before an extension }. A program that
+-- writes another score, or removes the member, has ended it.
 local NONCE, ENDS, SCORE, DUE, WAS, SET, MEMBER, STOPPING, TAIL, BODY = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 local FORMER = 11
 -- An extension that was stopped has not reached the ZSET.
@@ -183,7 +182,7 @@ local function write_lease(name, lease)
 end
 local function name_of_lease(member) return LEASES .. redis.sha1hex(member) end
 
--- What was handed out goes, but for a body that is another by now: somebody pushes the key anew, and his
+-- Removes the delivered message, but not a body that has changed since: a producer has pushed the key again, and its
 -- ZADD is on its way.
 local function remove_leased(lease)
   local set, member = lease[SET], lease[MEMBER]
@@ -194,7 +193,7 @@ local function remove_leased(lease)
     remove(set, member, lease[TAIL])
   end
 end
--- Ends what a cancel or an ack has begun. What was pushed anew meanwhile has another score.
+-- Completes a cancel or an ack that has begun. A message pushed again meanwhile has another score.
 local function finish_stopping(lease)
   local score = call('ZSCORE', KEYS[lease[SET]], lease[MEMBER])
   if has_score_of(lease, score) or not score and lease[STOPPING] == 'a' then remove_leased(lease) end

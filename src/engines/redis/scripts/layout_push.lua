@@ -1,14 +1,14 @@
--- Push. ARGV: 7 the form of Redisson's entries ('old', 'new'); then five a message: set, member
--- (Redisson: id), if_exists (r reject, k keep, p replace, e earlier, l later), due, body. Answers for
--- each what became of it, its due time and key; 'far' for a time that is too far away.
+-- Push. ARGV: 7 the form of Redisson's entries ('old', 'new'); then five for each message: set, member (Redisson:
+-- id), if_exists (r reject, k keep, p replace, e earlier, l later), due, body. Answers for each its outcome, its due
+-- time and key; 'far' for a time that is too far away.
 local reply = {}
 local function tell(member, outcome, due)
   local at = #reply
   reply[at + 1], reply[at + 2], reply[at + 3] = outcome, format('%.0f', due), key_of(member)
 end
 
--- `before`: when what is replaced is due. Stopped in between, either body comes late rather than early,
--- and none is made due before it is there.
+-- `before`: the due time of the replaced message. If it is stopped in between, either body comes late rather than
+-- early, and no body is made due before it is there.
 local function put(set, member, due, body, before)
   local is_later = before and due > before
   if is_later then call('ZADD', KEYS[set], score_of(due), member) end
@@ -30,8 +30,8 @@ local function push_one(set, member, rule, due, body)
   if lease then return tell(member, 'in_flight', lease[DUE]) end
   local at, score = find(member)
   if not at then
-    -- A body that nothing makes due is to a HASH what the dead are to a store.
-    -- The same body may be this very push's, which was stopped behind its HSET: it goes on.
+    -- A body without a member is in a HASH what a dead message is in a store. The same body may be from this very
+    -- push, stopped after its HSET: then it goes on.
     local had = LAYOUT == 'hash' and call('HGET', bodies_of(set), member)
     if had and had ~= body and rule ~= 'p' then return tell(member, 'exists', 0) end
     put(set, member, due, body)

@@ -1,5 +1,5 @@
--- Reschedule. ARGV: from 7 on, three a message: set, member, due. Answers for each what became of
--- it and its due time.
+-- Reschedule. ARGV: from 7 on, three for each message: set, member, due. Answers for each its outcome and its due
+-- time.
 local replies = {}
 for at = 7, #ARGV, 3 do
   local member, due = ARGV[at + 1], due_time(ARGV[at + 2])

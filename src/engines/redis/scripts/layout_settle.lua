@@ -6,7 +6,7 @@ local replies = {}
 local function settle_one(name, nonce, action, delay)
   local lease = read_lease(name)
   if not lease or lease[NONCE] ~= nonce then return 0 end
-  -- The lease goes last: of what ends nothing is left that falls due again.
+  -- The lease is deleted last: nothing of an ended message is left that falls due again.
   local function done(told)
     call('DEL', name)
     return told
@@ -17,7 +17,7 @@ local function settle_one(name, nonce, action, delay)
   end
   if action == 'a' then
     if LAYOUT == 'hash' then
-      -- Stopped behind its ZREM, it is asked again, and finds the body by this.
+      -- If it is stopped after its ZREM and repeated, it finds the body by this mark.
       lease[STOPPING] = 'a'
       write_lease(name, lease)
     end

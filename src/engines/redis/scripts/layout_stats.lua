@@ -1,6 +1,5 @@
--- Answers now, how many wait, how many of these are due, how many nothing makes due (set aside, or
--- a body without a member), when the oldest of those that are due fell due (empty: none), and how many
--- have been moved away lately.
+-- Answers now, how many wait, how many of these are due, how many cannot fall due (set aside, or a body without a
+-- member), when the oldest due one fell due (empty: none), and how many have been moved away lately.
 local all, due, bodies, oldest = 0, 0, 0, nil
 for set = 1, M do
   all = all + call('ZCARD', KEYS[set])

@@ -1,11 +1,10 @@
--- Handing out, for both claims. ARGV: 7 how many, 8 lease in ms, 9 bytes, 10 '1' if the first goes
--- out whatever its size, 11 the claim's nonce.
+-- Hands out messages, for both claims. ARGV: 7 how many, 8 lease in ms, 9 bytes, 10 '1' if the first is handed out
+-- whatever its size, 11 the claim's nonce.
 --
--- The answer: now, when to look again (empty: nothing is there), how long the leases are, how
--- many members were found that are no messages, the first one's key (-1 and the name of a HASH that
--- is not there while members of its set are due), a score that is in the other unit (empty: there is
--- none), the form of Redisson's entries ('old', 'new'; empty: not known), and four a message: lease,
--- key, due, body.
+-- The answer: now, when to look again (empty: nothing is there), how long the leases are, how many members were found
+-- that are no messages, the first one's key (-1 and the name of a HASH that does not exist while members of its set
+-- are due), a score that is in the other unit (empty: there is none), the form of Redisson's entries ('old', 'new';
+-- empty: not known), and four for each message: lease, key, due, body.
 local left, room, first_goes, nonce = tonumber(ARGV[7]), tonumber(ARGV[9]), ARGV[10] == '1', ARGV[11]
 local lease_score, lease_ends = lease_until(later + tonumber(ARGV[8]), nonce)
 local reply = { format('%.0f', now), '', format('%.0f', lease_ends - later), 0, '', '', '' }
@@ -36,7 +35,7 @@ local function hand_out(set, member, was, due, body, from_tail)
   reply[at + 4] = body
 end
 
--- Where no body is at all, hash= may name the wrong key: nothing there is touched.
+-- If there is no body at all, hash= may name the wrong key: nothing there is changed.
 local no_bodies
 local function lacks_bodies(set)
   if LAYOUT ~= 'hash' or call('HLEN', bodies_of(set)) > 0 then return false end
@@ -44,11 +43,11 @@ local function lacks_bodies(set)
   return true
 end
 
--- One member of a set, due or asked for by key.
+-- One member of a set, due or named by key.
 local put_off = 0
 local function take(set, member, score)
   if M > 1 then
-    -- It is in two sets, and out from the other: one lease at a time.
+    -- The member is in two sets and leased from the other: one lease at a time.
     local lease = read_lease(name_of_lease(member))
     if lease and lease[SET] ~= set and not lease[STOPPING] then
       put_off = put_off + 1
@@ -74,8 +73,8 @@ local function take(set, member, score)
 end
 
 local function finish(soonest)
-  -- A Java timer that has met an empty ZSET sleeps until somebody publishes: it is told of the
-  -- lease, so that it moves the message should its claimer die.
+  -- A Java timer that found an empty ZSET sleeps until somebody publishes. So the lease is published too: then the
+  -- timer moves the message if its claimer dies.
   if LAYOUT == 'redisson' and #reply > 7 then
     local head = call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
     if tonumber(head[2]) == tonumber(lease_score) then tell_head(head[1], head[2]) end

@@ -1,10 +1,10 @@
--- List: a page of what there is, place by place, in each by score and then by member; of what is
--- leased, group by group in the order of their ends.
+-- List: a page of the messages, place by place, in each by score and then by member; leased ones go group by group in
+-- the order of their ends.
 --
--- ARGV: 5 the state (its first letter, or 'y' ready, empty: all), 6 the place to go on in (0: the
--- first), 7 and 8 score and member of the last one told there (empty: none), 9 how many to look at.
--- Answers now, the place to go on in (-1: none), score and member of the last one looked at, and then
--- what describe tells of each, its place and its score there.
+-- ARGV: 5 the state (its first letter, or 'y' ready, empty: all), 6 the place to go on in (0: the first), 7 and 8
+-- score and member of the last one listed there (empty: none), 9 how many to look at. Answers now, the place to go on
+-- in (-1: none), score and member of the last one looked at, and then for each the result of describe, its place and
+-- its score there.
 apply_time()
 apply_step()
 local NOW = format('%.0f.75', now)
@@ -15,7 +15,7 @@ local places = {
   l = { { LEASES, '-inf', '(+inf' } },
   d = { { DEAD, '(' .. now, '(+inf' } },
   r = { { DONE, '(' .. now, '(+inf' } },
-  -- What is leased first: a lease that runs out meanwhile may show a message twice, but hide none.
+  -- Leased messages first: a lease that runs out meanwhile may show a message twice, but hide none.
   [''] = { { LEASES, '-inf', '(+inf' }, { DUE, '-inf', '(+inf' }, { ODD, '-inf', '(+inf' },
     { DEAD, '(' .. now, '(+inf' }, { DONE, '(' .. now, '(+inf' } },
 }
@@ -27,15 +27,14 @@ local ALL = '999999'  -- more than a group can have
 
 local function tell(member)
   local state, at, body = locate(member)
-  -- A lease that was over has ended here: it is told where it is now.
+  -- A lease that was over has ended here: the message is listed in its new place.
   if not state or (wanted[place + 1][1] == LEASES and state ~= 'leased') then return end
   local told = describe(member, state, at, body, false)
   told[8], told[9], told[10] = place, score, last
   replies[#replies + 1] = told
 end
 
--- The members of a group that are still in it, from the one behind `from` on; `last` is then the
--- group and the member's number in it.
+-- The members still in a group, after `from`; `last` is then the group and the member's number in it.
 local function tell_group(group, from)
   spread(group)
   local members = members_of(group)
@@ -51,7 +50,7 @@ end
 
 local function outside(bound) return sub(bound, 1, 1) == '(' and sub(bound, 2) or '(' .. bound end
 
--- As Redis sorts members: byte by byte. Lua's own < goes by the locale.
+-- As Redis sorts members: byte by byte. Lua's own < depends on the locale.
 local function is_less(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = byte(a, i), byte(b, i)
@@ -60,7 +59,7 @@ local function is_less(a, b)
   return #a < #b
 end
 
--- The first rank behind (score, member), or at it; it need not be there any more.
+-- The first rank after (score, member), or at it; the member need not exist any more.
 local function rank_of(key, member, behind)
   local low = call('ZCOUNT', key, '-inf', '(' .. score)
   local high = call('ZCOUNT', key, '-inf', score)
@@ -80,7 +79,7 @@ while wanted[place + 1] and left > 0 do
   local key, from, to = unpack(wanted[place + 1])
   local first = from == '-inf' and 0 or call('ZCOUNT', key, '-inf', outside(from))
   local behind = call('ZCOUNT', key, '-inf', to)
-  local begun, told  -- a group that was told in part comes again
+  local begun, told  -- a group that was listed in part comes again
   if key == LEASES then begun, told = string.match(last, '^(.*)/(%d+)$') end
   if last ~= '' then
     first = math.max(first, rank_of(key, begun or last, not begun or told == ALL))

@@ -1,8 +1,8 @@
--- Push of messages that come from elsewhere with what they have been through.
+-- Pushes messages that come from another store, with their past.
 --
--- ARGV: 5 how many, then four a message: member, body, due time, and what it carries: empty, or
--- its tallies, 'L' or 'D' (dead), and why it is dead; then the length of the longest body; at last a
--- letter a message, what to do where its key is taken. Answers as push does.
+-- ARGV: 5 how many, then four for each message: member, body, due time, and its past: empty, or its tallies, 'L' or
+-- 'D' (dead), and why it is dead; then the length of the longest body; at last a letter for each message: what to do
+-- if its key is taken. Answers as push does.
 call('HSET', META, 'generation', ARGV[1])
 apply_time()
 local rules = ARGV[#ARGV]

@@ -1,9 +1,8 @@
--- A queue's record ("number shards generation"), made if it is not there.
--- KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues, 3 tarry:{0}:numbers. ARGV: 1 the queue, 2 shards,
--- 3 queues at most, 4 the channel that is told of new queues, 5 '1' for a caller that waits for replicas: one
--- that is there is written again, so that who waits behind it waits for the first time's. 6 '?': makes none, and
--- answers the generation that its shards would have, in a list; a partition: its first shard is there already;
--- else '-'. 7 the store's partitions.
+-- A queue's record ("number shards generation"), made if it is missing. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues,
+-- 3 tarry:{0}:numbers. ARGV: 1 the queue, 2 shards, 3 queues at most, 4 the channel on which new queues are
+-- published, 5 '1' for a caller that waits for replicas: an existing record is written again, so that the caller's
+-- WAIT covers it. 6 '?': makes none, and answers the generation that its shards would have, in a list; a partition:
+-- its first shard exists there already; otherwise '-'. 7 the store's partitions.
 if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
   return redis.error_reply('GONE the store is not there')
 end
@@ -25,5 +24,5 @@ end
 record = string.format('%.0f', number) .. ' ' .. ARGV[2] .. ' ' .. generation
 redis.call('HSET', KEYS[3], number, ARGV[1])  -- first: receipts are read by it
 redis.call('HSET', KEYS[2], ARGV[1], record)
-redis.pcall(PUBLISH, ARGV[4], ARGV[1] .. '/*')  -- the sweep comes anyway
+redis.pcall(PUBLISH, ARGV[4], ARGV[1] .. '/*')  -- without it, the sweep finds the change
 return record

@@ -1,8 +1,7 @@
--- The store's record, made if it is not there. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues,
--- 3 tarry:{0}:numbers; the last two hold a placeholder for good, as a shard's keys do. ARGV: 1 schema,
--- 2 partitions, 3 the secret that generated keys are checked by, 4 the oldest schema that is used, 5 the time in
--- ms (tests only; empty: the server's). Answers schema, partitions and secret as they are, and now; of a record
--- that the caller will refuse nothing is added to.
+-- The store's record, made if it is missing. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues, 3 tarry:{0}:numbers; the
+-- last two hold a placeholder for good, as a shard's keys do. ARGV: 1 schema, 2 partitions, 3 the secret for the
+-- check of generated keys, 4 the oldest schema that is used, 5 the time in ms (tests only; empty: the server's).
+-- Answers schema, partitions and secret as they are, and now; adds nothing to a record that the caller will refuse.
 for _, key in ipairs(KEYS) do
   local kind = redis.call('TYPE', key).ok
   if kind ~= 'none' and kind ~= 'hash' then
@@ -21,7 +20,7 @@ if schema then
     return { schema, partitions, secret, now }
   end
 end
--- What is there is not written again: that would be refused while Redis is full.
+-- An existing record is not written again: that would be refused while Redis is full.
 if not schema then
   redis.call('HSET', KEYS[1], 'schema', ARGV[1], 'partitions', ARGV[2], 'secret', ARGV[3], 'ids', 0)
 end

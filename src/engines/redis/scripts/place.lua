@@ -1,8 +1,8 @@
--- Where messages are: waiting, leased, dead, remembered; and how they get from one to another.
+-- The places of messages (waiting, leased, dead, remembered), and how a message moves from one to another.
 --
--- A waiting message's score is its due time in ms, and half a ms more where it has a past (an
--- attempt, a revival: then PAST has its tallies). Of default priority it waits in DUE; else in ODD,
--- and once it is found due, in READY too, by priority and due, its score in ODD being BIG more.
+-- A waiting message's score is its due time in ms, and half a ms more if it has a past (an attempt, a revival: then
+-- PAST has its tallies). With default priority it waits in DUE; otherwise in ODD. Once a message in ODD is found due,
+-- it is in READY too, by priority and due, and its score in ODD is BIG more.
 if may and not (may('HGET', META, '') and may('HEXISTS', META, '') and may('HLEN', META)
   and may('HGETALL', META) and may('HSCAN', META, 0) and may('ZSCORE', META, '') and may('ZCARD', META)
   and may('ZCOUNT', META, 0, 0) and may('ZRANGE', META, 0, 0) and may('ZRANGEBYSCORE', META, 0, 0)
@@ -15,8 +15,8 @@ local DEFAULT_PRIORITY = 1024
 local HAS_ID, HAS_PRIORITY, HAS_MAX, HAS_HEADERS, HAS_PUSHED, REMEMBERED = 1, 2, 4, 8, 16, 128
 local band = bit.band
 
--- Of a body that is shorter than its own flags say, as if it had none: it is damaged, and only its
--- own message may suffer.
+-- The flags of a body; none if the body is shorter than its own flags say: it is damaged, and only its own message
+-- may suffer.
 local function flags_of(body)
   local flags = byte(body) or 0
   local size = flags >= REMEMBERED and 42 or 5
@@ -84,7 +84,7 @@ local function attempt_of(past) return math.min(past[1] + 1, 65535) end
 local function ready_member(member, score) return struct.pack('>I8', score * 2) .. member end
 
 local function put_waiting(member, score, priority)
-  -- First what claims find it by.
+  -- First the entry by which claims find it.
   if priority ~= DEFAULT_PRIORITY and not has_odd then
     call('HSET', META, 'odd', 1)
     has_odd = '1'
@@ -129,13 +129,13 @@ end
 local function plain(score) return score >= BIG and score - BIG or score end
 
 -- ---- leased: LEASED has its group, and a '!' behind that once it is cancelled. A group is what one
--- claim took, or one extension; CLAIMS has its members, and the runs of their scores. Of a bulk claim
--- LEASED has nothing until it is spread.
+-- claim took, or one extension; CLAIMS has its members, and the runs of their scores. A bulk claim has nothing in
+-- LEASED until it is spread.
 
 local function group_in(lease) return byte(lease, -1) == 33 and sub(lease, 1, -2) or lease end
 local function is_stopping(lease) return byte(lease, -1) == 33 end
 
--- Of a group whose entry does not unpack: what LEASED says, as if it were due now.
+-- The members of a group whose entry cannot be unpacked, from LEASED, as if they were due now.
 local function strays_of(group)
   local members, runs = {}, {}
   local leases = call('HGETALL', LEASED)
@@ -150,7 +150,7 @@ local function strays_of(group)
   return members, runs
 end
 
--- Its members and the runs of their scores; nil where its entry does not unpack.
+-- The group's members and the runs of their scores; nil if its entry cannot be unpacked.
 local function unpacked(group)
   local packed = call('HGET', CLAIMS, group)
   if not packed then return {}, {} end
@@ -165,14 +165,14 @@ local function members_of(group)
   return strays_of(group)
 end
 
--- How many messages the bulk claim took; nil where the group is none.
+-- How many messages the bulk claim took; nil if the group is no bulk claim.
 local function bulk_size(group)
   local _, last = string.find(bulk, ' ' .. group .. ':', 1, true)
   return last and string.match(bulk, '^(%d+);', last + 1)
 end
 
--- Messages that are nowhere, n at most: what is left for a bulk claim whose entry does not unpack, when the
--- others have been spread. Somebody else wrote there; that all bodies are looked at happens then alone.
+-- Messages that are in no place, n at most: these belong to a bulk claim whose entry cannot be unpacked, when the
+-- others have been spread. Another program wrote there; only in that case all bodies are looked at.
 local function owned_by_none(n)
   local members, cursor = {}, '0'
   repeat
@@ -206,7 +206,7 @@ local function spread(group)
   for i = 1, #members do entries[2 * i - 1], entries[2 * i] = members[i], group end
   if #members > 0 then call('HSET', LEASED, unpack(entries)) end
   call('HSET', CLAIMS, 'n' .. group, #members)
-  call('HSET', META, 'bulk', bulk)  -- at last: what fails above has changed nothing that counts
+  call('HSET', META, 'bulk', bulk)  -- last: a failure above has changed nothing that counts
 end
 function spread_all()
   for group in string.gmatch(bulk, ' ([%d-]+):') do spread(group) end
@@ -237,7 +237,7 @@ local function leave_group(key, n)
   end
 end
 
--- Has that lease run out, although its turn has not come? `apply_time` ends them slice by slice.
+-- Whether that lease has run out although `apply_time` has not ended it yet. `apply_time` ends them slice by slice.
 local function is_over(lease)
   if agenda > now then return false end
   local till = call('ZSCORE', LEASES, group_in(lease))
@@ -260,7 +260,7 @@ local function forget(member)
 end
 
 local function expire(member)
-  -- A revival that was stopped in its midst has left it in both.
+  -- A revival that was stopped in the middle has left it in both.
   local waits = call('ZSCORE', DUE, member) or call('ZSCORE', ODD, member)
   call('ZREM', DEAD, member)
   if waits then return end
@@ -270,7 +270,7 @@ local function expire(member)
 end
 
 local ACKED, CANCELLED = 0, 1
--- Of what has ended the key stays known, where the queue has a `remember`. `claim`: what acked it.
+-- Remembers the key of an ended message, if the queue has a `remember`. `claim`: the claim that acked it.
 local function remember_end(member, body, due, past, ending, claim)
   local till = now + setting('remember')
   local id = band(flags_of(body), HAS_ID) ~= 0 and sub(body, 6, 11) or ''
@@ -281,8 +281,8 @@ local function remember_end(member, body, due, past, ending, claim)
   expect(till)
 end
 
--- It was leased, and ends: acked by `claim`, or cancelled meanwhile. `score` as in its group. The caller then
--- takes it out of LEASED, and counts it.
+-- Ends a leased message: acked by `claim`, or cancelled meanwhile. `score` as in its group. The caller then removes
+-- it from LEASED, and counts it.
 local function conclude(member, score, ending, claim)
   local has_past = score % 1 ~= 0
   local remember = setting('remember')
@@ -387,7 +387,7 @@ local function apply_time(slice)
   return handled >= 500 or #ended == slice or #dead == slice or #done == slice
 end
 
--- The clock was set back: what READY holds, and is not due any more, waits in ODD again.
+-- The clock was set back: members of READY that are no longer due wait in ODD again.
 local function apply_step()
   local early = call('ZRANGEBYSCORE', ODD, format('(%.2f', BIG + now + 0.75), '(+inf',
     'WITHSCORES', 'LIMIT', 0, 1000)
@@ -433,7 +433,7 @@ local function locate(member)
   return locate(member)
 end
 
--- How and when it was settled, for an answer.
+-- How and when the message was settled, for an answer.
 local function settlement(body)
   local _, ending, when = struct.unpack('<BBI6', body)
   return { 'settled', ending, format('%.0f', when) }

@@ -1,18 +1,17 @@
--- What every script on a queue's shard begins with: its keys, the time, what META says.
--- docs/formats/redis.md describes keys, fields and members.
+-- The beginning of every script on a queue's shard: its keys, the time, META's fields. docs/formats/redis.md
+-- describes keys, fields and members.
 --
--- A script's common case stands right behind this, before the functions that the others need: to make
--- those takes Redis longer than what many calls do.
+-- A script's common case stands directly after this, before the functions that the other cases need: creating those
+-- takes Redis longer than many calls do.
 --
--- ARGV: 1 the generation of the queue's shards that the caller knows, 2 the time in ms (tests only;
--- empty: the server's), 3 the shard's name in heads and agenda, 4 the channel for wake-ups;
--- what follows is the script's own.
+-- ARGV: 1 the generation of the queue's shards that the caller knows, 2 the time in ms (tests only; empty: the
+-- server's), 3 the shard's name in heads and agenda, 4 the channel for wake-ups; the script's own arguments follow.
 local META, MSGS, DUE, ODD, READY, LEASED, CLAIMS, LEASES, PAST, DEAD, DONE, HEADS, AGENDA =
   unpack(KEYS)
 local call, floor, byte, sub, format = redis.call, math.floor, string.byte, string.sub, string.format
 
--- Rights stay as they are while a script runs: one that has been taken away is met here, not in the midst
--- of what follows. Before 7.0 Redis cannot tell.
+-- Rights do not change while a script runs: a missing one is found here, not in the middle of the work. Before 7.0
+-- Redis cannot tell.
 local may = redis.acl_check_cmd
 if may and not (may('HSET', META, '', '') and may('HDEL', META, '') and may('HINCRBY', META, '', 0)
   and may('ZADD', META, 0, '') and may('ZREM', META, '') and may('ZREMRANGEBYRANK', META, 0, 0)) then
@@ -24,7 +23,7 @@ local generation, settings, paused, watched, agenda, head, has_odd, largest, bul
 bulk = bulk or '0'
 if not generation then return redis.error_reply('GONE the queue is not there') end
 if generation ~= ARGV[1] then return redis.error_reply('STALE the queue has other shards now') end
--- What others wrote there is told before anything is done.
+-- Values that another program wrote there are reported before anything is done.
 if not settings or not string.match(settings, '^%d+ %d+ %d+ %d+ %d+ %d+ %a[ %w]*$') or not tonumber(largest or 0)
   or not tonumber(watched or 0) or (paused or '') ~= '' and not tonumber(paused)
   or not string.find(bulk, '^%d+') then
@@ -33,8 +32,8 @@ if not settings or not string.match(settings, '^%d+ %d+ %d+ %d+ %d+ %d+ %a[ %w]*
     .. ', bulk ' .. bulk)
 end
 
--- Asked once: before Redis 7.2 it moves within a script. `now` is rounded down, for what must not
--- look due before it is; `later` is rounded up, for delays, which must not be shorter than asked.
+-- Read once: before Redis 7.2 the time moves within a script. `now` is rounded down, so that nothing looks due before
+-- it is; `later` is rounded up, for delays, which must not be shorter than asked.
 local now, later
 if ARGV[2] == '' then
   local time = call('TIME')
@@ -51,16 +50,16 @@ paused = paused and (paused == '' or tonumber(paused) > now) and paused
 agenda = agenda and tonumber(agenda) or math.huge
 head = head and tonumber(head) or math.huge
 
--- Counters and what becomes sooner are gathered, and written by `finish`, which scripts end with. What is counted is
--- counted right behind the write that makes it so: a script may be stopped at any call.
+-- Counters and sooner due times are collected, and written by `finish`, which ends every script. A change is counted
+-- directly after its write, because a script may be stopped at any call.
 local counts, soonest, deadline = {}, math.huge, math.huge
 local function count(name, n) counts[name] = (counts[name] or 0) + (n or 1) end
 -- Something can be claimed from then on.
 local function wake(due) if due < soonest then soonest = due end end
--- Time does something to a message then: a lease runs out, the dead or the remembered expire.
+-- At that time the script has work for a message: a lease runs out, a dead or remembered one expires.
 local function expect(time) if time < deadline then deadline = time end end
 
--- Written before what it waits for is given away.
+-- Written before the thing that it waits for is given away.
 local function note_deadline()
   if deadline >= agenda then return end
   call('ZADD', AGENDA, deadline, ARGV[3])
@@ -68,8 +67,8 @@ local function note_deadline()
   agenda = deadline
 end
 
-function finish(reply)  -- its local is in guard.lua, which ends what is stopped in its midst
-  -- A counter that others have written to must not make an error of what is done.
+function finish(reply)  -- its local is in guard.lua, which ends stopped scripts
+  -- If another program has written to a counter, that must not turn a finished verb into an error.
   for name, n in pairs(counts) do
     counts[name] = nil
     redis.pcall('HINCRBY', META, name, n)
@@ -80,7 +79,7 @@ function finish(reply)  -- its local is in guard.lua, which ends what is stopped
     call('HSET', META, 'head', soonest)
   end
   if soonest < head or (watched and tonumber(watched) > now and soonest < math.huge) then
-    redis.pcall(PUBLISH, ARGV[4], ARGV[3])  -- where the user may not, the sweep comes anyway
+    redis.pcall(PUBLISH, ARGV[4], ARGV[3])  -- if the user may not, the sweep finds the change
   end
   return reply
 end

@@ -1,5 +1,5 @@
--- Purge: a slice of what is not leased. ARGV: 5 how many. Answers how many went, and '1' where there
--- is more.
+-- Purge: removes a slice of the messages that are not leased. ARGV: 5 how many. Answers how many were removed, and
+-- '1' if there is more.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local left, purged = tonumber(ARGV[5]), 0

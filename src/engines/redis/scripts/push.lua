@@ -1,5 +1,5 @@
--- Push where a key is taken, or something else asks for a look at each.
--- Refused here while Redis is full, before anything is done: what follows frees and writes.
+-- The push if a key is taken, or if each message must be looked at for another reason. Refused here while Redis is
+-- full, before anything is done: the rest frees and writes.
 call('HSET', META, 'generation', ARGV[1])
 apply_time()
 for i = 1, n do

@@ -1,4 +1,4 @@
--- Push onto a closed shard: the verb table for keys that it holds; the others are told 'absent', for good.
+-- Push onto a closed shard: the verb table for keys that it holds; the others are answered 'absent', which is final.
 --
 -- ARGV: 5 how many, 6 one letter a message as in push, then three a message: member, body, due time; at last
 -- the length of the longest body. Answers as push.

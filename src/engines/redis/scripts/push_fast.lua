@@ -1,11 +1,9 @@
 -- Push; here, all messages at once where no key is taken.
 --
--- ARGV: 5 how many, 6 '1' where keys may be taken, '2' where they are to be looked at one by one (one
--- key twice, other priorities), 7 one letter a message: what to do then
--- (r, k, p, e, l, or d: the queue's), then member and body of each, then the due time of each,
--- at last the length of the longest body.
--- Answers now, later, then for each message that is not plainly pushed: its number, the outcome,
--- and of what is there the id and the due time.
+-- ARGV: 5 how many, 6 '1' if keys may be taken, '2' if they are to be looked at one by one (one key twice, other
+-- priorities), 7 one letter for each message: what to do then (r, k, p, e, l, or d: the queue's), then member and
+-- body of each, then the due time of each, at last the length of the longest body. Answers now, later, then for each
+-- message that is not simply pushed: its number, the outcome, and the existing message's id and due time.
 local n, rules, first = tonumber(ARGV[5]), ARGV[7], 7
 
 local taken = ARGV[6] == '2'

@@ -1,7 +1,7 @@
--- What is left of a push whose bodies and due times were written by plain commands before this, in the same
--- MULTI: new messages, generated keys, default priority. A script would copy each of them three times. Where this
--- fails, whatever the reason, it takes them back, and nobody has seen them. It comes as a text each time (EVAL), so
--- that it cannot be missing; so it is short, and does for itself what others do by prelude.lua.
+-- The rest of a push whose bodies and due times were written by plain commands before this, in the same MULTI: new
+-- messages, generated keys, default priority. A script would copy each of them three times. If this script fails, for
+-- any reason, it undoes those writes, and nobody has seen them. It is sent as a text each time (EVAL), so that it
+-- cannot be missing. So it is short, and does itself what other scripts do by prelude.lua.
 --
 -- KEYS as for all scripts on a shard. ARGV: 1 to 4 as in the prelude, 5 how many, 6 the soonest due time, 7 the
 -- length of the longest body, 8 the members, six bytes each. Answers nothing of any of them.
@@ -29,7 +29,7 @@ local function attempt()
     call('ZADD', HEADS, ARGV[6], ARGV[3])
     call('HSET', META, 'head', ARGV[6])
   end
-  -- From here on nothing fails: what others wrote there is no reason.
+  -- From here on nothing fails, not even because of values that another program wrote.
   redis.pcall('HINCRBY', META, 'accepted', ARGV[5])
   if watched and not sooner then
     local now = ARGV[2] ~= '' and tonumber(ARGV[2]) or call('TIME')[1] * 1000

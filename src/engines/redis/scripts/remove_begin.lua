@@ -1,7 +1,7 @@
--- The removal of a queue begins: from now on whoever reads its record ends it. KEYS: 1 tarry:{0}:store,
--- 2 tarry:{0}:queues. ARGV: 1 the queue, 2 the record that was read, 3 the new one (empty: only the time is asked for),
--- 4 the time in ms (tests only; empty: the server's), 5 until when (empty: at any time), 6 the channel that is told.
--- Answers the record as it is now, or the time.
+-- Begins the removal of a queue: from now on every process that reads its record completes it. KEYS: 1
+-- tarry:{0}:store, 2 tarry:{0}:queues. ARGV: 1 the queue, 2 the record that was read, 3 the new one (empty: only the
+-- time is wanted), 4 the time in ms (tests only; empty: the server's), 5 until when (empty: at any time), 6 the
+-- channel to publish on. Answers the record as it is now, or the time.
 local now = ARGV[4]
 if now == '' then
   local time = redis.call('TIME')
@@ -18,5 +18,5 @@ redis.call('HDEL', KEYS[1], '')  -- a first write that is allowed while Redis is
 local turn = redis.call('HINCRBY', KEYS[1], 'reshards', 1)
 local record = ARGV[3] .. ' ' .. string.format('%.0f', turn)
 redis.call('HSET', KEYS[2], ARGV[1], record)
-redis.pcall(PUBLISH, ARGV[6], ARGV[1] .. '/*')  -- the sweep comes anyway
+redis.pcall(PUBLISH, ARGV[6], ARGV[1] .. '/*')  -- without it, the sweep finds the change
 return record

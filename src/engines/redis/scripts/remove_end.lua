@@ -1,8 +1,9 @@
--- The end of a removal: the queue's shards are gone, and now its record. What is pushed from here on makes it anew, with a
--- generation that none of its shards has had. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues, 3 tarry:{0}:numbers.
--- ARGV: 1 the queue, 2 the record that was read, 3 its number, 4 the least number of a new queue's generation, 5 the
--- turn, 6 how many messages went, 7 the channel that is told. Answers how many went by the word of who came first:
--- the shards may be there again by now. '' where another queue's removal was ended since.
+-- The end of a removal: the queue's shards are gone, and now its record is deleted. A later push makes the queue
+-- again, with a generation that none of its shards has had. KEYS: 1 tarry:{0}:store, 2 tarry:{0}:queues, 3
+-- tarry:{0}:numbers. ARGV: 1 the queue, 2 the record that was read, 3 its number, 4 the least number of a new queue's
+-- generation, 5 the turn, 6 how many messages were removed, 7 the channel to publish on. Answers how many were
+-- removed, as the first caller said: the shards may exist again by now. '' if another queue's removal has ended
+-- since.
 if redis.call('HGET', KEYS[2], ARGV[1]) ~= ARGV[2] then
   return string.match(redis.call('HGET', KEYS[1], 'removed') or '', '^' .. ARGV[5] .. ' (%d+)$') or ''
 end
@@ -15,5 +16,5 @@ end
 redis.call('HINCRBY', KEYS[1], 'reshards', 1)
 redis.call('HDEL', KEYS[3], ARGV[3])
 redis.call('HDEL', KEYS[2], ARGV[1])
-redis.pcall(PUBLISH, ARGV[7], ARGV[1] .. '/*')  -- the sweep comes anyway
+redis.pcall(PUBLISH, ARGV[7], ARGV[1] .. '/*')  -- without it, the sweep finds the change
 return ARGV[6]

@@ -1,8 +1,7 @@
--- Before a queue is removed: that nothing of it is leased, and that nothing is claimed until it has been. KEYS as
--- for all scripts on a shard. ARGV: 5 'hold', and then for how many ms nothing is to
--- be claimed; or 'free', and then what 'hold' has answered last.
--- Answers how many are leased; until when nothing is claimed, empty where that was not changed; until when it was
--- paused before ('-': it was not).
+-- Run before a queue is removed: checks that nothing of it is leased, and prevents claims until it has been removed.
+-- KEYS as for all scripts on a shard. ARGV: 5 'hold', and then for how many ms nothing is to be claimed; or 'free',
+-- and then the last answer of 'hold'. Answers how many are leased; until when nothing is claimed, empty if that was
+-- not changed; until when it was paused before ('-': it was not).
 if ARGV[5] == 'free' then
   if ARGV[6] ~= '' and call('HGET', META, 'paused') == ARGV[6] then
     if ARGV[7] == '-' then

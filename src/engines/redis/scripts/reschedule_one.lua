@@ -9,7 +9,7 @@ local function reschedule_one(member, text, priority)
   end
   local due = due_time(text)
   if not due then return 'far' end
-  -- All that may fail comes before what changes anything.
+  -- Everything that may fail comes before the first change.
   local was, changed = priority_of(body), body
   if priority ~= '' then changed = with_priority(body, tonumber(priority)) end
   local becomes = priority_of(changed)

@@ -1,9 +1,9 @@
--- Closes a shard: from now on it takes no new key, and who knows only the old shards is told so. Bodies and
--- due times go under other names: a push by plain commands looks at the generation last, and takes back what it
--- wrote under the old ones.
+-- Closes a shard: from now on it takes no new key, and a process that knows only the old shards gets an error. Bodies
+-- and due times are renamed: a push by plain commands checks the generation last, and undoes its writes under the old
+-- names.
 --
--- Between the first and the last write META's generation is one that nobody has, so every other script is refused,
--- and its caller calls this again. What has a closed name already is never written over.
+-- Between the first and the last write META's generation is one that no process has, so every other script is
+-- refused, and its caller calls this again. A key that already has a closed name is never overwritten.
 --
 -- KEYS as for all scripts on a shard, then the other names of MSGS and DUE. ARGV: 1 the generation that is
 -- closed, 2 the new one, 3 and 4 as in the prelude, 5 a key of the same slot under which nothing ever is. Answers
@@ -26,8 +26,8 @@ end
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 call('HSET', META, 'generation', HALF)
 
--- Both names have messages only where an older program was stopped in the midst of this. The fewer ones go to the
--- more; of one member the one under the closed name counts.
+-- Both names have messages only if an older program was stopped in the middle of this. The smaller set is merged into
+-- the larger; if a member is in both, the entry under the closed name counts.
 local function close(from, to, size, join)
   local here, there = size(from), size(to)
   if there > 0 and here > there then
@@ -63,5 +63,5 @@ call('ZADD', DUE, '+inf', '')
 call('ZADD', CLOSED_DUE, '+inf', '')
 call('ZADD', HEADS, 0, ARGV[3])
 call('HSET', META, 'generation', ARGV[2], 'head', 0)
-redis.pcall(PUBLISH, ARGV[4], ARGV[3])  -- who waits there looks, and learns of the new shards
+redis.pcall(PUBLISH, ARGV[4], ARGV[3])  -- waiting processes look, and learn of the new shards
 return { settings, paused }

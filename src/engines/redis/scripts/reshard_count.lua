@@ -1,8 +1,9 @@
--- Adds what an old shard has counted, once. ARGV: 5 the turn, 6 that shard's number, then two a counter: its
+-- Adds the counters of an old shard, once. ARGV: 5 the turn, 6 that shard's number, then two for each counter: its
 -- name and value.
 local FROM = 'from:' .. ARGV[6]
 if call('HGET', META, FROM) then return 0 end
--- All in one write, the note that it was done among it: stopped at any call it is done wholly or not at all.
+-- One write holds everything, including the note that it was done: stopped at any call, it is done wholly or not at
+-- all.
 local written = { FROM, 1 }
 for i = 7, #ARGV, 2 do
   written[#written + 1] = ARGV[i]

@@ -1,5 +1,5 @@
--- The mover's third step: what still is as it was read leaves this shard. ARGV: 5 the turn. Answers the
--- members that have changed meanwhile: their copies are void.
+-- The mover's third step: messages that are as they were read leave this shard. ARGV: 5 the turn. Answers the members
+-- that have changed since: their copies are void.
 local SETS = { 'w', 'w', 'd', 'r' }
 local void = {}
 for _, member in ipairs(in_hand()) do

@@ -1,5 +1,5 @@
--- What is here: how many messages, how many of them leased, the members in hand, META's fields. ARGV: 5 the
--- turn; 0: anybody's.
+-- The contents of the shard: how many messages, how many of them leased, noted or held members, META's fields. ARGV:
+-- 5 the turn; 0: any caller's.
 apply_time()
 local members = {}
 for _, member in ipairs(in_hand()) do

@@ -1,5 +1,5 @@
--- The mover's first step: copies of what waits, is dead or remembered here; which, and how each was, is noted.
--- The last ones noted are forgotten: the mover is done with them. ARGV: 5 the turn, 6 how many at most, 7 bytes.
+-- The mover's first step: copies the waiting, dead and remembered messages of this shard, and notes the state of
+-- each. The last notes are removed: the mover is done with them. ARGV: 5 the turn, 6 how many at most, 7 bytes.
 -- Answers for each the member and its copy.
 apply_time()
 for _, member in ipairs(in_hand()) do call('HDEL', CLAIMS, 'h' .. member) end
@@ -7,7 +7,7 @@ call('HDEL', CLAIMS, 'h')
 local left, room = tonumber(ARGV[6]), tonumber(ARGV[7])
 local members, replies = {}, {}
 for set, key in ipairs(PLACES) do
-  -- From behind, where claims do not reach soon; the placeholder is the last one.
+  -- From the end, which claims do not reach soon; the placeholder is the last one.
   local found = left > 0 and room > 0 and call('ZREVRANGE', key, 1, left) or {}
   for _, member in ipairs(found) do
     if room <= 0 then break end
@@ -17,7 +17,7 @@ for set, key in ipairs(PLACES) do
       members[#members + 1] = member
       replies[#replies + 1], replies[#replies + 2] = member, copy
       room = room - size
-    else  -- its body was taken away by somebody else
+    else  -- another program deleted its body
       score = tonumber(call('ZSCORE', key, member))
       if set == 2 then take_waiting(member, score, 0) else call('ZREM', key, member) end
       count('damaged')

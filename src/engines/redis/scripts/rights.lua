@@ -1,11 +1,11 @@
--- Which commands of scripts this user may not run: asked before anything is written, since a script
--- that is refused in its midst has done half. ARGV: 1 a key under which nothing is, 2 '' or, to try
--- them as Redis 6.2 must, 'try'; then the commands. Answers those that are missing,
--- or nil where all are that take a key.
+-- Which commands of scripts this user may not run. Checked before anything is written, because a script that is
+-- refused in the middle has done half of its work. ARGV: 1 a key that never exists, 2 '' or 'try' (to try the
+-- commands, as Redis 6.2 must); then the commands. Answers the missing ones, or nil if all commands that take a key
+-- are allowed.
 local key = ARGV[1]
--- Each with arguments that change nothing: there is nothing under the key, or what they say is
--- refused, after the right was looked at. Of `false` all does without: an inbox that may not be read,
--- or cleaned, is told, and waits; ids are taken without a gap.
+-- Each has arguments that change nothing: the key does not exist, or Redis refuses the arguments after it has checked
+-- the right. Everything works without the commands marked `false`: an inbox that may not be read or cleaned is
+-- reported, and waits; ids are taken without a gap.
 local forms = {
   del = {}, get = {}, hdel = { 'x' }, hexists = { 'x' }, hget = { 'x' }, hgetall = {},
   hincrby = { 'x', 'x' }, hlen = {}, hmget = { 'x' }, hscan = { '0' }, hset = { 'x', 'x', 'x' }, info = false,
@@ -41,5 +41,5 @@ for i = 3, #ARGV do
     missing[#missing + 1] = name
   end
 end
-redis.pcall('DEL', key)  -- what RPUSH, tried, has left
+redis.pcall('DEL', key)  -- left by trying RPUSH
 return may_any and missing or { false }

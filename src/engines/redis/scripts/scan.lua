@@ -1,11 +1,9 @@
--- Scan: a page of what there is, in no order. What is there from the first page to the last is told
--- at least once, wherever it has gone meanwhile: that is what HSCAN promises of MSGS. It does for one
--- server, whose cursors mean nothing to another, nor to itself once it was started again: there the
--- scan begins anew.
+-- Scan: a page of the messages, in no order. A message that exists from the first page to the last is listed at least
+-- once, wherever it moves meanwhile: HSCAN promises that for MSGS. It promises that for one server. A cursor means
+-- nothing to another server, nor to the same one after a restart: there the scan begins again.
 --
--- ARGV: 5 the server that the cursor is of (empty: none), 6 the cursor, 7 how many to look at, which
--- may be a few more. Answers now, the server, the cursor to go on with ('0': none), and then what
--- describe tells of each.
+-- ARGV: 5 the server that gave the cursor (empty: none), 6 the cursor, 7 how many to look at, which may be a few
+-- more. Answers now, the server, the cursor to go on with ('0': none), and then the result of describe for each.
 apply_time()
 apply_step()
 local info = redis.pcall('INFO', 'server')  -- a service may have none in scripts

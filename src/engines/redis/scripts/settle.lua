@@ -1,15 +1,14 @@
 -- Every end of a claim, one after the other.
 --
--- ARGV: from 5 on, six a message: the claim's number, member, action (a ack, t retry, r release, b bury,
--- d bury as damaged, m moved away), delay in ms (retry; empty: the backoff), priority (empty: as it
--- is), reason (bury; retry: kept if it was the last attempt). Answers for each: 0 stale, 1 done, or after
--- a retry the due time.
+-- ARGV: from 5 on, six for each message: the claim's number, member, action (a ack, t retry, r release, b bury, d
+-- bury as damaged, m moved away), delay in ms (retry; empty: the backoff), priority (empty: as it is), reason (bury;
+-- retry: kept if it was the last attempt). Answers for each: 0 stale, 1 done, or after a retry the due time.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time()
 local replies = {}
 
--- Exponential from backoff_min, doubling, up to backoff_max; the upper half is spread. As
--- core/retry_policy.h says; what spreads it is the message's id and attempt.
+-- Exponential from backoff_min, doubling, up to backoff_max; the upper half is spread. As in core/retry_policy.h; the
+-- message's id and attempt spread it.
 local function backoff(id, attempt)
   local least, most = setting('backoff_min'), setting('backoff_max')
   local full = least
@@ -35,8 +34,8 @@ local function settle_one(fence, member, action, delay, priority, reason)
   if action == 't' and not stopping and delay ~= '' then
     due = due_time('+' .. delay)
   end
-  -- What goes on has its next place before it leaves this one, and of what ends all else is gone: until then
-  -- the receipt holds, and who was stopped comes again.
+  -- A message that continues has its next place before it leaves this one; of a message that ends, everything else is
+  -- deleted before. Until then the receipt is valid, and a stopped caller can repeat the call.
   local function leave(counter)
     call('HDEL', LEASED, member)
     if counter then count(counter) end
@@ -58,7 +57,7 @@ local function settle_one(fence, member, action, delay, priority, reason)
     end
     return 1
   end
-  if not body then  -- somebody else has taken it away: there is nothing to go on with
+  if not body then  -- another program has deleted it: the message cannot continue
     leave()
     call('HDEL', PAST, member)
     return 0

@@ -1,6 +1,5 @@
--- Stats. Answers now, the settings, until when it is paused (nil: not; empty: until resumed), how
--- many are scheduled, ready, leased, dead and remembered, the due time of the oldest ready one (or
--- empty), and META's fields.
+-- Stats. Answers now, the settings, until when it is paused (nil: not; empty: until resumed), how many are scheduled,
+-- ready, leased, dead and remembered, the due time of the oldest ready one (or empty), and META's fields.
 call('HDEL', META, '')  -- a first write that is allowed while Redis is full
 apply_time(1000)
 apply_step()

@@ -1,12 +1,12 @@
--- Claims: what is claimed is gathered, and written by `lease_out` as one group.
+-- Claims: claimed messages are collected, and written by `lease_out` as one group.
 local members, scores, bodies = {}, {}, {}
 local fence = ''
 
--- Of the next score that is claimable: due times are whole, and a past makes half a ms more.
+-- The first score that is not claimable: due times are whole, and a past adds half a ms.
 local DUE_NOW = format('%.0f.75', now)
 
--- How many of `found` go into what is left of the bytes; one message goes in anyway. `used` counts
--- what stands before the payloads too, until that matters.
+-- How many of `found` fit into the remaining bytes; one message fits in any case. `used` also counts the parts before
+-- the payloads, until that matters.
 local used, exact = 0, false
 local function fitting(found, n, most, first_anyway)
   if not exact then
@@ -32,7 +32,7 @@ local function add(member, score, body)
   members[i], scores[i], bodies[i] = member, score, body
 end
 
--- Writes the leases of what was taken. Answers the lease's length in ms, the runs, and the claim's entry.
+-- Writes the leases of the collected messages. Answers the lease's length in ms, the runs, and the claim's entry.
 local function lease_out(lease)
   local n, leased_args = #bodies, {}
   if n == 0 then return 0, {}, '' end
@@ -61,7 +61,7 @@ local function note_head()
     if odd ~= 'inf' then
       local score = plain(tonumber(odd))
       if head == 'inf' or score < tonumber(head) then head = format('%.0f', floor(score)) end
-      -- Those found due already stand behind the others.
+      -- The messages already found due come after the others.
       if call('ZCARD', READY) > 1 then head = format('%.0f', now) end
     end
   end
@@ -71,11 +71,11 @@ local function note_head()
   end
   local found = head == 'inf' and '' or head
   head = tonumber(head)
-  if soonest < head then soonest = head end  -- what was sooner has been taken
+  if soonest < head then soonest = head end  -- sooner messages have been taken
   return found
 end
 
--- When to look again: the head, a lease's end or a pause's, whatever comes first.
+-- When to look again: the head, a lease's end or a pause's end, whichever comes first.
 local function look_again(found)
   local again = found ~= '' and tonumber(found) or math.huge
   local lease = call('ZRANGE', LEASES, 0, 0, 'WITHSCORES')[2]

@@ -1,9 +1,9 @@
 -- A block of ids. KEYS: 1 tarry:{0}:store. ARGV: 1 how many, 2 the time in ms (tests only; empty: the
 -- server's). Answers the last one, as a text.
 --
--- None is given twice, though Redis may lose what it had given, by a crash or a failover. They run ahead of
--- the time, 16 a ms; and a server gives its first block far beyond what it knows of. Each replication id is
--- one master's from its start, or its promotion, on.
+-- None is given twice, although a crash or a failover may make Redis forget ids that it gave. Ids run ahead of the
+-- time, 16 a ms; and a server gives its first block far above the ids that it knows. A replication id belongs to one
+-- master, from its start or its promotion on.
 if redis.call('HEXISTS', KEYS[1], 'schema') == 0 then
   return redis.error_reply('GONE the store is not there')
 end
@@ -20,10 +20,10 @@ local last = math.max(given, floor)
 local info = redis.pcall('INFO', 'replication')  -- a service that has none in scripts does without gaps
 local server = type(info) == 'string' and string.match(info, 'master_replid:(%x+)') or ''
 if server ~= giver then
-  -- Servers that know of the same, one after the other, are parted by the time since, at 1,024 a ms: the later
-  -- one must be above all that the former gave, for it counts up and would run through them. Beyond 2^20 ms
-  -- only by what the time gives back, or a store that is seldom used would soon have none left. Before `gave`
-  -- was kept nobody knows since when: then the time goes round.
+  -- Servers that know the same ids, one after the other, are separated by the time since then, at 1,024 a ms. The
+  -- later one must begin above all ids that the former gave, because it counts up and would run through them. Beyond
+  -- 2^20 ms the gap grows only by what the time gives back; otherwise a store that is rarely used would soon have no
+  -- ids left. In a store from before `gave` nobody knows since when: then the time modulo 2^20 is used.
   local since = tonumber(gave) and math.max(0, now - gave) or now % 2 ^ 20
   last = last + 2 ^ 28 + 16 * since + 1008 * math.min(since, 2 ^ 20)
 end

@@ -1,5 +1,5 @@
--- Whose turn it is to move: a mover that another one has taken over from is refused.
--- ARGV: 5 the turn; 0: of somebody who does not move.
+-- Checks whose turn it is to move: a mover that another one has replaced is refused. ARGV: 5 the turn; 0: of a caller
+-- that does not move.
 local turn = tonumber(ARGV[5])
 if turn > 0 then
   local known = tonumber(call('HGET', META, 'turn') or 0)

@@ -1,4 +1,4 @@
-// Asked: a request, what is known of its answer, and who waits for that.
+// Asked: a request, the known part of its answer, and the caller that waits for it.
 #pragma once
 
 #include <memory>

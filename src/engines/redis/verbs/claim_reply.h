@@ -1,4 +1,4 @@
-// What scripts/claim.lua answers, taken into a ClaimReply.
+// Takes the answer of scripts/claim.lua into a ClaimReply.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct ClaimAnswer {
   std::uint64_t payload_bytes = 0;
   /// When to look again, in ms from the script's now; nothing: no time is known.
   std::optional<std::int64_t> again_ms;
-  std::string claim;                 // its number, for what is damaged
+  std::string claim;                 // its number, for damaged messages
   std::vector<std::string> damaged;  // members whose bodies do not check
 };
 
-/// Nothing for what cannot be read, and for more than `most` messages: then `into` is as it was.
-/// `lateness` learns of first attempts.
+/// Nothing if it cannot be read, or has more than `most` messages: then `into` is unchanged.
+/// `lateness` records first attempts.
 [[nodiscard]] std::optional<ClaimAnswer> read_claim(net::RedisView reply, const Place& place,
                                                     std::uint64_t secret, std::size_t most,
                                                     core::ClaimReply& into,

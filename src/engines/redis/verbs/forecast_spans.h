@@ -1,5 +1,5 @@
-// ForecastSpans: puts a forecast together of what scripts tell: spans that have messages, a page at
-// a time, each shard's for itself.
+// ForecastSpans: combines the scripts' answers into a forecast: spans that have messages, a page at
+// a time, for each shard separately.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -22,12 +22,12 @@ class ForecastSpans {
   void clear();
   /// A script's arguments: width, spans, where to go on, and how many to tell at most.
   void ask(std::uint32_t shard, std::int64_t most, net::RedisCommand& command);
-  /// False for what no script of ours answers. `again`: there is more.
+  /// False for an answer that no script of ours gives. `again`: there is more.
   [[nodiscard]] bool read(std::uint32_t shard, net::RedisView told, bool& again);
   [[nodiscard]] core::ForecastReply& reply() noexcept { return reply_; }
 
  private:
-  // Where the next call to a shard goes on, by the time that its first one began at.
+  // Where the next call to a shard continues, relative to the beginning of its first span.
   struct Cursor {
     std::string from;
     std::int64_t span = 0;

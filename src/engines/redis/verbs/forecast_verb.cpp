@@ -1,4 +1,4 @@
-// Forecast: each shard tells which spans have messages, and how many.
+// Forecast: each shard answers which spans have messages, and how many.
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 using net::RedisCommand;
 using net::RedisView;
 
-constexpr std::int64_t kSpans = 500;  // that one call tells
+constexpr std::int64_t kSpans = 500;  // in the answer of one call
 
 }  // namespace
 

@@ -11,7 +11,7 @@ namespace {
 // Work of one call: other clients of the server wait for it.
 constexpr std::size_t kMostItems = 500;
 constexpr std::size_t kMostBytes = 8u << 20;
-// How often in a row a queue may move before the caller is told.
+// How often in a row a queue may move before the caller gets an error.
 constexpr int kMostTries = 5;
 
 struct Job {
@@ -104,7 +104,7 @@ void send_chunk(const JobPtr& job, const QueuePtr& queue, const Place& place, It
   run_plainly(job, queue, place, chunk);
 }
 
-// Cuts what is for one shard into calls of bounded work.
+// Splits one shard's items into calls of bounded work.
 template <typename Send>
 void in_chunks(const JobPtr& job, ItemSpan items, Send send) {
   Items chunk;
@@ -136,7 +136,7 @@ void send_open(const JobPtr& job, const QueuePtr& queue, const Items& items) {
   for (const auto& [place, some] : by_shard) send_shard(job, queue, *place, some);
 }
 
-// What the closed shard does not have.
+// Items whose keys the closed shard does not have.
 void go_on(const JobPtr& job, const QueuePtr& queue, Items absent) {
   std::vector<std::string> keys;
   for (const std::uint32_t item : absent) keys.emplace_back(job->verb->key_of(item));

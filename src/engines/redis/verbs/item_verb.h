@@ -1,6 +1,6 @@
 // ItemVerb: a verb whose items go each to one shard of one queue: push, cancel, reschedule, get,
-// revive, settle, extend. `run_items` looks the queue up, cuts the items by shard and into calls of
-// bounded work, and does again what a shard refused because the queue had moved meanwhile.
+// revive, settle, extend. `run_items` looks the queue up, splits the items by shard and into calls
+// of bounded work, and repeats items that a shard refused because the queue had moved meanwhile.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -23,12 +23,12 @@
 
 namespace tarry::redis {
 
-/// What the verbs work with. Outlives them all.
+/// Objects that the verbs use. Outlives all verbs.
 struct Context {
   Server& server;
   Directory& directory;
   Ids& ids;
-  Identity& identity;  // its secret is what keys are hashed and generated keys checked with
+  Identity& identity;  // its secret hashes keys and checks generated keys
 };
 
 using Items = std::vector<std::uint32_t>;
@@ -42,7 +42,7 @@ class ItemVerb {
   [[nodiscard]] virtual bool makes_queue() const { return false; }
   /// Whether an answer that was lost leaves something in doubt.
   [[nodiscard]] virtual bool changes() const { return true; }
-  /// Whether items are found by their keys; else by the numbers of their shards.
+  /// Whether items are found by their keys; otherwise by the numbers of their shards.
   [[nodiscard]] virtual bool is_by_key() const { return true; }
   [[nodiscard]] virtual std::string_view key_of(std::uint32_t /*item*/) const { return {}; }
   [[nodiscard]] virtual std::uint32_t shard_of(std::uint32_t /*item*/) const { return 0; }
@@ -61,8 +61,8 @@ class ItemVerb {
   [[nodiscard]] virtual Script script_after() const { return script(); }
   virtual void build_after(net::RedisCommand& /*command*/, ItemSpan /*items*/) {}
 
-  /// While the queue gets another number of shards: on the shard that is closed, which the item's
-  /// key is asked for first. What `is_absent` there, once `read` has been, goes on to the open one.
+  /// During a reshard: the script for the closed shard, which is asked first for the item's key. An
+  /// item that is `is_absent` there, after `read`, goes on to the open shard.
   [[nodiscard]] virtual Script script_closed() const { return script(); }
   virtual void build_closed(net::RedisCommand& command, ItemSpan items) { build(command, items); }
   [[nodiscard]] virtual bool is_absent(std::uint32_t /*item*/) const { return true; }
@@ -81,8 +81,8 @@ class ItemVerb {
 void run_items(Context& context, std::shared_ptr<ItemVerb> verb, std::string_view queue,
                Items items, std::shared_ptr<Countdown> countdown, std::uint32_t number = 0);
 
-/// After `refused` was told to have moved: nothing of what was known of it holds any more, unless
-/// another call has learned it anew meanwhile. Look it up again when this is `done`.
+/// Call it after `refused` was answered as moved: the known facts about it are dropped, unless
+/// another call has learned them again meanwhile. Look it up again when this is `done`.
 void doubt(Context& context, const QueuePtr& refused,
            base::UniqueFunction<void(Result<void>)> done);
 

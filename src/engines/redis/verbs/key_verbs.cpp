@@ -81,7 +81,7 @@ class CancelVerb final : public KeyVerb {
                                           Outcome::unknown,   Outcome::done,
                                           Outcome::kept,      Outcome::in_flight};
 
-  // As scripts/cancel.lua spells what it finds.
+  // As scripts/cancel.lua spells its findings.
   static std::string seen_text(const core::Seen& seen) {
     const IdBytes id = id_bytes(std::min(seen.id, kMaxId));
     std::string text(id.data(), id.size());
@@ -176,7 +176,7 @@ class ReviveVerb final : public KeyVerb {
       error_ = error;
     }
   }
-  // How many were revived says nothing of each: all are asked for again.
+  // The number of revived messages says nothing about each item: all are asked for again.
   bool is_absent(std::uint32_t /*item*/) const override { return true; }
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
 

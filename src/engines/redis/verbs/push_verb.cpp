@@ -16,10 +16,10 @@ namespace {
 using net::RedisCommand;
 using net::RedisView;
 
-// Up to 2100-01-01 nothing can be more than 100 years away, whatever Redis's clock says.
+// Times up to 2100-01-01 cannot be more than 100 years away, whatever Redis's clock says.
 constexpr std::int64_t kPlainUntilMs = 4'102'444'800'000;
 
-// Below both, sending the script's text costs more than what is saved.
+// Below both limits, sending the script's text costs more than it saves.
 constexpr std::size_t kPlainItems = 8;
 constexpr std::size_t kPlainBytes = 16 << 10;
 
@@ -41,7 +41,7 @@ void add_due(RedisCommand& command, Due due) {
   command.add(text + std::to_string(due.millis()));
 }
 
-// Of the two requests that put messages in, what they have in common.
+// Shared by the two requests that put messages in.
 class PutVerb : public ItemVerb {
  public:
   PutVerb(Context& context, AskedPtr asked, std::string_view queue, const std::string& bytes)
@@ -76,7 +76,7 @@ class PutVerb : public ItemVerb {
   bool is_absent(std::uint32_t item) const override { return absent_.contains(item); }
 
   bool read(const Place& /*place*/, RedisView given, ItemSpan items) override {
-    // Nothing is told of any where all were put in plainly, whose due times are not relative.
+    // The answer lists none if all were simply pushed and no due time is relative.
     const bool plain = given.kind() == RedisView::Kind::array && given.size() == 0;
     if (!plain && (given.size() < 2 || (given.size() - 2) % 4 != 0)) return false;
     const std::int64_t now = plain ? 0 : told_time(given[0]);
@@ -130,10 +130,10 @@ class PutVerb : public ItemVerb {
     return static_cast<std::int64_t>(most);
   }
 
-  /// Where it is not said what becomes of a key that is taken: a letter; d the queue's.
+  /// The rule for a taken key if the item has none: a letter; d is the queue's.
   [[nodiscard]] virtual char rule_unless_told() const { return 'd'; }
 
-  // What each says of a key that is taken.
+  // Each item's rule for a taken key.
   [[nodiscard]] std::string rules(ItemSpan items) const {
     std::string letters;
     for (const std::uint32_t item : items) {
@@ -188,8 +188,8 @@ class PushVerb final : public PutVerb {
     command.add(longest(items));
   }
 
-  // Messages whose keys are made now are nobody's yet, and their due times are known: a script has
-  // nothing to look at before they are written, and would copy each three times.
+  // Messages with newly generated keys are nobody's yet, and their due times are known: a script
+  // has nothing to look at before they are written, and would copy each three times.
   bool is_plain(ItemSpan items) const override {
     std::size_t bytes = 0;
     for (const std::uint32_t item : items) {
@@ -287,7 +287,7 @@ class MoveVerb final : public PutVerb {
   const core::MoveRequest& request_;
 };
 
-// Once more where the store is not there any more: then it is made anew.
+// Repeated once if the store no longer exists: then it is made again.
 void take_ids(Context& context, std::uint64_t count, Ids::Taken done) {
   context.ids.take(count, [&context, count,
                            done = std::move(done)](Result<std::uint64_t> id) mutable {
@@ -312,7 +312,7 @@ void put(Context& context, const AskedPtr& asked, const core::Limits& limits, Pi
   }
   asked->reply = std::move(reply);
   if (good.empty()) return asked->complete();
-  // One id an item, the bad ones included: they are the items' places.
+  // One id for each item, bad ones included: ids are assigned by the items' places.
   take_ids(
       context, request.items.size(),
       [&context, &request, asked, pick, good = std::move(good)](Result<std::uint64_t> id) mutable {

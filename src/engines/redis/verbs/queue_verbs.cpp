@@ -140,7 +140,7 @@ std::vector<std::string> names_of(std::vector<Directory::Listed> listed) {
 void configure(Context& context, const AskedPtr& asked) {
   const auto& request = std::get<core::ConfigureRequest>(asked->request);
   asked->reply = core::ConfigureReply();
-  // What is there now says whether the patch fits; nothing is made for one that does not.
+  // The current settings decide whether the patch fits; nothing is made for one that does not.
   auto now = std::make_shared<QueueSettings>();
   auto look = std::make_shared<ShardCalls>(context, asked, request.queue, Script::stats);
   look->reads_only = true;

@@ -101,9 +101,9 @@ class GetVerb final : public ItemVerb {
   std::string scratch_;
 };
 
-// Where a list goes on; as text "shard.generation.place.score.member", all but the numbers in
-// Base64. Of a whole one: shard, kScanned, HSCAN's cursor, and the server that gave
-// it. A shard's number is given again, to other messages, its generation is not.
+// Where a list continues; as text "shard.generation.place.score.member", all but the numbers in
+// Base64. For a list of the whole: shard, kScanned, HSCAN's cursor, and the server that gave it. A
+// shard's number may be given again, to other messages, but never its generation.
 struct Cursor {
   std::uint32_t shard = 0;
   std::string generation;
@@ -190,8 +190,8 @@ class Lister : public std::enable_shared_from_this<Lister> {
     });
   }
 
-  // From shard to shard. Where the one is gone that the list was in, it begins anew: a message may
-  // be told twice then, but none is hidden.
+  // From shard to shard. If the shard that the list was in is gone, the list begins again: then a
+  // message may be listed twice, but none is hidden.
   void begin() {
     const Place* place = fresh_ ? nullptr : queue_->find(cursor_.shard);
     if (place == nullptr || place->generation != cursor_.generation) {
@@ -209,7 +209,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
             ""};
   }
 
-  // How many to look at: filtered by prefix a page may need many looks.
+  // How many to look at: filtered by prefix, a page may need many looks.
   void look() {
     auto& reply = std::get<core::ListReply>(asked_->reply);
     if (at_ == queue_->shards.size()) return asked_->complete();
@@ -246,7 +246,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
     }
   }
 
-  // What is on its way is in none of the shards.
+  // Messages on their way are in none of the shards.
   void settle() {
     settled_ = true;
     settle_held(context_, queue_, [self = shared_from_this()](Result<void> settled) {
@@ -266,7 +266,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
     asked_->fail(std::move(error));
   }
 
-  // Of a look over more than fits, the list goes on behind the last one that did.
+  // If a look finds more than fits, the list continues after the last one that did.
   bool take(const Place& place, RedisView given) {
     if (given.size() < 4) return false;
     const std::int64_t now = told_time(given[0]);
@@ -290,7 +290,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
     return true;
   }
 
-  // No place within a look can be found again, so it is told whole.
+  // A place within a look cannot be found again, so the whole look is listed.
   bool take_scan(const Place& place, RedisView given) {
     if (given.size() < 3) return false;
     const std::int64_t now = told_time(given[0]);
@@ -306,7 +306,7 @@ class Lister : public std::enable_shared_from_this<Lister> {
     return true;
   }
 
-  void add(MessageInfo info) {  // of one whose body is damaged, what is known
+  void add(MessageInfo info) {  // if its body is damaged, the known facts
     auto& reply = std::get<core::ListReply>(asked_->reply);
     reply.bytes += redis::bytes_of(info);
     reply.messages.push_back(std::move(info));

@@ -73,7 +73,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
     make_whole();
   }
 
-  // Who made the queue may have been killed before all its shards were there.
+  // The process that made the queue may have been killed before all its shards existed.
   void make_whole() {
     context_.directory.forget(request_.queue);
     context_.directory.find(request_.queue, [self = shared_from_this()](Result<QueuePtr> queue) {
@@ -83,7 +83,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
     });
   }
 
-  // Of the server that has the record: it is to say whether the queue is still held.
+  // Asks the server that has the record: it will decide whether the queue is still held.
   void look_at_clock() {
     run_begin("", "", [self = shared_from_this()](std::string_view now) {
       const auto ms = base::parse_u64(now, "time", 0, INT64_MAX);
@@ -122,7 +122,7 @@ class Remover : public std::enable_shared_from_this<Remover> {
 
   using Next = void (Remover::*)();
 
-  // The first word says what; of 'free' the rest is the shard's own.
+  // The first word is the action; for 'free' the rest comes from the shard itself.
   void on_each(std::vector<std::string> words, Next next) {
     const auto countdown =
         std::make_shared<Countdown>([self = shared_from_this(), next] { (self.get()->*next)(); });

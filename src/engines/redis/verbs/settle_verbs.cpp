@@ -74,7 +74,7 @@ class AckVerb final : public ReceiptVerb {
   }
 
  private:
-  // By claim, those that have a past behind the others.
+  // By claim; members that have a past come after the others.
   [[nodiscard]] Items order(ItemSpan items) const {
     Items sorted(items.begin(), items.end());
     const auto place = [this](std::uint32_t item) {
@@ -168,7 +168,7 @@ class ExtendVerb final : public ReceiptVerb {
   const core::ExtendRequest& request_;
 };
 
-// One script can take many acks at once where no message is named twice.
+// One script can ack many messages together if no message is named twice.
 bool can_ack_together(const core::SettleRequest& request, const std::vector<Receipt>& receipts) {
   if (!std::ranges::all_of(request.items, [](const core::SettleItem& item) {
         return item.action == core::SettleAction::ack;

@@ -1,5 +1,5 @@
-// ShardCalls: one queue's shards, each asked the same; done again where the queue has moved. Where
-// one cannot be asked and others have done it, the outcome is `unknown_outcome`.
+// ShardCalls: sends the same call to each of a queue's shards, and repeats it if the queue has
+// moved. If one shard cannot be asked and others have done it, the outcome is `unknown_outcome`.
 //
 // Thread safety: none; on the io_context's thread.
 #pragma once
@@ -30,19 +30,18 @@ class ShardCalls : public std::enable_shared_from_this<ShardCalls> {
 
   bool makes = false;
   bool reads_only = false;
-  /// What is asked for, of what changes something.
+  /// The name of a verb that changes something.
   std::string_view verb;
-  /// How many messages it has changed so far, where that says whether anything was done.
+  /// How many messages the verb has changed so far, if that says whether anything was done.
   std::function<std::uint64_t()> messages;
-  /// While the queue gets other shards: the closed ones first, then what is on its way, then the
-  /// rest.
+  /// During a reshard: the closed shards first, then messages on their way, then the rest.
   bool in_order = false;
   Build build = [](const Place&, net::RedisCommand&) {};
   Read read;
   Absent absent = [] {};
   /// All shards are asked again.
   std::function<void()> moved = [] {};
-  /// Instead of the completion of what was asked.
+  /// Called instead of the request's completion.
   std::function<void(std::optional<Error>)> done;
 
   void start() {

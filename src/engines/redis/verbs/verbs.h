@@ -1,4 +1,4 @@
-// The verbs: each looks at what was asked, asks the shards, and completes it.
+// The verbs: each checks its request, asks the shards, and completes it.
 //
 // Thread safety: none; on the io_context's thread. They may complete within the call.
 #pragma once
