@@ -8,7 +8,7 @@
 
 namespace tarry::leases {
 
-/// Asked again a little later, the store may do it.
+/// The store may accept the same request a little later.
 [[nodiscard]] constexpr bool is_passing(ErrorCode code) noexcept {
   return code == ErrorCode::unavailable || code == ErrorCode::unknown_outcome ||
          code == ErrorCode::no_space;

@@ -85,7 +85,7 @@ std::optional<core::SettleRequest> Book::settle(Moment now) {
     settling_.push_back(std::move(ended));
   }
   if (!settling_.empty()) return request;
-  // Nobody is left who would learn that the store is back.
+  // No request is left that would notice that the store is back.
   outages_[static_cast<std::size_t>(Kind::settle)].reset();
   return std::nullopt;
 }
@@ -188,7 +188,8 @@ std::vector<Book::Change> Book::extended(const Result<core::ItemsReply>& reply, 
   std::vector<Change> changes;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     const auto found = held_.find(sent[i]);
-    // It ended meanwhile: the answer, whatever it is, is about a claim that is no more.
+    // The claim ended meanwhile: the answer, whatever it is, is about a claim that no longer
+    // exists.
     if (found == held_.end()) continue;
     Held& held = found->second;
     const Moment before = held.end;
@@ -273,7 +274,7 @@ bool Book::is_idle() const noexcept { return claiming_ == 0 && extending_.empty(
 
 void Book::answered(Kind kind) noexcept {
   outages_[static_cast<std::size_t>(kind)].reset();
-  // It may be that nothing is left to be extended, and nobody would learn that the store is back.
+  // Perhaps nothing is left to extend, and no request would notice that the store is back.
   outages_[static_cast<std::size_t>(Kind::extend)].reset();
 }
 

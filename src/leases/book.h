@@ -22,8 +22,8 @@
 //  1. A claim that was held is in exactly one place: held_, outbox_ or settling_. When it leaves
 //     them it is counted once: as acked, retried, buried, released or stale.
 //  2. At most one request of each kind is under way.
-//  3. The book never believes that a lease holds longer than the store does: it counts a lease from
-//     the beginning of the claim, or from the moment when it asked for the extension.
+//  3. The book never assumes that a lease lasts longer than it does in the store: it counts a lease
+//     from the beginning of the claim, or from the moment when it asked for the extension.
 //  4. A claim that is lost is neither extended nor settled.
 //  5. Any other claim that has ended is sent to the store at least once, whatever the clock says.
 //     The book sends it again only while its lease holds; after a stop, for 10 s after it ended;
@@ -67,14 +67,14 @@ struct Counts {
   std::uint64_t buried = 0;
   std::uint64_t released = 0;
   std::uint64_t stale = 0;    // not settled: the lease had run out, or the store refused
-  std::uint64_t refused = 0;  // of the stale: what the store refused to settle
+  std::uint64_t refused = 0;  // of the stale: refused by the store
   std::uint64_t run_out = 0;  // leases that the store would not extend any more
 
   Counts& operator+=(const Counts& other) noexcept;
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-/// The end of a lease that is lost, whatever the clock says: before all time.
+/// The end of a lost lease, whatever the clock says: before all time.
 inline constexpr Moment kLost = Moment::min();
 
 class Book {
@@ -113,16 +113,16 @@ class Book {
 
   // -- claims
 
-  /// One message of a claim that was answered. Empty: the book releases it at once, because it has
-  /// stopped, or because the answer was under way until the lease was over.
+  /// Holds one message of a claim that was answered. Empty: the book releases it at once, because
+  /// it has stopped, or because the answer arrived after the lease was over.
   [[nodiscard]] std::optional<Id> hold(std::string_view receipt, Millis lease, Moment begun,
                                        Moment now);
   /// Ends a claim that is held: the book will settle it so. A lost claim is only counted.
   void end(Id id, Settlement settlement, Moment now);
   /// The end of the lease of a claim that is held; kLost if it is lost.
   [[nodiscard]] Moment lease_end(Id id) const { return held_.at(id).end; }
-  /// Those whose leases are over by the clock, whatever the store says of them later. Told again
-  /// when others join them.
+  /// The claims whose leases are over by the clock, whatever the store says about them later. The
+  /// whole list is returned again when others join it.
   [[nodiscard]] std::vector<Id> lapsed(Moment now);
   /// When to ask for them; empty: no lease ends.
   [[nodiscard]] std::optional<Moment> lapse_at() const noexcept { return lapse_at_; }
@@ -131,7 +131,7 @@ class Book {
 
   /// Idempotent. `why`: an error that ends the owner; the first one stays.
   void stop(Moment now, std::optional<Error> why = {});
-  /// What the store does not take at once is given up; the leases run out.
+  /// Gives up requests that the store does not accept at once; the leases run out.
   void abandon() noexcept { abandoned_ = true; }
   [[nodiscard]] const std::optional<Moment>& stopped_at() const noexcept { return stopped_at_; }
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
@@ -147,7 +147,7 @@ class Book {
   [[nodiscard]] std::size_t size() const noexcept {
     return held_.size() + outbox_.size() + settling_.size();
   }
-  /// How many messages the claim that is under way asks for; 0: none is.
+  /// How many messages the outstanding claim asks for; 0: there is none.
   [[nodiscard]] std::uint32_t claiming() const noexcept { return claiming_; }
   /// Why the store cannot be asked now; empty: it answers.
   [[nodiscard]] std::optional<Error> outage() const;

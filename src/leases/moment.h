@@ -1,5 +1,5 @@
-// Moment: what the leases of claims are measured by: a clock that never steps, and goes on while
-// the machine sleeps.
+// Moment: the time by which leases of claims are measured. Its clock never steps, and it goes on
+// while the machine sleeps.
 //
 // Thread safety: any thread.
 #pragma once

@@ -20,11 +20,11 @@ struct Settlement {
   std::string reason = {};           // bury and retry only
 };
 
-/// Without what does not go with its action; the delay cut to 0 .. 100 years, the reason as
-/// fit_reason does it.
+/// Drops the fields that do not belong to its action; limits the delay to 0 .. 100 years, and fits
+/// the reason as fit_reason does.
 [[nodiscard]] Settlement fit(Settlement settlement);
 
-/// At most core::kMaxReason bytes, valid UTF-8: what is not is escaped, what is too long is cut
+/// At most core::kMaxReason bytes of valid UTF-8: invalid bytes are escaped, and a long text is cut
 /// between two characters.
 [[nodiscard]] std::string fit_reason(std::string_view reason);
 

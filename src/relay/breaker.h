@@ -1,12 +1,12 @@
 // Breaker: whether a sink is worth trying. Closed: yes. Open: it is down, nothing is claimed until
-// a pause has passed. Half-open: one message at a time finds out whether it is back.
+// a pause has passed. Half-open: one message at a time tests whether it is back.
 //
 // It opens when the sink says that it is down, or when `failures` different messages in a row
-// failed with nothing confirmed between them: one message that always fails opens nothing. Each
-// pause that a failed trial follows is twice as long as the one before, from `least` to `most`, its
-// upper half spread by chance.
+// failed with none confirmed in between: a single message that always fails opens nothing. After
+// each failed trial the pause is twice as long as the one before, from `least` to `most`; its upper
+// half is random.
 //
-// Pure state; moments are handed in. Not thread safe.
+// Pure state; moments are passed in. Not thread safe.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,8 @@ class Breaker {
   void advance(Moment now) noexcept;
   /// The sink took a message, or refused one for good: it works. Late news while open is ignored.
   void worked() noexcept;
-  /// It is there, and did not take this one message: ends a trial well, but no row of failures.
+  /// The sink answered but did not take this one message: ends a trial well, but does not end a row
+  /// of failures.
   void answered() noexcept;
   void failed(std::uint64_t id, Moment now);
   void down(Moment now);

@@ -59,8 +59,8 @@ bool has_ended(pid_t pid) noexcept {
          info.si_pid == pid;
 }
 
-// Who closes the pipe that this thread writes to sends it SIGPIPE, and nobody else has to mind
-// that: held back, and taken away at the end.
+// If the reader closes the pipe that this thread writes to, the thread gets SIGPIPE. The rest of
+// the process must not see it: it is blocked here, and removed at the end.
 class NoSigpipe {
  public:
   NoSigpipe() noexcept {
@@ -86,8 +86,8 @@ class NoSigpipe {
   bool was_pending_ = false;
 };
 
-/// Writes until all is written, nobody reads any more, or the process has ended: what it started
-/// may hold the pipe open for ever.
+/// Writes until all is written, no reader is left, or the process has ended: a process that it
+/// started may hold the pipe open for ever.
 void feed(Descriptor& pipe, pid_t pid, std::string_view input) {
   const NoSigpipe no_sigpipe;
   const Descriptor ended(open_pidfd(pid));
@@ -129,7 +129,7 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
 
 std::string why(int error) { return std::strerror(error); }
 
-/// Of what others may give back, another try may get enough.
+/// Other programs may free this resource, so another try may succeed.
 ErrorCode code_of(int error) noexcept {
   const bool short_of_something =
       error == EAGAIN || error == EMFILE || error == ENFILE || error == ENOMEM;

@@ -21,10 +21,10 @@ namespace tarry::relay {
 /// How a command ended.
 struct Ended {
   int status = 0;  // its exit status, where signal is 0
-  int signal = 0;  // what killed it
+  int signal = 0;  // the signal that killed it
 };
 
-/// What a command has that differs from what this process has.
+/// How a command's environment differs from this process's.
 struct ChildOptions {
   /// The soft limit of open files: ours may have been raised, and a program that uses select(2)
   /// breaks beyond 1,024. Empty: ours.
@@ -41,18 +41,17 @@ class ChildProcesses {
   [[nodiscard]] Result<void> check() const;
 
   /// Blocks until the command has ended. Its output goes where ours goes. `variables` (NAME ->
-  /// value, no NUL bytes) are added to our environment, without what is withheld. It runs in a
+  /// value, no NUL bytes) are added to our environment, without the withheld ones. It runs in a
   /// process group of its own, so that a Ctrl-C meant for us lets it finish. A command that ends,
-  /// or closes its input, without having read everything is no error. Errors: `unavailable` where
-  /// the machine is short of descriptors, processes or memory to start it, `io_error` where it
-  /// cannot be started, `closed` after `signal_all`; `unknown_outcome` where it has ended and
-  /// nobody can say how, because SIGCHLD is ignored, or somebody else waits for the children of
-  /// this process.
+  /// or closes its input, without having read everything is no error. Errors: `unavailable` if the
+  /// machine is short of descriptors, processes or memory to start it; `io_error` if it cannot be
+  /// started; `closed` after `signal_all`; `unknown_outcome` if it has ended and nobody can say
+  /// how, because SIGCHLD is ignored, or because other code waits for the children of this process.
   [[nodiscard]] Result<Ended> run(std::string_view input,
                                   const std::map<std::string, std::string>& variables);
 
-  /// Sends `signal` to every running command and to what it has started. None is started from then
-  /// on: it would not have heard of it.
+  /// Sends `signal` to every running command and to the processes that it has started. No command
+  /// is started after that: it would not get the signal.
   void signal_all(int signal);
 
  private:

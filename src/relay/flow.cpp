@@ -8,9 +8,9 @@
 namespace tarry::relay {
 namespace {
 
-/// Of one claim on a part of the queues: while it waits, nothing is claimed from the others.
+/// The wait of a claim on a part of the queues: meanwhile nothing is claimed from the others.
 constexpr Millis kPartWait{100};
-/// How long a sink that was closed may take to answer.
+/// How long a closed sink may take to answer.
 constexpr Millis kClosePatience{2'000};
 
 }  // namespace
@@ -58,7 +58,7 @@ std::uint32_t Flow::room() const noexcept {
 }
 
 std::uint64_t Flow::room_bytes() const noexcept {
-  // One message at least, or what is larger than all the room would never go.
+  // One message at least; otherwise a message larger than the whole room would never go.
   if (held_.empty()) return options_.in_flight_bytes;
   return options_.in_flight_bytes - std::min(options_.in_flight_bytes, held_bytes_);
 }
@@ -79,7 +79,7 @@ std::optional<Flow::Step> Flow::claim(Moment now) {
   return *std::move(request);
 }
 
-// All of them, where a claim can name as many; else the next part, in turn.
+// All queues, if a claim can name as many; otherwise the next part, in turn.
 void Flow::choose_queues(core::ClaimRequest& request) {
   const std::size_t all = shares_.size();
   const std::size_t count = std::min<std::size_t>(all, core::kMaxClaimQueues);

@@ -1,21 +1,21 @@
-// Flow: what a relay does next, as a state machine: it claims, hands on, waits for the sink's
-// answers, settles. Its book of leases extends them meanwhile. The flow does no I/O and reads no
-// clock: `next` says what is to be done now, the other functions tell it what came of it.
+// Flow: a relay's next steps, as a state machine: it claims, hands messages to the sink, waits for
+// the sink's answers, and settles. Its book of leases extends them meanwhile. The flow does no I/O
+// and reads no clock: `next` says what to do now, and the other functions report the results.
 //
-// Order: messages are handed on in the order in which the store gave them out, which is by priority
-// and due time within a shard; one claim is under way at a time, so claims do not overtake each
-// other. What is tried again comes later than what was behind it.
+// Order: messages go to the sink in the order in which the store gave them out, which is by
+// priority and due time within a shard. One claim is outstanding at a time, so claims do not
+// overtake each other. A message that is tried again comes after later ones.
 //
 // Not thread safe.
 //
 // Invariants
 //  1. held_ has what the book holds: the messages that the sink has, or gets next.
 //  2. A message is acked only after the sink has answered `confirmed` for this very claim.
-//  3. held_.size() + what is being claimed <= in_flight; 1 while the breaker is half-open, and
-//     nothing is claimed while it is open. held_bytes_ <= in_flight_bytes, but for the last message
-//     claimed, and what is in no held message is not kept in memory for longer than it is.
-//  4. What the sink did not take because it is down, or the lease was over, is released: no attempt
-//     is counted.
+//  3. held_.size() + messages being claimed <= in_flight; 1 while the breaker is half-open, and
+//     nothing is claimed while it is open. held_bytes_ <= in_flight_bytes, except for the last
+//     message claimed. Bytes outside held messages are not kept longer than those messages.
+//  4. If the sink did not take a message because it is down, or because the lease was over, the
+//     message is released: no attempt is counted.
 #pragma once
 
 #include <array>
@@ -65,8 +65,8 @@ class Flow {
   using Step = std::variant<core::ClaimRequest, core::SettleRequest, core::ExtendRequest, HandOn,
                             Withdraw, CloseSink, AbandonSink, Wait, Finished>;
 
-  /// The options have been checked. Serves the queues that they name, from the beginning; where
-  /// they name none, those that it is told of.
+  /// The options have been checked. Serves the queues that they name, from the beginning; if they
+  /// name none, the queues that `serve` reports.
   Flow(const RelayOptions& options, std::uint32_t seed);
 
   [[nodiscard]] Step next(Moment now);
@@ -78,7 +78,7 @@ class Flow {
   void extended(const Result<core::ItemsReply>& reply, Moment now);
   void answered(JobId id, Answer answer, Moment now);
   void stop(Moment now);
-  /// After a stop: what the store does not take at once is given up; the leases run out.
+  /// After a stop: gives up requests that the store does not accept at once; the leases run out.
   void abandon() noexcept { book_.abandon(); }
 
   /// Why it ended by itself; empty where it was stopped.
@@ -99,7 +99,7 @@ class Flow {
   struct Held {
     Delivery delivery;
     Moment claimed_at{0};
-    std::shared_ptr<LeaseEnd> lease;  // tells the sink
+    std::shared_ptr<LeaseEnd> lease;  // lets the sink see the lease
   };
 
   [[nodiscard]] std::optional<Step> stop_step(Moment now);

@@ -1,4 +1,5 @@
-// Flow: what the store's and the sink's answers change. What follows from it is in flow.cpp.
+// Flow: the changes that the store's and the sink's answers make. Their consequences are in
+// flow.cpp.
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +35,8 @@ void Flow::claimed(Result<std::shared_ptr<const core::ClaimReply>> reply, Moment
   const auto begun = book_.claimed(reply, now);
   if (!begun) return;
   stats_.claimed += got;
-  // Its messages go one by one, and the memory of a large reply must not stay until the last has.
+  // Its messages end one by one, and the memory of a large reply must not stay until the last one
+  // has.
   const bool shared = got <= 1 || (*reply)->bytes.size() <= kMostShared;
   for (std::size_t i = 0; i < got; ++i) {
     take(Delivery(shared ? *reply : alone(**reply, i), shared ? i : 0), *begun, now);
@@ -47,7 +49,7 @@ void Flow::take(Delivery delivery, Moment begun, Moment now) {
   if (lease_end <= now) stats_.last_error = too_late().reason;
   const auto id = book_.hold(delivery.receipt(), delivery.lease(), begun, now);
   if (!id) return;
-  // Asked for before the breaker opened.
+  // The sink was asked before the breaker opened.
   const bool unwanted = breaker_.state() == BreakerState::open ||
                         (breaker_.state() == BreakerState::half_open && !held_.empty());
   if (unwanted) return book_.end(*id, {.action = core::SettleAction::release}, now);
@@ -119,8 +121,8 @@ void Flow::answered(JobId id, Answer answer, Moment now) {
         breaker_.failed(held.delivery.id(), now);
       }
       // The sink fails everybody; what surely did not arrive keeps its attempt, unless the sink
-      // said when to come again: what is released is due at once. A trial's failure counts: or a
-      // message that always fails would be the next trial too, for ever.
+      // said when to come again: what is released is due at once. A trial's failure counts as an
+      // attempt: otherwise a message that always fails would be the next trial too, for ever.
       end(id, held.delivery,
           was_open && answer.fate != Fate::unknown && !answer.after ? core::SettleAction::release
                                                                     : core::SettleAction::retry,

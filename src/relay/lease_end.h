@@ -1,6 +1,6 @@
-// LeaseEnd: until when a claim holds, as far as this side knows. The flow moves it as the store
-// extends the lease, or says that it is lost; whoever hands the message on looks at it just before
-// he begins, since from then on another may have it, or it may be cancelled.
+// LeaseEnd: until when a claim holds, as far as this side knows. The flow moves it when the store
+// extends the lease, or says that it is lost. The sending thread checks it just before it begins,
+// because after that end another consumer may have the message, or it may be cancelled.
 //
 // Thread safety: any thread.
 #pragma once
@@ -21,7 +21,7 @@ class LeaseEnd {
   LeaseEnd& operator=(const LeaseEnd&) = delete;
 
   void move(Moment at) noexcept { at_ms_.store(at.count(), std::memory_order_relaxed); }
-  /// Says the store, whatever the clock says.
+  /// The store says that it is lost, whatever the clock says.
   void lose() noexcept { move(Moment::min()); }
   [[nodiscard]] bool is_over(Moment now) const noexcept {
     return now.count() >= at_ms_.load(std::memory_order_relaxed);

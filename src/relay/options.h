@@ -1,4 +1,4 @@
-// What a relay is told, and what it tells. Plain values.
+// A relay's options, and what it reports. Plain values.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct RelayOptions {
   std::vector<std::string> queues;  // names or patterns, one at least; served fairly, in turn
   std::uint32_t in_flight = 1'000;  // 1 .. 10,000 messages claimed and not yet answered
   std::uint32_t batch = 100;        // 1 .. 10,000 messages a claim
-  // Of payload, 1 at least; nothing is claimed beyond it, but for one message whatever its size.
+  // Of payload, at least 1; nothing is claimed beyond it, except one message of any size.
   std::uint64_t in_flight_bytes = 64ull << 20;
   std::uint32_t rate = 0;                          // messages a second, to 1,000,000; 0: no limit
   std::optional<Millis> lease = {};                // default: the queue's
@@ -37,7 +37,7 @@ struct RelayOptions {
 /// `invalid_argument`, naming value and limit.
 [[nodiscard]] Result<void> check(const RelayOptions& options);
 
-/// What befalls messages, one by one, while sink and store work.
+/// Failures of single messages while sink and store work.
 enum class Mishap : std::uint8_t {
   failed,    // at the sink: answers `again` and `unknown`
   refused,   // by the sink, for good
@@ -45,7 +45,7 @@ enum class Mishap : std::uint8_t {
 };
 inline constexpr std::array kMishaps{Mishap::failed, Mishap::refused, Mishap::unsettled};
 
-/// With what became of the claims in the store.
+/// With the ends of the claims in the store.
 struct RelayStats : leases::Counts {
   std::uint64_t claimed = 0;
   std::uint64_t confirmed = 0;  // by the sink
@@ -55,7 +55,7 @@ struct RelayStats : leases::Counts {
   std::uint64_t queues = 0;     // that it serves now
   BreakerState breaker = BreakerState::closed;
   core::LatenessHistogram lags;  // from due time to confirmation
-  Millis lag{0};                 // of what was confirmed last
+  Millis lag{0};                 // of the last confirmed message
   std::string last_error;        // the sink's, or of a look for queues; empty: none yet
 };
 

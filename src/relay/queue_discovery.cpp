@@ -98,7 +98,7 @@ void QueueDiscovery::take(const Result<std::vector<QueueStats>>& queues) {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   if (!queues) {
-    // What was found before is served on; whether the store is of use, the claims tell.
+    // The queues found before are served on; claims will show whether the store works.
     if (queues.error().code == ErrorCode::closed) return hooks_.on_closed();
     last_error_ = leases::fit_reason("the queues cannot be looked up: " + queues.error().message);
     return;

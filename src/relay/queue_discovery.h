@@ -1,10 +1,10 @@
-// QueueDiscovery: which queues a relay serves. Looks every 5 s which there are that its names and
-// patterns match, and with how many shards; where relays share, offers them to the coordination and
-// hears which fall to this one.
+// QueueDiscovery: which queues a relay serves. Every 5 s it looks which queues match its names and
+// patterns, and how many shards they have. If relays share, it offers them to the coordination,
+// which says which of them this relay gets.
 //
-// A queue that is named is served from the beginning, be it there or not. Where relays share, that
-// is once it is known what falls to this one; or after a session in which nothing was heard of the
-// others, all of it: claims fence.
+// A queue given by name is served from the beginning, even if it does not exist. If relays share,
+// it is served once this relay's part is known. If a session passes without news of the others,
+// this relay serves all of it: claims fence.
 //
 // Thread safety: `start` once; the rest from any thread.
 #pragma once
@@ -31,10 +31,10 @@
 
 namespace tarry::relay {
 
-/// How often a relay looks which queues there are.
+/// How often a relay looks for queues.
 inline constexpr Millis kLookEvery{5'000};
 
-/// By name: what the names and patterns match of what there is, and the names that are not there.
+/// By name: the existing queues that the names and patterns match, and the names of missing ones.
 [[nodiscard]] std::vector<Found> find_queues(const std::vector<std::string>& patterns,
                                              const std::vector<QueueStats>& there);
 
@@ -46,7 +46,7 @@ class QueueDiscovery {
     std::function<void(const std::vector<Share>&)> on_shares;
     /// Nothing is there that the patterns match; or something again: how many.
     std::function<void(std::size_t queues)> on_queues;
-    /// What falls to this one has changed, or the number of those who share.
+    /// This relay's part has changed, or the number of relays that share.
     std::function<void(const Coordination::View& view, std::size_t units)> on_view;
     /// As Coordination's.
     std::function<void(const std::optional<Error>&)> on_trouble;
@@ -63,13 +63,13 @@ class QueueDiscovery {
   QueueDiscovery& operator=(const QueueDiscovery&) = delete;
 
   void start();
-  /// The others may have what this one has. From then on it tells of nothing but trouble.
+  /// Gives this relay's part to the others. After that it reports only trouble.
   void leave();
   /// Why the last look was in vain; empty where it was not.
   [[nodiscard]] std::string last_error() const;
 
  private:
-  // What the engine's answer comes to, however long that takes.
+  // Where the engine's answer goes, however late it comes.
   struct Answer {
     std::mutex mutex;
     std::condition_variable_any changed;

@@ -1,8 +1,7 @@
 // RateLimit: a bucket of messages that fills at a steady rate and holds a tenth of a second's
-// worth, one at least. What may be taken is reserved by `take`, and given back where it was not
-// used.
+// worth, at least one. `take` reserves what may be taken; an unused part is given back.
 //
-// Pure state; moments are handed in. Not thread safe.
+// Pure state; moments are passed in. Not thread safe.
 #pragma once
 
 #include <algorithm>

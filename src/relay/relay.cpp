@@ -49,7 +49,7 @@ void Relay::tell_of_mishaps(Lock& lock) {
     const Moment now = moment_now();
     if (told.next && now < *told.next) continue;
     told.count = count;
-    // That is what was told.
+    // The breaker has reported that already.
     if (mishap == Mishap::failed && flow_.breaker() != BreakerState::closed) continue;
     told.next = now + kTellMishapsEvery;
     const std::string why = flow_.mishaps(mishap).reason;

@@ -1,7 +1,7 @@
-// Relay: claims what is due and hands it to a sink; acks what the sink has confirmed.
+// Relay: claims due messages and hands them to a sink; acks messages that the sink has confirmed.
 //
-// One thread, whoever calls `run`, asks the engine and the sink for everything; their answers only
-// tell the flow and wake it.
+// One thread, which calls `run`, makes all requests to the engine and the sink; their answers only
+// reach the flow and wake it.
 //
 // Thread safety: `run` once, on one thread; the rest from any.
 #pragma once
@@ -24,14 +24,14 @@
 
 namespace tarry::relay {
 
-/// What its operator should know; on the thread of a relay's `run`.
+/// Reports for the operator; called on the thread of a relay's `run`.
 struct RelayHooks {
-  /// The breaker has opened, or is closed again; half-open is not told.
+  /// The breaker has opened, or is closed again; half-open is not reported.
   std::function<void(bool open, const std::string& last_error)> on_breaker = {};
   /// The store does not answer, and is asked again; or, empty, it has answered since.
   std::function<void(const std::optional<Error>& outage)> on_outage = {};
-  /// It has befallen messages: the last one's reason, once a minute at most of each kind. Not of
-  /// what fails while the breaker is open.
+  /// Messages have failed: the last one's reason, at most once a minute for each kind. Not called
+  /// for failures while the breaker is open.
   std::function<void(Mishap mishap, const std::string& reason)> on_mishap = {};
   /// The store can no longer be used: it claims nothing more, and will end once it has drained.
   std::function<void()> on_failed = {};
@@ -45,17 +45,17 @@ class Relay {
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
-  /// Until a stop is requested or the store is closed, both of which are success; then claims
-  /// nothing more, gives the sink `drain` to answer for what it has, closes it, 2 s later abandons
-  /// it, and returns once everything is settled. While the store is `unavailable` it tries again
-  /// after 100 ms to 5 s. Errors: what the store said when it could no longer be used.
+  /// Runs until a stop is requested or the store is closed; both are success. Then it claims
+  /// nothing more, gives the sink `drain` to answer for its messages, closes it, abandons it 2 s
+  /// later, and returns once everything is settled. While the store is `unavailable` it tries again
+  /// after 100 ms to 5 s. Errors: the store's error when it can no longer be used.
   Result<void> run(std::stop_token stop);
 
   /// From now on it claims from these, by name, and from no others. From any thread.
   void serve(std::vector<Share> shares);
 
-  /// After a stop: abandons the sink, and gives up what the store does not take at once. From any
-  /// thread.
+  /// After a stop: abandons the sink, and gives up requests that the store does not accept at once.
+  /// From any thread.
   void abandon();
 
   [[nodiscard]] RelayStats stats() const;

@@ -85,7 +85,8 @@ Result<std::unique_ptr<RelayThreads>> RelayThreads::make(
                    [threads = threads.get()](Mishap mishap, const std::string& why) {
                      threads->mishap(mishap, why);
                    },
-                   // What one can no longer use, none can: others may have its shards now.
+                   // If one thread can no longer use the store, none can: other relays may have its
+                   // shards now.
                    [threads = threads.get()] { threads->stop(); }});
     threads->members_.push_back({*std::move(sink), std::move(relay)});
   }

@@ -1,7 +1,8 @@
-// RelayThreads: one relay by its name, on as many threads as it was given. Each thread has a sink
-// of its own and claims for itself; what is bounded for the relay as a whole is divided among them.
+// RelayThreads: one relay by its name, on the configured number of threads. Each thread has a sink
+// of its own and claims for itself; the relay's limits are divided among them.
 //
-// Order: each thread keeps the order of what it claims; among several there is none.
+// Order: each thread keeps the order of the messages that it claims; between threads there is no
+// order.
 //
 // Thread safety: `stats`, `is_up`, `stop` and `abandon` from any thread; the rest from one.
 #pragma once
@@ -31,36 +32,37 @@ namespace tarry::relay {
 inline constexpr std::uint32_t kMaxThreads = 64;
 
 struct RelayThreadsOptions {
-  std::string name;           // its threads are called so, with a number behind
+  std::string name;           // also the threads' names, with a number appended
   std::uint32_t threads = 1;  // 1 .. 64
   RelayOptions relay = {};    // in_flight and rate: of all threads together
 
   friend bool operator==(const RelayThreadsOptions&, const RelayThreadsOptions&) = default;
 };
 
-/// As `check(RelayOptions)`, and: no more threads than in_flight, nor than the rate where there is
-/// one, since each thread needs one of both.
+/// As `check(RelayOptions)`, and: no more threads than in_flight, nor than the rate if there is
+/// one, because each thread needs one of both.
 [[nodiscard]] Result<void> check(const RelayThreadsOptions& options);
 
 class RelayThreads {
  public:
   using MakeSink = std::function<Result<std::unique_ptr<Sink>>()>;
 
-  /// One at a time, with a lock of these threads held but for `on_end`: they must not call it.
+  /// Called one at a time, with a lock of these threads held (except for `on_end`), so they must
+  /// not call RelayThreads.
   struct Hooks {
-    /// Claiming rests on all threads, or no longer does; on a thread of these threads. One whose
-    /// breaker is open while others work is shown by its failures alone: it may have no message
-    /// to find out with that the sink is back.
+    /// Claiming has paused on all threads, or goes on; called on a thread of these threads. If one
+    /// thread's breaker is open while others work, only its failures show that: it may have no
+    /// message with which to test the sink.
     std::function<void(bool open, const std::string& last_error)> on_breaker = {};
     /// The store does not answer one thread at least; or, empty, it answers all again.
     std::function<void(const std::optional<Error>& outage)> on_outage = {};
-    /// As a relay's, of each thread.
+    /// As a relay's, for each thread.
     std::function<void(Mishap mishap, const std::string& reason)> on_mishap = {};
-    /// Its patterns match no queue, or some again: 0, or how many.
+    /// Its patterns match no queue any more (0), or some again (how many).
     std::function<void(std::size_t queues)> on_queues = {};
-    /// Where relays share: what falls to this one of so many shards; and those it shares with
-    /// cannot be heard of, or can again. On threads of the coordination, which may be after
-    /// `on_end`; `on_trouble` without the lock.
+    /// If relays share: this relay's part of `units` shards has changed. The other hook: the
+    /// coordination cannot be reached, or can again. Called on threads of the coordination, perhaps
+    /// after `on_end`; `on_trouble` without the lock.
     std::function<void(const Coordination::View& view, std::size_t units)> on_view = {};
     std::function<void(const std::optional<Error>&)> on_trouble = {};
     /// Every thread has come to its end, by `stop` or by itself: by success, or with the first
@@ -79,15 +81,15 @@ class RelayThreads {
 
   /// Once.
   void start();
-  /// Claims nothing more; what the sinks have may be confirmed.
+  /// Claims nothing more; the sinks may still confirm the messages that they have.
   void stop();
-  /// After `stop`: the sinks answer at once for what they have, and what the store does not take
-  /// at once is given up.
+  /// After `stop`: the sinks answer at once for their messages, and requests that the store does
+  /// not accept at once are given up.
   void abandon();
 
   /// Sums; the breaker is the best of the threads'.
   [[nodiscard]] RelayStats stats() const;
-  /// It was started, and works: nothing has ended it.
+  /// It was started and works: it has not ended.
   [[nodiscard]] bool is_up() const;
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   /// The sink's.

@@ -1,5 +1,5 @@
-// Sink: where a relay hands messages on to. One message is one Outgoing; its answer says what
-// became of it there, and only `confirmed` lets the relay ack.
+// Sink: where a relay sends messages. One message is one Outgoing; its answer says what became of
+// it there, and only `confirmed` lets the relay ack.
 //
 // Thread safety: `send` from one thread, `close` from any; answers come from any thread.
 #pragma once
@@ -83,16 +83,17 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
   virtual ~Sink() = default;
 
-  /// In this order, as far as the sink keeps one. Returns without waiting for the sink, unless it
-  /// is one that answers at once. Every message is answered within a bound that the sink sets. None
+  /// Sends in this order, if the sink keeps one. Returns without waiting for the sink, unless the
+  /// sink answers at once. Every message is answered within a bound that the sink sets. No message
   /// begins to go out once its lease has ended.
   virtual void send(std::vector<Outgoing> batch) = 0;
 
-  /// Answers soon what is still open: `down` what was not sent, `unknown` what was. `send` answers
-  /// `down` from then on. Idempotent.
+  /// Soon answers everything that is still open: `down` for messages not sent, `unknown` for sent
+  /// ones. `send` answers `down` from then on. Idempotent.
   virtual void close() = 0;
 
-  /// As `close`, and nobody waits any more: what a close asks to end is ended. Idempotent.
+  /// As `close`, without waiting any more: everything that a close asks to end is ended.
+  /// Idempotent.
   virtual void abandon() { close(); }
 
   /// For messages; without secrets.

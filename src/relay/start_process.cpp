@@ -11,7 +11,7 @@
 namespace tarry::relay {
 namespace {
 
-/// Of the child: where it says why it could not become the program.
+/// In the child: the descriptor on which it reports why it could not start the program.
 constexpr int kStatus = STDERR_FILENO + 1;
 
 /// Our handlers must not run in the child, which shares our memory until it is another program.
@@ -21,7 +21,8 @@ void forget_handlers() noexcept {
     if (::sigaction(signal, nullptr, &action) != 0) continue;
     const bool is_handler = (action.sa_flags & SA_SIGINFO) != 0 ||
                             (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
-    // We ignore SIGPIPE; the program should not. Nor would it learn how its own children ended.
+    // We ignore SIGPIPE; the program should not. With SIGCHLD ignored it would not learn how its
+    // own children ended.
     if (!is_handler && signal != SIGPIPE && signal != SIGCHLD) continue;
     action = {};
     action.sa_handler = SIG_DFL;
@@ -37,8 +38,8 @@ void forget_handlers() noexcept {
                                            : ::dup2(launch.input, STDIN_FILENO) >= 0;
   if (status != kStatus) good = good && ::dup3(status, kStatus, O_CLOEXEC) >= 0;
   if (good) {
-    // Not all of our libraries mark what they open: a command that lives on would keep connections
-    // open after us, and could speak on them.
+    // Some of our libraries do not mark the descriptors that they open: a command that lives on
+    // would keep our connections open, and could write to them.
     ::closefrom(kStatus + 1);
     if (launch.descriptors) {
       static_cast<void>(::setrlimit(RLIMIT_NOFILE, &*launch.descriptors));
@@ -62,7 +63,7 @@ pid_t divide(const Launch& launch, int status) noexcept {
   return pid;
 }
 
-/// What the child says: 0 where it says nothing, since its end was closed as the program began.
+/// Reads the child's report: 0 if there is none, because its end was closed when the program began.
 int read_status(int fd) noexcept {
   int error = 0;
   ssize_t got = 0;

@@ -1,6 +1,6 @@
-// Starts a program as posix_spawn does, and with a limit of open files of its own, which
-// posix_spawn cannot give it: a limit that is lowered from outside once the program runs comes too
-// late for a program that looks at it first of all.
+// Starts a program as posix_spawn does, with a limit of open files of its own, which posix_spawn
+// cannot set. A limit that is lowered from outside after the start comes too late for a program
+// that reads it first.
 //
 // Thread safety: from any thread; other threads of the process run on meanwhile.
 #pragma once
@@ -20,8 +20,8 @@ struct Launch {
 };
 
 /// The program leads a process group of its own, blocks no signal, ignores neither SIGPIPE nor
-/// SIGCHLD, and has no descriptor of ours but standard output and error. 0, and its number in
-/// `pid`; or the errno value that says why it does not run, and there is no process.
+/// SIGCHLD, and has none of our descriptors except standard output and error. Returns 0, and its
+/// number in `pid`; or the errno value of the failure, and there is no process.
 [[nodiscard]] int start_process(const Launch& launch, pid_t& pid);
 
 }  // namespace tarry::relay

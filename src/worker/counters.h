@@ -1,4 +1,4 @@
-// Counters: what a worker's sessions count for one of its queues. Thread safe.
+// Counters: the counts of a worker's sessions for one of its queues. Thread safe.
 #pragma once
 
 #include <atomic>

@@ -1,21 +1,21 @@
 // Session: one run of a worker on one queue, from the first claim to the end of the drain.
 //
-// One thread, the controller (whoever calls `run`), sends the engine what the book of leases says:
-// claims, extensions, settlements. Handler threads take jobs and leave verdicts; completions leave
-// answers; both only change the state and wake the controller. What users want to be told, stop
-// callbacks included, they are told by a thread of its own: however long they take, leases are
+// One thread, the controller (which calls `run`), sends the engine the requests of the book of
+// leases: claims, extensions, settlements. Handler threads take jobs and leave verdicts;
+// completions leave answers; both only change the state and wake the controller. A thread of its
+// own calls the users' callbacks, stop callbacks included: however long they take, leases are
 // extended.
 //
-// Thread safety: `run` once, on one thread; all else is inside.
+// Thread safety: `run` once, on one thread; the rest is internal.
 //
 // Invariants (under mutex_)
 //  1. jobs_ has what the book holds: not begun (also in waiting_), or its handler runs. run()
 //     returns when the book is idle.
-//  2. jobs_.size() + what is being claimed <= concurrency + prefetch.
-//  3. A job that has begun is erased by the thread that runs its handler, and by nobody else. None
-//     begins once its lease has ended by this machine's clock, whatever the store has not said yet.
-//  4. Whoever changes what the controller looks at calls `news`: no wake-up is lost however the
-//     threads interleave.
+//  2. jobs_.size() + messages being claimed <= concurrency + prefetch.
+//  3. A job that has begun is erased only by the thread that runs its handler. No job begins once
+//     its lease has ended by this machine's clock, even if the store has not said so yet.
+//  4. Every change that the controller needs to see is followed by `news`: no wake-up is lost
+//     however the threads interleave.
 //  5. No call to the engine, to a handler or to a stop callback is made under the mutex.
 #pragma once
 
@@ -83,7 +83,7 @@ class Session {
   void wait_for_news(Lock& lock);
   void control(Lock& lock);
 
-  // What users are told.
+  // Calls the users' callbacks.
   void tell();
   [[nodiscard]] std::vector<base::UniqueFunction<void()>> take_calls();
   void want_signals();
@@ -115,7 +115,7 @@ class Session {
   std::mutex mutex_;
   std::condition_variable news_arrived_;  // the controller's
   std::condition_variable work_arrived_;  // the handler threads'
-  std::condition_variable tell_wanted_;   // of who tells users
+  std::condition_variable tell_wanted_;   // wakes the thread that calls users
   bool news_ = false;
   std::atomic<bool> stopping_ = false;  // as the book; for `turns_` also read without the mutex
   bool finished_ = false;
@@ -126,9 +126,10 @@ class Session {
   std::deque<JobId> waiting_;
   core::Ticket claim_ticket_ = 0;  // the controller's alone
 
-  bool is_away_ = false;                      // the store, as the last outage in outages_ has it
-  std::deque<std::optional<Error>> outages_;  // their beginnings and ends, not told yet
-  std::optional<Error> refusal_;              // the last one, not told yet
+  bool is_away_ = false;  // the store, as the last outage in outages_ has it
+  std::deque<std::optional<Error>>
+      outages_;                   // outages' beginnings and ends that are not reported yet
+  std::optional<Error> refusal_;  // the last one, not reported yet
 };
 
 }  // namespace tarry::worker

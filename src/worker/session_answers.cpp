@@ -1,5 +1,5 @@
-// Session: what the engine's answers and the handlers' verdicts change. The controller's side is
-// in session.cpp.
+// Session: the changes that the engine's answers and the handlers' verdicts make. The controller's
+// side is in session.cpp.
 #include <exception>
 #include <memory>
 #include <utility>
@@ -84,7 +84,7 @@ void Session::work() {
   }
 }
 
-// Its lease ended before it had begun: by now it may be another's.
+// Its lease ended before it began: by now another worker may have it.
 void Session::give_back(JobId id) {
   --counters_.waiting;
   jobs_.erase(id);
@@ -154,7 +154,7 @@ void Session::note_outage(std::optional<Error> outage) {
   if (outages_.size() < 2) {
     outages_.push_back(std::move(outage));
   } else {
-    outages_.pop_back();  // what came and went while nobody listened
+    outages_.pop_back();  // an outage that ended before it was reported
   }
   tell_wanted_.notify_one();
 }

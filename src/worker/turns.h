@@ -1,5 +1,5 @@
-// Turns: how many handlers of a worker run at once over all its queues. They are handed out in the
-// order of asking, so that a busy queue shuts no other one out. Thread safe.
+// Turns: how many handlers of a worker run at once over all its queues. They are given in the order
+// of asking, so that a busy queue shuts no other one out. Thread safe.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ class Turns {
   /// 0: as many as are asked for.
   explicit Turns(std::uint32_t total) : free_(total), limited_(total > 0) {}
 
-  /// Waits for a turn, which is given back with `give`. False where `given_up` is true before one
-  /// came; who sets it calls `wake`.
+  /// Waits for a turn, which must be given back with `give`. False if `given_up` becomes true
+  /// first; the thread that sets it calls `wake`.
   [[nodiscard]] bool take(const std::atomic<bool>& given_up) {
     if (!limited_) return true;
     std::unique_lock lock(mutex_);

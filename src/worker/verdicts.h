@@ -1,4 +1,4 @@
-// A verdict as a settlement: what a handler decided, in the store's words.
+// A verdict as a settlement: a handler's decision, in the store's words.
 //
 // Pure function.
 #pragma once

@@ -21,7 +21,7 @@ namespace tarry {
 namespace {
 
 constexpr std::uint32_t kMaxConcurrency = 1'024;
-/// Together with the concurrency what one claim may ask for.
+/// Together with the concurrency, the most that one claim may ask for.
 constexpr std::uint32_t kMaxPrefetch = core::kMaxBatch - kMaxConcurrency;
 constexpr Millis kMaxDrain = std::chrono::hours(24);
 
@@ -103,7 +103,7 @@ class Worker::Impl {
       running_ = true;
     }
     Result<void> result = run_sessions(std::move(stop));
-    // Under the lock, or the destructor could free what is still being notified.
+    // Under the lock: otherwise the destructor could free the condition variable during the call.
     const std::lock_guard lock(mutex_);
     running_ = false;
     ended_.notify_all();

@@ -1,4 +1,4 @@
-// Where a RabbitMQ broker is, and how one is let in. Plain values.
+// Where a RabbitMQ broker is, and how to log in. Plain values.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// librabbitmq's headers: since 0.12 (Debian 13) they have a folder of their own, and warn who takes
-// them from the old place, the only one that Debian 12 has.
+// librabbitmq's headers. Since 0.12 (Debian 13) they have a folder of their own, and the old place,
+// the only one in Debian 12, gives a warning.
 #pragma once
 
 #if __has_include(<rabbitmq-c/amqp.h>)

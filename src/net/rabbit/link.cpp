@@ -103,13 +103,13 @@ Result<void> RabbitLink::open(const RabbitAddress& address) {
   if (const int status =
           amqp_socket_open_noblock(socket, address.host.c_str(), address.port, &patience);
       status != AMQP_STATUS_OK) {
-    // The library's word for it tells nobody that nobody listens there.
+    // The library's own text does not say that the port is closed.
     return status == AMQP_STATUS_SOCKET_ERROR ? failure("cannot connect: nothing answers there")
                                               : failure(status);
   }
   limit_sending(address.confirm_timeout_ms);
-  // Without the one a broker that runs short of memory or disk stops reading, and does not say so;
-  // without the other a consumer does not learn that its queue is gone.
+  // Without the one, a broker that runs short of memory or disk stops reading and does not say so.
+  // Without the other, a consumer does not learn that its queue is gone.
   std::array<amqp_table_entry_t, 2> can{flag_entry("connection.blocked"),
                                         flag_entry("consumer_cancel_notify")};
   amqp_table_entry_t capabilities =

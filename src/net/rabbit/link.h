@@ -1,5 +1,5 @@
-// RabbitLink: one connection to a RabbitMQ broker, logged in, for those who speak AMQP over it; and
-// what they share of rabbitmq-c's words.
+// RabbitLink: one connection to a RabbitMQ broker, logged in, for code that speaks AMQP over it;
+// and shared helpers for rabbitmq-c.
 //
 // Thread safety: none. `open` and `open_channel` block for as long as the address's time-outs.
 #pragma once
@@ -32,14 +32,14 @@ class RabbitLink {
   RabbitLink(const RabbitLink&) = delete;
   RabbitLink& operator=(const RabbitLink&) = delete;
 
-  /// Errors, here and below, with the broker's own words where it had some: `permission_denied`,
-  /// `not_found` or `conflict` where it said so, else `unavailable`.
+  /// Errors, here and below, with the broker's own words if it sent some: `permission_denied`,
+  /// `not_found` or `conflict` if it said so, otherwise `unavailable`.
   [[nodiscard]] Result<void> open(const RabbitAddress& address);
   [[nodiscard]] Result<void> open_channel(std::uint16_t channel, bool confirms);
   /// The answer to the last call of the library that waited for one.
   [[nodiscard]] Result<void> answered() const;
 
-  /// `unavailable`, and who it was.
+  /// `unavailable`, with the broker's name.
   [[nodiscard]] Error failure(const std::string& reason) const;
   [[nodiscard]] Error failure(int status) const;
 

@@ -1,10 +1,10 @@
 // Coordination: several relays that serve the same queues share them, shard by shard. Each has a
-// session; what one has whose session ends goes to the others.
+// session; when a session ends, the others get its shards.
 //
-// It spreads work, and keeps the order within a shard; safety does not hang on it. That two relays
-// take a shard to be theirs for a while (one that was stopped, or cut off from the coordination and
-// not from the store) is harmless: claims are atomic, and fence. So a relay that does not hear of
-// the others goes on with what it had.
+// It spreads work and keeps the order within a shard; safety does not depend on it. For a while two
+// relays may both serve a shard (one was stopped, or is cut off from the coordination and not from
+// the store). That is harmless: claims are atomic, and fence. So a relay that hears nothing from
+// the others keeps the shards that it had.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,9 @@ class Coordination {
 
     friend bool operator==(const View&, const View&) = default;
   };
-  /// On a thread of the coordination. They may call `offer` and `leave`.
+  /// Called on a thread of the coordination. They may call `offer` and `leave`.
   struct Hooks {
-    /// What is this one's now; from the first time that is known.
+    /// The units of this relay; called once they are known, and after each change.
     std::function<void(const View&)> on_change;
     /// The others cannot be heard of, and why; or again.
     std::function<void(const std::optional<Error>&)> on_trouble;
@@ -47,13 +47,13 @@ class Coordination {
   /// dead, which is within a session. No hook runs from then on.
   virtual ~Coordination() = default;
 
-  /// Once, before everything else.
+  /// Once, before any other function.
   virtual void start(Hooks hooks) = 0;
-  /// What there is to be shared, rising. From any thread, as often as it changes.
+  /// The units to be shared, in rising order. From any thread, as often as it changes.
   virtual void offer(std::vector<Unit> all) = 0;
-  /// Gives back what it has, and takes nothing any more. From any thread; does not wait.
+  /// Gives back its units and takes no more. From any thread; does not wait.
   virtual void leave() = 0;
-  /// After what silence one of them has ended.
+  /// How long a silent relay still counts as alive.
   [[nodiscard]] virtual Millis session() const = 0;
   /// "redis 127.0.0.1:6379": for messages.
   [[nodiscard]] virtual std::string title() const = 0;

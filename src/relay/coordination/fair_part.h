@@ -1,9 +1,9 @@
-// FairPart: what one of several relays gives back and takes so that each comes to as many units as
-// the others, but for one, and no more units move than must.
+// FairPart: what one of several relays gives back and takes, so that each has as many units as the
+// others, give or take one, and no more units move than necessary.
 //
-// As many as each is due depends on its rank, which is the order of coming: the remainder goes to
-// those that came first. So one that comes takes only what its own part is, from those that have
-// more than theirs then; and where one goes, nobody has to give anything back.
+// A relay's part depends on its rank, which is the order of arrival: the remainder goes to the
+// first arrivals. So a new relay takes only its own part, from those that now have more than
+// theirs. When a relay leaves, no other has to give anything back.
 //
 // Pure functions.
 #pragma once

@@ -125,7 +125,7 @@ std::string random_name() {
   return name;
 }
 
-// All but the public functions on the io_context's thread.
+// Everything except the public functions runs on the io_context's thread.
 class RedisCoordination final : public Coordination {
  public:
   explicit RedisCoordination(RedisCoordinationOptions options)

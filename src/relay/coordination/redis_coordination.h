@@ -1,5 +1,5 @@
-// Coordination by leases in a Redis. One script, which each relay runs three times a session and
-// whenever another's session ends, does all: it says that this one lives, forgets those whose
+// Coordination by leases in a Redis. One script does everything; each relay runs it three times a
+// session and whenever another's session ends. It says that this relay lives, removes relays whose
 // session has ended, and gives back or takes what the fair part asks for (fair_part.h has the same
 // rule).
 //
@@ -8,7 +8,7 @@
 //   tarry:relays:{GROUP}:units     HASH  "queue/shard" -> member
 //   tarry:relays:{GROUP}:news      channel: a member that has come, gone, or given something back
 //
-// A group that nobody has been in for a day is gone. docs/formats/redis.md tells of the keys.
+// A group without a relay for a day expires. docs/formats/redis.md describes the keys.
 //
 // Thread safety: as Coordination's.
 #pragma once
@@ -29,7 +29,7 @@ namespace tarry::relay {
 struct RedisCoordinationOptions {
   /// The connection, on that io_context.
   std::function<std::unique_ptr<net::Redis>(boost::asio::io_context&)> connect;
-  std::string group;  // those who name the same share
+  std::string group;  // relays with the same group share
   Millis session = kDefaultSession;
 };
 

@@ -1,4 +1,4 @@
-// What a relay serves. Plain values.
+// The queues and shards that a relay serves. Plain values.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-/// One shard of a queue: what relays share among them.
+/// One shard of a queue: the unit that relays share among them.
 struct Unit {
   std::string queue;
   std::uint32_t shard = 0;
@@ -25,7 +25,7 @@ struct Unit {
   friend auto operator<=>(const Unit&, const Unit&) = default;
 };
 
-/// "orders/3", and back; false for what is no unit.
+/// "orders/3", and back; false for text that is no unit.
 [[nodiscard]] std::string spell_unit(const Unit& unit);
 [[nodiscard]] bool read_unit(std::string_view text, Unit& unit);
 
@@ -40,7 +40,8 @@ struct Found {
 /// Rising, as `found` is by name.
 [[nodiscard]] std::vector<Unit> units_of(const std::vector<Found>& found);
 [[nodiscard]] std::vector<Share> whole(const std::vector<Found>& found);
-/// What `mine`, rising, is of it. Units that are not among the found ones (any more) are left out.
+/// The part of `found` that `mine` (in rising order) names. Units that are not among the found ones
+/// (any more) are left out.
 [[nodiscard]] std::vector<Share> shares_of(const std::vector<Found>& found,
                                            const std::vector<Unit>& mine);
 

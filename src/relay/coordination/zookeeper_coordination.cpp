@@ -20,7 +20,7 @@ namespace tarry::relay {
 namespace {
 
 constexpr Millis kAfterFailure{500};
-/// A server that cannot be reached at the beginning is told of after so long.
+/// A server that cannot be reached at the beginning is reported after this time.
 constexpr Millis kPatience{3'000};
 constexpr std::size_t kMostAtOnce = 100;
 constexpr std::size_t kDigits = 10;  // of a sequence
@@ -77,7 +77,7 @@ class ZooKeeperCoordination final : public Coordination {
         begin(lock);
         if (leaving_) break;
       }
-      news_ = false;  // what comes from here on is looked at once more
+      news_ = false;  // later news needs one more look
       if (session_->is_connected() && offered_) {
         const std::vector<Unit> all = all_;
         lock.unlock();
@@ -110,8 +110,8 @@ class ZooKeeperCoordination final : public Coordination {
     return true;
   }
 
-  // A session that is over has lost all that it had. What was shown stands until it is known what
-  // is this one's now.
+  // A session that is over has lost all its units. The last view stays in force until this relay's
+  // units are known.
   void begin(Lock& lock) {
     if (session_ != nullptr) {
       changed_.wait_for(lock, kAfterFailure, [this] { return leaving_; });
@@ -178,7 +178,7 @@ class ZooKeeperCoordination final : public Coordination {
     for (int tries = 0; tries < 2; ++tries) {
       const auto members = session_->children(group_ + "/members");
       if (!members) return members.error();
-      // It may have been made although the answer was lost.
+      // The node may have been made although the answer was lost.
       const auto me = std::ranges::find_if(
           *members, [this](const std::string& name) { return name.starts_with(tag_); });
       if (me != members->end()) {
@@ -220,12 +220,13 @@ class ZooKeeperCoordination final : public Coordination {
     return {};
   }
 
-  // Of many the first ones: what was made is news, and the next come then.
+  // Takes the first of many: each new node is news, and the next ones follow then.
   Result<void> take(const std::vector<Unit>& units) {
     for (std::size_t i = 0; i < std::min(units.size(), kMostAtOnce) && !is_leaving(); ++i) {
       const Unit& unit = units[i];
       const auto made = session_->make_ephemeral(path_of(unit));
-      // One that is there although it was not listed may be this one's, by an answer that was lost.
+      // A node that exists although it was not listed may be this relay's, from an answer that was
+      // lost.
       if (!made || *made == ZooKeeperSession::Made::there) doubtful_.insert(unit);
       if (!made) return made.error();
       if (*made == ZooKeeperSession::Made::made) mine_.insert(unit);

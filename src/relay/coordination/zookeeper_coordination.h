@@ -1,9 +1,10 @@
-// Coordination by ephemeral nodes in a ZooKeeper, which go with the session of whoever made them:
+// Coordination by ephemeral nodes in a ZooKeeper, which disappear with the session that made them:
 //
 //   PATH/relays/GROUP/members/m-NAME-SEQUENCE   one a relay; the sequence is the order of coming
 //   PATH/relays/GROUP/units/QUEUE%2FSHARD       one a unit that somebody has
 //
-// Each relay watches both, and does what fair_part.h asks for. Who creates a unit's node has it.
+// Each relay watches both, and does what fair_part.h asks for. The relay that creates a unit's node
+// has the unit.
 //
 // Thread safety: as Coordination's. On a thread of its own; the library has two more.
 #pragma once
@@ -18,8 +19,8 @@ namespace tarry::relay {
 struct ZooKeeperOptions {
   std::string hosts;  // "a:2181,b:2181"
   std::string path;   // "/tarry"; made where it is not there
-  std::string group;  // those who name the same share
-  /// As long as the server allows: it has a least and a most of its own.
+  std::string group;  // relays with the same group share
+  /// The server has a least and a most of its own, and limits this.
   Millis session = kDefaultSession;
 };
 

@@ -1,5 +1,5 @@
-// ZooKeeperSession: one session with a ZooKeeper, from its beginning to its end, and the few things
-// that coordination asks of it. libzookeeper's calls stay behind it.
+// ZooKeeperSession: one session with a ZooKeeper, from its beginning to its end, and the few calls
+// that coordination needs. libzookeeper stays hidden behind it.
 //
 // Thread safety: one thread calls; `on_news` runs on a thread of the library.
 #pragma once
@@ -31,16 +31,16 @@ class ZooKeeperSession {
   /// For good: everything ephemeral has gone, and it is of no use any more.
   [[nodiscard]] bool is_over() const noexcept { return state_ == State::over; }
 
-  // Errors: `unavailable` where the connection broke: it may have been done or not. Others name
-  // the path and what the server said.
+  // Errors: `unavailable` if the connection broke; the call may have been carried out or not.
+  // Others name the path and the server's reason.
 
   enum class Made : std::uint8_t { made, there };
-  /// Where it is not there. Asks first: one who may not make it need not.
+  /// Makes the node if it is missing. Looks first: a user who may not make it need not.
   [[nodiscard]] Result<void> ensure(const std::string& path);
   [[nodiscard]] Result<Made> make_ephemeral(const std::string& path);
-  /// The whole path, with the number that the server put behind it.
+  /// Answers the whole path, with the number that the server appended.
   [[nodiscard]] Result<std::string> make_numbered(const std::string& path);
-  /// It need not be there.
+  /// The node need not exist.
   [[nodiscard]] Result<void> remove(const std::string& path);
   /// Names; the next change is news.
   [[nodiscard]] Result<std::vector<std::string>> children(const std::string& path);
@@ -49,7 +49,7 @@ class ZooKeeperSession {
 
  private:
   enum class State : std::uint8_t { connecting, connected, over };
-  struct Calls;  // what the library calls
+  struct Calls;  // the library's callbacks
 
   [[nodiscard]] Result<Made> make(const std::string& path, int mode, std::string* name);
 

@@ -164,7 +164,8 @@ class Intake::Impl {
       if (!source_) continue;
       if (const auto* ack = std::get_if<IntakeFlow::Ack>(&step)) {
         done = source_->ack(ack->tag, ack->multiple);
-        // Not before: each connection that brings nothing further costs what it was handed.
+        // Not before: a connection that makes no progress still costs the messages that it was
+        // handed.
         if (done) backoff_.reset();
       } else {
         const auto& refuse = std::get<IntakeFlow::Refuse>(step);
@@ -218,8 +219,9 @@ class Intake::Impl {
   leases::Backoff backoff_;
   IntakeFlow::Moment connect_at_{0};
   std::optional<IntakeFlow::Moment> stopped_at_;
-  std::optional<std::string> ended_;  // why nothing comes; the connection lasts until all is acked
-  std::string why_down_;              // empty: it is not
+  std::optional<std::string>
+      ended_;             // why nothing arrives; the connection lasts until all is acked
+  std::string why_down_;  // empty: it is not
   bool was_here_ = false;
   bool told_of_store_ = false;
   bool told_of_refused_ = false;

@@ -1,7 +1,7 @@
-// Intake: the reverse of a relay: takes what arrives in a queue of RabbitMQ, pushes it, and acks it
-// there once the store has confirmed that it has it.
+// Intake: the reverse of a relay. It takes messages from a queue of RabbitMQ, pushes them, and acks
+// each there once the store has confirmed it.
 //
-// One thread, whoever calls `run`, talks with the broker; the store's answers only wake it.
+// One thread, which calls `run`, talks with the broker; the store's answers only wake it.
 //
 // Thread safety: `run` once, on one thread; `stats` from any.
 #pragma once
@@ -32,8 +32,9 @@ struct IntakeOptions {
 
 class Intake {
  public:
-  /// The broker's queue is consumed, the store is back, or the queue for what is refused takes it
-  /// again: then `why` is empty; or one of them is away. On the thread of `run`.
+  /// `why` is empty: the broker's queue is consumed, the store is back, or the queue for refused
+  /// messages accepts them again. Otherwise one of them is unavailable. Called on the thread of
+  /// `run`.
   using OnChange = std::function<void(const std::string& who, const std::string& why)>;
 
   /// The engine outlives the intake and closes; the options have been checked.
@@ -42,12 +43,12 @@ class Intake {
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;
 
-  /// Until a stop is requested or the store is closed, both of which are success; then pushes
-  /// nothing more, waits up to `drain` for what the store has been given, and acks that. What was
-  /// not acked stays in the broker's queue. Who is away is tried again after 100 ms to 5 s, longer
-  /// each time until something could be acked.
-  /// Errors: what the broker said at first where it will say so again (no such queue, no
-  /// permission); what the store said when it could no longer be used.
+  /// Runs until a stop is requested or the store is closed; both are success. Then it pushes
+  /// nothing more, waits up to `drain` for the store's answers, and acks those messages. Messages
+  /// that were not acked stay in the broker's queue. An unavailable broker or store is tried again
+  /// after 100 ms to 5 s, longer each time until a message could be acked. Errors: the broker's
+  /// first answer if it would be the same again (no such queue, no permission); the store's error
+  /// when it can no longer be used.
   [[nodiscard]] Result<void> run(std::stop_token stop);
 
   [[nodiscard]] IntakeStats stats() const;

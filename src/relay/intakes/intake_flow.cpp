@@ -16,7 +16,7 @@ constexpr std::size_t kBatchBytes = 4u << 20;
 
 enum class Remedy { set_aside, again, give_up };
 
-/// What may become of a message that the store did not take.
+/// What to do with a message that the store did not take.
 Remedy remedy_for(ErrorCode code) {
   if (leases::is_passing(code)) return Remedy::again;
   const bool of_this_one = code == ErrorCode::invalid_argument || code == ErrorCode::too_large;
@@ -168,7 +168,7 @@ void IntakeFlow::judge(Arrival arrival, const core::PushResult& result,
 }
 
 void IntakeFlow::again(std::vector<Arrival> arrivals, const Error& error, Moment now) {
-  // What is wrong with a request as a whole is wrong with the next one too.
+  // If a request as a whole is wrong, the next one would be too.
   if (remedy_for(error.code) != Remedy::again) {
     if (!error_) error_ = error;
     return stop();
@@ -209,12 +209,12 @@ void IntakeFlow::set_aside(std::uint64_t tag) {
 void IntakeFlow::not_set_aside(std::uint64_t tag, const std::string& why, Moment now) {
   const auto found = being_set_aside_.find(tag);
   TARRY_ASSERT(found != being_set_aside_.end());
-  // Behind the others: it may be the only one that cannot be.
+  // It goes behind the others: it may be the only one that cannot be set aside.
   refusals_.push_back(std::move(found->second));
   being_set_aside_.erase(found);
   aside_trouble_ = why;
   aside_at_once_ = 1;
-  // Of those that were sent together all may come back: that is one failure.
+  // All messages that were sent together may come back: that counts as one failure.
   if (!aside_rest_until_) aside_rest_until_ = now + aside_backoff_.next();
 }
 

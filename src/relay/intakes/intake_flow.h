@@ -1,22 +1,24 @@
-// IntakeFlow: what an intake does next: pure decisions over what arrived and what the store
-// answered. Reads no clock and asks nobody.
+// IntakeFlow: an intake's next steps: pure decisions over arrived messages and the store's answers.
+// Reads no clock and makes no request.
 //
-// A message of which it is not known whether it was pushed (it was redelivered, or the store's
-// answer was lost) and whose key is taken is a duplicate: it is acked and dropped. Another one
-// whose key is taken is no duplicate: it is pushed under a key of the store's making.
+// For some messages it is not known whether they were pushed (redelivered, or the store's answer
+// was lost). If the key of such a message is taken, it is a duplicate: it is acked and dropped. Any
+// other message whose key is taken is no duplicate: it is pushed under a key that the store
+// generates.
 //
-// A batch that is too large for the store goes again in two halves, and later ones have at most
-// half as many bytes. One message that is too large alone is set aside.
+// A batch that is too large for the store is sent again in two halves, and later ones have at most
+// half as many bytes. A single message that is too large is set aside.
 //
 // Thread safety: none.
 //
 // Invariants
 //  1. An arrival is in waiting_ or halves_, in one batch of batches_, in refusals_ or in
 //     being_set_aside_, until it is acked or its connection is gone.
-//  2. It is acked only after the store has answered that it has it, or after it was set aside.
+//  2. It is acked only after the store has answered that it has the message, or after the message
+//     was set aside.
 //  3. At most kPushes batches are with the store.
-//  4. What could not be set aside goes behind the others, after a rest; then one is tried alone,
-//     and twice as many after each that could.
+//  4. A message that could not be set aside goes behind the others, after a pause; then one is
+//     tried alone, and twice as many after each success.
 #pragma once
 
 #include <chrono>
@@ -84,18 +86,19 @@ class IntakeFlow {
   void set_aside(std::uint64_t tag);
   /// It is tried again.
   void not_set_aside(std::uint64_t tag, const std::string& why, Moment now);
-  /// What was not acked comes again, on another connection.
+  /// Messages that were not acked arrive again, on another connection.
   void disconnected();
-  /// Pushes nothing more; what is with the store is waited for. What waits stays where it was.
+  /// Pushes nothing more, and waits for messages that the store has been given. Messages that wait
+  /// stay in the broker's queue.
   void stop();
 
-  /// Nothing waits for the store or is with it, nothing is being set aside, every ack was given
+  /// No message waits for the store, is with it, or is being set aside, and every ack was given
   /// out.
   [[nodiscard]] bool is_idle() const noexcept;
   [[nodiscard]] const IntakeStats& stats() const noexcept { return stats_; }
   /// Why it has stopped by itself: the store can no longer be used.
   [[nodiscard]] const std::optional<Error>& error() const noexcept { return error_; }
-  /// What the store said when it could not take a batch now; empty: it took the last one.
+  /// The store's error when it could not take a batch; empty: it took the last one.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
   /// Why the last one could not be set aside; empty: it could.
   [[nodiscard]] const std::string& aside_trouble() const noexcept { return aside_trouble_; }

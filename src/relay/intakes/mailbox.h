@@ -1,5 +1,5 @@
-// Mailbox: what the store has answered, until the intake looks. Completions keep it, so that one
-// which comes late finds something.
+// Mailbox: keeps the store's answers until the intake looks. Completions share it, so that a late
+// one still finds it.
 //
 // Thread safe.
 #pragma once

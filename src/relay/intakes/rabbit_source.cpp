@@ -112,7 +112,7 @@ class RabbitSource::Impl {
   void close() {
     timeval patience{kClosingS, 0};
     amqp_set_rpc_timeout(link_.state(), &patience);
-    // Only so the broker has read every ack: a mere close of the socket may drop what it holds.
+    // This way the broker has read every ack: closing only the socket may drop unread data.
     static_cast<void>(amqp_connection_close(link_.state(), AMQP_REPLY_SUCCESS));
   }
 
@@ -143,7 +143,7 @@ class RabbitSource::Impl {
     amqp_send_method(link_.state(), channel, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok);
   }
 
-  /// One that is there stays as it is, whatever its arguments are.
+  /// An existing queue stays as it is, whatever its arguments are.
   Result<void> declare_queue(const std::string& name) {
     amqp_queue_declare(link_.state(), kDeclaring, amqp_view(name), 1, 0, 0, 0, amqp_empty_table);
     auto there = link_.answered();
@@ -166,7 +166,7 @@ class RabbitSource::Impl {
     return link_.answered();
   }
 
-  /// Of the publication with that tag, or all up to it: an empty `why` says that it is there.
+  /// For the publication with that tag, or all up to it: an empty `why` says that it is there.
   void conclude(std::uint64_t published, bool multiple, const std::string& why) {
     auto from = multiple ? unconfirmed_.begin() : unconfirmed_.find(published);
     while (from != unconfirmed_.end() && from->first <= published) {
@@ -201,7 +201,8 @@ class RabbitSource::Impl {
         return {};
       }
       case AMQP_BASIC_RETURN_METHOD:
-        // It does not say which one: all may be. The ack that follows it finds nothing then.
+        // The broker does not say which one: any of them may be gone. The ack that follows finds
+        // nothing then.
         queue_is_gone_ = true;
         conclude(published_, true, "it is gone");
         return {};
@@ -224,7 +225,7 @@ class RabbitSource::Impl {
     }
   }
 
-  /// What the header frame says; the body follows.
+  /// Reads the header frame; the body follows.
   void begin(std::uint64_t body_size, amqp_basic_properties_t properties) {
     body_size_ = body_size;
     std::vector<amqp_table_entry_t> entries;
@@ -240,7 +241,8 @@ class RabbitSource::Impl {
     arrival_.headers = rabbit::headers_of(properties, exchange_, routing_key_);
   }
 
-  /// And marks the delay as served, as the plugin did: so that no other one serves it again.
+  /// It also marks the delay as served, as the plugin did, so that no other consumer serves it
+  /// again.
   void set_due(amqp_basic_properties_t& properties) {
     auto delay = delay_of(properties);
     if (delay && *delay) {
@@ -263,12 +265,12 @@ class RabbitSource::Impl {
 
   const RabbitSourceOptions options_;
   net::rabbit::RabbitLink link_;
-  // Of the message that is arriving.
+  // The message that is arriving.
   Arrival arrival_;
   std::string exchange_;
   std::string routing_key_;
   std::uint64_t body_size_ = 0;
-  // Of those set aside: by the publication's tag, their own.
+  // For set-aside messages: the publication's tag -> their own.
   std::map<std::uint64_t, std::uint64_t> unconfirmed_;
   std::uint64_t published_ = 0;
   std::deque<Event> outcomes_;

@@ -1,5 +1,5 @@
-// RabbitSource: one connection to a RabbitMQ broker that consumes a queue: says what arrives, acks
-// it, and sets aside in another queue what cannot be taken.
+// RabbitSource: one connection to a RabbitMQ broker that consumes a queue. It reports arrived
+// messages, acks them, and sets aside in another queue those that cannot be taken.
 //
 // Thread safety: none. `open`, `ack` and `set_aside` may block for as long as the address's
 // time-outs; `next` never.
@@ -20,12 +20,13 @@
 namespace tarry::relay {
 
 struct RabbitSourceOptions : net::RabbitAddress {
-  std::string queue;                 // to be consumed
-  std::string exchange;              // not empty: declared, as the queue is, and bound to it
-  std::string refused;               // a queue, made where it is not: for what cannot be taken
-  std::uint16_t prefetch = 1'000;    // 1 .. 65,535 messages not acked at once
-  bool expiration_is_delay = false;  // of a message without x-delay; else it is kept for the end
-  bool key_is_message_id = true;     // else the store makes each key
+  std::string queue;               // to be consumed
+  std::string exchange;            // not empty: declared, as the queue is, and bound to it
+  std::string refused;             // a queue for messages that cannot be taken; made if missing
+  std::uint16_t prefetch = 1'000;  // 1 .. 65,535 messages not acked at once
+  bool expiration_is_delay =
+      false;                      // for a message without x-delay; otherwise it is kept for the end
+  bool key_is_message_id = true;  // otherwise the store makes each key
 };
 
 class RabbitSource {
@@ -37,28 +38,29 @@ class RabbitSource {
     std::uint64_t tag = 0;
     std::string why;
   };
-  struct Ended {  // nothing arrives any more; what has can be acked
+  struct Ended {  // no more messages arrive; those that did can be acked
     std::string why;
   };
   using Event = std::variant<Arrival, SetAside, NotSetAside, Ended>;
 
-  /// Declares what is to be there, and consumes. Errors: `unavailable`; and where the broker said
-  /// so `permission_denied`, `not_found` (no such queue) and `conflict` (it is there, but other).
+  /// Declares the queues and consumes. Errors: `unavailable`; and, if the broker said so,
+  /// `permission_denied`, `not_found` (no such queue) and `conflict` (it exists with other
+  /// arguments).
   [[nodiscard]] static Result<std::unique_ptr<RabbitSource>> open(
       const RabbitSourceOptions& options);
   ~RabbitSource();
   RabbitSource(const RabbitSource&) = delete;
   RabbitSource& operator=(const RabbitSource&) = delete;
 
-  /// What has come, one by one; empty: no more for now. After an error, here and below, the
-  /// connection is dead. To be called every second at least, for the heartbeats.
+  /// The next event; empty: no more for now. After an error, here and below, the connection is
+  /// dead. Call it at least every second, for the heartbeats.
   [[nodiscard]] Result<std::optional<Event>> next();
-  /// That one, or with `multiple` all up to it.
+  /// Acks that message, or with `multiple` all up to it.
   [[nodiscard]] Result<void> ack(std::uint64_t tag, bool multiple);
-  /// It is answered by a SetAside, and only then it may be acked; or by a NotSetAside: the queue
-  /// for it is full, or gone and cannot be made again.
+  /// The answer is a SetAside, and only then it may be acked; or a NotSetAside: the queue for it is
+  /// full, or gone and cannot be made again.
   [[nodiscard]] Result<void> set_aside(const Arrival& arrival, std::string_view reason);
-  /// Once the broker has seen what was acked, or 5 s have passed. Nothing is asked afterwards.
+  /// Returns once the broker has seen the acks, or after 5 s. Call nothing after it.
   void close();
   /// Readable when something has come.
   [[nodiscard]] int socket() const;

@@ -11,8 +11,8 @@
 
 namespace tarry::relay {
 
-/// `rest`: what is behind `scheme`, amqp or amqps. queue=, exchange=, refused= (queue.refused where
-/// it is not given)
+/// `rest`: the part after `scheme`, amqp or amqps. queue=, exchange=, refused= (queue.refused if
+/// not given)
 [[nodiscard]] Result<RabbitSourceOptions> rabbit_source_options(std::string_view scheme,
                                                                 std::string_view rest);
 

@@ -287,7 +287,7 @@ std::unique_ptr<Properties> properties_of_refused(const Headers& headers, std::s
   auto properties = std::make_unique<Properties>(std::move(kept));
   properties->add("tarry-reason", leases::fit_reason(reason));
   for (auto& [name, value] : told) properties->add(name, std::move(value));
-  // It came by AMQP, so that AMQP can say it.
+  // It came by AMQP, so AMQP can express it.
   static_cast<void>(properties->restore({}, Copies::set_aside));
   properties->fit(room);
   properties->finish();
@@ -320,7 +320,7 @@ Headers headers_of(const amqp_basic_properties_t& properties, std::string_view e
       add(property.header, std::string(view_of(properties.*(property.field))));
     }
   }
-  // Said even where it is not: what a relay publishes is persistent otherwise.
+  // Set even if it is not persistent, because a relay's messages are persistent by default.
   const bool persistent =
       has(properties, AMQP_BASIC_DELIVERY_MODE_FLAG) && properties.delivery_mode == kPersistent;
   add(kDeliveryMode, persistent ? "2" : "1");

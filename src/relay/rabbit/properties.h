@@ -1,6 +1,6 @@
-// Properties: what AMQP says of a message beside its body: the properties and headers of one that
-// is to be published; and of one that came, as a message's headers, so that nothing of it is lost
-// while it waits.
+// Properties: everything that AMQP says about a message besides its body. For a message to be
+// published: its properties and headers. For an arrived message: the same as a message's headers,
+// so that nothing is lost while it waits.
 //
 // In a message's headers
 //   amqp-exchange, amqp-routing-key   where it was published
@@ -8,9 +8,9 @@
 //   NAME                              a header of its own that is text
 //   amqp-headers                      the other headers: an AMQP table, in base64
 //
-// Any message that has such headers is published with these properties, wherever it came from. But
-// CC and BCC are routing, not properties: RabbitMQ publishes the message by the keys that they list
-// as well, and closes the channel where one is no list. Who publishes says what becomes of them.
+// Any message with such headers is published with these properties, wherever it came from. CC and
+// BCC are routing, not properties: RabbitMQ also publishes the message by the keys that they list,
+// and closes the channel if one is not a list. The publisher decides what becomes of them.
 //
 // Thread safety: as a plain value's.
 #pragma once
@@ -35,10 +35,10 @@ inline constexpr std::string_view kRoutingKeyHeader = "amqp-routing-key";
 inline constexpr std::string_view kExpirationHeader = "amqp-expiration";
 inline constexpr std::string_view kTableHeader = "amqp-headers";
 
-/// Of the headers CC and BCC.
+/// What to do with the headers CC and BCC.
 enum class Copies : std::uint8_t {
   refused,   // an error
-  allowed,   // where it is a list; else an error
+  allowed,   // if it is a list; otherwise an error
   set_aside  // kept as tarry-CC and tarry-BCC, which route nothing
 };
 
@@ -55,15 +55,15 @@ class Properties {
   void add(std::string_view name, std::string value);
   void add(std::string_view name, std::int64_t value);
   void set_message_id(std::string id);
-  /// Takes over what the headers say. `user`: who publishes; a broker refuses any other's user-id.
-  /// Errors: `invalid_argument`, for what AMQP cannot say, the broker would refuse or `copies` does
-  /// not let pass.
+  /// Takes over the headers. `user`: the publishing user; a broker refuses any other user-id.
+  /// Errors: `invalid_argument`, for values that AMQP cannot express, the broker would refuse or
+  /// `copies` does not allow.
   [[nodiscard]] Result<void> restore(std::string_view user, Copies copies);
   void finish();
   /// Bytes of everything, encoded.
   [[nodiscard]] std::size_t size() const;
-  /// Before `finish`. Until everything has at most `room` bytes, encoded, headers that `restore`
-  /// took over are left out, the largest first; tarry-headers-dropped says how many.
+  /// Call it before `finish`. Leaves out headers that `restore` took over, the largest first, until
+  /// everything has at most `room` bytes, encoded; tarry-headers-dropped says how many.
   void fit(std::size_t room);
 
  private:
@@ -85,27 +85,26 @@ class Properties {
   std::unique_ptr<amqp_pool_t> pool_;  // of the table; empty: there is none
 };
 
-/// Of what a relay publishes: with tarry-queue, tarry-key, tarry-attempt and tarry-due-ms,
-/// persistent and with the id as message-id, unless the message's headers say otherwise; then the
-/// id is in tarry-id. Errors: as `restore`.
+/// For a relay's message: with tarry-queue, tarry-key, tarry-attempt and tarry-due-ms, persistent
+/// and with the id as message-id, unless the message's headers say otherwise; then the id is in
+/// tarry-id. Errors: as `restore`.
 [[nodiscard]] Result<std::unique_ptr<Properties>> properties_of(const Delivery& delivery,
                                                                 std::string_view user,
                                                                 Copies copies);
 
-/// Of a message that came with such headers and is set aside: as it came, but persistent and
+/// For a message that came with such headers and is set aside: as it came, but persistent and
 /// without an expiration; tarry-reason (255 bytes at most), tarry-exchange, tarry-routing-key and
-/// tarry-expiration say the rest, tarry-CC and tarry-BCC where copies were to go. Headers of its
-/// own that do not fit beside them into `room` bytes, 4,000 at least, are left out;
+/// tarry-expiration say the rest, and tarry-CC and tarry-BCC if copies were to be sent. Its own
+/// headers that do not fit besides these into `room` bytes (at least 4,000) are left out;
 /// tarry-headers-dropped says how many.
 [[nodiscard]] std::unique_ptr<Properties> properties_of_refused(const Headers& headers,
                                                                 std::string_view reason,
                                                                 std::size_t room);
 
-/// What `properties_of` wrote as the message's id; empty: nothing.
+/// The message's id as `properties_of` wrote it; empty: none.
 [[nodiscard]] std::string id_of(const amqp_basic_properties_t& properties);
 
-/// The headers of a message that came. Its headers tarry-... are left out: they are another
-/// relay's.
+/// The headers of an arrived message. Its headers tarry-... are left out: they are another relay's.
 [[nodiscard]] Headers headers_of(const amqp_basic_properties_t& properties,
                                  std::string_view exchange, std::string_view routing_key);
 

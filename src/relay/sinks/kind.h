@@ -1,5 +1,5 @@
-// SinkKind: one kind of sink as the program knows it: what it is called, how `--to` and `to =` name
-// one, and how one is made. Each folder beside this file describes its own in its kind.h; the
+// SinkKind: one kind of sink as the program knows it: its name, how `--to` and `to =` select it,
+// and how to make one. Each folder beside this file describes its own kind in its kind.h; the
 // program's composition root lists them (app/relays/relay_sinks.cpp).
 //
 // Plain values. Thread safety: pure functions, but for `make`, which may read files that a URL
@@ -32,7 +32,7 @@ struct SinkWish {
   /// The sink is of no use any more; from a thread of its own.
   std::function<void(Error)> on_broken;
 
-  /// Parts of a URL: the scheme before its colon, and the rest behind it.
+  /// Parts of a URL: the scheme before its colon, and the rest after it.
   [[nodiscard]] std::string_view scheme() const noexcept {
     return std::string_view(to).substr(0, to.find(':'));
   }
@@ -47,14 +47,14 @@ struct SinkKind {
   std::string_view name;                       // as `tarry version` lists it
   std::vector<std::string_view> schemes = {};  // of its URLs; empty: `to` is the name itself
   std::vector<std::string_view> forms = {};    // how its URLs begin, for errors: "amqp://"
-  std::string_view help = {};                  // what `--to` says for it: one line, or several
-  std::string_view absent = {};                // why `make` is empty, where it is
-  bool runs_command = false;                   // takes SinkWish::command
-  bool writes_stdout = false;                  // which the program then uses for nothing else
-  bool hides_target = false;  // a URL's path and query may be a secret, and are not shown
+  std::string_view help = {};    // its text in the help of `--to`: one line, or several
+  std::string_view absent = {};  // why `make` is empty, where it is
+  bool runs_command = false;     // takes SinkWish::command
+  bool writes_stdout = false;    // the program then writes nothing else there
+  bool hides_target = false;     // a URL's path and query may be a secret, and are not shown
 
-  /// Nothing is connected before the first message. Errors: `invalid_argument`, naming value and
-  /// limit, but neither flag nor key; and what the kind adds. Empty: it was not built in.
+  /// Connects only when the first message comes. Errors: `invalid_argument`, naming value and
+  /// limit, but neither flag nor key; and the kind's own. Empty: it was not built in.
   std::function<MadeSink(const SinkWish&)> make = {};
 };
 

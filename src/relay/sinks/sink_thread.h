@@ -1,5 +1,5 @@
-// SinkThread: a sink that does all its work on one thread of its own. It hands what is sent to that
-// thread, and there calls what derives from it, which talks to the receiver.
+// SinkThread: a sink that does all its work on one thread of its own. It hands messages to that
+// thread, and there calls the derived class, which talks to the receiver.
 //
 // Thread safety: as a Sink's. Members marked `on the thread` need no lock.
 //
@@ -23,25 +23,26 @@ class SinkThread : public Sink {
   void close() final;
 
  protected:
-  /// Why what was not sent is `down`, once the sink is closed.
+  /// Why unsent messages are `down` once the sink is closed.
   static constexpr const char* kStopped = "the relay has stopped";
 
-  /// To be called by what derives from it: `begin` at the end of its constructor, `end` at the
-  /// beginning of its destructor: after it the thread has ended.
+  /// The derived class must call `begin` at the end of its constructor, and `end` at the beginning
+  /// of its destructor; after `end` the thread has ended.
   void begin();
   void end();
   [[nodiscard]] bool is_closed() const;
 
   /// From any thread: the `wait` that runs returns, or the next one.
   virtual void wake() = 0;
-  /// From any thread, once the sink is closed: ends what blocks the thread elsewhere.
+  /// From any thread, once the sink is closed: ends calls in which the thread is blocked.
   virtual void interrupt() {}
 
   /// On the thread: until woken, or until there is something to do.
   virtual void wait() = 0;
-  /// On the thread: takes what has arrived, and goes on with what it has. Must not wait.
+  /// On the thread: takes the messages that have arrived, and continues its work. Must not wait.
   virtual void work(std::deque<Outgoing> arrived) = 0;
-  /// On the thread: answers all it has, and what has arrived. Once more for what comes after it.
+  /// On the thread: answers all messages that it has, and the arrived ones. Called once more for
+  /// messages that arrive after that.
   virtual void stop(std::deque<Outgoing> arrived) = 0;
 
  private:

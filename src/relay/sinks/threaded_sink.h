@@ -1,5 +1,5 @@
-// ThreadedSink: a sink that hands on one message at a time on each of its threads. What derives
-// from it says how, in a function that may block.
+// ThreadedSink: a sink that sends one message at a time on each of its threads. The derived class
+// defines the sending, in a function that may block.
 //
 // Thread safety: as a Sink's.
 //
@@ -26,14 +26,14 @@ class ThreadedSink : public Sink {
   void abandon() final;
 
  protected:
-  /// To be called by what derives from it: `begin` at the end of its constructor, `end` at the
-  /// beginning of its destructor.
+  /// The derived class must call `begin` at the end of its constructor, and `end` at the beginning
+  /// of its destructor.
   void begin(std::uint32_t threads);
   void end();
 
   /// From many threads at once.
   [[nodiscard]] virtual Answer deliver(const Outgoing& outgoing) = 0;
-  /// Those who deliver should come to an end; whoever has not begun must not any more.
+  /// Deliveries in progress should end; none may begin any more.
   virtual void interrupt() {}
   /// After `interrupt`: they must.
   virtual void kill() {}

@@ -35,14 +35,14 @@ std::optional<std::string_view> host_of_target(std::string_view target) noexcept
   return target.substr(0, target.find_first_of("/?"));
 }
 
-// Of some length, or of one that is not known yet.
+// True for a body of some length, or of a length that is not known yet.
 bool has_body(const net::HttpMessage& message) noexcept {
   if (message.find("Transfer-Encoding") != nullptr) return true;
   const std::string* length = message.find("Content-Length");
   return length != nullptr && length->find_first_not_of('0') != std::string::npos;
 }
 
-// Of a GET or HEAD without a body; else empty.
+// The path of a GET or HEAD without a body; otherwise empty.
 std::string_view path_read(const net::HttpMessage& message) noexcept {
   if (message.method != "GET" && message.method != "HEAD") return {};
   if (has_body(message)) return {};
@@ -67,7 +67,7 @@ bool names_loopback(std::string_view host) noexcept {
   return base::equals_ignoring_case(name, "localhost") || name == "[::1]" || is_127(name);
 }
 
-// Whatever else goes there may be as large as any request, and be held as long.
+// Any other request there may be as large as any, and be held as long.
 bool is_probe(const net::HttpMessage& message) noexcept {
   const std::string_view path = path_read(message);
   return path == "/healthz" || path == "/readyz";

@@ -1,6 +1,6 @@
-// Who may ask at all, before anything is routed. A server on loopback is still within reach of
-// every page that a browser on this machine shows: so a request must name a host that is ours (a
-// page whose own name was pointed at 127.0.0.1 names that), and come from no other origin.
+// Decides which requests are let in, before they are routed. Every web page in a browser on this
+// machine can reach a server on loopback. So a request must name a host that is ours (a page whose
+// own name was pointed at 127.0.0.1 names that), and come from no other origin.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -20,8 +20,8 @@ namespace tarry::http {
 [[nodiscard]] std::optional<Response> check_sender(const net::HttpMessage& message,
                                                    const std::vector<std::string>& hosts);
 
-/// Nothing, or 401 where `token` is not empty and the request does not carry it. GET and HEAD of /,
-/// /healthz and /readyz, without a body, need none: they tell nothing of what is in the store.
+/// Nothing, or 401 if `token` is not empty and the request does not carry it. GET and HEAD of /,
+/// /healthz and /readyz, without a body, need none: they tell nothing about the store's contents.
 [[nodiscard]] std::optional<Response> check_token(const net::HttpMessage& message,
                                                   std::string_view token);
 

@@ -1,5 +1,5 @@
-// What the handlers of batches have in common: a request of bad items alone never reaches the
-// engine, and bad items come back in their places among what it answers.
+// Shared by the handlers of batches: a request with only bad items never reaches the engine, and
+// bad items return in their places among the engine's answers.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace tarry::http {
 
-/// Of pushes and imports.
+/// For pushes and imports.
 template <typename Request>
 [[nodiscard]] Routed answer_pushed(wire::Decoded<Request> decoded) {
   if (decoded.request.items.empty() && !decoded.bad.empty()) {
@@ -28,7 +28,7 @@ template <typename Request>
                               });
 }
 
-/// Of requests whose items are named by their keys: the answer names them too.
+/// For requests whose items are named by their keys: the answer names them too.
 template <typename Request>
 [[nodiscard]] Routed answer_by_key(Result<wire::Decoded<Request>> decoded) {
   if (!decoded) return problem(decoded.error());

@@ -1,4 +1,4 @@
-// What a connection reads. What it answers: connection_answers.cpp.
+// The reading side of a connection. The answering side: connection_answers.cpp.
 #include "server/http/connection.h"
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace tarry::http {
 namespace {
 
-constexpr std::size_t kSmallBody = 4 * 1024;  // mostly comes with its head, and is held anyway
+constexpr std::size_t kSmallBody = 4 * 1024;  // usually arrives with its head, and is held anyway
 
 session::Urgency urgency_of(const net::HttpMessage& message) {
   using session::Urgency;
@@ -79,8 +79,8 @@ std::size_t Connection::consume(std::string_view bytes) {
   return step.used;
 }
 
-// Looked at with what is still to come, so that a body is refused before it is sent. Of one that
-// comes in chunks nobody knows.
+// Counts the bytes that are still to come, so that a body is refused before it is sent. The length
+// of a chunked body is not known.
 std::optional<Response> Connection::refuse_body() {
   const auto over = session().held().requests_over();
   if (!over) return std::nullopt;
@@ -137,7 +137,7 @@ void Connection::on_fault(net::HttpFault fault, std::string_view text) {
                                 over_limit("request's head", front_.options().max_head_bytes)));
       break;
     case net::HttpFault::body_too_large: {
-      // Of one that comes in chunks nobody knows.
+      // The length of a chunked body is not known.
       const std::string* length = reader_.parser().message().find("Content-Length");
       const std::string body = length != nullptr ? "body of " + *length + " bytes" : "body";
       respond_and_close(

@@ -1,8 +1,8 @@
-// One client's connection over HTTP: takes requests out of the bytes that come in, has them routed
-// and asked, and says the answer.
+// One client's connection over HTTP: takes requests out of the bytes that arrive, has them routed
+// and sent to the engine, and writes the answer.
 //
-// Thread safety and invariants: those of session::Connection. What a client sends beyond the
-// request in progress (pipelining) is kept, and read when its turn comes (request_reader.h).
+// Thread safety and invariants: those of session::Connection. Bytes that a client sends beyond the
+// request in progress (pipelining) are kept, and read when their turn comes (request_reader.h).
 #pragma once
 
 #include <chrono>

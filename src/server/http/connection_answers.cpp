@@ -1,4 +1,4 @@
-// What a connection asks of the engine, and what it answers.
+// A connection's requests to the engine, and its answers.
 #include <string>
 #include <utility>
 #include <variant>
@@ -107,7 +107,7 @@ void Connection::respond(Response response) {
   begin_answer_of(response);
   keep_alive_ = keep_alive_ && !response.close && !context().draining;
   std::string head = head_of(response, request_.id, keep_alive_);
-  // What follows the head of an answer to HEAD would be taken for the next answer.
+  // A body after the head of an answer to HEAD would be taken for the next answer.
   const bool head_only = reader_.has_begun() && reader_.parser().message().method == "HEAD";
   send(std::move(head), head_only ? std::string() : std::move(response.body));
 }

@@ -1,6 +1,6 @@
 // Front: tarry's /v1 over HTTP.
 //
-// It answers this machine only: what goes over a network wants more than a token in clear text.
+// It serves this machine only: over a network a token in clear text is not enough.
 //
 // Thread safety: the server's thread only.
 #pragma once
@@ -38,7 +38,7 @@ struct FrontOptions {
   std::function<Result<void>(std::int64_t)> step_clock = {};
   /// The store's clock, for ages in /metrics. Default: the system's.
   std::function<Time()> now = {};
-  /// Relays that work beside the server, for /metrics. Default: none.
+  /// Relays that run beside the server, for /metrics. Default: none.
   std::function<std::vector<metrics::RelayFigures>()> relays = {};
 };
 
@@ -49,7 +49,7 @@ class Front final : public session::Front {
   [[nodiscard]] std::shared_ptr<session::Connection> connect(listening::Socket socket) override;
 
   [[nodiscard]] const FrontOptions& options() const noexcept { return options_; }
-  /// As it is now.
+  /// The current state.
   [[nodiscard]] const Service& service();
 
  private:

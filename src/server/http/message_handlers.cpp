@@ -9,7 +9,7 @@
 namespace tarry::http {
 namespace {
 
-// A push that changed nothing says why, and what is there.
+// For a push that changed nothing: why, and the existing message's state.
 std::string conflict_detail(Outcome outcome, std::string_view key) {
   const std::string name = base::quoted(key);
   if (outcome == Outcome::in_flight) return "a delivery of " + name + " is running";

@@ -1,5 +1,5 @@
-// The OpenAPI document, docs/reference/openapi.yaml, as JSON. Its source is made at build time, by
-// cmake/openapi_source.py.
+// The OpenAPI document, docs/reference/openapi.yaml, as JSON. Its source is generated at build
+// time, by cmake/openapi_source.py.
 //
 // Thread safety: pure function.
 #pragma once

@@ -1,8 +1,8 @@
-// RequestReader: the bytes of one connection, as requests: the one that is coming in, and what its
-// client has sent ahead (pipelining).
+// RequestReader: turns the bytes of one connection into requests: the one that is arriving, and
+// those that its client has sent ahead (pipelining).
 //
-// Invariant: at most one request is in the parser; what lies behind it is kept, up to
-// kMostAhead bytes and one read more, until `next`.
+// Invariant: at most one request is in the parser; the bytes after it are kept, up to kMostAhead
+// bytes and one read more, until `next`.
 //
 // Thread safety: none.
 #pragma once
@@ -19,7 +19,7 @@ namespace tarry::http {
 
 class RequestReader {
  public:
-  /// What came of some bytes.
+  /// The result of some bytes.
   struct Step {
     std::size_t used = 0;     // how many of them belong to the request
     bool began = false;       // the request, with them
@@ -31,7 +31,7 @@ class RequestReader {
   /// Parses. `limits` hold for a request that begins with these bytes.
   [[nodiscard]] Step feed(std::string_view bytes, const net::HttpLimits& limits);
 
-  /// What was sent ahead.
+  /// The bytes that were sent ahead.
   [[nodiscard]] std::string_view ahead() const noexcept { return ahead_; }
   void keep_ahead(std::string_view bytes) { ahead_.append(bytes); }
   void drop_ahead(std::size_t size) { ahead_.erase(0, size); }
@@ -49,7 +49,7 @@ class RequestReader {
   /// Keeps the head of the request alone.
   void forget_bytes();
 
-  /// Of what was sent ahead.
+  /// Memory of the bytes that were sent ahead.
   [[nodiscard]] std::uint64_t memory() const noexcept;
 
  private:

@@ -46,7 +46,7 @@ Response closing() {
                               "the server is being stopped, and has claimed nothing; claim again "
                               "when it, or another one, is there");
   response.close = true;
-  response.reason.clear();  // the log has told of the stop
+  response.reason.clear();  // the log has reported the stop
   return response;
 }
 

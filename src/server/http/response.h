@@ -1,4 +1,4 @@
-// What goes back to a client. Plain values and pure functions.
+// An answer to a client. Plain values and pure functions.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Response {
   unsigned status = 200;
   std::string body;    // JSON, unless content_type says otherwise
   std::string allow;   // 405: the methods that would do
-  bool close = false;  // what follows on the connection cannot be trusted, or will not be read
+  bool close = false;  // later bytes on the connection cannot be trusted, or will not be read
   // For the log: of 401, 429, from 500 on, and of items that the store failed.
   std::string reason = {};
   std::string_view content_type = {};  // of a status 200; empty: application/json
@@ -25,13 +25,13 @@ struct Response {
 /// application/problem+json, as every status but 200.
 [[nodiscard]] Response problem(unsigned status, ErrorCode code, std::string_view detail);
 [[nodiscard]] Response problem(unsigned status, std::string_view code, std::string_view detail);
-/// What failed in the store names no place on its machine: the log has the whole line.
+/// An error of the store names no path of its machine: the log has the whole line.
 [[nodiscard]] Response problem(const Error& error);
 /// 503: a claim that the server, which is being stopped, waits with no longer.
 [[nodiscard]] Response closing();
-/// What /healthz answers of an engine that fails at everything, for whichever reason.
+/// The answer of /healthz for an engine that fails at everything, for any reason.
 [[nodiscard]] Response unwell(const Error& error);
-/// 429: of what others hold already.
+/// 429: others hold too much already.
 [[nodiscard]] Response too_much_held(const session::OverLimit& over);
 /// 503: of a request that was not begun, for want of memory.
 [[nodiscard]] Response no_memory();

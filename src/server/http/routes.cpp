@@ -79,7 +79,7 @@ bool matches(std::string_view pattern, std::string_view path, std::string_view& 
   return pattern.empty() && path.empty();
 }
 
-// A client behind a proxy names the whole URL; what it says there of the host was checked before.
+// A client behind a proxy names the whole URL; its host was checked before.
 std::string_view origin_form(std::string_view target) {
   constexpr std::string_view kScheme = "http://";
   if (!target.starts_with(kScheme)) return target;
@@ -102,7 +102,7 @@ std::optional<Response> check_body(const net::HttpMessage& message) {
   if (message.method == "GET" || message.method == "HEAD") {
     return problem(400, ErrorCode::invalid_argument, message.method + " takes no body");
   }
-  // Of several, whoever stands between may have gone by another one.
+  // If there are several, a proxy may have used another one.
   if (message.count("Content-Type") > 1) {
     return problem(400, ErrorCode::invalid_argument, "Content-Type stands there more than once");
   }
@@ -151,7 +151,7 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   const std::string_view query_text = path.substr(std::min(mark + 1, path.size()));
   path = path.substr(0, mark);
 
-  // Who asks for the head alone is answered as by GET; the connection sends no body.
+  // HEAD is answered as GET; the connection sends no body.
   const std::string_view asked_for = message.method;
   const std::string_view method = asked_for == "HEAD" ? "GET" : asked_for;
   const Route* found = nullptr;
@@ -177,7 +177,7 @@ Routed route(const Service& service, net::HttpMessage& message, std::string_view
   if (!queue) return problem(queue.error());
   auto query = wire::Query::parse(query_text);
   if (!query) return problem(query.error());
-  // Others have no parameters: what changes something says it in its body, and DELETE has none.
+  // Other methods have no parameters: they state changes in the body, and DELETE has no body.
   if (method != "GET" && method != "DELETE") {
     if (auto error = query->finish()) return problem(*error);
   }

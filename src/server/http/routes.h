@@ -1,5 +1,5 @@
-// From a request to what it asks of the engine, or to an answer at once. No sockets here: what a
-// route does can be tested as a function.
+// From a request to its engine request, or to an answer at once. No sockets here: a route can be
+// tested as a function.
 //
 // Thread safety: pure functions; `Service` is read only.
 #pragma once
@@ -31,20 +31,20 @@
 
 namespace tarry::http {
 
-/// What the server says of itself.
+/// The server's description of itself.
 struct Service {
   core::Capabilities capabilities;
   std::function<void(std::int64_t)> advance_clock;  // empty: no such route
-  // The last that is known of the engine is an error. That may have been the one request's, or the
-  // engine has stopped: /healthz then asks. Otherwise it answers at once, and waits for no disk.
+  // The engine's latest answer was an error. That may concern one request only, or the engine has
+  // stopped: /healthz then asks it. Otherwise /healthz answers at once, and waits for no disk.
   bool engine_suspect = false;
   std::function<Result<void>(std::int64_t)> step_clock = {};  // empty: no such route
-  // What /metrics tells besides the store's figures; empty: nothing.
+  // The figures of /metrics besides the store's; empty: none.
   metrics::Meter* meter = nullptr;
   std::function<Time()> now = {};  // the store's clock; empty: the system's
   bool draining = false;           // the server is about to stop
   std::function<std::vector<metrics::RelayFigures>()> relays = {};  // for /metrics; empty: none
-  session::Holders* holders = nullptr;  // told of claims, asked by get; null: nobody
+  session::Holders* holders = nullptr;  // learns of claims, asked by get; null: nobody
 };
 
 /// A request's parts, as a handler sees them.
@@ -65,14 +65,14 @@ struct Submission {
   core::Request request;
   MakeResponse answer;  // of the reply that belongs to the request
   Check check = Check::none;
-  // Where there is one, it is given the reply first: what it answers is asked of the engine, and
-  // takes the place of this; null: `answer` is next.
+  // If set, it gets the reply first: its new request goes to the engine and replaces this one;
+  // null: `answer` is next.
   base::UniqueFunction<std::unique_ptr<Submission>(core::Reply&)> then = {};
 };
 
 using Routed = std::variant<Response, Submission>;
 
-/// What requests are counted under that no route takes.
+/// The name under which requests without a route are counted.
 inline constexpr std::string_view kNoRoute = "none";
 
 /// Answers 404, 405, 400, 415 itself. Takes the message's body. `pattern`: of the route that took
@@ -81,14 +81,14 @@ inline constexpr std::string_view kNoRoute = "none";
 [[nodiscard]] Routed route(const Service& service, net::HttpMessage& message,
                            std::string_view& pattern, std::string_view peer = {});
 
-/// Whether its route settles, extends or cancels: what takes from what there is to do.
+/// Whether its route settles, extends or cancels, so that less work is left.
 [[nodiscard]] bool settles(const net::HttpMessage& message);
 
 struct RouteName {
   std::string_view method;
   std::string_view pattern;
 };
-/// All that `route` knows, for who describes them.
+/// All routes that `route` knows, for their description.
 [[nodiscard]] std::vector<RouteName> route_names();
 
 /// For the handlers: a submission whose answer takes the one reply that fits.

@@ -1,5 +1,5 @@
-// The HTTP server: tarry's /v1 over one engine, whichever that is, and no other front
-// (session/fronts.h has what it does, and its thread safety).
+// The HTTP server: tarry's /v1 over one engine of any kind, and no other front (session/fronts.h
+// describes its work and its thread safety).
 #pragma once
 
 #include <cstddef>

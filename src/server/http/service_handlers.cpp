@@ -11,7 +11,7 @@
 namespace tarry::http {
 namespace {
 
-// A queue that nobody has: a list of it is cheap on every engine, and no error on any, and yet each
+// A queue that does not exist. Listing it is cheap on every engine and an error on none. Still each
 // shard of an embedded store, and Redis for the others, must answer.
 constexpr std::string_view kNobodys = "readyz";
 
@@ -22,7 +22,7 @@ Response no_test_clock() {
 
 }  // namespace
 
-// For who has found the port and nothing else.
+// For users who have found the port and nothing else.
 Routed about(Asked& asked) {
   if (auto error = asked.query.finish()) return problem(*error);
   return ok(wire::encode_about(TARRY_VERSION));
@@ -34,7 +34,7 @@ Routed health(Asked& asked) {
     return ok(wire::encode_health({TARRY_VERSION, can}));
   };
   if (!asked.service.engine_suspect) return well();
-  // Of all queues: one shard may have stopped, and the others not.
+  // For all queues: one shard may have stopped, and the others not.
   Submission submission{core::StatsRequest{}, [well](core::Reply&) { return well(); },
                         Check::health};
   return submission;

@@ -13,7 +13,7 @@ using boost::asio::generic::stream_protocol;
 using boost::system::error_code;
 
 constexpr Millis kAcceptPause{100};
-// No more can wait to be accepted, unless the system was told otherwise.
+// The system's default limit of connections that wait to be accepted.
 constexpr int kMostWaiting = 4'096;
 // Failures that follow each other within this are one trouble.
 constexpr std::chrono::minutes kOneTrouble{1};
@@ -35,7 +35,7 @@ void Acceptor::resume() {
   if (accepts_ || !acceptor_.is_open()) return;
   acceptor_.async_accept([this](const error_code& error, Socket socket) {
     accepts_ = false;
-    // One may have been accepted as it was closed.
+    // A connection may have been accepted while it was closed.
     if (!error) accepted_(std::move(socket));
     if (!acceptor_.is_open()) return;
     if (error) {

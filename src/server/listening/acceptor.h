@@ -1,8 +1,8 @@
 // Acceptor: takes the connections of one place where a server listens.
 //
 // Invariants
-//  1. It accepts until it is closed. After a failure (out of descriptors, mostly) it pauses, since
-//     somebody has to close first; failures that follow each other are told of once.
+//  1. It accepts until it is closed. After a failure (mostly: out of descriptors) it pauses,
+//     because other connections have to close first; failures in a row are reported once.
 //  2. Whatever `accepted` throws ends no accepting: `resume` goes on.
 //
 // Thread safety: the server's thread only, but for `open`.
@@ -36,7 +36,8 @@ class Acceptor {
   [[nodiscard]] Result<void> open(int family, int socket);
   /// Accepts, unless it does or is closed.
   void resume();
-  /// Takes those that have connected already: to close would reset them, with what they sent.
+  /// Takes connections that are established already: closing would reset them, with the bytes that
+  /// they sent.
   void take_waiting();
   void close();
 

@@ -55,7 +55,7 @@ Result<ReservedPort> ReservedPort::reserve(const std::string& address, std::uint
   const int family = endpoint.protocol().family();
   ReservedPort reserved(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), family,
                         shown(endpoint));
-  // So that connections of a server before us that still linger are no hindrance; who listens is.
+  // So that lingering connections of a former server do not prevent this; a listening server does.
   const int on = 1;
   if (reserved.socket_ < 0 ||
       ::setsockopt(reserved.socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||

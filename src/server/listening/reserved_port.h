@@ -1,6 +1,6 @@
-// ReservedPort: a loopback address with a port that is ours, though nobody listens there yet. So a
-// program learns that a port is taken before it makes or opens anything, and clients are not let in
-// before it can answer them.
+// ReservedPort: a loopback address with a port that is ours, although nobody listens there yet. So
+// a program learns that a port is taken before it makes or opens anything, and clients are not let
+// in before it can answer them.
 //
 // Not thread safe.
 #pragma once
@@ -33,8 +33,8 @@ class ReservedPort {
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
   [[nodiscard]] int family() const noexcept { return family_; }  // AF_INET or AF_INET6
 
-  /// Lets clients in. Answers the descriptor, which is the caller's to close. Once. Errors:
-  /// `conflict` where somebody else, who had reserved it too, was first; `io_error`.
+  /// Lets clients in. Returns the descriptor, which the caller must close. Call it once. Errors:
+  /// `conflict` if another process, which had reserved it too, was first; `io_error`.
   [[nodiscard]] Result<int> listen() &&;
 
  private:

@@ -27,7 +27,7 @@ const sockaddr* generic(const sockaddr_un& address) noexcept {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-/// True where a file stands that nobody listens behind: its server has died.
+/// True if the socket file has no listener: its server has died.
 Result<bool> is_left_over(const std::string& path, const sockaddr_un& address) {
   struct stat file{};
   if (::lstat(path.c_str(), &file) != 0) return false;

@@ -19,9 +19,9 @@ class UnixListener {
   UnixListener& operator=(const UnixListener&) = delete;
   ~UnixListener() { remove(); }
 
-  /// Answers the descriptor, which is the caller's to close. The file of a socket on which nobody
-  /// listens any more is replaced. Errors: `invalid_argument` for a path of more than 107 bytes,
-  /// `conflict` where somebody listens or something else stands, `permission_denied`, `io_error`.
+  /// Returns the descriptor, which the caller must close. A socket file without a listener is
+  /// replaced. Errors: `invalid_argument` for a path of more than 107 bytes, `conflict` if a server
+  /// listens there or the file is of another type, `permission_denied`, `io_error`.
   [[nodiscard]] Result<int> listen(const std::string& path);
   void remove() noexcept;
 

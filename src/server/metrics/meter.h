@@ -1,4 +1,4 @@
-// Meter: what a server counts itself; what it counts of its store is a StoreMeter's.
+// Meter: a server's own counters; a StoreMeter counts for its store.
 //
 // Used on the server's thread only, so there is no lock.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace tarry::metrics {
 
-/// Of the clients of one protocol.
+/// For the clients of one protocol.
 class FrontMeter {
  public:
   /// `route` lives as long as the program.
@@ -32,7 +32,7 @@ class FrontMeter {
 class Meter {
  public:
   Meter() = default;
-  /// Of the server of that engine, which outlives this.
+  /// For the server of that engine, which outlives this.
   explicit Meter(core::Engine& engine) : store_(engine) {}
 
   /// The one of that name, which lives as long as the program; it stays where it is.

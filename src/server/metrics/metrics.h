@@ -16,8 +16,8 @@
 
 namespace tarry::metrics {
 
-/// `replies`: as StoreMeter::metered has it. `now`: by the store's clock, for ages. The meter is
-/// told which queues there are.
+/// `replies`: as in StoreMeter::metered. `now`: by the store's clock, for ages. The meter learns
+/// which queues exist.
 [[nodiscard]] std::string metrics_text(const StoreStats& stats, Meter& meter, std::uint64_t replies,
                                        Time now, std::string_view version,
                                        std::span<const RelayFigures> relays = {});

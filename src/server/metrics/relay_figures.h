@@ -1,4 +1,4 @@
-// RelayFigures: what /metrics tells of one relay that works beside the server.
+// RelayFigures: the figures in /metrics about one relay that runs beside the server.
 //
 // Plain value.
 #pragma once

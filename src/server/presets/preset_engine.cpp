@@ -14,8 +14,8 @@
 namespace tarry::presets {
 namespace {
 
-// The queue that the request names, where it is one alone; claims take what is there, and wait for
-// nothing of ours.
+// The queue of a request that names exactly one. Claims take existing messages, and do not wait for
+// us.
 const std::string* queue_of(const core::Request& request) noexcept {
   return std::visit(
       [](const auto& asked) -> const std::string* {
@@ -62,7 +62,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
         return true;
       }
       if (removes) {
-        waiting_[queue];  // what comes in behind it waits: the queue may have to be made anew
+        waiting_[queue];  // later requests wait: the queue may have to be made again
       } else if (!makes_queue(request) || there_.contains(queue) || !rules_.patch_of(queue)) {
         return false;
       } else if (core::check_queue_name(queue)) {
@@ -114,7 +114,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     });
   }
 
-  // Its requests wait by now. Where it fails, whether the queue is there is asked for once more.
+  // Its requests already wait. If the removal fails, the queue's existence is checked once more.
   void remove(const std::string& queue, Held removal) {
     inner_.submit(std::move(removal.request),
                   [self = shared_from_this(), queue,
@@ -148,7 +148,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     }
   }
 
-  // False: a removal is among them, and what stands behind it waits again.
+  // False: one of them is a removal, and the requests after it wait again.
   bool submit_held(const std::string& queue, std::deque<Held>& held,
                    const std::optional<Error>& error) {
     while (!held.empty()) {
@@ -172,7 +172,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
     return true;
   }
 
-  // What comes in meanwhile goes behind those that wait, until none does.
+  // New requests go behind those that wait, until none waits.
   void go_on(const std::string& queue, const std::optional<Error>& error) {
     while (true) {
       std::deque<Held> held;
@@ -191,7 +191,7 @@ class PresetEngine::Desk : public std::enable_shared_from_this<Desk> {
   }
 
   void remember(const std::string& queue) {
-    // Of a store whose queues come and go; to ask again costs one question a queue.
+    // For a store whose queues come and go; a repeated check costs one request for each queue.
     constexpr std::size_t kMost = 200'000;
     if (there_.size() >= kMost) there_.clear();
     there_.insert(queue);

@@ -1,12 +1,12 @@
-// PresetEngine: an engine before another one, that gives every queue its settings by rules when it
-// is made: before the first request goes through that would make it, its settings are put there.
-// So no message is in a queue that has not got them. Where they cannot be put, that request fails.
+// PresetEngine: an engine in front of another one. It gives every new queue its settings by rules:
+// before the first request that would make the queue goes through, it configures the settings. So
+// no message is in a queue without them. If that fails, the request fails.
 //
-// A queue that is there already keeps what it has: who starts puts that right, once.
+// An existing queue keeps its settings; the program corrects them once, at its start.
 //
 // Invariants
 //  1. Requests that name one queue and come in one after the other go on in that order.
-//  2. A queue is asked for once; requests to it wait meanwhile, those to others do not.
+//  2. A queue is checked once. Requests to it wait meanwhile; requests to other queues do not.
 //
 // Thread safety: that of an engine; `set_rules` may be called from any thread.
 #pragma once

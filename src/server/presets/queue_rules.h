@@ -1,6 +1,6 @@
-// QueueRules: settings of queues by patterns of their names. Of several that match, each setting is
-// the one of the longest pattern that has it; the whole name is longer than any beginning. So the
-// order of the rules plays no part.
+// QueueRules: settings of queues by patterns of their names. If several match, each setting comes
+// from the longest pattern that has it; the whole name counts as longer than any beginning. So the
+// order of the rules does not matter.
 //
 // Plain values. Thread safety: that of a vector.
 #pragma once
@@ -27,9 +27,9 @@ class QueueRules {
   [[nodiscard]] bool empty() const noexcept { return rules_.empty(); }
   [[nodiscard]] const std::vector<QueueRule>& rules() const noexcept { return rules_; }
 
-  /// What they say of the queue of that name; empty: nothing.
+  /// The settings for the queue of that name; empty: none.
   [[nodiscard]] std::optional<SettingsPatch> patch_of(std::string_view queue) const;
-  /// What they say of queues of which this is the longest pattern that matches.
+  /// The settings for queues whose longest matching pattern is this.
   [[nodiscard]] SettingsPatch patch_of_pattern(std::string_view pattern) const;
 
  private:

@@ -1,10 +1,12 @@
 // Admission: which clients are connected, and which may connect.
 //
 // Invariants
-//  1. At most `max_connections` are open, and on the reserve a quarter more, at most 100: for
-//     probes, for what settles, and to refuse others rather than leave them without an answer.
-//  2. Where there are too many, the one that is idle for the longest makes room: silent ones would
-//     keep everybody else out. The client of one that was only kept for later connects anew.
+//  1. At most `max_connections` are open, and a reserve of a quarter more, at most 100: for probes,
+//     for requests that settle, and to refuse other requests instead of leaving them without an
+//     answer.
+//  2. If there are too many, the one that has been idle for the longest is closed: silent
+//     connections would keep all other clients out. The client of a connection that was only kept
+//     open connects again.
 //  3. `emptied` is called whenever the last connection has closed.
 //
 // Thread safety: the server's thread only.
@@ -27,7 +29,7 @@ namespace tarry::session {
 
 class Admission {
  public:
-  /// The context, which is told to come here when a connection has closed, outlives it.
+  /// The context outlives it, and is told to call it when a connection has closed.
   Admission(ServerContext& context, std::function<void()> emptied);
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
@@ -37,7 +39,7 @@ class Admission {
 
   [[nodiscard]] std::size_t open() const noexcept { return open_.size(); }
 
-  /// Of those that are open when it is called: they may close meanwhile.
+  /// For connections that are open at the call: they may close meanwhile.
   template <typename Visit>
   void for_each(Visit visit) {
     std::vector<std::shared_ptr<Connection>> open;

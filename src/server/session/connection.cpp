@@ -18,7 +18,7 @@ constexpr std::size_t kSmallRead = 4 * 1024;
 constexpr std::size_t kLargeRead = 64 * 1024;       // within a body
 constexpr std::uint64_t kMaxLingered = 1ull << 30;  // the largest body that any server may be given
 constexpr Millis kLinger{1'000};                    // without anything more to throw away
-// What was sent before its client could know of the drain is in the kernel, or on its way.
+// Requests sent before the client could know of the drain are in the kernel, or on their way.
 constexpr Millis kDrainGrace{200};
 
 }  // namespace
@@ -39,7 +39,7 @@ void Connection::on_exception(const std::exception& error) {
       return;
     }
   } catch (const std::exception&) {
-    // Not even for that: it is closed without an answer.
+    // There is not even memory for that: the connection is closed without an answer.
   }
   close();
 }
@@ -49,7 +49,7 @@ void Connection::start(Place place) {
   guard([this] {
     listening::prepare(socket_);
     session_.become_idle();
-    // Whoever connects means to ask; only between requests there is time.
+    // A new connection will soon send a request; only between requests a client has time.
     deadline_.set(std::min(between_requests(), first_deadline()));
     read();
   });

@@ -1,19 +1,20 @@
-// Connection: one client's connection, as far as it is the same in every protocol. It reads and
-// writes bytes, asks the engine through its session (session.h), makes room for others, drains, and
-// deals with hang-ups. Each front derives its own class, which knows what the bytes mean.
+// Connection: one client's connection, the part that is the same in every protocol. It reads and
+// writes bytes, sends requests to the engine through its session (session.h), makes room for
+// others, drains, and handles hang-ups. Each front derives its own class, which interprets the
+// bytes.
 //
 //     reading -> asking -> writing -> reading ...     ask, send, next_request
 //        \-------------------/   \--> lingering       linger
 //
-// A hang-up is dealt with here and in the session. A front never sees one. It is noticed
+// Hang-ups are handled here and in the session. A front never sees one. It is noticed
 //  - by the read that is outstanding: a waiting claim is withdrawn; with no request in progress the
 //    connection closes;
-//  - not at all while the front is full, since nothing is read then. So a claim does not wait: the
-//    session withdraws it at once, and asks the socket before it hands over the answer;
+//  - not at all while the front is full, because nothing is read then. So a claim does not wait:
+//    the session withdraws it at once, and checks the socket before it hands over the answer;
 //  - by a write that fails or makes no progress for `write_deadline`: the connection closes.
-// All of them end in `close`, which releases what the client was not handed.
+// All of them end in `close`, which releases claimed messages that the client was not handed.
 //
-// Thread safety: the server's thread only. Made by its front with std::make_shared.
+// Thread safety: the server's thread only. Its front makes it with std::make_shared.
 //
 // Invariants
 //  1. At most one request is in progress. While there is one, a read is outstanding, unless the
@@ -54,8 +55,8 @@ class Front;
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  /// How it is let in. Where there are too many already, on the reserve: only what settles, extends
-  /// or cancels and probes are answered, one request; anything else is refused.
+  /// How it is let in. If there are too many already, it is on the reserve: it answers one request,
+  /// if that settles, extends, cancels or is a probe, and refuses any other.
   enum class Place : std::uint8_t { regular, reserve };
 
   Connection(Front& front, listening::Socket socket);
@@ -69,24 +70,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool give_way();
   /// The token has changed: a claim that waits, or a request that is coming in, ends refused.
   void revoke();
-  /// Finishes the request in progress, or one that comes within a moment, and closes.
+  /// Finishes the request in progress, or one that arrives within a moment, and closes.
   void drain();
   void close();
   [[nodiscard]] Front& front() const noexcept { return front_; }
 
   // Called by its session and its deadline, never when it is closed.
 
-  /// The engine's answer. What it claimed is the client's once `send` has written an answer in
-  /// full.
+  /// The engine's answer. Claimed messages belong to the client once `send` has written an answer
+  /// in full.
   virtual void on_reply(HeldReply& reply) = 0;
-  /// The request is not carried out, or its answer is not given: the front says so to the client.
-  /// While it `is_reading`, bytes of the request are missing, or those behind it are lost.
+  /// The request is not carried out, or its answer is not given: the front tells the client so.
+  /// While it `is_reading`, bytes of the request are missing, or the bytes after it are lost.
   virtual void on_refused(const Refusal& refusal) = 0;
   /// Nothing that the client sent is of use any more: receipts want the memory.
   virtual void free_memory() noexcept = 0;
   void on_deadline();
 
-  /// What an event calls for, and what is left to do where that throws.
+  /// Runs an event's step, and the cleanup if it throws.
   template <typename Step>
   void guard(Step step) {
     try {
@@ -97,22 +98,22 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
  protected:
-  /// How far a request has come in that is not answered yet.
+  /// How much of the unanswered request has arrived.
   enum class Incoming : std::uint8_t { nothing, head, body };
 
   // What a front says of its protocol.
 
-  /// More bytes, behind those that were handed over before. The front keeps what lies beyond the
-  /// request that they complete; it is called without bytes when the next one's turn has come.
+  /// More bytes, after those that were handed over before. The front keeps the bytes beyond the
+  /// request that they complete; it is called without bytes when the next request's turn has come.
   virtual void on_bytes(std::string_view bytes) = 0;
   [[nodiscard]] virtual Incoming incoming() const noexcept = 0;
-  /// It keeps so much that nothing more is to be read until the next request's turn.
+  /// It keeps so much that nothing more may be read until the next request's turn.
   [[nodiscard]] virtual bool is_full() const noexcept = 0;
-  /// Memory of what it keeps beyond the request, in bytes.
+  /// Memory of the bytes that it keeps beyond the request.
   [[nodiscard]] virtual std::uint64_t kept() const noexcept = 0;
   /// The answer has been written in full: `next_request` or `linger` follows.
   virtual void on_sent() = 0;
-  /// How long a new connection may say nothing.
+  /// How long a new connection may stay silent.
   [[nodiscard]] virtual Millis first_deadline() const { return between_requests(); }
 
   // What a front may ask for.
@@ -121,9 +122,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] ServerContext& context() const noexcept;
   [[nodiscard]] bool is_reading() const noexcept { return state_ == State::reading; }
   [[nodiscard]] Millis between_requests() const;
-  /// `on_refused` with `late` comes then, unless another deadline is set before.
+  /// `on_refused` with `late` is called then, unless another deadline is set before.
   void set_deadline(Millis from_now) { deadline_.set(from_now); }
-  /// The request that comes in takes so much memory now.
+  /// The arriving request takes this much memory now.
   void hold_request(std::uint64_t bytes) { session_.held().hold_request(bytes, input()); }
 
   /// Asks the engine: `on_reply` or `on_refused` follows, or the connection closes.
@@ -134,11 +135,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void begin_answer(const RequestNote& note);
   /// Writes the answer; `on_sent` follows, or the connection closes.
   void send(std::string head, std::string body);
-  /// Writes at once what the socket takes at once: nothing depends on it.
+  /// Writes as much as the socket takes at once; correctness does not depend on it.
   void try_send(std::string_view text);
   void next_request();
-  /// Closes once the client has. What it still sends is thrown away, for `most`: to close with
-  /// bytes unread would reset the connection, and the client might never see its answer.
+  /// Closes once the client has closed. Further bytes are thrown away, for `most`: closing with
+  /// unread bytes would reset the connection, and the client might never see its answer.
   void linger(Millis most);
 
  private:
@@ -153,7 +154,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_write(const boost::system::error_code& error, std::size_t size);
   void on_written();
   void on_exception(const std::exception& error);
-  /// Memory of what was read and is no request yet, and of the room for what comes next.
+  /// Memory of bytes that are no request yet, and of the read buffer.
   [[nodiscard]] std::uint64_t input() const noexcept;
 
   Front& front_;

@@ -31,7 +31,7 @@ class Deadline {
     if (deadline_ < armed_) arm();
   }
   void clear() noexcept { deadline_ = Clock::time_point::max(); }
-  /// As `clear`, and lets the connection go.
+  /// As `clear`, and releases the connection.
   void end() {
     clear();
     timer_.cancel();

@@ -1,5 +1,5 @@
-// EngineWork: what an engine still owes a server. Until it is paid, and not for as long as the
-// engine happens to keep the completion, the server's thread does not end.
+// EngineWork: the answers that an engine still owes a server. The server's thread does not end
+// before they have come, but it does not wait for the engine to destroy the completion.
 //
 // Thread safety: made on one thread, used on one, which may be another.
 #pragma once
@@ -24,8 +24,8 @@ class EngineWork {
       : executor_(
             boost::asio::require(executor, boost::asio::execution::outstanding_work.tracked)) {}
 
-  /// Runs a small task that can be copied on the server's thread. The engine's thread waits where
-  /// there is not even the memory for that: what it answers must not be lost.
+  /// Runs a small copyable task on the server's thread. If there is not even memory for that, the
+  /// engine's thread waits: its answer must not be lost.
   template <typename Task>
   void post(Task task) noexcept {
     constexpr Millis kMemoryPause{10};

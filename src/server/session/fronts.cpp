@@ -70,7 +70,7 @@ class Fronts::Impl {
         context_.turns.run(io_.get_executor(),
                            [one = connection.shared_from_this()] { one->drain(); });
       });
-      // Behind one that has been accepted, and is not admitted yet.
+      // After a connection that has been accepted and is not admitted yet.
       asio::post(io_, [this] {
         if (admission_.open() == 0) finish_drain();
       });
@@ -145,7 +145,7 @@ class Fronts::Impl {
     listening::Acceptor acceptor;
   };
 
-  // What leaves a handler is told, and ends nothing but what that handler was about.
+  // An exception from a handler is reported, and ends only that handler's own work.
   void run() {
     for (;;) {
       try {
@@ -170,7 +170,7 @@ class Fronts::Impl {
   Admission admission_;
   std::function<void(std::size_t)> drained_;
   bool stopping_ = false;
-  // Made after what its handlers refer to, and gone before it.
+  // Made after the members that its handlers refer to, and destroyed before them.
   asio::io_context io_{1};
   std::deque<OpenFront> fronts_;
   Timer timer_;

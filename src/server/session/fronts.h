@@ -1,10 +1,10 @@
-// Fronts: one server over one engine, whichever that is, that speaks several protocols, each at a
-// place of its own. What it says of its clients is said of all of them together: connections, bytes
+// Fronts: one server over one engine of any kind, which speaks several protocols, each at its own
+// address. Its limits and figures cover the clients of all protocols together: connections, bytes
 // held, the drain.
 //
-// One thread runs it. A request that asks the engine is answered when the engine has answered; a
-// waiting claim holds its connection and nothing else. What a claim took and could not be handed
-// over (the client hung up, the write failed) is released, its attempt not counted.
+// One thread runs it. A request to the engine is answered when the engine has answered; a waiting
+// claim occupies its connection and nothing else. Claimed messages that could not be handed over
+// (the client hung up, the write failed) are released, their attempts not counted.
 //
 // "How to add a front" in docs/architecture.md has the steps.
 //
@@ -53,17 +53,17 @@ class Fronts {
   /// was.
   [[nodiscard]] Result<void> set_token(std::string token);
 
-  /// From now on these hold, for what is begun from then on.
+  /// These limits hold for everything that begins after the call.
   void set_limits(const Limits& limits);
 
-  /// Takes no more connections, ends waiting claims (with what they have, else 503 `closing`),
-  /// finishes every request that was begun or is on its way (within a moment), closes the rest.
-  /// `done` runs once that is so or the deadline has passed, with the number of connections that
-  /// were still open; a second drain's at once. Then `stop`.
+  /// Takes no more connections, ends waiting claims (with the messages that they have, otherwise
+  /// 503 `closing`), finishes every request that was begun or arrives within a moment, and closes
+  /// the rest. `done` runs once that is complete or the deadline has passed, with the number of
+  /// connections that were still open; a second drain's runs at once. Then `stop`.
   void drain(Millis deadline, std::function<void(std::size_t open)> done);
 
-  /// Closes every connection, drops what `drain` was to call, releases what claims could not hand
-  /// over, and returns when the engine has answered everything. Idempotent.
+  /// Closes every connection, drops the callback of `drain`, releases claimed messages that were
+  /// not handed over, and returns when the engine has answered everything. Idempotent.
   void stop();
 
  private:

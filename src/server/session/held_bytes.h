@@ -1,14 +1,15 @@
-// HeldBytes: what a server keeps in memory for its clients, and how much of it one client may have.
+// HeldBytes: how much memory a server keeps for its clients, and how much of it one client may
+// have.
 //
-// Requests on their way in and answers on their way out have a half of `max_held_bytes` each, so
-// that bodies that never end stop no claim. Of each half one peer (an address, or the user at the
-// other end of a unix socket) has a half at most, so that one client stops no other.
+// Arriving requests and outgoing answers each have a half of `max_held_bytes`, so that bodies that
+// never end stop no claim. One peer (an address, or the user at the other end of a unix socket) may
+// have at most half of each, so that one client stops no other.
 //
 // Invariants
-//  1. Each sum is what the parts have, and what replies hold that no connection has looked at yet
-//     (held_reply.h); so both are 0 where nobody is connected and nothing is asked.
-//  2. What a connection holds itself is not compared: nothing is too large where nothing else is
-//     held.
+//  1. Each sum is the total of the connections' parts and of replies that no connection has looked
+//     at yet (held_reply.h); so both are 0 if no client is connected and no request is outstanding.
+//  2. A connection's own part is not compared with the limit: nothing is too large if nothing else
+//     is held.
 //  3. A peer is known while it has connections.
 //
 // Thread safety: the server's thread only, but for `answers_sum`, to which an engine's thread adds.
@@ -25,8 +26,8 @@
 
 namespace tarry::session {
 
-/// Bodies that settle, extend or cancel come in while too much is held, so many bytes of them
-/// together: without them what was done would be done again.
+/// While too much is held, bodies that settle, extend or cancel may still come in, up to this many
+/// bytes together: without them, finished work would be done again.
 inline constexpr std::uint64_t kSettleReserve = 32ull << 20;
 
 /// Why a request is refused: the sum of all `what` that are held is over the limit.
@@ -35,7 +36,7 @@ struct OverLimit {
   std::uint64_t limit = 0;
 };
 
-/// What a text takes up besides the string itself.
+/// The memory of a text besides the string object itself.
 [[nodiscard]] std::size_t memory_of(const std::string& text) noexcept;
 
 class HeldBytes {
@@ -58,9 +59,9 @@ class HeldBytes {
 
   [[nodiscard]] std::uint64_t requests() const noexcept { return requests_; }
   [[nodiscard]] std::uint64_t answers() const noexcept { return answers_; }
-  /// Of the requests, those that settle, extend or cancel.
+  /// Of the requests: those that settle, extend or cancel.
   [[nodiscard]] std::uint64_t settling() const noexcept { return settling_; }
-  /// Of requests, and of answers.
+  /// For requests, and for answers.
   [[nodiscard]] std::uint64_t limit() const noexcept { return limits_.max_held_bytes / 2; }
   [[nodiscard]] std::atomic<std::uint64_t>& answers_sum() noexcept { return answers_; }
 
@@ -72,8 +73,8 @@ class HeldBytes {
     Part& operator=(const Part&) = delete;
     ~Part() { leave(); }
 
-    /// `input`: what was read and is not a request yet, and the room for what comes next. Each
-    /// takes the place of what was said before; a request is over once its answer is held.
+    /// `input`: bytes read that are not a request yet, and the read buffer. Each call replaces the
+    /// former values; a request ends once its answer is held.
     void hold_request(std::uint64_t bytes, std::uint64_t input);
     void hold_answer(std::uint64_t bytes, std::uint64_t input);
     void hold_input(std::uint64_t input);
@@ -85,7 +86,7 @@ class HeldBytes {
     [[nodiscard]] std::optional<OverLimit> requests_over() const;
     /// `more`: of this connection's, that is not counted in it yet.
     [[nodiscard]] std::optional<OverLimit> answers_over(std::uint64_t more = 0) const;
-    /// Whether a body that settles comes in all the same.
+    /// Whether a body that settles may come in all the same.
     [[nodiscard]] bool may_settle(std::uint64_t body) const noexcept;
     [[nodiscard]] std::uint64_t answers() const noexcept { return counted_.answers; }
 

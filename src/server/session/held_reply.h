@@ -1,7 +1,6 @@
-// HeldReply: what the engine has answered, from then until an answer is made of it. It counts in
-// what the server holds; one that comes while that is over the limit is refused there and then: the
-// engine is quicker than whoever writes answers, and replies would pile up before the server's
-// thread comes to look at them.
+// HeldReply: an engine's reply, until an answer is made from it. It counts towards the bytes held.
+// If it comes while these are over the limit, it is refused at once: the engine is quicker than the
+// writing of answers, and replies would pile up before the server's thread looks at them.
 //
 // Thread safety: none, but for the sum.
 #pragma once
@@ -15,13 +14,13 @@
 
 namespace tarry::session {
 
-/// What a reply takes up, about.
+/// The memory of a reply, about.
 [[nodiscard]] std::uint64_t size_of(const core::Reply& reply) noexcept;
 
 class HeldReply {
  public:
-  /// On the engine's thread. `limit`: of the sum, beyond which the reply is refused. What came
-  /// before counts, not the reply itself, so that none is too large where nothing else is held.
+  /// On the engine's thread. `limit`: if the sum exceeds it, the reply is refused. Earlier bytes
+  /// count, not the reply itself, so that none is too large if nothing else is held.
   HeldReply(Result<core::Reply> result, std::atomic<std::uint64_t>& sum, std::uint64_t limit);
   HeldReply(HeldReply&& other) noexcept;
   HeldReply& operator=(HeldReply&&) = delete;
@@ -29,8 +28,8 @@ class HeldReply {
   HeldReply& operator=(const HeldReply&) = delete;
   ~HeldReply();
 
-  /// Of one that was refused: of a claim the receipts, mostly without anything else, to release
-  /// them; of others nothing that is of use.
+  /// If it was refused: a claim keeps its receipts, mostly nothing else, to release them; other
+  /// replies keep nothing useful.
   [[nodiscard]] Result<core::Reply>& result() noexcept { return result_; }
   [[nodiscard]] bool refused() const noexcept { return refused_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }

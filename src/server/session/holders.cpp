@@ -5,7 +5,7 @@
 namespace tarry::session {
 
 void Holders::note(const core::ClaimReply& reply, std::string holder) {
-  // Of a batch that is larger than all we keep, its end.
+  // If a batch is larger than everything that is kept, only its end is kept.
   const std::size_t count = std::min(reply.items.size(), kMost);
   if (count == 0) return;
   Claim claim{std::move(holder), {}};

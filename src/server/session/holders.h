@@ -1,9 +1,9 @@
-// Holders: who claimed what through this server, for `get`. The store knows a lease, and not whose
-// it is.
+// Holders: which client claimed which message through this server, for `get`. The store knows a
+// lease, but not its holder.
 //
-// It keeps the latest claims, up to kMost messages and kMostClaims claims: of a lease that is older
-// than these nobody is told. A claim is named by the message's id and its number of claims, so what
-// was released, or claimed again by somebody else, is not taken for it.
+// It keeps the latest claims, up to kMost messages and kMostClaims claims: for an older lease it
+// names nobody. A claim is identified by the message's id and its number of claims, so it is not
+// confused with a later claim.
 //
 // Thread safety: none; the server's thread owns it.
 #pragma once
@@ -27,7 +27,7 @@ class Holders {
   static constexpr std::size_t kMostClaims = 8 * 1024;
 
   void note(const core::ClaimReply& reply, std::string holder);
-  /// Puts the holder into what is told of a leased message, where it is known.
+  /// Adds the holder to a leased message's info, if it is known.
   void tell(MessageInfo& info) const;
 
  private:
@@ -39,8 +39,8 @@ class Holders {
   std::size_t messages_ = 0;
 };
 
-/// "127.0.0.1:40112 curl/7.88.1": a client's address, and what it says it is: of that the first 128
-/// bytes, with `?` for what is not printable ASCII.
+/// "127.0.0.1:40112 curl/7.88.1": a client's address and the first 128 bytes of its User-Agent,
+/// with `?` for characters that are not printable ASCII.
 [[nodiscard]] std::string holder_name(std::string_view peer, const std::string* user_agent);
 
 }  // namespace tarry::session

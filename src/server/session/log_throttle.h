@@ -1,5 +1,5 @@
-// LogThrottle: of a warning that may come as often as clients like, it lets one line a second
-// through. That line says how many were left out before it.
+// LogThrottle: for a warning that clients may cause as often as they like, it lets one line a
+// second through. That line says how many were left out before it.
 //
 // Thread safety: none.
 #pragma once
@@ -17,7 +17,7 @@ class LogThrottle {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// If it is time for one: how many were left out since the last.
+  /// If it is time for a line: how many were left out since the last.
   [[nodiscard]] std::optional<std::uint64_t> turn(Clock::time_point now) {
     if (last_ && now - *last_ < std::chrono::seconds(1)) {
       ++left_out_;

@@ -1,4 +1,4 @@
-// What a server is told for all of its fronts.
+// A server's options for all of its fronts.
 //
 // Plain values.
 #pragma once
@@ -15,27 +15,28 @@
 
 namespace tarry::session {
 
-/// What may be changed while it serves.
+/// Limits that may change while it serves.
 struct Limits {
   // Beyond, the one that is idle for the longest is closed; where none is, 503.
   std::size_t max_connections = 10'000;
   std::uint64_t max_body_bytes = 192ull << 20;  // beyond: 413; a full batch in base64 fits
-  // Bodies of all connections as far as they have come, a half of this, and answers from when the
-  // engine gives them until they are taken, the other; one peer's, a half of either. Where those of
-  // others are beyond, 429 to bodies that still come, or to what reads. So none is too large where
-  // nothing else is held, and one body more and one answer more may stand there.
+  // Bodies of all connections as far as they have arrived: a half of this. Answers from when the
+  // engine gives them until the client has taken them: the other half. One peer may have half of
+  // either. If others hold more than that, 429 to bodies that still arrive, or to requests that
+  // read. So none is too large if nothing else is held, and the sum may exceed the limit by one
+  // body and one answer.
   std::uint64_t max_held_bytes = 1ull << 30;
   Millis idle_deadline = std::chrono::minutes(5);  // between requests
 };
 
 struct Options : Limits {
-  /// Not empty: clients must show it, in the way of their protocol. As base::check_server_token
-  /// wants it.
+  /// Not empty: clients must show it, in their protocol's way. Must be valid for
+  /// base::check_server_token.
   std::string token = {};
   Millis write_deadline = std::chrono::seconds(30);  // without any progress
-  /// Told of what its operator should know. Default: nobody.
+  /// Gets messages for the operator. Default: nobody.
   Log log = {};
-  /// Told of every request when it is answered. Default: nobody.
+  /// Called for every answered request. Default: nobody.
   std::function<void(const RequestNote&)> on_request = {};
 };
 

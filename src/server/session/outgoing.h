@@ -19,7 +19,7 @@ class Outgoing {
     body_ = std::move(body);
     written_ = 0;
   }
-  /// What is left.
+  /// The rest.
   [[nodiscard]] std::array<boost::asio::const_buffer, 2> rest() const noexcept {
     namespace asio = boost::asio;
     if (written_ < head_.size()) return {asio::buffer(head_) + written_, asio::buffer(body_)};

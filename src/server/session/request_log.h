@@ -1,10 +1,10 @@
-// RequestLog: tells the log of each request that was answered.
+// RequestLog: reports each answered request to the log.
 //
 // Invariants
-//  1. Of requests that were not let in, one note a second of each status: nobody can have lines
-//     written as often as he likes.
-//  2. Of requests that were let in each is told, with its reason once a second of each status: a
-//     store that fails at everything is not worth more.
+//  1. For requests that were not let in: one note a second for each status, so that no client can
+//     have lines written as often as it likes.
+//  2. Requests that were let in are all reported, with the reason once a second for each status:
+//     more reasons are not useful if a store fails at everything.
 //
 // Thread safety: none; the server's thread owns it.
 #pragma once
@@ -20,26 +20,26 @@
 
 namespace tarry::session {
 
-/// A request that was answered, for a log. What it was about is not told: no queue, key or payload.
+/// A request that was answered, for a log. Its subject is left out: no queue, key or payload.
 struct RequestNote {
   std::string_view id;      // the client's if it gave one that is fit for a log
   std::string_view method;  // as it was sent; empty where it could not be read
   std::string_view route;   // "/v1/queues/*/messages", or "none"; lives as long as the program
   unsigned status = 0;      // HTTP's, whatever the protocol
-  // Of 401 and 429, and where the server is why: from 500 on, and 200 where the store failed at
-  // items of a batch. It stands in one note a second of each status.
+  // For 401 and 429, and if the server is the cause: from 500 on, and 200 if the store failed at
+  // items of a batch. It stands in one note a second for each status.
   std::string_view reason;
-  // Notes of the same status that were left out before this one: of those with a reason the reason,
-  // of requests that were not let in the whole note.
+  // Notes of the same status that were left out before this one: for requests with a reason only
+  // the reason, for requests that were not let in the whole note.
   std::uint64_t left_out = 0;
-  std::chrono::microseconds took{0};  // from when it was known what is asked to the answer
+  std::chrono::microseconds took{0};  // from knowing the request to the answer
 };
 
 class RequestLog {
  public:
   using Tell = std::function<void(const RequestNote&)>;
 
-  /// Empty: nobody is told.
+  /// Empty: nothing is reported.
   explicit RequestLog(Tell tell) : tell_(std::move(tell)) {}
 
   /// `let_in`: whether the client has shown that it may ask.

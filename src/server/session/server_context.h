@@ -1,4 +1,4 @@
-// ServerContext: what the fronts and connections of one server share.
+// ServerContext: shared by the fronts and connections of one server.
 //
 // Thread safety: the server's thread only, but for `held.answers_sum()`.
 #pragma once
@@ -37,20 +37,20 @@ class ServerContext {
   metrics::Meter meter{engine};
   Holders holders = {};
   Turns turns = {};  // for claims that end
-  // Those whose next request has not come, the one that has waited longest first.
+  // Connections without a request, the one that has waited longest first.
   std::list<Connection*> idle = {};
-  std::function<void(Connection*)> closed = {};  // told of each connection once
+  std::function<void(Connection*)> closed = {};  // called once for each connection
   bool draining = false;                         // the server is about to stop
-  // The last that is known of the engine is an error. That may have been the one request's, or the
-  // engine has stopped: a probe of health then asks.
+  // The engine's latest answer was an error. That may concern one request only, or the engine has
+  // stopped: a health probe then asks it.
   bool engine_suspect = false;
 
-  /// Of a request whose client gave none.
+  /// For a request whose client gave no id.
   [[nodiscard]] std::string make_request_id() { return id_prefix_ + std::to_string(++last_id_); }
   void warn(std::string_view code, std::string_view line) const {
     if (options.log) options.log({LogLevel::warning, code, line});
   }
-  /// Of what something could not be done for. Never throws.
+  /// Reports a step that failed. Never throws.
   void warn_of(const std::exception& error) noexcept;
 
  private:

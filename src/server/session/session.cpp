@@ -14,8 +14,8 @@
 namespace tarry::session {
 namespace {
 
-// Whatever is answered with what is stored: as much as the store has, while a change is answered
-// with a few words for each item.
+// Answers with stored data can be as large as the store, while the answer to a change has a few
+// words for each item.
 bool reads(const core::Request& request) noexcept {
   return std::visit(
       [](const auto& asked) {
@@ -29,7 +29,7 @@ bool reads(const core::Request& request) noexcept {
       request);
 }
 
-// What a claim takes besides its body for as long as it waits.
+// Memory of a waiting claim besides its body.
 std::uint64_t size_of(const core::ClaimRequest& claim) noexcept {
   return (claim.queues.size() + claim.keys.size()) * sizeof(std::string);
 }
@@ -76,7 +76,7 @@ bool Session::submit(core::Request request, Check check) {
   check_ = check;
   claiming_ = std::holds_alternative<core::ClaimRequest>(request);
   reading_ = check == Check::none && reads(request);
-  // How much is read nobody knows before: most claims ask for more than there is.
+  // Nobody knows before how much will be read: most claims ask for more than there is.
   const std::uint64_t limit = reading_ ? context_.held.limit() + held_.answers()
                                        : std::numeric_limits<std::uint64_t>::max();
   auto completion = [this, owner = connection_.shared_from_this(), limit,
@@ -93,7 +93,7 @@ bool Session::submit(core::Request request, Check check) {
     ticket_ = context_.engine.submit(std::move(request), std::move(completion));
   } catch (const std::bad_alloc& error) {
     context_.warn_of(error);
-    // What the engine has kept the completion of it may carry out all the same.
+    // The engine may have kept the completion: then it may carry the request out all the same.
     if (connection_.weak_from_this().use_count() < owners) return false;
     connection_.close();
     return true;
@@ -134,7 +134,7 @@ void Session::close() {
   try {
     context_.engine.withdraw(ticket_);
   } catch (const std::exception& error) {
-    context_.warn_of(error);  // it waits to its end, and what it gets is released then
+    context_.warn_of(error);  // it waits to its end, and its messages are released then
   }
 }
 
@@ -170,14 +170,14 @@ void Session::hand_over(HeldReply reply) {
     connection_.on_refused(*refusal);
     return;
   }
-  // Where nothing was to change, nothing is in doubt.
+  // If nothing was to change, nothing is in doubt.
   if (!result && reading_ && !claiming_ && is_away(result.error())) {
     result = Unexpected(ErrorCode::unavailable, std::string(result.error().message));
   }
   connection_.on_reply(reply);
 }
 
-// Without receipts nothing can be given back, so all else makes room for them.
+// Without receipts nothing can be given back, so everything else makes room for them.
 bool Session::note_unsent(const core::ClaimReply& reply) {
   try {
     unsent_.note(reply);
@@ -196,7 +196,7 @@ bool Session::note_unsent(const core::ClaimReply& reply) {
 std::optional<Refusal> Session::refusal_of(HeldReply& reply) {
   using Why = Refusal::Why;
   if (std::exchange(revoked_, false)) return Refusal{Why::token_replaced};
-  // In JSON it may be several times as large, and others' may have become that meanwhile.
+  // As JSON it may be several times as large, and other replies may have become JSON meanwhile.
   if (reading_) {
     if (auto over = held_.answers_over(reply.bytes())) {
       return Refusal{Why::too_much_held, *std::move(over)};

@@ -1,15 +1,15 @@
-// Session: what one connection does at the store: who its client is, what it holds, and the one
-// request that it has at the engine. How its bytes come and go is the connection's (connection.h).
+// Session: what one connection does at the store: its client's identity, the bytes that it holds,
+// and its one request at the engine. The connection moves its bytes (connection.h).
 //
 // Thread safety: the server's thread only; the engine's completions come there by post.
 //
 // Invariants
-//  1. At most one request is at the engine. Its answer comes to the connection once, as a reply or
-//     a refusal, or the connection is closed.
+//  1. At most one request is at the engine. Its answer reaches the connection once, as a reply or a
+//     refusal, or the connection is closed.
 //  2. A claim whose client has hung up, whose token was replaced or whose server drains does not
 //     wait: it is withdrawn, also when it is submitted after that.
-//  3. What a claim took is unsent from the engine's answer until `handed_over`. Where the
-//     connection is closed or refuses the answer before that, it is released.
+//  3. Claimed messages are unsent from the engine's answer until `handed_over`. If the connection
+//     is closed or refuses the answer before that, they are released.
 //  4. The server is told once that the connection is closed.
 //  5. It is among the idle between `become_idle` and `become_busy` or `close`.
 #pragma once
@@ -33,10 +33,10 @@ namespace tarry::session {
 
 class Connection;
 
-/// What a request is to a server that is short of something.
+/// How a server that is short of something treats a request.
 enum class Urgency : std::uint8_t {
   ordinary,
-  settles,  // or extends or cancels: it takes from what there is to do
+  settles,  // or extends or cancels: less work is left after it
   probe,    // of health; small
 };
 
@@ -45,7 +45,7 @@ class Session {
   /// The connection owns both the session and the socket.
   Session(ServerContext& context, Connection& connection, listening::Socket& socket);
 
-  /// Of the client, with its port.
+  /// The client's address, with its port.
   [[nodiscard]] const std::string& address() const noexcept { return remote_.address; }
   [[nodiscard]] HeldBytes::Part& held() noexcept { return held_; }
   [[nodiscard]] const HeldBytes::Part& held() const noexcept { return held_; }
@@ -65,19 +65,21 @@ class Session {
   /// A request has been answered: for the log and the metrics.
   void answered(const RequestNote& note);
 
-  /// Whether a request may go to the engine now: what waits, and answers that nobody takes, count
-  /// too, since whoever reads on meanwhile makes more of them. What settles or cancels makes less,
-  /// and is let through. Probes are small.
+  /// Whether a request may go to the engine now. Waiting requests, and answers that clients do not
+  /// take, count too, because further requests would add to them. Requests that settle or cancel
+  /// reduce the load, and are let through. Probes are small.
   [[nodiscard]] std::optional<OverLimit> admit(const core::Request& request, Check check);
   /// Asks the engine. False: it has not begun, for want of memory.
   [[nodiscard]] bool submit(core::Request request, Check check);
-  /// What the engine answered has been written to the client in full.
+  /// The engine's answer has been written to the client in full.
   void handed_over();
 
-  /// A claim waits no longer: it is answered with what it has. Nothing where none waits.
+  /// Ends a claim's wait: it is answered with the messages that it has. Without a waiting claim it
+  /// does nothing.
   void end_wait();
-  /// The client sends no more; perhaps it still reads. One that only stopped sending cannot be told
-  /// from one that is gone: a claim is safe with neither, any other request is carried out.
+  /// The client sends no more; perhaps it still reads. A client that only stopped sending cannot be
+  /// told from one that is gone. So a claim's messages are not given to either; any other request
+  /// is carried out.
   void client_ended();
   [[nodiscard]] bool has_client_ended() const noexcept { return client_ended_; }
   /// The token was replaced. False: no claim waits.

@@ -19,7 +19,7 @@ bool may_name_files(ErrorCode code) noexcept {
     case ErrorCode::unsupported:
     case ErrorCode::not_found:
     case ErrorCode::conflict:
-    case ErrorCode::misuse: break;  // they name what was asked for
+    case ErrorCode::misuse: break;  // they name the request's own values
   }
   return false;
 }
@@ -31,7 +31,7 @@ std::string without_paths(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const bool begins = at == 0 || kBefore.find(text[at - 1]) != std::string_view::npos;
-    // Of "redis://host" the slashes are none.
+    // The slashes in "redis://host" begin no path.
     const bool in_url = at > 0 && text[at - 1] == ':' && text.substr(at).starts_with("//");
     if (text[at] != '/' || !begins || in_url) {
       out += text[at++];

@@ -1,5 +1,5 @@
-// Turns: what is done for connections a few at a time, so that ten thousand of them that hang up,
-// or are answered, at once let other clients' requests in between.
+// Turns: handles connections a few at a time, so that ten thousand that hang up, or are answered,
+// at once let other clients' requests in between.
 //
 // Thread safety: none; the server's thread owns it.
 //
@@ -23,8 +23,8 @@ class Turns {
  public:
   static constexpr std::size_t kMost = 16;
 
-  /// At once, where few have been run since the executor's last turn; else in a turn to come. Where
-  /// there is no memory to keep it for that, at once too. `executor`: the same each time.
+  /// Runs at once if few have run since the executor's last turn; otherwise in a later turn. If
+  /// there is no memory to queue it, it runs at once too. `executor`: the same each time.
   template <typename Executor, typename Task>
   void run(const Executor& executor, Task task) {
     if (tasks_.empty() && run_ < kMost && arm(executor)) {

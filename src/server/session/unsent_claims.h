@@ -1,5 +1,5 @@
-// UnsentClaims: what a claim took and its client has not been handed yet. It is given back, the
-// attempt not counted, where it cannot be handed over.
+// UnsentClaims: claimed messages that the client has not been handed yet. If they cannot be handed
+// over, they are given back, the attempts not counted.
 //
 // Thread safety: the server's thread only.
 #pragma once
@@ -17,7 +17,7 @@ class UnsentClaims {
   void note(const core::ClaimReply& reply);
   /// The client has them.
   void clear() { settles_ = {}; }
-  /// Gives them back to the engine; what fails is warned of.
+  /// Gives them back to the engine; failures are logged.
   void release(ServerContext& context, const listening::Executor& executor);
 
  private:

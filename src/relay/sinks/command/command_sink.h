@@ -1,7 +1,7 @@
-// CommandSink: runs a command for each message, as `tarry work` does: the payload is its standard
-// input, its environment names the message (message_text.h), exit status 0 confirms, 65 refuses for
-// good, anything else asks for another attempt. `close` sends SIGTERM to what runs, `abandon`
-// SIGKILL.
+// CommandSink: runs a command for each message, as `tarry work` does. The payload is its standard
+// input, and its environment names the message (message_text.h). Exit status 0 confirms, 65 refuses
+// for good, any other asks for another attempt. `close` sends SIGTERM to running commands,
+// `abandon` SIGKILL.
 #pragma once
 
 #include "relay/child_process.h"

@@ -23,7 +23,7 @@ constexpr std::array<NameAndText, 6> kDefaults{{
     {"socket.keepalive.enable", "true"},
 }};
 
-/// And no file may.
+/// No settings file may change these either.
 constexpr std::array<NameAndText, 2> kForced{{{"enable.idempotence", "true"}, {"acks", "all"}}};
 
 /// Names that a file must leave alone -> why.
@@ -80,7 +80,7 @@ Result<Conf> conf_of(const KafkaOptions& options) {
   for (const auto& [name, value] : kForced) {
     if (auto done = set(conf.get(), name, value, ""); !done) return done.error();
   }
-  // The relay tells of the sink itself; librdkafka's own lines are for who asks for them.
+  // The relay itself reports on the sink; librdkafka's own lines are for debugging.
   if (!debug) rd_kafka_conf_set_log_cb(conf.get(), nullptr);
   return conf;
 }

@@ -1,5 +1,5 @@
-// librdkafka's configuration of a producer: defaults of ours, the file's settings, and over both
-// what the promise of a relay hangs on.
+// librdkafka's configuration of a producer: our defaults, then the file's settings, and over both
+// the settings on which a relay's promise depends.
 //
 // Pure functions.
 #pragma once

@@ -54,7 +54,7 @@ rd_kafka_vu_t bytes_field(rd_kafka_vtype_t kind, std::string_view bytes) {
   return value;
 }
 
-/// What is wrong with the sink, whatever the message.
+/// Errors of the sink itself, whatever the message.
 bool takes_nothing(rd_kafka_resp_err_t error) {
   constexpr std::array kDown{
       RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,

@@ -1,5 +1,5 @@
 // KafkaProducer: one idempotent producer of librdkafka: takes messages, and reports what became of
-// each. kafka_sink.h says what for.
+// each. kafka_sink.h uses it.
 //
 // Thread safety: none; librdkafka's own threads only write to `wake`.
 #pragma once
@@ -25,7 +25,7 @@ struct KafkaReport {
   bool too_large = false;
 };
 
-/// It takes nothing now.
+/// The producer takes no messages now.
 struct KafkaTrouble {
   std::string reason;
   bool fatal = false;  // and never will again: a new one may
@@ -50,17 +50,17 @@ class KafkaProducer {
   KafkaProducer(const KafkaProducer&) = delete;
   KafkaProducer& operator=(const KafkaProducer&) = delete;
 
-  /// Where it is taken, one report follows, and the delivery must live until that has come or the
-  /// producer is gone.
+  /// If it is taken, one report follows, and the delivery must live until the report has come or
+  /// the producer is gone.
   [[nodiscard]] Taken produce(std::uint64_t token, const Delivery& delivery);
 
-  /// What has come, after `patience_ms` at most.
+  /// The reports so far, after `patience_ms` at most.
   [[nodiscard]] std::vector<KafkaReport> poll(int patience_ms);
 
   /// Since the last message that a broker confirmed.
   [[nodiscard]] const std::optional<KafkaTrouble>& trouble() const noexcept;
 
-  /// Drops what is not confirmed: reports of it, with this reason, soon follow.
+  /// Drops unconfirmed messages: their reports, with this reason, soon follow.
   void abandon(const std::string& reason);
 
  private:

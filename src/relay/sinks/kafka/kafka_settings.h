@@ -1,5 +1,5 @@
-// What a Kafka sink is told: brokers, topic, and librdkafka's own settings from a properties file,
-// where secrets have their place.
+// A Kafka sink's options: brokers, topic, and librdkafka's own settings from a properties file,
+// which may hold secrets.
 //
 // Pure functions, but for the reading of the file.
 #pragma once

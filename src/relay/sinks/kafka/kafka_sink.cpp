@@ -21,9 +21,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kStillWaitingMs = 250;  // while librdkafka has, or is to have, anything of ours
-/// A broker that restarts is waited for: idempotence then makes no duplicates of what was sent.
+/// Waits for a broker that restarts: idempotence then makes no duplicates of sent messages.
 constexpr std::chrono::milliseconds kGrace{3'000};
-/// One that was never reached: as long as trying all addresses of a name takes.
+/// For a broker that was never reached: as long as it takes to try all addresses of a name.
 constexpr std::chrono::milliseconds kFirstGrace{1'000};
 constexpr Moment kLookForLate{50};  // at most so often: it looks at all that librdkafka has
 constexpr int kPurgePatienceMs = 50;
@@ -45,8 +45,8 @@ class KafkaSink::Impl final : public SinkThread {
 
   void wait() override {
     pollfd fd{wake_.descriptor(), POLLIN, 0};
-    // librdkafka tells once that its queue is not empty any more: a look that came in between would
-    // be the last.
+    // librdkafka reports once that its queue is no longer empty: if a look came in between, there
+    // would be no other report.
     const bool waits_for_time =
         producer_ && (producer_->trouble() || !waiting_.empty() || !sent_.empty());
     static_cast<void>(::poll(&fd, 1, waits_for_time ? kStillWaitingMs : -1));
@@ -84,8 +84,8 @@ class KafkaSink::Impl final : public SinkThread {
     conclude(std::move(outgoing), late ? too_late() : std::move(report.answer));
   }
 
-  /// librdkafka sends when it likes: what it has of leases that have ended must not go out any
-  /// more, and it gives nothing back but all.
+  /// librdkafka decides when to send. Messages whose leases have ended must not go out any more,
+  /// and it can only give back all of them.
   void take_back_late() {
     const Moment now = moment_now();
     if (now < look_for_late_at_) return;
@@ -119,7 +119,7 @@ class KafkaSink::Impl final : public SinkThread {
     }
   }
 
-  /// The first of them goes to librdkafka, or is answered. Not where that has no room now.
+  /// Gives the first message to librdkafka, or answers it. False if librdkafka has no room now.
   [[nodiscard]] bool produce_first(std::deque<Outgoing>& batch) {
     if (batch.front().is_late()) {
       batch.front().done(too_late());
@@ -148,7 +148,7 @@ class KafkaSink::Impl final : public SinkThread {
       return false;
     }
     producer_ = *std::move(opened);
-    wake();  // it may have had something to say before it knew whom to tell
+    wake();  // it may have had news before it could report them
     return true;
   }
 
@@ -158,7 +158,7 @@ class KafkaSink::Impl final : public SinkThread {
     }
   }
 
-  /// A producer that was of no use is not asked again: it may hold on to what it has heard.
+  /// A producer that failed is not used again: it may hold on to old failures.
   void renew() {
     if (why_down_.empty() || !sent_.empty()) return;
     why_down_.clear();
@@ -210,7 +210,7 @@ class KafkaSink::Impl final : public SinkThread {
   std::uint64_t next_token_ = 1;
   bool one_alone_ = false;   // the only one in sent_ was in a batch that was too large
   bool has_worked_ = false;  // the producer
-  std::string why_down_;     // of what the producer answered; empty: it is not
+  std::string why_down_;     // the producer's error; empty: it is up
   std::optional<Clock::time_point> down_since_;
   Moment look_for_late_at_{0};
 };

@@ -5,10 +5,10 @@
 // headers are tarry-id, tarry-queue, tarry-attempt and tarry-due-ms, besides the message's own.
 // Within a partition records keep the order of `send`.
 //
-// A message that is too large is refused. While no broker can be reached for some seconds, the
-// topic is not there or writing to it is not allowed, the sink is down. What may be there and was
-// not reported is unknown. A producer that is down, or whose idempotence is broken (a fatal error),
-// is made anew for the next message: how often is the relay's breaker's business.
+// A message that is too large is refused. The sink is down if no broker can be reached for some
+// seconds, the topic does not exist, or writing to it is not allowed. A message that may be there
+// and was not reported is unknown. A producer that is down, or whose idempotence is broken (a fatal
+// error), is made again for the next message; the relay's breaker limits how often.
 //
 // On a thread of its own, besides librdkafka's.
 #pragma once

@@ -73,7 +73,7 @@ Result<KafkaOptions> read_kafka_parts(const base::BodyAndQuery& parts) {
 
 Result<KafkaOptions> kafka_sink_options(std::string_view rest) {
   const base::BodyAndQuery parts = base::split_query(rest);
-  // Before all else, so that no part of a password shows as a bad host, port or topic.
+  // Checked first, so that no part of a password shows up as a bad host, port or topic.
   if (parts.body.find('@') != std::string_view::npos) {
     return not_kafka(
         "no user and password in a URL of Kafka: sasl.username and sasl.password go into a file, "

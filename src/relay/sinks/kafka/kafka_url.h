@@ -1,4 +1,5 @@
-// URLs of Kafka: what is behind kafka:, as brokers, topic and the file of librdkafka's settings.
+// URLs of Kafka: reads the part after kafka: as brokers, topic and the file of librdkafka's
+// settings.
 //
 // Errors name the value and the limit, and never a password. Pure, but for the file.
 #pragma once

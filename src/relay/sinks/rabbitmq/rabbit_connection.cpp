@@ -19,9 +19,9 @@ using net::rabbit::in_one_line;
 
 namespace {
 
-constexpr std::size_t kFrameOverhead = 8;  // AMQP 0-9-1, 4.2.3: seven bytes before, one behind
-// Up to 64 bytes Erlang keeps within a process, beyond that behind a counted reference, which costs
-// RabbitMQ more than another frame does: docs/decisions/0003-speed.md has the measurements.
+constexpr std::size_t kFrameOverhead = 8;  // AMQP 0-9-1, 4.2.3: seven bytes before, one after
+// Erlang keeps up to 64 bytes within a process. Larger binaries are kept outside and counted, which
+// costs RabbitMQ more than another frame does: docs/decisions/0003-speed.md has the measurements.
 constexpr std::size_t kLeanFrame = 64;
 constexpr std::size_t kShortBody = 4 * kLeanFrame;
 
@@ -73,7 +73,7 @@ class RabbitConnection::Impl {
 
   void gather(bool on) const {
     const int value = on ? 1 : 0;
-    // Where it fails there are more packets, and nothing else.
+    // If it fails, there are only more packets.
     static_cast<void>(::setsockopt(link_.socket(), IPPROTO_TCP, TCP_CORK, &value, sizeof value));
   }
 
@@ -188,7 +188,7 @@ class RabbitConnection::Impl {
   }
 
   net::rabbit::RabbitLink link_;
-  std::string scratch_;            // of what is encoded to see whether it fits
+  std::string scratch_;            // messages are encoded here to see whether they fit
   std::vector<Channel> channels_;  // by number; 0 is the connection's own
 };
 

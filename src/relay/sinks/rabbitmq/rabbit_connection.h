@@ -1,5 +1,5 @@
 // RabbitConnection: one connection to a RabbitMQ broker with channels in confirm mode: publishes,
-// and says what the broker answers. rabbit_sink.h says what for.
+// and reports the broker's answers. rabbit_sink.h uses it.
 //
 // Thread safety: none. `publish` and `open` may block for as long as their time-outs; `next` never.
 #pragma once
@@ -30,7 +30,7 @@ namespace rabbit {
 
 class Properties;
 
-/// The broker has these: `tag`, or on that channel all up to it. Not `ack`: it has refused them.
+/// The broker has these: `tag`, or on that channel all up to it. Without `ack` it has refused them.
 struct Confirm {
   std::uint16_t channel = 0;
   std::uint64_t tag = 0;
@@ -43,7 +43,7 @@ struct Returned {
   std::string id;  // of the message, as its properties say
   std::string reason;
 };
-/// What was not confirmed on it never will be. It is open again, its tags count from 1.
+/// Unconfirmed messages on it will never be confirmed. It is open again; its tags count from 1.
 struct ChannelClosed {
   std::uint16_t channel = 0;
   bool not_found = false;  // an exchange
@@ -74,11 +74,11 @@ class RabbitConnection {
                                               const std::string& routing_key,
                                               const rabbit::Properties& properties,
                                               std::string_view body);
-  /// While `on`, what is published goes out in full packets; then the rest of it. To be switched on
-  /// only while more follows at once.
+  /// While `on`, published messages go out in full packets; switching it off sends the rest. Switch
+  /// it on only while more follows at once.
   void gather(bool on);
-  /// What has come, one by one; empty: no more for now. After an error the connection is dead.
-  /// To be called every second at least, for the heartbeats.
+  /// The next event; empty: no more for now. After an error the connection is dead. Call it at
+  /// least every second, for the heartbeats.
   [[nodiscard]] Result<std::optional<rabbit::Event>> next();
   /// Readable when something has come.
   [[nodiscard]] int socket() const;

@@ -28,7 +28,7 @@ constexpr int kLookAgainMs = 500;  // heartbeats and confirm time-outs
 std::optional<std::size_t> most_bytes_by(std::string_view reason) {
   constexpr std::string_view kMost = "max size ";
   const std::size_t at = reason.rfind(kMost);
-  // What else is refused may name an exchange that somebody has called so.
+  // Any other refusal may name an exchange that looks like this text.
   if (!reason.starts_with("PRECONDITION_FAILED - message size ") || at == std::string_view::npos) {
     return std::nullopt;
   }
@@ -82,7 +82,7 @@ class RabbitSink::Impl final : public SinkThread {
   void work(std::deque<Outgoing> arrived) override {
     listen();
     publish(arrived);
-    listen();  // what came while it was publishing is in no socket any more
+    listen();  // events that came during publishing no longer show on the socket
     give_up_on_silence();
   }
   void stop(std::deque<Outgoing> arrived) override {
@@ -219,7 +219,7 @@ class RabbitSink::Impl final : public SinkThread {
   }
   void take(const rabbit::ChannelClosed& closed) {
     const auto most = most_bytes_by(closed.reason);
-    // Or each of them would close the channel, and cost its neighbours there an attempt.
+    // Otherwise each of them would close the channel, and cost the other messages there an attempt.
     if (most) most_bytes_ = most;
     for (auto& [tag, published] : std::exchange(pending_[closed.channel], {})) {
       const std::size_t bytes = published.outgoing.delivery.payload().size();

@@ -2,16 +2,16 @@
 // and confirms it once the broker's publisher confirm for it has come.
 //
 // The properties hold message-id (the id) and the headers tarry-queue, tarry-key, tarry-attempt and
-// tarry-due-ms, besides the message's own; the body is the payload. What an intake has brought gets
-// the properties back that it came with (rabbit/properties.h). One with a header CC or BCC, by
-// which RabbitMQ would route it further, is refused unless that is allowed.
+// tarry-due-ms, besides the message's own; the body is the payload. A message that an intake has
+// brought gets back the properties that it came with (properties.h). A message with a header CC or
+// BCC, by which RabbitMQ would route it further, is refused unless that is allowed.
 //
-// What the broker returns as unroutable or refuses (nack) is tried again; what was published and
-// not confirmed when a connection or channel ends is unknown, but for the exchange that the broker
-// names as its reason. A broker that cannot be reached, blocks publishers, or does not have the
-// exchange of the options is down; an exchange that a message's header names is that message's
-// affair. It connects when there is something to publish: how often that is tried is the relay's
-// breaker's business.
+// A message that the broker returns as unroutable or refuses (nack) is tried again. A message that
+// was published and not confirmed when a connection or channel ends is unknown, unless the broker
+// names its exchange as the reason. The sink is down if the broker cannot be reached, blocks
+// publishers, or does not have the exchange of the options. If the missing exchange is named by a
+// message's header, only that message fails. It connects when there is something to publish; the
+// relay's breaker limits how often.
 //
 // One connection, on a thread of its own.
 #pragma once

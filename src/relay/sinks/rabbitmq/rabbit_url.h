@@ -11,7 +11,7 @@
 
 namespace tarry::relay {
 
-/// `rest`: what is behind `scheme`, amqp or amqps. exchange=, routing_key=, exchange_from=,
+/// `rest`: the part after `scheme`, amqp or amqps. exchange=, routing_key=, exchange_from=,
 /// routing_key_from=, channels=
 [[nodiscard]] Result<RabbitOptions> rabbit_sink_options(std::string_view scheme,
                                                         std::string_view rest);

@@ -69,7 +69,7 @@ MadeSink make_redis_sink(const SinkWish& wish, const RedisServerOf& server_of) {
   const base::BodyAndQuery parts = base::split_query(wish.rest());
   std::string options;
   auto target = take_target(parts.query, options);
-  // What follows a ? may be the end of a password with one in it.
+  // The text after a ? may be the end of a password that contains one.
   if (!target && parts.query.find('@') != std::string_view::npos) return base::misplaced_login();
   if (!target) return target.error();
   auto server = server_of(wish.scheme(), std::string(parts.body) + options);

@@ -10,7 +10,7 @@
 
 namespace tarry::relay {
 
-/// The server that a URL names: the scheme, and what is behind its colon. Its options are those
+/// The server that a URL names: the scheme, and the part after its colon. Its options are those
 /// that say which server it is.
 using RedisServerOf =
     std::function<Result<net::RedisOptions>(std::string_view scheme, std::string_view rest)>;

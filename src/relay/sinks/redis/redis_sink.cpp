@@ -18,8 +18,8 @@
 namespace tarry::relay {
 namespace {
 
-/// That much is on its way at once, or one message: about what a socket takes of a server that does
-/// not read, so that little waits where nobody looks at its lease.
+/// At most this much is outstanding at once, or one message. It is about what a socket takes for a
+/// server that does not read, so little waits where no lease is checked.
 constexpr std::size_t kMostUnanswered = 256 * 1024;
 constexpr std::size_t kRestOfMessage = 256;  // key, headers and so on, about
 
@@ -56,8 +56,8 @@ net::RedisCommand command_for(const RedisTarget& target, const Delivery& deliver
   return command;
 }
 
-/// Errors that no message is at fault for: of a server that takes nothing from anybody at the
-/// moment, or nothing from us, or nothing at the one key that a sink has.
+/// Errors that are no message's fault: the server accepts nothing from anyone, or nothing from us,
+/// or nothing at the sink's one key.
 bool says_down(std::string_view error) {
   constexpr std::array<std::string_view, 14> kDown{
       "LOADING",     "OOM",      "READONLY", "MASTERDOWN", "NOREPLICAS", "BUSY",  "MISCONF",
@@ -112,14 +112,14 @@ class RedisSink::Impl final : public SinkThread {
     std::ranges::move(arrived, std::back_inserter(waiting_));
     begin_some();
   }
-  /// The client fails what is outstanding, and whatever is sent from then on.
+  /// The client fails everything that is outstanding, and everything sent after that.
   void stop(std::deque<Outgoing> arrived) override {
     client_->close();
     work(std::move(arrived));
   }
 
-  // What waits for a connection, or for a server that does not read, waits here, where its lease is
-  // looked at.
+  // Messages that wait for a connection, or for a server that does not read, wait here, where their
+  // leases are checked.
   void begin_some() {
     if (waiting_.empty() || knocking_) return;
     if (!client_->is_connected()) return knock();
@@ -166,8 +166,8 @@ class RedisSink::Impl final : public SinkThread {
       io_.get_executor()};
   // The thread's alone.
   std::deque<Outgoing> waiting_;
-  std::size_t unanswered_ = 0;  // bytes of what the client has, about
-  bool knocking_ = false;       // a PING finds out whether there is a connection to be had
+  std::size_t unanswered_ = 0;  // bytes that the client has, about
+  bool knocking_ = false;       // a PING tests whether a connection is possible
   std::unique_ptr<net::RedisClient> client_;
 };
 

@@ -6,7 +6,7 @@
 //   channel  PUBLISH NAME line          at most once: who is not subscribed at that moment never
 //                                       sees it, and it is confirmed all the same
 //
-// What the server confirmed survives as far as its own persistence goes.
+// Confirmed messages survive as far as the server's own persistence goes.
 #pragma once
 
 #include <memory>

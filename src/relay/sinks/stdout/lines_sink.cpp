@@ -17,16 +17,16 @@
 namespace tarry::relay {
 namespace {
 
-/// A descriptor that others share must not be switched to non-blocking. That much a pipe takes
-/// without blocking once it says that there is room; a file never waits for a reader.
+/// A descriptor that other processes share must not be switched to non-blocking. A pipe takes this
+/// much without blocking once it says that there is room; a file never waits for a reader.
 std::size_t most_at_once(int fd) {
   struct stat status{};
   const bool is_file = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   return is_file ? SSIZE_MAX : PIPE_BUF;
 }
 
-/// Of a file: whether what stands before the next write has no end of line; true where it cannot be
-/// read.
+/// For a file: whether the bytes before the next write do not end with an end of line; true if they
+/// cannot be read.
 bool left_in_a_line(int fd, off_t size) {
   const bool at_end = (::fcntl(fd, F_GETFL) & O_APPEND) != 0;
   const off_t at = at_end ? size : std::min(size, ::lseek(fd, 0, SEEK_CUR));
@@ -40,8 +40,8 @@ bool left_in_a_line(int fd, off_t size) {
   return !ended;
 }
 
-/// Who wrote here before may have been stopped in a line, or its disk was full. Of what a pipe's
-/// reader has, nothing can be told. A terminal shows what it has.
+/// A former writer may have been stopped in the middle of a line, or its disk was full. A pipe
+/// cannot tell what its reader has. A terminal shows what it has.
 bool may_be_in_a_line(int fd) {
   struct stat status{};
   if (::fstat(fd, &status) != 0) return false;

@@ -1,7 +1,8 @@
 // LinesSink: writes each message as a line of JSON (message_text.h) to a descriptor, in order.
-// Confirmed once the kernel has taken the whole line; what a reader of a pipe makes of it, nobody
-// knows. A reader that does not read is waited for until `close`, which may leave half a line: what
-// comes next begins with an end of line, and so does a run whose predecessor may have left one.
+// Confirmed once the kernel has taken the whole line; nobody knows what a pipe's reader does with
+// it. It waits for a reader that does not read until `close`, which may leave half a line. The next
+// line then begins with an end of line, and so does a run whose predecessor may have left half a
+// line.
 #pragma once
 
 #include <functional>

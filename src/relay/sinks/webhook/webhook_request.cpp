@@ -15,7 +15,8 @@ constexpr std::size_t kMaxPath = 4'096;      // bytes
 /// A receiver may ask for patience, and not for ever.
 constexpr Millis kLongestAfter = std::chrono::hours(24);
 
-/// Of the connection (RFC 9110, 7.6.1), of the message's framing and destination, or of who asks.
+/// Headers of the connection (RFC 9110, 7.6.1), of the message's framing and destination, or of the
+/// sender's identity.
 constexpr std::array<std::string_view, 49> kNotTheirs{
     // of the connection, and of the way
     "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "http2-settings",
@@ -24,12 +25,12 @@ constexpr std::array<std::string_view, 49> kNotTheirs{
     "host", "content-length", "content-type", "content-encoding", "content-range", "content-digest",
     "digest", "range", "accept-encoding", "user-agent", "x-http-method", "x-http-method-override",
     "x-method-override", "x-original-url", "x-original-host", "x-rewrite-url", "x-host",
-    // of who asks, and for whom
+    // the sender's identity, and on whose behalf it asks
     "authorization", "cookie", "cookie2", "set-cookie", "set-cookie2", "origin", "referer", "from",
     "forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip",
     "cf-connecting-ip", "fastly-client-ip", "remote-user", "x-remote-user", "signature",
     "signature-input",
-    // what a receiver drops duplicates by
+    // a receiver drops duplicates by it
     "idempotency-key"};
 constexpr std::array<std::string_view, 7> kNotTheirBeginnings{
     "tarry-", "proxy-", "sec-", "x-forwarded-", "x-auth-request-", "x-envoy-", "x-ssl-"};
@@ -48,7 +49,7 @@ bool is_theirs(const WebhookOptions& options, std::string_view name) noexcept {
          std::ranges::none_of(kNotTheirBeginnings, begins);
 }
 
-/// Of a token (RFC 9110, 5.6.2), besides letters and digits.
+/// Allowed in a token (RFC 9110, 5.6.2), besides letters and digits.
 constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
 
 bool is_field_name(std::string_view name) noexcept {
@@ -172,9 +173,9 @@ Answer webhook_answer(long status, std::string_view body, std::optional<Millis> 
   }
   if (status < 400) return try_again("redirects are not followed; it " + reason);
   if (after) after = std::clamp(*after, Millis(0), kLongestAfter);
-  // Who may not go there, and whose first request is still under way (409, as drafted for
-  // Idempotency-Key), has sent nothing wrong. Others may go elsewhere, and need not wait for it;
-  // but what we log in with (401, 407) is the same for all.
+  // 403 (may not go there) and 409 (the first request is still running, as drafted for
+  // Idempotency-Key) do not say that the message is bad. Other messages may go elsewhere and need
+  // not wait for it; but our login (401, 407) is the same for all.
   constexpr std::array<long, 2> kNotYet{403, 409};
   if (std::ranges::count(kNotYet, status) > 0) return not_yet(std::move(reason), after);
   constexpr std::array<long, 5> kAgain{401, 407, 408, 425, 429};

@@ -1,4 +1,4 @@
-// What a webhook is asked and what its answer means: header lines, signature, path; status and body
+// A webhook's request and the meaning of its answer: header lines, signature, path; status and body
 // as an Answer.
 //
 // Pure functions.
@@ -17,8 +17,8 @@
 
 namespace tarry::relay {
 
-/// What the signature covers. v1: the time and the body, for receivers that know no other. v2: also
-/// what the headers say of the message, and the path.
+/// What the signature covers. v1: the time and the body, for receivers that know only that. v2:
+/// also the message's facts in the headers, and the path.
 enum class WebhookSignature : std::uint8_t { v1, v2 };
 
 struct WebhookOptions {
@@ -40,21 +40,21 @@ struct WebhookOptions {
 inline constexpr std::uint32_t kMaxWebhookConnections = 256;
 inline constexpr std::size_t kMinWebhookSecret = 16;  // bytes
 
-/// "NAME: VALUE" each. The message's own headers go along, but for those that belong to the
-/// connection, those that are ours, and those by which a receiver or a proxy before it tells who is
-/// asking: a producer must not speak for us. `target`: path and query of the request. Errors:
-/// `invalid_argument`, naming the header, for what no HTTP header can hold.
+/// "NAME: VALUE" each. The message's own headers are added, except those that belong to the
+/// connection, those that are ours, and those by which a receiver or a proxy identifies the sender:
+/// a producer must not speak for us. `target`: path and query of the request. Errors:
+/// `invalid_argument`, naming the header, for values that no HTTP header can hold.
 [[nodiscard]] Result<std::vector<std::string>> webhook_headers(const WebhookOptions& options,
                                                                const Delivery& delivery,
                                                                std::int64_t unix_seconds,
                                                                std::string_view target);
 
-/// Path and query that the message asks for; empty where it does not. `invalid_argument` for what
-/// is none.
+/// The path and query in the message; empty if it has none. `invalid_argument` for text that is no
+/// path.
 [[nodiscard]] Result<std::string> webhook_path(const WebhookOptions& options,
                                                const Delivery& delivery);
 
-/// What a signature is made of; queue and key as the headers have them.
+/// The data that a signature covers; queue and key as the headers have them.
 struct WebhookSigned {
   std::int64_t unix_seconds = 0;
   std::uint64_t id = 0;
@@ -67,11 +67,11 @@ struct WebhookSigned {
 
 /// "v1=" or "v2=" and the hex HMAC-SHA256: v1 of "SECONDS.BODY"; v2 of "v2", SECONDS, ID, QUEUE,
 /// KEY, ATTEMPT, TARGET and BODY, each but the last with a line feed after it. None of these can
-/// hold a line feed, but for the body.
+/// hold a line feed, except the body.
 [[nodiscard]] std::string webhook_signature(WebhookSignature version, std::string_view secret,
                                             const WebhookSigned& parts);
 
-/// `status`: 200 .. 599, of a whole answer. `after`: what Retry-After asks for.
+/// `status`: 200 .. 599, of a whole answer. `after`: the delay in Retry-After.
 [[nodiscard]] Answer webhook_answer(long status, std::string_view body,
                                     std::optional<Millis> after);
 

@@ -102,8 +102,8 @@ class WebhookSink::Impl final : public SinkThread {
       curl_multi_remove_handle(multi_.get(), handle);
       const bool timed_out = result == CURLE_OPERATION_TIMEDOUT;
       if (!timed_out && answer.fate != Fate::down) ++answers_;
-      // What waits would meet the same, one time-out after the other; unless others were answered
-      // meanwhile.
+      // Waiting messages would meet the same, one time-out after the other, unless others were
+      // answered meanwhile.
       const bool away = answer.fate == Fate::down || (timed_out && answers_ == answers_before);
       const std::string reason = answer.reason;
       transfer->answer(std::move(answer));

@@ -1,12 +1,12 @@
 // WebhookSink: POSTs each message's payload to a URL, and confirms it once the answer is 2xx.
 //
-// Answers of 400 to 499 refuse the message, but 408, 425 and 429; those, redirects and 500 on are
-// tried again, not before Retry-After. What ends without an answer is unknown once the request has
-// begun to go out; before that the receiver is down, and so is it for whatever waits behind.
+// Answers of 400 to 499 refuse the message, except 408, 425 and 429. Those, redirects and 500 on
+// are tried again, not before Retry-After. A request that ends without an answer is unknown once it
+// has begun to go out. Before that the receiver is down, also for all waiting messages.
 //
-// Only http and https, no redirects, no proxies. Every address that a name leads to is checked at
-// the socket that is about to connect to it (public_address.h): there is no second look at the name
-// in between.
+// Only http and https, no redirects, no proxies. Every address of a name is checked at the socket
+// that is about to connect to it (public_address.h): there is no second look-up of the name in
+// between.
 //
 // One thread of its own; connections are kept and used again.
 #pragma once

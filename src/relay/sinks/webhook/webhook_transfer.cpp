@@ -18,7 +18,7 @@ constexpr std::size_t kKeptOfAnswer = 200;
 
 template <typename Value>
 void set(CURL* handle, CURLoption option, Value value) {
-  // Only memory and the library's version can be at fault: both are ours.
+  // Only memory or the library's version can cause this, and both are ours.
   const CURLcode set = curl_easy_setopt(handle, option, value);
   if (set == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
   TARRY_ASSERT(set == CURLE_OK);
@@ -34,7 +34,7 @@ void set_tls(CURL* handle, const WebhookOptions& options) {
   set(handle, CURLOPT_SSLKEY, options.key_file.c_str());
 }
 
-/// libcurl takes a line without a value for a wish to leave the header out.
+/// libcurl takes a line without a value as a request to leave the header out.
 std::string line_for_curl(const std::string& line) {
   const std::size_t colon = line.find(':');
   const bool empty = line.find_first_not_of(" \t", colon + 1) == std::string::npos;
@@ -98,8 +98,8 @@ curl_socket_t WebhookTransfer::open_socket(void* self, curlsocktype, curl_sockad
 
 int WebhookTransfer::before_request(void* self, char*, char*, int, int) {
   auto& transfer = *static_cast<WebhookTransfer*>(self);
-  // libcurl sends again by itself what a kept connection has swallowed: a duplicate that would have
-  // its twin's attempt number.
+  // libcurl by itself sends again a request that was lost on a kept connection: a duplicate with
+  // the same attempt number.
   if (transfer.sent_) return CURL_PREREQFUNC_ABORT;
   // A connection had to be made first.
   if (transfer.parcel_.is_late()) {
@@ -138,7 +138,7 @@ Answer WebhookTransfer::outcome(CURLcode result) const {
   if (late_) return too_late();
   long status = 0;
   curl_easy_getinfo(handle(), CURLINFO_RESPONSE_CODE, &status);
-  // Of a 2xx that was cut off nobody knows how it would have ended.
+  // If a 2xx was cut off, nobody knows how it would have ended.
   if (answered_ && (result == CURLE_OK || cut_ || status >= 300)) {
     curl_off_t seconds = 0;
     curl_easy_getinfo(handle(), CURLINFO_RETRY_AFTER, &seconds);

@@ -1,6 +1,6 @@
-// WebhookTransfer: one request of a webhook sink, as libcurl carries it out, and what became of it.
+// WebhookTransfer: one request of a webhook sink, carried out by libcurl, and its result.
 //
-// Not thread safe. It stays where it is while libcurl has its handle.
+// Not thread safe. It must not move while libcurl has its handle.
 #pragma once
 
 #include <curl/curl.h>
@@ -34,9 +34,9 @@ class WebhookTransfer {
   WebhookTransfer& operator=(const WebhookTransfer&) = delete;
 
   [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
-  /// What libcurl's result comes to.
+  /// The meaning of libcurl's result.
   [[nodiscard]] Answer outcome(CURLcode result) const;
-  /// Of one that is broken off.
+  /// The answer for a request that is broken off.
   [[nodiscard]] Answer broken_off(const std::string& why) const;
   void answer(Answer answer) { parcel_.done(std::move(answer)); }
 

@@ -133,7 +133,7 @@ Result<std::unique_ptr<Sink>> make_webhook_sink(std::string_view url) {
     if (auto set = base::parse_options<WebhookOptions>(
             url.substr(hash + 1), url.substr(0, url.find(':')), kWebhookOptions, options);
         !set) {
-      // What follows a # may be the end of a password with one in it.
+      // The text after a # may be the end of a password that contains one.
       if (url.find('@', hash) != std::string_view::npos) return base::misplaced_login();
       return set.error();
     }

@@ -1,4 +1,4 @@
-// A webhook as `--to` names it: the URL, and behind # what is not the receiver's to see.
+// A webhook as `--to` names it: the URL, and after # the options that the receiver must not see.
 #pragma once
 
 #include <memory>
