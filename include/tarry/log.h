@@ -16,7 +16,7 @@ namespace tarry {
 
 enum class LogLevel : std::uint8_t {
   info,     ///< nothing to do: an earlier event is over, or work continues
-  warning,  ///< look into it when there is time: something is late, or was left out
+  warning,  ///< look into it when you have time: something is late, or was left out
   error,    ///< page someone: the store, or a message of it, is broken
 };
 
@@ -43,7 +43,7 @@ struct LogEntry {
   std::string_view code = {};
   std::string_view text = {};  ///< the event for people, with the details: one line
 
-  /// So that a function that takes a line can be a log.
+  /// Lets a function that takes a line of text serve as a log.
   operator std::string_view() const noexcept { return text; }  // NOLINT: implicit on purpose
 };
 

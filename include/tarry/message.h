@@ -1,4 +1,4 @@
-// The words of a message's life: states, outcomes, what a push takes and what `get` answers.
+// The words of a message's life: states, outcomes, the fields of a push and the answer of `get`.
 // Plain values; no thread safety of their own.
 #pragma once
 
@@ -37,7 +37,7 @@ enum class State : std::uint8_t {
   return "unknown";
 }
 
-/// What a verb did: every verb says what happened, none says "ok" for "maybe".
+/// The result of a verb: every verb says what happened, none says "ok" for "maybe".
 enum class Outcome : std::uint8_t {
   pushed,       ///< push: accepted as a new message
   exists,       ///< push: the key is taken; nothing changed
@@ -79,7 +79,7 @@ enum class Outcome : std::uint8_t {
 enum class IfExists : std::uint8_t {
   reject,   ///< answer `exists`
   keep,     ///< answer `kept` and the existing due time
-  replace,  ///< payload, headers, priority, due and attempts anew
+  replace,  ///< new payload, headers, priority and due time; attempts start again
   earlier,  ///< move the message if the new due time is earlier
   later,    ///< move the message if the new due time is later
 };
@@ -105,7 +105,7 @@ enum class Ending : std::uint8_t {
   return ending == Ending::acked ? "acked" : "cancelled";
 }
 
-/// What ends a claim.
+/// How to end a claim.
 enum class Action : std::uint8_t {
   ack,      ///< done
   retry,    ///< again after a delay (default: the queue's backoff)
@@ -219,7 +219,7 @@ struct MessageInfo {
   std::string queue;
   std::string key;
   State state = State::scheduled;
-  bool stopping = false;  ///< leased, and cancelled meanwhile
+  bool stopping = false;  ///< leased, and then cancelled
   Time due{};
   /// When the store accepted this push, by the store's clock. A `replace` is a new push; a move to
   /// another store is not. Rounded down, on Redis to the minute. Empty: not known (an older version

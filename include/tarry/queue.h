@@ -102,7 +102,8 @@ struct ListOptions {
   std::string_view prefix = {};  ///< only keys that begin with it
   /// True: a message that exists from the first page to the last is on one of them, or on two, even
   /// if it is claimed or moved meanwhile; a page may have a few more than `limit`. False: a store
-  /// in Redis lists by due time, and misses a message that moves behind the current page.
+  /// in Redis lists by due time, and misses a message that moves to a place before the current
+  /// page.
   bool whole = false;
 };
 
@@ -153,10 +154,10 @@ class Queue {
   // batch or one item.
 
   // -- push
-  /// Creates the queue if it does not exist. Outcomes: `pushed`; if the key is taken, as
-  /// `if_exists` says, `exists`, `kept`, `replaced`, `moved` or `revived`; `in_flight`, `settled`.
-  /// Only `pushed`, `replaced`, `moved` and `revived` change anything. Error: `no_space`: nothing
-  /// was accepted. An empty batch has an empty answer.
+  /// Creates the queue if it does not exist. Outcomes: `pushed`; for a taken key, depending on
+  /// `if_exists`, `exists`, `kept`, `replaced`, `moved` or `revived`; `in_flight`, `settled`. Only
+  /// `pushed`, `replaced`, `moved` and `revived` change anything. Error: `no_space`: nothing was
+  /// accepted. An empty batch has an empty answer.
   Result<Pushed> push(const Push& message) const;
   void push(const Push& message, Callback<Pushed> done) const;
   Result<std::vector<Result<Pushed>>> push(std::span<const Push> messages) const;
@@ -278,10 +279,10 @@ class Queue {
   Result<std::uint64_t> purge() const;
   void purge(Callback<std::uint64_t> done) const;
   /// Removes the queue with everything in it: messages in every state, remembered keys, settings,
-  /// pause and counters. Answers how many messages were removed. A push meanwhile or later creates
-  /// the queue anew. Errors: `conflict` while messages are leased, unless `force` (their receipts
-  /// are then stale), and while the queue is resharded; `not_found` if there is no such queue;
-  /// `unsupported` in a layout.
+  /// pause and counters. Answers how many messages were removed. A later push, also during the
+  /// removal, creates the queue again. Errors: `conflict` while messages are leased, unless `force`
+  /// (their receipts are then stale), and while the queue is resharded; `not_found` if there is no
+  /// such queue; `unsupported` in a layout.
   Result<std::uint64_t> remove(bool force = false) const;
   void remove(bool force, Callback<std::uint64_t> done) const;
   /// Delivers these dead messages again: due now, attempts start anew. An empty `keys` means all.

@@ -68,7 +68,7 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
-/// "no_space": what `to_string` says.
+/// "no_space": the text of `to_string`.
 template <typename Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
                                              ErrorCode code) {

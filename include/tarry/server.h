@@ -6,8 +6,9 @@
 //   $ tarry --store http+unix:///run/shop/tarry.sock stats
 //
 // Every verb works there, also those that change data: a user who may open the socket may push,
-// claim and purge. So only the program's user has access to the file (mode 0600). The server needs
-// one thread, and costs nothing while no request comes. In tarry::tarry, not in tarry::embedded.
+// claim and purge. Therefore only the program's user has access to the file (mode 0600). The server
+// needs one thread, and costs nothing while no request comes. In tarry::tarry, not in
+// tarry::embedded.
 //
 // Thread safe, except its destructor.
 #pragma once

@@ -126,7 +126,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return out << to_string(word);
 }
 
-/// How far a reshard has come.
+/// The progress of a reshard.
 struct ReshardStep {
   std::uint64_t turn = 0;      ///< for the next step
   std::uint32_t from = 0;      ///< shards before

@@ -12,7 +12,8 @@
 // there. A `file:` store stays locked until the child exits or calls exec.
 //
 // Thread safe. A Store is a handle: destroying the last copy closes the engine, as `close` does,
-// even if Queues still exist; they then answer `closed`. So does a moved-from Store.
+// even if Queues still exist; they then answer `closed`. A moved-from Store's verbs answer `closed`
+// too.
 //
 // Its threads block all signals except those of faults: SIGTERM and the like stay with the program,
 // which may wait for them with sigwait. Processes started by a callback or handler inherit this.

@@ -125,7 +125,8 @@ class UniqueFunction<R(Args...)> {
 
   void reset() noexcept {
     if (invoke_ == nullptr) return;
-    // Emptied first: destroying the callable may come back here through what it owns.
+    // Emptied first: destroying the callable may call this function again through objects that it
+    // owns.
     invoke_ = nullptr;
     std::exchange(manage_, nullptr)(space_, nullptr);
   }

@@ -23,7 +23,7 @@
 
 namespace tarry {
 
-/// What a handler decides. Made by `ack`, `retry`, `release` and `bury`.
+/// A handler's decision. Made by `ack`, `retry`, `release` and `bury`.
 struct Verdict {
   Action action = Action::ack;
   std::optional<Millis> delay = {};
@@ -142,15 +142,15 @@ class Worker {
   /// Once one of several queues can no longer be served, all of them end.
   ///
   /// Errors: `closed` if a queue's store was closed before; `invalid_argument` for options out of
-  /// range, no queue or one queue twice; `misuse` if it runs already, or on a thread of an
-  /// engine; `unavailable` if the system gives no thread; else the store's error when it became
+  /// range, no queue or one queue twice; `misuse` if it runs already, or on a thread of an engine;
+  /// `unavailable` if the system gives no thread; otherwise the store's error when it became
   /// unusable.
   Result<void> run(std::stop_token stop);
 
   /// Ends `run`, the one in progress and any later one. Returns at once.
   void stop() noexcept;
 
-  /// Of all queues together.
+  /// For all queues together.
   [[nodiscard]] WorkerStats stats() const;
   /// For the queue of that name; nothing if the worker does not serve it. If it serves queues of
   /// one name in several stores: the first of them.

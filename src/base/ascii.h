@@ -1,4 +1,4 @@
-// Characters of ASCII as headers, URLs, names, durations and times have them, whatever the locale.
+// ASCII characters as headers, URLs, names, durations and times use them, whatever the locale.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace tarry::base {
   return to_lower(c) >= 'a' && to_lower(c) <= 'z';
 }
 
-/// -1 for what is no digit of that.
+/// -1 if it is no hex digit.
 [[nodiscard]] constexpr int hex_value(char c) noexcept {
   if (is_digit(c)) return c - '0';
   const char lower = to_lower(c);

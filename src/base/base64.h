@@ -1,6 +1,6 @@
 // Base64 (RFC 4648): the standard alphabet with padding for payloads in JSON, the URL-safe one
-// without padding for receipts and tokens. Decoding is strict: one text a value, so that what was
-// accepted can be compared as text.
+// without padding for receipts and tokens. Decoding is strict: each value has one text, so accepted
+// values can be compared as text.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -14,7 +14,7 @@ namespace tarry::base {
 
 [[nodiscard]] std::string base64_encode(std::string_view bytes);
 [[nodiscard]] std::string base64url_encode(std::string_view bytes);
-/// The same, behind what `out` holds; `bytes` is no part of that.
+/// The same, appended to `out`; `bytes` must not be a part of `out`.
 void append_base64url(std::string& out, std::string_view bytes);
 
 /// invalid_argument, naming the position, for: a foreign character (white space too), missing or

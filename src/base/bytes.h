@@ -1,4 +1,4 @@
-// Fixed-size little-endian integers in byte buffers: what formats on disk and receipts are made of.
+// Fixed-size little-endian integers in byte buffers: formats on disk and receipts consist of them.
 // Buffers are std::string and std::string_view throughout tarry.
 //
 // Thread safety: none of its own; as safe as the buffer.
@@ -80,8 +80,8 @@ struct ByteWriter {
   std::string& out_;
 };
 
-/// Fills in room that a string was lengthened by: for what knows its size beforehand, and is on the
-/// way of every message. The room must be there, and stay where it is meanwhile.
+/// Fills room by which a string was already lengthened. For code that knows the size beforehand and
+/// runs for every message. The room must exist, and the string must not move meanwhile.
 struct ByteFiller {
   explicit ByteFiller(char* at) noexcept : at_(at) {}
 

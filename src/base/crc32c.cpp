@@ -17,7 +17,7 @@ constexpr std::uint32_t kPolynomial = 0x82F63B78;
 
 using Table = std::array<std::uint32_t, 256>;
 
-// kSlices[k][b]: what byte b does to the checksum when k more bytes follow it.
+// kSlices[k][b]: the effect of byte b on the checksum if k more bytes follow it.
 constexpr std::array<Table, 8> make_slices() {
   std::array<Table, 8> slices{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
@@ -36,7 +36,7 @@ constexpr std::array<Table, 8> make_slices() {
 
 constexpr std::array<Table, 8> kSlices = make_slices();
 
-// All functions below take and give the raw register: inverted at the borders by the public ones.
+// All functions below take and return the raw register; the public functions invert it.
 std::uint32_t update_by_tables(std::uint32_t crc, const char* at, std::size_t size) noexcept {
   for (; size >= 8; at += 8, size -= 8) {
     const std::uint64_t mixed = load_u64(at) ^ crc;

@@ -21,7 +21,7 @@ namespace tarry::base {
 
 namespace detail {
 
-/// The table version, whatever the processor can do: the tests compare the two.
+/// The table version, on any processor: the tests compare the two.
 [[nodiscard]] std::uint32_t crc32c_tables(std::span<const std::byte> bytes,
                                           std::uint32_t seed) noexcept;
 

@@ -1,6 +1,6 @@
 #include "base/hash.h"
 
-// Inlined here and nowhere else, so that no other file pays for it and nothing links to libxxhash.
+// Inlined in this file only, so that no other file pays for it and nothing links to libxxhash.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

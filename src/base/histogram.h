@@ -1,5 +1,5 @@
-// A log-linear histogram (HdrHistogram's layout) of values that are not negative, lateness above
-// all: 64 buckets for each power of two, so what it answers is within 1/64 of the recorded value.
+// A log-linear histogram (HdrHistogram's layout) of values that are not negative, mainly lateness.
+// It has 64 buckets for each power of two, so its answers are within 1/64 of the recorded value.
 //
 // About 30 KiB, all inside the object; nothing is allocated after it was made.
 // Thread safety: none; one owner, or a histogram a thread and merge().

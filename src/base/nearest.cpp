@@ -30,7 +30,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
-  constexpr std::size_t kLongest = 64;  // what is longer was no slip of the finger
+  constexpr std::size_t kLongest = 64;  // a longer word is no typing error
   if (word.size() > kLongest) return {};
   std::string_view best;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;

@@ -1,6 +1,6 @@
-// Planted bugs: mistakes that others have made, or that we nearly did, each behind a switch, so
-// that the simulator can show that it would notice. Only where TARRY_PLANTED is defined, which is
-// for tests/simulation alone; everywhere else TARRY_PLANTED_BUG is the constant false, and the
+// Planted bugs: mistakes that others have made, or that we nearly made, each behind a switch, so
+// that the simulator can show that it would notice. They exist only if TARRY_PLANTED is defined,
+// for tests/simulation alone. Everywhere else TARRY_PLANTED_BUG is the constant false, and the
 // mistake is not compiled.
 //
 // Thread safety: the switch is set before anything runs, in a program of its own.

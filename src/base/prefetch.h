@@ -11,12 +11,12 @@ namespace tarry::base {
 /// The cache line in which this lies.
 inline void prefetch_line(const void* at) noexcept {
   __builtin_prefetch(at);
-  // To g++ a function that does nothing else has no effect, and calls of it are left out, as are
-  // calls of those that call it.
+  // g++ treats a function that does nothing else as one without an effect, and drops calls to it
+  // and to its callers.
   asm volatile("");
 }
 
-/// Of long ones only the beginning: the processor sees for itself that it goes on.
+/// Of long bytes only the beginning: the processor itself notices that the read continues.
 inline void prefetch(std::string_view bytes) noexcept {
   constexpr std::size_t kLine = 64;
   const char* const end = bytes.data() + std::min(bytes.size(), 8 * kLine);

@@ -13,10 +13,10 @@ namespace tarry::base {
 
 inline constexpr std::size_t kMaxSecretLine = 4'096;  // bytes
 
-/// The first line of the file, without its end (`\n` or `\r\n`); never empty. Only a regular file
-/// is read, and not far beyond that line. Errors: `invalid_argument`, for what cannot be read, has
-/// no such line, or may be written by others than its owner: whoever may write it knows the secret.
-/// They name `named_by` and the path, and show nothing of what is in it.
+/// The first line of the file, without its end (`\n` or `\r\n`); never empty. Reads only a regular
+/// file, and not far beyond that line. Errors: `invalid_argument`, if the file cannot be read, has
+/// no such line, or may be written by users other than its owner: anyone who may write it knows the
+/// secret. They name `named_by` and the path, and show nothing of the contents.
 [[nodiscard]] Result<std::string> read_secret(std::string_view named_by, const std::string& path);
 
 /// Whether every user of the machine may read the file.

@@ -1,6 +1,6 @@
-// Semaphore: one thread waits, another wakes it. It wakes with no lock held, for which the woken
-// thread would only have to sleep again; and it may be gone as soon as `wait` has returned, while
-// `post` is still returning on the other thread (POSIX, sem_destroy).
+// Semaphore: one thread waits, another wakes it. It wakes without a lock held; otherwise the woken
+// thread would only sleep again, for that lock. It may be destroyed as soon as `wait` has returned,
+// even while `post` is still returning on the other thread (POSIX, sem_destroy).
 //
 // Thread safety: all of it.
 #pragma once

@@ -1,4 +1,5 @@
-// StopEvent: a stop that interrupts who waits for a descriptor: a pipe may say nothing for ever.
+// StopEvent: a stop that interrupts a wait for a descriptor, because a pipe may stay silent for
+// ever.
 //
 // Thread safety: `set` from any thread, and from several.
 #pragma once

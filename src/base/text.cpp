@@ -11,8 +11,8 @@
 namespace tarry::base {
 namespace {
 
-// The length of the character that starts at `at`, 0 if what stands there is not valid UTF-8.
-// Table 3-7 of the Unicode standard: only the second byte's range depends on the first.
+// The length of the character that starts at `at`, 0 if the bytes there are not valid UTF-8. Table
+// 3-7 of the Unicode standard: only the second byte's range depends on the first.
 std::size_t utf8_length(std::string_view text, std::size_t at) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
   const unsigned char first = byte(0);

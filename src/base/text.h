@@ -1,6 +1,6 @@
 // Text that people type and read: durations, times, sizes, numbers, and values quoted in messages.
-// One reading everywhere (flags, URLs, JSON, configuration), strict, with errors (always
-// invalid_argument) that name the value and what would have been right.
+// The same rules everywhere (flags, URLs, JSON, configuration): strict, with errors (always
+// invalid_argument) that name the value and show a valid one.
 //
 // Thread safety: pure functions; the locale plays no part.
 #pragma once
@@ -28,8 +28,8 @@ inline constexpr std::int64_t kMaxTimeMs = 7'289'654'399'999;
 [[nodiscard]] std::string format_duration_ms(std::int64_t ms);
 
 /// RFC 3339 with an offset (`2026-11-20T10:00:00Z`, `…+08:00`, fractions of any length rounded up
-/// to ms; the seconds may be left out), or milliseconds since 1970, of which core::parse_time_ms
-/// refuses those that are seconds. From 1970 to kMaxTimeMs.
+/// to ms; the seconds may be left out), or milliseconds since 1970. core::parse_time_ms refuses
+/// numbers that are seconds. From 1970 to kMaxTimeMs.
 [[nodiscard]] Result<std::int64_t> parse_time_ms(std::string_view text);
 
 /// `2026-11-20T10:00:00.000Z`.
@@ -44,8 +44,8 @@ inline constexpr std::int64_t kMaxTimeMs = 7'289'654'399'999;
 [[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
 
 /// In double quotes, fit for one line of a terminal or a log: control bytes, quotes, backslashes,
-/// invalid UTF-8, and the characters that break or reverse a line are escaped. Of more than `max`
-/// bytes only the beginning is shown, followed by `…(N bytes)` with the full length.
+/// invalid UTF-8, and the characters that break or reverse a line are escaped. If it has more than
+/// `max` bytes, only the beginning is shown, followed by `…(N bytes)` with the full length.
 ///
 /// An object, not a function, so that a std::string argument does not find std::quoted instead.
 struct Quoted {
@@ -57,7 +57,7 @@ inline constexpr Quoted quoted{};
 /// byte as % and two hex digits.
 [[nodiscard]] std::string path_in_url(std::string_view path);
 
-/// `text` behind `prefix`, or all of it where it begins otherwise.
+/// The part of `text` after `prefix`, or all of it if it begins otherwise.
 [[nodiscard]] constexpr std::string_view without_prefix(std::string_view text,
                                                         std::string_view prefix) noexcept {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;

@@ -80,7 +80,7 @@ class TimeParser {
     }
     date.year = year;
     std::int64_t fraction_ms = 0;
-    // Java and `date -Im` leave them out of a whole minute.
+    // Java and `date -Im` leave the seconds out if they are zero.
     if (skip(':')) {
       if (!number(2, second)) return not_a_time();
       if (skip('.') && !fraction(fraction_ms)) return not_a_time();

@@ -2,10 +2,10 @@
 // threads of the program around it. A program that blocks SIGTERM and waits for it in one place
 // (sigwait, signalfd) would otherwise be ended by it through one of our threads.
 //
-// Blocked are all signals but those that a thread brings upon itself by a fault (SIGSEGV, SIGBUS,
+// Blocks all signals except those that a thread causes by a fault of its own (SIGSEGV, SIGBUS,
 // SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS): a blocked fault would end the process without the
-// handler that reports it. What these threads start (a resolver's thread, say) inherits the mask,
-// and the name.
+// handler that reports it. Threads that these threads start (a resolver's thread, say) inherit the
+// mask and the name.
 //
 // Thread safety: free functions, from any thread.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace tarry::base {
 
-/// What ps, top and debuggers show: 1 to 15 bytes, the most that Linux keeps.
+/// The name in ps, top and debuggers: 1 to 15 bytes, the most that Linux keeps.
 class ThreadName {
  public:
   static constexpr std::size_t kMost = 15;
@@ -66,7 +66,7 @@ template <typename Run>
   });
 }
 
-/// As a thread that its owner stops and joins: `run` may take a std::stop_token.
+/// Starts a thread that its owner stops and joins: `run` may take a std::stop_token.
 template <typename Run>
 [[nodiscard]] std::jthread start_jthread(ThreadName name, Run run) {
   const SignalsBlocked blocked;

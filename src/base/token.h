@@ -1,4 +1,4 @@
-// Tokens: what may stand behind `Authorization: Bearer`, and whether it is the right one.
+// Tokens: which text may follow `Authorization: Bearer`, and whether it is the right one.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -14,10 +14,10 @@ inline constexpr std::size_t kMaxToken = 1'024;  // bytes
 inline constexpr std::string_view kTokenRule =
     "a token is 1 to 1024 letters, digits and -._~+/, and may end with =";
 
-/// Of a token that a server asks for: a shorter one can be guessed.
+/// For the token of a server: a shorter one can be guessed.
 inline constexpr std::size_t kMinServerToken = 16;  // bytes
 
-/// Errors are told with kTokenRule, and without the text, which is a secret.
+/// Callers report errors with kTokenRule, and without the text, which is a secret.
 [[nodiscard]] bool is_token(std::string_view text) noexcept;
 
 /// Whether a server may ask for it. Errors: `invalid_argument`; they do not show it.

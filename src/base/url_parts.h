@@ -20,7 +20,8 @@ namespace tarry::base {
 
 [[nodiscard]] Unexpected invalid_url(std::string message);
 
-/// `what` is named in errors: `invalid_argument` for a % without two hex digits, and for NUL bytes.
+/// `what` names the value in errors: `invalid_argument` for a % without two hex digits, and for NUL
+/// bytes.
 [[nodiscard]] Result<std::string> percent_decoded(std::string_view what, std::string_view text);
 
 /// "USER[:PASSWORD]".
@@ -28,10 +29,10 @@ struct Login {
   std::string user;
   std::optional<std::string> password;
 };
-/// `of`, whose they are, is named in errors. What is wrong with them is not: it may be a secret.
+/// Errors name their owner, `of`. They do not show the text: it may be a secret.
 [[nodiscard]] Result<Login> parse_login(std::string_view of, std::string_view text);
 
-/// Of a URL with an @ behind its host: what cannot be read of it may be a password's, and is not
+/// For a URL with an @ after its host: an unreadable part may belong to a password, and is not
 /// shown.
 [[nodiscard]] Unexpected misplaced_login();
 

@@ -32,7 +32,7 @@ struct AnswerThread::Shared : std::enable_shared_from_this<Shared> {
       tasks.pop_front();
       lock.unlock();
       task();
-    }  // what it owns may be the last handle of the store: destroyed without the lock
+    }  // it may own the last handle of the store: destroyed without the lock
     lock.lock();
     ++done;
     progress.notify_all();
@@ -118,7 +118,8 @@ void AnswerThread::post(Task task) {
 void AnswerThread::drain() {
   std::unique_lock lock(shared_->mutex);
   if (shared_->server == std::this_thread::get_id()) return;
-  // Not for what these post: a callback that asks anew at each answer would keep it up for ever.
+  // Does not wait for answers that these answers post: a callback that sends a new request at each
+  // answer would keep it running for ever.
   shared_->progress.wait(lock,
                          [this, posted = shared_->posted] { return shared_->done >= posted; });
 }

@@ -1,6 +1,6 @@
-// AnswerThread: a thread of an engine for answers that its other threads do not give: to a request
-// that is refused before it reaches them or comes after they have ended (its completion must not
-// run within `submit` either), and to requests for which they have no time.
+// AnswerThread: a thread of an engine for answers that its other threads do not give. These are
+// requests that are refused before they reach those threads, or come after they have ended (a
+// completion must not run within `submit`), and requests for which they have no time.
 //
 // Invariants
 //  1. Posted tasks run in order, on one thread, which counts as an engine's (`on_engine_thread`).

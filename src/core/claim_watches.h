@@ -1,5 +1,5 @@
-// ClaimWatches: observers of all claims of an engine, whoever made them. A server uses one to count
-// how late messages are, also those that a relay or another handle claims.
+// ClaimWatches: observers of all claims of an engine, by any caller. A server uses one to count how
+// late messages are, also those that a relay or another handle claims.
 //
 // Thread safe. Without a watch it costs one atomic read per reply.
 #pragma once

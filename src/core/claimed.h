@@ -39,8 +39,8 @@ namespace tarry::core {
   return request;
 }
 
-/// How late a message was handed out, in ms, at least 0: two readings of a clock may cross. Only of
-/// first attempts: what a later one waited for is not the store's doing.
+/// How late a message was handed out, in ms, at least 0, because two readings of a clock may cross.
+/// Only for first attempts: the store does not cause the wait of a later attempt.
 [[nodiscard]] inline std::optional<std::int64_t> lateness_ms(std::uint32_t attempt,
                                                              std::int64_t due_ms,
                                                              std::int64_t claimed_ms) noexcept {

@@ -54,7 +54,7 @@ void ClosableEngine::close() {
   closed_ = true;
   const std::scoped_lock lock(closing_);
   if (!inner_) return;
-  inner_->close();  // verbs go on meanwhile: it answers them
+  inner_->close();  // verbs may run meanwhile: it answers them
   std::unique_ptr<Engine> gone;
   {
     const std::unique_lock alone(mutex_);

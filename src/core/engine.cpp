@@ -2,7 +2,7 @@
 
 namespace tarry::core {
 namespace {
-// A property of the thread, not of the program: set by those who run completions on it.
+// A property of the thread, not of the program: threads that run completions set it.
 thread_local auto engine_thread = EngineThreadScope::Thread::others;
 }  // namespace
 

@@ -29,7 +29,7 @@ using Ticket = std::uint64_t;
 struct Capabilities {
   std::string engine;      // "embedded", "remote"
   bool by_key = true;      // cancel, reschedule, get by key
-  bool leases = true;      // extend, lease run-out
+  bool leases = true;      // extend, and leases that run out
   bool moves = true;       // Move: import, and migration into it
   bool moves_away = true;  // cancels with `seen`: migration from it
   bool pauses = true;
@@ -72,7 +72,7 @@ class Engine {
   /// The watches of all claims made here. An engine that wraps another one answers the other's
   /// watches.
   [[nodiscard]] virtual ClaimWatches& claim_watches() noexcept { return *claim_watches_; }
-  /// Those of this engine itself, for an engine that wraps it and outlives it.
+  /// The watches of this engine itself, for an engine that wraps it and outlives it.
   [[nodiscard]] const std::shared_ptr<ClaimWatches>& own_claim_watches() const noexcept {
     return claim_watches_;
   }

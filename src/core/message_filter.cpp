@@ -27,7 +27,7 @@ bool matches_glob(std::string_view pattern, std::string_view text) noexcept {
   constexpr std::size_t kNone = std::string_view::npos;
   std::size_t at = 0;        // in the pattern
   std::size_t star = kNone;  // the last `*` that was met
-  std::size_t from = 0;      // in the text: where what follows that `*` is tried
+  std::size_t from = 0;      // in the text: where the pattern after that `*` is tried
   for (std::size_t i = 0; i < text.size();) {
     if (at < pattern.size() && pattern[at] == '*') {
       star = at++;

@@ -33,7 +33,7 @@ inline void add(QueueCounters& to, const QueueCounters& from) noexcept {
   for (const auto field : kQueueCounterFields) to.*field += from.*field;
 }
 
-/// The counts since `before`; all of them, if counting began anew meanwhile.
+/// The counts since `before`; or all of them, if counting began again meanwhile.
 inline void add_since(QueueCounters& to, const QueueCounters& now,
                       const QueueCounters& before) noexcept {
   for (const auto field : kQueueCounterFields) {

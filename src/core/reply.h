@@ -1,5 +1,5 @@
-// Reply: what an engine answers to a Request, item by item and in the request's order. The strings
-// of a reply share one buffer that it owns.
+// Reply: an engine's answer to a Request, item by item and in the request's order. The strings of a
+// reply share one buffer that it owns.
 #pragma once
 
 #include <cstdint>

@@ -159,7 +159,7 @@ struct ListRequest {
   std::string after;  // the reply's `next`; empty: from the start
   std::string prefix;
   std::uint32_t limit = 100;
-  /// As ListOptions says.
+  /// As in ListOptions.
   bool whole = false;
 };
 

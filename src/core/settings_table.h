@@ -23,8 +23,8 @@
 
 namespace tarry::core {
 
-/// What rows of every kind have. `name` is the setting's in JSON, in the configuration file and in
-/// errors; its flag has '-' for '_'.
+/// The fields of all kinds of rows. `name` is the setting's name in JSON, in the configuration file
+/// and in errors; its flag has '-' for '_'.
 template <typename T>
 struct SettingRow {
   std::string_view name;
@@ -46,7 +46,7 @@ struct CountSetting : SettingRow<std::uint32_t> {
 
 struct RuleSetting : SettingRow<IfExists> {};
 
-/// In the order of the words in Redis, where a row is never moved or taken out.
+/// In the order of the words in Redis; a row is never moved or removed.
 inline constexpr std::tuple kSettingsTable{
     DurationSetting{{"lease", &QueueSettings::lease, &SettingsPatch::lease,
                      "How long a lease lasts: 1ms to 7d"},

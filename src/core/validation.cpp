@@ -234,7 +234,7 @@ MaybeError check_own(const ReviveRequest& revive) {
     return invalid("a revive of all names " + std::to_string(revive.keys.size()) +
                    " keys; it must name 0");
   }
-  // Its reply is one count: a bad key has no result of its own to be told in.
+  // The reply is one count, so a bad key has no result of its own.
   for (const Slice key : revive.keys) {
     if (auto error = check_key(view(revive.bytes, key))) return error;
   }
@@ -335,7 +335,7 @@ MaybeError check_item(const PushRequest& request, const PushItem& item, const Li
 
 MaybeError check_item(const MoveRequest& request, const MoveItem& item, const Limits& limits) {
   if (auto error = check_push(request.bytes, item.push, limits)) return error;
-  // The message there would go, or be moved, without what this one has been through.
+  // The existing message would be replaced or moved, and this one's history would be lost.
   const IfExists rule = item.push.if_exists.value_or(IfExists::reject);
   if (rule != IfExists::reject && rule != IfExists::keep) {
     return invalid(
@@ -361,7 +361,7 @@ MaybeError check_item(const RescheduleRequest& request, const RescheduleItem& it
 MaybeError check_item(const SettleRequest& request, const SettleItem& item) {
   if (auto error = check_receipt(view(request.bytes, item.receipt))) return error;
   const SettleAction action = item.action;
-  // What would have no effect is refused: nobody shall believe that it took.
+  // An option without an effect is refused, so that nobody believes that it worked.
   if (item.delay) {
     if (action != SettleAction::retry) {
       return invalid("delay " + base::format_duration_ms(item.delay->count()) +

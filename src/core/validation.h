@@ -2,7 +2,7 @@
 // same error everywhere. Pure functions.
 //
 // `check_…` returns the error, or nothing. Errors name the value and the limit: `too_large` if a
-// size is over its limit, else `invalid_argument`.
+// size is over its limit, otherwise `invalid_argument`.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace tarry::core {
 
 using MaybeError = std::optional<Error>;
 
-/// `what` names the value in the error; a span is told as a duration.
+/// `what` names the value in the error; a time span is shown as a duration.
 [[nodiscard]] MaybeError check_number(std::string_view what, std::uint64_t value, std::uint64_t min,
                                       std::uint64_t max);
 [[nodiscard]] MaybeError check_span(std::string_view what, Millis value, std::int64_t min_ms,

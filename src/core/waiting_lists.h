@@ -119,7 +119,7 @@ class WaitingLists {
   }
 
   // -- claims
-  /// That have entered.
+  /// Claims that have entered.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] bool is_in(ClaimNo no) const noexcept {
@@ -158,7 +158,7 @@ class WaitingLists {
   [[nodiscard]] QueueData& queue(QueueNo no) noexcept { return queues_[no].data; }
   [[nodiscard]] const QueueData& queue(QueueNo no) const noexcept { return queues_[no].data; }
   [[nodiscard]] std::size_t parked_at(QueueNo no) const noexcept { return queues_[no].parked; }
-  /// That name it, parked or not.
+  /// Claims that name it, parked or not.
   [[nodiscard]] std::size_t entered_at(QueueNo no) const noexcept { return queues_[no].entered; }
 
   // -- a queue's list

@@ -26,7 +26,7 @@ class Exposition {
 
   void sample(Labels labels, std::uint64_t value) { sample("", labels, value); }
   void sample(Labels labels, double value) { sample("", labels, value); }
-  /// Of a histogram: `suffix` is _bucket, _sum or _count.
+  /// For a histogram: `suffix` is _bucket, _sum or _count.
   void sample(std::string_view suffix, Labels labels, std::uint64_t value);
   void sample(std::string_view suffix, Labels labels, double value);
 
@@ -39,7 +39,7 @@ class Exposition {
   std::string name_;
 };
 
-/// As samples have it: the shortest text that reads back as `value`.
+/// The form of samples: the shortest text that reads back as `value`.
 [[nodiscard]] std::string number_text(double value);
 
 }  // namespace tarry::metrics

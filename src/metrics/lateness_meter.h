@@ -1,7 +1,8 @@
-// LatenessMeter: how late messages are claimed, by queue, whoever claims them from the engine that
-// it watches: clients of the server, relays beside it, handles of the program that embeds it.
+// LatenessMeter: measures how late messages are claimed, by queue, for all callers of the engine
+// that it watches: clients of the server, relays beside it, handles of the program that embeds it.
 //
-// Thread safe. Bounded: what comes when kMaxMeteredQueues are there is counted under kOtherQueues.
+// Thread safe. Bounded: once there are kMaxMeteredQueues, further queues are counted under
+// kOtherQueues.
 #pragma once
 
 #include <cstddef>
@@ -31,12 +32,12 @@ class LatenessMeter {
   LatenessMeter& operator=(const LatenessMeter&) = delete;
   ~LatenessMeter();
 
-  /// What core::lateness_ms says of its messages counts.
+  /// Counts the messages for which core::lateness_ms has a value.
   void claimed(const core::ClaimReply& reply);
   /// How many replies were counted so far.
   [[nodiscard]] std::uint64_t replies() const;
-  /// `queues`: sorted by name, asked for when so many replies had been counted. A queue that was
-  /// claimed from since is kept: it may have been made behind the look.
+  /// `queues`: sorted by name, requested when `replies` replies had been counted. A queue that was
+  /// claimed from since then is kept: it may have been made after that look.
   void forget_all_but(const std::vector<QueueStats>& queues, std::uint64_t replies);
 
   using Lateness = std::map<std::string, core::LatenessHistogram, std::less<>>;

@@ -36,7 +36,8 @@ std::vector<QueueStats> StoreMeter::metered(std::vector<QueueStats> queues, std:
     others.waiting_claims += queue.waiting_claims;
   }
   others.counters = others_sum_;
-  // Once shown, always: a counter that goes away and comes back has fallen too.
+  // Shown for good once shown: a counter that disappears and comes back would look as if it had
+  // fallen.
   if (!others_.empty() || others_sum_ != QueueCounters()) shown.push_back(std::move(others));
   return shown;
 }

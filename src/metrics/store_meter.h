@@ -1,7 +1,7 @@
-// StoreMeter: what is counted beside a store's own figures, and which of its queues are shown.
+// StoreMeter: counts beside a store's own figures, and decides which of its queues are shown.
 //
-// Not thread safe, but for the LatenessMeter in it. Bounded: what comes when kMaxMeteredQueues are
-// there is counted under kOtherQueues.
+// Not thread safe, except for the LatenessMeter in it. Bounded: once there are kMaxMeteredQueues,
+// further queues are counted under kOtherQueues.
 //
 // Invariants
 //  1. A queue stays where it is counted, alone or with the others, until it is gone.
@@ -23,12 +23,12 @@ namespace tarry::metrics {
 class StoreMeter {
  public:
   StoreMeter() = default;
-  /// Of that engine, which outlives this.
+  /// For that engine, which outlives this.
   explicit StoreMeter(core::Engine& engine) : lateness_(engine) {}
 
-  /// The figures to show: each queue's that is counted alone, by name, and then the others'
-  /// together. What was kept of queues that are gone is dropped. `replies`: as the LatenessMeter
-  /// had them before the figures were asked for.
+  /// The figures to show: those of each queue that is counted alone, by name, and then the others'
+  /// together. Figures of queues that are gone are dropped. `replies`: the LatenessMeter's number
+  /// before the figures were requested.
   [[nodiscard]] std::vector<QueueStats> metered(std::vector<QueueStats> queues,
                                                 std::uint64_t replies);
   [[nodiscard]] LatenessMeter& lateness() noexcept { return lateness_; }

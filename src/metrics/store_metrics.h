@@ -1,5 +1,5 @@
-// What is known of a store, for Prometheus to read: the part of /metrics that a program without a
-// server has too. docs/reference/metrics.md lists the names.
+// A store's figures for Prometheus: the part of /metrics that a program without a server has too.
+// docs/reference/metrics.md lists the names.
 //
 // Not thread safe.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace tarry::metrics {
 
-/// `replies`: as StoreMeter::metered has it. `now`: by the store's clock, for ages. The meter is
-/// told which queues there are.
+/// `replies`: as in StoreMeter::metered. `now`: by the store's clock, for ages. The meter learns
+/// which queues exist.
 void write_store_metrics(Exposition& out, const StoreStats& stats, StoreMeter& meter,
                          std::uint64_t replies, Time now, std::string_view version);
 

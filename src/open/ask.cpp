@@ -61,7 +61,7 @@ Result<core::Reply> wait_for(const StoreState& state, core::Request request, std
   if (stop.stop_requested()) return core::Reply(core::ClaimReply());
   core::Engine& engine = state.engine();
   Waiter waiter;
-  // Not `submit_waiting`: what was asked so cannot be withdrawn.
+  // Not `submit_waiting`, because such a request cannot be withdrawn.
   const core::Ticket ticket =
       engine.submit(std::move(request),
                     [&waiter](Result<core::Reply> reply) { waiter.complete(std::move(reply)); });

@@ -47,7 +47,8 @@ template <typename T>
   try {
     return question.read(*std::move(reply));
   } catch (const std::bad_alloc&) {
-    // It was done; only the answer is lost. (The text is short enough to need no memory.)
+    // The verb was carried out; only the answer is lost. (The text is short enough to need no
+    // memory.)
     return Unexpected(ErrorCode::unknown_outcome, "out of memory");
   }
 }

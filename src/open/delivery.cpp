@@ -12,7 +12,7 @@ Time moment(std::int64_t ms) noexcept { return Time(Millis(ms)); }
 
 using Reply = std::shared_ptr<const core::ClaimReply>;
 
-// Of a delivery that was moved away, an empty one's.
+// For a moved-from delivery, an empty delivery's.
 const core::ClaimedItem& item_of(const Reply& reply, std::size_t index) noexcept {
   static const core::ClaimedItem kNone{};
   return reply ? reply->items[index] : kNone;

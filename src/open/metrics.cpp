@@ -21,7 +21,7 @@ class Metrics::Impl {
       : state_(store.state()), meter_(std::make_unique<metrics::StoreMeter>(store.engine())) {}
 
   ~Impl() {
-    // There its locks may be held by threads that are not.
+    // In a forked child its locks may be held by threads that do not exist there.
     if (detail::state_of(state_).is_in_child()) static_cast<void>(meter_.release());
   }
 

@@ -92,7 +92,7 @@ Result<Store> open_with(std::string_view url, OpenOptions options, const Openers
   try {
     return open_url(url, std::move(options), openers);
   } catch (const std::runtime_error& refused) {
-    // Of the standard library and of Asio. What had begun has ended by now.
+    // Exceptions of the standard library and of Asio. Everything that had begun has ended by now.
     return Unexpected(
         ErrorCode::unavailable,
         std::string("cannot get a thread or a file descriptor from the system: ") + refused.what());

@@ -19,9 +19,9 @@ using core::MaybeError;
 
 Time moment(std::int64_t ms) noexcept { return Time(Millis(ms)); }
 
-// The items of a batch that are not sent, by index, and the room that the others take. `take`
-// comes before anything is copied, so that a batch over its limit costs nothing, and no Slice of it
-// can overflow.
+// The refused items of a batch, by index, and the room for the others. `take` is called before
+// anything is copied, so that a batch over its limit costs nothing, and no Slice of it can
+// overflow.
 class BatchFilter {
  public:
   explicit BatchFilter(std::size_t count) : count_(count), whole_(core::check_batch(count, 0)) {}
@@ -40,7 +40,7 @@ class BatchFilter {
   }
   [[nodiscard]] const MaybeError& whole() const noexcept { return whole_; }
 
-  /// The answers of what was sent, with the refusals in their places.
+  /// The answers for the submitted items, with the refusals in their places.
   template <typename T, typename Item, typename Read>
   [[nodiscard]] Result<Batch<T>> merge(std::vector<Item>& answers, Read read) {
     if (whole_) return *whole_;
@@ -56,7 +56,7 @@ class BatchFilter {
         merged.push_back(read(*answer));
         ++answer;
       } else {
-        // Only an engine that talks to another program can come up short.
+        // Only an engine that talks to another program can answer too few items.
         merged.emplace_back(Error{ErrorCode::unknown_outcome,
                                   "the store answered " + std::to_string(answers.size()) +
                                       " items of a batch of " + std::to_string(count_)});
@@ -126,8 +126,8 @@ EncodedPush encode(const Push& message) {
   return {*std::move(headers), {}};
 }
 
-/// A buffer that grew while it is filled would copy again what is in it. Nothing where the batch is
-/// too large anyway.
+/// A buffer that grew while it is filled would copy its contents again. Nothing if the batch is too
+/// large anyway.
 std::size_t room_for(std::span<const Push> messages) {
   std::uint64_t bytes = 0;
   for (const Push& message : messages) {

@@ -16,11 +16,11 @@ namespace tarry::detail {
 namespace {
 
 constexpr std::uint32_t kMostPartitions = 1'024;
-// Redis has 16 unless it is told otherwise; it refuses what it does not have.
+// Redis has 16 databases by default; it refuses numbers that it does not have.
 constexpr std::uint32_t kMostDatabase = 1'000'000;
 
 constexpr std::uint32_t kMostReplicas = 100;
-// Half of what an answer may take before its connection is taken for dead.
+// Half of the time after which a connection without an answer counts as dead.
 constexpr std::int64_t kMostWaitMs = 5'000;
 
 using RedisOption = base::UrlOption<RedisUrl>;
@@ -209,7 +209,7 @@ struct Scheme {
   std::string_view name;
   RedisUrl::Topology topology;
   bool tls;
-  std::string_view form;  // behind the name
+  std::string_view form;  // after the name
 };
 constexpr std::string_view kOneHost = "://[USER:PASSWORD@]HOST[:PORT][/DB]";
 constexpr std::string_view kClusterHosts = "://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]";

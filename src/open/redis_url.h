@@ -10,7 +10,7 @@
 // layout=native|plain|hash|redisson, max_payload=SIZE, allow_eviction=yes, wait=N[,TIMEOUT],
 // user=NAME, password_file=PATH; for rediss: ca=PATH, cert=PATH, key=PATH, name=HOST (the server's
 // name in its certificate); for sentinels: master=NAME, sentinel_user=NAME,
-// sentinel_password_file=PATH (theirs; USER:PASSWORD@ is the master's). Of the other layouts
+// sentinel_password_file=PATH (theirs; USER:PASSWORD@ is the master's). For the other layouts
 // (docs/formats/redis-layouts.md), instead of partitions and shards: zset=NAME and unit=ms|s
 // (plain, hash), hash=NAME (hash), list=NAME, decode=raw|string|json and claim=direct|list
 // (redisson), queue=NAME.
@@ -35,7 +35,8 @@ struct RedisUrl {
   enum class Topology : std::uint8_t { single, cluster, sentinel };
 
   Topology topology = Topology::single;
-  std::vector<base::HostAndPort> hosts;  // one for a single server, else some; none: unix_path
+  std::vector<base::HostAndPort>
+      hosts;  // one for a single server, several otherwise; none: unix_path
   std::string unix_path;
   std::string master;  // the sentinels' name for it
   std::string sentinel_user;

@@ -1,5 +1,6 @@
-// The token for a server that a URL names: its token_file's first line, else TARRY_TOKEN, else the
-// first line of the file that TARRY_TOKEN_FILE names. An empty variable counts as none.
+// The token for a server that a URL names: the first line of its token_file; otherwise TARRY_TOKEN;
+// otherwise the first line of the file that TARRY_TOKEN_FILE names. An empty variable counts as
+// none.
 //
 // Reads the file and the environment; thread safe while nobody sets the variables.
 #pragma once

@@ -50,7 +50,7 @@ class StoreState {
   /// wait for its own end, another thread does it, and the call returns at once. No-op in a child.
   static void close(const std::shared_ptr<StoreState>& state);
 
-  /// As `close`, not on a thread of the engine.
+  /// As `close`; not on a thread of the engine.
   void close_engine();
 
   /// Runs the answer to a verb for which the engine is not called, on a thread like the engine's.
@@ -62,8 +62,8 @@ class StoreState {
   std::optional<ManualClock> clock_;
   ForkMark mark_;
   std::mutex closing_;  // a second close waits for the first
-  // For the close that an engine's thread asks for, and for `answer`. There from the beginning: by
-  // then the system may give no thread.
+  // For a close by an engine's thread, and for `answer`. Made at the beginning, because later the
+  // system may give no thread.
   std::unique_ptr<core::AnswerThread> closer_;
 };
 

@@ -37,7 +37,7 @@ Result<std::string> directory_of(const std::string& word) {
        std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(colon), is_of_scheme));
   if (!is_url) return word;
   auto path = path_of_store(word);
-  // Whatever else is wrong with the URL of another kind of store, it is no directory.
+  // A URL of another kind of store may have other errors too, but it certainly names no directory.
   if (!path && !word.starts_with("file:")) {
     return Unexpected(ErrorCode::unsupported, "it is no directory, but another kind of store");
   }

@@ -1,5 +1,5 @@
-// For the command line's `store` verbs: what a Store does not provide, the state of its files and
-// whether its counters add up.
+// For the command line's `store` verbs, which need more than a Store provides: the state of its
+// files, and whether its counters add up.
 //
 // Thread safe: functions without state.
 #pragma once
@@ -33,7 +33,8 @@ using embedded::StoreInspection;
 /// `path_of_store`, for URLs.
 [[nodiscard]] Result<std::string> directory_of(const std::string& word);
 
-/// Errors: `not_found` if that directory is missing or empty, else why it is not a store.
+/// Errors: `not_found` if that directory is missing or empty, otherwise the reason why it is no
+/// store.
 [[nodiscard]] Result<void> require_store(const std::string& path);
 
 /// Whether a new store may be made there. Errors: `invalid_argument` if the path is inside another

@@ -20,9 +20,10 @@ namespace {
 constexpr std::string_view kForms =
     "use memory:, file:PATH, http://HOST:PORT, http+unix:///PATH, redis://HOST:PORT";
 
-/// What fits into a sockaddr_un beside its final zero.
+/// The room in a sockaddr_un besides its final zero.
 constexpr std::size_t kMaxSocketPath = 107;
-/// Engines to come, or left out of this build: `unsupported` rather than a typing error.
+/// Future engines, or engines that are not in this build: `unsupported` is clearer than a typing
+/// error.
 constexpr std::array<std::string_view, 3> kOtherSchemes = {"https", "amqp", "amqps"};
 
 std::vector<std::string_view> all_schemes() {
@@ -161,7 +162,7 @@ Result<StoreUrl> parse_file(std::string_view rest) {
 
 Result<StoreUrl> parse_http(std::string_view rest) {
   const std::string shown = base::quoted(masked_url("http:" + std::string(rest)), 256);
-  // Before all else, so that no part of a password shows as a bad host, port or path.
+  // Checked first, so that no part of a password shows up as a bad host, port or path.
   if (rest.find('@') != std::string_view::npos) {
     return base::invalid_url("store URL " + shown + " holds a user, but http: takes none");
   }
@@ -222,7 +223,7 @@ std::string masked_url(std::string_view url) {
   const std::size_t at = url.rfind('@');
   const bool is_path = url.starts_with("file:") && !url.starts_with("file://");
   if (at == std::string_view::npos || is_path) return std::string(url);
-  // Without slashes right behind it, what stands before the first colon may be a user's name.
+  // Without slashes directly after it, the text before the first colon may be a user's name.
   const std::size_t colon = url.find(':');
   const bool has_scheme = colon < at && url.substr(colon + 1).starts_with("//");
   const std::size_t begin = has_scheme ? std::min(colon + 3, at) : 0;
@@ -262,7 +263,7 @@ namespace tarry {
 
 std::string file_url(std::string_view path) {
   std::string text = base::path_in_url(path);
-  // Behind two slashes a host would be looked for.
+  // After two slashes, readers would look for a host.
   if (text.starts_with("//")) text.replace(1, 1, "%2F");
   return "file:" + text;
 }

@@ -49,7 +49,7 @@ struct RemoteUrl {
 
 using StoreUrl = std::variant<EmbeddedUrl, RemoteUrl, RedisUrl>;
 
-/// Errors: `unsupported` for engines that this version does not have, else `invalid_argument`.
+/// Errors: `unsupported` for engines that this version does not have, otherwise `invalid_argument`.
 [[nodiscard]] Result<StoreUrl> parse_store_url(std::string_view url);
 
 /// The URL with `***` for user and password: fit for logs and messages.

@@ -3,8 +3,8 @@
 // the process, and a library may not change the handler of a signal. So it blocks the signal, and
 // removes a pending one before it unblocks it.
 //
-// Thread safety: each thread has its own. A signal that was pending before stays pending; so does
-// one that comes here, if the thread has it blocked anyway, which does no harm.
+// Thread safety: each thread has its own. A signal that was pending before stays pending. So does a
+// signal that arrives here if the thread has it blocked anyway; that does no harm.
 #pragma once
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask is POSIX's

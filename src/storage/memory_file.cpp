@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t kChunk = 1U << 20U;
 constexpr std::uint64_t kCharge = 4096;
-// Files take no chunk where not so much address space would be left behind it: what the process
-// does besides, acks and claims among it, must find memory where messages find none.
+// Files take no chunk unless this much address space is left: other work of the process, such as
+// acks and claims, must still find memory when messages find none.
 constexpr std::size_t kLeftToOthers = std::size_t{16} << 20;
 
 constexpr std::uint64_t charge_of(std::uint64_t size) {
@@ -78,7 +78,7 @@ bool MemoryContents::charge(std::uint64_t size) {
   return true;
 }
 
-// All or none of what there was not before.
+// Makes all missing chunks or none.
 bool MemoryContents::make_chunks(std::uint64_t first, std::uint64_t end) {
   std::uint64_t number = first;
   try {
@@ -118,14 +118,14 @@ bool MemoryContents::write(std::uint64_t offset, std::span<const std::string_vie
     }
   }
   {
-    // Shared: readers of other ranges go on meanwhile.
+    // Shared: readers of other ranges continue meanwhile.
     const std::shared_lock lock(mutex_);
     for (const std::string_view piece : pieces) {
       copy_in(offset, piece);
       offset += piece.size();
     }
   }
-  // Only now may readers look at it.
+  // Only now may readers see it.
   const std::unique_lock lock(mutex_);
   size_ = std::max(size_, end);
   return true;

@@ -13,7 +13,7 @@
 namespace tarry::storage {
 namespace {
 
-/// The one lock for all names of a disk, and for who holds which lock file.
+/// One lock for all names of a disk, and for the holders of its lock files.
 using Names = std::mutex;
 
 struct FileNode {
@@ -31,7 +31,7 @@ struct DirectoryNode {
   std::map<std::string, Entry, std::less<>> entries;  // under Names
 };
 
-/// What every handle on a disk keeps alive.
+/// Every handle on a disk keeps this alive.
 struct Disk {
   explicit Disk(std::uint64_t capacity) : room(std::make_shared<MemoryRoom>(capacity)) {}
 

@@ -1,4 +1,4 @@
-// Ownership of new files: a command that root runs beside a service must not leave files in the
+// Ownership of new files: if root runs a command beside a service, it must not leave files in the
 // service's store that the service's user cannot open.
 //
 // Thread safety: pure system calls.

@@ -22,7 +22,7 @@ class PieceCursor {
 
   [[nodiscard]] bool done() const noexcept { return pieces_.empty(); }
 
-  /// Describes what comes next, in as many entries as fit; returns how many were filled. Empty
+  /// Describes the next bytes, in as many entries as fit; returns how many were filled. Empty
   /// pieces get none.
   [[nodiscard]] std::size_t fill(std::span<iovec> into) const noexcept {
     std::size_t filled = 0;

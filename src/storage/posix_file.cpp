@@ -18,7 +18,8 @@
 namespace tarry::storage {
 
 FileDescriptor::~FileDescriptor() {
-  // Not repeated after EINTR: on Linux the descriptor is gone by then, and may be another's.
+  // Not repeated after EINTR: on Linux the descriptor is closed by then, and may belong to another
+  // thread's file.
   if (fd_ >= 0) ::close(fd_);
 }
 
@@ -90,16 +91,16 @@ Result<void> PosixFile::allocate(std::uint64_t size) {
                   ? reserve_by_writing(*this, size)
                   : system_failure_at("reserve room in", path_, size, error_number);
   }
-  // What could not be had in full is given back: a full disk needs it elsewhere. That this may
-  // fail too changes nothing for the caller.
+  // A partial allocation is given back: a full disk needs it elsewhere. If this fails too, nothing
+  // changes for the caller.
   if (!outcome) static_cast<void>(truncate(*before));
   return outcome;
 }
 
 /// 0, or an errno value.
 int PosixFile::reserve(std::uint64_t size) {
-  // Where it cannot fit, do not even try: fallocate takes all there is before it says so, and
-  // everyone else on that disk would fail meanwhile.
+  // If it cannot fit, do not even try: fallocate takes all free room before it fails, and other
+  // writers on that disk would fail meanwhile.
   struct stat status{};
   Space space{};
   if (::fstat(fd_.get(), &status) == 0 && read_space(fd_.get(), space) == 0) {
@@ -158,7 +159,7 @@ Result<void> reserve_by_writing(File& file, std::uint64_t size) {
   const auto old_size = file.size();
   if (!old_size) return old_size.error();
 
-  // Below the end: what reads as zeros may be a gap, seen in the smallest unit of room there is.
+  // Below the end, bytes that read as zeros may be a gap, in the smallest unit of room.
   constexpr std::uint64_t kUnit = 512;
   constexpr std::array<char, kUnit> kZeroUnit{};
   std::array<char, kUnit> unit;

@@ -1,4 +1,4 @@
-// One open POSIX file behind the seam, and the descriptor that owns it.
+// One open POSIX file, and the descriptor that owns it, behind the file seam.
 //
 // Thread safety: PosixFile as the seam says; FileDescriptor none.
 #pragma once

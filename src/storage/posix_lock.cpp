@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kTitle = "tarry lock: ";
 constexpr std::size_t kLongestText = 4096;  // that a lock's text may be
 
-// Who only looks lets go at once: it is waited for, this often and this long each time.
+// A reader releases its lock soon: how often, and how long each time, to wait for it.
 constexpr int kTries = 20;
 constexpr std::chrono::milliseconds kPause{5};
 
@@ -33,15 +33,16 @@ Held lock_alone(int fd) {
     if (uninterrupted([&] { return ::flock(fd, LOCK_SH | LOCK_NB); }) != 0) {
       return errno == EWOULDBLOCK ? Held::by_another : Held::failed;
     }
-    // At once: whoever else tries to lock it would take us for a reader.
+    // Released at once: any other process that tries to lock it would take us for a reader.
     static_cast<void>(::flock(fd, LOCK_UN));
     if (tried == kTries) return Held::by_reader;
     std::this_thread::sleep_for(kPause);
   }
 }
 
-/// A lock on what is open here. Not left to close(): a child forked meanwhile keeps the descriptor
-/// until it execs. And a forked child shares the lock: it must not take it from its parent.
+/// A lock on a file that is open here. It is not left to close(): a child forked meanwhile keeps
+/// the descriptor until it execs. And a forked child shares the lock: it must not release its
+/// parent's.
 class PosixLock final : public Lock {
  public:
   explicit PosixLock(FileDescriptor fd) : fd_(std::move(fd)), owner_(::getpid()) {}
@@ -63,7 +64,7 @@ class PosixNamedLock final : public Lock {
   ~PosixNamedLock() override {
     // As for PosixLock.
     if (::getpid() != owner_) return;
-    // So that the text does not name a holder who is gone; while the lock is still ours.
+    // Done while we still hold the lock, so that the text does not name a former holder.
     static_cast<void>(file_->truncate(0));
     static_cast<void>(::flock(file_->descriptor(), LOCK_UN));
   }
@@ -92,14 +93,14 @@ std::string held_by(int fd) {
   return "held by " + (holder.empty() ? std::string("another process") : std::string(holder));
 }
 
-/// One line: all that earlier versions wrote, whatever their callers called themselves. Where the
-/// file has another name too, it is somebody's who may have said one line as well.
+/// Earlier versions wrote a single line, with whatever name their caller gave. If the file has
+/// another name too, a user made it, and it may hold a single line as well.
 bool may_be_an_old_one(int fd, const std::string& text) {
   struct stat status{};
   return ::fstat(fd, &status) == 0 && status.st_nlink == 1 && text.find('\n') == text.size() - 1;
 }
 
-/// What lock_file has written, or a power failure has left of that.
+/// A text that lock_file has written, or what a power failure left of one.
 bool is_ours(int fd) {
   const auto text = text_of(fd);
   if (!text || text->size() > kLongestText) return false;
@@ -114,7 +115,7 @@ Result<std::unique_ptr<Lock>> lock_file(FileDescriptor file, const std::string& 
   switch (lock_alone(file.get())) {
     case Held::ours: break;
     case Held::failed: return system_failure("lock", path, errno);
-    // A reader writes no text: what stands there is of somebody before it.
+    // A reader writes no text: any text there is a former holder's.
     case Held::by_reader: return failure(ErrorCode::conflict, "lock", path, kHeldByReader);
     case Held::by_another: return failure(ErrorCode::conflict, "lock", path, held_by(file.get()));
   }

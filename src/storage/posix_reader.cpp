@@ -14,13 +14,14 @@
 namespace tarry::storage {
 namespace {
 
-// What one call copies: it is to stay in the processor's cache until it is picked up.
+// How much one call copies: it should stay in the processor's cache until it is read.
 constexpr std::size_t kWindow = 256 * 1024;
 constexpr std::size_t kMostPieces = 256;
 // A longer one is worth a call of its own.
 constexpr std::size_t kLongest = 16 * 1024;
-// While the page cache lacks some, so many batches are asked for before they are read, then one is
-// tried without: a few at a time, so that not all would be waited for one by one.
+// While the page cache lacks some records, this many batches are requested from the disk before
+// they are read; then one is tried without that. A batch begins with a few reads, so that not all
+// have to wait one by one.
 constexpr unsigned kColdBatches = 32;
 constexpr std::size_t kTried = 16;
 
@@ -34,7 +35,7 @@ void ask_for_missing(std::span<const Read> reads) {
   }
 }
 
-// What of it takes no waiting for a disk. False where that has to be waited for.
+// Copies the part that needs no wait for a disk. False if it has to wait for the disk.
 bool read_if_cached(Read& read) {
   iovec vector{read.into.data(), read.into.size()};
   const ssize_t got = uninterrupted([&] {
@@ -106,8 +107,7 @@ void PosixReader::copy(std::span<Read> reads) {
   }
 }
 
-// A few at a time, then up to `most`, until the disk has to be waited for. Returns what is left
-// then.
+// A few at a time, then up to `most`, until a read has to wait for the disk. Returns the rest.
 std::span<Read> PosixReader::copy_while_warm(std::span<Read> reads, std::size_t most) {
   long faults = major_faults();
   for (std::size_t few = kTried; !reads.empty() && cold_ == 0; few = std::min(2 * few, most)) {

@@ -30,7 +30,7 @@ FileDescriptor open_in(int directory, const std::string& name, int flags, mode_t
       uninterrupted([&] { return ::openat(directory, name.c_str(), flags, mode); }));
 }
 
-/// 0 for a regular file, else the errno value that says what is wrong with it.
+/// 0 for a regular file, otherwise the errno value that describes the problem.
 int check_regular(const struct stat& status) {
   if (S_ISREG(status.st_mode)) return 0;
   return S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
@@ -42,8 +42,8 @@ Error not_regular(std::string_view operation, std::string_view path, int error_n
              : failure(ErrorCode::invalid_argument, operation, path, "Not a regular file");
 }
 
-/// Opens a regular file; anything else is refused without waiting for it (a FIFO would block), and
-/// a link without looking at what it points to.
+/// Opens a regular file. Anything else is refused without waiting for it (a FIFO would block), and
+/// a link without looking at its target.
 Result<FileDescriptor> open_regular(std::string_view operation, int directory,
                                     const std::string& name, const std::string& path, int flags) {
   FileDescriptor fd =
@@ -63,7 +63,7 @@ Result<FileDescriptor> open_regular(std::string_view operation, int directory,
   return fd;
 }
 
-/// Where an open directory is now, from the root; empty where the system does not say.
+/// The current path of an open directory; empty if the system does not say.
 std::string path_of(int directory) {
   std::string path(PATH_MAX, '\0');
   const std::string link = "/proc/self/fd/" + std::to_string(directory);
@@ -103,7 +103,7 @@ class PosixDirectory final : public Directory {
   }
 
   Result<std::vector<std::string>> list() const override {
-    // Its own descriptor: the position in the listing is shared by all who share a descriptor.
+    // A descriptor of its own, because all users of a descriptor share the position in the listing.
     const int own = open_in(fd_.get(), ".", kDirectoryFlags).release();
     DIR* const stream = own < 0 ? nullptr : ::fdopendir(own);
     if (stream == nullptr) {
@@ -178,7 +178,7 @@ class PosixDirectory final : public Directory {
   }
 
   Result<void> sync() override {
-    // The kernel tells a failure once: whoever comes after it waits until it is known.
+    // The kernel reports a failure once: later callers wait until it is known.
     const std::scoped_lock lock(sync_mutex_);
     if (sync_failed_) {
       return failure(ErrorCode::io_error, "sync directory", path_, "an earlier sync of it failed");
@@ -318,14 +318,15 @@ Result<void> make_directories(const std::string& path) {
     const int error_number = errno;
     FileDescriptor child = open_in(parent.get(), name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (!child.valid()) {
-      // Where mkdir and open disagree, mkdir's reason is the one to tell (no rights, no room).
+      // If mkdir and open disagree, mkdir's reason is the useful one (no rights, no room).
       const bool missing = errno == ENOENT && !made;
       return system_failure("make directory", done, missing ? error_number : errno);
     }
     if (made) {
       if (auto ok = sync_entry(parent.get(), child.get(), parent_path); !ok) return ok;
     } else if (at >= path.size()) {
-      // Whoever made it may have died before this; where it cannot be done it was not our doing.
+      // Another process may have made it and died before this sync; if that fails, it is not our
+      // fault.
       const FileDescriptor readable = open_in(parent.get(), ".", kDirectoryFlags);
       if (readable.valid()) static_cast<void>(::fsync(readable.get()));
     }

@@ -19,7 +19,7 @@
 // permission_denied (rights, read-only file system), not_found, conflict (exists, or locked by
 // another), too_large (an offset that no file can have), invalid_argument (a bad name; a directory,
 // a link or a device where a file should be, and the like), misuse (a write through a read-only
-// File), unavailable (too many open files: again later), io_error (everything else: the storage
+// File), unavailable (too many open files: try later), io_error (everything else: the storage
 // failed).
 #pragma once
 
@@ -63,9 +63,9 @@ class File {
   /// the data and call it clean, so a second call proves nothing. The caller must never retry.
   virtual Result<void> sync_data() = 0;
 
-  /// Reserves room: after success, writes within [0, size) do not fail for lack of space (as far
-  /// as the file system keeps that promise; copy-on-write ones may not), the file is at least
-  /// `size` long, and what was never written reads as zeros. Never shrinks. After an error
+  /// Reserves room: after success, writes within [0, size) do not fail for lack of space (as far as
+  /// the file system keeps that promise; copy-on-write ones may not), the file is at least `size`
+  /// long, and bytes that were never written read as zeros. Never shrinks. After an error
   /// (no_space) the file is as long as it was.
   virtual Result<void> allocate(std::uint64_t size) = 0;
 
@@ -78,7 +78,7 @@ class File {
   /// must then not be overwritten.
   virtual Result<bool> is_shared() const { return false; }
 
-  /// Whether some name still leads to it. False: it was removed, and bytes written into it are lost
+  /// Whether a name still leads to it. False: it was removed, and bytes written into it are lost
   /// when it is closed. Also true if the system does not say.
   [[nodiscard]] virtual bool has_name() const { return true; }
 
@@ -119,8 +119,8 @@ class Lock {
 };
 
 enum class Sharing : std::uint8_t {
-  none,          ///< keeps everybody else out
-  with_sharers,  ///< keeps out lockers that share with nobody
+  none,          ///< keeps all other lockers out
+  with_sharers,  ///< keeps out lockers that do not share
 };
 
 /// Both UINT64_MAX if the file system has no limit.
@@ -141,7 +141,7 @@ class Directory {
   /// All names in it, of any kind of file, sorted bytewise.
   virtual Result<std::vector<std::string>> list() const = 0;
 
-  /// A regular file. Whoever has it open may still read it; its room is freed after that.
+  /// A regular file. A process that has it open may still read it; its room is freed after that.
   virtual Result<void> remove(std::string_view name) = 0;
 
   /// A regular file; atomically replaces `to` if that exists. For small files that are published as

@@ -81,7 +81,8 @@ void ManualClock::unsubscribe(Token token) {
   });
   const bool called_by_itself = !subscription->running.empty();
   lock.unlock();
-  // What the listener owns ends here, not later on a thread that still holds the subscription.
+  // The listener's objects are destroyed here, not later on a thread that still holds the
+  // subscription.
   if (!called_by_itself) subscription->listener = nullptr;
 }
 

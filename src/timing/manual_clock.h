@@ -47,7 +47,7 @@ class ManualClock final : public Clock {
   void step_realtime(std::int64_t delta_ms);
   /// Acts as if the machine had slept for delta_ms >= 0: both clocks moved, no code ran.
   void suspend(std::int64_t delta_ms);
-  /// Acts as if the machine had restarted: new boot id, boottime starts anew, realtime stays.
+  /// Acts as if the machine had restarted: new boot id, boottime starts again, realtime stays.
   void new_boot(std::uint64_t boot_id, std::int64_t boottime_ms = 0);
 
   /// `listener` is called after every move, by several threads at once if several move the clock.

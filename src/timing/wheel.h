@@ -10,9 +10,10 @@
 //
 // Which slot. For a deadline d > now, let the two be written in digits of base 64: the level is the
 // highest digit in which they differ, the slot is d's digit there. All digits above are equal,
-// hence (2) and (3) below, and hence the first slot that holds anything, lowest level first, is the
+// hence (2) and (3) below; and the first slot that is not empty, lowest level first, is the
 // earliest. Two special slots stand beside the levels: `expired` (due, not given out yet) and
-// `cascade` (a slot whose time span has begun, or after rebase everything, to be placed anew).
+// `cascade` (a slot whose time span has begun, or after rebase all nodes, which must be placed
+// again).
 //
 // Which lane. A slot is eight lists, its lanes; a hash of the deadline selects one. A cascade takes
 // a node from each lane in turn, and prefetches each lane's next node one round before: nodes lie
@@ -28,8 +29,9 @@
 //     kHorizon.)
 //  3. A slot's bit in its level's bitmap is set if and only if one of its lanes is not empty, and
 //     so is the lane's in the slot's mask; so all set bits of level k lie above now's digit k.
-//  4. `expired` holds only nodes with deadline <= now, all in its first lane. Nobody else does but
-//     `cascade`. Nodes of equal deadline that are in one slot are in one lane of it.
+//  4. `expired` holds only nodes with deadline <= now, all in its first lane. Only `cascade` may
+//     hold other nodes with such deadlines. Nodes of equal deadline in one slot are in one lane of
+//     it.
 //  5. While cascade_span_ is not 0, every insert with deadline <= now or (deadline ^ now) <
 //     cascade_span_ joins its lane's end in the cascade. So nodes with equal deadlines come out in
 //     the order of their insertion, also when a cascade is done in slices. It is 0 only if
@@ -53,14 +55,14 @@
 
 namespace tarry::timing {
 
-/// What the wheel needs from the slab. While a node is in the wheel, its links belong to the wheel,
-/// and its deadline (ms) must not change.
+/// The operations that the wheel needs from the slab. While a node is in the wheel, its links
+/// belong to the wheel, and its deadline (ms) must not change.
 template <typename T>
 concept WheelNodes = requires(T nodes, const T& const_nodes, std::uint32_t handle) {
   { nodes.next(handle) } -> std::same_as<std::uint32_t&>;
   { nodes.prev(handle) } -> std::same_as<std::uint32_t&>;
   { const_nodes.deadline(handle) } -> std::convertible_to<std::int64_t>;
-  // Prefetches what the other functions will touch soon.
+  // Prefetches the data that the other functions will use soon.
   { const_nodes.prefetch(handle) };
 };
 
@@ -104,19 +106,18 @@ class Wheel {
   /// Moves time forward to now_ms and calls on_expired(handle) for every node with deadline <=
   /// now_ms, by deadline, nodes of equal deadline in the order of insertion; a node inserted when
   /// it was due already counts as due at that moment. Before the call the node has been unlinked;
-  /// on_expired may insert and remove, and sees the tick it belongs to as now().
+  /// on_expired may insert and remove, and sees the node's tick as now().
   ///
-  /// Stops after `limit` units of work (a node given out or placed anew is one unit); the next call
-  /// goes on from there. There is work left if next_due() <= now_ms. An earlier time than now()
-  /// does nothing. Returns how many nodes were given out.
+  /// Stops after `limit` units of work (a node given out or placed again is one unit); the next
+  /// call continues from there. There is work left if next_due() <= now_ms. An earlier time than
+  /// now() does nothing. Returns how many nodes were given out.
   template <typename F>
   std::size_t advance_to(std::int64_t now_ms, F&& on_expired,
                          std::size_t limit = std::numeric_limits<std::size_t>::max());
 
   /// The clock stepped back to now_ms (>= 0): nothing due later than that is given out any more.
-  /// O(1) itself: every node is placed anew by the following advance_to calls, whose limit holds
-  /// for this too, and which give nothing out before that is done. A time from now() on does
-  /// nothing.
+  /// O(1) itself: the following advance_to calls place every node again. Their limit holds for this
+  /// too, and they give nothing out before it is done. A time from now() on does nothing.
   void rebase(std::int64_t now_ms);
 
   /// Aborts on a broken invariant. O(size), for tests.
@@ -165,7 +166,7 @@ class Wheel {
     if (is_empty(slot)) occupied_[slot / kSlots] &= ~(std::uint64_t{1} << (slot % kSlots));
   }
 
-  /// Those in use when it begins.
+  /// The slots that are in use when it begins.
   template <typename F>
   void for_each_lane(std::uint32_t slot, F&& body) {
     for (unsigned lanes = used_lanes_[slot]; lanes != 0; lanes &= lanes - 1) {
@@ -235,7 +236,7 @@ template <typename Nodes>
 inline std::uint32_t Wheel<Nodes>::list_for_insert(std::int64_t deadline) const noexcept {
   if (cascade_span_ != 0) [[unlikely]] {
     if (deadline <= now_ || differing_bits(deadline) < cascade_span_) {
-      // What is due already counts as due now.
+      // A node that is due already counts as due now.
       return kCascade + (cascade_span_ == kEverything ? 0 : lane_for(std::max(deadline, now_)));
     }
   }
@@ -279,7 +280,7 @@ inline void Wheel<Nodes>::append_all(std::uint32_t from, std::uint32_t to) noexc
   mark_used(to);
 }
 
-/// All that is in the slot, lane by lane, to the end of one list.
+/// Moves all nodes of the slot, lane by lane, to the end of one list.
 template <typename Nodes>
   requires WheelNodes<std::remove_reference_t<Nodes>>
 inline void Wheel<Nodes>::gather_lanes(std::uint32_t slot, std::uint32_t list) noexcept {
@@ -354,7 +355,7 @@ inline void Wheel<Nodes>::remove(Handle handle) {
   TARRY_ASSERT(back == handle && forth == handle);
   back = prev;
   forth = next;
-  // Only a list of this one node has the same neighbour, its sentinel, on both sides.
+  // Only a list with this one node has the same neighbour, its sentinel, on both sides.
   if (next == prev) mark_empty(next & ~kTag);
   nodes_.next(handle) = kNone;
   nodes_.prev(handle) = kNone;
@@ -430,8 +431,8 @@ void Wheel<Nodes>::rebase(std::int64_t now_ms) {
   TARRY_ASSERT(!advancing_);
   TARRY_ASSERT(now_ms >= 0);
   if (now_ms >= now_) return;
-  // All through `expired`, so that what was to come first stays first (equal deadlines keep their
-  // order: they share a list, or the earlier ones have left the cascade already).
+  // All nodes go through `expired`, so that their order stays (equal deadlines share a list, or the
+  // earlier ones have left the cascade already).
   for (std::uint32_t level = 0; level < kLevels; ++level) {
     while (occupied_[level] != 0) {
       const auto slot = static_cast<std::uint32_t>(std::countr_zero(occupied_[level]));

@@ -146,7 +146,8 @@ std::vector<const MessageInfo*> chosen(const BulkRequest& request, const core::L
   std::vector<const MessageInfo*> messages;
   std::unordered_set<std::string_view> met;
   for (const MessageInfo& info : page.messages) {
-    // Without a state: what lives. The dead and the remembered are meant by name alone.
+    // Without a state: live messages. Dead and remembered messages are included only if their state
+    // is named.
     const bool is_out = info.state == State::dead || info.state == State::remembered;
     if (!request.page.state && is_out) continue;
     if (!core::matches(request.filter, info)) continue;

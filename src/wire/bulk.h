@@ -42,7 +42,7 @@ struct BulkRequest {
 [[nodiscard]] core::Request verb_of(const BulkRequest& request,
                                     const std::vector<const MessageInfo*>& messages);
 
-/// How many messages a page had, and how many of them matched; where to go on.
+/// How many messages a page had, how many of them matched, and where to continue.
 struct BulkPage {
   std::uint64_t looked = 0;
   std::uint64_t matched = 0;

@@ -16,8 +16,8 @@ namespace {
 namespace json = boost::json;
 using JsonError = boost::system::error_code;
 
-// Builds the tree, as far as its limits go, and refuses a name that occurs twice in an object: the
-// library would keep the last one and let the first pass unseen.
+// Builds the tree, within its limits, and refuses a name that occurs twice in an object: the
+// library would keep the last one and silently drop the first.
 class Handler {
  public:
   static constexpr std::size_t max_object_size = json::object::max_size();
@@ -31,7 +31,7 @@ class Handler {
 
   [[nodiscard]] json::value release() { return stack_.release(); }
   [[nodiscard]] const std::optional<std::string>& twice() const noexcept { return twice_; }
-  /// What of the text is over which limit.
+  /// Which part of the text is over which limit.
   [[nodiscard]] const std::optional<std::string>& too_many() const noexcept { return too_many_; }
   /// The field that has them; empty: the text.
   [[nodiscard]] const std::string& array() const noexcept { return array_; }
@@ -85,8 +85,8 @@ class Handler {
     stack_.push_uint64(value);
     return true;
   }
-  // 7e2 is a whole number, and 700.0 is not one where a time is meant: the double is the same, so
-  // only here the two can be told apart.
+  // 7e2 is a whole number, and 700.0 is none where a time is expected: the double is the same, so
+  // the two can be told apart only here.
   bool on_double(double value, json::string_view text, JsonError& error) {
     if (!count(error)) return false;
     const bool whole = std::abs(value) <= kMaxExact && std::trunc(value) == value;

@@ -338,7 +338,7 @@ std::optional<Time> Fields::moment(std::string_view name, std::string_view name_
               in_quotes(name_ms) + " is " + std::to_string(*exact) +
               ", which is another time; give one of them"});
   }
-  // A text beside it says which unit it is in.
+  // A text beside it shows the unit.
   if (exact && !(said && value->is_string())) {
     if (auto error = core::check_time_number(in_quotes(name_ms), *exact)) fail(*std::move(error));
   }
@@ -372,7 +372,7 @@ MaybeError Fields::finish() {
   if (object_ == nullptr || unknown_ == Unknown::ignored || taken_ == object_->size()) {
     return error_;
   }
-  // An unknown field explains more than what it led to ("both", "lacks").
+  // An unknown field explains more than its consequences do ("both", "lacks").
   const auto asked_end = asked_.begin() + static_cast<std::ptrdiff_t>(asked_count_);
   std::string known;
   for (auto name = asked_.begin(); name != asked_end; ++name) {

@@ -1,5 +1,5 @@
-// Reading JSON from outside: a document that is parsed strictly, and Fields, which reads an object
-// field by field and describes in one line what is wrong with it.
+// Reading JSON from outside: a strictly parsed document, and Fields, which reads an object field by
+// field and describes an error in one line.
 //
 // Refused by the document: anything but RFC 8259 in UTF-8, a name that occurs twice in one object,
 // nesting deeper than kMaxDepth, more items or values than its limits. Refused by Fields: a field
@@ -39,8 +39,8 @@ inline constexpr double kMaxExact = 9'007'199'254'740'992;
 // pair, its name, an object and the text in it.
 inline constexpr std::size_t kMaxValues = core::kMaxBatch * (20 + 20 * 4);
 
-/// Limits besides the size: a value of one byte takes twenty bytes and more once it is read, so a
-/// text with more values than this is refused before it is read.
+/// Limits besides the size: a value of one byte takes twenty bytes and more in memory, so a text
+/// with more values than this is refused before it is read.
 struct JsonLimits {
   std::size_t items;   // of the outermost array, or of one that is a field of the outermost object
   std::size_t values;  // in all

@@ -21,7 +21,7 @@ void append_number(std::string& out, T value) {
   if (error == std::errc()) out.append(digits.data(), end);
 }
 
-// What a byte is written as; of size 0: as itself.
+// The escape of a byte; of size 0: the byte itself.
 struct Escape {
   std::array<char, 6> text{};
   std::size_t size = 0;
@@ -45,8 +45,8 @@ constexpr std::array<Escape, 256> kEscapes = make_escapes();
 
 const Escape& escape_of(char c) { return kEscapes[static_cast<unsigned char>(c)]; }
 
-// Appends the escapes that `text` begins with, some of them, and answers of how many bytes: a run
-// of zeros is long, and to append each by itself takes several times as long.
+// Appends some of the escapes that `text` begins with, and returns for how many bytes. A run of
+// zeros may be long, and appending each by itself takes several times as long.
 std::size_t append_escapes(std::string& out, std::string_view text) {
   std::array<char, 384> run;
   std::size_t size = 0;
@@ -62,7 +62,7 @@ std::size_t append_escapes(std::string& out, std::string_view text) {
   return at;
 }
 
-// Keeps what is UTF-8, one U+FFFD for each byte that is not.
+// Keeps valid UTF-8, and writes one U+FFFD for each other byte.
 std::string repaired(std::string_view text) {
   std::string out;
   while (!text.empty()) {

@@ -1,8 +1,8 @@
 // JsonWriter: writes JSON directly into a string, without a tree. It writes the commas; the caller
 // keeps objects and arrays balanced and gives every value of an object its name.
 //
-// Arbitrary bytes (keys, payloads) are written as NAME if they are UTF-8, else as NAME_base64;
-// moments as NAME (RFC 3339) and NAME_ms.
+// Arbitrary bytes (keys, payloads) are written as NAME if they are UTF-8, otherwise as NAME_base64;
+// times as NAME (RFC 3339) and NAME_ms.
 //
 // Thread safety: none; the string must outlive the writer.
 #pragma once

@@ -32,7 +32,8 @@ ErrorCode code_of(unsigned status) noexcept {
     case 501: return ErrorCode::unsupported;
     default: break;
   }
-  // What is neither an error nor what was expected may well mean that it is done.
+  // An answer that is neither an error nor the expected one may well mean that the request was
+  // carried out.
   const bool is_refusal = status >= 400 && status < 500;
   return is_refusal ? ErrorCode::invalid_argument : ErrorCode::unknown_outcome;
 }
@@ -50,7 +51,7 @@ unsigned status_of(ErrorCode code) noexcept {
     case ErrorCode::unavailable:
     case ErrorCode::no_space:
     case ErrorCode::closed: return 503;
-    // Not 503: clients repeat that of their own accord, and this must not be repeated unseen.
+    // Not 503: clients repeat a 503 by themselves, and this must not be repeated unnoticed.
     case ErrorCode::unknown_outcome:
     case ErrorCode::damaged:
     case ErrorCode::io_error:
@@ -143,7 +144,7 @@ std::optional<Error> read_error(Fields& fields) {
   if (MaybeError error = inner.finish()) {
     fields.fail(std::move(*error));
   }
-  // A code from a newer server: what it is not, is "done".
+  // A code from a newer server: whatever it means, it does not mean "done".
   return Error{code.value_or(ErrorCode::unknown_outcome), std::string(message)};
 }
 

@@ -42,8 +42,8 @@ void write_problem(JsonWriter& out, unsigned status, std::string_view code,
 [[nodiscard]] std::string no_method_text(std::string_view method, std::string_view allow);
 [[nodiscard]] bool tells_no_method(const Error& error) noexcept;
 
-/// How a client reads an answer that is not 200: the problem's own code and detail, or, if it is
-/// not a tarry server's, the code nearest to the status.
+/// How a client reads an answer that is not 200: the problem's own code and detail; or, if the
+/// answer is not a tarry server's, the code nearest to the status.
 [[nodiscard]] Error read_problem(unsigned status, std::string_view body);
 
 }  // namespace tarry::wire

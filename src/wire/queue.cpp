@@ -17,7 +17,7 @@ void write_setting(JsonWriter& out, const core::RuleSetting& row, IfExists value
   out.field(row.name, to_string(value));
 }
 
-// As answers spell it.
+// In the spelling of answers.
 std::optional<Millis> read_setting(Fields& fields, const core::DurationSetting& row) {
   const auto ms = fields.millis(row.name_ms);
   return ms ? std::optional(Millis(*ms)) : std::nullopt;
@@ -29,7 +29,7 @@ std::optional<IfExists> read_setting(Fields& fields, const core::RuleSetting& ro
   return fields.choice(row.name, core::kEveryIfExists);
 }
 
-// As requests may spell it.
+// In any spelling that requests may use.
 std::optional<Millis> ask_setting(Fields& fields, const core::DurationSetting& row) {
   return fields.duration(row.name, row.name_ms);
 }

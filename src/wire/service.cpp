@@ -40,7 +40,8 @@ std::string encode_health(const Health& health) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().field("status", "ok").field("service", "tarry");
-  // A server that stands before another one: what can be done is decided by the store behind both.
+  // For a server that stands in front of another one: the store behind both decides what can be
+  // done.
   const std::string& engine = can.served.empty() ? can.engine : can.served;
   out.text_field("version", health.version).text_field("engine", engine);
   out.field_bool("by_key", can.by_key).field_bool("leases", can.leases);

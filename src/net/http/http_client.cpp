@@ -177,8 +177,8 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
     deadlines_.erase({task->deadline, task->id});
   }
 
-  // It may fire for one that has been started meanwhile; that is less work than to arm it anew with
-  // each that is.
+  // It may fire for a request that started since; that costs less than setting it again for each
+  // request.
   void arm() {
     if (deadlines_.empty()) return;
     const Clock::time_point first = deadlines_.begin()->first;
@@ -258,7 +258,7 @@ class HttpClient::Impl : public std::enable_shared_from_this<HttpClient::Impl> {
       used->close();
     }
     const auto* failure = std::get_if<HttpFailure>(&end.answer);
-    // What befell it may have befallen those that have stood open as long.
+    // Its cause may have hit other connections that have stood open as long.
     if (failure != nullptr) close_idle();
     if (failure != nullptr && !failure->sent && task->reused && !task->retried && !closed_) {
       task->retried = true;

@@ -19,7 +19,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kChunk = 16 * 1024;
-// How long an answer that nobody waits for any more may still come.
+// How long an answer may still come after its caller has stopped waiting.
 constexpr std::chrono::seconds kAfterHangUp{10};
 
 }  // namespace
@@ -138,7 +138,7 @@ void HttpLink::on_written(bool whole) {
   } else if (hung_up_) {
     half_close();
   }
-  // A write that failed is told of by the read: perhaps the server has answered before it closed.
+  // The read reports a failed write: perhaps the server answered before it closed.
 }
 
 void HttpLink::read() {

@@ -36,7 +36,7 @@ class HttpLink : public std::enable_shared_from_this<HttpLink> {
   using Clock = std::chrono::steady_clock;
   using Executor = boost::asio::io_context::executor_type;
 
-  /// The answer, or why there is none. After it the link is idle if `reusable`, else closed.
+  /// The answer, or why there is none. After it the link is idle if `reusable`, otherwise closed.
   struct End {
     HttpAnswer answer;
     bool reusable = false;

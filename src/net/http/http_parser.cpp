@@ -129,7 +129,7 @@ class HttpParser::Beast final : public HttpParser::Impl,
       error = BeastError::bad_transfer_encoding;
     }
   }
-  // No room is reserved by a length that is only claimed: the body grows as it comes.
+  // Reserves no room for a length that is only claimed: the body grows as it arrives.
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
   std::size_t on_body_impl(beast::string_view piece, error_code&) override { return take(piece); }
   void on_chunk_header_impl(std::uint64_t, beast::string_view, error_code&) override {}
@@ -140,8 +140,8 @@ class HttpParser::Beast final : public HttpParser::Impl,
     std::string& body = message.body;
     const std::size_t needed = body.size() + piece.size();
     if (needed > body.capacity()) {
-      // A large one that doubled would take up to twice what came. It never takes more than its
-      // length.
+      // A large body that doubled its buffer would take up to twice its bytes. The buffer never
+      // exceeds its length.
       constexpr std::size_t kMostWaste = 1 << 20;
       std::size_t room = needed + std::min(needed, std::max(needed / 4, kMostWaste));
       if (const auto all = length()) room = std::min<std::size_t>(room, *all);
@@ -155,7 +155,7 @@ class HttpParser::Beast final : public HttpParser::Impl,
   }
   void on_finish_impl(error_code&) override {}
 
-  // Beast's own limit is of what it looks at in one go: it forgets the lines that it has taken.
+  // Beast's own limit covers one call only: it forgets the lines that it has taken.
   void count_head(std::size_t taken, std::size_t waiting, error_code& error) {
     const std::size_t all = error == BeastError::need_more ? taken + waiting : taken;
     if (all > head_left_) error = BeastError::header_limit;

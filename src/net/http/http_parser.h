@@ -43,7 +43,7 @@ class HttpParser {
   /// line, which the caller keeps and passes again with the bytes after it. After the end or a
   /// fault it consumes nothing.
   std::size_t feed(std::string_view bytes);
-  /// The peer has closed its side: the end of a response without a length, else a fault.
+  /// The peer has closed its side: the end of a response without a length, otherwise a fault.
   void feed_end();
 
   [[nodiscard]] bool started() const noexcept;

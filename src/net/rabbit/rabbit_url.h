@@ -1,5 +1,5 @@
-// URLs of RabbitMQ: what a sink's and an intake's have in common: where the broker is, how one is
-// let in, and the reading of what each wants there.
+// URLs of RabbitMQ: the part that a sink and an intake share: where the broker is, how to log in,
+// and how each reads its own options.
 //
 // Errors name the value and the limit, and never a password. Pure functions, but for password_file.
 #pragma once
@@ -44,7 +44,7 @@ Result<void> set_password_file(std::string_view value, Options& options) {
   return read_password_file(value, options);
 }
 
-/// `rest` is what stands behind amqp: or amqps:; `known` are its options.
+/// `rest` is the part after amqp: or amqps:; `known` are its options.
 template <typename Options>
 [[nodiscard]] Result<Options> read_url(std::string_view scheme, std::string_view rest,
                                        std::span<const base::UrlOption<Options>> known) {

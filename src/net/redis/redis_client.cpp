@@ -92,7 +92,8 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     std::size_t replies = 0;
   };
 
-  // The link owns us until its end, so that every `done` runs, whatever the client's owner does.
+  // The link owns this object until its end, so that every `done` runs, whatever the client's owner
+  // does.
   void connect() {
     const auto self = shared_from_this();
     link_ = std::make_shared<RedisLink>(
@@ -112,7 +113,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     }
     left_at_once_ = 0;
     backoff_.succeeded();
-    // The old master may be a replica that nobody has told of.
+    // The old master may be a replica now, and nobody has reported that.
     if (sentinels_ && subscriber_) subscriber_->follow();
     ++connections_;
     for (Held& held : std::exchange(held_, {})) {
@@ -121,8 +122,8 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     }
   }
 
-  // Told by those who watch it that another server is the master, what is being said to this one is
-  // said to the wrong one.
+  // A sentinel has reported that another server is the master, so commands on this connection reach
+  // the wrong server.
   void follow_master() {
     if (!watching_) {
       watching_ = true;
@@ -143,8 +144,9 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     if (subscriber_) subscriber_->follow();
   }
 
-  // Without sentinels it may be a name whose server has changed, or a replica that was meant: then
-  // a new connection leads to the same one, so it is not made at each answer.
+  // Without sentinels the name may lead to another server now, or the user may have named a
+  // replica. In the latter case a new connection leads to the same server, so it is not made at
+  // each answer.
   bool may_leave() {
     if (sentinels_) return true;
     const auto now = Clock::now();
@@ -155,7 +157,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
     return true;
   }
 
-  // Ends the connection once what was sent has its answers.
+  // Ends the connection once all sent commands have their answers.
   void leave(std::string_view why) {
     if (std::exchange(leaving_, true)) return;
     leaving_why_ = "Redis at " + server() + " " + std::string(why);
@@ -169,7 +171,7 @@ class RedisClient::Impl : public std::enable_shared_from_this<RedisClient::Impl>
 
   static bool is_of_replica(RedisView reply) noexcept {
     if (!reply.is_error()) return false;
-    // Of a script, Redis 6.2 puts its own words before it.
+    // For a script, Redis 6.2 puts its own words before it.
     return reply.text().starts_with("READONLY") ||
            reply.text().find(" -READONLY ") != std::string_view::npos;
   }

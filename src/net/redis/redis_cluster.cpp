@@ -112,7 +112,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
       subscription.subscriber->close();
     }
     for (auto& [name, node] : nodes_) node->client.close();
-    // Who waits for the map is told within their nodes' closing, or here.
+    // Callers that wait for the map get their answer when their nodes close, or here.
     asio::post(io_, [self = shared_from_this()] { self->end_refresh(self->closed_error()); });
   }
 
@@ -166,7 +166,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     return only;
   }
 
-  // Of a node: each connection made, and each one that broke.
+  // For a node: counts each connection made, and each one that broke.
   static std::uint64_t changes_of(const Node& node) noexcept {
     return 2 * node.client.connections() - (node.client.is_connected() ? 1 : 0);
   }
@@ -193,7 +193,8 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     finish(request, RedisFailure{std::move(none), false});
   }
 
-  // Here and in what else waits for the map: `this` stays, for who closes it tells all that wait.
+  // Used here and wherever a request waits for the map: `this` stays alive, because closing answers
+  // all of them.
   void route_by_new_map(const ClusterRequestPtr& request) {
     refresh([this, request](const Result<void>& result) {
       if (!result) return finish(request, RedisFailure{result.error(), false});
@@ -350,7 +351,7 @@ class RedisCluster::Impl : public std::enable_shared_from_this<RedisCluster::Imp
     });
   }
 
-  // Those first to whom there is a connection.
+  // Servers with a connection come first.
   std::vector<RedisAddress> to_be_asked() const {
     std::vector<RedisAddress> nodes;
     for (const bool connected : {true, false}) {

@@ -8,7 +8,7 @@
 namespace tarry::net {
 namespace {
 
-// Of what the server says: some of its errors are a page long.
+// Of the server's text: some of its errors are a page long.
 constexpr std::size_t kMaxRedisWords = 160;
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kRedisChunk = 64 * 1024;
-// Of the buffers for what goes out, kept from one write to the next.
+// Of the output buffers; kept from one write to the next.
 constexpr std::size_t kRedisKeptOutput = 1024 * 1024;
 
 }  // namespace
@@ -113,7 +113,7 @@ void RedisLink::on_written(const SystemError& error, std::size_t size) {
   if (state_ == State::ended) {
     finish();
   } else if (error) {
-    write_failed_ = true;  // the read tells why: the server may have said it before it closed
+    write_failed_ = true;  // the read reports why: the server may have said it before it closed
   } else {
     write();
   }
@@ -204,7 +204,7 @@ void RedisLink::end(Error error) {
 }
 
 void RedisLink::finish() {
-  // They own who owns us.
+  // The events own the object that owns this one.
   Events events = std::move(events_);
   events.on_end(std::move(end_));
 }
@@ -243,7 +243,7 @@ void RedisLink::check_progress() {
   const auto now = Clock::now();
   if (now - progress_ < limit) {
     arm(progress_ + limit);
-  } else if (stream_->has_input()) {  // it was us who were late
+  } else if (stream_->has_input()) {  // this process itself was late
     progress_ = now;
     arm(now + limit);
   } else {

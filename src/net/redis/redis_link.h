@@ -64,7 +64,7 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
 
   /// The server's; if sentinels must find it, only once it is ready.
   [[nodiscard]] RedisAddress address() const { return {options_.host, options_.port}; }
-  /// How many bytes were sent so far: where the next ones begin.
+  /// How many bytes were sent so far: the offset of the next ones.
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
 
  private:
@@ -108,8 +108,8 @@ class RedisLink : public std::enable_shared_from_this<RedisLink> {
   bool write_failed_ = false;
   bool timer_runs_ = false;
   End end_;
-  std::string going_out_;  // what is being written
-  std::string waiting_;    // what comes after it
+  std::string going_out_;  // the bytes of the write in progress
+  std::string waiting_;    // the bytes after it
   std::uint64_t sent_ = 0;
   std::size_t awaited_ = 0;
   Clock::time_point progress_;  // when the last byte came, or the first reply was expected

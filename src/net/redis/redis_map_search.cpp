@@ -73,7 +73,7 @@ void RedisMapSearch::on_answer(const RedisAddress& node, RedisAnswer answer) {
     take(*std::move(ranges));
     if (best_covers_ == kRedisSlots) return finish(std::move(best_));
   } else if (!error_ || error_->code == ErrorCode::unavailable) {
-    error_ = std::move(ranges).error();  // rather what is wrong than who is away
+    error_ = std::move(ranges).error();  // a wrong answer tells more than an unreachable server
   }
   if (++answered_ < asked_) return;
   if (asked_ < nodes_.size()) return ask_next();

@@ -1,6 +1,6 @@
 // RedisMapSearch: asks the nodes of a cluster, one after the other, which node serves which slot,
-// until one knows all slots; else it takes the map with the most. If a node does not answer soon,
-// it asks the next one as well.
+// until one knows all slots; otherwise it takes the map with the most. If a node does not answer
+// soon, it asks the next one as well.
 //
 // Thread safety: none; on the io_context's thread. It keeps itself until it has answered. `done`
 // runs once, and not after `cancel`.

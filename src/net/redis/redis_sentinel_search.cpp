@@ -10,7 +10,7 @@
 namespace tarry::net {
 namespace {
 
-// One that does not answer by then is not waited for alone.
+// After this time the next sentinel is asked as well.
 constexpr std::chrono::milliseconds kNextSentinelAfter{500};
 
 }  // namespace
@@ -136,8 +136,8 @@ std::string RedisSentinelSearch::names(bool (*which)(const Asked&)) const {
   return all;
 }
 
-// All have failed. What tells most: who answered that there is no such master, then who refused,
-// then who is gone.
+// All have failed. The most telling error wins: a sentinel that does not know the master, then one
+// that refused, then one that cannot be reached.
 Error RedisSentinelSearch::failure() const {
   const std::string master = base::quoted(master_);
   const std::string ignorant = names([](const Asked& each) { return each.knows_no_such_master; });

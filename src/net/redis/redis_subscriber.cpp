@@ -42,7 +42,7 @@ void RedisSubscriber::on_ready() {
     link_->end({ErrorCode::unavailable, "another server is the master now"});
     return;
   }
-  // One by one: channels of several slots may not stand in one command.
+  // One by one: one command may not name channels of several slots.
   std::string bytes;
   for (const std::string& channel : channels_) {
     RedisCommand command(sharded_ ? "SSUBSCRIBE" : "SUBSCRIBE");

@@ -98,7 +98,8 @@ class RedisTlsStream final : public RedisStream {
       return refused(std::string("its certificate is not trusted: ") +
                      X509_verify_cert_error_string(verdict));
     }
-    // What does not speak TLS will not begin to; a connection that broke may stand the next time.
+    // A server without TLS will not have it later; but if the connection broke, the next one may
+    // work.
     Error failed = refused("the TLS handshake failed: " + error.message());
     if (error.category() != asio::error::get_ssl_category()) {
       failed.code = ErrorCode::unavailable;

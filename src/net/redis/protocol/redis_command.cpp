@@ -8,7 +8,7 @@
 namespace tarry::net {
 namespace {
 
-// What an argument costs besides its bytes, at most; and a command besides its arguments.
+// The most that an argument costs besides its bytes, and a command besides its arguments.
 constexpr std::size_t kRedisFrame = 24;
 
 }  // namespace

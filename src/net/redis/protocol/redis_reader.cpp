@@ -10,7 +10,7 @@
 namespace tarry::net {
 namespace {
 
-// Of the reader's buffer, kept from one reply to the next.
+// Of the reader's buffer; kept from one reply to the next.
 constexpr std::size_t kRedisKeptBuffer = 256 * 1024;
 constexpr std::size_t kRedisLeastElement = 3;  // "+\r\n"
 constexpr int kRedisMaxDepth = 8;              // hiredis 0.14's own; 1.x has none
@@ -31,8 +31,8 @@ struct RedisReader::Making {
   RedisArena arena;           // of the reply that is being read
   std::size_t announced = 0;  // elements of its arrays, those that came and those to come
 
-  // Where the piece goes: into its array, or where it is a whole reply, into an arena of its own.
-  // What is answered with null hiredis takes for a lack of memory.
+  // Where the piece goes: into its array; or, if it is a whole reply, into an arena of its own.
+  // hiredis takes a null answer for a lack of memory.
   static RedisNode* node_of(const redisReadTask* task) {
     if (task->parent != nullptr) {
       return static_cast<RedisNode*>(task->parent->obj)->elements + task->idx;
@@ -131,7 +131,7 @@ void RedisReader::Free::operator()(redisReader* reader) const noexcept { redisRe
 void RedisReader::feed(std::string_view bytes) {
   if (fault_ != Fault::none) return;
   fed_ += bytes.size();
-  redisReaderFeed(reader_.get(), bytes.data(), bytes.size());  // `next` tells of its fault
+  redisReaderFeed(reader_.get(), bytes.data(), bytes.size());  // `next` reports its fault
 }
 
 std::optional<RedisReply> RedisReader::next() {

@@ -37,7 +37,7 @@ class RedisReader {
   enum class Fault : std::uint8_t { none, protocol, too_large };
   /// Once there is one, nothing more is read.
   [[nodiscard]] Fault fault() const noexcept { return fault_; }
-  /// What was wrong, in words: follows "the reply".
+  /// The fault in words: follows "the reply".
   [[nodiscard]] const std::string& fault_text() const noexcept { return fault_text_; }
 
  private:
@@ -47,7 +47,7 @@ class RedisReader {
   void check_size(std::uint64_t reply_end);
   [[nodiscard]] std::string over_limit() const;
 
-  // What hiredis's callbacks are given.
+  // The object that hiredis's callbacks get.
   struct Making;
 
   const std::size_t max_reply_bytes_;

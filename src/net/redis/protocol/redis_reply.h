@@ -32,11 +32,11 @@ class RedisView {
   [[nodiscard]] Kind kind() const noexcept;
   [[nodiscard]] bool is_nil() const noexcept { return kind() == Kind::nil; }
   [[nodiscard]] bool is_error() const noexcept { return kind() == Kind::error; }
-  /// For an integer, or a text that is a whole number within 64 bits; else 0.
+  /// For an integer, or a text that is a whole number within 64 bits; otherwise 0.
   [[nodiscard]] std::int64_t integer() const noexcept;
-  /// For a text, a status or an error; else empty.
+  /// For a text, a status or an error; otherwise empty.
   [[nodiscard]] std::string_view text() const noexcept;
-  /// Elements of an array; else 0.
+  /// Elements of an array; otherwise 0.
   [[nodiscard]] std::size_t size() const noexcept;
   [[nodiscard]] RedisView operator[](std::size_t index) const noexcept;
 
@@ -58,7 +58,7 @@ struct RedisNode {
 /// The server that gave a reply: a cluster's node, so that commands sent to it use the connection
 /// that carried the command; null if the node has left the cluster since.
 struct RedisOrigin {
-  bool is_node = false;  // else there is only one server
+  bool is_node = false;  // otherwise there is only one server
   std::weak_ptr<Redis> node;
 };
 

@@ -1,5 +1,5 @@
 // The slot of a key in a Redis cluster (cluster specification: CRC16, XMODEM's, of the key or of
-// what stands between its first braces, modulo 16384).
+// the text between its first braces, modulo 16384).
 //
 // Pure functions.
 #pragma once
